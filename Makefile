@@ -1,0 +1,48 @@
+# attache: `make demo` shows the whole job, `make test` is everything that CI runs.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+PACKAGES := libsqlite3-dev libcurl4-openssl-dev libarchive-dev libssl-dev libmicrohttpd-dev pkg-config
+PREFIX ?= /usr/local
+SCRATCH ?= .build
+# The layering of Package.swift is enforced: an undeclared import is an error.
+FLAGS := --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error
+STRICT := -Xswiftc -warnings-as-errors
+
+.PHONY: help deps build release demo test lint format bench clean install
+
+help:  ## what there is to make
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+deps:  ## install the Debian packages that are missing
+	@.ci/deps $(PACKAGES)
+
+build: deps  ## a debug build
+	swift build $(FLAGS)
+
+release: deps  ## an optimised build
+	swift build $(FLAGS) -c release --product attache
+
+demo: release  ## the whole job on an embedded org, with its result
+	@$(SCRATCH)/release/attache demo
+
+lint: deps  ## formatting and warnings
+	swift format lint --strict --recursive Sources Tests Package.swift
+
+format:  ## format the sources in place
+	swift format --in-place --recursive Sources Tests Package.swift
+
+test: lint  ## everything that CI runs
+	swift build $(FLAGS) $(STRICT) --build-tests
+	swift test $(FLAGS) $(STRICT) --skip-build --disable-xctest $(TEST)
+
+bench: deps  ## workloads beside their floors
+	swift build $(FLAGS) -c release --product attache-bench
+	$(SCRATCH)/release/attache-bench $(BENCH)
+
+install: release  ## install to PREFIX
+	install -D -m 0755 $(SCRATCH)/release/attache $(DESTDIR)$(PREFIX)/bin/attache
+
+clean:  ## remove what builds and demos made
+	rm -rf .build .build-* .demo

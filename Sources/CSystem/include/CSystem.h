@@ -1,0 +1,29 @@
+#ifndef ATTACHE_CSYSTEM_H
+#define ATTACHE_CSYSTEM_H
+
+// What Glibc's Swift module hides (GNU extensions) or cannot import (variadics, macros).
+
+/// renameat2 with RENAME_NOREPLACE, relative to the working directory: 0, or an errno value.
+int attache_rename_no_replace(const char *from, const char *to);
+
+/// The file system's magic number of statfs(2) at `path`; -1 where it cannot be asked.
+long attache_file_system_type(const char *path);
+
+/// Bytes free for an unprivileged writer on the file system of `path`; -1 where it cannot be asked.
+long long attache_free_bytes(const char *path);
+
+/// No core dumps and no ptrace by other processes of the user: 0, or an errno value.
+int attache_harden_process(void);
+
+/// open(2) with a mode, which is variadic.
+int attache_open(const char *path, int flags, unsigned int mode);
+
+/// flock(2), exclusive or shared, without waiting: 0, or an errno value.
+int attache_lock(int descriptor, int exclusive);
+
+/// posix_spawn with closed descriptors above 2 and the three given ones as 0, 1 and 2.
+/// Answers 0 and the child's id, or an errno value.
+int attache_spawn(const char *path, char *const argv[], char *const envp[], int in, int out,
+                  int error, int *child);
+
+#endif
