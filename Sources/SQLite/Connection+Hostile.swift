@@ -1,0 +1,214 @@
+import CSQLite
+import Synchronization
+
+extension Connection {
+  /// What a connection to a file from outside may use up.
+  package struct HostileLimits: Sendable {
+    /// What SQLite may allocate above what the process has already allocated through it.
+    package var heapMiB: Int
+    /// How long statements may run, from the opening or the last `renewDeadline`.
+    package var deadlineSeconds: Int
+    /// The longest text, blob or row.
+    package var lengthBytes: Int32
+
+    /// Limits; the defaults let through every store that a device can make.
+    package init(heapMiB: Int = 256, deadlineSeconds: Int = 60, lengthBytes: Int32 = 32 << 20) {
+      self.heapMiB = heapMiB
+      self.deadlineSeconds = deadlineSeconds
+      self.lengthBytes = lengthBytes
+    }
+  }
+
+  /// Opens a file that came from outside, for reading only, with every defence that SQLite has.
+  ///
+  /// No symbolic link in its last part, no schema code with side effects, no extension, no
+  /// tokenizer from SQL, no double-quoted text, cell sizes checked, no memory mapping, small limits,
+  /// SELECT and harmless pragmas only, a heap limit and a deadline. A `-wal` beside it is not read:
+  /// `foldLog` a private copy first.
+  package static func hostile(
+    _ path: String, heapLimitMiB: Int = 256, deadlineSeconds: Int = 60
+  ) throws(SQLiteError) -> Connection {
+    try hostile(
+      path, limits: HostileLimits(heapMiB: heapLimitMiB, deadlineSeconds: deadlineSeconds))
+  }
+
+  /// Opens a file that came from outside under limits of the caller's.
+  package static func hostile(
+    _ path: String, limits: HostileLimits
+  ) throws(SQLiteError) -> Connection {
+    let connection = try openGuarded(path, limits: limits, writing: false)
+    try connection.execute("PRAGMA query_only = ON")
+    connection.authorize(writingLog: false)
+    return connection
+  }
+
+  /// Folds the `-wal` of a **private copy** of a file from outside into it, and leaves the file in
+  /// rollback-journal mode, alone.
+  package static func foldLog(
+    untrusted path: String, limits: HostileLimits = HostileLimits()
+  ) throws(SQLiteError) {
+    let connection = try openGuarded(path, limits: limits, writing: true)
+    defer { connection.close() }
+    connection.authorize(writingLog: true)
+    if try connection.text("PRAGMA journal_mode") == "wal" { try connection.checkpointTruncate() }
+    let mode = try connection.text("PRAGMA journal_mode = DELETE")
+    guard mode == "delete" else {
+      throw SQLiteError(
+        code: SQLITE_BUSY, message: "the write-ahead log could not be folded in", path: path)
+    }
+  }
+
+  /// Gives statements their whole time again.
+  package func renewDeadline() {
+    for case let deadline as Deadline in database.attachments { deadline.renew() }
+  }
+
+  /// Says what is structurally wrong with the file, in SQLite's words; empty when it is sound.
+  package func quickCheck(limit: Int = 20) throws(SQLiteError) -> [String] {
+    let words = try texts("PRAGMA quick_check(\(raw: String(limit)))")
+    return words == ["ok"] ? [] : words
+  }
+
+  private static func openGuarded(
+    _ path: String, limits: HostileLimits, writing: Bool
+  ) throws(SQLiteError) -> Connection {
+    // NOFOLLOW refuses a link anywhere in the path; directories above the file are ours to choose.
+    let resolved = resolvingDirectory(of: path)
+    let database =
+      writing
+      ? try Database(
+        path: path, opening: plain(resolved), flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW)
+      : try Database(
+        path: path, opening: immutableAddress(resolved),
+        flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_URI)
+    let connection = Connection(database, busyMilliseconds: 0)
+    try connection.defend(limits)
+    database.attachments.append(HeapLimit(mebibytes: limits.heapMiB))
+    return connection
+  }
+
+  private static func resolvingDirectory(of path: String) -> String {
+    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+    let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    guard let real = attache_real_path(directory) else { return path }
+    defer { attache_free(real) }
+    let resolved = String(cString: real)
+    return resolved == "/" ? "/" + name : resolved + "/" + name
+  }
+
+  private func defend(_ limits: HostileLimits) throws(SQLiteError) {
+    guard let handle = database.handle else { throw database.failure(SQLITE_MISUSE) }
+    let switches: [(Int32, Int32)] = [
+      (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+      (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0), (SQLITE_DBCONFIG_ENABLE_VIEW, 0),
+      (SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0), (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0),
+      (SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0), (SQLITE_DBCONFIG_DQS_DDL, 0),
+      (SQLITE_DBCONFIG_DQS_DML, 0), (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1),
+    ]
+    for (option, on) in switches {
+      try database.check(attache_sqlite3_db_config(handle, option, on))
+    }
+    let ceilings: [(Int32, Int32)] = [
+      (SQLITE_LIMIT_LENGTH, limits.lengthBytes), (SQLITE_LIMIT_SQL_LENGTH, 100_000),
+      (SQLITE_LIMIT_COLUMN, 256), (SQLITE_LIMIT_EXPR_DEPTH, 32),
+      (SQLITE_LIMIT_COMPOUND_SELECT, 3), (SQLITE_LIMIT_VDBE_OP, 25_000),
+      (SQLITE_LIMIT_FUNCTION_ARG, 16), (SQLITE_LIMIT_ATTACHED, 0),
+      (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1_000), (SQLITE_LIMIT_VARIABLE_NUMBER, 32_766),
+      (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0),
+    ]
+    for (kind, most) in ceilings { sqlite3_limit(handle, kind, most) }
+    let deadline = Deadline(seconds: limits.deadlineSeconds)
+    database.attachments.append(deadline)
+    sqlite3_progress_handler(
+      handle, 1_000, stopWhenOver, Unmanaged.passUnretained(deadline).toOpaque())
+    // The first read of the file: what is no database is refused here.
+    try execute("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA trusted_schema = OFF")
+    _ = try integer("SELECT count(*) FROM sqlite_schema")
+  }
+
+  private func authorize(writingLog: Bool) {
+    guard let handle = database.handle else { return }
+    if writingLog {
+      sqlite3_set_authorizer(handle, permitLog, nil)
+    } else {
+      sqlite3_set_authorizer(handle, permitReading, nil)
+    }
+  }
+}
+
+/// When the statements of a connection must be over.
+private final class Deadline {
+  private let allowance: Duration
+  private var end: ContinuousClock.Instant
+
+  init(seconds: Int) {
+    allowance = .seconds(seconds)
+    end = .now + allowance
+  }
+
+  func renew() { end = .now + allowance }
+  var isOver: Bool { ContinuousClock.now >= end }
+}
+
+/// SQLite's heap limit is one for the process: it holds while any guarded connection is open.
+private final class HeapLimit {
+  private static let open = Mutex(0)
+
+  init(mebibytes: Int) {
+    Self.open.withLock { count in
+      count += 1
+      let most = sqlite3_memory_used() + Int64(mebibytes) << 20
+      let current = sqlite3_hard_heap_limit64(-1)
+      sqlite3_hard_heap_limit64(max(most, current))
+    }
+  }
+
+  deinit {
+    Self.open.withLock { count in
+      count -= 1
+      if count == 0 { sqlite3_hard_heap_limit64(0) }
+    }
+  }
+}
+
+private func stopWhenOver(_ context: UnsafeMutableRawPointer?) -> Int32 {
+  guard let context else { return 0 }
+  return Unmanaged<Deadline>.fromOpaque(context).takeUnretainedValue().isOver ? 1 : 0
+}
+
+/// Pragmas that only read; `data_version` is asked by FTS5.
+private let readingPragmas: Set<String> = [
+  "quick_check", "integrity_check", "table_info", "table_xinfo", "table_list", "index_list",
+  "index_info", "index_xinfo", "user_version", "application_id", "page_count", "page_size",
+  "freelist_count", "encoding", "data_version", "journal_mode", "schema_version",
+]
+
+private func permitReading(
+  _ context: UnsafeMutableRawPointer?, _ action: Int32, _ first: UnsafePointer<CChar>?,
+  _ second: UnsafePointer<CChar>?, _ database: UnsafePointer<CChar>?,
+  _ trigger: UnsafePointer<CChar>?
+) -> Int32 {
+  switch action {
+  case SQLITE_SELECT, SQLITE_READ: return SQLITE_OK
+  case SQLITE_FUNCTION:
+    let name = second.map { String(cString: $0).lowercased() } ?? ""
+    let refused = ["load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"]
+    return refused.contains(name) ? SQLITE_DENY : SQLITE_OK
+  case SQLITE_PRAGMA:
+    let name = first.map { String(cString: $0).lowercased() } ?? ""
+    let setsMode = name == "journal_mode" && second != nil
+    return readingPragmas.contains(name) && !setsMode ? SQLITE_OK : SQLITE_DENY
+  default: return SQLITE_DENY
+  }
+}
+
+private func permitLog(
+  _ context: UnsafeMutableRawPointer?, _ action: Int32, _ first: UnsafePointer<CChar>?,
+  _ second: UnsafePointer<CChar>?, _ database: UnsafePointer<CChar>?,
+  _ trigger: UnsafePointer<CChar>?
+) -> Int32 {
+  let name = first.map { String(cString: $0).lowercased() } ?? ""
+  let known = action == SQLITE_PRAGMA && ["wal_checkpoint", "journal_mode"].contains(name)
+  return known ? SQLITE_OK : SQLITE_DENY
+}

@@ -1,0 +1,46 @@
+extension Connection {
+  /// Runs one statement to its end.
+  package func run(_ sql: SQL) throws(SQLiteError) {
+    let statement = try take(sql)
+    defer { give(back: statement, text: sql.text) }
+    while try statement.step() {}
+  }
+
+  /// Hands each row to `body`.
+  package func rows(_ sql: SQL, _ body: (borrowing Row) throws -> Void) throws {
+    try withStatement(sql) { statement in
+      while try statement.step() { try body(Row(statement: statement)) }
+    }
+  }
+
+  /// Every row.
+  package func all(_ sql: SQL) throws(SQLiteError) -> [[SQLiteValue]] {
+    let statement = try take(sql)
+    defer { give(back: statement, text: sql.text) }
+    var rows: [[SQLiteValue]] = []
+    while try statement.step() { rows.append(statement.row) }
+    return rows
+  }
+
+  /// The first row, if there is one.
+  package func first(_ sql: SQL) throws(SQLiteError) -> [SQLiteValue]? {
+    let statement = try take(sql)
+    defer { give(back: statement, text: sql.text) }
+    return try statement.step() ? statement.row : nil
+  }
+
+  /// The first value of the first row as an integer; nil for NULL, no row, or no integer.
+  package func integer(_ sql: SQL) throws(SQLiteError) -> Int64? {
+    try first(sql)?.first?.integer
+  }
+
+  /// The first value of the first row as text; nil for NULL, no row, or no text.
+  package func text(_ sql: SQL) throws(SQLiteError) -> String? {
+    try first(sql)?.first?.text
+  }
+
+  /// The first column of every row as text, NULL left out.
+  package func texts(_ sql: SQL) throws(SQLiteError) -> [String] {
+    try all(sql).compactMap { $0.first?.text }
+  }
+}

@@ -1,0 +1,186 @@
+import CSQLite
+
+/// One connection to one database file, used by one task or thread at a time.
+package final class Connection {
+  /// How a file is opened.
+  package enum Mode: Sendable {
+    /// For reading and writing; made if it is not there.
+    case create
+    /// For reading and writing; it must be there.
+    case readWrite
+    /// For reading; beside writers.
+    case readOnly
+    /// For reading a file that nobody writes: no locks, and no `-wal` is looked at.
+    case immutable
+  }
+
+  let database: Database
+  /// Statements of `run`, `rows` and their like, ready to be used again.
+  private var prepared: [String: Statement] = [:]
+  /// More than a module uses; above it the lot is dropped, so that generated SQL cannot grow it.
+  private static let preparedLimit = 64
+
+  /// The file's path as given.
+  package var path: String { database.path }
+
+  /// Opens a file.
+  package convenience init(
+    _ path: String, mode: Mode = .readWrite, busyMilliseconds: Int = 5000
+  ) throws(SQLiteError) {
+    let database: Database
+    switch mode {
+    case .create:
+      database = try Database(
+        path: path, opening: Self.plain(path), flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    case .readWrite:
+      database = try Database(path: path, opening: Self.plain(path), flags: SQLITE_OPEN_READWRITE)
+    case .readOnly:
+      database = try Database(path: path, opening: Self.plain(path), flags: SQLITE_OPEN_READONLY)
+    case .immutable:
+      database = try Database(
+        path: path, opening: Self.immutableAddress(path),
+        flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+    }
+    self.init(database, busyMilliseconds: busyMilliseconds)
+  }
+
+  init(_ database: Database, busyMilliseconds: Int) {
+    self.database = database
+    if let handle = database.handle {
+      sqlite3_busy_timeout(handle, Int32(clamping: busyMilliseconds))
+    }
+  }
+
+  /// Closes the connection; using it afterwards throws.
+  package func close() {
+    prepared.removeAll()
+    database.close()
+  }
+
+  /// Prepares a statement for many uses.
+  package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+    try Statement(database, sql, persistent: true)
+  }
+
+  /// Runs statements without bindings, separated by semicolons.
+  package func execute(_ sql: String) throws(SQLiteError) {
+    guard let handle = database.handle else { throw database.failure(SQLITE_MISUSE) }
+    try database.check(sqlite3_exec(handle, sql, nil, nil, nil), sql: sql)
+  }
+
+  /// Runs `body` in a write transaction: kept when it returns, undone when it throws.
+  package func transaction<T>(_ body: () throws -> T) throws -> T {
+    try execute("BEGIN IMMEDIATE")
+    do {
+      let result = try body()
+      try execute("COMMIT")
+      return result
+    } catch {
+      // A full disk or a damaged page may have ended the transaction already.
+      if inTransaction { try? execute("ROLLBACK") }
+      throw error
+    }
+  }
+
+  /// Says whether a transaction is open.
+  package var inTransaction: Bool {
+    database.handle.map { sqlite3_get_autocommit($0) == 0 } ?? false
+  }
+
+  /// The rowid of the last insert.
+  package var lastInsertRowID: Int64 {
+    database.handle.map { sqlite3_last_insert_rowid($0) } ?? 0
+  }
+
+  /// The rows that the last statement changed.
+  package var changes: Int { database.handle.map { Int(sqlite3_changes64($0)) } ?? 0 }
+
+  /// The rows changed since the connection was opened.
+  package var totalChanges: Int { database.handle.map { Int(sqlite3_total_changes64($0)) } ?? 0 }
+
+  /// Reserves bytes at the end of each page; only of a file that has no page yet, or before VACUUM.
+  package func reserveBytes(_ count: Int32) throws(SQLiteError) {
+    guard let handle = database.handle else { throw database.failure(SQLITE_MISUSE) }
+    var count = count
+    try database.check(sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &count))
+  }
+
+  /// The bytes reserved at the end of each page.
+  package func reservedBytes() throws(SQLiteError) -> Int32 {
+    guard let handle = database.handle else { throw database.failure(SQLITE_MISUSE) }
+    var count: Int32 = -1
+    try database.check(sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &count))
+    return count
+  }
+
+  /// Moves everything from the `-wal` into the file and empties the `-wal`.
+  package func checkpointTruncate() throws(SQLiteError) {
+    let answer = try first("PRAGMA wal_checkpoint(TRUNCATE)")
+    if answer?.first?.integer == 1 {
+      throw SQLiteError(
+        code: SQLITE_BUSY, message: "the write-ahead log is in use and was not folded in",
+        path: path)
+    }
+  }
+
+  /// Ends what runs on this connection as soon as it can, with `SQLITE_INTERRUPT`.
+  package func interrupt() {
+    if let handle = database.handle { sqlite3_interrupt(handle) }
+  }
+
+  // MARK: prepared statements
+
+  /// Hands out a statement of this text for the time of `body`.
+  func withStatement<T>(_ sql: SQL, _ body: (Statement) throws -> T) throws -> T {
+    let statement = try take(sql)
+    defer { give(back: statement, text: sql.text) }
+    return try body(statement)
+  }
+
+  /// A statement of this text, bound; it is out of the cache meanwhile, so nested use gets another.
+  func take(_ sql: SQL) throws(SQLiteError) -> Statement {
+    let statement: Statement
+    if let kept = prepared.removeValue(forKey: sql.text) {
+      statement = kept
+    } else {
+      statement = try Statement(database, sql.text, persistent: true)
+    }
+    try statement.bind(sql.bindings)
+    return statement
+  }
+
+  /// Returns a statement to the cache.
+  func give(back statement: Statement, text: String) {
+    statement.reset()
+    statement.clearBindings()
+    guard database.handle != nil else { return }
+    if prepared.count >= Self.preparedLimit { prepared.removeAll() }
+    prepared[text] = statement
+  }
+
+  // MARK: addresses
+
+  /// A path that SQLite does not take for a URI (Debian's build reads `file:` as one).
+  static func plain(_ path: String) -> String {
+    path.hasPrefix("file:") ? "./" + path : path
+  }
+
+  /// The URI of a file that does not change.
+  static func immutableAddress(_ path: String) -> String {
+    var address = path.hasPrefix("/") ? "file://" : "file:"
+    let hex = Array("0123456789ABCDEF".utf8)
+    for byte in path.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
+        UInt8(ascii: "-"), UInt8(ascii: "_"):
+        address.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        address.unicodeScalars.append("%")
+        address.unicodeScalars.append(Unicode.Scalar(hex[Int(byte >> 4)]))
+        address.unicodeScalars.append(Unicode.Scalar(hex[Int(byte & 15)]))
+      }
+    }
+    return address + "?mode=ro&immutable=1"
+  }
+}

@@ -1,0 +1,54 @@
+import CSQLite
+
+/// The C handle of an open database, shared by a connection and its statements.
+///
+/// It is apart from `Connection` so that a statement can keep the handle alive while the connection
+/// keeps prepared statements, without a cycle.
+final class Database {
+  /// The handle; nil after `close`.
+  private(set) var handle: OpaquePointer?
+  /// The file's path, for errors.
+  let path: String
+  /// What must live as long as the handle: the contexts of its callbacks.
+  var attachments: [AnyObject] = []
+
+  init(path: String, opening address: String, flags: Int32) throws(SQLiteError) {
+    self.path = path
+    var opened: OpaquePointer?
+    let code = sqlite3_open_v2(address, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
+    handle = opened
+    guard code == SQLITE_OK, let opened else {
+      let error = failure(code)
+      sqlite3_close_v2(opened)
+      handle = nil
+      throw error
+    }
+    sqlite3_extended_result_codes(opened, 1)
+  }
+
+  deinit { close() }
+
+  /// Closes the handle; statements that are still open keep SQLite's side until they are gone.
+  func close() {
+    if let open = handle { sqlite3_close_v2(open) }
+    handle = nil
+  }
+
+  /// The error of the last call.
+  func failure(_ code: Int32, sql: String? = nil) -> SQLiteError {
+    guard let handle else {
+      return SQLiteError(code: SQLITE_MISUSE, message: "the connection is closed", path: path)
+    }
+    let extended = sqlite3_extended_errcode(handle)
+    let agrees = extended & 0xff == code & 0xff
+    return SQLiteError(
+      code: agrees ? extended : code,
+      message: agrees ? String(cString: sqlite3_errmsg(handle)) : nil, sql: sql, path: path)
+  }
+
+  /// Throws unless `code` is one of success.
+  @inline(__always)
+  func check(_ code: Int32, sql: String? = nil) throws(SQLiteError) {
+    if code != SQLITE_OK { throw failure(code, sql: sql) }
+  }
+}

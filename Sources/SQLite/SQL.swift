@@ -1,0 +1,128 @@
+/// SQL text with its bindings: `"SELECT \(name: column) FROM t WHERE id = \(id)"` binds `id`.
+///
+/// A plain interpolation can only bind, so a value never becomes part of the text.
+package struct SQL: Sendable, Hashable, ExpressibleByStringInterpolation {
+  /// The text, with `?` where a value stands.
+  package var text: String
+  /// The values in their order.
+  package var bindings: [SQLiteValue]
+
+  /// SQL of a text and its bindings.
+  package init(_ text: String, bindings: [SQLiteValue] = []) {
+    self.text = text
+    self.bindings = bindings
+  }
+
+  package init(stringLiteral value: String) { self.init(value) }
+
+  package init(stringInterpolation: StringInterpolation) {
+    self.init(stringInterpolation.text, bindings: stringInterpolation.bindings)
+  }
+
+  /// An identifier in double quotes.
+  package static func quoted(name: String) -> String {
+    var quoted = "\""
+    for character in name.unicodeScalars {
+      if character == "\"" { quoted += "\"" }
+      quoted.unicodeScalars.append(character)
+    }
+    return quoted + "\""
+  }
+
+  /// A text literal in single quotes.
+  package static func quoted(text: String) -> String {
+    var quoted = "'"
+    for character in text.unicodeScalars {
+      if character == "'" { quoted += "'" }
+      quoted.unicodeScalars.append(character)
+    }
+    return quoted + "'"
+  }
+
+  /// The one after the other.
+  package static func + (left: SQL, right: SQL) -> SQL {
+    SQL(left.text + right.text, bindings: left.bindings + right.bindings)
+  }
+
+  /// Appends.
+  package static func += (left: inout SQL, right: SQL) { left = left + right }
+
+  /// The pieces of an interpolated statement.
+  package struct StringInterpolation: StringInterpolationProtocol {
+    var text = ""
+    var bindings: [SQLiteValue] = []
+
+    package init(literalCapacity: Int, interpolationCount: Int) {
+      text.reserveCapacity(literalCapacity + interpolationCount * 4)
+    }
+
+    /// Literal SQL.
+    package mutating func appendLiteral(_ literal: String) { text += literal }
+
+    /// Binds a value.
+    package mutating func appendInterpolation(_ value: SQLiteValue) {
+      text += "?"
+      bindings.append(value)
+    }
+
+    /// Binds text, or NULL.
+    package mutating func appendInterpolation(_ value: String?) {
+      appendInterpolation(value.map(SQLiteValue.text) ?? .null)
+    }
+
+    /// Binds an integer, or NULL.
+    package mutating func appendInterpolation(_ value: Int64?) {
+      appendInterpolation(value.map(SQLiteValue.integer) ?? .null)
+    }
+
+    /// Binds an integer.
+    package mutating func appendInterpolation(_ value: Int) {
+      appendInterpolation(SQLiteValue.integer(Int64(value)))
+    }
+
+    /// Binds a double, or NULL.
+    package mutating func appendInterpolation(_ value: Double?) {
+      appendInterpolation(value.map(SQLiteValue.real) ?? .null)
+    }
+
+    /// Binds 1 or 0.
+    package mutating func appendInterpolation(_ value: Bool) {
+      appendInterpolation(SQLiteValue.integer(value ? 1 : 0))
+    }
+
+    /// Binds a blob.
+    package mutating func appendInterpolation(_ value: [UInt8]) {
+      appendInterpolation(SQLiteValue.blob(value))
+    }
+
+    /// Splices other SQL with its bindings.
+    package mutating func appendInterpolation(_ sql: SQL) {
+      text += sql.text
+      bindings += sql.bindings
+    }
+
+    /// Binds each value: `IN (\(list: ids))`.
+    package mutating func appendInterpolation(list values: [SQLiteValue]) {
+      text += repeatElement("?", count: values.count).joined(separator: ", ")
+      bindings += values
+    }
+
+    /// Quotes an identifier.
+    package mutating func appendInterpolation(name: String) { text += SQL.quoted(name: name) }
+
+    /// Splices text that is SQL already.
+    package mutating func appendInterpolation(raw: String) { text += raw }
+  }
+}
+
+extension Sequence where Element == SQL {
+  /// The pieces with a separator between them.
+  package func joined(separator: String = "") -> SQL {
+    var joined = SQL("")
+    for (index, piece) in enumerated() {
+      if index > 0 { joined.text += separator }
+      joined += piece
+    }
+    return joined
+  }
+}

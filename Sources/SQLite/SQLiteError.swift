@@ -1,0 +1,50 @@
+import CSQLite
+
+/// A refusal of SQLite: its extended code, its words and the file.
+package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The extended result code (`SQLITE_CORRUPT_VTAB` and its like).
+  package let code: Int32
+  /// SQLite's own words.
+  package let message: String
+  /// The statement that was refused, where there was one; kept out of `description`, it may hold values.
+  package let sql: String?
+  /// The database file.
+  package let path: String
+
+  /// Makes an error of a code, with SQLite's general words for it unless others are given.
+  package init(code: Int32, message: String? = nil, sql: String? = nil, path: String) {
+    self.code = code
+    self.message = message ?? String(cString: sqlite3_errstr(code))
+    self.sql = sql
+    self.path = path
+  }
+
+  /// The primary code: the low byte of `code`.
+  package var primaryCode: Int32 { code & 0xff }
+
+  /// Says whether the file itself is damaged or is no database.
+  package var isDamage: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
+
+  /// Says whether a deadline or an interruption ended the statement.
+  package var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
+
+  /// Says whether another connection held the lock until the wait was over.
+  package var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
+
+  /// Says whether the disk is full or failed.
+  package var isDisk: Bool { primaryCode == SQLITE_FULL || primaryCode == SQLITE_IOERR }
+
+  package var description: String {
+    "\(path): \(message) (SQLite code \(code))" + advice
+  }
+
+  private var advice: String {
+    switch primaryCode {
+    case SQLITE_FULL: "; free some disk space and run again"
+    case SQLITE_BUSY, SQLITE_LOCKED: "; another program uses the file, run again when it is done"
+    case SQLITE_CORRUPT, SQLITE_NOTADB: "; the file is damaged, restore it or make it again"
+    case SQLITE_INTERRUPT: "; the time allowed for it was over"
+    default: ""
+    }
+  }
+}
