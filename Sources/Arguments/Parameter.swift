@@ -1,0 +1,188 @@
+/// What a shell offers where a value is expected.
+package enum ValueCompletion: Sendable, Hashable {
+  /// Nothing.
+  case nothing
+  /// Names of files.
+  case files
+  /// Names of directories.
+  case directories
+  /// These words.
+  case words([String])
+}
+
+/// What is known of a parameter, without the type it belongs to.
+package struct ParameterDescription: Sendable, Hashable {
+  /// How a parameter stands on the command line.
+  package enum Kind: Sendable, Hashable {
+    /// By position, once.
+    case argument
+    /// By position, as often as one likes.
+    case arguments
+    /// `--name value`.
+    case option
+    /// `--name value`, as often as one likes.
+    case repeatable
+    /// `--name`.
+    case flag
+
+    /// Whether it stands by position.
+    package var isPositional: Bool { self == .argument || self == .arguments }
+  }
+
+  /// How it stands on the command line.
+  package let kind: Kind
+  /// The name: of an option without its dashes, of an argument in lower case.
+  package let name: String
+  /// The one-letter form of an option.
+  package let short: Character?
+  /// What stands for the value in help, in capitals.
+  package let placeholder: String
+  /// One line.
+  package let summary: String
+  /// Whether it must be there.
+  package let isRequired: Bool
+  /// The default as help shows it.
+  package let defaultText: String?
+  /// What a shell offers.
+  package let completion: ValueCompletion
+
+  /// `--help`, which every command has.
+  static let help = ParameterDescription(
+    kind: .flag, name: "help", short: "h", placeholder: "", summary: "print this page",
+    isRequired: false, defaultText: nil, completion: .nothing)
+}
+
+/// A parameter of a command: how it is written, and which property it sets.
+package struct Parameter<Root> {
+  let kind: ParameterDescription.Kind
+  let name: String
+  let short: Character?
+  let placeholder: String
+  let summary: String
+  let isRequired: Bool
+  let splitsCommas: Bool
+  let completion: ValueCompletion
+  let defaultText: (Root) -> String?
+  let set: (inout Root, String) throws(UsageError) -> Void
+  let clear: (inout Root) -> Void
+
+  /// A positional argument that must be there.
+  package static func argument<V: ArgumentValue>(
+    _ name: String, _ summary: String, completes: ValueCompletion = .nothing,
+    _ path: WritableKeyPath<Root, V>
+  ) -> Parameter {
+    make(.argument, name, nil, nil, summary, true, completes, V.self) { $0[keyPath: path] = $1 }
+  }
+
+  /// A positional argument that may be left out.
+  package static func argument<V: ArgumentValue>(
+    _ name: String, _ summary: String, completes: ValueCompletion = .nothing,
+    _ path: WritableKeyPath<Root, V?>
+  ) -> Parameter {
+    make(.argument, name, nil, nil, summary, false, completes, V.self) { $0[keyPath: path] = $1 }
+  }
+
+  /// The rest of the positional arguments.
+  package static func arguments<V: ArgumentValue>(
+    _ name: String, _ summary: String, required: Bool = false,
+    completes: ValueCompletion = .nothing, _ path: WritableKeyPath<Root, [V]>
+  ) -> Parameter {
+    make(.arguments, name, nil, nil, summary, required, completes, V.self) {
+      $0[keyPath: path].append($1)
+    }
+  }
+
+  /// An option with a default, or one that must be given.
+  package static func option<V: ArgumentValue>(
+    _ name: String, short: Character? = nil, _ placeholder: String, _ summary: String,
+    required: Bool = false, completes: ValueCompletion = .nothing,
+    _ path: WritableKeyPath<Root, V>
+  ) -> Parameter {
+    make(
+      .option, name, short, placeholder, summary, required, completes, V.self,
+      defaultText: { required ? nil : $0[keyPath: path].argumentText }
+    ) { $0[keyPath: path] = $1 }
+  }
+
+  /// An option that may be absent.
+  package static func option<V: ArgumentValue>(
+    _ name: String, short: Character? = nil, _ placeholder: String, _ summary: String,
+    completes: ValueCompletion = .nothing, _ path: WritableKeyPath<Root, V?>
+  ) -> Parameter {
+    make(
+      .option, name, short, placeholder, summary, false, completes, V.self,
+      defaultText: { $0[keyPath: path]?.argumentText }
+    ) { $0[keyPath: path] = $1 }
+  }
+
+  /// An option that may be given several times; with `commas` one word may also hold a list.
+  package static func option<V: ArgumentValue>(
+    _ name: String, short: Character? = nil, _ placeholder: String, _ summary: String,
+    commas: Bool = false, completes: ValueCompletion = .nothing,
+    _ path: WritableKeyPath<Root, [V]>
+  ) -> Parameter {
+    make(
+      .repeatable, name, short, placeholder, summary, false, completes, V.self, commas: commas,
+      defaultText: {
+        let values = $0[keyPath: path]
+        return values.isEmpty ? nil : values.map(\.argumentText).joined(separator: ",")
+      }, clear: { $0[keyPath: path] = [] }
+    ) { $0[keyPath: path].append($1) }
+  }
+
+  /// A switch that is off until it is named.
+  package static func flag(
+    _ name: String, short: Character? = nil, _ summary: String,
+    _ path: WritableKeyPath<Root, Bool>
+  ) -> Parameter {
+    Parameter(
+      kind: .flag, name: name, short: short, placeholder: "", summary: summary, isRequired: false,
+      splitsCommas: false, completion: .nothing, defaultText: { _ in nil },
+      set: { root, _ in root[keyPath: path] = true }, clear: { _ in })
+  }
+
+  /// The same parameter of a command that holds `Root` as a part, for options that commands share.
+  package func within<Whole>(_ part: WritableKeyPath<Whole, Root>) -> Parameter<Whole> {
+    let inner = self
+    return Parameter<Whole>(
+      kind: kind, name: name, short: short, placeholder: placeholder, summary: summary,
+      isRequired: isRequired, splitsCommas: splitsCommas, completion: completion,
+      defaultText: { inner.defaultText($0[keyPath: part]) },
+      set: { root, word throws(UsageError) in try inner.set(&root[keyPath: part], word) },
+      clear: { inner.clear(&$0[keyPath: part]) })
+  }
+
+  /// How errors and help write it: `--jobs`, `PIPELINE`.
+  var spelling: String { kind.isPositional ? placeholder : "--" + name }
+
+  func described(in blank: Root) -> ParameterDescription {
+    ParameterDescription(
+      kind: kind, name: name, short: short, placeholder: placeholder, summary: summary,
+      isRequired: isRequired, defaultText: defaultText(blank), completion: completion)
+  }
+
+  private static func make<V: ArgumentValue>(
+    _ kind: ParameterDescription.Kind, _ name: String, _ short: Character?,
+    _ placeholder: String?, _ summary: String, _ isRequired: Bool, _ completes: ValueCompletion,
+    _ type: V.Type, commas: Bool = false, defaultText: @escaping (Root) -> String? = { _ in nil },
+    clear: @escaping (inout Root) -> Void = { _ in }, _ assign: @escaping (inout Root, V) -> Void
+  ) -> Parameter {
+    let shown = placeholder ?? name.uppercased()
+    let spelling = kind.isPositional ? shown : "--" + name
+    let words = V.candidates
+    return Parameter(
+      kind: kind, name: name, short: short, placeholder: shown, summary: summary,
+      isRequired: isRequired, splitsCommas: commas,
+      completion: words.isEmpty ? completes : .words(words), defaultText: defaultText,
+      set: { root, word throws(UsageError) in
+        for piece in commas ? word.split(separator: ",").map(String.init) : [word] {
+          guard let value = V(argument: piece) else {
+            throw UsageError(
+              "\(spelling) cannot be \"\(piece)\": it has to be \(V.expectation)",
+              hint: Spelling.suggestion(for: piece, among: words))
+          }
+          assign(&root, value)
+        }
+      }, clear: clear)
+  }
+}

@@ -1,0 +1,69 @@
+/// A program: its commands, declared once; parsing, help, completion and manual are views of it.
+package struct Tool<Context: Sendable>: Sendable {
+  /// What the words of a command line ask for.
+  package enum Invocation: Sendable {
+    /// A text to print: help, version, completion script, manual page.
+    case answer(String)
+    /// A command with its values, ready to run.
+    case command(name: String, run: @Sendable (Context) async throws -> ExitStatus)
+  }
+
+  /// What is known of the program, for help and documentation.
+  package let description: ToolDescription
+  private let entries: [Entry]
+
+  private struct Entry: Sendable {
+    let name: String
+    let parse: @Sendable ([String]) throws(UsageError) -> Invocation?
+  }
+
+  /// A program with these commands, in the order in which help lists them.
+  package init(
+    name: String, summary: String, version: String, date: String, discussion: String = "",
+    groups: [Note] = [], commands: [any Command<Context>.Type], exitStatuses: [Note],
+    variables: [Note] = []
+  ) {
+    entries = commands.map { Self.entry($0) }
+    description = ToolDescription(
+      name: name, summary: summary, version: version, date: date, discussion: discussion,
+      groups: groups,
+      commands: commands.map { Self.describe($0) } + ToolDescription.builtIns(of: name),
+      exitStatuses: exitStatuses, variables: variables)
+  }
+
+  private static func describe<C: Command>(_ type: C.Type) -> CommandDescription {
+    CommandDescription(type)
+  }
+
+  private static func entry<C: Command<Context>>(_ type: C.Type) -> Entry {
+    Entry(name: type.name) { words throws(UsageError) in
+      var parser = WordParser<C>()
+      guard let command = try parser.parse(words) else { return nil }
+      return .command(name: type.name) { try await command.run($0) }
+    }
+  }
+
+  /// What `words` (without the program's own name) ask for.
+  package func parse(_ words: [String]) throws(UsageError) -> Invocation {
+    guard let first = words.first else { return .answer(description.help) }
+    if first == "--version" { return .answer("\(description.name) \(description.version)\n") }
+    if first == "--help" || first == "-h" { return .answer(description.help) }
+    if first.hasPrefix("-") {
+      throw UsageError(
+        "the command comes first, then \"\(first)\"",
+        hint: "\(description.name) help lists the commands", command: description.name)
+    }
+    let command = try description.command(calledBy: words)
+    let rest = Array(words.dropFirst(command.words.count))
+    do throws(UsageError) {
+      guard let entry = entries.first(where: { $0.name == command.name }) else {
+        return .answer(try description.answer(command, rest))
+      }
+      return try entry.parse(rest) ?? .answer(description.help(for: command))
+    } catch {
+      var named = error
+      named.command = "\(description.name) \(command.name)"
+      throw named
+    }
+  }
+}

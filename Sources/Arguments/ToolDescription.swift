@@ -1,0 +1,112 @@
+/// What is known of a program, as plain values.
+package struct ToolDescription: Sendable {
+  /// The program's name.
+  package let name: String
+  /// One line.
+  package let summary: String
+  /// What `--version` says.
+  package let version: String
+  /// The day of that version as manual pages write it: "November 21, 2026".
+  package let date: String
+  /// Paragraphs for the first help page.
+  package let discussion: String
+  /// Words that are followed by a sub-command, with their summaries.
+  package let groups: [Note]
+  /// Every command, those that each program has at the end.
+  package let commands: [CommandDescription]
+  /// Every status the program ends with, and its meaning.
+  package let exitStatuses: [Note]
+  /// The environment variables it reads.
+  package let variables: [Note]
+
+  /// The commands that answer from this description alone.
+  static func builtIns(of name: String) -> [CommandDescription] {
+    let words = ParameterDescription(
+      kind: .arguments, name: "command", short: nil, placeholder: "COMMAND",
+      summary: "the command; without it, the program", isRequired: false, defaultText: nil,
+      completion: .nothing)
+    let shell = ParameterDescription(
+      kind: .argument, name: "shell", short: nil, placeholder: "SHELL",
+      summary: "the shell to complete for", isRequired: true, defaultText: nil,
+      completion: .words(Shell.candidates))
+    return [
+      CommandDescription(
+        builtIn: "completion", "print a completion script for a shell",
+        examples: [Note("\(name) completion bash > ~/.bash_completion", "complete from now on")],
+        [shell]),
+      CommandDescription(
+        builtIn: "manual", "print the manual page",
+        examples: [Note("\(name) manual > \(name).1", "the page as mdoc text")], [words]),
+      CommandDescription(
+        builtIn: "help", "explain a command",
+        examples: [Note("\(name) help completion", "the help page of one command")], [words]),
+    ]
+  }
+
+  /// The command with this name.
+  package func command(named name: String) -> CommandDescription? {
+    commands.first { $0.name == name }
+  }
+
+  /// The command that the first one or two words call.
+  func command(calledBy words: [String]) throws(UsageError) -> CommandDescription {
+    if words.count > 1, let command = command(named: words[0] + " " + words[1]) { return command }
+    if let command = command(named: words[0]) { return command }
+    let members = commands.filter { $0.words.count > 1 && $0.words[0] == words[0] }
+    guard members.isEmpty else {
+      let names = members.map { $0.words[1] }
+      guard words.count > 1, !words[1].hasPrefix("-") else {
+        throw UsageError(
+          "\"\(words[0])\" needs one of: \(names.joined(separator: ", "))",
+          hint: "\(name) help \(words[0]) explains them", command: name)
+      }
+      throw UsageError(
+        "\"\(words[0])\" has no command \"\(words[1])\"",
+        hint: Spelling.suggestion(for: words[1], among: names)
+          ?? "there are: \(names.joined(separator: ", "))", command: name)
+    }
+    let known = commands.map { $0.words[0] }
+    throw UsageError(
+      "unknown command \"\(words[0])\"",
+      hint: Spelling.suggestion(for: words[0], among: known)
+        ?? "\(name) help lists the commands", command: name)
+  }
+
+  /// The text that one of the built-in commands prints.
+  func answer(_ command: CommandDescription, _ words: [String]) throws(UsageError) -> String {
+    if words.contains("--help") || words.contains("-h") { return help(for: command) }
+    if let option = words.first(where: { $0.hasPrefix("-") }) {
+      throw UsageError("unknown option \"\(option)\"", hint: "\(command.name) takes none")
+    }
+    switch command.name {
+    case "completion":
+      guard let word = words.first else {
+        throw UsageError("SHELL is missing: \(Shell.expectation)")
+      }
+      guard let shell = Shell(argument: word), words.count == 1 else {
+        throw UsageError(
+          "SHELL cannot be \"\(words.joined(separator: " "))\": it has to be \(Shell.expectation)",
+          hint: Spelling.suggestion(for: word, among: Shell.candidates))
+      }
+      return completion(for: shell)
+    case "manual":
+      return words.isEmpty ? manual : manual(for: try self.command(exactly: words))
+    default:
+      guard let first = words.first else { return help }
+      if words.count == 1, self.command(named: first) == nil,
+        groups.contains(where: { $0.name == first })
+      {
+        return help(forGroup: first)
+      }
+      return help(for: try self.command(exactly: words))
+    }
+  }
+
+  private func command(exactly words: [String]) throws(UsageError) -> CommandDescription {
+    let found = try command(calledBy: words)
+    guard found.words.count == words.count else {
+      throw UsageError("there is no command \"\(words.joined(separator: " "))\"")
+    }
+    return found
+  }
+}
