@@ -3,9 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -40,6 +44,70 @@ int attache_lock(int descriptor, int exclusive) {
   return flock(descriptor, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 ? 0 : errno;
 }
 
+int attache_copy(int from, int to) {
+  if (ioctl(to, FICLONE, from) == 0) return 0;
+  for (;;) {
+    ssize_t n = copy_file_range(from, 0, to, 0, 1 << 30, 0);
+    if (n == 0) return 0;
+    if (n < 0 && errno != EINTR) break;
+  }
+  // Not between these file systems: what was copied so far moved both offsets, go on from there.
+  if (errno != EXDEV && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return errno;
+  enum { size = 1 << 16 };
+  char buffer[size];
+  for (;;) {
+    ssize_t n = read(from, buffer, size);
+    if (n == 0) return 0;
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    for (ssize_t written = 0; written < n;) {
+      ssize_t w = write(to, buffer + written, (size_t)(n - written));
+      if (w < 0 && errno != EINTR) return errno;
+      if (w > 0) written += w;
+    }
+  }
+}
+
+int attache_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int attache_set_nonblocking(int descriptor) {
+  int flags = fcntl(descriptor, F_GETFL);
+  return flags < 0 ? -1 : fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
+}
+
+long attache_write_quietly(int descriptor, const void *bytes, unsigned long count) {
+  sigset_t pipe_signal, before, pending;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  sigpending(&pending);
+  const int was_pending = sigismember(&pending, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  ssize_t written = write(descriptor, bytes, count);
+  const int code = errno;
+  if (written < 0 && code == EPIPE && !was_pending) {
+    const struct timespec now = {0, 0};
+    sigtimedwait(&pipe_signal, 0, &now);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, 0);
+  errno = code;
+  return written;
+}
+
+void attache_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+static int set_signals(posix_spawnattr_t *attributes) {
+  sigset_t none, pipe_signal;
+  sigemptyset(&none);
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  sigaddset(&pipe_signal, SIGXFSZ);
+  int status = posix_spawnattr_setsigmask(attributes, &none);
+  if (status == 0) status = posix_spawnattr_setsigdefault(attributes, &pipe_signal);
+  if (status == 0)
+    status = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  return status;
+}
+
 int attache_spawn(const char *path, char *const argv[], char *const envp[], int in, int out,
                   int error, int *child) {
   posix_spawn_file_actions_t actions;
@@ -50,7 +118,15 @@ int attache_spawn(const char *path, char *const argv[], char *const envp[], int 
     status = posix_spawn_file_actions_adddup2(&actions, wanted[i], i);
   if (status == 0) status = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   pid_t pid = 0;
-  if (status == 0) status = posix_spawn(&pid, path, &actions, 0, argv, envp);
+  posix_spawnattr_t attributes;
+  if (status == 0) {
+    status = posix_spawnattr_init(&attributes);
+    if (status == 0) {
+      status = set_signals(&attributes);
+      if (status == 0) status = posix_spawn(&pid, path, &actions, &attributes, argv, envp);
+      posix_spawnattr_destroy(&attributes);
+    }
+  }
   posix_spawn_file_actions_destroy(&actions);
   *child = (int)pid;
   return status;

@@ -21,7 +21,24 @@ int attache_open(const char *path, int flags, unsigned int mode);
 /// flock(2), exclusive or shared, without waiting: 0, or an errno value.
 int attache_lock(int descriptor, int exclusive);
 
-/// posix_spawn with closed descriptors above 2 and the three given ones as 0, 1 and 2.
+/// Copies all of one open file to another: by sharing blocks, in the kernel, or by hand.
+/// 0, or an errno value.
+int attache_copy(int from, int to);
+
+/// pipe2(2) with O_CLOEXEC: 0, or -1 and errno.
+int attache_pipe(int ends[2]);
+
+/// Sets O_NONBLOCK: fcntl(2) is variadic.
+int attache_set_nonblocking(int descriptor);
+
+/// write(2) that answers EPIPE without the signal, whatever the process does with SIGPIPE.
+long attache_write_quietly(int descriptor, const void *bytes, unsigned long count);
+
+/// Names the calling thread; the kernel keeps 15 bytes.
+void attache_name_thread(const char *name);
+
+/// posix_spawn with closed descriptors above 2 and the three given ones as 0, 1 and 2,
+/// no signal blocked and SIGPIPE as usual.
 /// Answers 0 and the child's id, or an errno value.
 int attache_spawn(const char *path, char *const argv[], char *const envp[], int in, int out,
                   int error, int *child);

@@ -1,0 +1,191 @@
+import CSystem
+import Glibc
+
+/// Other programs, started without a shell, with the environment that the caller names and no
+/// other, and no descriptor above 2.
+package enum ChildProcess {
+  /// What a program left.
+  package struct Result: Sendable {
+    /// Its exit code, or 128 + the signal that ended it.
+    package let status: Int32
+    /// Standard output.
+    package let output: [UInt8]
+    /// Standard error.
+    package let error: [UInt8]
+  }
+
+  /// Runs a program to its end.
+  ///
+  /// It blocks, so not on the cooperative pool.
+  package static func run(
+    _ path: String, _ arguments: [String], environment: [String: String] = [:],
+    input: [UInt8] = [], deadlineSeconds: Int? = nil
+  ) throws(SystemError) -> Result {
+    var stdin = try Pipe()
+    var stdout = try Pipe()
+    var stderr = try Pipe()
+    let child = try spawn(
+      path, arguments, environment, (stdin.reading, stdout.writing, stderr.writing))
+    stdin.closeReading()
+    stdout.closeWriting()
+    stderr.closeWriting()
+    var exchange = Exchange(
+      child: child, input: input,
+      deadline: deadlineSeconds.map {
+        Clock.monotonicNanoseconds() + UInt64($0) * 1_000_000_000
+      })
+    exchange.run(&stdin, stdout.reading, stderr.reading)
+    let status = waitForExit(child)
+    if exchange.isLate {
+      throw SystemError(operation: "finish in time", path: path, errno: ETIMEDOUT)
+    }
+    return Result(status: status, output: exchange.output, error: exchange.error)
+  }
+
+  /// Starts a program whose standard output can be read by line.
+  package static func start(
+    _ path: String, _ arguments: [String], environment: [String: String] = [:],
+    error: RunningProcess.ErrorStream = .inherited
+  ) throws(SystemError) -> RunningProcess {
+    let null = try FileDescriptorHandle.open("/dev/null", O_RDWR)
+    var stdout = try Pipe()
+    let child: pid_t
+    switch error {
+    case .inherited:
+      child = try spawn(path, arguments, environment, (null.descriptor, stdout.writing, 2))
+    case .discarded:
+      child = try spawn(
+        path, arguments, environment, (null.descriptor, stdout.writing, null.descriptor))
+    case .file(let log):
+      let file = try FileDescriptorHandle.open(log, O_WRONLY | O_CREAT | O_APPEND)
+      child = try spawn(
+        path, arguments, environment, (null.descriptor, stdout.writing, file.descriptor))
+    }
+    return RunningProcess(pid: child, output: stdout.takeReading())
+  }
+
+  private static func spawn(
+    _ path: String, _ arguments: [String], _ environment: [String: String],
+    _ streams: (Int32, Int32, Int32)
+  ) throws(SystemError) -> pid_t {
+    var argv: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
+    var envp: [UnsafeMutablePointer<CChar>?] =
+      environment.sorted { $0.key < $1.key }.map { strdup("\($0.key)=\($0.value)") }
+    argv.append(nil)
+    envp.append(nil)
+    defer { for text in argv + envp { free(text) } }
+    var child: Int32 = 0
+    let code = attache_spawn(path, argv, envp, streams.0, streams.1, streams.2, &child)
+    if code != 0 { throw SystemError(operation: "start", path: path, errno: code) }
+    return child
+  }
+
+  /// Waits for a child and answers its exit code, or 128 + its signal.
+  static func waitForExit(_ child: pid_t) -> Int32 {
+    var status: Int32 = 0
+    if retryingInterrupts({ Int(waitpid(child, &status, 0)) }) < 0 { return 127 }
+    let signal = status & 0x7F
+    return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
+  }
+}
+
+/// Two ends of a pipe, each closed once.
+struct Pipe: ~Copyable {
+  private(set) var reading: Int32
+  private(set) var writing: Int32
+
+  init() throws(SystemError) {
+    var ends: [Int32] = [-1, -1]
+    if attache_pipe(&ends) != 0 { throw .last("open a pipe", "") }
+    reading = ends[0]
+    writing = ends[1]
+  }
+
+  deinit {
+    if reading >= 0 { close(reading) }
+    if writing >= 0 { close(writing) }
+  }
+
+  mutating func closeReading() {
+    if reading >= 0 { close(reading) }
+    reading = -1
+  }
+
+  mutating func closeWriting() {
+    if writing >= 0 { close(writing) }
+    writing = -1
+  }
+
+  /// The reading end, which is the caller's to close from now on; the writing end is closed.
+  mutating func takeReading() -> Int32 {
+    closeWriting()
+    defer { reading = -1 }
+    return reading
+  }
+}
+
+/// Feeds a child and drains it at once, so that neither side waits for the other for ever.
+private struct Exchange {
+  let child: pid_t
+  let input: [UInt8]
+  let deadline: UInt64?
+  var sent = 0
+  var output: [UInt8] = []
+  var error: [UInt8] = []
+  var isLate = false
+
+  init(child: pid_t, input: [UInt8], deadline: UInt64?) {
+    self.child = child
+    self.input = input
+    self.deadline = deadline
+  }
+
+  mutating func run(_ stdin: inout Pipe, _ stdout: Int32, _ stderr: Int32) {
+    if input.isEmpty { stdin.closeWriting() }
+    _ = attache_set_nonblocking(stdin.writing)
+    var isOutputOpen = true
+    var isErrorOpen = true
+    while isOutputOpen || isErrorOpen {
+      var waiting = [
+        pollfd(fd: stdin.writing, events: Int16(POLLOUT), revents: 0),
+        pollfd(fd: isOutputOpen ? stdout : -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: isErrorOpen ? stderr : -1, events: Int16(POLLIN), revents: 0),
+      ]
+      let ready = poll(&waiting, nfds_t(waiting.count), millisecondsLeft())
+      if ready == 0 {
+        isLate = true
+        kill(child, SIGKILL)
+        return
+      }
+      if waiting[0].revents != 0, !feed(stdin.writing) { stdin.closeWriting() }
+      if waiting[1].revents != 0 { isOutputOpen = Exchange.drain(stdout, into: &output) }
+      if waiting[2].revents != 0 { isErrorOpen = Exchange.drain(stderr, into: &error) }
+    }
+  }
+
+  private func millisecondsLeft() -> Int32 {
+    guard let deadline else { return -1 }
+    let now = Clock.monotonicNanoseconds()
+    return now >= deadline ? 0 : Int32(clamping: (deadline - now) / 1_000_000 + 1)
+  }
+
+  /// Answers whether there is more to send.
+  private mutating func feed(_ descriptor: Int32) -> Bool {
+    let start = sent
+    let count = input.withUnsafeBytes { raw in
+      attache_write_quietly(descriptor, raw.baseAddress.map { $0 + start }, UInt(raw.count - start))
+    }
+    if count < 0 { return errno == EAGAIN || errno == EINTR }
+    sent += count
+    return sent < input.count
+  }
+
+  /// Answers whether the stream is still open.
+  private static func drain(_ descriptor: Int32, into bytes: inout [UInt8]) -> Bool {
+    withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
+      let count = retryingInterrupts { read(descriptor, buffer.baseAddress, buffer.count) }
+      if count > 0 { bytes.append(contentsOf: buffer[..<count]) }
+      return count > 0
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import CSystem
+import Glibc
+
+/// Files that are there as a whole or not at all, whatever dies in between: written under a
+/// temporary name in the same directory, synchronized, renamed, and the directory synchronized.
+package enum DurableFile {
+  /// Writes `bytes` to `path`, replacing what stands there.
+  package static func write(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o600)
+    throws(SystemError)
+  {
+    let temporary = temporaryName(for: path)
+    do throws(SystemError) {
+      let file = try FileDescriptorHandle.open(
+        temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+      try file.write(bytes)
+      try file.synchronize()
+      try Files.rename(temporary, to: path)
+    } catch {
+      unlink(temporary)
+      throw error
+    }
+    try synchronize(directory: Files.parent(of: path) ?? ".")
+  }
+
+  /// A name beside `path` that no reader takes for anything: it begins with `.tmp-`.
+  package static func temporaryName(for path: String) -> String {
+    let directory = Files.parent(of: path) ?? "."
+    var random: UInt64 = 0
+    var generator = SystemRandomNumberGenerator()
+    random = generator.next()
+    return "\(directory)/.tmp-\(getpid())-\(String(random, radix: 36))"
+  }
+
+  /// Gives a finished directory its final name, which must be free, after everything in it has
+  /// reached the disk.
+  package static func publishDirectory(temporary: String, final: String) throws(SystemError) {
+    try synchronize(tree: temporary)
+    let code = attache_rename_no_replace(temporary, final)
+    if code != 0 {
+      throw SystemError(operation: "publish \(temporary) as", path: final, errno: code)
+    }
+    try synchronizeParents(of: temporary, final)
+  }
+
+  /// Renames a finished file (or directory) durably; a file at `to` is replaced.
+  package static func rename(_ from: String, to: String) throws(SystemError) {
+    if try Files.status(from).kind == .regular { try synchronize(file: from) }
+    try Files.rename(from, to: to)
+    try synchronizeParents(of: from, to)
+  }
+
+  /// Renames durably and refuses to replace anything.
+  package static func move(_ from: String, toNew to: String) throws(SystemError) {
+    if try Files.status(from).kind == .regular { try synchronize(file: from) }
+    let code = attache_rename_no_replace(from, to)
+    if code != 0 {
+      throw SystemError(operation: "move \(from) to", path: to, errno: code)
+    }
+    try synchronizeParents(of: from, to)
+  }
+
+  private static func synchronizeParents(of from: String, _ to: String) throws(SystemError) {
+    let source = Files.parent(of: from) ?? "."
+    let destination = Files.parent(of: to) ?? "."
+    try synchronize(directory: destination)
+    if source != destination { try synchronize(directory: source) }
+  }
+
+  /// Waits until the names in a directory are on the disk.
+  package static func synchronize(directory: String) throws(SystemError) {
+    try FileDescriptorHandle.open(directory, O_RDONLY | O_DIRECTORY).synchronize()
+  }
+
+  /// Waits until a file's content is on the disk.
+  package static func synchronize(file: String) throws(SystemError) {
+    try FileDescriptorHandle.open(file, O_RDONLY | O_NOFOLLOW).synchronize()
+  }
+
+  /// Waits until every file and directory under `path`, and itself, is on the disk.
+  package static func synchronize(tree path: String) throws(SystemError) {
+    for name in try Files.list(path) {
+      let child = path + "/" + name
+      switch try Files.status(child).kind {
+      case .regular: try synchronize(file: child)
+      case .directory: try synchronize(tree: child)
+      case .symbolicLink, .other: break
+      }
+    }
+    try synchronize(directory: path)
+  }
+}

@@ -1,0 +1,75 @@
+import CSystem
+import Glibc
+
+/// An open file that is closed with its value.
+package struct FileDescriptorHandle: ~Copyable {
+  /// The descriptor, for calls that want it while this value lives.
+  package let descriptor: Int32
+  /// The path it was opened by, for errors.
+  package let path: String
+
+  init(descriptor: Int32, path: String) {
+    self.descriptor = descriptor
+    self.path = path
+  }
+
+  deinit { close(descriptor) }
+
+  /// Opens `path`; `O_CLOEXEC` is always added.
+  static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0o600) throws(SystemError)
+    -> FileDescriptorHandle
+  {
+    while true {
+      let descriptor = attache_open(path, flags | O_CLOEXEC, mode)
+      if descriptor >= 0 { return FileDescriptorHandle(descriptor: descriptor, path: path) }
+      let code = errno
+      if code != EINTR { throw SystemError(operation: "open", path: path, errno: code) }
+    }
+  }
+
+  /// Fills `buffer` as far as the file goes and answers how much was read; 0 is the end.
+  package borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError)
+    -> Int
+  {
+    var filled = 0
+    while filled < buffer.count {
+      let place = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+      let fd = descriptor
+      let count = retryingInterrupts { Glibc.read(fd, place.baseAddress, place.count) }
+      if count < 0 { throw .last("read", path) }
+      if count == 0 { break }
+      filled += count
+    }
+    return filled
+  }
+
+  /// Writes all of `bytes`.
+  package borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+    var written = 0
+    while written < bytes.count {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+      let fd = descriptor
+      let count = retryingInterrupts { Glibc.write(fd, rest.baseAddress, rest.count) }
+      if count < 0 { throw .last("write", path) }
+      written += count
+    }
+  }
+
+  /// Writes all of `bytes`.
+  package borrowing func write(_ bytes: [UInt8]) throws(SystemError) {
+    var failure: SystemError?
+    bytes.withUnsafeBytes { raw in
+      do throws(SystemError) { try write(raw) } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Waits until the file is on the disk.
+  ///
+  /// A failure is final: the kernel forgets what it could not write, so a second call that succeeds
+  /// would prove nothing.
+  package borrowing func synchronize() throws(SystemError) {
+    let fd = descriptor
+    if retryingInterrupts({ Int(fsync(fd)) }) != 0 { throw .last("synchronize", path) }
+  }
+}

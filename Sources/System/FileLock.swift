@@ -1,0 +1,81 @@
+import CSystem
+import Glibc
+import Synchronization
+
+/// Why a lock was not given.
+package enum LockError: Error, Sendable, CustomStringConvertible {
+  /// Another process holds it; its note, as far as it could be read.
+  case held(by: String)
+  /// The file could not be opened or locked.
+  case system(SystemError)
+  /// The directory is on a network file system, where such a lock proves nothing.
+  case networkFileSystem(String)
+
+  /// One sentence: who holds it, or what failed.
+  package var description: String {
+    switch self {
+    case .held(let note): "the lock is held by \(note)"
+    case .system(let error): error.description
+    case .networkFileSystem(let path):
+      "\(path) is on a network file system, where a lock cannot be relied on; "
+        + "keep the data on a local disk"
+    }
+  }
+}
+
+/// A lock on a file that the kernel frees when its holder dies, however it dies.
+///
+/// The file is never unlinked: a second process could then lock another file of the same name.
+/// The note in it (who, since when) is for people only.
+package final class FileLock: Sendable {
+  private let descriptor: Mutex<Int32>
+  /// The lock file.
+  package let path: String
+
+  /// Takes the lock without waiting.
+  ///
+  /// `note` is added to what stands in the file for others to read.
+  package init(_ path: String, exclusive: Bool = true, note: String = "") throws(LockError) {
+    self.path = path
+    let directory = Files.parent(of: path) ?? "."
+    if ProcessLimits.isNetworkFileSystem(directory) { throw .networkFileSystem(directory) }
+    let opened = attache_open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    if opened < 0 { throw .system(.last("open the lock", path)) }
+    let code = attache_lock(opened, exclusive ? 1 : 0)
+    if code != 0 {
+      Glibc.close(opened)
+      if code != EWOULDBLOCK {
+        throw .system(SystemError(operation: "lock", path: path, errno: code))
+      }
+      throw .held(by: FileLock.holder(path))
+    }
+    descriptor = Mutex(opened)
+    if exclusive { FileLock.leave(note, in: opened) }
+  }
+
+  deinit { close() }
+
+  /// Gives the lock back.
+  package func close() {
+    descriptor.withLock { descriptor in
+      if descriptor >= 0 { Glibc.close(descriptor) }
+      descriptor = -1
+    }
+  }
+
+  /// What the last exclusive holder wrote into the file.
+  package static func holder(_ path: String) -> String {
+    let bytes = (try? Files.read(path, limit: 4096)) ?? []
+    let text = String(decoding: bytes, as: UTF8.self)
+    let line = text.prefix { !$0.isNewline }
+    return line.isEmpty ? "another process" : String(line)
+  }
+
+  // Advisory, so a full disk does not take the lock away.
+  private static func leave(_ note: String, in descriptor: Int32) {
+    let since = Dates.utcSeconds(Clock.wallMilliseconds())
+    let line = "process \(getpid()) since \(since)\(note.isEmpty ? "" : ", \(note)")\n"
+    _ = ftruncate(descriptor, 0)
+    _ = Array(line.utf8).withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+  }
+}

@@ -1,0 +1,196 @@
+import CSystem
+import Glibc
+
+/// Plain verbs of the file system, whose errors name the path.
+package enum Files {
+  /// The content of `path`; an error if it is longer than `limit` bytes.
+  package static func read(_ path: String, limit: Int = .max) throws(SystemError) -> [UInt8] {
+    let file = try FileDescriptorHandle.open(path, O_RDONLY)
+    var content: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = try filling(&chunk, from: file)
+      if content.count > limit - count {
+        throw SystemError(operation: "read the whole of", path: path, errno: EFBIG)
+      }
+      content.append(contentsOf: chunk[..<count])
+      if count < chunk.count { return content }
+    }
+  }
+
+  private static func filling(
+    _ chunk: inout [UInt8], from file: borrowing FileDescriptorHandle
+  ) throws(SystemError) -> Int {
+    var failure: SystemError?
+    var count = 0
+    chunk.withUnsafeMutableBytes { raw in
+      do throws(SystemError) { count = try file.read(into: raw) } catch { failure = error }
+    }
+    if let failure { throw failure }
+    return count
+  }
+
+  /// What stands at `path`; a symbolic link is described itself, never followed.
+  package static func status(_ path: String) throws(SystemError) -> FileStatus {
+    var status = stat()
+    if lstat(path, &status) != 0 { throw .last("look at", path) }
+    return FileStatus(status)
+  }
+
+  /// Whether anything stands at `path`, a dangling link included.
+  package static func exists(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
+  }
+
+  /// Whether `path` is a directory, or a link to one.
+  package static func isDirectory(_ path: String) -> Bool {
+    var status = stat()
+    return fstatat(AT_FDCWD, path, &status, 0) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// Whether `path` is a symbolic link.
+  package static func isSymbolicLink(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+  }
+
+  /// The bytes in the file.
+  package static func size(of path: String) throws(SystemError) -> Int64 {
+    try status(path).size
+  }
+
+  /// Nanoseconds since 1970 of the last change.
+  package static func modificationTime(of path: String) throws(SystemError) -> Int64 {
+    try status(path).modifiedNanoseconds
+  }
+
+  /// Sets the time of the last change, in nanoseconds since 1970.
+  package static func setModificationTime(of path: String, nanoseconds: Int64) throws(SystemError) {
+    let time = timespec(
+      tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+    let times = [time, time]
+    if utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) != 0 { throw .last("date", path) }
+  }
+
+  /// The names in a directory, sorted by their bytes, without `.` and `..`.
+  package static func list(_ directory: String) throws(SystemError) -> [String] {
+    guard let stream = opendir(directory) else { throw .last("list", directory) }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        if errno != 0 { throw .last("list", directory) }
+        break
+      }
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// Makes a directory; one that is there already is left as it is when `intermediate`, and an
+  /// error otherwise.
+  package static func makeDirectory(
+    _ path: String, mode: UInt32 = 0o700, intermediate: Bool = true
+  ) throws(SystemError) {
+    if mkdir(path, mode) == 0 { return }
+    let code = errno
+    if intermediate, code == ENOENT, let parent = parent(of: path), parent != path {
+      try makeDirectory(parent, mode: mode)
+      if mkdir(path, mode) == 0 || errno == EEXIST { return }
+      throw .last("make directory", path)
+    }
+    if intermediate, code == EEXIST, isDirectory(path) { return }
+    throw SystemError(operation: "make directory", path: path, errno: code)
+  }
+
+  /// Removes a file or a whole tree; links are removed, never followed.
+  ///
+  /// Nothing there is no error.
+  package static func remove(_ path: String) throws(SystemError) {
+    if unlink(path) == 0 || errno == ENOENT { return }
+    let code = errno
+    guard code == EISDIR || code == EPERM, let found = try? status(path), found.kind == .directory
+    else { throw SystemError(operation: "remove", path: path, errno: code) }
+    for name in try list(path) { try remove(path + "/" + name) }
+    if rmdir(path) != 0, errno != ENOENT { throw .last("remove", path) }
+  }
+
+  /// Copies a regular file's content to a new file, by sharing its blocks where the file system
+  /// can.
+  ///
+  /// What stands at `destination` is an error.
+  package static func copy(_ source: String, to destination: String, mode: UInt32 = 0o600)
+    throws(SystemError)
+  {
+    let from = try openRegular(source)
+    let to = try FileDescriptorHandle.open(
+      destination, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+    let code = attache_copy(from.descriptor, to.descriptor)
+    if code != 0 {
+      unlink(destination)
+      throw SystemError(operation: "copy \(source) to", path: destination, errno: code)
+    }
+  }
+
+  /// Renames; what stands at `destination` is replaced.
+  ///
+  /// Not durable: see `DurableFile.rename`.
+  package static func rename(_ source: String, to destination: String) throws(SystemError) {
+    if Glibc.rename(source, destination) != 0 {
+      throw .last("rename \(source) to", destination)
+    }
+  }
+
+  /// Opens a regular file for reading; a link, a device or a pipe is refused without being opened
+  /// for long enough to matter.
+  package static func openRegular(_ path: String) throws(SystemError) -> FileDescriptorHandle {
+    let file = try FileDescriptorHandle.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    var status = stat()
+    if fstat(file.descriptor, &status) != 0 { throw .last("look at", path) }
+    if status.st_mode & S_IFMT != S_IFREG {
+      throw SystemError(operation: "open as a regular file", path: path, errno: EINVAL)
+    }
+    return file
+  }
+
+  /// Adds bytes at the end of a file, made if need be, with one write.
+  package static func append(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o600)
+    throws(SystemError)
+  {
+    let file = try FileDescriptorHandle.open(path, O_WRONLY | O_CREAT | O_APPEND, mode: mode)
+    try file.write(bytes)
+  }
+
+  /// Adds a line at the end of a file, made if need be.
+  package static func appendLine(_ line: String, to path: String, mode: UInt32 = 0o600)
+    throws(SystemError)
+  {
+    try append(Array(line.utf8) + [0x0A], to: path, mode: mode)
+  }
+
+  /// Sets the permission bits.
+  package static func setMode(of path: String, _ mode: UInt32) throws(SystemError) {
+    if chmod(path, mode) != 0 { throw .last("set the permissions of", path) }
+  }
+
+  /// The path of the directory that holds `path`; nil for a name alone's "." is ".".
+  package static func parent(of path: String) -> String? {
+    var trimmed = Substring(path)
+    while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
+    guard let slash = trimmed.lastIndex(of: "/") else { return trimmed.isEmpty ? nil : "." }
+    return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+  }
+
+  /// The last part of a path.
+  package static func name(of path: String) -> String {
+    var trimmed = Substring(path)
+    while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
+    guard let slash = trimmed.lastIndex(of: "/"), trimmed.count > 1 else { return String(trimmed) }
+    return String(trimmed[trimmed.index(after: slash)...])
+  }
+}

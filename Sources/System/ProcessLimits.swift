@@ -1,0 +1,47 @@
+import CSystem
+import Glibc
+
+/// What the process may do and how much it has taken.
+package enum ProcessLimits {
+  /// Leaves no core dump and lets no other process of the user look in.
+  package static func harden() { _ = attache_harden_process() }
+
+  /// Makes new files private by default.
+  package static func umask077() { _ = umask(0o077) }
+
+  /// Resident memory now.
+  package static func residentKiB() -> Int { statusKiB("VmRSS:") }
+
+  /// The most resident memory that the process ever had.
+  package static func highWaterKiB() -> Int { statusKiB("VmHWM:") }
+
+  private static func statusKiB(_ name: String) -> Int {
+    let bytes = (try? Files.read("/proc/self/status")) ?? []
+    for line in bytes.split(separator: 0x0A) where line.starts(with: name.utf8) {
+      let digits = line.filter { (0x30...0x39).contains($0) }
+      return Int(String(decoding: digits, as: UTF8.self)) ?? 0
+    }
+    return 0
+  }
+
+  /// Bytes that an unprivileged writer may still write where `path` is; nil where unknown.
+  package static func freeBytes(at path: String) -> Int64? {
+    let free = attache_free_bytes(path)
+    return free < 0 ? nil : Int64(free)
+  }
+
+  /// Whether `path` is on a file system of another machine, where locks and renames are not what
+  /// they are here.
+  ///
+  /// 9p is not counted: it is how containers and virtual machines see their own host's disk.
+  package static func isNetworkFileSystem(_ path: String) -> Bool {
+    networkFileSystems.contains(UInt32(truncatingIfNeeded: attache_file_system_type(path)))
+  }
+
+  /// The magic numbers of statfs(2): NFS, SMB, CIFS, SMB2, FUSE, AFS twice, Coda, Ceph, Lustre,
+  /// GPFS, GFS2, OCFS2, BeeGFS.
+  private static let networkFileSystems: Set<UInt32> = [
+    0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x6573_5546, 0x5346_414F, 0x6B41_4653, 0x7375_7245,
+    0x00C3_6400, 0x0BD0_0BD0, 0x4750_4653, 0x0116_1970, 0x7461_636F, 0x1983_0326,
+  ]
+}

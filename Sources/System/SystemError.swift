@@ -1,0 +1,53 @@
+import Glibc
+
+/// A system call that failed: which, on which path, and the errno it left.
+package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The verb, as in "cannot open".
+  package let operation: String
+  /// The file it was about; may be empty.
+  package let path: String
+  /// The error number.
+  package let errno: Int32
+
+  /// Makes an error from its parts.
+  package init(operation: String, path: String, errno: Int32) {
+    self.operation = operation
+    self.path = path
+    self.errno = errno
+  }
+
+  /// One sentence: what could not be done, to what, and the system's reason.
+  package var description: String {
+    let place = path.isEmpty ? "" : " \(path)"
+    return "cannot \(operation)\(place): \(reason)"
+  }
+
+  /// The system's words for the error number.
+  package var reason: String {
+    var buffer = [CChar](repeating: 0, count: 256)
+    _ = strerror_r(errno, &buffer, buffer.count)
+    let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    let text = String(decoding: bytes, as: UTF8.self)
+    return text.isEmpty ? "error \(errno)" : text
+  }
+
+  /// Whether the file (or a directory on its path) was not there.
+  package var isNotFound: Bool { errno == ENOENT || errno == ENOTDIR }
+
+  /// Whether something of that name was there already.
+  package var isAlreadyThere: Bool { errno == EEXIST || errno == ENOTEMPTY }
+
+  /// The error of a call that has just failed.
+  static func last(_ operation: String, _ path: String) -> SystemError {
+    SystemError(operation: operation, path: path, errno: Glibc.errno)
+  }
+}
+
+/// Repeats a call that a signal interrupted.
+@inline(__always)
+func retryingInterrupts(_ call: () -> Int) -> Int {
+  while true {
+    let result = call()
+    if result >= 0 || errno != EINTR { return result }
+  }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import System
+import TestSupport
+import Testing
+
+@Suite struct ChildProcessTests {
+  @Test func `a program gets its input, its arguments and only the named environment`() throws {
+    setenv("ATTACHE_LEAK", "1", 1)
+    let result = try ChildProcess.run(
+      "/bin/sh",
+      [
+        "-c", "cat; printf '%s|' \"$1\" \"$ATTACHE_LEAK\" \"$A\"; echo bad >&2; exit 3", "sh",
+        "x y",
+      ],
+      environment: ["A": "b"], input: Array("in ".utf8))
+    #expect(String(decoding: result.output, as: UTF8.self) == "in x y||b|")
+    #expect(String(decoding: result.error, as: UTF8.self) == "bad\n")
+    #expect(result.status == 3)
+  }
+
+  @Test func `more input than a pipe holds goes in while more output comes out`() throws {
+    let input = [UInt8](repeating: 0x61, count: 1 << 20)
+    let result = try ChildProcess.run("/bin/cat", [], input: input)
+    #expect(result.output == input)
+    #expect(result.status == 0)
+  }
+
+  @Test func `a program that does not read its input is not waited for`() throws {
+    let result = try ChildProcess.run(
+      "/bin/true", [], input: [UInt8](repeating: 0x61, count: 1 << 20))
+    #expect(result.status == 0)
+  }
+
+  @Test func `a deadline ends a program, a signal is told, a missing program is an error`() throws {
+    #expect(throws: SystemError.self) {
+      try ChildProcess.run("/bin/sleep", ["30"], deadlineSeconds: 0)
+    }
+    #expect(try ChildProcess.run("/bin/sh", ["-c", "kill -9 $$"]).status == 137)
+    #expect(throws: SystemError.self) { try ChildProcess.run("/nowhere/program", []) }
+  }
+
+  @Test func `a running program is read by line and told to end`() throws {
+    let program = try ChildProcess.start("/bin/sh", ["-c", "echo one; echo two; exec sleep 60"])
+    #expect(program.readLine() == "one")
+    #expect(program.readLine() == "two")
+    program.terminate()
+    #expect(program.wait() == 128 + SIGTERM)
+    #expect(program.readLine() == nil)
+    #expect(program.wait() == 128 + SIGTERM)
+  }
+}
