@@ -1,0 +1,86 @@
+/// The members of a JSON object, in the order in which they were written.
+///
+/// Two objects are equal when they have the same members, whatever their order.
+package struct JSONObject: Sendable, Hashable, Sequence, ExpressibleByDictionaryLiteral {
+  /// One member.
+  package typealias Element = (name: String, value: JSONValue)
+
+  private struct Member: Sendable, Hashable {
+    var name: String
+    var value: JSONValue
+  }
+
+  private static let smallest = 16
+  private var members: [Member] = []
+  /// Where each name stands; only kept for objects too large to look through.
+  private var places: [String: Int] = [:]
+
+  /// An object without members.
+  package init() {}
+
+  /// Takes members one after the other; of equal names the last value stays.
+  package init(dictionaryLiteral elements: (String, JSONValue)...) {
+    for (name, value) in elements { self[name] = value }
+  }
+
+  /// Takes members one after the other; of equal names the last value stays.
+  package init(_ elements: some Sequence<(name: String, value: JSONValue)>) {
+    for element in elements { self[element.name] = element.value }
+  }
+
+  /// How many members there are.
+  package var count: Int { members.count }
+
+  /// True when there is no member.
+  package var isEmpty: Bool { members.isEmpty }
+
+  /// The names in order.
+  package var names: [String] { members.map(\.name) }
+
+  /// The value of a member; setting keeps its place, setting nil removes it.
+  package subscript(_ name: String) -> JSONValue? {
+    get { place(of: name).map { members[$0].value } }
+    set {
+      switch (place(of: name), newValue) {
+      case (let place?, let value?): members[place].value = value
+      case (let place?, nil):
+        members.remove(at: place)
+        places = [:]
+        indexIfLarge()
+      case (nil, let value?):
+        members.append(Member(name: name, value: value))
+        if !places.isEmpty { places[name] = members.count - 1 } else { indexIfLarge() }
+      case (nil, nil): break
+      }
+    }
+  }
+
+  private func place(of name: String) -> Int? {
+    places.isEmpty ? members.firstIndex { $0.name == name } : places[name]
+  }
+
+  private mutating func indexIfLarge() {
+    guard members.count > Self.smallest else { return }
+    for (place, member) in members.enumerated() { places[member.name] = place }
+  }
+
+  /// Walks over the members in order.
+  package func makeIterator() -> AnyIterator<Element> {
+    var iterator = members.makeIterator()
+    return AnyIterator { iterator.next().map { ($0.name, $0.value) } }
+  }
+
+  /// True when both have the same members, in any order.
+  package static func == (left: JSONObject, right: JSONObject) -> Bool {
+    left.members == right.members
+      || left.count == right.count
+        && left.members.allSatisfy { right[$0.name] == $0.value }
+  }
+
+  /// Hashes the members so that their order does not matter.
+  package func hash(into hasher: inout Hasher) {
+    var sum = 0
+    for member in members { sum ^= member.hashValue }
+    hasher.combine(sum)
+  }
+}

@@ -1,0 +1,35 @@
+/// A value's place in a buffer.
+package struct JSONSpan: Sendable, BitwiseCopyable, Equatable {
+  /// What stands at the place.
+  package enum Kind: UInt8, Sendable, BitwiseCopyable {
+    /// The record has no such member.
+    case missing
+    case null, `false`, `true`, number
+    /// Text without a backslash: the bytes between the quotes are the value.
+    case string
+    /// Text with at least one backslash: `JSONText.unescape` makes the value.
+    case escapedString
+    case array, object
+  }
+
+  /// The first byte; for a string the one after the opening quote.
+  package var start: Int32
+  /// The byte after the last; for a string its closing quote.
+  package var end: Int32
+  /// What stands there.
+  package var kind: Kind
+
+  /// A place in a buffer that is known to be smaller than 2 GiB.
+  @inline(__always)
+  init(_ start: Int, _ end: Int, _ kind: Kind) {
+    self.start = Int32(truncatingIfNeeded: start)
+    self.end = Int32(truncatingIfNeeded: end)
+    self.kind = kind
+  }
+
+  /// No value.
+  package static let missing = JSONSpan(0, 0, .missing)
+
+  /// The offsets as a range of the buffer.
+  @inlinable package var range: Range<Int> { Int(start)..<Int(end) }
+}

@@ -1,0 +1,69 @@
+import CSV
+import Testing
+
+@Suite struct CSVTests {
+  func read(_ text: String, piece: Int = .max) throws -> [[String]] {
+    var reader = CSVReader()
+    var rows: [[String]] = []
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let next = Array(bytes.prefix(piece))
+      bytes = bytes.dropFirst(piece)
+      try next.withUnsafeBytes { try reader.feed($0) { rows.append($0) } }
+    }
+    try reader.finish { rows.append($0) }
+    return rows
+  }
+
+  @Test(
+    arguments: [
+      ("", []), ("a,b\n1,2\n", [["a", "b"], ["1", "2"]]),
+      ("a,b\r\n1,2", [["a", "b"], ["1", "2"]]),
+      ("a\rb\r", [["a"], ["b"]]), ("\u{FEFF}a\n", [["a"]]), (",\n", [["", ""]]), ("\"\"\n", [[""]]),
+      ("\n\na\n\n", [["a"]]), ("\"a,\"\"b\"\"\nc\",d\n", [["a,\"b\"\nc", "d"]]),
+      ("a\"b\n", [["a\"b"]]),
+      ("ż,😀\n", [["ż", "😀"]]), ("a,\"\"\n", [["a", ""]]),
+    ] as [(String, [[String]])])
+  func `rows are read as RFC 4180 has them, in pieces of any size`(
+    text: String, expected: [[String]]
+  ) throws {
+    for piece in [1, 2, 3, .max] { #expect(try read(text, piece: piece) == expected) }
+  }
+
+  @Test(
+    arguments: [
+      ("a\n\"b\nc", "line 2: the quote that opens here is never closed"),
+      ("\"a\"b\n", "line 1: something follows the closing quote of a field"),
+    ])
+  func `a broken row is an error with its line`(text: String, expected: String) {
+    let error = #expect(throws: CSVError.self) { try read(text) }
+    #expect(error?.description == expected)
+  }
+
+  @Test func `bytes that are not UTF-8 are an error`() {
+    var reader = CSVReader()
+    #expect(throws: CSVError.self) {
+      try [0x61, 0xFF, 0x0A].withUnsafeBytes { try reader.feed($0) { _ in } }
+    }
+  }
+
+  @Test func `what is written is read back`() throws {
+    let rows = [
+      ["Id", "Name"], ["1", "a,b"], ["2", "say \"hi\""], ["3", "two\nlines"], ["", ""], [""],
+      [" x "], ["=1+1"],
+    ]
+    for ending in [CSVWriter.LineEnding.lf, .crlf] {
+      var writer = CSVWriter(lineEnding: ending)
+      for row in rows { writer.row(row) }
+      #expect(try read(String(decoding: writer.bytes, as: UTF8.self)) == rows)
+    }
+  }
+
+  @Test func `a spreadsheet does not run what a record says`() {
+    var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
+    writer.row(["=1+1", "+a", "-2", "@x", "plain", "=\"a\""])
+    #expect(
+      String(decoding: writer.bytes, as: UTF8.self) == "'=1+1,'+a,'-2,'@x,plain,\"'=\"\"a\"\"\"\r\n"
+    )
+  }
+}
