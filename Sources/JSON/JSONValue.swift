@@ -28,7 +28,10 @@ package enum JSONValue: Sendable, Hashable {
   package var int: Int64? {
     guard case .number(let literal) = self else { return nil }
     if let integer = Int64(literal) { return integer }
-    return Double(literal).flatMap(Int64.init(exactly:))
+    // 1e3 and 5.0 are integers too, as far as a double is exact.
+    guard let double = Double(literal), abs(double) <= 9_007_199_254_740_992 else { return nil }
+    let integer = Int64(double)
+    return Double(integer) == double ? integer : nil
   }
 
   /// The value of a number.
