@@ -1,0 +1,83 @@
+import Synchronization
+
+/// An embedded org: its records in one directory, read and written by one caller at a time.
+package final class Org: Sendable {
+  /// How an org behaves.
+  package struct Options: Sendable {
+    /// Where the org's clock starts, in milliseconds; it then moves one second with each record
+    /// written, so that two orgs fed the same calls are equal. Nil: the wall clock.
+    package var clockStart: Int64?
+
+    /// Makes options.
+    package init(clockStart: Int64? = nil) { self.clockStart = clockStart }
+  }
+
+  /// The directory of the org's data.
+  package let directory: String
+  /// The 18-character id of the org.
+  package let organizationID: String
+
+  private let gate = Mutex(())
+  // Every access goes through `locked`, which holds `gate` or runs inside a call that does.
+  nonisolated(unsafe) private let store: OrgStore
+  @TaskLocal private static var holder: ObjectIdentifier?
+
+  /// Opens the org in a directory; an empty one becomes an org with one administrator.
+  package init(directory: String, options: Options = Options()) throws(OrgError) {
+    self.directory = directory
+    do {
+      store = try OrgStore(directory: directory, clockStart: options.clockStart)
+      organizationID = try store.organizationID()
+    } catch {
+      throw OrgError.storage(error)
+    }
+  }
+
+  /// Runs `body` alone on the org. A call from inside `transaction` is let through.
+  func locked<T>(_ body: (OrgStore) throws -> T) throws(OrgError) -> T {
+    do {
+      if Org.holder == ObjectIdentifier(self) { return try body(store) }
+      var outcome: Result<T, any Error>?
+      gate.withLock { _ in
+        Org.$holder.withValue(ObjectIdentifier(self)) {
+          outcome = Result { try body(store) }
+        }
+      }
+      guard let outcome else { throw OrgError.storage(OrgError.notFound) }
+      return try outcome.get()
+    } catch {
+      throw OrgError.storage(error)
+    }
+  }
+
+  /// Milliseconds since 1970 by the org's clock, which is what its `Date` header says.
+  package func now() -> Int64 { (try? locked { $0.clock.now() }) ?? 0 }
+
+  /// Runs several operations as one: if `body` throws, none of them happened. May be nested; the
+  /// operations inside are called on the org as usual, from the same thread.
+  package func transaction<T>(_ body: () throws -> T) throws -> T {
+    var failure: (any Error)?
+    let value: T? = try locked { store in
+      do {
+        return try store.transaction(body)
+      } catch {
+        failure = error
+        return nil
+      }
+    }
+    if let failure { throw failure }
+    guard let value else { throw OrgError.notFound }
+    return value
+  }
+
+  // MARK: Schema
+
+  /// Every object, in the order of a global describe.
+  package func objects() -> [ObjectSchema] { Catalog.standard.objects }
+
+  /// The object of that name, whatever its case.
+  package func schema(_ name: String) -> ObjectSchema? { Catalog.standard.object(name) }
+
+  /// The object to which an id belongs by its key prefix.
+  package func schema(ofID id: String) -> ObjectSchema? { Catalog.standard.object(ofID: id) }
+}

@@ -1,0 +1,28 @@
+/// SOQL.
+extension Org {
+  /// Runs a statement and answers its first page. `includeDeleted` is what `queryAll` does.
+  package func query(
+    _ soql: String, as user: OrgUser, includeDeleted: Bool = false, batchSize: Int = 2000,
+    version: String = "66.0"
+  ) throws(OrgError) -> QueryPage {
+    try locked { store in
+      try QueryRunner(store: store, user: user, version: version)
+        .run(soql, includeDeleted: includeDeleted, batchSize: batchSize)
+    }
+  }
+
+  /// Another page by its locator (`0r8…-2000`): any page, any number of times, until it expires.
+  package func queryMore(
+    _ locator: String, as user: OrgUser, batchSize: Int = 2000, version: String = "66.0"
+  ) throws(OrgError) -> QueryPage {
+    try locked { store in
+      try QueryRunner(store: store, user: user, version: version)
+        .more(locator, batchSize: batchSize)
+    }
+  }
+
+  /// Makes every locator given out so far invalid.
+  package func expireCursors() throws(OrgError) {
+    try locked { try $0.cursors.expire() }
+  }
+}

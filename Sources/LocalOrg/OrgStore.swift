@@ -1,0 +1,147 @@
+import SQLite
+import System
+
+/// The org's file and what is kept beside its records: clock, sequences, shares, cursors.
+final class OrgStore {
+  let connection: Connection
+  let catalog = Catalog.standard
+  /// Of the org's time.
+  private(set) var clock: OrgClock
+  private var sequences: [String: Int64] = [:]
+  private var depth = 0
+  private var saved: (clock: OrgClock, sequences: [String: Int64])
+  private var statements: [String: Statement] = [:]
+  private var tables: [String: StoredObject] = [:]
+
+  init(directory: String, clockStart: Int64?) throws {
+    try Files.makeDirectory(directory)
+    connection = try Connection(directory + "/org.sqlite", mode: .create)
+    clock = OrgClock(stepped: clockStart)
+    saved = (clock, [:])
+    // A killed process loses nothing that it committed; only a power failure could.
+    try connection.execute(
+      "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA cache_size=-65536;"
+        + "PRAGMA temp_store=MEMORY;")
+    for object in catalog.objects { tables[object.name] = StoredObject(object) }
+    try transaction {
+      try makeTables()
+      try restoreState(clockStart: clockStart)
+    }
+    if try connection.integer("SELECT count(*) FROM \"o_Organization\"") == 0 {
+      try transaction { try bootstrap() }
+    }
+  }
+
+  private func makeTables() throws {
+    try connection.execute(
+      """
+      CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS share (
+        user TEXT NOT NULL, record TEXT NOT NULL, edit INTEGER NOT NULL, PRIMARY KEY (user, record)
+      ) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS rule_error (rule TEXT PRIMARY KEY) WITHOUT ROWID;
+      """)
+    try Cursors.makeTables(connection)
+    try RelayTokens.makeTables(connection)
+    for table in tables.values {
+      try connection.execute(table.creation)
+      for index in table.indexes { try connection.execute(index.creation) }
+    }
+  }
+
+  /// Takes up clock and sequences where the last process left them.
+  private func restoreState(clockStart: Int64?) throws {
+    for row in try connection.all("SELECT key, value FROM meta") {
+      guard let key = row[0].text, let value = row[1].integer else { continue }
+      if key == "clock" {
+        if clockStart != nil { clock.stepped = value }
+      } else {
+        sequences[key] = value
+      }
+    }
+    saved = (clock, sequences)
+  }
+
+  // MARK: Transactions
+
+  /// Runs `body` whole or not at all; nests.
+  func transaction<T>(_ body: () throws -> T) throws -> T {
+    let level = depth
+    let before = (clock, sequences)
+    try connection.execute(level == 0 ? "BEGIN IMMEDIATE" : "SAVEPOINT level\(level)")
+    depth = level + 1
+    do {
+      let result = try body()
+      depth = level
+      if level == 0 { try saveState() }
+      try connection.execute(level == 0 ? "COMMIT" : "RELEASE level\(level)")
+      return result
+    } catch {
+      depth = level
+      (clock, sequences) = before
+      if level > 0 {
+        try? connection.execute("ROLLBACK TO level\(level); RELEASE level\(level)")
+      } else if connection.inTransaction {
+        try? connection.execute("ROLLBACK")
+      }
+      throw error
+    }
+  }
+
+  private func saveState() throws {
+    if let now = clock.stepped, now != saved.clock.stepped { try save("clock", now) }
+    for (key, value) in sequences where saved.sequences[key] != value { try save(key, value) }
+    saved = (clock, sequences)
+  }
+
+  private func save(_ key: String, _ value: Int64) throws {
+    let statement = try prepared("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)")
+    try statement.bind(1, key)
+    try statement.bind(2, value)
+    try statement.execute()
+  }
+
+  // MARK: Statements and tables
+
+  /// A statement kept for the next time.
+  func prepared(_ sql: String) throws -> Statement {
+    if let statement = statements[sql] {
+      statement.reset()
+      return statement
+    }
+    if statements.count > 400 { statements.removeAll() }
+    let statement = try connection.prepare(sql)
+    statements[sql] = statement
+    return statement
+  }
+
+  /// The table of an object of the catalog.
+  func table(_ object: String) throws -> StoredObject {
+    guard let schema = catalog.object(object), let table = tables[schema.name] else {
+      throw OrgError.unknownObject(object)
+    }
+    return table
+  }
+
+  // MARK: Time and ids
+
+  /// The moment of the next record written.
+  func tick() -> Int64 { clock.tick() }
+
+  /// The next sequence number under a key prefix.
+  func nextSequence(_ prefix: String) -> Int64 {
+    let next = (sequences[prefix] ?? 0) + 1
+    sequences[prefix] = next
+    return next
+  }
+
+  var cursors: Cursors { Cursors(store: self) }
+
+  /// The id of the organisation.
+  func organizationID() throws -> String {
+    guard let id = try connection.text("SELECT \"Id\" FROM \"o_Organization\"") else {
+      throw OrgError.notFound
+    }
+    return id
+  }
+}

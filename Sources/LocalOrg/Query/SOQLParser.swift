@@ -1,0 +1,301 @@
+/// Reads a SOQL statement, or a condition alone.
+struct SOQLParser {
+  private let tokens: [SOQLToken]
+  private var place = 0
+
+  /// Parses a whole statement.
+  static func parse(_ statement: String) throws(OrgError) -> SOQLQuery {
+    guard statement.utf8.count <= 100_000 else {
+      throw OrgError(code: "QUERY_TOO_COMPLICATED", message: "SOQL statement is too long")
+    }
+    var parser = SOQLParser(tokens: try SOQLLexer.tokens(of: statement))
+    let query = try parser.query(depth: 0)
+    try parser.expectEnd()
+    return query
+  }
+
+  /// Parses what could follow WHERE.
+  static func condition(_ text: String) throws(OrgError) -> SOQLCondition {
+    var parser = SOQLParser(tokens: try SOQLLexer.tokens(of: text))
+    let condition = try parser.condition(depth: 0)
+    try parser.expectEnd()
+    return condition
+  }
+
+  private init(tokens: [SOQLToken]) { self.tokens = tokens }
+
+  // MARK: Statement
+
+  private mutating func query(depth: Int) throws(OrgError) -> SOQLQuery {
+    guard depth < 6 else { throw unexpected() }
+    var query = SOQLQuery()
+    try expect("SELECT")
+    repeat { query.selections.append(try selection(depth: depth)) } while take(symbol: ",")
+    try expect("FROM")
+    query.from = try path()
+    if case .word(let word) = token.kind, !Self.clauseWords.contains(word.uppercased()) {
+      query.alias = word
+      place += 1
+    }
+    try clauses(of: &query, depth: depth)
+    return query
+  }
+
+  private static let clauseWords: Set<String> = [
+    "USING", "WHERE", "WITH", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "FOR", "ALL",
+    "UPDATE",
+  ]
+
+  private mutating func clauses(of query: inout SOQLQuery, depth: Int) throws(OrgError) {
+    if take("USING") {
+      try expect("SCOPE")
+      query.scope = try word()
+    }
+    if take("WHERE") { query.condition = try condition(depth: depth) }
+    if take("WITH") {
+      guard take("SECURITY_ENFORCED") || take("USER_MODE") else { throw unexpected() }
+    }
+    if take("GROUP") {
+      try expect("BY")
+      repeat { query.groups.append(try path()) } while take(symbol: ",")
+    }
+    if take("ORDER") {
+      try expect("BY")
+      repeat { query.orders.append(try order()) } while take(symbol: ",")
+    }
+    if take("LIMIT") { query.limit = try count() }
+    if take("OFFSET") { query.offset = try count() }
+    while take("FOR") {
+      if take("VIEW") {
+        query.forView = true
+      } else if take("REFERENCE") {
+        query.forReference = true
+      } else {
+        try expect("UPDATE")
+      }
+    }
+    if take("ALL") {
+      try expect("ROWS")
+      query.allRows = true
+    }
+  }
+
+  private mutating func selection(depth: Int) throws(OrgError) -> SOQLSelection {
+    if take(symbol: "(") {
+      let children = try query(depth: depth + 1)
+      try expect(symbol: ")")
+      return .children(children)
+    }
+    let path = try path()
+    guard token.kind == .symbol("(") else { return .field(path, alias: alias()) }
+    place += 1
+    let function = path.text.uppercased()
+    if function == "COUNT", take(symbol: ")") { return .countRows }
+    switch function {
+    case "FIELDS":
+      let which = try self.path()
+      try expect(symbol: ")")
+      return .allFields(which.text.uppercased(), path)
+    case "COUNT", "COUNT_DISTINCT", "MAX", "MIN", "SUM", "AVG":
+      let argument = try self.path()
+      try expect(symbol: ")")
+      return .aggregate(function, argument, alias: alias())
+    case "TOLABEL", "FORMAT":
+      let argument = try self.path()
+      try expect(symbol: ")")
+      return .field(argument, alias: alias())
+    default:
+      place -= 1
+      throw unexpected()
+    }
+  }
+
+  private mutating func alias() -> String? {
+    guard case .word(let word) = token.kind, word.uppercased() != "FROM" else { return nil }
+    place += 1
+    return word
+  }
+
+  private mutating func order() throws(OrgError) -> SOQLOrder {
+    var order = SOQLOrder(path: try path())
+    if take("DESC") { order.descending = true } else { _ = take("ASC") }
+    if take("NULLS") {
+      if take("LAST") { order.nullsLast = true } else { try expect("FIRST") }
+    }
+    return order
+  }
+
+  private mutating func count() throws(OrgError) -> Int {
+    guard case .number(let digits) = token.kind, let value = Int(digits), value >= 0 else {
+      throw unexpected()
+    }
+    place += 1
+    return value
+  }
+
+  // MARK: Conditions
+
+  /// A chain of one kind: an org refuses AND and OR side by side without parentheses.
+  private mutating func condition(depth: Int) throws(OrgError) -> SOQLCondition {
+    guard depth < 64 else { throw unexpected() }
+    let first = try factor(depth: depth)
+    var parts = [first]
+    if take("AND") {
+      repeat { parts.append(try factor(depth: depth)) } while take("AND")
+      if isWord("OR") { throw unexpected() }
+      return .and(parts)
+    }
+    if take("OR") {
+      repeat { parts.append(try factor(depth: depth)) } while take("OR")
+      if isWord("AND") { throw unexpected() }
+      return .or(parts)
+    }
+    return first
+  }
+
+  private mutating func factor(depth: Int) throws(OrgError) -> SOQLCondition {
+    if take("NOT") { return .not(try factor(depth: depth + 1)) }
+    if take(symbol: "(") {
+      let inner = try condition(depth: depth + 1)
+      try expect(symbol: ")")
+      return inner
+    }
+    return try comparison(depth: depth)
+  }
+
+  private mutating func comparison(depth: Int) throws(OrgError) -> SOQLCondition {
+    let path = try path()
+    if take("LIKE") { return .compare(path, .like, try literal()) }
+    if take("IN") { return try membership(path, negated: false, depth: depth) }
+    if isWord("NOT"), isWord("IN", ahead: 1) {
+      place += 2
+      return try membership(path, negated: true, depth: depth)
+    }
+    if take("INCLUDES") { return .includes(path, try texts(), negated: false) }
+    if take("EXCLUDES") { return .includes(path, try texts(), negated: true) }
+    guard case .symbol(let symbol) = token.kind, let comparison = SOQLComparison(rawValue: symbol)
+    else { throw unexpected() }
+    place += 1
+    return .compare(path, comparison, try literal())
+  }
+
+  private mutating func membership(_ path: SOQLPath, negated: Bool, depth: Int)
+    throws(OrgError) -> SOQLCondition
+  {
+    try expect(symbol: "(")
+    if isWord("SELECT") {
+      let inner = try query(depth: depth + 1)
+      try expect(symbol: ")")
+      return .inQuery(path, inner, negated: negated)
+    }
+    var values: [SOQLLiteral] = []
+    repeat { values.append(try literal()) } while take(symbol: ",")
+    try expect(symbol: ")")
+    return .inList(path, values, negated: negated)
+  }
+
+  private mutating func texts() throws(OrgError) -> [String] {
+    try expect(symbol: "(")
+    var values: [String] = []
+    repeat {
+      guard case .text(let value) = token.kind else { throw unexpected() }
+      values.append(value)
+      place += 1
+    } while take(symbol: ",")
+    try expect(symbol: ")")
+    return values
+  }
+
+  private mutating func literal() throws(OrgError) -> SOQLLiteral {
+    let value: SOQLLiteral
+    switch token.kind {
+    case .text(let text):
+      guard text.count <= 4000 else {
+        throw OrgError(code: "MALFORMED_QUERY", message: "String literal is too long")
+      }
+      value = .text(text)
+    case .number(let number): value = .number(number)
+    case .date(let date): value = .date(date)
+    case .dateTime(let moment): value = .dateTime(moment)
+    case .word(let word):
+      switch word.uppercased() {
+      case "NULL": value = .null
+      case "TRUE": value = .bool(true)
+      case "FALSE": value = .bool(false)
+      default: return try relative(word)
+      }
+    default: throw unexpected()
+    }
+    place += 1
+    return value
+  }
+
+  private mutating func relative(_ word: String) throws(OrgError) -> SOQLLiteral {
+    let name = word.uppercased()
+    if SOQLDateLiteral.takesCount(name) {
+      place += 1
+      try expect(symbol: ":")
+      return .relative(name, try count())
+    }
+    guard SOQLDateLiteral.isFixed(name) else { throw unexpected() }
+    place += 1
+    return .relative(name, nil)
+  }
+
+  // MARK: Tokens
+
+  private var token: SOQLToken { tokens[min(place, tokens.count - 1)] }
+
+  private mutating func path() throws(OrgError) -> SOQLPath {
+    let first = token
+    var parts = [try word()]
+    while take(symbol: ".") { parts.append(try word()) }
+    return SOQLPath(parts: parts, line: first.line, column: first.column)
+  }
+
+  private mutating func word() throws(OrgError) -> String {
+    guard case .word(let word) = token.kind else { throw unexpected() }
+    place += 1
+    return word
+  }
+
+  private func isWord(_ keyword: String, ahead: Int = 0) -> Bool {
+    guard place + ahead < tokens.count, case .word(let word) = tokens[place + ahead].kind else {
+      return false
+    }
+    return word.uppercased() == keyword
+  }
+
+  private mutating func take(_ keyword: String) -> Bool {
+    guard isWord(keyword) else { return false }
+    place += 1
+    return true
+  }
+
+  private mutating func take(symbol: String) -> Bool {
+    guard token.kind == .symbol(symbol) else { return false }
+    place += 1
+    return true
+  }
+
+  private mutating func expect(_ keyword: String) throws(OrgError) {
+    guard take(keyword) else { throw unexpected() }
+  }
+
+  private mutating func expect(symbol: String) throws(OrgError) {
+    guard take(symbol: symbol) else { throw unexpected() }
+  }
+
+  private func expectEnd() throws(OrgError) {
+    guard token.kind == .end else { throw unexpected() }
+  }
+
+  private func unexpected() -> OrgError {
+    if token.kind == .end {
+      return OrgError(code: "MALFORMED_QUERY", message: "unexpected token: '<EOF>'")
+    }
+    return OrgError(
+      code: "MALFORMED_QUERY",
+      message: "unexpected token: '\(token.source)' (Row:\(token.line):Column:\(token.column))")
+  }
+}

@@ -1,0 +1,89 @@
+/// A dotted name with its place in the statement.
+struct SOQLPath: Equatable {
+  let parts: [String]
+  let line: Int
+  let column: Int
+
+  var text: String { parts.joined(separator: ".") }
+}
+
+/// A value in a condition.
+enum SOQLLiteral: Equatable {
+  case null
+  case bool(Bool)
+  case text(String)
+  case number(String)
+  case date(String)
+  case dateTime(String)
+  case relative(String, Int?)
+}
+
+/// How a condition compares.
+enum SOQLComparison: String {
+  case equal = "="
+  case notEqual = "!="
+  case less = "<"
+  case lessOrEqual = "<="
+  case greater = ">"
+  case greaterOrEqual = ">="
+  case like = "LIKE"
+}
+
+/// What a WHERE says.
+indirect enum SOQLCondition {
+  case and([SOQLCondition])
+  case or([SOQLCondition])
+  case not(SOQLCondition)
+  case compare(SOQLPath, SOQLComparison, SOQLLiteral)
+  case inList(SOQLPath, [SOQLLiteral], negated: Bool)
+  case inQuery(SOQLPath, SOQLQuery, negated: Bool)
+  case includes(SOQLPath, [String], negated: Bool)
+}
+
+/// One entry of a SELECT.
+enum SOQLSelection {
+  case field(SOQLPath, alias: String?)
+  case countRows
+  case aggregate(String, SOQLPath, alias: String?)
+  case children(SOQLQuery)
+  case allFields(String, SOQLPath)
+}
+
+/// One entry of an ORDER BY.
+struct SOQLOrder {
+  var path: SOQLPath
+  var descending = false
+  var nullsLast = false
+}
+
+/// A parsed statement.
+struct SOQLQuery {
+  var selections: [SOQLSelection] = []
+  /// The object, or in a subquery the name of the relationship.
+  var from = SOQLPath(parts: [], line: 1, column: 1)
+  var alias: String?
+  var scope: String?
+  var condition: SOQLCondition?
+  var groups: [SOQLPath] = []
+  var orders: [SOQLOrder] = []
+  var limit: Int?
+  var offset: Int?
+  var forView = false
+  var forReference = false
+  var allRows = false
+
+  /// Whether it answers aggregates instead of records.
+  var isAggregate: Bool {
+    !groups.isEmpty
+      || selections.contains {
+        if case .aggregate = $0 { return true }
+        return false
+      }
+  }
+
+  /// Whether it is `SELECT COUNT()`.
+  var countsRows: Bool {
+    guard selections.count == 1, case .countRows = selections[0] else { return false }
+    return true
+  }
+}

@@ -1,0 +1,95 @@
+import SQLite
+import System
+
+/// Changing rows, past the rules of the API.
+extension OrgStore {
+  /// The columns of a record, deleted or not; nil when there is none.
+  func row(_ table: StoredObject, id: String) throws -> [SQLiteValue]? {
+    let statement = try prepared(
+      "SELECT \(table.columnList) FROM \(table.table) WHERE \"Id\" = ?")
+    try statement.bind(1, id)
+    defer { statement.reset() }
+    return try statement.step() ? statement.row : nil
+  }
+
+  /// Reads a record, lets `body` change its columns, and writes what differs with new dates.
+  func change(
+    _ id: String, by userID: String, _ body: (inout [SQLiteValue], StoredObject) throws -> Void
+  ) throws {
+    guard let schema = catalog.object(ofID: id) else { throw OrgError.malformedID(id) }
+    let table = try table(schema.name)
+    guard let before = try row(table, id: id) else { throw OrgError.notFound }
+    var after = before
+    try body(&after, table)
+    let moment = SQLiteValue.text(Dates.salesforce(tick()))
+    Computed.apply(to: &after, of: table, at: moment)
+    for (name, value) in [
+      ("LastModifiedDate", moment), ("SystemModstamp", moment),
+      ("LastModifiedById", .text(userID)),
+    ] {
+      if let place = table.place(name) { after[place] = value }
+    }
+    let changed = after.indices.filter { after[$0] != before[$0] }
+    guard !changed.isEmpty else { return }
+    let names = changed.map { SQL.quoted(name: table.fields[$0].name) + " = ?" }
+    let statement = try prepared(
+      "UPDATE \(table.table) SET \(names.joined(separator: ", ")) WHERE \"Id\" = ?")
+    for (index, place) in changed.enumerated() {
+      try statement.bind(Int32(index + 1), after[place])
+    }
+    try statement.bind(Int32(changed.count + 1), id)
+    try statement.execute()
+  }
+
+  func set(_ field: String, of id: String, to value: SQLiteValue) throws {
+    try change(id, by: OrgID.make(prefix: "005", sequence: 1)) { row, table in
+      guard let place = table.place(field) else { throw OrgError.unknownObject(field) }
+      row[place] = value
+    }
+  }
+
+  // MARK: What tests and the demo do to records
+
+  func share(_ recordID: String, with username: String, edit: Bool) throws {
+    let user = try user(named: username)
+    let record = try known(recordID)
+    try connection.run(
+      "INSERT OR REPLACE INTO share (user, record, edit) VALUES (\(user.id), \(record), \(edit))")
+  }
+
+  func unshare(_ recordID: String, from username: String) throws {
+    let user = try user(named: username)
+    let record = try known(recordID)
+    try connection.run("DELETE FROM share WHERE user = \(user.id) AND record = \(record)")
+  }
+
+  func transfer(_ recordID: String, to username: String) throws {
+    try set("OwnerId", of: known(recordID), to: .text(user(named: username).id))
+  }
+
+  func undelete(_ recordID: String) throws {
+    try set("IsDeleted", of: known(recordID), to: 0)
+  }
+
+  func merge(_ recordID: String, into masterID: String) throws {
+    let (loser, master) = (try known(recordID), try known(masterID))
+    try change(loser, by: OrgID.make(prefix: "005", sequence: 1)) { row, table in
+      guard let place = table.place("MasterRecordId"), let deleted = table.place("IsDeleted"),
+        OrgID.prefix(loser) == OrgID.prefix(master)
+      else {
+        throw OrgError(code: "INVALID_OPERATION", message: "these records cannot be merged")
+      }
+      row[place] = .text(master)
+      row[deleted] = 1
+    }
+  }
+
+  /// The 18-character id of a record that exists, deleted or not.
+  func known(_ id: String) throws -> String {
+    guard let normal = OrgID.normalize(id), let schema = catalog.object(ofID: normal) else {
+      throw OrgError.malformedID(id)
+    }
+    guard try row(try table(schema.name), id: normal) != nil else { throw OrgError.notFound }
+    return normal
+  }
+}

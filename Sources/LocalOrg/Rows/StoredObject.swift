@@ -1,0 +1,68 @@
+import SQLite
+
+/// An object as a table: its columns and the statements that name them all.
+struct StoredObject: Sendable {
+  let schema: ObjectSchema
+  /// The fields in the order of the columns; the first is the id.
+  let fields: [FieldSchema]
+  /// The name of the table, quoted.
+  let table: String
+  private let places: [String: Int]
+
+  init(_ schema: ObjectSchema) {
+    self.schema = schema
+    fields = schema.storedFields
+    table = SQL.quoted(name: "o_" + schema.name)
+    places = Dictionary(
+      uniqueKeysWithValues: fields.enumerated().map { ($1.name.lowercased(), $0) })
+  }
+
+  /// The place of a field among the columns.
+  func place(_ field: String) -> Int? { places[field.lowercased()] }
+
+  /// The columns, quoted and separated by commas.
+  var columnList: String {
+    fields.map { SQL.quoted(name: $0.name) }.joined(separator: ", ")
+  }
+
+  /// Inserts a row: the sequence number, then the columns.
+  var insert: String {
+    let marks = repeatElement("?", count: fields.count + 1).joined(separator: ", ")
+    return "INSERT INTO \(table) (\"seq\", \(columnList)) VALUES (\(marks))"
+  }
+
+  /// What makes the table.
+  var creation: String {
+    let columns = fields.map { field in
+      let name = SQL.quoted(name: field.name)
+      return field.name == "Id" ? "\(name) TEXT NOT NULL UNIQUE" : "\(name) \(Self.affinity(field))"
+    }
+    return "CREATE TABLE IF NOT EXISTS \(table) (\"seq\" INTEGER PRIMARY KEY, "
+      + columns.joined(separator: ", ") + ")"
+  }
+
+  /// The names of the indexes and what makes them.
+  var indexes: [(name: String, creation: String)] {
+    fields.compactMap { field in
+      guard Self.isIndexed(field) else { return nil }
+      let name = SQL.quoted(name: "i_\(schema.name)_\(field.name)")
+      let collation = field.type.isText && !field.caseSensitive ? " COLLATE NOCASE" : ""
+      let column = SQL.quoted(name: field.name) + collation
+      return (name, "CREATE INDEX IF NOT EXISTS \(name) ON \(table) (\(column))")
+    }
+  }
+
+  private static func isIndexed(_ field: FieldSchema) -> Bool {
+    if field.idLookup && field.name != "Id" { return true }
+    if field.type == .reference { return field.createable || field.name == "AccountId" }
+    return ["IsDeleted", "SystemModstamp", "LastModifiedDate"].contains(field.name)
+  }
+
+  private static func affinity(_ field: FieldSchema) -> String {
+    switch field.type {
+    case .boolean, .int: "INTEGER"
+    case .double, .currency, .percent: "REAL"
+    default: "TEXT"
+    }
+  }
+}
