@@ -24,6 +24,11 @@ static inline CURLcode attache_curl_set_data_callback(CURL *h, CURLoption o,
                                                       attache_curl_data_callback v) {
   return curl_easy_setopt(h, o, v);
 }
+typedef int (*attache_curl_before_request)(void *context, char *remote, char *local, int remotePort,
+                                           int localPort);
+static inline CURLcode attache_curl_set_before_request(CURL *h, attache_curl_before_request v) {
+  return curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, v);
+}
 static inline CURLMcode attache_curl_multi_set_long(CURLM *m, CURLMoption o, long v) {
   return curl_multi_setopt(m, o, v);
 }

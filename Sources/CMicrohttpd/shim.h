@@ -21,4 +21,20 @@ static inline uint16_t attache_mhd_port(struct MHD_Daemon *daemon) {
   return info ? info->port : 0;
 }
 
+// Variadic, and the answer is a union: the client's address (null if it cannot be told).
+static inline const struct sockaddr *attache_mhd_client_address(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  return info ? info->client_addr : (const struct sockaddr *)0;
+}
+
+// The callback travels as an integer in the option array: Swift has no such cast for functions.
+typedef void *(*attache_mhd_target_callback)(void *context, const char *target,
+                                             struct MHD_Connection *connection);
+static inline struct MHD_OptionItem attache_mhd_target_option(attache_mhd_target_callback callback,
+                                                              void *context) {
+  struct MHD_OptionItem item = {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)callback, context};
+  return item;
+}
+
 #endif

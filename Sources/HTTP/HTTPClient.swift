@@ -1,0 +1,62 @@
+import System
+
+/// An HTTP client over libcurl's multi interface on a thread of its own.
+///
+/// Certificates are always verified, TLS is 1.2 or later, plain HTTP goes to loopback addresses
+/// only, and redirects are answers like any other: a token never travels to another origin.
+package final class HTTPClient: Sendable {
+  /// How to connect, and how much to accept.
+  package struct Configuration: Sendable {
+    /// PEM file of the authorities to trust; nil for `CURL_CA_BUNDLE`, `SSL_CERT_FILE` or the
+    /// system's (libcurl itself reads neither variable).
+    package var caFile: String?
+    /// The most transfers at once; more wait their turn.
+    package var concurrency = 4
+    /// The most bytes of a decoded body.
+    package var responseLimitBytes = 64 << 20
+    /// The longest that a connection may take to come about.
+    package var connectTimeoutSeconds = 30
+    /// A transfer slower than this for `lowSpeedSeconds` is given up.
+    package var lowSpeedBytesPerSecond = 64
+    /// See `lowSpeedBytesPerSecond`; long, because an org may think before it answers.
+    package var lowSpeedSeconds = 120
+    /// What the client calls itself.
+    package var userAgent = "attache"
+
+    /// The defaults.
+    package init() {}
+  }
+
+  let loop: CurlLoop
+
+  /// Starts the client's thread; it ends with the client.
+  package init(_ configuration: Configuration = Configuration()) throws(HTTPError) {
+    loop = try CurlLoop(try TransferSettings(configuration))
+  }
+
+  deinit { loop.close() }
+
+  /// Sends a request and waits for the whole answer; cancelling the task ends the transfer.
+  package func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+    let transfer = Transfer(request)
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        transfer.onCompletion = { result, _ in continuation.resume(returning: result) }
+        loop.start(transfer)
+      }
+    } onCancel: {
+      loop.cancel(transfer)
+    }
+    return try result.get()
+  }
+
+  /// The pages of one cursor: `next` reads page n + 1's address from the first bytes of page n.
+  ///
+  /// It is called on the client's thread while page n arrives, and a last time with all of it.
+  package func pages(
+    first: HTTPRequest, window: Int = 3,
+    next: @escaping @Sendable (_ head: UnsafeRawBufferPointer) -> PageChain.Next
+  ) -> PageChain {
+    PageChain(client: self, first: first, window: window, next: next)
+  }
+}

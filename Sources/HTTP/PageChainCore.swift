@@ -1,0 +1,158 @@
+import Synchronization
+
+/// What a chain shares with its transfers.
+final class PageChainCore: Sendable {
+  typealias Answer = Result<HTTPResponse, HTTPError>?
+
+  private struct Slot {
+    let transfer: Transfer
+    var result: Result<HTTPResponse, HTTPError>?
+  }
+
+  private struct State {
+    var slots: [Slot] = []
+    /// A page that is known but would exceed the window.
+    var pending: [HTTPRequest] = []
+    var reader: CheckedContinuation<Answer, Never>?
+    var spare: [[UInt8]] = []
+    var isCancelled = false
+
+    /// What the reader gets now; nil if it has to wait, or if nobody reads.
+    mutating func delivery() -> Delivery? {
+      guard let reader else { return nil }
+      if isCancelled { return finish(reader, .failure(PageChainCore.cancelled)) }
+      // Nothing in flight: `pending` is empty too, or it would have been started.
+      guard let first = slots.first else { return finish(reader, nil) }
+      guard let result = first.result else { return nil }
+      slots.removeFirst()
+      guard case .success(let response) = result, response.status == 200 else {
+        return finish(reader, result)
+      }
+      self.reader = nil
+      return Delivery(reader: reader, answer: result, dropped: [])
+    }
+
+    /// Ends the chain with this answer: what was asked for ahead is dropped.
+    private mutating func finish(
+      _ reader: CheckedContinuation<Answer, Never>, _ answer: Answer
+    ) -> Delivery {
+      let dropped = slots.filter { $0.result == nil }.map(\.transfer)
+      slots = []
+      pending = []
+      self.reader = nil
+      return Delivery(reader: reader, answer: answer, dropped: dropped)
+    }
+  }
+
+  private struct Delivery {
+    let reader: CheckedContinuation<Answer, Never>
+    let answer: Answer
+    let dropped: [Transfer]
+  }
+
+  private let loop: CurlLoop
+  private let window: Int
+  private let next: @Sendable (UnsafeRawBufferPointer) -> PageChain.Next
+  private let state = Mutex(State())
+
+  /// The address stands in the first bytes; beyond these only the whole page is looked at.
+  private static let headBytes = 16 << 10
+
+  private static let cancelled = HTTPError(
+    .cancelled, phase: .beforeSend, url: "", message: "the pages were cancelled")
+
+  init(
+    loop: CurlLoop, window: Int,
+    next: @escaping @Sendable (UnsafeRawBufferPointer) -> PageChain.Next
+  ) {
+    self.loop = loop
+    self.window = window
+    self.next = next
+  }
+
+  func append(_ request: HTTPRequest) {
+    state.withLock { $0.pending.append(request) }
+    startPending()
+  }
+
+  func recycle(_ body: consuming [UInt8]) {
+    body.removeAll(keepingCapacity: true)
+    let buffer = body
+    state.withLock { state in
+      if state.spare.count < window { state.spare.append(buffer) }
+    }
+  }
+
+  func take(_ reader: CheckedContinuation<Answer, Never>) {
+    state.withLock { $0.reader = reader }
+    deliver()
+  }
+
+  /// Ends what is in flight; the reader gets an error.
+  func cancel() {
+    let transfers = state.withLock { state in
+      state.isCancelled = true
+      state.pending = []
+      return state.slots.filter { $0.result == nil }.map(\.transfer)
+    }
+    for transfer in transfers { loop.cancel(transfer) }
+    deliver()
+  }
+
+  private func startPending() {
+    let transfers = state.withLock { state -> [Transfer] in
+      var started: [Transfer] = []
+      while !state.isCancelled, !state.pending.isEmpty, state.slots.count < window {
+        let transfer = Transfer(
+          state.pending.removeFirst(), buffer: state.spare.popLast() ?? [])
+        state.slots.append(Slot(transfer: transfer))
+        started.append(transfer)
+      }
+      return started
+    }
+    for transfer in transfers {
+      transfer.onBody = { [weak self, weak transfer] head in
+        guard let self, let transfer else { return }
+        self.look(at: head, of: transfer, isWhole: false)
+      }
+      transfer.onCompletion = { [weak self, weak transfer] result, spare in
+        guard let self, let transfer else { return }
+        self.complete(transfer, result, spare)
+      }
+      loop.start(transfer)
+    }
+  }
+
+  /// Reads the next page's address from what has arrived, and asks for it there and then.
+  private func look(at body: UnsafeRawBufferPointer, of transfer: Transfer, isWhole: Bool) {
+    guard !transfer.isFollowed, isWhole || transfer.lookedAtBytes < Self.headBytes else { return }
+    transfer.lookedAtBytes = body.count
+    let answer = next(body)
+    if case .unknown = answer { return }
+    transfer.isFollowed = true
+    if case .request(let request) = answer { append(request) }
+  }
+
+  private func complete(
+    _ transfer: Transfer, _ result: Result<HTTPResponse, HTTPError>, _ spare: [UInt8]
+  ) {
+    if case .success(let response) = result, response.status == 200, !transfer.isFollowed {
+      response.body.withUnsafeBytes { look(at: $0, of: transfer, isWhole: true) }
+    }
+    state.withLock { state in
+      guard let index = state.slots.firstIndex(where: { $0.transfer === transfer }) else { return }
+      state.slots[index].result = result
+    }
+    if spare.capacity > 0 { recycle(spare) }
+    deliver()
+  }
+
+  /// Hands the first page to the reader if both are there.
+  private func deliver() {
+    let delivery = state.withLock { $0.delivery() }
+    guard let delivery else { return }
+    for transfer in delivery.dropped { loop.cancel(transfer) }
+    startPending()
+    delivery.reader.resume(returning: delivery.answer)
+  }
+}

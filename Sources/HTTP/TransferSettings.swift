@@ -1,0 +1,61 @@
+import CCurl
+import Glibc
+
+/// What all transfers of a client have in common, checked once.
+struct TransferSettings: Sendable {
+  let configuration: HTTPClient.Configuration
+  let caFile: String?
+
+  init(_ configuration: HTTPClient.Configuration) throws(HTTPError) {
+    self.configuration = configuration
+    caFile =
+      configuration.caFile ?? Self.variable("CURL_CA_BUNDLE") ?? Self.variable("SSL_CERT_FILE")
+    if let caFile, access(caFile, R_OK) != 0 {
+      throw HTTPError(
+        .notAllowed, phase: .beforeSend, url: caFile,
+        message: "the file of certificate authorities cannot be read (errno \(errno))")
+    }
+  }
+
+  private static func variable(_ name: String) -> String? {
+    guard let value = getenv(name), value.pointee != 0 else { return nil }
+    return String(cString: value)
+  }
+
+  /// Checks an address: https anywhere, http to loopback, no name or password in it.
+  static func check(_ request: HTTPRequest) throws(HTTPError) -> (isPlain: Bool, isLoopback: Bool) {
+    func refusal(_ message: String) -> HTTPError {
+      HTTPError(
+        .notAllowed, phase: .beforeSend, url: request.urlWithoutQuery, message: message)
+    }
+    let parts = request.url.split(separator: "://", maxSplits: 1)
+    guard parts.count == 2, !request.url.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
+      throw refusal("this is not an absolute address")
+    }
+    let scheme = parts[0].lowercased()
+    let authority = parts[1].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    guard !authority.contains("@") else {
+      throw HTTPError(
+        .notAllowed, phase: .beforeSend, url: scheme + "://…",
+        message: "an address must not hold a name or password")
+    }
+    let loopback = isLoopback(host(of: authority))
+    guard scheme == "https" || (scheme == "http" && loopback) else {
+      throw refusal("plain HTTP is for loopback addresses only")
+    }
+    return (scheme == "http", loopback)
+  }
+
+  private static func host(of authority: Substring) -> Substring {
+    if authority.first == "[" { return authority.dropFirst().prefix { $0 != "]" } }
+    return authority.prefix { $0 != ":" }
+  }
+
+  /// Literal loopback addresses and `localhost`, which curl never asks a resolver about.
+  private static func isLoopback(_ host: Substring) -> Bool {
+    if host.lowercased() == "localhost" || host == "::1" { return true }
+    var address = in_addr()
+    guard inet_pton(AF_INET, String(host), &address) == 1 else { return false }
+    return UInt32(bigEndian: address.s_addr) >> 24 == 127
+  }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import HTTP
+import Synchronization
+import Testing
+
+/// Pages `/0`, `/1`, … of `count`; the first line of a page is the address of the next.
+private func page(_ number: Int, of count: Int, url: String, padding: Int = 100) -> [UInt8] {
+  let head = number + 1 < count ? "\(url)/\(number + 1)\n" : "end\n"
+  return Array((head + String(repeating: "x", count: padding)).utf8)
+}
+
+@Sendable private func readHead(_ head: UnsafeRawBufferPointer) -> PageChain.Next {
+  guard let end = head.firstIndex(of: UInt8(ascii: "\n")) else { return .unknown }
+  let line = String(decoding: head[..<end], as: UTF8.self)
+  return line == "end" ? .end : .request(HTTPRequest("GET", line))
+}
+
+@Suite struct PageChainTests {
+  @Test func `the next page is asked for while a page still arrives`() async throws {
+    // Page 0 stops after its head until page 1 was asked for, page 1 until page 2 was.
+    let asked = (0..<3).map { _ in Gate() }
+    let address = Mutex("")
+    let server = try HTTPServer { request in
+      let number = Int(request.path.dropFirst()) ?? 0
+      asked[number].open()
+      let body = page(number, of: 3, url: address.withLock { $0 }, padding: 200_000)
+      guard number < 2 else { return ServerResponse(status: 200, body: body) }
+      return ServerResponse(
+        status: 200, body: body, fault: .pause(afterBytes: 100, until: { asked[number + 1].wait() })
+      )
+    }
+    let url = server.url
+    address.withLock { $0 = url }
+    let chain = try HTTPClient().pages(first: HTTPRequest("GET", url + "/0"), next: readHead)
+    let start = ContinuousClock.now
+    for number in 0..<3 {
+      let body = try #require(try await chain.next()).body
+      #expect(body == page(number, of: 3, url: url, padding: 200_000))
+      chain.recycle(body)
+    }
+    #expect(try await chain.next() == nil)
+    // Gates give up after 10 s: the chain would end, but late.
+    #expect(ContinuousClock.now - start < .seconds(5))
+  }
+
+  @Test func `at most the window is in flight or unread`() async throws {
+    let address = Mutex("")
+    let requests = Counter()
+    let third = Gate()
+    let server = try HTTPServer { request in
+      if requests.increment() == 3 { third.open() }
+      let number = Int(request.path.dropFirst()) ?? 0
+      return ServerResponse(status: 200, body: page(number, of: 20, url: address.withLock { $0 }))
+    }
+    let url = server.url
+    address.withLock { $0 = url }
+    let client = try HTTPClient()
+    let chain = client.pages(first: HTTPRequest("GET", url + "/0"), window: 3, next: readHead)
+    await Task.detached { third.wait() }.value
+    // A request of another kind goes through the same loop: what the chain would have asked for
+    // beyond its window would have been asked for before this is answered.
+    for _ in 0..<3 { _ = try await client.send(HTTPRequest("GET", url + "/19")) }
+    #expect(requests.count == 6)
+    var read = 0
+    while let response = try await chain.next() {
+      #expect(response.body == page(read, of: 20, url: url))
+      read += 1
+    }
+    #expect(read == 20)
+    #expect(requests.count == 23)
+  }
+
+  @Test func `an error page ends the chain, and append goes on`() async throws {
+    let address = Mutex("")
+    let requests = Counter()
+    let server = try HTTPServer { request in
+      let number = Int(request.path.dropFirst()) ?? 0
+      if number == 2 && requests.increment() == 1 { return ServerResponse(status: 401, body: [1]) }
+      return ServerResponse(status: 200, body: page(number, of: 5, url: address.withLock { $0 }))
+    }
+    let url = server.url
+    address.withLock { $0 = url }
+    let chain = try HTTPClient().pages(first: HTTPRequest("GET", url + "/0"), next: readHead)
+    #expect(try await chain.next()?.status == 200)
+    #expect(try await chain.next()?.status == 200)
+    #expect(try await chain.next()?.status == 401)
+    #expect(try await chain.next() == nil)
+    chain.append(HTTPRequest("GET", url + "/2"))
+    for number in 2..<5 {
+      #expect(try await chain.next()?.body == page(number, of: 5, url: url))
+    }
+    #expect(try await chain.next() == nil)
+  }
+
+  @Test func `a cut page is an error and what was asked for ahead is dropped`() async throws {
+    let address = Mutex("")
+    let server = try HTTPServer { request in
+      let number = Int(request.path.dropFirst()) ?? 0
+      return ServerResponse(
+        status: 200, body: page(number, of: 5, url: address.withLock { $0 }),
+        fault: number == 1 ? .dropAfter(bytes: 50) : nil)
+    }
+    let url = server.url
+    address.withLock { $0 = url }
+    let chain = try HTTPClient().pages(first: HTTPRequest("GET", url + "/0"), next: readHead)
+    _ = try await chain.next()
+    let error = await #expect(throws: HTTPError.self) { try await chain.next() }
+    #expect(error?.kind == .truncated)
+    #expect(try await chain.next() == nil)
+  }
+
+  @Test func `cancelling the reader ends the chain`() async throws {
+    let gate = Gate()
+    let arrived = Gate()
+    let server = try HTTPServer { _ in
+      ServerResponse(
+        status: 200, body: [1, 2, 3],
+        fault: .pause(
+          afterBytes: 1,
+          until: {
+            arrived.open()
+            gate.wait()
+          }))
+    }
+    let client = try HTTPClient()
+    let url = server.url
+    let task = Task {
+      let chain = client.pages(first: HTTPRequest("GET", url)) { _ in .unknown }
+      return try await chain.next()?.status
+    }
+    await Task.detached { arrived.wait() }.value
+    task.cancel()
+    let error = await #expect(throws: HTTPError.self) { _ = try await task.value }
+    #expect(error?.kind == .cancelled)
+    gate.open()
+  }
+}

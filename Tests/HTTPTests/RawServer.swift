@@ -1,0 +1,106 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A server that answers each connection with given bytes and ends it, for answers that no decent
+/// server gives.
+final class RawServer: Sendable {
+  let port: UInt16
+  private let listener: Int32
+
+  /// `answer` gets the connection's number and the request's bytes up to the blank line.
+  init(_ answer: @escaping @Sendable (_ connection: Int, _ request: String) -> [UInt8]) {
+    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let descriptor = listener
+    withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        _ = bind(descriptor, $0, length)
+        _ = listen(descriptor, 64)
+        _ = getsockname(descriptor, $0, &length)
+      }
+    }
+    port = UInt16(bigEndian: address.sin_port)
+    Thread.detachNewThread {
+      var number = 0
+      while true {
+        let connection = accept(descriptor, nil, nil)
+        guard connection >= 0 else { return }
+        let request = Self.readHead(connection)
+        let bytes = answer(number, request)
+        number += 1
+        _ = bytes.withUnsafeBytes {
+          send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+        shutdown(connection, Int32(SHUT_WR))
+        close(connection)
+      }
+    }
+  }
+
+  deinit {
+    shutdown(listener, Int32(SHUT_RDWR))
+    close(listener)
+  }
+
+  var url: String { "http://127.0.0.1:\(port)/" }
+
+  private static func readHead(_ connection: Int32) -> String {
+    var head: [UInt8] = []
+    var byte = [UInt8](repeating: 0, count: 4096)
+    while !String(decoding: head, as: UTF8.self).contains("\r\n\r\n") {
+      let count = recv(connection, &byte, byte.count, 0)
+      if count <= 0 { break }
+      head += byte[..<count]
+    }
+    return String(decoding: head, as: UTF8.self)
+  }
+
+  /// Sends bytes to a port and returns all that comes back until the other side closes.
+  static func exchange(port: Int, _ text: String) -> String {
+    let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(connection) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        _ = connect(connection, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    let bytes = Array(text.utf8)
+    _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    var result: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while true {
+      let count = recv(connection, &buffer, buffer.count, 0)
+      if count <= 0 { break }
+      result += buffer[..<count]
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+}
+
+/// A gate that a server's thread waits at until a test opens it.
+final class Gate: Sendable {
+  private let semaphore = DispatchSemaphore(value: 0)
+  func open() { semaphore.signal() }
+  /// Waits for the gate, at most 10 s, so that a broken test ends.
+  func wait() { _ = semaphore.wait(timeout: .now() + 10) }
+}
+
+/// Something counted from several threads.
+final class Counter: Sendable {
+  private let value = Mutex(0)
+  @discardableResult func increment() -> Int {
+    value.withLock {
+      $0 += 1
+      return $0
+    }
+  }
+  var count: Int { value.withLock { $0 } }
+}
