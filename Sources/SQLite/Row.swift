@@ -28,6 +28,9 @@ package struct Row: ~Copyable {
   /// The name of a column.
   package func name(_ index: Int) -> String { statement.columnName(Int32(index)) }
 
+  /// The names of all columns.
+  package var names: [String] { statement.columnNames }
+
   /// All values.
   package var values: [SQLiteValue] { statement.row }
 }

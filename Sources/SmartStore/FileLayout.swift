@@ -1,0 +1,83 @@
+import SQLite
+
+/// The SQL texts of a platform's store, character by character as its SDK leaves them in
+/// `sqlite_master`.
+struct FileLayout {
+  let platform: Platform
+
+  /// SmartStore's page size; also SQLCipher's, so that a file can be sealed page by page.
+  static let pageSize: Int32 = 4096
+  /// What SQLCipher 4 needs at the end of each page: 16 bytes of IV and 64 of HMAC.
+  static let reservedBytes: Int32 = 80
+
+  /// The meta tables and their indexes in the SDK's order of making.
+  var metaObjects: [(name: String, sql: String)] {
+    var objects = [
+      (
+        "soup_index_map",
+        "CREATE TABLE soup_index_map (soupName TEXT, path TEXT, columnName TEXT, columnType TEXT )"
+      )
+    ]
+    if platform == .android {
+      objects.append(
+        ("soup_index_map_0", "CREATE INDEX soup_index_map_0 on soup_index_map ( soupName )"))
+    }
+    objects += [
+      (
+        "soup_attrs",
+        "CREATE TABLE soup_attrs (id INTEGER PRIMARY KEY AUTOINCREMENT, soupName TEXT )"
+      ),
+      ("soup_attrs_0", "CREATE INDEX soup_attrs_0 on soup_attrs ( soupName )"),
+      (
+        "long_operations_status",
+        "CREATE TABLE long_operations_status (id INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT, "
+          + "details TEXT, status TEXT, created INTEGER, lastModified INTEGER )"
+      ),
+    ]
+    return objects
+  }
+
+  /// The name of a soup's table.
+  static func table(_ number: Int64) -> String { "TABLE_\(number)" }
+
+  /// What stands in `soup_index_map.columnName` for the index spec at `position`.
+  static func column(_ table: String, _ position: Int, _ spec: IndexSpec) -> String {
+    spec.type.columnType == nil ? extract(spec.path) : "\(table)_\(position)"
+  }
+
+  /// The expression for a path without a column.
+  static func extract(_ path: String) -> String {
+    "json_extract(soup, \(SQL.quoted(text: "$." + path)))"
+  }
+
+  /// The soup's table.
+  func createTable(_ soup: Soup) -> String {
+    let columns = soup.columns.map { ", \($0.name) \($0.spec.type.columnType ?? "TEXT") " }
+    return "CREATE TABLE \(soup.table) (id INTEGER PRIMARY KEY AUTOINCREMENT, soup TEXT, "
+      + "created INTEGER, lastModified INTEGER" + columns.joined() + ")"
+  }
+
+  /// The soup's full-text table, if it has full-text indexes.
+  func createFullTextTable(_ soup: Soup) -> String? {
+    let columns = soup.fullTextColumns.map(\.name)
+    guard !columns.isEmpty else { return nil }
+    return
+      "CREATE VIRTUAL TABLE \(soup.fullTextTable) USING fts5(\(columns.joined(separator: ",")))"
+  }
+
+  /// The soup's SQL indexes in the SDK's order.
+  func createIndexes(_ soup: Soup) -> [(name: String, sql: String)] {
+    var indexes = [
+      index(soup, "created", on: "created"), index(soup, "lastModified", on: "lastModified"),
+    ]
+    for (position, column) in soup.columnNames.enumerated() {
+      indexes.append(index(soup, "\(position)", on: column))
+    }
+    return indexes
+  }
+
+  private func index(_ soup: Soup, _ suffix: String, on column: String) -> (String, String) {
+    let name = "\(soup.table)_\(suffix)_idx"
+    return (name, "CREATE INDEX \(name) \(platform.indexPreposition) \(soup.table) ( \(column) )")
+  }
+}

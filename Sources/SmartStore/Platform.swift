@@ -1,0 +1,21 @@
+/// The mobile platform whose SDK reads a store: the two layouts differ in details that matter.
+public enum Platform: String, Sendable, Hashable, CaseIterable {
+  /// The layout of the iOS SDK.
+  case ios
+  /// The layout of the Android SDK.
+  case android
+
+  /// The schema version that the SDK expects in `PRAGMA user_version`.
+  package var userVersion: Int64 { self == .android ? 3 : 0 }
+
+  /// The word between an index's name and its table, as the SDK writes it.
+  var indexPreposition: String { self == .android ? "on" : "ON" }
+
+  /// What a boolean is in an index column of type string.
+  package func text(of flag: Bool) -> String {
+    switch self {
+    case .ios: flag ? "1" : "0"
+    case .android: flag ? "true" : "false"
+    }
+  }
+}

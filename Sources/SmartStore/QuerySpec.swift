@@ -1,0 +1,148 @@
+/// A query over one soup, or Smart SQL, with its paging.
+public struct QuerySpec: Sendable, Hashable {
+  /// What a query compares.
+  public enum Kind: Sendable, Hashable {
+    /// Every element.
+    case all
+    /// Elements with this value at the path; nil finds nothing, as in SQL.
+    case exact(path: String, matchKey: String?)
+    /// Elements between two values, both included; nil is no bound.
+    case range(path: String, beginKey: String?, endKey: String?)
+    /// Elements whose value matches a LIKE pattern.
+    case like(path: String, likeKey: String)
+    /// Elements that a full-text search finds; without a path in every full-text index.
+    case match(path: String?, matchKey: String)
+    /// Smart SQL of one's own, with values for its question marks.
+    case smart(String, arguments: [String])
+  }
+
+  /// The direction of the order.
+  public enum Order: String, Sendable, Hashable, CaseIterable {
+    /// Smallest first.
+    case ascending
+    /// Largest first.
+    case descending
+
+    var word: String { self == .ascending ? "ASC" : "DESC" }
+  }
+
+  /// The soup; empty for Smart SQL.
+  public let soupName: String
+  /// What is compared.
+  public let kind: Kind
+  /// The paths whose values are the columns of a row; without them a row is the element.
+  public var selectPaths: [String]
+  /// The path that gives the order.
+  public var orderPath: String?
+  /// The direction of the order.
+  public var order: Order
+  /// How many rows a page has.
+  public var pageSize: Int
+
+  /// A query over a soup.
+  public init(
+    soupName: String, _ kind: Kind, selectPaths: [String] = [], orderPath: String? = nil,
+    order: Order = .ascending, pageSize: Int = 10
+  ) {
+    self.soupName = soupName
+    self.kind = kind
+    self.selectPaths = selectPaths
+    self.orderPath = orderPath
+    self.order = order
+    self.pageSize = pageSize
+  }
+
+  /// A query in Smart SQL.
+  public init(smartSQL: String, arguments: [String] = [], pageSize: Int = 10) {
+    self.init(soupName: "", .smart(smartSQL, arguments: arguments), pageSize: pageSize)
+  }
+
+  /// The Smart SQL of the rows.
+  public var smartSQL: String {
+    if case .smart(let sql, _) = kind { return sql }
+    let fields = selectPaths.isEmpty ? [StoreField.element] : selectPaths
+    let columns = fields.map(reference).joined(separator: ", ")
+    return "SELECT \(columns) FROM {\(soupName)} " + condition + ordering
+  }
+
+  /// The Smart SQL of the number of rows.
+  public var countSmartSQL: String {
+    if case .smart(let sql, _) = kind { return "SELECT count(*) FROM (\(sql))" }
+    return "SELECT count(*) FROM {\(soupName)} " + condition
+  }
+
+  /// The Smart SQL of the rows' soup entry ids.
+  public var idsSmartSQL: String {
+    if case .smart(let sql, _) = kind { return "SELECT id FROM (\(sql))" }
+    return "SELECT id FROM {\(soupName)} " + condition + ordering
+  }
+
+  /// The values of the question marks.
+  var arguments: [String?] {
+    switch kind {
+    case .all, .match: []
+    case .exact(_, let key): [key]
+    case .range(_, let begin, let end): [begin, end].compactMap { $0 }.map(Optional.some)
+    case .like(_, let key): [key]
+    case .smart(_, let arguments): arguments
+    }
+  }
+
+  /// Says whether a row is a whole element.
+  var yieldsElements: Bool {
+    if case .smart = kind { false } else { selectPaths.isEmpty }
+  }
+
+  private func reference(_ path: String) -> String { "{\(soupName):\(path)}" }
+
+  private var condition: String {
+    switch kind {
+    case .all, .smart: return ""
+    case .exact(let path, _): return "WHERE \(reference(path)) = ? "
+    case .like(let path, _): return "WHERE \(reference(path)) LIKE ? "
+    case .range(let path, let begin, let end):
+      let field = reference(path)
+      switch (begin, end) {
+      case (nil, nil): return ""
+      case (_?, nil): return "WHERE \(field) >= ? "
+      case (nil, _?): return "WHERE \(field) <= ? "
+      case (_?, _?): return "WHERE \(field) >= ? AND \(field) <= ? "
+      }
+    case .match(let path, let key):
+      // Difference: the SDKs put the key in as it is, and a quote in it ends the text.
+      let words = path.map { Self.qualify(key, by: reference($0)) } ?? key
+      let quoted = words.split(separator: "'", omittingEmptySubsequences: false)
+        .joined(separator: "''")
+      let search = "SELECT rowid FROM {\(soupName)}_fts WHERE {\(soupName)}_fts MATCH '\(quoted)'"
+      return "WHERE \(reference(StoreField.soupEntryID)) IN (\(search)) "
+    }
+  }
+
+  private var ordering: String {
+    // A match without an order has none: FTS5 gives rows by id.
+    guard let orderPath else { return "" }
+    return "ORDER BY \(reference(orderPath)) \(order.word) "
+  }
+
+  /// Puts the field before every word of a search but its operators and words that have a field.
+  static func qualify(_ key: String, by field: String) -> String {
+    var qualified = ""
+    var word = ""
+    func flush() {
+      guard !word.isEmpty else { return }
+      let isOperator = ["and", "or", "not"].contains(word.lowercased())
+      qualified += isOperator || word.hasPrefix("{") ? word : "\(field):\(word)"
+      word = ""
+    }
+    for character in key {
+      if character == "(" || character == ")" || character == " " {
+        flush()
+        qualified.append(character)
+      } else {
+        word.append(character)
+      }
+    }
+    flush()
+    return qualified
+  }
+}

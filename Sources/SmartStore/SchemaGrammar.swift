@@ -1,0 +1,253 @@
+import SQLite
+
+/// What may stand in the schema of a SmartStore file: tables and indexes as the meta tables say, in
+/// the platform's own text, and nothing that runs code.
+enum SchemaGrammar {
+  private struct Object {
+    let type: String
+    let name: String
+    let table: String
+    let sql: String?
+  }
+
+  /// Everything in the schema that SmartStore does not make; empty for a clean file.
+  static func violations(
+    of connection: Connection, platform: Platform
+  ) throws -> [Violation] {
+    let objects = try connection.all("SELECT type, name, tbl_name, sql FROM sqlite_schema").map {
+      Object(
+        type: $0[0].text ?? "", name: $0[1].text ?? "", table: $0[2].text ?? "", sql: $0[3].text)
+    }
+    // Reading the meta tables is safe only when they are plain tables.
+    var violations = metaViolations(objects, platform)
+    guard violations.isEmpty else { return violations }
+    let expected = try expectations(connection, platform, &violations)
+    for object in objects where !metaNames.contains(object.name) {
+      if let reason = fault(in: object, expected) {
+        violations.append(Violation(object.name, reason))
+      }
+    }
+    let names = Set(objects.map(\.name))
+    for (name, wanted) in expected.sorted(by: { $0.key < $1.key })
+    where wanted.isRequired && !names.contains(name) {
+      violations.append(Violation(name, "it is missing"))
+    }
+    return violations
+  }
+
+  // MARK: meta tables
+
+  private static let metaNames: Set<String> = [
+    "soup_index_map", "soup_index_map_0", "soup_attrs", "soup_attrs_0", "long_operations_status",
+    "sqlite_sequence", "sqlite_stat1", "sqlite_stat4",
+  ]
+
+  private static func metaViolations(_ objects: [Object], _ platform: Platform) -> [Violation] {
+    var violations: [Violation] = []
+    let wanted = FileLayout(platform: platform).metaObjects
+    let sequence = [("sqlite_sequence", "CREATE TABLE sqlite_sequence(name,seq)")]
+    for (name, sql) in wanted + sequence {
+      guard let object = objects.first(where: { $0.name == name }) else {
+        violations.append(Violation(name, "it is missing"))
+        continue
+      }
+      let isSame = tokens(object.sql ?? "") == tokens(sql)
+      // SDKs from 4.3 to 10.x added feature columns at the end of soup_attrs.
+      let isOld = name == "soup_attrs" && isLegacyAttributes(object.sql ?? "")
+      if !isSame && !isOld { violations.append(Violation(name, "it is not the SDK's")) }
+    }
+    for object in objects where object.type != "table" && object.type != "index" {
+      violations.append(Violation(object.name, "a store has no \(object.type)"))
+    }
+    return violations
+  }
+
+  private static func isLegacyAttributes(_ sql: String) -> Bool {
+    let known = tokens(
+      "CREATE TABLE soup_attrs (id INTEGER PRIMARY KEY AUTOINCREMENT, soupName TEXT")
+    var rest = tokens(sql)[...]
+    guard rest.starts(with: known), rest.last == ")" else { return false }
+    rest = rest.dropFirst(known.count).dropLast()
+    while !rest.isEmpty {
+      // `, feature INTEGER DEFAULT 0`
+      guard rest.count >= 5, rest.first == ",", isName(rest[rest.startIndex + 1]),
+        rest[(rest.startIndex + 2)..<(rest.startIndex + 5)].elementsEqual(
+          ["integer", "default", "0"])
+      else { return false }
+      rest = rest.dropFirst(5)
+    }
+    return true
+  }
+
+  // MARK: soups
+
+  private struct Expectation {
+    let type: String
+    let tokens: [String]?
+    let isRequired: Bool
+  }
+
+  private static let shadowTables = ["data", "idx", "content", "docsize", "config"]
+
+  private static func expectations(
+    _ connection: Connection, _ platform: Platform, _ violations: inout [Violation]
+  ) throws -> [String: Expectation] {
+    let layout = FileLayout(platform: platform)
+    var expected: [String: Expectation] = [:]
+    for (name, number) in try soupNumbers(connection, &violations) {
+      guard let soup = try soup(name, number, connection, &violations) else { continue }
+      expected[soup.table] = Expectation(
+        type: "table", tokens: tokens(layout.createTable(soup)), isRequired: true)
+      for index in layout.createIndexes(soup) {
+        expected[index.name] = Expectation(
+          type: "index", tokens: tokens(index.sql), isRequired: true)
+      }
+      guard let fullText = layout.createFullTextTable(soup) else { continue }
+      expected[soup.fullTextTable] = Expectation(
+        type: "table", tokens: tokens(fullText), isRequired: true)
+      for suffix in shadowTables {
+        expected["\(soup.fullTextTable)_\(suffix)"] = Expectation(
+          type: "table", tokens: nil, isRequired: true)
+      }
+    }
+    return expected
+  }
+
+  private static func soupNumbers(
+    _ connection: Connection, _ violations: inout [Violation]
+  ) throws -> [(String, Int64)] {
+    var soups: [(String, Int64)] = []
+    var seen: Set<String> = []
+    for row in try connection.all("SELECT id, soupName FROM soup_attrs ORDER BY id") {
+      guard let number = row[0].integer, number > 0, let name = row[1].text, !name.isEmpty else {
+        violations.append(Violation("soup_attrs", row: row[0].integer, "a soup has no name"))
+        continue
+      }
+      guard seen.insert(name).inserted else {
+        violations.append(Violation("soup_attrs", row: number, "the soup is registered twice"))
+        continue
+      }
+      soups.append((name, number))
+    }
+    let rows = try connection.all("SELECT DISTINCT soupName FROM soup_index_map")
+    for case let name? in rows.map({ $0[0].text }) where !seen.contains(name) {
+      violations.append(Violation("soup_index_map", "it has indexes of an unregistered soup"))
+    }
+    return soups
+  }
+
+  private static func soup(
+    _ name: String, _ number: Int64, _ connection: Connection, _ violations: inout [Violation]
+  ) throws -> Soup? {
+    let rows = try connection.all(
+      """
+      SELECT path, columnName, columnType, rowid FROM soup_index_map WHERE soupName = \(name)
+      """)
+    var specs: [IndexSpec] = []
+    for row in rows {
+      guard let path = row[0].text, let type = row[2].text.flatMap(IndexType.init) else {
+        violations.append(
+          Violation("soup_index_map", row: row[3].integer, "an index of an unknown type"))
+        return nil
+      }
+      let spec = IndexSpec(path: path, type: type)
+      guard row[1].text == FileLayout.column(FileLayout.table(number), specs.count, spec) else {
+        violations.append(
+          Violation(
+            "soup_index_map", row: row[3].integer, path: path, "the column is not the SDK's"))
+        return nil
+      }
+      specs.append(spec)
+    }
+    guard !specs.isEmpty else {
+      violations.append(Violation("soup_attrs", row: number, "the soup has no index"))
+      return nil
+    }
+    return Soup(name: name, number: number, specs: specs)
+  }
+
+  private static func fault(in object: Object, _ expected: [String: Expectation]) -> String? {
+    guard let wanted = expected[object.name] else {
+      // SQLite's own indexes have no text; the shadow tables of FTS5 have none with a constraint.
+      return object.type == "trigger" || object.type == "view"
+        ? "a store has no \(object.type)" : "no registered soup has this \(object.type)"
+    }
+    guard object.type == wanted.type else { return "it should be a \(wanted.type)" }
+    if let tokens = wanted.tokens {
+      return Self.tokens(object.sql ?? "") == tokens ? nil : "it is not as the meta tables say"
+    }
+    let shadow = shadowText(object.name)
+    return Self.tokens(object.sql ?? "") == tokensOfShadow(shadow, object)
+      ? nil
+      : "it is not the table that FTS5 makes"
+  }
+
+  private static func shadowText(_ name: String) -> String {
+    String(name.split(separator: "_").last ?? "")
+  }
+
+  /// The text of a shadow table as FTS5 writes it.
+  private static func tokensOfShadow(_ suffix: String, _ object: Object) -> [String] {
+    let own = tokens(object.sql ?? "")
+    switch suffix {
+    case "data":
+      return tokens("CREATE TABLE '\(object.name)'(id INTEGER PRIMARY KEY, block BLOB)")
+    case "idx":
+      return tokens(
+        "CREATE TABLE '\(object.name)'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID")
+    case "docsize":
+      return tokens("CREATE TABLE '\(object.name)'(id INTEGER PRIMARY KEY, sz BLOB)")
+    case "config":
+      return tokens("CREATE TABLE '\(object.name)'(k PRIMARY KEY, v) WITHOUT ROWID")
+    default:
+      // One column c0, c1, … per indexed column; the number is FTS5's own affair.
+      let columns = own.filter { $0.hasPrefix("c") && $0.dropFirst().allSatisfy(\.isNumber) }
+      let list = columns.map { ", \($0)" }.joined()
+      return tokens("CREATE TABLE '\(object.name)'(id INTEGER PRIMARY KEY\(list))")
+    }
+  }
+
+  // MARK: text
+
+  private static func isName(_ token: String) -> Bool {
+    !token.isEmpty && token.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+  }
+
+  /// The words and signs of a statement; outside quotes case and space mean nothing, nor do quotes
+  /// around a plain name.
+  static func tokens(_ sql: String) -> [String] {
+    var tokens: [String] = []
+    var word = ""
+    var quote: Unicode.Scalar?
+    func flush() {
+      if !word.isEmpty { tokens.append(word) }
+      word = ""
+    }
+    for scalar in sql.unicodeScalars {
+      if let open = quote {
+        word.unicodeScalars.append(scalar)
+        if scalar == open {
+          quote = nil
+          let inner = String(word.dropFirst().dropLast())
+          if isName(inner) { word = inner.lowercased() }
+          flush()
+        }
+      } else if scalar == "'" || scalar == "\"" || scalar == "`" {
+        flush()
+        quote = scalar
+        word.unicodeScalars.append(scalar)
+      } else if scalar.properties.isWhitespace {
+        flush()
+      } else if scalar.properties.isAlphabetic || scalar == "_"
+        || (scalar >= "0" && scalar <= "9")
+      {
+        word += String(scalar).lowercased()
+      } else {
+        flush()
+        tokens.append(String(scalar))
+      }
+    }
+    flush()
+    return tokens
+  }
+}

@@ -1,0 +1,78 @@
+/// A soup as the meta tables describe it.
+struct Soup: Sendable, Hashable {
+  /// A column that an index spec has of its own.
+  struct Column: Sendable, Hashable {
+    /// The position in the list of specs.
+    let position: Int
+    let spec: IndexSpec
+    let name: String
+  }
+
+  let name: String
+  /// `soup_attrs.id`; the tables are named by it.
+  let number: Int64
+  let specs: [IndexSpec]
+  /// `soup_index_map.columnName`, in the order of the specs.
+  let columnNames: [String]
+  /// The specs that have a column; json1 has none.
+  let columns: [Column]
+
+  init(name: String, number: Int64, specs: [IndexSpec]) {
+    let table = FileLayout.table(number)
+    self.init(
+      name: name, number: number, specs: specs,
+      columnNames: specs.enumerated().map { FileLayout.column(table, $0.offset, $0.element) })
+  }
+
+  init(name: String, number: Int64, specs: [IndexSpec], columnNames: [String]) {
+    self.name = name
+    self.number = number
+    self.specs = specs
+    self.columnNames = columnNames
+    columns = zip(specs, columnNames).enumerated().compactMap { position, pair in
+      pair.0.type == .json1 ? nil : Column(position: position, spec: pair.0, name: pair.1)
+    }
+  }
+
+  var table: String { FileLayout.table(number) }
+  var fullTextTable: String { table + "_fts" }
+  var fullTextColumns: [Column] { columns.filter { $0.spec.type == .fullText } }
+  var hasFullText: Bool { columns.contains { $0.spec.type == .fullText } }
+
+  /// The position of the index that queries use for a path: of two the last on iOS, the first on
+  /// Android.
+  func position(of path: String, on platform: Platform) -> Int? {
+    switch platform {
+    case .ios: specs.lastIndex { $0.path == path }
+    case .android: specs.firstIndex { $0.path == path }
+    }
+  }
+
+  /// The column or expression of an indexed path.
+  func column(of path: String, on platform: Platform) -> String? {
+    position(of: path, on: platform).map { columnNames[$0] }
+  }
+
+  /// The expression that a query uses for a path, indexed or not, special or of the element.
+  func expression(for path: String, on platform: Platform) -> String {
+    switch path {
+    case StoreField.soupEntryID: "id"
+    case StoreField.created: "created"
+    case StoreField.lastModified: "lastModified"
+    case StoreField.element: "soup"
+    default: column(of: path, on: platform) ?? FileLayout.extract(path)
+    }
+  }
+}
+
+/// The paths that SmartStore itself gives a meaning.
+package enum StoreField {
+  /// The whole element.
+  package static let element = "_soup"
+  /// The row's id, also a member of the element.
+  package static let soupEntryID = "_soupEntryId"
+  /// The row's last change in milliseconds, also a member of the element.
+  package static let lastModified = "_soupLastModifiedDate"
+  /// The row's birth in milliseconds; never a member of the element.
+  package static let created = "_soupCreatedDate"
+}

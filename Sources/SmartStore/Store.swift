@@ -1,0 +1,199 @@
+import JSON
+import SQLite
+import System
+
+/// One SmartStore file: soups of JSON elements with indexes, as the Mobile SDK lays them out.
+///
+/// A store is owned by one task or thread at a time. Every operation that writes is all or nothing.
+public final class Store {
+  /// The platform whose layout the file has.
+  public let platform: Platform
+  /// The file's path.
+  public let path: String
+
+  let connection: Connection
+  let layout: FileLayout
+  /// What `created` and `lastModified` become: milliseconds since 1970.
+  package var clock: () -> Int64 = Clock.wallMilliseconds
+  private var known: [String: Soup] = [:]
+  /// Soups whose full-text tables hold remains of deleted words.
+  private var wornFullText: Set<String> = []
+
+  /// Makes a new store in a file that does not exist yet, or is empty.
+  public convenience init(creating path: String, platform: Platform) throws(StoreError) {
+    let connection = try StoreError.mapping {
+      let connection = try Connection(path, mode: .create)
+      guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
+        throw StoreError.notAStore(
+          path: path, reason: "a new store was to be made and it has tables")
+      }
+      try connection.reserveBytes(FileLayout.reservedBytes)
+      try connection.execute(
+        """
+        PRAGMA page_size = \(FileLayout.pageSize); PRAGMA encoding = 'UTF-8';
+        PRAGMA auto_vacuum = NONE; PRAGMA journal_mode = DELETE; PRAGMA secure_delete = ON
+        """)
+      try connection.transaction {
+        for object in FileLayout(platform: platform).metaObjects {
+          try connection.execute(object.sql)
+        }
+        try connection.execute("PRAGMA user_version = \(platform.userVersion)")
+      }
+      return connection
+    }
+    self.init(connection, platform: platform)
+  }
+
+  /// Opens a store; its platform is read from the file.
+  public convenience init(opening path: String, readOnly: Bool = false) throws(StoreError) {
+    let (connection, platform) = try StoreError.mapping {
+      let connection = try Connection(path, mode: readOnly ? .readOnly : .readWrite)
+      let platform = try Store.platform(of: connection)
+      if !readOnly { try connection.execute("PRAGMA secure_delete = ON") }
+      return (connection, platform)
+    }
+    self.init(connection, platform: platform)
+  }
+
+  /// Opens a file that came from outside, for reading only, with every defence on.
+  ///
+  /// Throws when the file is damaged or its schema holds anything that SmartStore does not make. A
+  /// `-wal` beside it is not read.
+  public convenience init(
+    untrusted path: String, heapLimitMiB: Int = 256, deadlineSeconds: Int = 60
+  ) throws(StoreError) {
+    let (connection, platform) = try StoreError.mapping {
+      let connection = try Connection.hostile(
+        path, heapLimitMiB: heapLimitMiB, deadlineSeconds: deadlineSeconds)
+      if let fault = try connection.quickCheck(limit: 1).first {
+        throw StoreError.damaged(path: path, reason: fault)
+      }
+      let platform = try Store.platform(of: connection)
+      if let violation = try SchemaGrammar.violations(of: connection, platform: platform).first {
+        throw StoreError.notAStore(path: path, reason: violation.description)
+      }
+      return (connection, platform)
+    }
+    self.init(connection, platform: platform)
+  }
+
+  init(_ connection: Connection, platform: Platform) {
+    self.connection = connection
+    self.platform = platform
+    path = connection.path
+    layout = FileLayout(platform: platform)
+  }
+
+  /// Says which platform's layout a file has.
+  ///
+  /// Android's extra index decides, not `user_version`: exporting through SQLCipher resets that.
+  static func platform(of connection: Connection) throws -> Platform {
+    let names = Set(try connection.texts("SELECT name FROM sqlite_schema"))
+    for name in ["soup_index_map", "soup_attrs"] where !names.contains(name) {
+      throw StoreError.notAStore(path: connection.path, reason: "it has no table \(name)")
+    }
+    let version = try connection.integer("PRAGMA user_version")
+    return names.contains("soup_index_map_0") || version == 3 ? .android : .ios
+  }
+
+  /// Runs `body` as one change, kept when it returns, undone when it throws; it can be nested.
+  public func transaction<T>(_ body: () throws -> T) throws -> T {
+    guard connection.inTransaction else {
+      do { return try connection.transaction(body) } catch {
+        known = [:]
+        throw error
+      }
+    }
+    try connection.execute("SAVEPOINT nested")
+    do {
+      let result = try body()
+      try connection.execute("RELEASE nested")
+      return result
+    } catch {
+      known = [:]
+      if connection.inTransaction { try? connection.execute("ROLLBACK TO nested; RELEASE nested") }
+      throw error
+    }
+  }
+
+  /// Moves everything from a `-wal` into the file and leaves it in rollback-journal mode.
+  public func checkpoint() throws(StoreError) {
+    try StoreError.mapping {
+      try scrub()
+      if try connection.text("PRAGMA journal_mode") == "wal" {
+        try connection.checkpointTruncate()
+        try connection.execute("PRAGMA journal_mode = DELETE")
+      }
+    }
+  }
+
+  /// Closes the store; what was deleted is gone from the file's bytes afterwards.
+  public func close() throws(StoreError) {
+    defer { connection.close() }
+    try StoreError.mapping { try scrub() }
+  }
+
+  /// Rewrites full-text tables that hold remains: FTS5 only marks deleted words as deleted.
+  func scrub() throws {
+    for name in wornFullText.sorted() {
+      guard let soup = try self.find(name), soup.hasFullText else { continue }
+      let table = SQL.quoted(name: soup.fullTextTable)
+      try connection.execute("INSERT INTO \(table)(\(table)) VALUES ('optimize')")
+    }
+    wornFullText = []
+  }
+
+  /// Remembers that words of a soup were deleted.
+  func wear(_ soup: Soup) {
+    if soup.hasFullText { wornFullText.insert(soup.name) }
+  }
+
+  // MARK: the meta tables
+
+  /// The soup of a name, or an error.
+  func soup(_ name: String) throws -> Soup {
+    guard let soup = try find(name) else { throw StoreError.unknownSoup(name) }
+    return soup
+  }
+
+  /// The soup of a name, if it is registered.
+  func find(_ name: String) throws -> Soup? {
+    if let soup = known[name] { return soup }
+    guard
+      let number = try connection.integer("SELECT id FROM soup_attrs WHERE soupName = \(name)")
+    else { return nil }
+    let soup = try read(name, number)
+    known[name] = soup
+    return soup
+  }
+
+  /// Forgets what was read of a soup.
+  func forget(_ name: String) { known[name] = nil }
+
+  /// Reads the specs in their physical order, as both SDKs do.
+  private func read(_ name: String, _ number: Int64) throws -> Soup {
+    let rows = try connection.all(
+      "SELECT path, columnName, columnType FROM soup_index_map WHERE soupName = \(name)")
+    var specs: [IndexSpec] = []
+    var columns: [String] = []
+    for row in rows {
+      guard let path = row[0].text, let column = row[1].text, let typeName = row[2].text,
+        let type = IndexType(rawValue: typeName)
+      else {
+        throw StoreError.damaged(
+          path: self.path, reason: "soup \"\(name)\" has an index of an unknown type")
+      }
+      let spec = IndexSpec(path: path, type: type)
+      // The text goes into SQL: only what SmartStore itself would have written may.
+      guard column == FileLayout.column(FileLayout.table(number), specs.count, spec) else {
+        throw StoreError.damaged(
+          path: self.path,
+          reason:
+            "index \(specs.count) of soup \"\(name)\" has a column that SmartStore never makes")
+      }
+      specs.append(spec)
+      columns.append(column)
+    }
+    return Soup(name: name, number: number, specs: specs, columnNames: columns)
+  }
+}

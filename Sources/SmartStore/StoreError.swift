@@ -1,0 +1,114 @@
+import JSON
+import SQLite
+
+/// Why a store refused something.
+///
+/// No case carries a value of an element: errors end in logs and reports.
+public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// SQLite refused; `code` is its extended result code.
+  case database(path: String, code: Int32, message: String)
+  /// The file is a database, but not a SmartStore of either platform.
+  case notAStore(path: String, reason: String)
+  /// The store's own tables contradict each other.
+  case damaged(path: String, reason: String)
+  /// A soup needs a name.
+  case emptySoupName
+  /// A soup needs at least one index.
+  case noIndexSpecs(soup: String)
+  /// The SDKs read two indexes on one path differently.
+  case duplicatePath(soup: String, path: String)
+  /// An index needs a path.
+  case emptyPath(soup: String)
+  /// No such soup is registered.
+  case unknownSoup(String)
+  /// The path has no index, and the operation needs one.
+  case noIndex(soup: String, path: String)
+  /// An element to be upserted by external id has none.
+  case externalIDMissing(soup: String, path: String, element: Int)
+  /// Several elements have the external id of one that was to be upserted.
+  case externalIDNotUnique(soup: String, path: String, element: Int)
+  /// No element has this soup entry id.
+  case noSuchEntry(soup: String, soupEntryID: Int64)
+  /// What was to be stored is no JSON object.
+  case invalidElement(soup: String, element: Int, reason: String)
+  /// A downloaded record has no id.
+  case recordWithoutID(soup: String, record: Int, path: String)
+  /// A page of records could not be read.
+  case invalidPage(soup: String, reason: String)
+  /// Smart SQL that is not a SELECT.
+  case notSelect
+  /// Smart SQL with a reference in braces that means nothing.
+  case invalidReference(String, position: Int, reason: String)
+  /// A query spec that means nothing.
+  case invalidQuery(String)
+
+  /// What is wrong, where, and what to do.
+  public var description: String {
+    switch self {
+    case .database, .notAStore, .damaged: fileDescription
+    case .emptySoupName: "a soup needs a name; give it one"
+    case .noIndexSpecs(let soup):
+      "soup \"\(soup)\" has no index; a soup needs at least one index spec"
+    case .duplicatePath(let soup, let path):
+      "soup \"\(soup)\" has two indexes on \"\(path)\"; keep one, the platforms read two differently"
+    case .emptyPath(let soup): "an index of soup \"\(soup)\" has no path; write one"
+    case .unknownSoup(let soup): "there is no soup \"\(soup)\"; register it, or mend the name"
+    case .noIndex(let soup, let path):
+      "soup \"\(soup)\" has no index on \"\(path)\"; add an index spec for it"
+    case .externalIDMissing, .externalIDNotUnique, .noSuchEntry, .invalidElement,
+      .recordWithoutID, .invalidPage:
+      elementDescription
+    case .notSelect: "only SELECT is supported in Smart SQL"
+    case .invalidReference(let text, let position, let reason):
+      "Smart SQL: {\(text)} at character \(position + 1): \(reason)"
+    case .invalidQuery(let reason): reason
+    }
+  }
+
+  private var fileDescription: String {
+    switch self {
+    case .database(let path, _, let message): "\(path): \(message)"
+    case .notAStore(let path, let reason): "\(path) is no SmartStore: \(reason)"
+    case .damaged(let path, let reason): "\(path) is damaged: \(reason)"
+    default: ""
+    }
+  }
+
+  private var elementDescription: String {
+    switch self {
+    case .externalIDMissing(let soup, let path, let element):
+      "element \(element) for soup \"\(soup)\" has no value at its external id path \"\(path)\""
+    case .externalIDNotUnique(let soup, let path, let element):
+      "several elements of soup \"\(soup)\" have the \"\(path)\" of element \(element); "
+        + "remove all but one"
+    case .noSuchEntry(let soup, let id):
+      "soup \"\(soup)\" has no element with _soupEntryId \(id); leave the member out to insert"
+    case .invalidElement(let soup, let element, let reason):
+      "element \(element) for soup \"\(soup)\" is no JSON object: \(reason)"
+    case .recordWithoutID(let soup, let record, let path):
+      "record \(record) of a page for soup \"\(soup)\" has no text at \"\(path)\""
+    case .invalidPage(let soup, let reason):
+      "a page of records for soup \"\(soup)\" cannot be read: \(reason)"
+    default: ""
+    }
+  }
+
+  init(_ error: SQLiteError) {
+    self = .database(path: error.path, code: error.code, message: error.description)
+  }
+
+  /// Runs `body` and turns what the layers below throw into a `StoreError`.
+  static func mapping<T>(_ body: () throws -> T) throws(StoreError) -> T {
+    do {
+      return try body()
+    } catch let error as StoreError {
+      throw error
+    } catch let error as SQLiteError {
+      throw StoreError(error)
+    } catch let error as JSONError {
+      throw .invalidQuery(error.description)
+    } catch {
+      throw .invalidQuery("\(error)")
+    }
+  }
+}

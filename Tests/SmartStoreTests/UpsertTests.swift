@@ -1,0 +1,143 @@
+import JSON
+import SQLite
+import Testing
+
+@testable import SmartStore
+
+@Suite struct UpsertTests {
+  let specs = [
+    IndexSpec(path: "key", type: .string), IndexSpec(path: "address.city", type: .string),
+  ]
+
+  // SDK: testCreateOne, testCreateMultiple
+  @Test(arguments: Platform.allCases)
+  func `an inserted element gets its id and dates`(_ platform: Platform) throws {
+    let test = try TestStore(platform)
+    try test.store.registerSoup("s", indexSpecs: specs)
+    let stored = try test.store.upsert(
+      [#"{"key":"ka1","address":{"city":"Berlin"},"big":12345678901234567890}"#, "{}"], into: "s")
+    #expect(
+      stored == [
+        #"{"key":"ka1","address":{"city":"Berlin"},"big":12345678901234567890,"#
+          + #""_soupEntryId":1,"_soupLastModifiedDate":1700000000000}"#,
+        #"{"_soupEntryId":2,"_soupLastModifiedDate":1700000000000}"#,
+      ])
+    let now = SQLiteValue.integer(test.now)
+    #expect(
+      try test.rows("SELECT * FROM TABLE_1") == [
+        [1, .text(stored[0]), now, now, "ka1", "Berlin"],
+        [2, .text(stored[1]), now, now, nil, nil],
+      ])
+    #expect(try test.rows("SELECT * FROM sqlite_sequence WHERE name = 'TABLE_1'").first?[1] == 2)
+  }
+
+  // SDK: testUpdate, testUpsert, testUpsertWithExternalId
+  @Test(arguments: Platform.allCases)
+  func `an update replaces the element and keeps its birth`(_ platform: Platform) throws {
+    let test = try TestStore(platform)
+    try test.store.registerSoup("s", indexSpecs: specs)
+    try test.store.upsert([#"{"key":"a","x":1}"#, #"{"key":"b"}"#], into: "s")
+    test.now += 5
+    try test.store.upsert([#"{"_soupEntryId":1,"key":"c"}"#], into: "s")
+    try test.store.upsert(
+      [#"{"key":"b","y":2}"#, #"{"key":"n"}"#], into: "s", externalIDPath: "key")
+    #expect(
+      try test.rows("SELECT id, TABLE_1_0, lastModified - created FROM TABLE_1") == [
+        [1, "c", 5], [2, "b", 5], [3, "n", 0],
+      ])
+    #expect(
+      try test.store.retrieve([2, 9, 1], from: "s") == [
+        #"{"key":"b","y":2,"_soupEntryId":2,"_soupLastModifiedDate":1700000000005}"#,
+        #"{"_soupEntryId":1,"key":"c","_soupLastModifiedDate":1700000000005}"#,
+      ])
+  }
+
+  // SDK: testUpsertWithNonIndexedExternalId, ByUserDefinedExternalIdWithoutValue,
+  // WithNonUniqueExternalId
+  @Test(arguments: Platform.allCases)
+  func `an external id needs an index, a value and one element`(_ platform: Platform) throws {
+    let test = try TestStore(platform)
+    try test.store.registerSoup("s", indexSpecs: specs)
+    try test.store.upsert([#"{"key":"a"}"#, #"{"key":"a"}"#], into: "s")
+    func upsert(_ element: String, by path: String) throws {
+      try test.store.upsert([#"{"key":"new"}"#, element], into: "s", externalIDPath: path)
+    }
+    #expect(throws: StoreError.noIndex(soup: "s", path: "other")) {
+      try upsert("{}", by: "other")
+    }
+    #expect(throws: StoreError.externalIDMissing(soup: "s", path: "key", element: 1)) {
+      try upsert("{}", by: "key")
+    }
+    #expect(throws: StoreError.externalIDNotUnique(soup: "s", path: "key", element: 1)) {
+      try upsert(#"{"key":"a"}"#, by: "key")
+    }
+    #expect(throws: StoreError.noSuchEntry(soup: "s", soupEntryID: 7)) {
+      try test.store.upsert([#"{"_soupEntryId":7}"#], into: "s")
+    }
+    #expect(try test.store.count(of: "s") == 2)
+    if platform == .ios {
+      try test.store.upsert([#"{"key":null}"#], into: "s", externalIDPath: "key")
+      #expect(try test.store.count(of: "s") == 3)
+    } else {
+      #expect(throws: StoreError.externalIDMissing(soup: "s", path: "key", element: 0)) {
+        try test.store.upsert([#"{"key":null}"#], into: "s", externalIDPath: "key")
+      }
+    }
+  }
+
+  // SDK: testRetrieve, testDelete, testRemoveEntriesByIds, testClearSoup
+  @Test func `removed ids are never given again`() throws {
+    let test = try TestStore(.android)
+    try test.store.registerSoup("s", indexSpecs: specs)
+    try test.store.upsert(["{}", "{}", "{}"], into: "s")
+    try test.store.remove([2, 3, 99], from: "s")
+    #expect(try test.store.count(of: "s") == 1)
+    try test.store.clearSoup("s")
+    try test.store.upsert(["{}"], into: "s")
+    #expect(try test.rows("SELECT id FROM TABLE_1") == [[4]])
+    #expect(throws: StoreError.unknownSoup("t")) { try test.store.clearSoup("t") }
+  }
+
+  // SDK: SmartStoreFullTextSearchTest: Insert, Update, Delete, Clear
+  @Test(arguments: Platform.allCases)
+  func `full text follows the elements`(_ platform: Platform) throws {
+    let test = try TestStore(platform)
+    try test.store.registerSoup(
+      "s",
+      indexSpecs: [
+        IndexSpec(path: "a", type: .fullText), IndexSpec(path: "b", type: .string),
+        IndexSpec(path: "c", type: .fullText),
+      ])
+    try test.store.upsert(
+      [#"{"a":"Christine Haas","c":"CEO"}"#, "{}", #"{"a":"Eva Pulaski","c":"Sales"}"#], into: "s")
+    func found(_ words: String) throws -> [SQLiteValue] {
+      try test.rows("SELECT rowid FROM TABLE_1_fts WHERE TABLE_1_fts MATCH '\(words)'").map {
+        $0[0]
+      }
+    }
+    #expect(try found("haas") == [1])
+    #expect(try test.rows("SELECT count(*) FROM TABLE_1_fts") == [[3]])
+    try test.store.upsert([#"{"_soupEntryId":1,"a":"Christine Miller"}"#], into: "s")
+    #expect(try found("haas") == [])
+    #expect(try found("miller") == [1])
+    let spec = QuerySpec(soupName: "s", .match(path: "a", matchKey: "eva"), pageSize: 1)
+    #expect(try test.store.remove(spec, from: "s") == 1)
+    #expect(try found("eva") == [])
+    try test.store.remove([2], from: "s")
+    #expect(try test.rows("SELECT rowid FROM TABLE_1_fts") == [[1]])
+    try test.store.clearSoup("s")
+    #expect(try test.rows("SELECT count(*) FROM TABLE_1_fts") == [[0]])
+  }
+
+  @Test func `what was removed is in no byte of the closed file`() throws {
+    let test = try TestStore(.ios)
+    try test.store.registerSoup("s", indexSpecs: [IndexSpec(path: "a", type: .fullText)])
+    let filler = (0..<200).map { "{\"a\":\"filler word\($0)\"}" }
+    try test.store.upsert(filler + [#"{"a":"canary7f3a"}"#] + filler, into: "s")
+    try test.store.remove([201], from: "s")
+    try test.store.close()
+    let bytes = try #require(try? String(decoding: read(test.store.path), as: UTF8.self))
+    #expect(!bytes.contains("canary"))
+    #expect(bytes.contains("word150"))
+  }
+}
