@@ -1,0 +1,58 @@
+/// Puts literals in the place of `:name` in a query.
+package enum SOQLVariables {
+  /// The query with every `:name` outside quotes replaced.
+  ///
+  /// The values are SOQL literals already. Names may be given with or without their colon. The colon of a
+  /// date literal (`LAST_N_DAYS:30`) or of a time is none of ours: a variable's follows no letter or digit.
+  package static func substitute(
+    _ variables: [String: String], in query: String
+  ) throws(SyncError) -> String {
+    let bytes = Array(query.utf8)
+    var result: [UInt8] = []
+    var index = 0
+    while index < bytes.count {
+      if bytes[index] == UInt8(ascii: "'") {
+        let end = min(SOQLTokens.endOfQuoted(bytes, from: index), bytes.count)
+        result.append(contentsOf: bytes[index..<end])
+        index = end
+        continue
+      }
+      let end = endOfName(bytes, at: index)
+      guard end > index else {
+        result.append(bytes[index])
+        index += 1
+        continue
+      }
+      let name = String(decoding: bytes[index + 1..<end], as: UTF8.self)
+      guard let value = variables[name] ?? variables[":\(name)"] else {
+        throw .query(
+          "the query names the variable :\(name), which has no value",
+          fix: "give it one under \"variables\" in the pipeline file")
+      }
+      result.append(contentsOf: value.utf8)
+      index = end
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// The byte after the name of the variable whose colon stands at `index`; `index` when there is none.
+  private static func endOfName(_ bytes: [UInt8], at index: Int) -> Int {
+    guard bytes[index] == UInt8(ascii: ":"), index + 1 < bytes.count, isLetter(bytes[index + 1]),
+      index == 0 || !(isLetter(bytes[index - 1]) || isDigit(bytes[index - 1]))
+    else { return index }
+    var end = index + 1
+    while end < bytes.count, isLetter(bytes[end]) || isDigit(bytes[end]) { end += 1 }
+    return end
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+}

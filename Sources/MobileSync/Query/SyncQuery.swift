@@ -1,0 +1,123 @@
+import System
+
+/// The queries of a `soql` target: what a device stores, and what is asked of the org.
+package struct SyncQuery: Sendable, Hashable {
+  /// A place in the order of modification date and id.
+  package struct Key: Sendable, Hashable {
+    /// The modification date as SOQL writes it.
+    package var modified: String
+    /// The record's id.
+    package var id: String
+
+    /// The place after this record.
+    package init(modified: String, id: String) {
+      self.modified = modified
+      self.id = id
+    }
+  }
+
+  /// The query as it stands in `syncs_soup`: one that both SDKs parse and continue rightly.
+  package let stored: String
+  /// The field of the record's id.
+  package let idField: String
+  /// The field of the record's modification date.
+  package let modificationField: String
+  private let soql: SOQLText
+
+  /// Reads a target's query and adds to it what a sync needs.
+  ///
+  /// As the SDK does, the modification date and the id are put into the select list and an order is added
+  /// where they are missing, and a query that lacks nothing keeps its text. Beyond the SDK, line ends become
+  /// spaces, `id` becomes `Id`, and a WHERE with an OR is parenthesised, because the device will put a
+  /// condition before it.
+  package init(
+    _ query: String, idField: String = "Id", modificationField: String = "LastModifiedDate"
+  ) throws(SyncError) {
+    self.idField = idField
+    self.modificationField = modificationField
+    let plain = SOQLText.spacesOnly(query)
+    var soql = try SOQLText(plain)
+    if soql[.groupBy] != nil {
+      throw .query(
+        "the query groups its rows, which have no id to keep them under",
+        fix: "sync the rows themselves, without GROUP BY")
+    }
+    let original = soql
+    for field in [modificationField, idField] {
+      if soql.selects(field) { soql.spellField(field) } else { soql.addField(field) }
+    }
+    soql.closeConditions()
+    if soql[.orderBy] == nil { soql[.orderBy] = modificationField }
+    stored = soql == original ? plain : soql.text
+    self.soql = soql
+  }
+
+  /// True when the device may move its cursor after every page.
+  package var isSortedByModification: Bool { soql.isOrdered(by: modificationField) }
+
+  /// True when LIMIT or OFFSET cut the result.
+  package var isBounded: Bool { soql.isBounded }
+
+  /// The number after LIMIT.
+  package var limit: Int? { soql.limit }
+
+  /// The object that is queried.
+  package var objectName: String { soql.objectName }
+
+  /// True when the chain of pages can be taken up again after a record.
+  package var canResume: Bool { !isBounded }
+
+  /// The query to fetch records with: all, what changed after `since`, or what comes after `key`.
+  ///
+  /// Without LIMIT the order is by modification date and id, so that equal dates have one order and a lost
+  /// query locator costs no more than its last page.
+  package func fetch(since: Int64? = nil, after key: Key? = nil) -> String {
+    var query = soql
+    if let since { query.addCondition("\(modificationField) > \(Dates.utc(since))") }
+    if canResume {
+      query[.orderBy] =
+        modificationField == idField ? idField : "\(modificationField), \(idField)"
+      if let key { query.addCondition(condition(after: key)) }
+    }
+    return query.text
+  }
+
+  /// The query for the ids of all that matches now.
+  package var ids: String {
+    var query = soql
+    query[.select] = idField
+    query[.orderBy] = nil
+    return query.text
+  }
+
+  /// The query for how many records match.
+  package func count(since: Int64? = nil, after key: Key? = nil) -> String {
+    var query = soql
+    if let since { query.addCondition("\(modificationField) > \(Dates.utc(since))") }
+    if canResume, let key { query.addCondition(condition(after: key)) }
+    query[.select] = "COUNT()"
+    query[.orderBy] = nil
+    return query.text
+  }
+
+  /// The query for the ids of what was deleted after `since`; to be sent to `queryAll`.
+  ///
+  /// The target's own conditions are left out: a deleted record may have stopped to meet them first, and an
+  /// id that no store holds costs nothing.
+  package func deleted(since: Int64) -> String {
+    "select \(idField) from \(objectName) "
+      + "where IsDeleted = true and SystemModstamp > \(Dates.utc(since))"
+  }
+
+  /// The header `Sforce-Query-Options` for pages of this size; nil for the org's own 2,000.
+  package static func options(pageSize: Int) -> String? {
+    let size = min(max(pageSize, 200), 2000)
+    return size == 2000 ? nil : "batchSize=\(size)"
+  }
+
+  private func condition(after key: Key) -> String {
+    let id = "'\(key.id)'"
+    return "(\(modificationField) > \(key.modified) or "
+      + "(\(modificationField) = \(key.modified) and \(idField) > \(id)))"
+  }
+}

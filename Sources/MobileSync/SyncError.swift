@@ -1,0 +1,53 @@
+/// Why a sync could not be done.
+public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What kind of failure it is; the code is stable and printed in brackets.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The definition of a sync, or its query, cannot be used.
+    case definition = "sync.definition"
+    /// The feature is planned, not there.
+    case notYet = "sync.not-yet"
+    /// The org refused a query.
+    case queryRefused = "sync.query-refused"
+    /// The org's answer is not what the protocol says.
+    case badResponse = "sync.bad-response"
+    /// Fewer records arrived than the org promised.
+    case incomplete = "sync.incomplete"
+    /// A briefcase rule failed in the org.
+    case ruleErrors = "sync.rule-errors"
+    /// More records would be deleted than the guard allows.
+    case tooManyDeletes = "sync.too-many-deletes"
+    /// The store could not be read or written.
+    case store = "sync.store"
+    /// The org could not be reached, or did not let us in.
+    case org = "sync.org"
+    /// The run was cancelled.
+    case cancelled = "sync.cancelled"
+  }
+
+  /// What kind of failure it is.
+  public var code: Code
+  /// What is wrong; never a record's values.
+  public var message: String
+  /// What to do about it.
+  public var fix: String?
+  /// The sync that failed, where one is known.
+  public var syncName: String?
+
+  /// Describes a failure.
+  public init(_ code: Code, _ message: String, fix: String? = nil, syncName: String? = nil) {
+    self.code = code
+    self.message = message
+    self.fix = fix
+    self.syncName = syncName
+  }
+
+  static func query(_ message: String, fix: String) -> SyncError {
+    SyncError(.definition, message, fix: fix)
+  }
+
+  /// One sentence: the sync, what is wrong, what to do.
+  public var description: String {
+    let sync = syncName.map { "sync \"\($0)\": " } ?? ""
+    return sync + message + (fix.map { "; \($0)" } ?? "") + " [\(code.rawValue)]"
+  }
+}

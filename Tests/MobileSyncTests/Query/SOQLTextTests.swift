@@ -1,0 +1,175 @@
+import Testing
+
+@testable import MobileSync
+
+/// Rows 46–72 of the conformance table (SOQLMutatorTest, SFSDKSoqlMutatorTests).
+@Suite struct SOQLTextTests {
+  // testMutatorNoChange
+  @Test func `a query in normal form is written as it was`() throws {
+    let text =
+      "select Id, Name from Account where Id in (select Id from Account) "
+      + "and Name like 'A%' limit 10"
+    #expect(try SOQLText(text).text == text)
+  }
+
+  // testSelectFieldPresenceWhenPresent, WhenAbsent, WhenPresentInWhereClause, InSubquery, AsSubstring
+  @Test(arguments: [
+    ("SELECT Id, Name FROM Account", "Name", true),
+    ("SELECT Id,Name FROM Account", "Id", true),
+    ("SELECT Id FROM Account", "Phone", false),
+    ("SELECT Id FROM Account WHERE Name = 'a'", "Name", false),
+    ("SELECT Name, (SELECT LastName FROM Contacts) FROM Account", "LastName", false),
+    ("SELECT LastName FROM Contact", "Name", false),
+    // Beyond the SDK: case, aliases, FIELDS().
+    ("SELECT id FROM Account", "Id", true),
+    ("SELECT a.Id FROM Account a", "Id", true),
+    ("SELECT a.Id FROM Account AS a, a.Contacts c", "Id", true),
+    ("SELECT Owner.Id FROM Account", "Id", false),
+    ("SELECT FIELDS(ALL) FROM Account LIMIT 200", "LastModifiedDate", true),
+    ("SELECT FIELDS(CUSTOM) FROM Account LIMIT 200", "LastModifiedDate", false),
+  ])
+  func `a selected field is found on the top level only`(
+    _ query: String, _ field: String, _ expected: Bool
+  ) throws {
+    #expect(try SOQLText(query).selects(field) == expected)
+  }
+
+  // testOrderByPresenceWhenPresent, InSubquery, WhenAbsent, WhenOrderingBySomethingElse
+  @Test(arguments: [
+    ("SELECT Id FROM A ORDER BY LastModifiedDate", true),
+    ("SELECT Id FROM A WHERE Id IN (SELECT Id FROM B ORDER BY LastModifiedDate)", false),
+    ("SELECT Id FROM A", false),
+    ("SELECT Id FROM A ORDER BY Name", false),
+    ("SELECT Id FROM A ORDER BY LastModifiedDate ASC", false),
+  ])
+  func `ordered by a field means by it alone`(_ query: String, _ expected: Bool) throws {
+    #expect(try SOQLText(query).isOrdered(by: "LastModifiedDate") == expected)
+  }
+
+  // testAddSelectField
+  @Test func `fields are put before the others`() throws {
+    var query = try SOQLText("SELECT Description FROM Account")
+    query.addField("Name")
+    query.addField("Id")
+    #expect(query.text == "select Id,Name,Description from Account")
+  }
+
+  // testReplaceSelectField
+  @Test func `the select list is replaced`() throws {
+    var query = try SOQLText("SELECT Description FROM Account")
+    query[.select] = "Id"
+    #expect(query.text == "select Id from Account")
+  }
+
+  // testAddWherePredicateWhenWhereClausePresent, Absent
+  @Test func `a condition is put before the others`() throws {
+    var query = try SOQLText("SELECT Id FROM A WHERE B = 'x' AND C = 'y'")
+    query.addCondition("D > 1")
+    #expect(query.text == "select Id from A where D > 1 and B = 'x' AND C = 'y'")
+    query = try SOQLText("SELECT Id FROM A")
+    query.addCondition("D > 1")
+    #expect(query.text == "select Id from A where D > 1")
+  }
+
+  // testAddWherePredicateToQueryWithOrClause: the SDK leaves the OR open; here it is closed.
+  @Test(arguments: [
+    ("B = 1 OR C = 2", "D > 1 and (B = 1 OR C = 2)"),
+    ("NOT B = 1", "D > 1 and (NOT B = 1)"),
+    ("(B = 1 or C = 2)", "D > 1 and (B = 1 or C = 2)"),
+    ("B = ' or '", "D > 1 and B = ' or '"),
+    ("B NOT IN ('x')", "D > 1 and (B NOT IN ('x'))"),
+  ])
+  func `an open OR or NOT is parenthesised before a condition is added`(
+    _ conditions: String, _ expected: String
+  ) throws {
+    var query = try SOQLText("SELECT Id FROM A WHERE \(conditions)")
+    query.addCondition("D > 1")
+    #expect(query.text == "select Id from A where \(expected)")
+  }
+
+  // testReplaceOrderByWhenAbsent, Present, Limit; testDropOrderBy, WhenLimit
+  @Test(arguments: [
+    ("SELECT Id FROM A", "M", "select Id from A order by M"),
+    ("SELECT Id FROM A ORDER BY N", "M", "select Id from A order by M"),
+    ("SELECT Id FROM A LIMIT 10", "M", "select Id from A order by M limit 10"),
+    ("SELECT Id FROM A ORDER BY N", "", "select Id from A"),
+    ("SELECT Id FROM A ORDER BY N LIMIT 10", "", "select Id from A limit 10"),
+  ])
+  func `the order is replaced or dropped`(
+    _ query: String, _ order: String, _ expected: String
+  ) throws {
+    var query = try SOQLText(query)
+    query[.orderBy] = order
+    #expect(query.text == expected)
+  }
+
+  // testHasOrderByWhenPresent, InSubquery, InValue, Absent
+  @Test(arguments: [
+    ("SELECT Id FROM A ORDER BY B LIMIT 10", true),
+    ("SELECT Id FROM A WHERE Id IN (SELECT Id FROM B ORDER BY C) LIMIT 10", false),
+    (#"SELECT Id FROM A WHERE B = ' order by \' order by \''"#, false),
+    ("SELECT Id FROM A LIMIT 10", false),
+    ("SELECT Id FROM A ORDER\n\tBY B", true),
+  ])
+  func `an order is seen on the top level only`(_ query: String, _ expected: Bool) throws {
+    #expect((try SOQLText(query)[.orderBy] != nil) == expected)
+  }
+
+  // testModifyQueryWithInClause, testModifyQueryWithComplexExpressions
+  @Test(arguments: [
+    "Id IN ('001000000000001AAA','001000000000002AAA')",
+    "((A = 'b c') or (A = 'd')) and (E like '%f%')",
+  ])
+  func `what is in parentheses is not touched`(_ conditions: String) throws {
+    var query = try SOQLText("select Name from Account where \(conditions) order by Name")
+    query.addField("LastModifiedDate")
+    query.addField("Id")
+    query[.orderBy] = "LastModifiedDate"
+    #expect(
+      query.text == "select Id,LastModifiedDate,Name from Account where \(conditions) "
+        + "order by LastModifiedDate")
+  }
+
+  // testModifyOrderByTwiceInComplexQuery
+  @Test func `replacing the order twice is replacing it once`() throws {
+    let conditions =
+      "(OwnerId = '<<x>>' OR (What.Type = 'Account' AND (A.B = 'c' OR A.D.E = 'f'))) "
+      + "AND (LastModifiedDate > 2019-05-15T07:52:27.000Z )"
+    var query = try SOQLText(
+      "select LastModifiedDate,Id, WhoId from Task where \(conditions) order by Description")
+    query[.orderBy] = "LastModifiedDate"
+    query[.orderBy] = "LastModifiedDate"
+    #expect(
+      query.text == "select LastModifiedDate,Id, WhoId from Task where \(conditions) "
+        + "order by LastModifiedDate")
+  }
+
+  // testQueryWithFromField
+  @Test func `a field whose name begins like FROM is a field`() throws {
+    let text = "SELECT From_customer__c, Id FROM Account"
+    #expect(try SOQLText(text).text == "select From_customer__c, Id from Account")
+  }
+
+  @Test func `clauses that the SDK does not know keep their place`() throws {
+    var query = try SOQLText(
+      "SELECT Id FROM Account USING SCOPE mine WHERE A = 1 WITH SECURITY_ENFORCED "
+        + "ORDER BY B LIMIT 5 OFFSET 2 FOR VIEW")
+    query.addCondition("C > 2")
+    #expect(
+      query.text == "select Id from Account using scope mine where C > 2 and A = 1 "
+        + "with SECURITY_ENFORCED order by B limit 5 offset 2 for VIEW")
+    #expect(query.limit == 5)
+  }
+
+  @Test func `tabs and line ends are white space`() throws {
+    let query = try SOQLText("SELECT\n\tId,\n\tName\nFROM\n\tAccount\r\nWHERE Name = 'a\tb'")
+    #expect(query.selectedFields == ["Id", "Name"])
+    #expect(query.objectName == "Account")
+    #expect(query[.where] == "Name = 'a\tb'")
+  }
+
+  @Test(arguments: ["", "SELECT Id", "FROM Account", "SELECT FROM Account", "SELECT Id FROM"])
+  func `a query that selects nothing or from nothing is refused`(_ text: String) {
+    #expect(throws: SyncError.self) { try SOQLText(text) }
+  }
+}

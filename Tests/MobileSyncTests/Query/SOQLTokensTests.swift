@@ -1,0 +1,55 @@
+import Testing
+
+@testable import MobileSync
+
+/// Rows 73–78 of the conformance table (SOQLMutatorTest, SFSDKSoqlMutatorTests).
+@Suite struct SOQLTokensTests {
+  private func joined(_ text: String) -> String {
+    SOQLTokens.tokenize(text).joined(separator: "#")
+  }
+
+  // testTokenizeBasic
+  @Test func `words and runs of white space are tokens`() {
+    #expect(joined("hello world") == "hello# #world")
+    #expect(joined("a bb:  c   d") == "a# #bb:#  #c#   #d")
+  }
+
+  // testTokenizeWithOrderGroupBy
+  @Test func `order by and group by are one token whatever white space is between`() {
+    #expect(joined("a order by b") == "a# #order by# #b")
+    #expect(joined("a GROUP  BY b") == "a# #group by# #b")
+    #expect(joined("a other by b") == "a# #other# #by# #b")
+    #expect(joined("a order\n by b order") == "a# #order by# #b# #order")
+  }
+
+  // testTokenizeWithQuotes
+  @Test func `a quoted value is one token, escaped quotes and all`() {
+    #expect(joined("a 'b c'") == "a# #'b c'")
+    #expect(joined(#"a 'b \' c' d"#) == #"a# #'b \' c'# #d"#)
+    #expect(joined(#"a 'b\\' d"#) == #"a# #'b\\'# #d"#)
+  }
+
+  // testTokenizeWithParentheses
+  @Test func `a group is one token with what is nested in it`() {
+    #expect(joined("a (b c)") == "a# #(b c)")
+    #expect(joined("a (b (c d) e),(f g)") == "a# #(b (c d) e)#,#(f g)")
+  }
+
+  // testTokenizeWithQuotesInParentheses
+  @Test func `a quoted value in a group belongs to it`() {
+    #expect(joined("a (b 'c') d") == "a# #(b 'c')# #d")
+    #expect(joined("a (b (c ')' d)) e") == "a# #(b (c ')' d))# #e")
+  }
+
+  // testTokenizeWithParenthesesInQuotes
+  @Test func `parentheses in a quoted value are text`() {
+    #expect(joined("a '( ) )))' b") == "a# #'( ) )))'# #b")
+  }
+
+  @Test func `a text that ends in the middle of something is kept whole`() {
+    #expect(joined("a 'b") == "a# #'b")
+    #expect(joined("a (b") == "a# #(b")
+    #expect(joined(#"a 'b\"#) == #"a# #'b\"#)
+    #expect(joined("") == "")
+  }
+}

@@ -1,0 +1,136 @@
+import Testing
+
+@testable import MobileSync
+
+/// Rows 38–45 of the conformance table (SoqlSyncDownTargetTest, SyncManagerTests), and D2.
+@Suite struct SyncQueryTests {
+  private static let since: Int64 = 1_706_704_496_000
+  private static let date = "2024-01-31T12:34:56.000Z"
+
+  // testAddFilterForResync
+  @Test(arguments: [
+    (
+      "select Id, LastModifiedDate from Account order by LastModifiedDate",
+      "select Id, LastModifiedDate from Account where LastModifiedDate > D "
+        + "order by LastModifiedDate, Id"
+    ),
+    (
+      "SELECT Id, LastModifiedDate FROM Account LIMIT 100",
+      "select Id, LastModifiedDate from Account where LastModifiedDate > D "
+        + "order by LastModifiedDate limit 100"
+    ),
+    (
+      "SELECT Id, LastModifiedDate FROM Account WHERE Name = 'J B' LIMIT 100",
+      "select Id, LastModifiedDate from Account where LastModifiedDate > D and Name = 'J B' "
+        + "order by LastModifiedDate limit 100"
+    ),
+    (
+      "SELECT Id, LastModifiedDate FROM Account WHERE A = 'x' OR B = 'y'",
+      "select Id, LastModifiedDate from Account where LastModifiedDate > D "
+        + "and (A = 'x' OR B = 'y') order by LastModifiedDate, Id"
+    ),
+    (
+      "SELECT Name FROM Account ORDER BY Name LIMIT 7",
+      "select Id,LastModifiedDate,Name from Account where LastModifiedDate > D "
+        + "order by Name limit 7"
+    ),
+  ])
+  func `the time filter goes before the conditions`(_ query: String, _ expected: String) throws {
+    let text = try SyncQuery(query).fetch(since: Self.since)
+    #expect(text == expected.replacing("> D", with: "> \(Self.date)"))
+  }
+
+  // testAddFilterForResync, with a field of its own
+  @Test func `the time filter uses the target's modification date`() throws {
+    let query = try SyncQuery(
+      "SELECT Key__c FROM A", idField: "Key__c", modificationField: "SystemModstamp")
+    #expect(
+      query.fetch(since: Self.since) == "select SystemModstamp,Key__c from A "
+        + "where SystemModstamp > \(Self.date) order by SystemModstamp, Key__c")
+  }
+
+  // testGetSoqlForRemoteIds, testQueryWithSubqueries
+  @Test(arguments: [
+    (
+      "select Id, Name from Account where Name = 'J B'",
+      "select Id from Account where Name = 'J B'"
+    ),
+    (
+      "SELECT Id, (SELECT Id FROM Contacts) FROM Account "
+        + "WHERE Id IN (SELECT AccountId FROM Contact) ORDER BY Name LIMIT 10",
+      "select Id from Account where Id IN (SELECT AccountId FROM Contact) limit 10"
+    ),
+  ])
+  func `the query for ids selects them and drops the order`(
+    _ query: String, _ expected: String
+  ) throws {
+    #expect(try SyncQuery(query).ids == expected)
+  }
+
+  // testAddMissingFieldsAndOrderByToSOQLTarget
+  @Test func `what a sync needs is added to the query`() throws {
+    #expect(
+      try SyncQuery("SELECT FirstName, LastName FROM Contact").stored
+        == "select Id,LastModifiedDate,FirstName, LastName from Contact order by LastModifiedDate")
+  }
+
+  @Test(arguments: [
+    "SELECT Id, LastModifiedDate FROM Account ORDER BY Name",
+    "Select LastModifiedDate,Id,Name From Account  Where A=1  Order By LastModifiedDate Limit 1",
+  ])
+  func `a query that lacks nothing keeps its text`(_ text: String) throws {
+    #expect(try SyncQuery(text).stored == text)
+  }
+
+  @Test(arguments: [
+    (
+      "SELECT\n  id, lastmodifieddate\nFROM Account ORDER BY Name",
+      "select Id, LastModifiedDate from Account order by Name"
+    ),
+    (
+      "SELECT Id, LastModifiedDate\nFROM Account ORDER BY Name",
+      "SELECT Id, LastModifiedDate FROM Account ORDER BY Name"
+    ),
+    (
+      "SELECT a.Id, LastModifiedDate FROM Account a WHERE A = 1 OR B = 2 ORDER BY Name",
+      "select Id, LastModifiedDate from Account a where (A = 1 OR B = 2) order by Name"
+    ),
+  ])
+  func `the stored query is one that both SDKs parse and continue`(
+    _ text: String, _ expected: String
+  ) throws {
+    #expect(try SyncQuery(text).stored == expected)
+  }
+
+  @Test func `a chain goes on after the last record by date and id`() throws {
+    let query = try SyncQuery("SELECT Id, LastModifiedDate FROM A WHERE B = 1 OR C = 2")
+    #expect(
+      query.fetch(after: .init(modified: Self.date, id: "001000000000001AAA"))
+        == "select Id, LastModifiedDate from A where (LastModifiedDate > \(Self.date) or "
+        + "(LastModifiedDate = \(Self.date) and Id > '001000000000001AAA')) "
+        + "and (B = 1 OR C = 2) order by LastModifiedDate, Id")
+    #expect(query.count() == "select COUNT() from A where (B = 1 OR C = 2)")
+    #expect(try !SyncQuery("SELECT Id FROM A LIMIT 5").canResume)
+  }
+
+  @Test func `deleted records are asked for by object and time`() throws {
+    #expect(
+      try SyncQuery("SELECT Id FROM A WHERE B = 1").deleted(since: Self.since)
+        == "select Id from A where IsDeleted = true and SystemModstamp > \(Self.date)")
+  }
+
+  // testNoBatchSizeHeaderPresentByDefault, WithDefaultBatchSize, WithNonDefaultBatchSize
+  @Test(arguments: [
+    (2000, nil as String?), (200, "batchSize=200"), (1, "batchSize=200"), (5000, nil),
+    (1999, "batchSize=1999"),
+  ])
+  func `a page size goes into a header unless it is the org's own`(
+    _ size: Int, _ header: String?
+  ) {
+    #expect(SyncQuery.options(pageSize: size) == header)
+  }
+
+  @Test func `rows that are grouped cannot be synced`() {
+    #expect(throws: SyncError.self) { try SyncQuery("SELECT Name FROM A GROUP BY Name") }
+  }
+}
