@@ -1,0 +1,41 @@
+import CCrypto
+
+/// SHA-256 of things that are at hand.
+package enum Digest {
+  /// The digest of `bytes`.
+  package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+    var hasher = SHA256Hasher()
+    hasher.update(bytes)
+    return hasher.finalize()
+  }
+
+  /// The digest of `bytes` in 64 hexadecimal digits.
+  package static func sha256Hex(_ bytes: [UInt8]) -> String { Hex.encode(sha256(bytes)) }
+
+  /// The digest of a file's content in 64 hexadecimal digits, read piece by piece.
+  package static func sha256Hex(file path: String) throws(CryptoError) -> String {
+    var hasher = SHA256Hasher()
+    try update(&hasher, file: path)
+    return Hex.encode(hasher.finalize())
+  }
+
+  /// Adds a file's content to a digest, read piece by piece.
+  package static func update(_ hasher: inout SHA256Hasher, file path: String) throws(CryptoError) {
+    guard let file = BIO_new_file(path, "rb") else { throw .last("cannot read \(path)") }
+    defer { BIO_free(file) }
+    let size = 1 << 18
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 64)
+    defer { buffer.deallocate() }
+    while true {
+      let count = BIO_read(file, buffer.baseAddress, Int32(size))
+      if count < 0 { throw .last("cannot read \(path)") }
+      if count == 0 { return }
+      hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<Int(count)]))
+    }
+  }
+
+  /// Whether two digests are the same, in a time that does not tell where they differ.
+  package static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
+  }
+}

@@ -1,0 +1,21 @@
+import CCrypto
+
+/// Bytes that nobody can guess.
+package enum RandomBytes {
+  /// `count` random bytes.
+  package static func make(_ count: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let status = RAND_bytes(&bytes, Int32(count))
+    precondition(status == 1, "no source of randomness")
+    return bytes
+  }
+
+  /// A random UUID (version 4) in lower case.
+  package static func uuid() -> String {
+    var bytes = make(16)
+    bytes[6] = bytes[6] & 0x0F | 0x40
+    bytes[8] = bytes[8] & 0x3F | 0x80
+    let parts = [bytes[0..<4], bytes[4..<6], bytes[6..<8], bytes[8..<10], bytes[10..<16]]
+    return parts.map { Hex.encode($0) }.joined(separator: "-")
+  }
+}
