@@ -1,0 +1,43 @@
+import JSON
+
+/// The options of a sync.
+public struct SyncOptions: Sendable, Hashable {
+  /// The fields that a sync up sends where its target names none; an empty list is a list.
+  public var fieldlist: [String]?
+  /// What happens to a record that has changed on both sides.
+  public var mergeMode: MergeMode
+
+  /// Options made in code; the SDK's own default is to overwrite.
+  public init(fieldlist: [String]? = nil, mergeMode: MergeMode = .overwrite) {
+    self.fieldlist = fieldlist
+    self.mergeMode = mergeMode
+  }
+
+  /// The options as a device stores them.
+  package var json: JSONValue {
+    var object: JSONObject = ["mergeMode": .string(mergeMode.rawValue)]
+    if let fieldlist { object["fieldlist"] = JSONValue(fieldlist) }
+    return .object(object)
+  }
+
+  /// Reads the options of a sync; nil when the merge mode is missing or wrong.
+  init?(_ node: JSONNode, _ reader: ConfigurationReader) {
+    let misplaced = ["createFieldlist", "updateFieldlist"]
+    guard
+      let object = reader.object(
+        node, known: ["mergeMode", "fieldlist"] + misplaced, what: "the options of a sync")
+    else { return nil }
+    for name in misplaced {
+      guard let member = object.member(name), !reader.isLenient else { continue }
+      reader.report(
+        member, "\"\(name)\" is a key of the target, where the SDK looks for it",
+        "move it into \"target\"")
+    }
+    fieldlist = object.strings("fieldlist")
+    let mode = object.required("mergeMode", "\"OVERWRITE\"").flatMap {
+      reader.word($0, "a merge mode", as: MergeMode.self)
+    }
+    guard let mode else { return nil }
+    mergeMode = mode
+  }
+}

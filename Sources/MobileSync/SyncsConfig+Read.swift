@@ -1,0 +1,94 @@
+import JSON
+
+extension SyncsConfig {
+  private static let syncKeys = ["syncName", "syncType", "soupName", "target", "options"]
+
+  /// Reads a file as far as it can be understood; the problems are the reader's.
+  package static func read(_ json: [UInt8], _ reader: ConfigurationReader) -> SyncsConfig {
+    guard let node = reader.parse(json) else { return SyncsConfig(syncs: []) }
+    var names: [String: Int] = [:]
+    var places: [String: JSONNode] = [:]
+    if isOneSync(node) {
+      reader.report(
+        node, "this is one sync, not a file of syncs", "wrap it: {\"syncs\": [ … ]}")
+      let sync = definition(node, &names, &places, reader)
+      return SyncsConfig(syncs: sync.map { [$0] } ?? [], places: places)
+    }
+    guard let root = reader.object(node, known: ["$schema", "syncs"], what: "a sync file"),
+      root.required("syncs", "[ … ]") != nil
+    else { return SyncsConfig(syncs: []) }
+    let syncs = (root.elements("syncs") ?? []).compactMap {
+      definition($0, &names, &places, reader)
+    }
+    return SyncsConfig(syncs: syncs, places: places)
+  }
+
+  private static func isOneSync(_ node: JSONNode) -> Bool {
+    guard let members = node.members, node["syncs"] == nil else { return false }
+    return members.count { syncKeys.contains($0.name) } >= 2
+  }
+
+  private static func definition(
+    _ node: JSONNode, _ names: inout [String: Int], _ places: inout [String: JSONNode],
+    _ reader: ConfigurationReader
+  ) -> SyncDefinition? {
+    guard let object = reader.object(node, known: syncKeys, what: "a sync") else { return nil }
+    let name = object.requiredText("syncName")
+    if let name, let value = object["syncName"] {
+      if let line = names[name] {
+        reader.report(
+          value, "the sync \(JSONText.quoted(name)) is there twice; the SDK keeps only the first",
+          "rename it, or remove the one on line \(line)")
+      } else {
+        names[name] = value.line
+      }
+    }
+    let type = object.required("syncType", "\"syncDown\"").flatMap {
+      reader.word($0, "a sync type", as: SyncType.self)
+    }
+    let soupName = object.requiredText("soupName")
+    let options = object.required("options", "{\"mergeMode\": \"OVERWRITE\"}").flatMap {
+      SyncOptions($0, reader)
+    }
+    let example = type == .syncUp ? "{}" : "{\"type\": \"soql\", \"query\": \"SELECT …\"}"
+    let targetNode = object.required("target", example)
+    guard let type, let targetNode else { return nil }
+    let target = SyncTarget(node: targetNode, type: type, reader)
+    guard let name, let soupName, let options, let target else { return nil }
+    places[name] = object["soupName"]
+    checkLists(target, options, object, reader)
+    return SyncDefinition(
+      syncName: name, syncType: type, soupName: soupName, target: target, options: options,
+      line: node.line, column: node.column)
+  }
+
+  /// A sync up must know which fields to send, or the whole sync fails on the device.
+  private static func checkLists(
+    _ target: SyncTarget, _ options: SyncOptions, _ object: ConfigurationObject,
+    _ reader: ConfigurationReader
+  ) {
+    guard case .syncUp(let target) = target, options.fieldlist == nil,
+      object["options"]?["fieldlist"] == nil
+    else { return }
+    let missing = [
+      ("creates", "createFieldlist", target.createFieldlist),
+      ("updates", "updateFieldlist", target.updateFieldlist),
+    ].filter { $0.2 == nil && object["target"]?[$0.1] == nil }
+    guard !missing.isEmpty else { return }
+    reader.report(
+      object["options"] ?? object.node,
+      "this sync up names no fields for its " + missing.map(\.0).joined(separator: " and "),
+      "add \"fieldlist\": [\"…\"] here, or "
+        + missing.map { "\"\($0.1)\"" }.joined(separator: " and ") + " to the target")
+  }
+}
+
+extension SyncDefinition {
+  /// The definition as a file has it.
+  package var json: JSONValue {
+    [
+      "syncName": .string(syncName), "syncType": .string(syncType.rawValue),
+      "soupName": .string(soupName), "target": target.json, "options": options.json,
+    ]
+  }
+}

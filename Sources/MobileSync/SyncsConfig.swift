@@ -1,0 +1,102 @@
+import JSON
+import SmartStore
+
+/// The syncs of a store, as `usersyncs.json` and `globalsyncs.json` list them.
+public struct SyncsConfig: Sendable {
+  /// The syncs, in the order of the file.
+  public let syncs: [SyncDefinition]
+  /// Where each sync names its soup, for problems that another file brings to light.
+  let places: [String: JSONNode]
+
+  /// A configuration made in code.
+  public init(syncs: [SyncDefinition]) {
+    self.init(syncs: syncs, places: [:])
+  }
+
+  init(syncs: [SyncDefinition], places: [String: JSONNode]) {
+    self.syncs = syncs
+    self.places = places
+  }
+
+  /// Reads a file in the Mobile SDK's format; throws everything that is wrong with it at once.
+  ///
+  /// - Parameters:
+  ///   - json: The file's bytes.
+  ///   - file: The file's name, for the text of problems.
+  public init(json: [UInt8], file: String) throws {
+    let reader = ConfigurationReader(file: file)
+    let config = Self.read(json, reader)
+    try reader.finish()
+    self = config
+  }
+
+  /// The sync of this name.
+  public subscript(_ syncName: String) -> SyncDefinition? {
+    syncs.first { $0.syncName == syncName }
+  }
+
+  /// The configuration as a file has it, with the defaults that a device stores.
+  package var json: JSONValue {
+    .object(["syncs": .array(syncs.map(\.json))])
+  }
+
+  /// Adds what is wrong between these syncs and the soups of their store.
+  ///
+  /// - Parameter storeFile: The store file's name, for the mend.
+  package func check(against store: StoreConfig, storeFile: String, _ reader: ConfigurationReader) {
+    let names = store.soups.map(\.soupName)
+    for sync in syncs {
+      let node = places[sync.syncName]
+      func report(_ message: String, _ fix: String) {
+        reader.add(
+          node?.line ?? sync.line, node?.column ?? sync.column, node?.path ?? "", message, fix)
+      }
+      for use in sync.soups {
+        guard let soup = store[use.soupName] else {
+          let nearest = Spelling.nearest(use.soupName, among: names)
+          report(
+            "the sync \(JSONText.quoted(sync.syncName)) uses the soup "
+              + "\(JSONText.quoted(use.soupName)), which is not in \(storeFile)",
+            nearest.map { "did you mean \(JSONText.quoted($0))?" }
+              ?? "add the soup to \(storeFile), or name one of "
+              + names.map(JSONText.quoted).joined(separator: ", "))
+          continue
+        }
+        for problem in use.problems(in: soup, storeFile: storeFile) {
+          report(problem.message, problem.fix)
+        }
+      }
+    }
+  }
+}
+
+extension SoupUse {
+  /// What the soup lacks.
+  fileprivate func problems(
+    in soup: StoreConfig.Soup, storeFile: String
+  ) -> [(message: String, fix: String)] {
+    let name = JSONText.quoted(soupName)
+    let needed = paths + (isEdited ? ["__local__"] : [])
+    return needed.compactMap { path in
+      let spec = "{\"path\": \(JSONText.quoted(path)), \"type\": \"string\"}"
+      let reason =
+        path == "__local__" ? "a device finds its edits by it" : "records are looked up by it"
+      switch soup.indexType(of: path) {
+      case .string?: return nil
+      // The store file's own check has said so.
+      case _? where path == "__local__": return nil
+      case .json1?, .fullText?: return nil
+      case .integer?, .floating?:
+        return (
+          "the soup \(name) indexes \(path) as a number, but ids are text",
+          "write \(spec) in \(storeFile)"
+        )
+      case nil:
+        return (
+          "the soup \(name) has no index on \(path): \(reason)",
+          "add \(spec) to its indexes in \(storeFile)"
+        )
+      }
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import JSON
+
+/// One object type of a briefcase target.
+public struct BriefcaseObjectInfo: Sendable, Hashable {
+  /// The soup that takes the records.
+  public var soupName: String
+  /// The object type.
+  public var sobjectType: String
+  /// The fields to fetch.
+  public var fieldlist: [String]
+  /// The field that identifies a record.
+  public var idFieldName: String
+  /// The field that says when a record was last modified.
+  public var modificationDateFieldName: String
+
+  /// An object type made in code.
+  public init(
+    soupName: String, sobjectType: String, fieldlist: [String], idFieldName: String = "Id",
+    modificationDateFieldName: String = "LastModifiedDate"
+  ) {
+    self.soupName = soupName
+    self.sobjectType = sobjectType
+    self.fieldlist = fieldlist
+    self.idFieldName = idFieldName
+    self.modificationDateFieldName = modificationDateFieldName
+  }
+
+  init?(_ node: JSONNode, _ reader: ConfigurationReader) {
+    let keys = [
+      "soupName", "sobjectType", "fieldlist", "idFieldName", "modificationDateFieldName",
+    ]
+    guard let object = reader.object(node, known: keys, what: "an info of a briefcase target")
+    else { return nil }
+    let soup = object.requiredText("soupName", "\"accounts\"")
+    let type = object.requiredText("sobjectType", "\"Account\"")
+    let list = object.fields("fieldlist")
+    let fields = TargetFields(object)
+    guard let soup, let type, let list else { return nil }
+    self.init(
+      soupName: soup, sobjectType: type, fieldlist: list, idFieldName: fields.idFieldName,
+      modificationDateFieldName: fields.modificationDateFieldName)
+  }
+
+  var json: JSONValue {
+    [
+      "sobjectType": .string(sobjectType), "fieldlist": JSONValue(fieldlist),
+      "soupName": .string(soupName), "idFieldName": .string(idFieldName),
+      "modificationDateFieldName": .string(modificationDateFieldName),
+    ]
+  }
+}
+
+/// A sync down of the records that briefcases assign to the user.
+public struct BriefcaseTarget: Sendable, Hashable {
+  /// The most ids in one retrieve, and the SDK's default.
+  public static let mostIds = 2000
+
+  /// The object types, each with its soup and fields.
+  public var infos: [BriefcaseObjectInfo]
+  /// The ids in one retrieve, at most 2,000.
+  public var countIdsPerRetrieve: Int
+  /// The field names and classes that all targets have; the infos' own names count.
+  public var fields: TargetFields
+
+  /// A target made in code.
+  public init(
+    infos: [BriefcaseObjectInfo], countIdsPerRetrieve: Int = mostIds,
+    fields: TargetFields = TargetFields()
+  ) {
+    self.infos = infos
+    self.countIdsPerRetrieve = min(countIdsPerRetrieve, Self.mostIds)
+    self.fields = fields
+  }
+
+  static let keys = ["infos", "countIdsPerRetrieve"]
+
+  init?(_ object: ConfigurationObject) {
+    let example =
+      "[{\"sobjectType\": \"Account\", \"fieldlist\": [\"Name\"], \"soupName\": \"accounts\"}]"
+    guard let node = object.required("infos", example), let elements = object.elements("infos")
+    else { return nil }
+    if elements.isEmpty {
+      object.reader.report(
+        node, "a briefcase target without infos fetches nothing", "add an info: \(example)")
+    }
+    let infos = elements.map { BriefcaseObjectInfo($0, object.reader) }
+    Self.checkDoubles(Array(zip(infos, elements)), object.reader)
+    let count = object.count("countIdsPerRetrieve", most: Self.mostIds)
+    let fields = TargetFields(object)
+    guard !infos.contains(nil) else { return nil }
+    self.init(infos: infos.compactMap(\.self), countIdsPerRetrieve: count, fields: fields)
+  }
+
+  private static func checkDoubles(
+    _ infos: [(BriefcaseObjectInfo?, JSONNode)], _ reader: ConfigurationReader
+  ) {
+    var types: [String: Int] = [:]
+    var soups: [String: Int] = [:]
+    for case (let info?, let node) in infos {
+      let type = info.sobjectType.lowercased()
+      if let line = types[type], let place = node["sobjectType"] {
+        reader.report(
+          place, "\(info.sobjectType) has two infos; the SDK uses only the last",
+          "merge it with the one on line \(line)")
+      } else if let line = soups[info.soupName], let place = node["soupName"] {
+        reader.report(
+          place,
+          "two infos fill the soup \(JSONText.quoted(info.soupName)); "
+            + "a device that cleans ghosts of one type deletes the other's records",
+          "give each its soup; the other is on line \(line)")
+      }
+      types[type] = types[type] ?? node.line
+      soups[info.soupName] = soups[info.soupName] ?? node.line
+    }
+  }
+
+  /// The target as a device stores it.
+  package var json: JSONValue {
+    fields.json(
+      type: "briefcase",
+      [
+        ("infos", .array(infos.map(\.json))),
+        ("countIdsPerRetrieve", JSONValue(countIdsPerRetrieve)),
+      ])
+  }
+}

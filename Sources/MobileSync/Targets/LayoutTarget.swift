@@ -1,0 +1,87 @@
+import JSON
+
+/// A sync down of a page layout.
+public struct LayoutTarget: Sendable, Hashable {
+  /// The screen that a layout is for.
+  public enum FormFactor: String, Sendable, Hashable, CaseIterable {
+    /// A desktop.
+    case large = "Large"
+    /// A tablet.
+    case medium = "Medium"
+    /// A phone.
+    case small = "Small"
+  }
+
+  /// How much of a record a layout shows.
+  public enum LayoutType: String, Sendable, Hashable, CaseIterable {
+    /// The fields of the highlights panel.
+    case compact = "Compact"
+    /// All fields.
+    case full = "Full"
+  }
+
+  /// What the layout is used for.
+  public enum Mode: String, Sendable, Hashable, CaseIterable {
+    /// A new record.
+    case create = "Create"
+    /// An existing record that is edited.
+    case edit = "Edit"
+    /// An existing record that is read.
+    case view = "View"
+  }
+
+  /// The object type.
+  public var sobjectType: String
+  /// The screen; nil leaves it to the org.
+  public var formFactor: FormFactor?
+  /// How much of a record is shown.
+  public var layoutType: LayoutType
+  /// What the layout is used for; nil leaves it to the org.
+  public var mode: Mode?
+  /// The record type; nil for the user's default.
+  public var recordTypeId: String?
+  /// The field names and classes that all targets have.
+  public var fields: TargetFields
+
+  /// A target made in code.
+  public init(
+    sobjectType: String, formFactor: FormFactor? = nil, layoutType: LayoutType,
+    mode: Mode? = nil, recordTypeId: String? = nil, fields: TargetFields = TargetFields()
+  ) {
+    self.sobjectType = sobjectType
+    self.formFactor = formFactor
+    self.layoutType = layoutType
+    self.mode = mode
+    self.recordTypeId = recordTypeId
+    self.fields = fields
+  }
+
+  static let keys = ["sobjectType", "formFactor", "layoutType", "mode", "recordTypeId"]
+
+  init?(_ object: ConfigurationObject) {
+    let type = object.requiredText("sobjectType", "\"Account\"")
+    let layout = object.required("layoutType", "\"Full\"").flatMap {
+      object.reader.word($0, "a layout type", as: LayoutType.self)
+    }
+    let form = object["formFactor"].flatMap {
+      object.reader.word($0, "a form factor", as: FormFactor.self)
+    }
+    let mode = object["mode"].flatMap { object.reader.word($0, "a mode", as: Mode.self) }
+    guard let type, let layout else { return nil }
+    self.init(
+      sobjectType: type, formFactor: form, layoutType: layout, mode: mode,
+      recordTypeId: object.string("recordTypeId"), fields: TargetFields(object))
+  }
+
+  /// The target as a device stores it.
+  package var json: JSONValue {
+    fields.json(
+      type: "layout",
+      [
+        ("sobjectType", .string(sobjectType)),
+        ("formFactor", formFactor.map { .string($0.rawValue) }),
+        ("layoutType", .string(layoutType.rawValue)), ("mode", mode.map { .string($0.rawValue) }),
+        ("recordTypeId", recordTypeId.map(JSONValue.string)),
+      ])
+  }
+}

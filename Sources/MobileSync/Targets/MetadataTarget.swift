@@ -1,0 +1,27 @@
+import JSON
+
+/// A sync down of the description of an object type.
+public struct MetadataTarget: Sendable, Hashable {
+  /// The object type.
+  public var sobjectType: String
+  /// The field names and classes that all targets have.
+  public var fields: TargetFields
+
+  /// A target made in code.
+  public init(sobjectType: String, fields: TargetFields = TargetFields()) {
+    self.sobjectType = sobjectType
+    self.fields = fields
+  }
+
+  static let keys = ["sobjectType"]
+
+  init?(_ object: ConfigurationObject) {
+    guard let type = object.requiredText("sobjectType", "\"Account\"") else { return nil }
+    self.init(sobjectType: type, fields: TargetFields(object))
+  }
+
+  /// The target as a device stores it.
+  package var json: JSONValue {
+    fields.json(type: "metadata", [("sobjectType", .string(sobjectType))])
+  }
+}

@@ -1,0 +1,39 @@
+import JSON
+
+/// A sync down of the records that the user opened last.
+public struct MruTarget: Sendable, Hashable {
+  /// The object type.
+  public var sobjectType: String
+  /// The fields to fetch.
+  public var fieldlist: [String]
+  /// The field names and classes that all targets have.
+  public var fields: TargetFields
+
+  /// A target made in code.
+  public init(sobjectType: String, fieldlist: [String], fields: TargetFields = TargetFields()) {
+    self.sobjectType = sobjectType
+    self.fieldlist = fieldlist
+    self.fields = fields
+  }
+
+  /// The field that identifies a record.
+  public var idFieldName: String { fields.idFieldName }
+  /// The field that says when a record was last modified.
+  public var modificationDateFieldName: String { fields.modificationDateFieldName }
+
+  static let keys = ["sobjectType", "fieldlist"]
+
+  init?(_ object: ConfigurationObject) {
+    let type = object.requiredText("sobjectType", "\"Account\"")
+    let list = object.fields("fieldlist")
+    guard let type, let list else { return nil }
+    self.init(sobjectType: type, fieldlist: list, fields: TargetFields(object))
+  }
+
+  /// The target as a device stores it.
+  package var json: JSONValue {
+    fields.json(
+      type: "mru",
+      [("sobjectType", .string(sobjectType)), ("fieldlist", JSONValue(fieldlist))])
+  }
+}

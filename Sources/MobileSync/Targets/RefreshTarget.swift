@@ -1,0 +1,64 @@
+import JSON
+
+/// A sync down of the records that are in a soup already.
+public struct RefreshTarget: Sendable, Hashable {
+  /// The most ids in one query, and the SDK's default.
+  public static let mostIds = 500
+
+  /// The object type.
+  public var sobjectType: String
+  /// The fields to fetch.
+  public var fieldlist: [String]
+  /// The soup whose records are fetched again.
+  public var soupName: String
+  /// The ids in one query, at most 500.
+  public var countIdsPerSoql: Int
+  /// The field names and classes that all targets have.
+  public var fields: TargetFields
+
+  /// A target made in code.
+  public init(
+    sobjectType: String, fieldlist: [String], soupName: String, countIdsPerSoql: Int = mostIds,
+    fields: TargetFields = TargetFields()
+  ) {
+    self.sobjectType = sobjectType
+    self.fieldlist = fieldlist
+    self.soupName = soupName
+    self.countIdsPerSoql = min(countIdsPerSoql, Self.mostIds)
+    self.fields = fields
+  }
+
+  /// The field that identifies a record.
+  public var idFieldName: String { fields.idFieldName }
+  /// The field that says when a record was last modified.
+  public var modificationDateFieldName: String { fields.modificationDateFieldName }
+
+  /// iOS misspells the last key's name; a file that was written for it has that spelling.
+  static let misspelled = "coundIdsPerSoql"
+  static let keys = ["sobjectType", "fieldlist", "soupName", "countIdsPerSoql", misspelled]
+
+  init?(_ object: ConfigurationObject) {
+    let type = object.requiredText("sobjectType", "\"Account\"")
+    let list = object.fields("fieldlist")
+    let soup = object.requiredText("soupName", "\"accounts\"")
+    let ios = object.count(Self.misspelled, most: Self.mostIds)
+    let count =
+      object.member("countIdsPerSoql") == nil
+      ? ios : object.count("countIdsPerSoql", most: Self.mostIds)
+    guard let type, let list, let soup else { return nil }
+    self.init(
+      sobjectType: type, fieldlist: list, soupName: soup, countIdsPerSoql: count,
+      fields: TargetFields(object))
+  }
+
+  /// The target as a device stores it, with the key that Android reads and the one that iOS does.
+  package var json: JSONValue {
+    fields.json(
+      type: "refresh",
+      [
+        ("sobjectType", .string(sobjectType)), ("fieldlist", JSONValue(fieldlist)),
+        ("soupName", .string(soupName)), ("countIdsPerSoql", JSONValue(countIdsPerSoql)),
+        (Self.misspelled, JSONValue(countIdsPerSoql)),
+      ])
+  }
+}

@@ -1,0 +1,55 @@
+import JSON
+
+/// A sync down of the records that a SOQL query finds.
+public struct SoqlTarget: Sendable, Hashable {
+  /// The largest page, and the SDK's default.
+  public static let defaultBatchSize = 2000
+  /// The smallest page that an org accepts.
+  public static let smallestBatchSize = 200
+
+  /// The query as the file has it.
+  public var query: String
+  /// The records of a page, asked for when it is not the default; sent as 200 to 2,000.
+  public var maxBatchSize: Int
+  /// The field names and classes that all targets have.
+  public var fields: TargetFields
+
+  /// A target made in code.
+  public init(
+    query: String, maxBatchSize: Int = defaultBatchSize, fields: TargetFields = TargetFields()
+  ) {
+    self.query = query
+    self.maxBatchSize = maxBatchSize
+    self.fields = fields
+  }
+
+  /// The field that identifies a record.
+  public var idFieldName: String { fields.idFieldName }
+  /// The field that says when a record was last modified.
+  public var modificationDateFieldName: String { fields.modificationDateFieldName }
+
+  static let keys = ["query", "maxBatchSize"]
+
+  init?(_ object: ConfigurationObject) {
+    guard let query = object.requiredText("query", "\"SELECT Id, Name FROM Account\"") else {
+      return nil
+    }
+    let words = query.split(maxSplits: 1) { $0.isWhitespace }
+    if let node = object["query"], words.first?.lowercased() != "select" {
+      object.reader.report(
+        node, "a SOQL query begins with SELECT",
+        words.first?.lowercased() == "find"
+          ? "this is SOSL: write \"type\": \"sosl\"" : "write SELECT … FROM …")
+    }
+    self.init(
+      query: query,
+      maxBatchSize: object.int("maxBatchSize", default: Self.defaultBatchSize, in: 1...Int.max),
+      fields: TargetFields(object))
+  }
+
+  /// The target as a device stores it.
+  package var json: JSONValue {
+    fields.json(
+      type: "soql", [("query", .string(query)), ("maxBatchSize", JSONValue(maxBatchSize))])
+  }
+}

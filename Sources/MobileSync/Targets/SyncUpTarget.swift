@@ -1,0 +1,133 @@
+import JSON
+
+/// A sync up: which fields are sent, and in what kind of request.
+public struct SyncUpTarget: Sendable, Hashable {
+  /// The kind of request that carries the changes.
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// Collections of up to 200 records: the default since SDK 10.1.
+    case collection
+    /// Composite requests of up to 25 records.
+    case batch
+    /// One request a record.
+    case single
+    /// One composite request a parent with its children.
+    case parentChildren
+    /// An app's own class; read as a `CustomTarget`.
+    case custom
+
+    /// The most records in one request, and the default.
+    public var mostRecords: Int {
+      switch self {
+      case .collection: 200
+      case .batch: 25
+      case .single, .parentChildren, .custom: 1
+      }
+    }
+  }
+
+  /// The kind of request.
+  public var kind: Kind
+  /// The fields that a create sends; nil for those of the options. An empty list is a list.
+  public var createFieldlist: [String]?
+  /// The fields that an update sends; nil for those of the options. An empty list is a list.
+  public var updateFieldlist: [String]?
+  /// The external id by which creates are upserted.
+  public var externalIdFieldName: String?
+  /// The records of one request, never more than the kind allows.
+  public var maxBatchSize: Int
+  /// The field names and classes that all targets have.
+  public var fields: TargetFields
+  /// The parents and children of a parent-children sync up.
+  public var family: ParentChildrenFamily?
+  /// The fields that a create of a child sends.
+  public var childrenCreateFieldlist: [String]?
+  /// The fields that an update of a child sends.
+  public var childrenUpdateFieldlist: [String]?
+
+  /// A target made in code.
+  public init(
+    kind: Kind = .collection, createFieldlist: [String]? = nil, updateFieldlist: [String]? = nil,
+    externalIdFieldName: String? = nil, maxBatchSize: Int? = nil,
+    fields: TargetFields = TargetFields()
+  ) {
+    self.kind = kind
+    self.createFieldlist = createFieldlist
+    self.updateFieldlist = updateFieldlist
+    self.externalIdFieldName = externalIdFieldName
+    self.maxBatchSize = min(maxBatchSize ?? kind.mostRecords, kind.mostRecords)
+    self.fields = fields
+  }
+
+  /// The field that identifies a record.
+  public var idFieldName: String { fields.idFieldName }
+  /// The field that says when a record was last modified.
+  public var modificationDateFieldName: String { fields.modificationDateFieldName }
+
+  static let keys = ["createFieldlist", "updateFieldlist", "externalIdFieldName", "maxBatchSize"]
+
+  init?(_ object: ConfigurationObject, _ kind: Kind) {
+    self.init(
+      kind: kind, createFieldlist: object.strings("createFieldlist"),
+      updateFieldlist: object.strings("updateFieldlist"),
+      externalIdFieldName: object.text("externalIdFieldName"),
+      maxBatchSize: object.int("maxBatchSize", default: kind.mostRecords, in: 1...Int.max),
+      fields: TargetFields(object))
+    if let type = object["type"], type.string != "rest" {
+      object.reader.report(
+        type, "the target of a sync up has no \"type\" but \"rest\"", "remove \"type\"")
+    }
+    guard kind == .parentChildren else { return }
+    family = ParentChildrenFamily(object)
+    childrenCreateFieldlist = object.fields("childrenCreateFieldlist")
+    childrenUpdateFieldlist = object.fields("childrenUpdateFieldlist")
+    if family == nil { return nil }
+  }
+
+  /// The target as a device stores it.
+  package var json: JSONValue {
+    let sized = kind == .collection || kind == .batch
+    return fields.json(
+      type: nil,
+      [
+        ("createFieldlist", createFieldlist.map { JSONValue($0) }),
+        ("updateFieldlist", updateFieldlist.map { JSONValue($0) }),
+        ("externalIdFieldName", externalIdFieldName.map(JSONValue.string)),
+        ("maxBatchSize", sized ? JSONValue(maxBatchSize) : nil),
+        ("parent", family?.parent.json), ("children", family?.children.json),
+        ("relationshipType", family.map { .string($0.relationshipType.rawValue) }),
+        ("childrenCreateFieldlist", childrenCreateFieldlist.map { JSONValue($0) }),
+        ("childrenUpdateFieldlist", childrenUpdateFieldlist.map { JSONValue($0) }),
+      ])
+  }
+}
+
+extension SyncUpTarget {
+  /// The kind that the class names of a target stand for.
+  static func kind(of node: JSONNode, _ reader: ConfigurationReader) -> Kind {
+    let named = ["iOSImpl", "androidImpl"].compactMap { key -> (JSONNode, Kind)? in
+      guard let value = node[key], let name = reader.string(value), !name.isEmpty else {
+        return nil
+      }
+      return (value, kind(ofClass: name))
+    }
+    guard let first = named.first else { return .collection }
+    if let other = named.dropFirst().first, other.1 != first.1 {
+      reader.report(
+        other.0,
+        "this class is a \(other.1.rawValue) target, that of iOS a \(first.1.rawValue) one",
+        "name the same kind for both platforms")
+    }
+    return first.1
+  }
+
+  private static func kind(ofClass name: String) -> Kind {
+    let last = name.split(separator: ".").last.map(String.init) ?? name
+    return switch last.hasPrefix("SF") ? String(last.dropFirst(2)) : last {
+    case "SyncUpTarget": .single
+    case "BatchSyncUpTarget": .batch
+    case "CollectionSyncUpTarget": .collection
+    case "ParentChildrenSyncUpTarget": .parentChildren
+    default: .custom
+    }
+  }
+}
