@@ -30,7 +30,7 @@ struct JWTAssertion: Sendable {
     expiry = claims["exp"].flatMap { $0.int ?? $0.string.flatMap { Int64($0) } ?? Self.whole($0) }
   }
 
-  /// Whether the app's certificate made the signature. Only RS256 will do.
+  /// Whether the app's certificate made the signature, by RS256 and nothing else.
   func isSigned(by certificate: Certificate) -> Bool {
     algorithm == "RS256" && certificate.verifyRS256(signature: signature, message: signed)
   }

@@ -1,6 +1,8 @@
 import JSON
 
-/// `GET /query`, `/queryAll` and their further pages. Parameters it does not know are ignored.
+/// Serves `/query`, `/queryAll` and their further pages.
+///
+/// Parameters of the address that it does not know are ignored.
 enum QueryResource {
   @Sendable static func query(_ call: Call) throws(OrgError) -> Answer {
     try first(call, includeDeleted: false)

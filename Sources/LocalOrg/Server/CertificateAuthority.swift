@@ -12,8 +12,10 @@ package struct CertificateAuthority: Sendable {
 
   private static let days = 825
 
-  /// Makes the files in a directory. An authority that is there already is kept, so that clients
-  /// that trust it need no change; the server's certificate is always new.
+  /// Makes the files in a directory.
+  ///
+  /// An authority that is there already is kept, so that clients that trust it need no change; the
+  /// server's certificate is always new.
   package static func make(
     directory: String, dnsNames: [String] = ["localhost"], ipAddresses: [String] = ["127.0.0.1"]
   ) throws -> CertificateAuthority {

@@ -107,8 +107,10 @@ package final class Faults: Sendable {
   /// No faults.
   package init() {}
 
-  /// Arms a fault: it strikes at the `nth` request that matches from now on, and at the next ones
-  /// up to `times` in all. Several faults may strike one request, in the order of arming.
+  /// Arms a fault that strikes at the `nth` request that matches from now on.
+  ///
+  /// It strikes the next ones too, up to `times` in all. Several faults may strike one request, in
+  /// the order of arming.
   package func add(_ match: Match, nth: Int = 1, times: Int = 1, _ action: Action) {
     state.withLock {
       $0.append(Armed(match: match, first: max(nth, 1), times: times, action: action))

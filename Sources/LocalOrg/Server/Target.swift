@@ -27,7 +27,8 @@ struct Target: Sendable {
   /// The first value under a name.
   func query(_ name: String) -> String? { query.first { $0.0 == name }?.1 }
 
-  /// The version and the segments below `/services/data/vNN.0`; nil when it is not of that form.
+  /// The version and the segments below `/services/data/vNN.0`, nil when it is not of that form.
+  ///
   /// The prefix itself may be missing, as batch clients leave it out.
   var dataPath: (version: String, rest: [String])? {
     var rest = segments[...]
