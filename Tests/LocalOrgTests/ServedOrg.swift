@@ -56,6 +56,19 @@ struct ServedOrg {
     return id
   }
 
+  /// Adds records that have a name, past the API.
+  func fill(_ object: String, _ count: Int) throws {
+    guard let ada = org.user(named: "ada@example.com") else {
+      throw OrgError(code: "X", message: "")
+    }
+    try org.transaction {
+      for number in 0..<count {
+        let outcome = org.create(object, ["Name": .string("\(object) \(number)")], as: ada)
+        if let error = outcome.errors.first { throw error }
+      }
+    }
+  }
+
   /// Sends a form to the token endpoint.
   func login(_ form: [(String, String)], headers: HTTPHeaders = [:]) async throws -> HTTPResponse {
     var request = HTTPRequest("POST", server.url + "/services/oauth2/token")

@@ -11,7 +11,7 @@ enum CollectionResource {
     return try run(call, allOrNone: allOrNone, count: records.count) { index in
       switch type(of: records[index], call) {
       case .success(let schema):
-        return call.org.create(schema.name, fields(records[index]), as: call.user)
+        return call.org.create(schema.name, records[index], as: call.user)
       case .failure(let error): return .failure([error])
       }
     }
@@ -29,7 +29,7 @@ enum CollectionResource {
       switch type(of: record, call) {
       case .success(let schema):
         return crossReference(
-          call.org.update(schema.name, id: id, fields(record), as: call.user))
+          call.org.update(schema.name, id: id, withoutID(record), as: call.user))
       case .failure(let error): return .failure([error])
       }
     }
@@ -39,10 +39,15 @@ enum CollectionResource {
     let (records, allOrNone) = try body(call)
     guard let schema = call.org.schema(call.path[2]) else { throw .unknownObject(call.path[2]) }
     let external = call.path[3]
+    guard schema.field(external)?.idLookup == true else {
+      throw OrgError(
+        status: 404, code: "NOT_FOUND",
+        message: "Provided external ID field does not exist or is not accessible: \(external)")
+    }
     return try run(call, allOrNone: allOrNone, count: records.count, showsCreated: true) { index in
       let key = records[index].names.first { $0.lowercased() == external.lowercased() }
       let value = key.flatMap { records[index][$0] }
-      var rest = fields(records[index])
+      var rest = records[index]
       if let key { rest[key] = nil }
       let text = value?.string ?? value?.double.map { _ in value?.text ?? "" }
       return crossReference(
@@ -154,11 +159,9 @@ enum CollectionResource {
     record.names.first { $0.lowercased() == "id" }.flatMap { record[$0]?.string }
   }
 
-  private static func fields(_ record: JSONObject) -> JSONObject {
+  private static func withoutID(_ record: JSONObject) -> JSONObject {
     var rest = record
-    for name in record.names where ["id", "attributes"].contains(name.lowercased()) {
-      rest[name] = nil
-    }
+    for name in record.names where name.lowercased() == "id" { rest[name] = nil }
     return rest
   }
 }
