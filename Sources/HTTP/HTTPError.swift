@@ -45,6 +45,7 @@ package struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     self.message = message
   }
 
+  /// What happened where, and what to do.
   package var description: String {
     let mend =
       switch kind {

@@ -2,7 +2,7 @@ import CMicrohttpd
 import Glibc
 import Synchronization
 
-/// An HTTP/1.1 server over libmicrohttpd: a thread for each connection, keep-alive, chunked uploads.
+/// An HTTP/1.1 server over libmicrohttpd with a thread for each connection.
 ///
 /// A handler may block: it delays only its own connection.
 package final class HTTPServer: Sendable {

@@ -69,11 +69,8 @@ private func readBody(
   }
   let count = min(room, end - start)
   guard count > 0 else { return endWithError }
-  source.bytes.withUnsafeBytes {
-    UnsafeMutableRawPointer(buffer).copyMemory(
-      from: UnsafeRawBufferPointer(rebasing: $0[start..<start + count]).baseAddress!,
-      byteCount: count)
-  }
+  UnsafeMutableRawBufferPointer(start: buffer, count: count)
+    .copyBytes(from: source.bytes[start..<start + count])
   return count
 }
 

@@ -2,7 +2,7 @@
 package enum JSONHead {
   /// What the bytes so far say about a member.
   package enum Answer: Sendable, Hashable {
-    /// The string, or `true` or `false`.
+    /// The string, the number's literal, or `true` or `false`.
     case found(String)
     /// More bytes are needed.
     case absentSoFar
@@ -10,7 +10,7 @@ package enum JSONHead {
     case arrayReached
   }
 
-  /// A string or boolean member of the top-level object.
+  /// A string, number or boolean member of the top-level object.
   ///
   /// A text that is not JSON is answered as absent so far: the scan of the whole page finds the fault.
   package static func stringMember(
@@ -35,6 +35,11 @@ package enum JSONHead {
           guard member == name else { continue }
           if span.kind == .true { return .found("true") }
           if span.kind == .false { return .found("false") }
+          // A number at the end of the bytes may go on in the next ones.
+          if span.kind == .number, Int(span.end) < head.count {
+            let literal = head[Int(span.start)..<Int(span.end)]
+            return .found(String(decoding: literal, as: UTF8.self))
+          }
         }
       }
     } catch {

@@ -162,7 +162,7 @@ import Testing
     let client = try HTTPClient()
     let url = server.url
     let task = Task { try await client.send(HTTPRequest("GET", url)) }
-    await Task.detached { arrived.wait() }.value
+    await arrived.opened()
     task.cancel()
     let error = await #expect(throws: HTTPError.self) { try await task.value }
     #expect(error?.kind == .cancelled)
@@ -183,7 +183,7 @@ import Testing
     let client = try HTTPClient(configuration)
     let url = server.url
     let first = Task { try await client.send(HTTPRequest("POST", url, body: [])) }
-    await Task.detached { arrived.wait() }.value
+    await arrived.opened()
     let second = Task { try await client.send(HTTPRequest("POST", url, body: [])) }
     second.cancel()
     let error = await #expect(throws: HTTPError.self) { try await second.value }

@@ -56,7 +56,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     address.withLock { $0 = url }
     let client = try HTTPClient()
     let chain = client.pages(first: HTTPRequest("GET", url + "/0"), window: 3, next: readHead)
-    await Task.detached { third.wait() }.value
+    await third.opened()
     // A request of another kind goes through the same loop: what the chain would have asked for
     // beyond its window would have been asked for before this is answered.
     for _ in 0..<3 { _ = try await client.send(HTTPRequest("GET", url + "/19")) }
@@ -128,7 +128,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
       let chain = client.pages(first: HTTPRequest("GET", url)) { _ in .unknown }
       return try await chain.next()?.status
     }
-    await Task.detached { arrived.wait() }.value
+    await arrived.opened()
     task.cancel()
     let error = await #expect(throws: HTTPError.self) { _ = try await task.value }
     #expect(error?.kind == .cancelled)

@@ -85,12 +85,39 @@ final class RawServer: Sendable {
   }
 }
 
-/// A gate that a server's thread waits at until a test opens it.
+/// A gate that a server's thread or a test's task waits at until the other opens it.
 final class Gate: Sendable {
+  private struct State {
+    var isOpen = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
   private let semaphore = DispatchSemaphore(value: 0)
-  func open() { semaphore.signal() }
-  /// Waits for the gate, at most 10 s, so that a broken test ends.
+  private let state = Mutex(State())
+
+  func open() {
+    semaphore.signal()
+    let waiting = state.withLock { state in
+      state.isOpen = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Blocks a server's thread until the gate opens, at most 10 s, so that a broken test ends.
   func wait() { _ = semaphore.wait(timeout: .now() + 10) }
+
+  /// Suspends a task until the gate opens: blocking would starve the pool that opens it.
+  func opened() async {
+    await withCheckedContinuation { continuation in
+      let isOpen = state.withLock { state in
+        if !state.isOpen { state.waiting.append(continuation) }
+        return state.isOpen
+      }
+      if isOpen { continuation.resume() }
+    }
+  }
 }
 
 /// Something counted from several threads.

@@ -103,8 +103,7 @@ final class TestStore {
   }
 
   @Test func `what would break a device is refused`() throws {
-    let test = try TestStore(.android)
-    let store = test.store
+    let store = try TestStore(.android).store
     let a = IndexSpec(path: "a", type: .string)
     #expect(throws: StoreError.emptySoupName) { try store.registerSoup("", indexSpecs: [a]) }
     #expect(throws: StoreError.noIndexSpecs(soup: "s")) {

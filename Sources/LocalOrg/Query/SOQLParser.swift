@@ -86,7 +86,6 @@ struct SOQLParser {
       try expect(symbol: ")")
       return .children(children)
     }
-    guard !isWord("FROM") else { throw unexpected() }
     let path = try path()
     guard token.kind == .symbol("(") else { return .field(path, alias: alias()) }
     place += 1

@@ -1,0 +1,38 @@
+import Crypto
+import JSON
+import System
+
+/// The statement that a connected app signs to act as a user.
+struct JWTAssertion: Sendable {
+  let issuer: String
+  let subject: String
+  let audience: String
+  /// Seconds since 1970, by the org's clock.
+  let expires: Int64
+
+  init(issuer: String, subject: String, audience: String, expires: Int64) {
+    self.issuer = issuer
+    self.subject = subject
+    self.audience = audience
+    self.expires = expires
+  }
+
+  /// Header, claims and signature, each base64url, with dots between them.
+  func signed(with key: Secret) throws(OrgError) -> String {
+    let header: JSONValue = ["alg": "RS256", "typ": "JWT"]
+    let claims: JSONValue = [
+      "iss": .string(issuer), "sub": .string(subject), "aud": .string(audience),
+      "exp": JSONValue(expires),
+    ]
+    let text = Base64.encodeURL(header.bytes) + "." + Base64.encodeURL(claims.bytes)
+    do {
+      let signature = try PrivateKey(pem: key.reveal()).signRS256(Array(text.utf8))
+      return text + "." + Base64.encodeURL(signature)
+    } catch {
+      throw OrgError(
+        .configuration,
+        message: "the private key cannot sign: it must be an unencrypted RSA key in PEM",
+        request: "POST " + Login.path)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import HTTP
+import JSON
+import Synchronization
+import System
+
+/// Gets tokens, one way for each kind of credentials.
+final class Login: Sendable {
+  private let credentials: Credentials
+  private let loginURL: String
+  private let connection: OrgConnection
+  /// The refresh token that the org gave last, if it rotates them.
+  private let rotated = Mutex<Secret?>(nil)
+
+  static let path = "/services/oauth2/token"
+
+  init(_ credentials: Credentials, loginURL: String, connection: OrgConnection) {
+    self.credentials = credentials
+    self.loginURL = loginURL
+    self.connection = connection
+  }
+
+  /// A fresh token; `username` says for whom where the credentials leave it open.
+  func grant(for username: String?) async throws(OrgError) -> Grant {
+    switch credentials.method {
+    case .jwt(let clientID, let key, let audience):
+      guard let username else {
+        throw refusal("a JWT needs the name of the user to act as: set `org.login.integrationUser`")
+      }
+      let assertion = JWTAssertion(
+        issuer: clientID, subject: username, audience: audience ?? loginURL,
+        expires: connection.estimatedServerNow / 1000 + 180)
+      return try await post(
+        [
+          ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
+          ("assertion", try assertion.signed(with: key)),
+        ], identity: username)
+    case .clientCredentials(let clientID, let secret):
+      return try await post([
+        ("grant_type", "client_credentials"), ("client_id", clientID),
+        ("client_secret", try text(secret, "client secret")),
+      ])
+    case .refreshToken(let clientID, let secret, let token):
+      return try await renew(clientID, secret, token)
+    case .accessToken(let token):
+      return Grant(token: try text(token, "access token"), instanceURL: loginURL)
+    case .sf(let alias):
+      return try await SalesforceCLI(alias: alias).grant()
+    }
+  }
+
+  private func renew(
+    _ clientID: String, _ secret: Secret?, _ token: Secret
+  ) async throws(OrgError) -> Grant {
+    let token = rotated.withLock { $0 } ?? token
+    var form = [
+      ("grant_type", "refresh_token"), ("client_id", clientID),
+      ("refresh_token", try text(token, "refresh token")),
+    ]
+    if let secret { form.append(("client_secret", try text(secret, "client secret"))) }
+    let grant = try await post(form)
+    if let next = grant.refreshToken {
+      rotated.withLock { $0 = Secret(next) }
+      credentials.onRotation?(Secret(next))
+    }
+    return grant
+  }
+
+  private func post(
+    _ form: [(String, String)], identity: String = ""
+  ) async throws(OrgError) -> Grant {
+    // A login changes nothing that matters: it may be repeated.
+    let call = OrgCall(
+      .token, "POST", Self.path,
+      headers: ["Content-Type": "application/x-www-form-urlencoded"],
+      body: Array(HTTPQuery.string(form).utf8), isRead: true)
+    let response: HTTPResponse
+    do throws(OrgError) {
+      response = try await connection.perform(
+        call, base: loginURL, token: nil, identity: identity)
+    } catch {
+      throw explained(error)
+    }
+    guard let answer = try? JSONValue(parsing: response.body), let grant = Grant(answer) else {
+      throw OrgError(
+        .nonsense, status: response.status,
+        message: "the login's answer has no access_token or instance_url", request: call.name)
+    }
+    return grant
+  }
+
+  /// Every refusal of a login is about the login, whatever its status; an audience that is wrong is
+  /// the commonest, so it is shown.
+  private func explained(_ error: OrgError) -> OrgError {
+    let isRefusal =
+      switch error.kind {
+      case .refused, .permission, .notFound: true
+      default: false
+      }
+    guard isRefusal else { return error }
+    var message = error.message
+    if case .jwt(_, _, let audience) = credentials.method, message.contains("audience") {
+      message += " (audience \(audience ?? loginURL), login host \(loginURL))"
+    }
+    return OrgError(
+      .authentication, status: error.status, code: error.code, message: message,
+      request: error.request)
+  }
+
+  private func text(_ secret: Secret, _ name: String) throws(OrgError) -> String {
+    guard let text = secret.text, !text.isEmpty else { throw refusal("the \(name) is empty") }
+    return text
+  }
+
+  private func refusal(_ message: String) -> OrgError {
+    OrgError(.configuration, message: message, request: "POST " + Self.path)
+  }
+}

@@ -1,0 +1,138 @@
+import HTTP
+import JSON
+import Synchronization
+import System
+
+/// The client of one org.
+///
+/// It keeps one session for each user, with one login at a time for each, and counts what it asks.
+public final class Org: Sendable {
+  /// The version that the Mobile SDK speaks, and we with it unless told otherwise.
+  package static let defaultAPIVersion = "66.0"
+
+  private struct State {
+    var sessions: [String: Task<Result<Session, OrgError>, Never>] = [:]
+    var apiVersion: String?
+  }
+
+  /// The address that logins go to, without a slash at its end.
+  package let url: String
+  private let credentials: Credentials
+  private let connection: OrgConnection
+  private let login: Login
+  private let state: Mutex<State>
+
+  /// An org at `url`, a My Domain or a login host; nothing is sent yet.
+  public convenience init(
+    url: String, credentials: Credentials, apiVersion: String? = nil, caFile: String? = nil
+  ) throws {
+    try self.init(
+      url: url, credentials: credentials, apiVersion: apiVersion, caFile: caFile, concurrency: 4)
+  }
+
+  /// An org with everything that a pipeline file may say of it.
+  package init(
+    url: String, credentials: Credentials, apiVersion: String? = nil, caFile: String? = nil,
+    concurrency: Int, requestTimeoutSeconds: Int = 120, budget: APIBudget = APIBudget(),
+    pause: RetryPause = .real, events: @escaping @Sendable (OrgEvent) -> Void = { _ in }
+  ) throws(OrgError) {
+    var configuration = HTTPClient.Configuration()
+    configuration.caFile = caFile
+    configuration.concurrency = concurrency
+    let client: HTTPClient
+    do throws(HTTPError) {
+      client = try HTTPClient(configuration)
+    } catch {
+      throw OrgError(.configuration, message: error.description, request: "connect")
+    }
+    self.url = Grant.withoutSlash(url)
+    self.credentials = credentials
+    connection = OrgConnection(
+      client: client, policy: RetryPolicy(), pause: pause, timeoutSeconds: requestTimeoutSeconds,
+      budget: budget, events: events)
+    login = Login(credentials, loginURL: self.url, connection: connection)
+    state = Mutex(State(apiVersion: apiVersion))
+  }
+
+  /// The session of a user, from a login of its own the first time.
+  ///
+  /// Without a name it is the one that the credentials are for; a JWT is for nobody in particular.
+  package func session(username: String? = nil) async throws(OrgError) -> Session {
+    let key = credentials.canActAsAnyone ? (username ?? "").lowercased() : ""
+    let task = state.withLock { state in
+      if let known = state.sessions[key] { return known }
+      let started = Task { () -> Result<Session, OrgError> in
+        do throws(OrgError) {
+          return .success(try await self.begin(username))
+        } catch {
+          return .failure(error)
+        }
+      }
+      state.sessions[key] = started
+      return started
+    }
+    switch await task.value {
+    case .success(let session):
+      try check(session, isFor: username)
+      return session
+    case .failure(let error):
+      // The next one who asks tries again.
+      state.withLock { state in
+        if state.sessions[key] == task { state.sessions[key] = nil }
+      }
+      throw error
+    }
+  }
+
+  /// The requests so far, by kind and user; repeats count.
+  package var requestsMade: [RequestCount] { connection.counts }
+
+  /// The org's clock in milliseconds, as its last answer told it.
+  package var serverDate: Int64? { connection.serverDate }
+
+  /// What the org last said of its daily requests.
+  package var usage: APIUsage? { connection.usage }
+
+  private func begin(_ username: String?) async throws(OrgError) -> Session {
+    let acting = credentials.canActAsAnyone ? username : nil
+    let login = self.login
+    let connection = self.connection
+    let grant = try await login.grant(for: acting)
+    let token = SessionToken(grant) { () throws(OrgError) -> Grant in
+      let grant = try await login.grant(for: acting)
+      connection.report(.renewed(username: acting ?? ""))
+      return grant
+    }
+    let version = try await apiVersion(at: grant.instanceURL)
+    let identity: Session.Identity
+    if let acting, let organization = grant.organizationID, let user = grant.userID {
+      identity = Session.Identity(organizationID: organization, userID: user, username: acting)
+    } else {
+      identity = try await UserInfo.fetch(connection, token).identity
+    }
+    connection.report(.loggedIn(username: identity.username, userID: identity.userID))
+    return Session(
+      identity: identity, apiVersion: version, connection: connection, token: token)
+  }
+
+  /// The version that was asked for, or ours, or the org's newest if that is lower.
+  private func apiVersion(at instanceURL: String) async throws(OrgError) -> String {
+    if let known = state.withLock({ $0.apiVersion }) { return known }
+    let newest = try await Versions.fetch(connection, base: instanceURL)
+      .compactMap { Double($0) }.max()
+    let ours = Double(Self.defaultAPIVersion) ?? 0
+    let version = newest.map { $0 < ours ? "\($0)" : Self.defaultAPIVersion }
+    state.withLock { $0.apiVersion = version ?? Self.defaultAPIVersion }
+    return version ?? Self.defaultAPIVersion
+  }
+
+  private func check(_ session: Session, isFor username: String?) throws(OrgError) {
+    guard let username else { return }
+    let actual = session.identity.username
+    guard actual.lowercased() != username.lowercased() else { return }
+    throw OrgError(
+      .configuration,
+      message: "the login is for \(actual) and cannot act as \(username); a JWT login can",
+      request: "POST " + Login.path)
+  }
+}

@@ -1,0 +1,47 @@
+import HTTP
+
+/// One request to an org.
+package struct OrgCall: Sendable {
+  /// What it is counted as.
+  package var kind: RequestKind
+  /// The method.
+  package var method: String
+  /// Path and query, encoded, from `/services/`.
+  package var path: String
+  /// Fields beside the token.
+  package var headers: HTTPHeaders
+  /// The body; JSON unless the fields say otherwise.
+  package var body: [UInt8]?
+  /// Whether it changes nothing, and may be repeated as often as it takes.
+  package var isRead: Bool
+  /// Whether the answer must be JSON.
+  package var expectsJSON = true
+
+  /// A call; it is a read if its method is GET or HEAD, unless said otherwise.
+  package init(
+    _ kind: RequestKind, _ method: String, _ path: String, headers: HTTPHeaders = [:],
+    body: [UInt8]? = nil, isRead: Bool? = nil
+  ) {
+    self.kind = kind
+    self.method = method
+    self.path = path
+    self.headers = headers
+    self.body = body
+    self.isRead = isRead ?? (method == "GET" || method == "HEAD")
+  }
+
+  /// Method and path, without the query: fit for messages.
+  package var name: String { method + " " + path.prefix { $0 != "?" } }
+
+  /// The request on the wire.
+  func request(base: String, token: String?, timeoutSeconds: Int) -> HTTPRequest {
+    var headers = self.headers
+    if let token { headers["Authorization"] = "Bearer " + token }
+    if headers["Accept"] == nil { headers["Accept"] = "application/json" }
+    if body != nil, headers["Content-Type"] == nil {
+      headers["Content-Type"] = "application/json; charset=UTF-8"
+    }
+    return HTTPRequest(
+      method, base + path, headers: headers, body: body, timeoutSeconds: timeoutSeconds)
+  }
+}

@@ -1,0 +1,190 @@
+import HTTP
+import Synchronization
+import System
+
+/// The way to one org: sends calls, repeats what may be repeated, counts, and keeps to the budget.
+final class OrgConnection: Sendable {
+  private struct State {
+    var counts: [RequestCount.Key: Int] = [:]
+    var made = 0
+    var repeats = 0
+    var usage: APIUsage?
+    var serverDate: Int64?
+    var clockOffset: Int64 = 0
+  }
+
+  let client: HTTPClient
+  let policy: RetryPolicy
+  let pause: RetryPause
+  let timeoutSeconds: Int
+  private let budget: APIBudget
+  private let events: @Sendable (OrgEvent) -> Void
+  private let state = Mutex(State())
+
+  init(
+    client: HTTPClient, policy: RetryPolicy, pause: RetryPause, timeoutSeconds: Int,
+    budget: APIBudget, events: @escaping @Sendable (OrgEvent) -> Void
+  ) {
+    self.client = client
+    self.policy = policy
+    self.pause = pause
+    self.timeoutSeconds = timeoutSeconds
+    self.budget = budget
+    self.events = events
+  }
+
+  /// Sends a call until it is answered as it should be, or for good not.
+  func perform(
+    _ call: OrgCall, base: String, token: SessionToken?, identity: String
+  ) async throws(OrgError) -> HTTPResponse {
+    var attempt = 0
+    var hasRefreshed = false
+    while true {
+      try admit(call.kind, call.name, identity)
+      let current = token?.current
+      let exchange = await self.exchange(
+        call.request(
+          base: current?.instanceURL ?? base, token: current?.text, timeoutSeconds: timeoutSeconds),
+        call, identity)
+      let decision = policy.decide(
+        exchange.outcome, isRead: call.isRead, attempt: attempt, hasRefreshed: hasRefreshed)
+      switch decision {
+      case .accept:
+        if let response = exchange.response { return try checked(response, call) }
+      case .refresh:
+        guard let token, let current else { throw exchange.error(.authentication, call) }
+        try await token.renew(current, because: exchange.error(.authentication, call))
+        hasRefreshed = true
+      case .retry, .retryAfter:
+        attempt += 1
+        try await wait(decision, exchange, call, identity)
+      case .fail(let kind, let isAmbiguous):
+        throw exchange.error(kind, call, isAmbiguous: isAmbiguous)
+      }
+    }
+  }
+
+  /// Sends once, and notes what the answer says by the way.
+  private func exchange(
+    _ request: HTTPRequest, _ call: OrgCall, _ identity: String
+  ) async -> OrgExchange {
+    let start = Clock.monotonicNanoseconds()
+    do throws(HTTPError) {
+      let response = try await client.send(request)
+      note(response, call.kind, call.name, identity, since: start)
+      return OrgExchange(.success(response))
+    } catch {
+      return OrgExchange(.failure(error))
+    }
+  }
+
+  /// Counts a request that is about to be made, or says why it may not be.
+  func admit(_ kind: RequestKind, _ name: String, _ identity: String) throws(OrgError) {
+    let refusal = state.withLock { state -> String? in
+      // Logins do not count against an org's limit, and a run must be able to end well.
+      let counts = kind != .token && kind != .versions
+      if counts, let refusal = budget.refusal(made: state.made, usage: state.usage) {
+        return refusal
+      }
+      if counts { state.made += 1 }
+      state.counts[RequestCount.Key(kind: kind, identity: identity), default: 0] += 1
+      return nil
+    }
+    if let refusal { throw OrgError(.limit, message: refusal, request: name) }
+  }
+
+  /// Notes an answer: the org's clock, its count of requests, an event.
+  func note(
+    _ response: HTTPResponse, _ kind: RequestKind, _ name: String, _ identity: String,
+    since start: UInt64
+  ) {
+    let usage = APIUsage(header: response.headers["Sforce-Limit-Info"])
+    let date = response.headers["Date"].flatMap { Dates.milliseconds(http: $0) }
+    let now = Clock.wallMilliseconds()
+    state.withLock { state in
+      if let usage { state.usage = usage }
+      if let date {
+        state.serverDate = date
+        state.clockOffset = date - now
+      }
+    }
+    let elapsed = Int((Clock.monotonicNanoseconds() - start) / 1_000_000)
+    events(
+      .answered(
+        kind: kind, request: name, status: response.status, milliseconds: elapsed,
+        bytes: response.body.count, identity: identity))
+  }
+
+  /// Tells whoever listens.
+  func report(_ event: OrgEvent) { events(event) }
+
+  /// Waits before a repeat; too many repeats in proportion to all requests are an end as well.
+  func wait(
+    _ decision: RetryPolicy.Decision, _ exchange: OrgExchange, _ call: OrgCall, _ identity: String
+  ) async throws(OrgError) {
+    let mayRepeat = state.withLock { state in
+      // An org in trouble is not helped by a fifth more requests than there would be.
+      guard state.repeats < 20 + state.made / 5 else { return false }
+      state.repeats += 1
+      return true
+    }
+    guard mayRepeat else {
+      throw exchange.error(.unreachable, call, isAmbiguous: false)
+    }
+    let milliseconds =
+      switch decision {
+      case .retry(let bound): pause.random(bound)
+      case .retryAfter(let exactly): exactly
+      case .accept, .refresh, .fail: 0
+      }
+    events(
+      .retrying(
+        request: call.name, reason: exchange.reason, milliseconds: milliseconds,
+        identity: identity))
+    do {
+      try await pause.sleep(milliseconds)
+    } catch {
+      throw OrgError(.cancelled, message: "the work was cancelled", request: call.name)
+    }
+  }
+
+  /// A login page with status 200 is not an answer.
+  func checked(_ response: HTTPResponse, _ call: OrgCall) throws(OrgError) -> HTTPResponse {
+    guard call.expectsJSON, response.status != 204, response.status != 304,
+      !(response.body.isEmpty && !call.isRead)
+    else { return response }
+    let type = response.headers["Content-Type"] ?? "no content type"
+    guard type.lowercased().contains("json") else {
+      throw OrgError(
+        .nonsense, status: response.status,
+        message: "the answer is \(type.prefix { $0 != ";" }), not JSON", request: call.name,
+        isAmbiguous: !call.isRead)
+    }
+    return response
+  }
+
+  /// The org's clock in milliseconds as its last answer told it.
+  var serverDate: Int64? { state.withLock { $0.serverDate } }
+
+  /// What the org last said of its daily requests.
+  var usage: APIUsage? { state.withLock { $0.usage } }
+
+  /// The best guess of the org's clock now.
+  var estimatedServerNow: Int64 {
+    Clock.wallMilliseconds() + state.withLock { $0.clockOffset }
+  }
+
+  /// The requests so far, by kind and user.
+  var counts: [RequestCount] {
+    state.withLock { $0.counts }
+      .map { RequestCount(kind: $0.key.kind, identity: $0.key.identity, count: $0.value) }
+      .sorted { ($0.identity, $0.kind.rawValue) < ($1.identity, $1.kind.rawValue) }
+  }
+}
+
+extension RequestCount {
+  struct Key: Hashable {
+    let kind: RequestKind
+    let identity: String
+  }
+}

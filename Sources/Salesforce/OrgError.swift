@@ -1,0 +1,82 @@
+import HTTP
+
+/// Why an org did not do what was asked.
+package struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What to make of it.
+  package enum Kind: Sendable, Hashable {
+    /// No answer came, or only the answer of a server in trouble; retries are used up.
+    case unreachable
+    /// No answer came in time.
+    case timeout
+    /// The login failed, the session cannot be renewed, or the certificate is not trusted.
+    case authentication
+    /// The user may not do that.
+    case permission
+    /// The org's limit of requests, or our own budget, is reached.
+    case limit
+    /// The org understood and said no, with this code.
+    case refused(String)
+    /// There is no such thing, or it cannot be seen.
+    case notFound
+    /// The answer is not what an org answers.
+    case nonsense
+    /// The query's cursor is gone: start again from the last key.
+    case locatorExpired
+    /// The task was cancelled.
+    case cancelled
+    /// It cannot work as configured.
+    case configuration
+  }
+
+  /// What to make of it.
+  package let kind: Kind
+  /// The HTTP status, nil if no answer came.
+  package let status: Int?
+  /// The org's `errorCode`.
+  package let code: String?
+  /// The org's words, or ours.
+  package let message: String
+  /// The fields that the org names.
+  package let fields: [String]
+  /// The method and path of the request, without its query.
+  package let request: String
+  /// A write that may or may not have been done: never send it again blindly.
+  package let isAmbiguous: Bool
+
+  /// An error of its parts.
+  package init(
+    _ kind: Kind, status: Int? = nil, code: String? = nil, message: String, fields: [String] = [],
+    request: String, isAmbiguous: Bool = false
+  ) {
+    self.kind = kind
+    self.status = status
+    self.code = code
+    self.message = message
+    self.fields = fields
+    self.request = request
+    self.isAmbiguous = isAmbiguous
+  }
+
+  /// What the org said, to which request, and what to do.
+  package var description: String {
+    let answer = [status.map(String.init), code].compactMap { $0 }.joined(separator: " ")
+    let place = answer.isEmpty ? request : "\(request) (\(answer))"
+    let doubt = isAmbiguous ? "; it is not known whether the write was done" : ""
+    return "\(place): \(message)\(doubt); \(mend)"
+  }
+
+  private var mend: String {
+    switch kind {
+    case .unreachable, .timeout: "try again later"
+    case .authentication: "check the login, the connected app and the certificate authority"
+    case .permission: "grant the user access, or ask for less"
+    case .limit: "try again when the limit allows it"
+    case .refused: "correct what the org names"
+    case .notFound: "check the name and the user's access"
+    case .nonsense: "check that the address is an org's"
+    case .locatorExpired: "start the query again"
+    case .cancelled: "the work was cancelled"
+    case .configuration: "correct the configuration"
+    }
+  }
+}

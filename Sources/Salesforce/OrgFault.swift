@@ -1,0 +1,21 @@
+import JSON
+
+/// What the body of a failed answer says: `[{"errorCode", "message", "fields"}]` of the data
+/// resources, or `{"error", "error_description"}` of the logins.
+struct OrgFault: Sendable, Hashable {
+  var code: String?
+  var message: String?
+  var fields: [String] = []
+
+  init(_ body: [UInt8]) {
+    guard let value = try? JSONValue(parsing: body) else {
+      // Not JSON: a proxy's page, or the one plain text that an org answers.
+      if body == Array("Bad_OAuth_Token".utf8) { code = "Bad_OAuth_Token" }
+      return
+    }
+    let fault = value.array?.first ?? value
+    code = fault["errorCode"]?.string ?? fault["error"]?.string
+    message = fault["message"]?.string ?? fault["error_description"]?.string
+    fields = fault["fields"]?.array?.compactMap(\.string) ?? []
+  }
+}

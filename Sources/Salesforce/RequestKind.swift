@@ -1,0 +1,33 @@
+/// The kinds of requests that are counted.
+package enum RequestKind: String, Sendable, Hashable, CaseIterable {
+  /// A login or its renewal; not counted against the org's limit.
+  case token
+  /// Who the token is.
+  case userInfo
+  /// Which versions there are; needs no login.
+  case versions
+  /// The limits.
+  case limits
+  /// A description of an object.
+  case describe
+  /// The first page of a query.
+  case query
+  /// A further page.
+  case queryMore
+  /// A page of the ids of a briefcase.
+  case primingRecords
+  /// Records by their ids.
+  case retrieve
+  /// New records.
+  case create
+  /// Changed records.
+  case update
+  /// Records by an external id.
+  case upsert
+  /// Records to go.
+  case delete
+  /// Several requests in one.
+  case composite
+  /// Any other.
+  case other
+}

@@ -1,0 +1,110 @@
+import HTTP
+import JSON
+
+/// What an org says of an sObject.
+package struct Describe: Sendable, Hashable {
+  /// One field of an sObject.
+  package struct Field: Sendable, Hashable {
+    /// The API name.
+    package let name: String
+    /// The type, such as `reference`.
+    package let type: String
+    /// The most characters of a text.
+    package let length: Int
+    /// Whether the user may set it on a new record.
+    package let isCreateable: Bool
+    /// Whether the user may change it.
+    package let isUpdateable: Bool
+    /// Whether it may be empty.
+    package let isNillable: Bool
+    /// Whether the org fills it in if a new record has none.
+    package let isDefaultedOnCreate: Bool
+    /// Whether it holds another system's id.
+    package let isExternalID: Bool
+    /// Whether a record may be named by it.
+    package let isIDLookup: Bool
+    /// Whether no two records may have the same value.
+    package let isUnique: Bool
+    /// Whether it is a formula or a roll-up.
+    package let isCalculated: Bool
+    /// Whether the org numbers it.
+    package let isAutoNumber: Bool
+    /// Whether a query may filter by it.
+    package let isFilterable: Bool
+    /// The compound field that it is a part of.
+    package let compoundFieldName: String?
+    /// The sObjects that it may refer to.
+    package let referenceTo: [String]
+    /// The name of the way to what it refers to.
+    package let relationshipName: String?
+  }
+
+  /// The API name.
+  package let name: String
+  /// What the ids of its records begin with.
+  package let keyPrefix: String?
+  /// Whether the user may make records.
+  package let isCreateable: Bool
+  /// Whether the user may change records.
+  package let isUpdateable: Bool
+  /// Whether the user may delete records.
+  package let isDeletable: Bool
+  /// Whether it can be queried.
+  package let isQueryable: Bool
+  /// The fields that the user sees, in the org's order.
+  package let fields: [Field]
+
+  /// The field of a name, without regard to case.
+  package func field(_ name: String) -> Field? {
+    let name = name.lowercased()
+    return fields.first { $0.name.lowercased() == name }
+  }
+
+  /// Reads an answer; nil if it is of another shape.
+  init?(_ value: JSONValue) {
+    guard let name = value["name"]?.string, let fields = value["fields"]?.array else { return nil }
+    self.name = name
+    self.fields = fields.compactMap { Field($0) }
+    keyPrefix = value["keyPrefix"]?.string
+    isCreateable = value["createable"]?.bool ?? false
+    isUpdateable = value["updateable"]?.bool ?? false
+    isDeletable = value["deletable"]?.bool ?? false
+    isQueryable = value["queryable"]?.bool ?? false
+    guard self.fields.count == fields.count else { return nil }
+  }
+}
+
+extension Describe.Field {
+  fileprivate init?(_ value: JSONValue) {
+    guard let name = value["name"]?.string, let type = value["type"]?.string else { return nil }
+    func claims(_ member: String) -> Bool { value[member]?.bool ?? false }
+    self.name = name
+    self.type = type
+    length = Int(value["length"]?.int ?? 0)
+    isCreateable = claims("createable")
+    isUpdateable = claims("updateable")
+    isNillable = claims("nillable")
+    isDefaultedOnCreate = claims("defaultedOnCreate")
+    isExternalID = claims("externalId")
+    isIDLookup = claims("idLookup")
+    isUnique = claims("unique")
+    isCalculated = claims("calculated")
+    isAutoNumber = claims("autoNumber")
+    isFilterable = value["filterable"]?.bool ?? true
+    compoundFieldName = value["compoundFieldName"]?.string
+    referenceTo = value["referenceTo"]?.array?.compactMap(\.string) ?? []
+    relationshipName = value["relationshipName"]?.string
+  }
+}
+
+extension Session {
+  /// What the org says of an sObject to this user.
+  package func describe(_ sObject: String) async throws(OrgError) -> Describe {
+    let call = OrgCall(
+      .describe, "GET", path("sobjects/\(HTTPQuery.encode(sObject))/describe"))
+    guard let describe = Describe(try await json(call)) else {
+      throw Self.nonsense("the answer does not describe an sObject", call)
+    }
+    return describe
+  }
+}

@@ -1,0 +1,27 @@
+import JSON
+
+/// One of an org's limits.
+package struct Limit: Sendable, Hashable {
+  /// The most there may be.
+  package let maximum: Int
+  /// What is left of it.
+  package let remaining: Int
+}
+
+extension Session {
+  /// The org's limits by their names, such as `DailyApiRequests`.
+  package func limits() async throws(OrgError) -> [String: Limit] {
+    let call = OrgCall(.limits, "GET", path("limits"))
+    guard let object = try await json(call).object else {
+      throw Self.nonsense("the answer is not an object", call)
+    }
+    var limits: [String: Limit] = [:]
+    for (name, value) in object {
+      guard let maximum = value["Max"]?.int, let remaining = value["Remaining"]?.int else {
+        continue
+      }
+      limits[name] = Limit(maximum: Int(maximum), remaining: Int(remaining))
+    }
+    return limits
+  }
+}

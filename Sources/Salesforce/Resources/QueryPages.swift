@@ -1,0 +1,208 @@
+import HTTP
+import JSON
+import Synchronization
+import System
+
+/// The pages of one query, as the org's bytes, in order.
+///
+/// Pages are asked for ahead while the one before arrives. A page that broke off, or whose session
+/// expired, is asked for again by its own locator. A cursor that the org dropped is the error
+/// `locatorExpired`: the caller knows the last key, and starts again from there. One task reads.
+package final class QueryPages: Sendable {
+  private struct State {
+    /// The path of the page that comes next; nil after the last.
+    var address: String?
+    var seen: Set<String> = []
+    var totalSize: Int?
+    var pages = 0
+    var chain: PageChain?
+    var attempt = 0
+    var hasRefreshed = false
+  }
+
+  private let session: Session
+  private let first: OrgCall
+  private let state: Mutex<State>
+  private let issued = IssuedTokens()
+
+  /// An org refuses a request line and header of 16,384 bytes; this leaves room for the header.
+  private static let longestPath = 12_000
+
+  init(_ session: Session, _ first: OrgCall) {
+    self.session = session
+    self.first = first
+    state = Mutex(State(address: first.path))
+  }
+
+  /// The number of all records, known once the first page is read.
+  package var totalSize: Int? { state.withLock { $0.totalSize } }
+
+  /// The next page, nil after the last; whoever read it may give its buffer back with `recycle`.
+  package func next() async throws(OrgError) -> [UInt8]? {
+    while let address = state.withLock({ $0.address }) {
+      if address == first.path, address.utf8.count > Self.longestPath { return try await wrapped() }
+      let start = Clock.monotonicNanoseconds()
+      let chain = try chain(from: address)
+      guard let exchange = await Self.exchange(chain) else {
+        // The chain could not read the address by itself, or the budget stopped it.
+        try admit(address)
+        chain.append(request(address))
+        continue
+      }
+      if let response = exchange.response {
+        let call = call(address)
+        session.connection.note(
+          response, call.kind, call.name, session.identity.username, since: start)
+      }
+      if let body = try await settle(exchange, address) { return body }
+      try admit(address)
+      chain.append(request(address))
+    }
+    return nil
+  }
+
+  /// What came of the chain's next page, nil if it knows of none.
+  private static func exchange(_ chain: PageChain) async -> OrgExchange? {
+    do throws(HTTPError) {
+      return try await chain.next().map { OrgExchange(.success($0)) }
+    } catch {
+      return OrgExchange(.failure(error))
+    }
+  }
+
+  /// Gives a page's buffer back for a page to come.
+  package func recycle(_ body: consuming [UInt8]) {
+    state.withLock { $0.chain }?.recycle(body)
+  }
+
+  /// The page that the exchange brought, or nil if it has to be asked for again.
+  private func settle(
+    _ exchange: OrgExchange, _ address: String
+  ) async throws(OrgError) -> [UInt8]? {
+    let call = call(address)
+    let (attempt, hasRefreshed) = state.withLock { ($0.attempt, $0.hasRefreshed) }
+    let decision = session.connection.policy.decide(
+      exchange.outcome, isRead: true, attempt: attempt, hasRefreshed: hasRefreshed)
+    switch decision {
+    case .accept:
+      guard let response = exchange.response else { return nil }
+      let body = try session.connection.checked(response, call).body
+      try advance(past: body, call)
+      return body
+    case .refresh:
+      // A page asked for ahead may have left with an older token than the session has by now.
+      let failed = issued.take(address) ?? session.token.current
+      try await session.token.renew(failed, because: exchange.error(.authentication, call))
+      state.withLock { $0.hasRefreshed = true }
+    case .retry, .retryAfter:
+      state.withLock { $0.attempt += 1 }
+      try await session.connection.wait(decision, exchange, call, session.identity.username)
+    case .fail(let kind, _):
+      state.withLock { $0.address = nil }
+      throw exchange.error(kind, call)
+    }
+    return nil
+  }
+
+  /// A statement too long for an address travels as a request inside a composite one.
+  private func wrapped() async throws(OrgError) -> [UInt8] {
+    let result = try await session.composite([
+      CompositeRequest(method: "GET", url: first.path, referenceId: "query")
+    ])
+    guard let page = result.first, page.isSuccess else {
+      let code = result.first?.errorCode
+      throw OrgError(
+        .refused(code ?? "UNKNOWN"), status: result.first?.status, code: code,
+        message: result.first?.errorMessage ?? "the org refused the query", request: first.name)
+    }
+    let body = page.body.bytes
+    try advance(past: body, first)
+    return body
+  }
+
+  /// Reads from a page what the next one is, and refuses what cannot be a page.
+  private func advance(past body: [UInt8], _ call: OrgCall) throws(OrgError) {
+    guard let head = QueryPageHead(body) else {
+      throw Session.nonsense("the answer is not a page of records", call)
+    }
+    _ = issued.take(call.path)
+    let problem = state.withLock { state -> String? in
+      state.pages += 1
+      state.attempt = 0
+      state.hasRefreshed = false
+      if state.totalSize == nil { state.totalSize = head.totalSize }
+      if head.isDone {
+        state.address = nil
+        return nil
+      }
+      guard let next = head.nextRecordsURL, QueryPageHead.isLocator(next) else {
+        return "there are more records, but no address of this org to get them from"
+      }
+      // Records run out: an org that goes on for ever is caught by either.
+      guard state.seen.insert(next).inserted, state.pages <= max(1, head.totalSize) else {
+        return "the pages do not end"
+      }
+      state.address = next
+      return nil
+    }
+    if let problem { throw Session.nonsense(problem, call) }
+  }
+
+  private func call(_ address: String) -> OrgCall {
+    if address == first.path { return first }
+    var call = OrgCall(.queryMore, "GET", address)
+    call.headers = first.headers
+    return call
+  }
+
+  private func request(_ address: String) -> HTTPRequest {
+    Self.request(call(address), session, issued)
+  }
+
+  private static func request(
+    _ call: OrgCall, _ session: Session, _ issued: IssuedTokens
+  ) -> HTTPRequest {
+    let token = session.token.current
+    issued.note(call.path, token)
+    return call.request(
+      base: token.instanceURL, token: token.text,
+      timeoutSeconds: session.connection.timeoutSeconds)
+  }
+
+  private func admit(_ address: String) throws(OrgError) {
+    let call = call(address)
+    try session.connection.admit(call.kind, call.name, session.identity.username)
+  }
+
+  /// The chain, begun at the first page that goes its way.
+  private func chain(from address: String) throws(OrgError) -> PageChain {
+    if let chain = state.withLock({ $0.chain }) { return chain }
+    try admit(address)
+    let headers = first.headers
+    let chain = session.connection.client.pages(first: request(address)) { [session, issued] head in
+      if JSONHead.stringMember("done", in: head) == .found("true") { return .end }
+      guard case .found(let next) = JSONHead.stringMember("nextRecordsUrl", in: head),
+        QueryPageHead.isLocator(next)
+      else { return .unknown }
+      var call = OrgCall(.queryMore, "GET", next)
+      call.headers = headers
+      // Where the budget ends, the reader is told when it gets there.
+      guard
+        (try? session.connection.admit(call.kind, call.name, session.identity.username)) != nil
+      else { return .unknown }
+      return .request(Self.request(call, session, issued))
+    }
+    state.withLock { $0.chain = chain }
+    return chain
+  }
+}
+
+/// The tokens that requests left with, by their paths, until they are answered.
+private final class IssuedTokens: Sendable {
+  private let tokens = Mutex<[String: SessionToken.Value]>([:])
+
+  func note(_ path: String, _ token: SessionToken.Value) { tokens.withLock { $0[path] = token } }
+  func take(_ path: String) -> SessionToken.Value? {
+    tokens.withLock { $0.removeValue(forKey: path) }
+  }
+}

@@ -1,0 +1,55 @@
+import HTTP
+import JSON
+
+extension Session {
+  /// The records that a statement selects, page by page; nothing is sent before the first is read.
+  ///
+  /// `all` also finds deleted and archived records. `batchSize` is a wish, from 200 to 2,000.
+  package func query(_ soql: String, all: Bool = false, batchSize: Int? = nil) -> QueryPages {
+    let resource = all ? "queryAll" : "query"
+    var call = OrgCall(.query, "GET", path(resource) + "?" + HTTPQuery.string([("q", soql)]))
+    if let batchSize, batchSize < 2000 {
+      call.headers["Sforce-Query-Options"] = "batchSize=\(max(200, batchSize))"
+    }
+    return QueryPages(self, call)
+  }
+
+  /// All records of a small result.
+  package func queryAllRecords(
+    _ soql: String, all: Bool = false
+  ) async throws(OrgError) -> [JSONValue] {
+    var restarts = 0
+    while true {
+      do throws(OrgError) {
+        return try await records(of: query(soql, all: all))
+      } catch {
+        // The org closes the oldest cursor of a user who has ten open.
+        guard error.kind == .locatorExpired, restarts < 2 else { throw error }
+        restarts += 1
+      }
+    }
+  }
+
+  /// The number that `SELECT COUNT() …` answers.
+  package func count(_ soql: String) async throws(OrgError) -> Int {
+    let pages = query(soql)
+    while try await pages.next() != nil {}
+    return pages.totalSize ?? 0
+  }
+
+  private func records(of pages: QueryPages) async throws(OrgError) -> [JSONValue] {
+    let call = OrgCall(.query, "GET", path("query"))
+    var records: [JSONValue] = []
+    while let page = try await pages.next() {
+      guard let value = try? JSONValue(parsing: page), let part = value["records"]?.array else {
+        throw Self.nonsense("the answer is not a page of records", call)
+      }
+      records += part
+    }
+    guard records.count == pages.totalSize else {
+      throw Self.nonsense(
+        "\(records.count) records came of \(pages.totalSize ?? 0)", call)
+    }
+    return records
+  }
+}

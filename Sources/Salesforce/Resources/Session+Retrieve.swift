@@ -1,0 +1,40 @@
+import HTTP
+import JSON
+
+extension Session {
+  /// The most ids of one retrieve.
+  package static let retrieveLimit = 2000
+
+  /// The records of the ids, in their order, as the org's bytes: an array in which `null` stands
+  /// for what is deleted, hidden or unknown.
+  package func retrieve(
+    _ sObject: String, ids: [String], fields: [String]
+  ) async throws(OrgError) -> [UInt8] {
+    // A read although it is a POST: a GET has room for a third of the ids.
+    var call = OrgCall(
+      .retrieve, "POST", path("composite/sobjects/\(HTTPQuery.encode(sObject))"), isRead: true)
+    guard ids.count <= Self.retrieveLimit else {
+      throw Self.nonsense("\(ids.count) ids are more than \(Self.retrieveLimit)", call)
+    }
+    var writer = JSONWriter(reserving: ids.count * 21 + 1000)
+    writer.beginObject()
+    writer.name("ids")
+    writer.beginArray()
+    for id in ids { writer.string(id) }
+    writer.endArray()
+    writer.name("fields")
+    writer.beginArray()
+    for field in fields { writer.string(field) }
+    writer.endArray()
+    writer.endObject()
+    call.body = writer.bytes
+    let body = try await send(call).body
+    guard Self.firstByte(body) == UInt8(ascii: "["), Self.lastByte(body) == UInt8(ascii: "]") else {
+      throw Self.nonsense("the answer is not an array of records", call)
+    }
+    return body
+  }
+
+  static func firstByte(_ body: [UInt8]) -> UInt8? { body.first { $0 > 0x20 } }
+  static func lastByte(_ body: [UInt8]) -> UInt8? { body.last { $0 > 0x20 } }
+}

@@ -1,0 +1,24 @@
+import JSON
+
+/// The versions that an org speaks.
+enum Versions {
+  static func fetch(
+    _ connection: OrgConnection, base: String, identity: String = ""
+  ) async throws(OrgError) -> [String] {
+    let call = OrgCall(.versions, "GET", "/services/data")
+    let response = try await connection.perform(
+      call, base: base, token: nil, identity: identity)
+    let versions = try Session.parse(response, call).array?.compactMap { $0["version"]?.string }
+    guard let versions, !versions.isEmpty else {
+      throw Session.nonsense("the answer names no version", call)
+    }
+    return versions
+  }
+}
+
+extension Session {
+  /// The versions that the org speaks, ascending; it needs no login and counts against no limit.
+  package func versions() async throws(OrgError) -> [String] {
+    try await Versions.fetch(connection, base: instanceURL, identity: identity.username)
+  }
+}

@@ -1,0 +1,98 @@
+import HTTP
+
+/// Decides what to do about the outcome of a request; pure, so that it can be tested as a table.
+struct RetryPolicy: Sendable {
+  /// What came of a request.
+  enum Outcome: Sendable, Hashable {
+    case answer(status: Int, code: String?, retryAfterSeconds: Int?)
+    case failure(HTTPError.Kind, HTTPError.Phase)
+  }
+
+  /// What to do.
+  enum Decision: Sendable, Hashable {
+    case accept
+    /// Again after a pause of at most so long, drawn at random.
+    case retry(withinMilliseconds: Int)
+    /// Again after a pause of exactly so long: the org named it.
+    case retryAfter(milliseconds: Int)
+    /// Get a new session and ask once more.
+    case refresh
+    case fail(OrgError.Kind, isAmbiguous: Bool)
+  }
+
+  /// How often a request is repeated at most.
+  var retries = 6
+  /// The first pause's upper bound; each further one is twice as long.
+  var firstPauseMilliseconds = 500
+  /// No pause of ours is longer.
+  var longestPauseMilliseconds = 60_000
+  /// No pause that the org names is obeyed beyond this.
+  var longestRetryAfterSeconds = 900
+
+  /// Decides; `attempt` counts the repeats so far, `hasRefreshed` says that the session is new.
+  func decide(
+    _ outcome: Outcome, isRead: Bool, attempt: Int, hasRefreshed: Bool
+  ) -> Decision {
+    switch outcome {
+    case .answer(let status, let code, let retryAfter):
+      decide(
+        status: status, code: code, retryAfter: retryAfter, isRead: isRead, attempt: attempt,
+        hasRefreshed: hasRefreshed)
+    case .failure(let kind, let phase):
+      decide(kind, phase, isRead: isRead, attempt: attempt)
+    }
+  }
+
+  private func decide(
+    status: Int, code: String?, retryAfter: Int?, isRead: Bool, attempt: Int, hasRefreshed: Bool
+  ) -> Decision {
+    switch (status, code) {
+    case (200..<300, _), (304, _): return .accept
+    case (401, "INVALID_SESSION_ID"), (403, "Bad_OAuth_Token"):
+      return hasRefreshed ? .fail(.authentication, isAmbiguous: false) : .refresh
+    case (401, _): return .fail(.authentication, isAmbiguous: false)
+    case (403, "REQUEST_LIMIT_EXCEEDED"): return .fail(.limit, isAmbiguous: false)
+    case (403, _): return .fail(.permission, isAmbiguous: false)
+    case (_, "INVALID_QUERY_LOCATOR"), (_, "QUERY_LOCATOR_EXPIRED"):
+      return .fail(.locatorExpired, isAmbiguous: false)
+    case (404, _): return .fail(.notFound, isAmbiguous: false)
+    case (429, _):
+      // Turned away at the door: nothing was done, so that a write may be sent again too.
+      return pause(attempt, retryAfter) ?? .fail(.limit, isAmbiguous: false)
+    case (420, _), (500...599, _):
+      guard isRead else { return .fail(.unreachable, isAmbiguous: true) }
+      return pause(attempt, retryAfter) ?? .fail(.unreachable, isAmbiguous: false)
+    case (300, _), (400..<500, _):
+      return .fail(.refused(code ?? "HTTP_\(status)"), isAmbiguous: false)
+    default:
+      // A redirect, above all: it is not followed, a token must not travel.
+      return .fail(.nonsense, isAmbiguous: !isRead)
+    }
+  }
+
+  private func decide(
+    _ kind: HTTPError.Kind, _ phase: HTTPError.Phase, isRead: Bool, attempt: Int
+  ) -> Decision {
+    let isAmbiguous = !isRead && phase == .afterSend
+    switch kind {
+    case .cancelled: return .fail(.cancelled, isAmbiguous: isAmbiguous)
+    case .tls: return .fail(.authentication, isAmbiguous: isAmbiguous)
+    case .notAllowed: return .fail(.configuration, isAmbiguous: false)
+    case .tooLarge: return .fail(.nonsense, isAmbiguous: isAmbiguous)
+    case .unreachable, .truncated, .timeout, .other:
+      let final = kind == .timeout ? OrgError.Kind.timeout : .unreachable
+      guard !isAmbiguous else { return .fail(final, isAmbiguous: true) }
+      return pause(attempt, nil) ?? .fail(final, isAmbiguous: false)
+    }
+  }
+
+  /// The pause before the next repeat, nil if there were enough.
+  private func pause(_ attempt: Int, _ retryAfterSeconds: Int?) -> Decision? {
+    guard attempt < retries else { return nil }
+    if let seconds = retryAfterSeconds, seconds >= 0 {
+      return .retryAfter(milliseconds: min(seconds, longestRetryAfterSeconds) * 1000)
+    }
+    let bound = firstPauseMilliseconds << min(attempt, 16)
+    return .retry(withinMilliseconds: min(bound, longestPauseMilliseconds))
+  }
+}

@@ -1,0 +1,67 @@
+import HTTP
+import JSON
+import System
+
+/// What one user may ask an org; each resource is an extension in a file of its own.
+package final class Session: Sendable {
+  /// Who the session is.
+  package struct Identity: Sendable, Hashable {
+    /// The org's 18-character id.
+    package let organizationID: String
+    /// The user's 18-character id.
+    package let userID: String
+    /// The user's name.
+    package let username: String
+  }
+
+  /// Who the session is.
+  package let identity: Identity
+  /// The version of the resources, such as `66.0`.
+  package let apiVersion: String
+  let connection: OrgConnection
+  let token: SessionToken
+
+  init(
+    identity: Identity, apiVersion: String, connection: OrgConnection, token: SessionToken
+  ) {
+    self.identity = identity
+    self.apiVersion = apiVersion
+    self.connection = connection
+    self.token = token
+  }
+
+  /// The org's clock in milliseconds, as its last answer told it.
+  package var serverDate: Int64? { connection.serverDate }
+
+  /// The address of the org's resources.
+  package var instanceURL: String { token.current.instanceURL }
+
+  /// The path of a resource: `query` is `/services/data/v66.0/query`.
+  package func path(_ resource: String) -> String { "/services/data/v\(apiVersion)/\(resource)" }
+
+  /// Sends any call; what is not an answer of success is an error.
+  package func send(_ call: OrgCall) async throws(OrgError) -> HTTPResponse {
+    try await connection.perform(
+      call, base: token.current.instanceURL, token: token, identity: identity.username)
+  }
+
+  /// Sends a call and reads its answer.
+  func json(_ call: OrgCall) async throws(OrgError) -> JSONValue {
+    try Self.parse(try await send(call), call)
+  }
+
+  static func parse(_ response: HTTPResponse, _ call: OrgCall) throws(OrgError) -> JSONValue {
+    do throws(JSONError) {
+      return try JSONValue(parsing: response.body)
+    } catch {
+      throw OrgError(
+        .nonsense, status: response.status, message: "the answer is not JSON: \(error.message)",
+        request: call.name, isAmbiguous: !call.isRead)
+    }
+  }
+
+  /// An answer of another shape than the resource has.
+  static func nonsense(_ message: String, _ call: OrgCall) -> OrgError {
+    OrgError(.nonsense, message: message, request: call.name, isAmbiguous: !call.isRead)
+  }
+}

@@ -1,0 +1,53 @@
+import Synchronization
+
+/// The token of one session, renewed by one login at a time however many requests found it expired.
+final class SessionToken: Sendable {
+  /// A token as it was at some moment.
+  struct Value: Sendable {
+    let text: String
+    let instanceURL: String
+    /// Counts the renewals: who failed with an older one finds a newer one here.
+    let number: Int
+  }
+
+  private struct State {
+    var value: Value
+    var renewal: Task<Result<Grant, OrgError>, Never>?
+  }
+
+  private let state: Mutex<State>
+  private let login: @Sendable () async throws(OrgError) -> Grant
+
+  init(_ grant: Grant, login: @escaping @Sendable () async throws(OrgError) -> Grant) {
+    state = Mutex(
+      State(value: Value(text: grant.token, instanceURL: grant.instanceURL, number: 0)))
+    self.login = login
+  }
+
+  var current: Value { state.withLock { $0.value } }
+
+  /// Replaces the token that failed, or finds that somebody else has.
+  func renew(_ failed: Value, because error: OrgError) async throws(OrgError) {
+    let login = self.login
+    let renewal = state.withLock { state -> Task<Result<Grant, OrgError>, Never>? in
+      guard state.value.number == failed.number else { return nil }
+      if let running = state.renewal { return running }
+      let started = Task { () -> Result<Grant, OrgError> in
+        do throws(OrgError) { return .success(try await login()) } catch { return .failure(error) }
+      }
+      state.renewal = started
+      return started
+    }
+    guard let renewal else { return }
+    let result = await renewal.value
+    state.withLock { state in
+      guard state.value.number == failed.number else { return }
+      state.renewal = nil
+      if case .success(let grant) = result {
+        state.value = Value(
+          text: grant.token, instanceURL: grant.instanceURL, number: failed.number + 1)
+      }
+    }
+    _ = try result.get()
+  }
+}

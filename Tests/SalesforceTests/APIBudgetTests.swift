@@ -1,0 +1,65 @@
+import HTTP
+import Testing
+
+@testable import Salesforce
+
+@Suite struct APIBudgetTests {
+  @Test(arguments: [
+    ("api-usage=18/15000", 18, 15000),
+    ("api-usage=18/15000; per-app-api-usage=17/250(appName=x)", 18, 15000),
+  ])
+  func `the org's count is read`(header: String, used: Int, maximum: Int) {
+    let usage = APIUsage(header: header)
+    #expect(usage?.used == used)
+    #expect(usage?.maximum == maximum)
+  }
+
+  @Test(arguments: ["", "api-usage=", "api-usage=1", "api-usage=a/b", "api-usage=1/0"])
+  func `what is no count is none`(header: String) {
+    #expect(APIUsage(header: header) == nil)
+  }
+
+  @Test func `the share of others is left alone`() {
+    let budget = APIBudget(leaveForOthersPercent: 10)
+    #expect(budget.refusal(made: 5, usage: nil) == nil)
+    #expect(budget.refusal(made: 5, usage: APIUsage(header: "api-usage=899/1000")) == nil)
+    #expect(budget.refusal(made: 5, usage: APIUsage(header: "api-usage=900/1000")) != nil)
+    #expect(APIBudget(perRun: 5).refusal(made: 4, usage: nil) == nil)
+    #expect(APIBudget(perRun: 5).refusal(made: 5, usage: nil) != nil)
+  }
+
+  @Test func `no request is made beyond the budget`() async throws {
+    let scripted = try ScriptedOrg { $0.path.hasSuffix("/limits") ? .json(200, "{}") : nil }
+    let org = try scripted.org(budget: APIBudget(perRun: 4))
+    let session = try await org.session()
+    // The user info of the login was the first.
+    for _ in 0..<3 { _ = try await session.limits() }
+    let error = await #expect(throws: OrgError.self) { try await session.limits() }
+    #expect(error?.kind == .limit)
+    #expect(scripted.log.count == 3)
+    #expect(
+      org.requestsMade.map { "\($0.kind) \($0.identity) \($0.count)" }
+        == ["token  1", "userInfo  1", "versions  1", "limits ada@example.com 3"])
+  }
+
+  @Test func `an org near its limit is asked no further`() async throws {
+    let used = Kept(88)
+    let scripted = try ScriptedOrg { request in
+      guard request.path.hasSuffix("/limits") else { return nil }
+      let count = used.change {
+        $0 += 1
+        return $0
+      }
+      var response = ServerResponse.json(200, "{}")
+      response.headers["Sforce-Limit-Info"] = "api-usage=\(count)/100"
+      return response
+    }
+    let session = try await scripted.session()
+    _ = try await session.limits()
+    _ = try await session.limits()
+    let error = await #expect(throws: OrgError.self) { try await session.limits() }
+    #expect(error?.kind == .limit)
+    #expect(error?.message.contains("90 of 100") == true)
+    #expect(scripted.log.count == 2)
+  }
+}

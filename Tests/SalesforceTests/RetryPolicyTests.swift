@@ -1,0 +1,122 @@
+import HTTP
+import Testing
+
+@testable import Salesforce
+
+@Suite struct RetryPolicyTests {
+  struct Case: Sendable {
+    var status: Int
+    var code: String?
+    var read: RetryPolicy.Decision
+    var write: RetryPolicy.Decision
+  }
+
+  static let pause = RetryPolicy.Decision.retry(withinMilliseconds: 500)
+  static func both(_ status: Int, _ code: String?, _ decision: RetryPolicy.Decision) -> Case {
+    Case(status: status, code: code, read: decision, write: decision)
+  }
+  static func inDoubt(_ status: Int) -> Case {
+    Case(
+      status: status, code: nil, read: pause, write: .fail(.unreachable, isAmbiguous: true))
+  }
+
+  @Test(arguments: [
+    both(200, nil, .accept), both(201, nil, .accept), both(204, nil, .accept),
+    both(304, nil, .accept),
+    both(300, nil, .fail(.refused("HTTP_300"), isAmbiguous: false)),
+    both(400, "MALFORMED_QUERY", .fail(.refused("MALFORMED_QUERY"), isAmbiguous: false)),
+    both(400, "QUERY_TIMEOUT", .fail(.refused("QUERY_TIMEOUT"), isAmbiguous: false)),
+    both(400, "INVALID_QUERY_LOCATOR", .fail(.locatorExpired, isAmbiguous: false)),
+    both(404, "QUERY_LOCATOR_EXPIRED", .fail(.locatorExpired, isAmbiguous: false)),
+    both(400, "UNABLE_TO_LOCK_ROW", .fail(.refused("UNABLE_TO_LOCK_ROW"), isAmbiguous: false)),
+    both(401, "INVALID_SESSION_ID", .refresh), both(403, "Bad_OAuth_Token", .refresh),
+    both(401, "INVALID_AUTH_HEADER", .fail(.authentication, isAmbiguous: false)),
+    both(401, nil, .fail(.authentication, isAmbiguous: false)),
+    both(403, "REQUEST_LIMIT_EXCEEDED", .fail(.limit, isAmbiguous: false)),
+    both(403, "INSUFFICIENT_ACCESS", .fail(.permission, isAmbiguous: false)),
+    both(404, "NOT_FOUND", .fail(.notFound, isAmbiguous: false)),
+    both(412, nil, .fail(.refused("HTTP_412"), isAmbiguous: false)),
+    both(429, nil, pause),
+    inDoubt(420), inDoubt(500), inDoubt(502), inDoubt(503), inDoubt(504),
+    Case(
+      status: 302, code: nil, read: .fail(.nonsense, isAmbiguous: false),
+      write: .fail(.nonsense, isAmbiguous: true)),
+  ])
+  func `an answer is decided by status, code and whether it was a write`(row: Case) {
+    let outcome = RetryPolicy.Outcome.answer(
+      status: row.status, code: row.code, retryAfterSeconds: nil)
+    let policy = RetryPolicy()
+    #expect(policy.decide(outcome, isRead: true, attempt: 0, hasRefreshed: false) == row.read)
+    #expect(policy.decide(outcome, isRead: false, attempt: 0, hasRefreshed: false) == row.write)
+  }
+
+  static let kinds: [HTTPError.Kind] = [
+    .unreachable, .timeout, .truncated, .other, .tls, .tooLarge, .cancelled, .notAllowed,
+  ]
+
+  @Test(arguments: kinds)
+  func `a write that may have arrived is never repeated`(kind: HTTPError.Kind) {
+    let decision = RetryPolicy().decide(
+      .failure(kind, .afterSend), isRead: false, attempt: 0, hasRefreshed: false)
+    guard case .fail(_, let isAmbiguous) = decision else {
+      Issue.record("\(decision)")
+      return
+    }
+    #expect(isAmbiguous == (kind != .notAllowed))
+  }
+
+  @Test func `a failure before the send is repeated for reads and writes alike`() {
+    for kind in [HTTPError.Kind.unreachable, .timeout, .truncated, .other] {
+      for isRead in [true, false] {
+        let decision = RetryPolicy().decide(
+          .failure(kind, .beforeSend), isRead: isRead, attempt: 0, hasRefreshed: false)
+        #expect(decision == Self.pause)
+      }
+    }
+  }
+
+  @Test func `a bad certificate and a cancelled task are never repeated`() {
+    let policy = RetryPolicy()
+    #expect(
+      policy.decide(.failure(.tls, .beforeSend), isRead: true, attempt: 0, hasRefreshed: false)
+        == .fail(.authentication, isAmbiguous: false))
+    #expect(
+      policy.decide(
+        .failure(.cancelled, .beforeSend), isRead: false, attempt: 0, hasRefreshed: false)
+        == .fail(.cancelled, isAmbiguous: false))
+  }
+
+  @Test func `pauses double up to a minute and end after six`() {
+    let bounds = (0...6).map { attempt in
+      RetryPolicy().decide(
+        .answer(status: 503, code: nil, retryAfterSeconds: nil), isRead: true, attempt: attempt,
+        hasRefreshed: false)
+    }
+    #expect(
+      bounds == [500, 1000, 2000, 4000, 8000, 16000].map { .retry(withinMilliseconds: $0) }
+        + [.fail(.unreachable, isAmbiguous: false)])
+    var patient = RetryPolicy()
+    patient.retries = 100
+    #expect(
+      patient.decide(
+        .failure(.timeout, .afterSend), isRead: true, attempt: 90, hasRefreshed: false)
+        == .retry(withinMilliseconds: 60_000))
+  }
+
+  @Test func `the org's own pause is obeyed up to a quarter of an hour`() {
+    let policy = RetryPolicy()
+    for (seconds, expected) in [(0, 0), (7, 7000), (900, 900_000), (99_999_999, 900_000)] {
+      #expect(
+        policy.decide(
+          .answer(status: 503, code: nil, retryAfterSeconds: seconds), isRead: true, attempt: 3,
+          hasRefreshed: false) == .retryAfter(milliseconds: expected))
+    }
+  }
+
+  @Test func `a new session that is refused as well is the end`() {
+    #expect(
+      RetryPolicy().decide(
+        .answer(status: 401, code: "INVALID_SESSION_ID", retryAfterSeconds: nil), isRead: true,
+        attempt: 0, hasRefreshed: true) == .fail(.authentication, isAmbiguous: false))
+  }
+}

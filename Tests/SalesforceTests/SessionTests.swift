@@ -1,0 +1,172 @@
+import Foundation
+import HTTP
+import JSON
+import Testing
+
+@testable import Salesforce
+
+private let expired = ServerResponse.json(
+  401, #"[{"errorCode":"INVALID_SESSION_ID","message":"Session expired or invalid"}]"#)
+
+@Suite struct SessionTests {
+  @Test func `many requests that find the session expired renew it once`() async throws {
+    let scripted = try ScriptedOrg { request in
+      guard request.path.hasSuffix("/limits") else { return nil }
+      return request.headers["Authorization"] == "Bearer token-1" ? expired : .json(200, "{}")
+    }
+    let session = try await scripted.session()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<20 { group.addTask { _ = try await session.limits() } }
+      try await group.waitForAll()
+    }
+    #expect(scripted.tokenRequests.count == 2)
+  }
+
+  @Test func `a write that met an expired session is sent once more`() async throws {
+    let scripted = try ScriptedOrg { request in
+      request.headers["Authorization"] == "Bearer token-1"
+        && request.path.hasSuffix("/composite/sobjects")
+        ? expired
+        : request.method == "POST" ? .json(200, #"[{"id":"x","success":true,"errors":[]}]"#) : nil
+    }
+    let results = try await scripted.session().create([Array("{}".utf8)])
+    #expect(results.count == 1)
+    #expect(scripted.log.count == 2)
+  }
+
+  @Test func `a read is repeated through trouble, with pauses that grow`() async throws {
+    let answers = Kept([
+      ServerResponse(status: 503),
+      ServerResponse(status: 500, body: [1, 2], fault: .dropAfter(bytes: 1)),
+      ServerResponse(status: 502, headers: ["Retry-After": "7"]),
+      ServerResponse(status: 504, headers: ["Retry-After": "Sat, 1 Jan 2000 00:00:00 GMT"]),
+      .json(200, #"{"DailyApiRequests":{"Max":10,"Remaining":4}}"#),
+    ])
+    let scripted = try ScriptedOrg { request in
+      request.path.hasSuffix("/limits") ? answers.change { $0.removeFirst() } : nil
+    }
+    let pauses = Kept<[Int]>([])
+    let retries = Kept(0)
+    let org = try scripted.org(
+      pause: RetryPause(
+        sleep: { milliseconds in pauses.change { $0.append(milliseconds) } }, random: { $0 })
+    ) { event in
+      if case .retrying = event { retries.change { $0 += 1 } }
+    }
+    let limits = try await org.session().limits()
+    #expect(limits["DailyApiRequests"] == Limit(maximum: 10, remaining: 4))
+    #expect(pauses.now == [500, 1000, 7000, 4000])
+    #expect(retries.now == 4)
+  }
+
+  @Test(arguments: [500, 502, 503, 504])
+  func `a write that a server in trouble answered is in doubt and not repeated`(
+    status: Int
+  ) async throws {
+    let scripted = try ScriptedOrg { request in
+      request.method == "POST" ? ServerResponse(status: status) : nil
+    }
+    let session = try await scripted.session()
+    let error = await #expect(throws: OrgError.self) {
+      try await session.create([Array("{}".utf8)])
+    }
+    #expect(error?.isAmbiguous == true)
+    #expect(error?.status == status)
+    #expect(scripted.log.count == 1)
+  }
+
+  @Test func `a write whose connection broke is in doubt and not repeated`() async throws {
+    let faults: [ServerResponse.Fault] = [.dropBeforeHead, .dropBeforeBody, .dropAfter(bytes: 9)]
+    for fault in faults {
+      let scripted = try ScriptedOrg { request in
+        guard request.method == "DELETE" else { return nil }
+        var response = ServerResponse.json(200, #"[{"id":"x","success":true,"errors":[]}]"#)
+        response.fault = fault
+        return response
+      }
+      let session = try await scripted.session()
+      let error = await #expect(throws: OrgError.self) { try await session.delete(["x"]) }
+      #expect(error?.isAmbiguous == true)
+      #expect(scripted.log.count == 1)
+    }
+  }
+
+  @Test func `a login page with status 200 is no answer`() async throws {
+    let page = ServerResponse(
+      status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8))
+    let scripted = try ScriptedOrg { $0.path.hasPrefix("/services/data/") ? page : nil }
+    let session = try await scripted.session()
+    let read = await #expect(throws: OrgError.self) { try await session.limits() }
+    #expect(read?.kind == .nonsense)
+    #expect(read?.isAmbiguous == false)
+    #expect(read?.request == "GET /services/data/v66.0/limits")
+    let write = await #expect(throws: OrgError.self) { try await session.create([[0x7B, 0x7D]]) }
+    #expect(write?.kind == .nonsense)
+    #expect(write?.isAmbiguous == true)
+  }
+
+  @Test func `a token does not follow a redirect`() async throws {
+    let elsewhere = Kept(0)
+    let thief = try HTTPServer { _ in
+      elsewhere.change { $0 += 1 }
+      return ServerResponse(status: 200)
+    }
+    let url = thief.url
+    let scripted = try ScriptedOrg { request in
+      request.path.hasSuffix("/limits")
+        ? ServerResponse(status: 302, headers: ["Location": url]) : nil
+    }
+    let session = try await scripted.session()
+    let error = await #expect(throws: OrgError.self) { try await session.limits() }
+    #expect(error?.kind == .nonsense)
+    #expect(elsewhere.now == 0)
+  }
+
+  @Test func `the org's words and fields reach the caller, its query does not`() async throws {
+    let scripted = try ScriptedOrg { request in
+      request.path.hasSuffix("/query")
+        ? .json(
+          400, #"[{"errorCode":"INVALID_FIELD","message":"No such column","fields":["X__c"]}]"#)
+        : nil
+    }
+    let session = try await scripted.session()
+    let pages = session.query("SELECT X__c FROM Account WHERE Name = 'canary'")
+    let error = await #expect(throws: OrgError.self) { try await pages.next() }
+    #expect(error?.kind == .refused("INVALID_FIELD"))
+    #expect(error?.fields == ["X__c"])
+    #expect(error?.description.contains("canary") == false)
+    #expect(
+      error?.description
+        == "GET /services/data/v66.0/query (400 INVALID_FIELD): No such column; correct what the org names"
+    )
+  }
+
+  @Test func `an older org is asked in its own version`() async throws {
+    let old = try HTTPServer { request in
+      switch request.path {
+      case "/services/data": .json(200, #"[{"version":"58.0"},{"version":"59.0"}]"#)
+      case "/services/oauth2/userinfo":
+        .json(
+          200,
+          """
+          {"user_id":"\(ScriptedOrg.userID)","organization_id":"\(ScriptedOrg.organizationID)",
+           "preferred_username":"ada@example.com"}
+          """)
+      default: ServerResponse(status: 500)
+      }
+    }
+    let org = try Org(url: old.url + "/", credentials: .accessToken("x"), concurrency: 1)
+    #expect(try await org.session().apiVersion == "59.0")
+    let fixed = try Org(url: old.url, credentials: .accessToken("x"), apiVersion: "55.0")
+    #expect(try await fixed.session().apiVersion == "55.0")
+    #expect(org.serverDate != nil)
+  }
+
+  @Test func `a certificate authority that cannot be read is said at once`() {
+    #expect(throws: OrgError.self) {
+      _ = try Org(
+        url: "https://x.example.com", credentials: .accessToken("x"), caFile: "/nonexistent",
+        concurrency: 1)
+    }
+  }
+}
