@@ -5,6 +5,6 @@
 
 // Cast macros: Swift cannot import them.
 static inline unsigned int attache_ae_ifreg(void) { return AE_IFREG; }
-static inline unsigned int attache_ae_ifmt(void) { return AE_IFMT; }
+static inline unsigned int attache_ae_ifdir(void) { return AE_IFDIR; }
 
 #endif

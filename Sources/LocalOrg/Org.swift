@@ -5,7 +5,9 @@ package final class Org: Sendable {
   /// How an org behaves.
   package struct Options: Sendable {
     /// Where the org's clock starts, in milliseconds; it then moves one second with each record
-    /// written, so that two orgs fed the same calls are equal. Nil: the wall clock.
+    /// written, so that two orgs fed the same calls are equal.
+    ///
+    /// Nil: the wall clock.
     package var clockStart: Int64?
 
     /// Makes options.
@@ -33,7 +35,9 @@ package final class Org: Sendable {
     }
   }
 
-  /// Runs `body` alone on the org. A call from inside `transaction` is let through.
+  /// Runs `body` alone on the org.
+  ///
+  /// A call from inside `transaction` is let through.
   func locked<T>(_ body: (OrgStore) throws -> T) throws(OrgError) -> T {
     do {
       if Org.holder == ObjectIdentifier(self) { return try body(store) }
@@ -53,8 +57,9 @@ package final class Org: Sendable {
   /// Milliseconds since 1970 by the org's clock, which is what its `Date` header says.
   package func now() -> Int64 { (try? locked { $0.clock.now() }) ?? 0 }
 
-  /// Runs several operations as one: if `body` throws, none of them happened. May be nested; the
-  /// operations inside are called on the org as usual, from the same thread.
+  /// Runs several operations as one: if `body` throws, none of them happened.
+  ///
+  /// May be nested; the operations inside are called on the org as usual, from the same thread.
   package func transaction<T>(_ body: () throws -> T) throws -> T {
     var failure: (any Error)?
     let value: T? = try locked { store in

@@ -11,7 +11,9 @@ extension Org {
     }
   }
 
-  /// Adds a briefcase and assigns it; answers its id. Nil for `app` is any connected app.
+  /// Adds a briefcase and assigns it; answers its id.
+  ///
+  /// Nil for `app` is any connected app.
   @discardableResult
   package func addBriefcase(
     _ name: String, rules: [BriefcaseRule], users: [String], app clientID: String? = nil

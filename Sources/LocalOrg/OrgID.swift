@@ -38,6 +38,21 @@ package enum OrgID {
   /// The key prefix of an id.
   package static func prefix(_ id: String) -> String { String(id.prefix(3)) }
 
+  /// The sequence number in an 18-character id of this org; other ids answer a number too.
+  static func sequence(_ id: String) -> Int64 {
+    var value: Int64 = 0
+    for byte in id.utf8.dropFirst(6).prefix(9) {
+      let digit: UInt8
+      switch byte {
+      case 0x30...0x39: digit = byte - 0x30
+      case 0x41...0x5A: digit = byte - 0x41 + 10
+      default: digit = byte &- 0x61 &+ 36
+      }
+      value = value &* 62 &+ Int64(digit)
+    }
+    return value
+  }
+
   /// An 18-character id whose case may have been lost: the checksum restores it.
   private static func repaired(_ given: [UInt8]) -> String? {
     var bytes = Array(given[0..<15])

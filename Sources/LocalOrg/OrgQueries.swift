@@ -1,6 +1,8 @@
 /// SOQL.
 extension Org {
-  /// Runs a statement and answers its first page. `includeDeleted` is what `queryAll` does.
+  /// Runs a statement and answers its first page.
+  ///
+  /// `includeDeleted` is what `queryAll` does.
   package func query(
     _ soql: String, as user: OrgUser, includeDeleted: Bool = false, batchSize: Int = 2000,
     version: String = "66.0"

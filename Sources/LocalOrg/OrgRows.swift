@@ -2,40 +2,46 @@ import JSON
 
 /// Reading and writing records.
 extension Org {
-  /// Creates a record. A member `attributes` is ignored.
+  /// Creates a record.
+  ///
+  /// A member `attributes` is ignored.
   package func create(_ object: String, _ fields: JSONObject, as user: OrgUser) -> RowOutcome {
-    writing(as: user) { writer throws(OrgError) in try writer.create(object, fields) }
+    writing(as: user) { writer in try writer.create(object, fields) }
   }
 
-  /// Updates a record. An unknown or invisible one fails with `NOT_FOUND` (in a collection an
-  /// org says `INVALID_CROSS_REFERENCE_KEY`). With `ifUnmodifiedSince`, in milliseconds, a record
-  /// modified in a later second fails with status 412.
+  /// Updates a record.
+  ///
+  /// An unknown or invisible one fails with `NOT_FOUND` (in a collection an org says
+  /// `INVALID_CROSS_REFERENCE_KEY`). With `ifUnmodifiedSince`, in milliseconds, a record modified
+  /// in a later second fails with status 412.
   package func update(
     _ object: String, id: String, _ fields: JSONObject, as user: OrgUser,
     ifUnmodifiedSince: Int64? = nil
   ) -> RowOutcome {
-    writing(as: user) { writer throws(OrgError) in
+    writing(as: user) { writer in
       try writer.update(object, id: id, fields, ifUnmodifiedSince: ifUnmodifiedSince)
     }
   }
 
   /// Puts a record in the recycle bin; nil for `object` takes it from the id.
   package func delete(_ object: String?, id: String, as user: OrgUser) -> RowOutcome {
-    writing(as: user) { writer throws(OrgError) in try writer.delete(object, id: id) }
+    writing(as: user) { writer in try writer.delete(object, id: id) }
   }
 
-  /// Creates or updates the record that has this value in an external id field. With the field
-  /// `Id` it is an update, or a create when the value is nil.
+  /// Creates or updates the record that has this value in an external id field.
+  ///
+  /// With the field `Id` it is an update, or a create when the value is nil.
   package func upsert(
     _ object: String, externalField: String, value: String?, _ fields: JSONObject, as user: OrgUser
   ) -> RowOutcome {
-    writing(as: user) { writer throws(OrgError) in
+    writing(as: user) { writer in
       try writer.upsert(object, externalField: externalField, value: value, fields)
     }
   }
 
-  /// One record with its `attributes`, all readable fields unless some are named. Deleted: status
-  /// 404 `ENTITY_IS_DELETED`; absent or invisible: `NOT_FOUND`.
+  /// One record with its `attributes`, all readable fields unless some are named.
+  ///
+  /// Deleted: status 404 `ENTITY_IS_DELETED`; absent or invisible: `NOT_FOUND`.
   package func read(
     _ object: String, id: String, fields: [String]? = nil, as user: OrgUser,
     version: String = "66.0"
@@ -57,7 +63,9 @@ extension Org {
   }
 
   /// A JSON array of records in the order of `ids`, null for each that is unknown, deleted or
-  /// invisible. A wrong field refuses the whole call.
+  /// invisible.
+  ///
+  /// A wrong field refuses the whole call.
   package func retrieve(
     _ object: String, ids: [String], fields: [String], as user: OrgUser, version: String = "66.0"
   ) throws(OrgError) -> [UInt8] {
@@ -78,7 +86,7 @@ extension Org {
   }
 
   private func writing(
-    as user: OrgUser, _ body: (RecordWriter) throws(OrgError) -> RowOutcome
+    as user: OrgUser, _ body: (RecordWriter) throws -> RowOutcome
   ) -> RowOutcome {
     do {
       return try locked { store in

@@ -15,8 +15,10 @@ extension Org {
   /// All users, in the order of their ids.
   package func users() -> [OrgUser] { (try? locked { try $0.users(where: "1") }) ?? [] }
 
-  /// Adds an active user. Profiles: `System Administrator`, `Integration` (reads and writes
-  /// everything) and `Field Technician`; another name becomes a profile without permissions.
+  /// Adds an active user.
+  ///
+  /// Profiles: `System Administrator`, `Integration` (reads and writes everything) and `Field
+  /// Technician`; another name becomes a profile without permissions.
   @discardableResult
   package func addUser(
     _ username: String, firstName: String? = nil, lastName: String, profile: String

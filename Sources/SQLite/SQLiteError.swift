@@ -34,9 +34,10 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Says whether the disk is full or failed.
   package var isDisk: Bool { primaryCode == SQLITE_FULL || primaryCode == SQLITE_IOERR }
 
-  package var description: String {
-    "\(path): \(message) (SQLite code \(code))" + advice
-  }
+  package var description: String { "\(path): \(explanation)" }
+
+  /// The description without the file.
+  package var explanation: String { "\(message) (SQLite code \(code))" + advice }
 
   private var advice: String {
     switch primaryCode {

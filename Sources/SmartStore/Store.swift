@@ -18,6 +18,8 @@ public final class Store {
   private var known: [String: Soup] = [:]
   /// Soups whose full-text tables hold remains of deleted words.
   private var wornFullText: Set<String> = []
+  /// Bulk loads under way that do without a journal.
+  var looseLoads = 0
 
   /// Makes a new store in a file that does not exist yet, or is empty.
   public convenience init(creating path: String, platform: Platform) throws(StoreError) {

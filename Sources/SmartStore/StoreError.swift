@@ -94,7 +94,7 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   init(_ error: SQLiteError) {
-    self = .database(path: error.path, code: error.code, message: error.description)
+    self = .database(path: error.path, code: error.code, message: error.explanation)
   }
 
   /// Runs `body` and turns what the layers below throw into a `StoreError`.

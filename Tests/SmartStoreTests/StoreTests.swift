@@ -103,7 +103,8 @@ final class TestStore {
   }
 
   @Test func `what would break a device is refused`() throws {
-    let store = try TestStore(.android).store
+    let test = try TestStore(.android)
+    let store = test.store
     let a = IndexSpec(path: "a", type: .string)
     #expect(throws: StoreError.emptySoupName) { try store.registerSoup("", indexSpecs: [a]) }
     #expect(throws: StoreError.noIndexSpecs(soup: "s")) {

@@ -13,7 +13,9 @@ package struct BriefcaseRule: Sendable {
   /// The most records it holds.
   package var limit: Int
   /// The lookup that connects records to those of the rule above: a field of this object that
-  /// points at the parent's, or a field of the parent's that points here. Only in `related`.
+  /// points at the parent's, or a field of the parent's that points here.
+  ///
+  /// Only in `related`.
   package var relationship: String?
   /// Rules for records related to those of this one.
   package var related: [BriefcaseRule]

@@ -86,6 +86,7 @@ struct SOQLParser {
       try expect(symbol: ")")
       return .children(children)
     }
+    guard !isWord("FROM") else { throw unexpected() }
     let path = try path()
     guard token.kind == .symbol("(") else { return .field(path, alias: alias()) }
     place += 1

@@ -13,9 +13,11 @@ extension OrgStore {
     let sequence = nextSequence(table.schema.keyPrefix)
     let id = OrgID.make(prefix: table.schema.keyPrefix, sequence: sequence)
     var row = [SQLiteValue](repeating: .null, count: table.fields.count)
+    var blanked: Set<Int> = []
     for (name, value) in values {
       guard let place = table.place(name) else { throw OrgError.unknownObject(name) }
       row[place] = value
+      if value.isNull, table.fields[place].nillable { blanked.insert(place) }
     }
     let created = SQLiteValue.text(Dates.salesforce(moment))
     let changed = modified.map { SQLiteValue.text(Dates.salesforce($0)) } ?? created
@@ -28,7 +30,8 @@ extension OrgStore {
       if let place = table.place(name) { row[place] = value }
     }
     if let owner = table.place("OwnerId"), row[owner].isNull { row[owner] = .text(userID) }
-    for (place, field) in table.fields.enumerated() where row[place].isNull {
+    for (place, field) in table.fields.enumerated()
+    where row[place].isNull && !blanked.contains(place) {
       row[place] = Self.filled(field, sequence: sequence)
     }
     Computed.apply(to: &row, of: table, at: changed)

@@ -1,0 +1,192 @@
+import CArchive
+
+/// Reads an archive that may have been made to do harm.
+///
+/// It is a stream of regular files and nothing else: an entry's name is only ever compared, what
+/// it holds goes where the caller says, and every bound is checked while bytes come.
+package final class ArchiveReader {
+  /// How much an archive may hold.
+  package struct Limits: Sendable, Hashable {
+    /// Entries, directories included.
+    package var entries: Int
+    /// Bytes of all entries.
+    package var totalBytes: Int64
+    /// Bytes of one entry.
+    package var entryBytes: Int64
+    /// Bytes that come out for one that is in the file.
+    package var ratio: Int64
+
+    /// Makes limits; the defaults are far above what a bundle is.
+    package init(
+      entries: Int = 64, totalBytes: Int64 = 16 << 30, entryBytes: Int64 = 4 << 30,
+      ratio: Int64 = 200
+    ) {
+      self.entries = entries
+      self.totalBytes = totalBytes
+      self.entryBytes = entryBytes
+      self.ratio = ratio
+    }
+  }
+
+  /// One regular file of the archive.
+  package struct Entry: Sendable, Hashable {
+    /// Its checked, relative name.
+    package let name: String
+    /// What its header says of its size, where it says anything.
+    package let size: Int64?
+  }
+
+  /// The format that the first bytes showed.
+  package let format: ArchiveFormat
+  private let path: String
+  private let limits: Limits
+  private let mostBytes: Int64
+  private let handle: OpaquePointer
+  private let header: OpaquePointer
+  private var names: Set<String> = []
+  private var entryCount = 0
+  private var totalBytes: Int64 = 0
+  private var current: Entry?
+
+  /// Opens an archive; its kind is what its first bytes say, not its name.
+  package init(path: String, limits: Limits = Limits()) throws(ArchiveError) {
+    let (size, head) = try DiskFile.head(path, count: 4)
+    guard let format = ArchiveFormat(firstBytes: head) else {
+      throw ArchiveError(.damaged, path, "it is no zip, tar.gz or tar.zst archive")
+    }
+    guard let handle = archive_read_new(), let header = archive_entry_new() else {
+      throw ArchiveError(.file, path, "no memory to read it")
+    }
+    self.path = path
+    self.format = format
+    self.limits = limits
+    self.handle = handle
+    self.header = header
+    // A small file may be all zeros inside; the floor keeps the ratio from refusing it.
+    let byRatio = size.multipliedReportingOverflow(by: limits.ratio)
+    mostBytes = min(
+      limits.totalBytes, byRatio.overflow ? .max : max(byRatio.partialValue, 1 << 20))
+    guard ArchiveReader.configure(handle, format),
+      archive_read_open_filename(handle, path, 1 << 18) == ARCHIVE_OK
+    else { throw .last(.damaged, path, "it cannot be read as \(format.rawValue)", handle) }
+  }
+
+  deinit {
+    archive_entry_free(header)
+    archive_read_free(handle)
+  }
+
+  // Just the one format and filter: libarchive would otherwise unwrap layer under layer.
+  private static func configure(_ handle: OpaquePointer, _ format: ArchiveFormat) -> Bool {
+    switch format {
+    case .zip:
+      archive_read_support_format_zip_seekable(handle) == ARCHIVE_OK
+    case .tarGz:
+      archive_read_support_format_tar(handle) == ARCHIVE_OK
+        && archive_read_support_filter_gzip(handle) == ARCHIVE_OK
+    case .tarZst:
+      archive_read_support_format_tar(handle) == ARCHIVE_OK
+        && archive_read_support_filter_zstd(handle) == ARCHIVE_OK
+    }
+  }
+
+  /// The next regular file; nil at the end.
+  ///
+  /// Directories are passed over, all else is refused.
+  package func next() throws(ArchiveError) -> Entry? {
+    while true {
+      current = nil
+      let status = archive_read_next_header2(handle, header)
+      if status == ARCHIVE_EOF { return nil }
+      // A warning too: a header that needs an excuse is none of ours.
+      guard status == ARCHIVE_OK else {
+        throw .last(.damaged, path, "an entry's header cannot be read", handle)
+      }
+      entryCount += 1
+      if entryCount > limits.entries {
+        throw ArchiveError(.tooLarge, path, "it has more than \(limits.entries) entries")
+      }
+      guard let entry = try checkedEntry() else { continue }
+      current = entry
+      return entry
+    }
+  }
+
+  private func checkedEntry() throws(ArchiveError) -> Entry? {
+    var name = try entryName()
+    let type = UInt32(archive_entry_filetype(header))
+    if name.hasPrefix("./") { name.removeFirst(2) }
+    if type == attache_ae_ifdir() {
+      while name.hasSuffix("/") { name.removeLast() }
+      if name.isEmpty || name == "." { return nil }
+    }
+    if let reason = EntryName.refusal(name) {
+      throw ArchiveError(.refusedEntry, path, "an entry's name \(reason)")
+    }
+    let isPlain =
+      archive_entry_hardlink(header) == nil && archive_entry_symlink(header) == nil
+      && archive_entry_is_encrypted(header) == 0
+    guard type == attache_ae_ifreg() || type == attache_ae_ifdir(), isPlain else {
+      throw ArchiveError(.refusedEntry, path, "the entry \(name) is no plain file")
+    }
+    guard names.insert(EntryName.folded(name)).inserted else {
+      throw ArchiveError(.refusedEntry, path, "the entry \(name) is there twice")
+    }
+    if type == attache_ae_ifdir() { return nil }
+    let size = archive_entry_size_is_set(header) != 0 ? archive_entry_size(header) : nil
+    if let size, size < 0 || size > limits.entryBytes || size > mostBytes - totalBytes {
+      throw tooLarge(name)
+    }
+    return Entry(name: name, size: size)
+  }
+
+  private func entryName() throws(ArchiveError) -> String {
+    guard let bytes = archive_entry_pathname(header) ?? archive_entry_pathname_utf8(header),
+      let name = String(validatingCString: bytes)
+    else {
+      throw ArchiveError(.refusedEntry, path, "an entry's name is not UTF-8")
+    }
+    return name
+  }
+
+  private func tooLarge(_ name: String) -> ArchiveError {
+    ArchiveError(
+      .tooLarge, path, "the entry \(name) unpacks to more than an archive of its size may hold")
+  }
+
+  /// Hands out the content of the entry that `next` answered, piece by piece.
+  package func read(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    guard let current else { return }
+    self.current = nil
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
+    defer { buffer.deallocate() }
+    var count: Int64 = 0
+    while true {
+      let got = archive_read_data(handle, buffer.baseAddress, buffer.count)
+      if got < 0 {
+        throw ArchiveError.last(
+          .damaged, path, "the entry \(current.name) cannot be read", handle)
+      }
+      if got == 0 { break }
+      count += Int64(got)
+      totalBytes += Int64(got)
+      if count > limits.entryBytes || totalBytes > mostBytes { throw tooLarge(current.name) }
+      try body(UnsafeRawBufferPointer(rebasing: buffer[..<got]))
+    }
+    if let size = current.size, size != count {
+      throw ArchiveError(
+        .damaged, path, "the entry \(current.name) has \(count) bytes where \(size) are promised")
+    }
+  }
+
+  /// The whole content of the entry that `next` answered, at most `limit` bytes.
+  package func readAll(limit: Int) throws -> [UInt8] {
+    var content: [UInt8] = []
+    let name = current?.name ?? ""
+    try read { piece in
+      if content.count > limit - piece.count { throw tooLarge(name) }
+      content.append(contentsOf: piece)
+    }
+    return content
+  }
+}

@@ -1,0 +1,143 @@
+import CArchive
+
+/// Writes an archive whose bytes depend on nothing but its content, its format and its level.
+///
+/// No owner, no mode but 0600, one time for all entries, no host, no time zone. Zip keeps local
+/// time only, so its entries are dated 1980-01-01, its zero.
+package final class ArchiveWriter {
+  private let path: String
+  private let format: ArchiveFormat
+  private let modifiedSeconds: Int
+  private var handle: OpaquePointer?
+
+  /// Starts an archive at `path`, replacing what stands there.
+  ///
+  /// `level` is the compressor's own.
+  ///
+  /// The file is not synchronized; whoever publishes it does that.
+  package init(
+    path: String, format: ArchiveFormat, level: Int? = nil, modified milliseconds: Int64
+  ) throws(ArchiveError) {
+    self.path = path
+    self.format = format
+    modifiedSeconds = Int(milliseconds / 1000)
+    guard let handle = archive_write_new() else {
+      throw ArchiveError(.file, path, "no memory to write it")
+    }
+    self.handle = handle
+    guard ArchiveWriter.configure(handle, format, level),
+      archive_write_set_bytes_in_last_block(handle, 1) == ARCHIVE_OK,
+      archive_write_open_filename(handle, path) == ARCHIVE_OK
+    else { throw .last(.file, path, "it cannot be written", handle) }
+  }
+
+  deinit {
+    guard let handle else { return }
+    // Without this the library would finish an archive that nobody said is whole.
+    archive_write_fail(handle)
+    archive_write_free(handle)
+  }
+
+  /// Two compressing threads give the same bytes as any other number but none.
+  private static let threads = "2"
+
+  private static func configure(_ handle: OpaquePointer, _ format: ArchiveFormat, _ level: Int?)
+    -> Bool
+  {
+    let name: String
+    switch format {
+    case .zip:
+      guard archive_write_set_format_zip(handle) == ARCHIVE_OK else { return false }
+      guard let level else { return true }
+      return archive_write_set_format_option(handle, "zip", "compression-level", "\(level)")
+        == ARCHIVE_OK
+    case .tarGz:
+      name = "gzip"
+      guard archive_write_set_format_pax_restricted(handle) == ARCHIVE_OK,
+        archive_write_add_filter_gzip(handle) == ARCHIVE_OK,
+        archive_write_set_filter_option(handle, name, "timestamp", nil) == ARCHIVE_OK
+      else { return false }
+    case .tarZst:
+      name = "zstd"
+      guard archive_write_set_format_pax_restricted(handle) == ARCHIVE_OK,
+        archive_write_add_filter_zstd(handle) == ARCHIVE_OK,
+        archive_write_set_filter_option(handle, name, "threads", threads) == ARCHIVE_OK
+      else { return false }
+    }
+    guard let level else { return true }
+    return archive_write_set_filter_option(handle, name, "compression-level", "\(level)")
+      == ARCHIVE_OK
+  }
+
+  /// Adds an entry of bytes.
+  package func add(name: String, bytes: [UInt8]) throws(ArchiveError) {
+    try begin(name, size: Int64(bytes.count))
+    let failure = bytes.withUnsafeBytes { write($0) }
+    if let failure { throw failure }
+    try end(name)
+  }
+
+  /// Adds a file's content, which must not change meanwhile.
+  package func add(name: String, file source: String) throws(ArchiveError) {
+    let file = try DiskFile(source)
+    try begin(name, size: file.size)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
+    defer { buffer.deallocate() }
+    var left = file.size
+    while true {
+      let count = try file.read(into: buffer)
+      left -= Int64(count)
+      if count == 0 || left < 0 { break }
+      if let failure = write(UnsafeRawBufferPointer(rebasing: buffer[..<count])) { throw failure }
+    }
+    if left != 0 { throw ArchiveError(.file, source, "it changed while it was packed") }
+    try end(name)
+  }
+
+  private func begin(_ name: String, size: Int64) throws(ArchiveError) {
+    if let reason = EntryName.refusal(name) {
+      throw ArchiveError(.refusedEntry, path, "an entry's name \(reason)")
+    }
+    let entry = archive_entry_new()
+    defer { archive_entry_free(entry) }
+    archive_entry_set_pathname(entry, name)
+    archive_entry_set_filetype(entry, attache_ae_ifreg())
+    archive_entry_set_perm(entry, 0o600)
+    archive_entry_set_size(entry, size)
+    if format != .zip { archive_entry_set_mtime(entry, modifiedSeconds, 0) }
+    if archive_write_header(handle, entry) != ARCHIVE_OK {
+      throw .last(.file, path, "the entry \(name) cannot be written", handle)
+    }
+  }
+
+  private func write(_ bytes: UnsafeRawBufferPointer) -> ArchiveError? {
+    var written = 0
+    while written < bytes.count {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+      let count = archive_write_data(handle, rest.baseAddress, rest.count)
+      if count <= 0 { return .last(.file, path, "it cannot be written", handle) }
+      written += count
+    }
+    return nil
+  }
+
+  private func end(_ name: String) throws(ArchiveError) {
+    if archive_write_finish_entry(handle) != ARCHIVE_OK {
+      throw .last(.file, path, "the entry \(name) cannot be written", handle)
+    }
+  }
+
+  /// Writes what is left and closes the file.
+  ///
+  /// Without it the archive is no archive.
+  package func close() throws(ArchiveError) {
+    guard let handle else { return }
+    defer {
+      archive_write_free(handle)
+      self.handle = nil
+    }
+    if archive_write_close(handle) != ARCHIVE_OK {
+      throw .last(.file, path, "it cannot be written to its end", handle)
+    }
+  }
+}

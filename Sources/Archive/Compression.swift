@@ -1,0 +1,106 @@
+import CArchive
+
+/// Compression of bytes that are at hand.
+package enum Compression {
+  /// Compresses by Zstandard.
+  package static func zstd(_ bytes: [UInt8], level: Int = 3) throws(ArchiveError) -> [UInt8] {
+    try compress(bytes, .zstd, level)
+  }
+
+  /// Undoes `zstd`; an error above `limit` bytes.
+  package static func unzstd(_ bytes: [UInt8], limit: Int) throws(ArchiveError) -> [UInt8] {
+    guard bytes.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) else {
+      throw ArchiveError(.damaged, "", "the bytes are not compressed by Zstandard")
+    }
+    return try decompress(bytes, .zstd, limit)
+  }
+
+  /// Compresses by gzip, without a time or a name in it.
+  package static func gzip(_ bytes: [UInt8], level: Int = 6) throws(ArchiveError) -> [UInt8] {
+    try compress(bytes, .gzip, level)
+  }
+
+  /// Undoes `gzip`; an error above `limit` bytes.
+  package static func gunzip(_ bytes: [UInt8], limit: Int) throws(ArchiveError) -> [UInt8] {
+    guard bytes.starts(with: [0x1F, 0x8B]) else {
+      throw ArchiveError(.damaged, "", "the bytes are not compressed by gzip")
+    }
+    return try decompress(bytes, .gzip, limit)
+  }
+
+  private static func compress(_ bytes: [UInt8], _ filter: Stream.Filter, _ level: Int)
+    throws(ArchiveError) -> [UInt8]
+  {
+    guard let handle = archive_write_new(), let entry = archive_entry_new() else {
+      throw ArchiveError(.file, "", "no memory to compress")
+    }
+    let sink = Sink()
+    let isWritten = withExtendedLifetime(sink) {
+      Stream.configure(handle, filter, level: level)
+        && archive_write_open2(
+          handle, Unmanaged.passUnretained(sink).toOpaque(), nil, appendToSink, nil, nil)
+          == ARCHIVE_OK
+        && Stream.begin(handle, entry)
+        && bytes.withUnsafeBytes { Stream.write($0, to: handle) }
+        && archive_write_close(handle) == ARCHIVE_OK
+    }
+    defer {
+      archive_entry_free(entry)
+      archive_write_free(handle)
+    }
+    if !isWritten { throw .last(.file, "", "the bytes cannot be compressed", handle) }
+    return sink.bytes
+  }
+
+  private static func decompress(_ bytes: [UInt8], _ filter: Stream.Filter, _ limit: Int)
+    throws(ArchiveError) -> [UInt8]
+  {
+    guard let handle = archive_read_new() else {
+      throw ArchiveError(.file, "", "no memory to decompress")
+    }
+    defer { archive_read_free(handle) }
+    let content = bytes.withUnsafeBytes { raw -> [UInt8]? in
+      var entry: OpaquePointer?
+      guard Stream.configure(reading: handle, filter),
+        archive_read_open_memory(handle, raw.baseAddress, raw.count) == ARCHIVE_OK
+      else { return nil }
+      let status = archive_read_next_header(handle, &entry)
+      if status == ARCHIVE_EOF { return [] }
+      return status == ARCHIVE_OK ? drain(handle, limit) : nil
+    }
+    guard let content else { throw .last(.damaged, "", "the bytes cannot be decompressed", handle) }
+    if content.count > limit {
+      throw ArchiveError(.tooLarge, "", "the bytes decompress to more than \(limit)")
+    }
+    return content
+  }
+
+  /// All that comes, or the first bytes above `limit`; nil after an error.
+  private static func drain(_ handle: OpaquePointer, _ limit: Int) -> [UInt8]? {
+    var content: [UInt8] = []
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 64)
+    defer { buffer.deallocate() }
+    while content.count <= limit {
+      let count = archive_read_data(handle, buffer.baseAddress, buffer.count)
+      if count < 0 { return nil }
+      if count == 0 { break }
+      content.append(contentsOf: buffer[..<count])
+    }
+    return content
+  }
+}
+
+private final class Sink {
+  var bytes: [UInt8] = []
+}
+
+// A C callback: file scope, so that it belongs to no actor.
+private func appendToSink(
+  _ archive: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?,
+  _ count: Int
+) -> Int {
+  guard let context, let bytes else { return -1 }
+  let sink = Unmanaged<Sink>.fromOpaque(context).takeUnretainedValue()
+  sink.bytes.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
+  return count
+}

@@ -1,0 +1,110 @@
+import SQLite
+
+/// A statement that was answered in part.
+struct Cursor {
+  let id: String
+  let userID: String
+  let soql: String
+  let includeDeleted: Bool
+  let total: Int
+}
+
+/// The lists of records behind locators: any page of a list can be had any number of times.
+struct Cursors {
+  let store: OrgStore
+  private static let chunk = 2000
+  /// As many unfinished ones a user may have; the oldest goes.
+  private static let openLimit = 10
+  /// As many are kept at all.
+  private static let keepLimit = 64
+
+  static func makeTables(_ connection: Connection) throws {
+    try connection.execute(
+      """
+      CREATE TABLE IF NOT EXISTS cursor (
+        id TEXT PRIMARY KEY, user TEXT NOT NULL, soql TEXT NOT NULL, deleted INTEGER NOT NULL,
+        total INTEGER NOT NULL, finished INTEGER NOT NULL
+      ) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS cursor_chunk (
+        cursor TEXT NOT NULL, n INTEGER NOT NULL, sequences BLOB NOT NULL, PRIMARY KEY (cursor, n)
+      );
+      """)
+  }
+
+  func newID() -> String { OrgID.make(prefix: "0r8", sequence: store.nextSequence("0r8")) }
+
+  func save(_ cursor: Cursor, _ sequences: [Int64]) throws {
+    try store.connection.run(
+      """
+      INSERT INTO cursor (id, user, soql, deleted, total, finished) VALUES (\(cursor.id), \
+      \(cursor.userID), \(cursor.soql), \(cursor.includeDeleted), \(cursor.total), 0)
+      """)
+    let statement = try store.prepared(
+      "INSERT INTO cursor_chunk (cursor, n, sequences) VALUES (?, ?, ?)")
+    for start in stride(from: 0, to: sequences.count, by: Self.chunk) {
+      let end = min(sequences.count, start + Self.chunk)
+      let blob = sequences[start..<end].withUnsafeBytes { Array($0) }
+      try statement.bind(1, cursor.id)
+      try statement.bind(2, start / Self.chunk)
+      try statement.bind(3, blob: blob)
+      try statement.execute()
+    }
+    try prune(userID: cursor.userID)
+  }
+
+  func find(_ id: String) throws -> Cursor? {
+    guard let id = OrgID.normalize(id) else { return nil }
+    let row = try store.connection.first(
+      "SELECT user, soql, deleted, total FROM cursor WHERE id = \(id)")
+    guard let row, let user = row[0].text, let soql = row[1].text, let total = row[3].integer else {
+      return nil
+    }
+    return Cursor(
+      id: id, userID: user, soql: soql, includeDeleted: row[2].integer == 1, total: Int(total))
+  }
+
+  /// The sequence numbers at these places of the list.
+  func sequences(_ cursor: Cursor, _ range: Range<Int>) throws -> [Int64] {
+    let chunks = range.lowerBound / Self.chunk...(range.upperBound - 1) / Self.chunk
+    let statement = try store.prepared(
+      "SELECT sequences FROM cursor_chunk WHERE cursor = ? AND n BETWEEN ? AND ? ORDER BY n")
+    try statement.bind(1, cursor.id)
+    try statement.bind(2, chunks.lowerBound)
+    try statement.bind(3, chunks.upperBound)
+    defer { statement.reset() }
+    var values: [Int64] = []
+    while try statement.step() {
+      let bytes = statement.columnBytes(0)
+      for offset in stride(from: 0, to: bytes.count, by: 8) {
+        values.append(bytes.loadUnaligned(fromByteOffset: offset, as: Int64.self))
+      }
+    }
+    let start = range.lowerBound - chunks.lowerBound * Self.chunk
+    return Array(values[start..<start + range.count])
+  }
+
+  /// Notes that the last page was read: it no longer counts among the open ones.
+  func finish(_ cursor: Cursor) throws {
+    try store.connection.run("UPDATE cursor SET finished = 1 WHERE id = \(cursor.id)")
+  }
+
+  /// Makes every locator invalid.
+  func expire() throws {
+    try store.connection.execute("DELETE FROM cursor; DELETE FROM cursor_chunk;")
+  }
+
+  private func prune(userID: String) throws {
+    try store.connection.run(
+      """
+      DELETE FROM cursor WHERE id IN (SELECT id FROM cursor WHERE user = \(userID) AND finished = 0 \
+      ORDER BY id DESC LIMIT -1 OFFSET \(Self.openLimit))
+      """)
+    try store.connection.run(
+      """
+      DELETE FROM cursor WHERE id IN (SELECT id FROM cursor ORDER BY id DESC LIMIT -1 OFFSET \
+      \(Self.keepLimit))
+      """)
+    try store.connection.run(
+      "DELETE FROM cursor_chunk WHERE cursor NOT IN (SELECT id FROM cursor)")
+  }
+}

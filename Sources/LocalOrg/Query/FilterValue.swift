@@ -1,0 +1,48 @@
+import SQLite
+import System
+
+/// The value of a condition, in the form in which a field is stored.
+enum FilterValue {
+  static func make(_ literal: SOQLLiteral, for field: FieldSchema, at path: SOQLPath) throws
+    -> SQLiteValue
+  {
+    switch (field.type, literal) {
+    case (.boolean, .bool(let value)): return .integer(value ? 1 : 0)
+    case (.int, .number(let text)), (.double, .number(let text)), (.currency, .number(let text)),
+      (.percent, .number(let text)):
+      if let whole = Int64(text) { return .integer(whole) }
+      guard let value = Double(text) else { throw QueryError.wrongType(path, field) }
+      return .real(value)
+    case (.id, .text(let text)), (.reference, .text(let text)):
+      guard let id = OrgID.normalize(text) else {
+        throw QueryError.wrongOperator(path, "invalid ID field: \(text)")
+      }
+      return .text(id)
+    case (.date, .date(let text)):
+      guard CivilDate.parse(text) != nil else { throw malformedDate(text) }
+      return .text(text)
+    case (.datetime, .dateTime(let text)):
+      guard let moment = Dates.milliseconds(iso8601: text) else { throw malformedDate(text) }
+      return .text(Dates.salesforce(moment))
+    case (let type, .text(let text)) where type.isText: return .text(text)
+    default: throw QueryError.wrongType(path, field)
+    }
+  }
+
+  /// Refuses comparisons that make no sense for a type.
+  static func check(_ comparison: SOQLComparison, for field: FieldSchema, at path: SOQLPath) throws
+  {
+    let isEquality = comparison == .equal || comparison == .notEqual
+    guard !isEquality, field.type == .boolean || field.type == .reference else { return }
+    throw QueryError.wrongOperator(path, "invalid operator on \(field.type.rawValue) field")
+  }
+
+  /// How text compares: without regard to case, unless the field says otherwise.
+  static func collation(_ field: FieldSchema) -> String {
+    field.type.isText && !field.caseSensitive ? " COLLATE NOCASE" : ""
+  }
+
+  private static func malformedDate(_ text: String) -> OrgError {
+    OrgError(code: "INVALID_QUERY_FILTER_OPERATOR", message: "Invalid date: \(text)")
+  }
+}

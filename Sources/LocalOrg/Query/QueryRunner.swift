@@ -1,0 +1,168 @@
+import SQLite
+
+/// Runs SOQL for one user.
+struct QueryRunner {
+  let store: OrgStore
+  let user: OrgUser
+  let version: String
+
+  /// The first page of a statement.
+  func run(_ soql: String, includeDeleted: Bool, batchSize: Int) throws -> QueryPage {
+    let query = try SOQLParser.parse(soql)
+    let all = includeDeleted || query.allRows
+    let object = try object(of: query)
+    try checkLimits(query)
+    var scope = QueryScope(
+      store: store, user: user, object: object, soqlAlias: query.alias)
+    if query.countsRows { return try count(query, &scope, all) }
+    if query.isAggregate {
+      return try AggregateRunner(store: store, includeDeleted: all).run(query, scope: &scope)
+    }
+    // The list is planned first: a wrong field is refused before anything is read.
+    let plan = try rowPlan(query, object, includeDeleted: all)
+    let sequences = try matching(query, &scope, includeDeleted: all)
+    let size = max(1, batchSize)
+    let page = try encode(sequences.prefix(size), plan)
+    var locator: String?
+    if sequences.count > size {
+      let cursor = Cursor(
+        id: store.cursors.newID(), userID: user.id, soql: soql, includeDeleted: all,
+        total: sequences.count)
+      try store.transaction { try store.cursors.save(cursor, sequences) }
+      locator = "\(cursor.id)-\(size)"
+    }
+    return QueryPage(
+      totalSize: sequences.count, locator: locator, records: page.bytes, count: page.count)
+  }
+
+  /// A page of a statement that was run before.
+  func more(_ locator: String, batchSize: Int) throws -> QueryPage {
+    let invalid = OrgError(code: "INVALID_QUERY_LOCATOR", message: "invalid query locator")
+    let parts = locator.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, let offset = Int(parts[1]), offset >= 0,
+      let cursor = try store.cursors.find(String(parts[0])), cursor.userID == user.id,
+      offset < cursor.total
+    else { throw invalid }
+    let query = try SOQLParser.parse(cursor.soql)
+    let plan = try rowPlan(
+      query, object(of: query), includeDeleted: cursor.includeDeleted)
+    let end = min(cursor.total, offset + max(1, batchSize))
+    let sequences = try store.cursors.sequences(cursor, offset..<end)
+    let page = try encode(sequences[...], plan)
+    if end == cursor.total { try store.cursors.finish(cursor) }
+    return QueryPage(
+      totalSize: cursor.total, locator: end < cursor.total ? "\(cursor.id)-\(end)" : nil,
+      records: page.bytes, count: page.count)
+  }
+
+  /// The plan and the statement of rows of one object looked up by sequence number.
+  func rowPlan(_ query: SOQLQuery, _ object: ObjectSchema, includeDeleted: Bool) throws -> (
+    plan: RowPlan, sql: SQL, sequenceBinding: Int32
+  ) {
+    let scope = QueryScope(store: store, user: user, object: object, soqlAlias: query.alias)
+    var planner = RowPlanner(
+      scope: scope, version: version, now: store.clock.now(), includeDeleted: includeDeleted)
+    try planner.add(query.selections)
+    let plan = planner.finished()
+    let alias = scope.alias
+    let head: SQL = """
+      SELECT \(raw: plan.columns.joined(separator: ", ")) FROM \(try planner.scope.from()) WHERE \
+      \(raw: alias)."seq" =
+      """
+    var sql: SQL = "\(head) \(SQLiteValue.null)"
+    if !includeDeleted { sql += " AND \(raw: alias).\"IsDeleted\" = 0" }
+    if let visible = Visibility(user: user).probe(object, alias) { sql += " AND \(visible)" }
+    return (plan, sql, Int32(head.bindings.count + 1))
+  }
+
+  /// The records of these sequence numbers as a JSON array; one that is gone by now is left out.
+  private func encode(
+    _ sequences: ArraySlice<Int64>, _ rows: (plan: RowPlan, sql: SQL, sequenceBinding: Int32)
+  ) throws -> (bytes: [UInt8], count: Int) {
+    let statement = try store.prepared(rows.sql.text)
+    try statement.bind(rows.sql.bindings)
+    var encoder = RecordEncoder(store: store, reserving: sequences.count * 256)
+    encoder.append("[")
+    var count = 0
+    for sequence in sequences {
+      try statement.bind(rows.sequenceBinding, sequence)
+      if try statement.step() {
+        if count > 0 { encoder.append(",") }
+        try encoder.append(statement, rows.plan)
+        count += 1
+      }
+      statement.reset()
+    }
+    encoder.append("]")
+    return (encoder.bytes, count)
+  }
+
+  // MARK: What matches
+
+  private func object(of query: SOQLQuery) throws -> ObjectSchema {
+    guard query.from.parts.count == 1, let object = store.catalog.object(query.from.text) else {
+      throw OrgError(
+        code: "INVALID_TYPE",
+        message: QueryError.place(query.from) + OrgError.unknownObject(query.from.text).message)
+    }
+    return object
+  }
+
+  private func checkLimits(_ query: SOQLQuery) throws {
+    if let offset = query.offset, offset > 2000 {
+      throw OrgError(
+        code: "NUMBER_OUTSIDE_VALID_RANGE",
+        message: "Maximum SOQL offset allowed is 2000, but \(offset) was given")
+    }
+    let listsFields = query.selections.contains {
+      if case .allFields(let which, _) = $0 { return which != "STANDARD" }
+      return false
+    }
+    if listsFields, query.limit.map({ $0 > 200 }) ?? true {
+      throw OrgError(
+        code: "MALFORMED_QUERY",
+        message: "The SOQL FIELDS function must have a LIMIT of at most 200")
+    }
+  }
+
+  private func matching(_ query: SOQLQuery, _ scope: inout QueryScope, includeDeleted: Bool) throws
+    -> [Int64]
+  {
+    var planner = ConditionPlanner(
+      scope: scope, includeDeleted: includeDeleted, now: store.clock.now())
+    let condition = try planner.whole(query.condition, scope: query.scope)
+    let order = try OrderPlanner.plan(query.orders, in: &planner.scope)
+    var sql: SQL = """
+      SELECT \(raw: scope.alias)."seq" FROM \(try planner.scope.from()) WHERE \(condition) \
+      ORDER BY \(order)
+      """
+    if query.limit != nil || query.offset != nil { sql += " LIMIT \(query.limit ?? -1)" }
+    if let offset = query.offset { sql += " OFFSET \(offset)" }
+    return try store.integers(sql)
+  }
+
+  private func count(_ query: SOQLQuery, _ scope: inout QueryScope, _ includeDeleted: Bool) throws
+    -> QueryPage
+  {
+    var planner = ConditionPlanner(
+      scope: scope, includeDeleted: includeDeleted, now: store.clock.now())
+    let condition = try planner.whole(query.condition, scope: query.scope)
+    let sql: SQL = "SELECT count(*) FROM \(try planner.scope.from()) WHERE \(condition)"
+    let total = try Int(store.integers(sql).first ?? 0)
+    return QueryPage(
+      totalSize: min(total, query.limit ?? total), locator: nil, records: Array("[]".utf8),
+      count: 0)
+  }
+}
+
+extension OrgStore {
+  /// The integers in the first column of a statement's rows.
+  func integers(_ sql: SQL) throws -> [Int64] {
+    let statement = try prepared(sql.text)
+    try statement.bind(sql.bindings)
+    defer { statement.reset() }
+    var values: [Int64] = []
+    while try statement.step() { values.append(statement.columnInteger(0)) }
+    return values
+  }
+}

@@ -1,0 +1,113 @@
+import SQLite
+
+/// Numbers tables so that no two in a statement share a name.
+final class AliasCounter {
+  private var used = 0
+
+  func next() -> String {
+    used += 1
+    return "t\(used)"
+  }
+}
+
+/// A field found at the end of a path, and the table that it stands in.
+struct ResolvedField {
+  let alias: String
+  let object: ObjectSchema
+  let field: FieldSchema
+
+  var column: String { alias + "." + SQL.quoted(name: field.name) }
+}
+
+/// The tables of one SELECT: the object asked for, and a parent for each relationship followed.
+struct QueryScope {
+  let store: OrgStore
+  let user: OrgUser
+  let names: AliasCounter
+  let object: ObjectSchema
+  let alias: String
+  private let rootNames: Set<String>
+  private(set) var joins: SQL = ""
+  private var parents: [String: (alias: String, object: ObjectSchema)] = [:]
+
+  init(
+    store: OrgStore, user: OrgUser, object: ObjectSchema, soqlAlias: String? = nil,
+    names: AliasCounter = AliasCounter()
+  ) {
+    self.store = store
+    self.user = user
+    self.object = object
+    self.names = names
+    alias = names.next()
+    rootNames = Set([object.name, soqlAlias].compactMap { $0?.lowercased() })
+  }
+
+  /// FROM and what is joined to it.
+  func from() throws -> SQL {
+    "\(raw: try store.table(object.name).table) \(raw: alias)\(joins)"
+  }
+
+  /// Finds the field of a path, joining the parents on the way.
+  mutating func resolve(_ path: SOQLPath) throws -> ResolvedField {
+    let (table, name) = try table(of: path)
+    guard let field = table.object.field(name) else {
+      throw QueryError.noColumn(path, name, table.object.name)
+    }
+    return ResolvedField(alias: table.alias, object: table.object, field: field)
+  }
+
+  /// The relationships of a path, from the root on; the last part, a field, is left out.
+  func relationships(of path: SOQLPath) throws -> [(lookup: FieldSchema, parent: ObjectSchema)] {
+    var steps: [(FieldSchema, ObjectSchema)] = []
+    var current = object
+    for part in trimmed(path).dropLast() {
+      guard let lookup = current.lookup(relationship: part), !lookup.isPolymorphic,
+        let target = lookup.referenceTo.first, let parent = store.catalog.object(target)
+      else { throw QueryError.noRelationship(path, part) }
+      steps.append((lookup, parent))
+      current = parent
+    }
+    guard steps.count <= 5 else { throw QueryError.noRelationship(path, path.text) }
+    return steps
+  }
+
+  /// The alias under which the parent at the end of `steps` is joined.
+  mutating func join(_ steps: [(lookup: FieldSchema, parent: ObjectSchema)]) throws
+    -> (alias: String, object: ObjectSchema)
+  {
+    var current = (alias: alias, object: object)
+    var key = ""
+    for (lookup, parent) in steps {
+      key += "." + lookup.name.lowercased()
+      if let known = parents[key] {
+        current = known
+        continue
+      }
+      let name = names.next()
+      let table = try store.table(parent.name).table
+      joins += """
+         LEFT JOIN \(raw: table) \(raw: name) ON \(raw: name)."Id" = \
+        \(raw: current.alias).\(name: lookup.name) AND \(raw: name)."IsDeleted" = 0
+        """
+      if let visible = Visibility(user: user).probe(parent, name) { joins += " AND \(visible)" }
+      current = (name, parent)
+      parents[key] = current
+    }
+    return current
+  }
+
+  private mutating func table(of path: SOQLPath) throws -> (
+    (alias: String, object: ObjectSchema), String
+  ) {
+    let name = path.parts.last ?? ""
+    return (try join(relationships(of: path)), name)
+  }
+
+  /// A path without the name of the object itself at its head.
+  private func trimmed(_ path: SOQLPath) -> [String] {
+    guard path.parts.count > 1, let first = path.parts.first?.lowercased(),
+      rootNames.contains(first), object.lookup(relationship: first) == nil
+    else { return path.parts }
+    return Array(path.parts.dropFirst())
+  }
+}

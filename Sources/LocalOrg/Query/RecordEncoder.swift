@@ -1,0 +1,152 @@
+import SQLite
+
+/// Writes rows as JSON, from the columns of a statement straight to bytes.
+struct RecordEncoder {
+  let store: OrgStore
+  private(set) var bytes: [UInt8] = []
+
+  init(store: OrgStore, reserving capacity: Int = 0) {
+    self.store = store
+    bytes.reserveCapacity(capacity)
+  }
+
+  mutating func append(_ text: StaticString) {
+    bytes.append(
+      contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  mutating func append(bytes more: [UInt8]) { bytes.append(contentsOf: more) }
+
+  /// The record on which `statement` stands.
+  mutating func append(_ statement: Statement, _ plan: RowPlan) throws {
+    bytes.append(contentsOf: plan.head)
+    bytes.append(contentsOf: statement.columnBytes(0))
+    append("\"}")
+    for member in plan.members { try append(member, statement, plan) }
+    bytes.append(UInt8(ascii: "}"))
+  }
+
+  private mutating func append(_ member: RowPlan.Member, _ statement: Statement, _ plan: RowPlan)
+    throws
+  {
+    switch member {
+    case .text(let label, let index):
+      bytes.append(contentsOf: label)
+      appendText(statement, index)
+    case .number(let label, let index):
+      bytes.append(contentsOf: label)
+      appendRaw(statement, index)
+    case .flag(let label, let index):
+      bytes.append(contentsOf: label)
+      if statement.columnInteger(index) != 0 { append("true") } else { append("false") }
+    case .address(let label, let first):
+      bytes.append(contentsOf: label)
+      appendAddress(statement, first)
+    case .parent(let label, let head, let id, let members):
+      bytes.append(contentsOf: label)
+      guard !statement.isNull(id) else {
+        append("null")
+        return
+      }
+      bytes.append(contentsOf: head)
+      bytes.append(contentsOf: statement.columnBytes(id))
+      append("\"}")
+      for inner in members { try append(inner, statement, plan) }
+      bytes.append(UInt8(ascii: "}"))
+    case .children(let label, let index):
+      bytes.append(contentsOf: label)
+      try appendChildren(plan.children[index], parent: statement.columnText(0) ?? "")
+    }
+  }
+
+  private mutating func appendChildren(_ children: RowPlan.Children, parent: String) throws {
+    let statement = try store.prepared(children.sql.text)
+    try statement.bind(children.sql.bindings)
+    try statement.bind(children.parentBinding, parent)
+    var inner = RecordEncoder(store: store)
+    var count = 0
+    while try statement.step() {
+      if count > 0 { inner.append(",") }
+      try inner.append(statement, children.plan)
+      count += 1
+    }
+    statement.reset()
+    guard count > 0 else {
+      append("null")
+      return
+    }
+    append("{\"totalSize\":")
+    bytes.append(contentsOf: String(count).utf8)
+    append(",\"done\":true,\"records\":[")
+    bytes.append(contentsOf: inner.bytes)
+    append("]}")
+  }
+
+  private mutating func appendAddress(_ statement: Statement, _ first: Int32) {
+    let parts = AddressPart.allCases
+    guard parts.indices.contains(where: { !statement.isNull(first + Int32($0)) }) else {
+      append("null")
+      return
+    }
+    append("{\"geocodeAccuracy\":null")
+    for (offset, part) in parts.enumerated() {
+      append(",\"")
+      bytes.append(contentsOf: part.rawValue.utf8)
+      append("\":")
+      let index = first + Int32(offset)
+      if part == .latitude || part == .longitude {
+        appendRaw(statement, index)
+      } else {
+        appendText(statement, index)
+      }
+    }
+    append("}")
+  }
+
+  /// A number, as the storage has it.
+  mutating func appendRaw(_ statement: Statement, _ index: Int32) {
+    if statement.isNull(index) {
+      append("null")
+    } else {
+      bytes.append(contentsOf: statement.columnBytes(index))
+    }
+  }
+
+  /// Text in quotes.
+  mutating func appendText(_ statement: Statement, _ index: Int32) {
+    if statement.isNull(index) {
+      append("null")
+    } else {
+      appendQuoted(statement.columnBytes(index))
+    }
+  }
+
+  private mutating func appendQuoted(_ text: UnsafeRawBufferPointer) {
+    bytes.append(UInt8(ascii: "\""))
+    var clean = 0
+    for index in text.indices {
+      let byte = text[index]
+      guard byte < 0x20 || byte == 0x22 || byte == 0x5C else { continue }
+      bytes.append(contentsOf: text[clean..<index])
+      appendEscape(byte)
+      clean = index + 1
+    }
+    bytes.append(contentsOf: text[clean...])
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private mutating func appendEscape(_ byte: UInt8) {
+    switch byte {
+    case 0x22: append("\\\"")
+    case 0x5C: append("\\\\")
+    case 0x0A: append("\\n")
+    case 0x0D: append("\\r")
+    case 0x09: append("\\t")
+    default:
+      let digits = Array("0123456789abcdef".utf8)
+      append("\\u00")
+      bytes.append(digits[Int(byte >> 4)])
+      bytes.append(digits[Int(byte & 15)])
+    }
+  }
+}

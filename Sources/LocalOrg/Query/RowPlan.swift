@@ -1,0 +1,194 @@
+import SQLite
+
+/// What a SELECT list becomes: columns of SQL, and the shape of the JSON that they fill.
+struct RowPlan {
+  /// A member of a record.
+  indirect enum Member {
+    /// A column; the first bytes are the comma, the name and the colon.
+    case text([UInt8], Int32)
+    case number([UInt8], Int32)
+    case flag([UInt8], Int32)
+    /// Seven columns from this one on.
+    case address([UInt8], Int32)
+    /// A parent: its type, the column of its id, its members.
+    case parent([UInt8], head: [UInt8], id: Int32, [Member])
+    /// The place of a plan in `children`.
+    case children([UInt8], Int)
+  }
+
+  /// A subquery over the children of a row.
+  struct Children {
+    let sql: SQL
+    /// The place of the parent's id among the bindings.
+    let parentBinding: Int32
+    let plan: RowPlan
+  }
+
+  /// The bytes before a record's id.
+  let head: [UInt8]
+  fileprivate(set) var members: [Member] = []
+  fileprivate(set) var columns: [String] = []
+  fileprivate(set) var children: [Children] = []
+}
+
+/// Builds a `RowPlan` while resolving paths.
+struct RowPlanner {
+  var scope: QueryScope
+  let version: String
+  let now: Int64
+  let includeDeleted: Bool
+  private var plan: RowPlan
+  private var root = Node()
+  private var seen: Set<String> = []
+
+  /// A record being shaped: members in the order of the statement, parents by lookup.
+  private final class Node {
+    enum Entry {
+      case field(ResolvedField)
+      case parent(FieldSchema, ObjectSchema, alias: String, Node)
+      case children(String, Int)
+    }
+    var entries: [Entry] = []
+    var parents: [String: Node] = [:]
+  }
+
+  init(scope: QueryScope, version: String, now: Int64, includeDeleted: Bool) {
+    self.scope = scope
+    self.version = version
+    self.now = now
+    self.includeDeleted = includeDeleted
+    plan = RowPlan(head: Self.head(scope.object, version))
+    plan.columns = [scope.alias + ".\"Id\""]
+  }
+
+  static func head(_ object: ObjectSchema, _ version: String) -> [UInt8] {
+    Array(
+      """
+      {"attributes":{"type":"\(object.name)","url":"/services/data/v\(version)/sobjects/\
+      \(object.name)/
+      """.utf8)
+  }
+
+  /// Adds a field by its path.
+  mutating func add(_ path: SOQLPath) throws {
+    let steps = try scope.relationships(of: path)
+    let field = try scope.resolve(path)
+    let key = (steps.map(\.lookup.name) + [field.field.name]).joined(separator: ".").lowercased()
+    guard seen.insert(key).inserted else {
+      throw OrgError(
+        code: "INVALID_FIELD",
+        message: QueryError.place(path) + "duplicate field selected: \(path.text)")
+    }
+    var node = root
+    for (index, step) in steps.enumerated() {
+      let name = step.lookup.name.lowercased()
+      if let known = node.parents[name] {
+        node = known
+        continue
+      }
+      let alias = try scope.join(Array(steps[...index])).alias
+      let next = Node()
+      node.parents[name] = next
+      node.entries.append(.parent(step.lookup, step.parent, alias: alias, next))
+      node = next
+    }
+    node.entries.append(.field(field))
+  }
+
+  /// Adds every field for which `wanted` holds.
+  mutating func addAll(where wanted: (FieldSchema) -> Bool, line: Int = 1, column: Int = 1) throws {
+    for field in scope.object.fields where wanted(field) {
+      try add(SOQLPath(parts: [field.name], line: line, column: column))
+    }
+  }
+
+  /// Adds a subquery over children.
+  mutating func add(children query: SOQLQuery) throws {
+    guard query.from.parts.count == 1,
+      let relationship = scope.object.children(relationship: query.from.text),
+      let child = scope.store.catalog.object(relationship.childObject)
+    else { throw QueryError.noRelationship(query.from, query.from.text) }
+    let inner = QueryScope(
+      store: scope.store, user: scope.user, object: child, soqlAlias: query.alias,
+      names: scope.names)
+    var planner = RowPlanner(
+      scope: inner, version: version, now: now, includeDeleted: includeDeleted)
+    try planner.add(query.selections)
+    var filter = ConditionPlanner(scope: planner.scope, includeDeleted: includeDeleted, now: now)
+    let condition = try filter.whole(query.condition, scope: query.scope, probing: true)
+    planner.scope = filter.scope
+    let order = try OrderPlanner.plan(query.orders, in: &planner.scope)
+    let plan = planner.finished()
+    let from: SQL = """
+      SELECT \(raw: plan.columns.joined(separator: ", ")) FROM \(try planner.scope.from()) WHERE \
+      \(raw: inner.alias).\(name: relationship.field) =
+      """
+    let parentBinding = Int32(from.bindings.count + 1)
+    var sql: SQL = "\(from) \(SQLiteValue.null) AND \(condition) ORDER BY \(order)"
+    if let limit = query.limit { sql += " LIMIT \(limit)" }
+    self.plan.children.append(
+      RowPlan.Children(sql: sql, parentBinding: parentBinding, plan: plan))
+    root.entries.append(
+      .children(relationship.name ?? query.from.text, self.plan.children.count - 1))
+  }
+
+  /// Adds the entries of a SELECT list.
+  mutating func add(_ selections: [SOQLSelection]) throws {
+    for selection in selections {
+      switch selection {
+      case .field(let path, _): try add(path)
+      case .children(let query): try add(children: query)
+      case .allFields(let which, let path):
+        guard ["ALL", "STANDARD", "CUSTOM"].contains(which) else {
+          throw OrgError(code: "MALFORMED_QUERY", message: "unexpected token: '\(which)'")
+        }
+        try addAll(
+          where: { which == "ALL" || $0.custom == (which == "CUSTOM") }, line: path.line,
+          column: path.column)
+      case .countRows, .aggregate:
+        throw OrgError(
+          code: "MALFORMED_QUERY", message: "Grouped query cannot be used together with fields")
+      }
+    }
+  }
+
+  /// The plan of what was added.
+  func finished() -> RowPlan {
+    var result = plan
+    result.members = members(of: root, into: &result.columns)
+    return result
+  }
+
+  private func members(of node: Node, into columns: inout [String]) -> [RowPlan.Member] {
+    node.entries.map { entry in
+      switch entry {
+      case .field(let field): return member(field, into: &columns)
+      case .children(let name, let index): return .children(Self.label(name), index)
+      case .parent(let lookup, let object, let alias, let inner):
+        let id = Int32(columns.count)
+        columns.append(alias + ".\"Id\"")
+        let inside = members(of: inner, into: &columns)
+        return .parent(
+          Self.label(lookup.relationshipName ?? lookup.name), head: Self.head(object, version),
+          id: id, inside)
+      }
+    }
+  }
+
+  private func member(_ target: ResolvedField, into columns: inout [String]) -> RowPlan.Member {
+    let label = Self.label(target.field.name)
+    let index = Int32(columns.count)
+    guard target.field.isStored else {
+      let prefix = String(target.field.name.dropLast("Address".count))
+      columns += AddressPart.allCases.map {
+        target.alias + "." + SQL.quoted(name: prefix + $0.suffix)
+      }
+      return .address(label, index)
+    }
+    columns.append(target.column)
+    if target.field.type == .boolean { return .flag(label, index) }
+    return target.field.type.isNumber ? .number(label, index) : .text(label, index)
+  }
+
+  private static func label(_ name: String) -> [UInt8] { Array(",\"\(name)\":".utf8) }
+}

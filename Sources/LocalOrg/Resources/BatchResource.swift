@@ -1,0 +1,56 @@
+import JSON
+
+/// `POST /composite/batch`: up to 25 requests, each on its own.
+enum BatchResource {
+  private static let most = 25
+
+  @Sendable static func run(_ call: Call) throws(OrgError) -> Answer {
+    let body = try call.object()
+    guard let values = body["batchRequests"]?.array, !values.isEmpty else {
+      throw .unreadableBody("The body has to have an array \"batchRequests\"")
+    }
+    guard values.count <= most else { throw .tooMany("subrequests", values.count, limit: most) }
+    let haltsAtError = body["haltOnError"]?.bool ?? false
+    var hasErrors = false
+    var writer = JSONWriter()
+    writer.beginArray()
+    for value in values {
+      let answer = hasErrors && haltsAtError ? halted : part(value, call)
+      if !answer.isSuccess { hasErrors = true }
+      writer.beginObject()
+      writer.name("statusCode")
+      writer.number(answer.status)
+      writer.name("result")
+      if answer.body.isEmpty { writer.null() } else { writer.raw(answer.body) }
+      writer.endObject()
+    }
+    writer.endArray()
+    var envelope = JSONWriter(reserving: writer.bytes.count + 40)
+    envelope.beginObject()
+    envelope.name("hasErrors")
+    envelope.bool(hasErrors)
+    envelope.name("results")
+    envelope.raw(writer.bytes)
+    envelope.endObject()
+    return Answer(body: envelope.bytes)
+  }
+
+  private static let halted = Answer.failure([
+    OrgError(
+      status: 412, code: "BATCH_PROCESSING_HALTED",
+      message: "Batch processing halted per request")
+  ])
+
+  private static func part(_ value: JSONValue, _ call: Call) -> Answer {
+    guard let method = value["method"]?.string, let url = value["url"]?.string else {
+      return .failure([.unreadableBody("Each of \"batchRequests\" has to have method and url")])
+    }
+    let target = Target(method: method.uppercased(), url: url)
+    guard let (version, path) = target.dataPath, path.first != "composite" else {
+      return .failure([.notFound])
+    }
+    let input = value["richInput"].flatMap { $0.isNull ? nil : $0 }
+    return Router.answer(
+      call.part(target, version: version, path: path, headers: [:], body: input))
+  }
+}

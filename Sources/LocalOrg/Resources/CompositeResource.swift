@@ -1,0 +1,126 @@
+import HTTP
+import JSON
+
+/// `POST /composite`: up to 25 requests in order, later ones may refer to earlier results.
+enum CompositeResource {
+  private static let most = 25
+  private static let mostQueries = 5
+
+  /// Thrown inside the transaction to undo it.
+  private struct RolledBack: Error {}
+
+  @Sendable static func run(_ call: Call) throws(OrgError) -> Answer {
+    let body = try call.object()
+    let parts = try parts(of: body)
+    let allOrNone = body["allOrNone"]?.bool ?? false
+    var results: [CompositeResult] = []
+    do {
+      if allOrNone {
+        try call.org.transaction {
+          results = perform(parts, call, haltsAtFailure: true)
+          if results.contains(where: { !$0.answer.isSuccess }) { throw RolledBack() }
+        }
+      } else {
+        results = perform(parts, call, haltsAtFailure: false)
+      }
+    } catch is RolledBack {
+      results = rolledBack(results, parts)
+    } catch {
+      throw .storage(error)
+    }
+    return envelope(results)
+  }
+
+  private static func parts(of body: JSONObject) throws(OrgError) -> [CompositePart] {
+    guard let values = body["compositeRequest"]?.array, !values.isEmpty else {
+      throw .unreadableBody("The body has to have an array \"compositeRequest\"")
+    }
+    guard values.count <= most else { throw .tooMany("operations", values.count, limit: most) }
+    var parts: [CompositePart] = []
+    var names: Set<String> = []
+    var queries = 0
+    for value in values {
+      let part = try CompositePart(value)
+      guard names.insert(part.referenceID).inserted else {
+        throw OrgError(
+          code: "INVALID_INPUT", message: "Duplicate referenceId \(part.referenceID)")
+      }
+      if part.isQueryOrCollection { queries += 1 }
+      parts.append(part)
+    }
+    guard queries <= mostQueries else {
+      throw .tooMany("query or collection operations", queries, limit: mostQueries)
+    }
+    return parts
+  }
+
+  private static func perform(_ parts: [CompositePart], _ call: Call, haltsAtFailure: Bool)
+    -> [CompositeResult]
+  {
+    var references = CompositeReferences()
+    var results: [CompositeResult] = []
+    for part in parts {
+      let answer: Answer
+      do throws(OrgError) {
+        answer = try part.run(call, references)
+      } catch {
+        answer = .failure([error])
+      }
+      references.add(part.referenceID, answer)
+      results.append(CompositeResult(referenceID: part.referenceID, answer: answer))
+      if haltsAtFailure, !answer.isSuccess { break }
+    }
+    return results
+  }
+
+  /// The one that failed says why; everything else was undone or never done.
+  private static func rolledBack(_ results: [CompositeResult], _ parts: [CompositePart])
+    -> [CompositeResult]
+  {
+    let halted = Answer.failure([
+      OrgError(
+        code: "PROCESSING_HALTED",
+        message: "The transaction was rolled back since another operation in the same "
+          + "transaction failed.")
+    ])
+    return parts.enumerated().map { index, part in
+      let own = index < results.count ? results[index] : nil
+      if let own, !own.answer.isSuccess { return own }
+      return CompositeResult(referenceID: part.referenceID, answer: halted)
+    }
+  }
+
+  private static func envelope(_ results: [CompositeResult]) -> Answer {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("compositeResponse")
+    writer.beginArray()
+    for result in results {
+      writer.beginObject()
+      writer.name("body")
+      if result.answer.body.isEmpty { writer.null() } else { writer.raw(result.answer.body) }
+      writer.name("httpHeaders")
+      writer.beginObject()
+      for field in result.answer.headers.all {
+        writer.name(field.name)
+        writer.string(field.value)
+      }
+      writer.endObject()
+      writer.name("httpStatusCode")
+      writer.number(result.answer.status)
+      writer.name("referenceId")
+      writer.string(result.referenceID)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.endObject()
+    let records = results.reduce(0) { $0 + ($1.answer.isSuccess ? $1.answer.records ?? 0 : 0) }
+    return Answer(body: writer.bytes, records: records)
+  }
+}
+
+/// What one part of a composite answered.
+struct CompositeResult: Sendable {
+  let referenceID: String
+  let answer: Answer
+}

@@ -1,0 +1,63 @@
+import JSON
+
+/// One record by an external id: `/sobjects/X/FIELD/VALUE`.
+enum ExternalRowResource {
+  @Sendable static func read(_ call: Call) throws(OrgError) -> Answer {
+    let schema = try call.schema()
+    return try RowResource.read(schema, id: try id(schema, call), call)
+  }
+
+  /// 201 with `created`, or 200; up to version 45 an update answers 204.
+  @Sendable static func upsert(_ call: Call) throws(OrgError) -> Answer {
+    let schema = try call.schema()
+    let fields = try RowResource.fields(call)
+    try RowResource.refuseID(in: fields)
+    for name in fields.names where name.lowercased() == call.path[2].lowercased() {
+      throw OrgError(
+        code: "INVALID_FIELD",
+        message: "The \(name) field should not be specified in the sobject data.", fields: [name])
+    }
+    let outcome = call.org.upsert(
+      schema.name, externalField: call.path[2], value: call.path[3], fields, as: call.user)
+    switch outcome {
+    case .success(let id, let created):
+      if !created, let number = Int(call.version.prefix { $0 != "." }), number <= 45 {
+        return .empty(204, records: 1)
+      }
+      var answer = Answer.json(
+        ["id": .string(id), "success": true, "errors": [], "created": .bool(created)],
+        status: created ? 201 : 200, records: 1)
+      if created { answer.headers["Location"] = "\(call.root)/sobjects/\(schema.name)/\(id)" }
+      return answer
+    case .failure(let errors): return .failure(errors)
+    }
+  }
+
+  /// `POST /sobjects/X/FIELD`: an upsert without a value, which is a create.
+  @Sendable static func createWithoutValue(_ call: Call) throws(OrgError) -> Answer {
+    let schema = try call.schema()
+    guard schema.field(call.path[2]) != nil else {
+      throw .methodNotAllowed(call.target.method, allowed: ["DELETE", "GET", "HEAD", "PATCH"])
+    }
+    let outcome = call.org.upsert(
+      schema.name, externalField: call.path[2], value: nil, try RowResource.fields(call),
+      as: call.user)
+    return RowResource.created(outcome, schema, call)
+  }
+
+  @Sendable static func delete(_ call: Call) throws(OrgError) -> Answer {
+    let schema = try call.schema()
+    switch call.org.delete(schema.name, id: try id(schema, call), as: call.user) {
+    case .success: return .empty(204, records: 1)
+    case .failure(let errors): return .failure(errors)
+    }
+  }
+
+  private static func id(_ schema: ObjectSchema, _ call: Call) throws(OrgError) -> String {
+    if call.path[2].lowercased() == "id" { return call.path[3] }
+    let found = try call.org.find(
+      schema.name, externalField: call.path[2], value: call.path[3], as: call.user)
+    guard let found else { throw .notFound }
+    return found
+  }
+}

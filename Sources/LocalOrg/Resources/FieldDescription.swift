@@ -1,0 +1,53 @@
+import JSON
+
+/// A field as describe shows it: every key, because clients fail on a missing one.
+enum FieldDescription {
+  static func of(_ field: FieldSchema, in schema: ObjectSchema) -> JSONObject {
+    let isData = field.isStored
+    let isSortable = field.sortable && isData
+    return [
+      "aggregatable": .bool(isData && field.type != .boolean), "aiPredictionField": false,
+      "autoNumber": .bool(field.autoNumber),
+      "byteLength": JSONValue(field.type.isID ? 18 : field.length * (field.type.isText ? 3 : 1)),
+      "calculated": .bool(field.calculated), "calculatedFormula": .null, "cascadeDelete": false,
+      "caseSensitive": .bool(field.caseSensitive),
+      "compoundFieldName": field.compoundFieldName.map(JSONValue.string) ?? .null,
+      "controllerName": .null, "createable": .bool(field.createable),
+      "custom": .bool(field.custom), "defaultValue": defaultValue(field),
+      "defaultValueFormula": .null, "defaultedOnCreate": .bool(field.defaultedOnCreate),
+      "dependentPicklist": false, "deprecatedAndHidden": false,
+      "digits": JSONValue(field.digits), "displayLocationInDecimal": .bool(field.type == .location),
+      "encrypted": false, "externalId": .bool(field.externalId), "extraTypeInfo": .null,
+      "filterable": .bool(field.filterable && isData), "filteredLookupInfo": .null,
+      "formulaTreatNullNumberAsZero": false, "groupable": .bool(isData && field.length <= 255),
+      "highScaleNumber": false, "htmlFormatted": false, "idLookup": .bool(field.idLookup),
+      "inlineHelpText": .null, "label": .string(field.label),
+      "length": JSONValue(field.type.isID ? 18 : field.length), "mask": .null, "maskType": .null,
+      "name": .string(field.name), "nameField": .bool(field.nameField),
+      "namePointing": .bool(field.isPolymorphic), "nillable": .bool(field.nillable),
+      "permissionable": .bool(field.nillable && field.createable),
+      "picklistValues": .array(field.picklistValues.map(picklistValue)),
+      "polymorphicForeignKey": .bool(field.isPolymorphic),
+      "precision": JSONValue(field.precision), "queryByDistance": .bool(field.type == .location),
+      "referenceTargetField": .null, "referenceTo": JSONValue(field.referenceTo),
+      "relationshipName": field.relationshipName.map(JSONValue.string) ?? .null,
+      "relationshipOrder": .null, "restrictedDelete": false, "restrictedPicklist": false,
+      "scale": JSONValue(field.scale), "searchPrefilterable": .bool(field.type == .reference),
+      "soapType": .string(field.soapType), "sortable": .bool(isSortable),
+      "type": .string(field.type.rawValue), "unique": .bool(field.unique),
+      "updateable": .bool(field.updateable), "writeRequiresMasterRead": false,
+    ]
+  }
+
+  private static func defaultValue(_ field: FieldSchema) -> JSONValue {
+    guard let text = field.defaultValue else { return field.type == .boolean ? false : .null }
+    return field.type == .boolean ? .bool(text == "true") : .string(text)
+  }
+
+  private static func picklistValue(_ value: PicklistValue) -> JSONValue {
+    [
+      "active": true, "defaultValue": .bool(value.isDefault), "label": .string(value.value),
+      "validFor": .null, "value": .string(value.value),
+    ]
+  }
+}

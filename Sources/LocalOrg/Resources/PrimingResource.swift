@@ -1,0 +1,86 @@
+import JSON
+import System
+
+/// `GET /connect/briefcase/priming-records`: what the user's briefcases for this app hold.
+enum PrimingResource {
+  @Sendable static func read(_ call: Call) throws(OrgError) -> Answer {
+    let token = call.target.query("relayToken").flatMap { $0.isEmpty ? nil : $0 }
+    var after: Int64?
+    if let text = call.target.query("changedAfterTimestamp") {
+      guard let time = Dates.milliseconds(iso8601: text) else {
+        throw OrgError(
+          code: "ILLEGAL_QUERY_PARAMETER_VALUE",
+          message: "changedAfterTimestamp is not a date and time")
+      }
+      after = time
+    }
+    if token != nil, after != nil, call.settings.isStrict {
+      throw OrgError(
+        code: "ILLEGAL_QUERY_PARAMETER_VALUE",
+        message: "relayToken and changedAfterTimestamp exclude each other")
+    }
+    // A mobile client sends both from its second page on; the token knows the first page's date.
+    let page = try call.org.primingRecords(
+      as: call.user, app: call.session.clientID, changedAfter: token == nil ? after : nil,
+      relayToken: token, pageSize: call.settings.primingPageSize)
+    return answer(page, call.faults)
+  }
+
+  private static func answer(_ page: PrimingPage, _ faults: FaultPlan) -> Answer {
+    let injected = faults.ruleErrors
+    let hidden = Set(injected.compactMap(\.object))
+    let entries = page.entries.filter { !hidden.contains($0.object) }
+    var writer = JSONWriter(reserving: entries.count * 72 + 400)
+    writer.beginObject()
+    writer.name("primingRecords")
+    writeGroups(entries, &writer)
+    writer.name("relayToken")
+    if let token = page.relayToken { writer.string(token) } else { writer.null() }
+    writer.name("ruleErrors")
+    writer.value(
+      .array(
+        (page.ruleErrors + injected.map(\.ruleID)).map { ["ruleId": .string($0)] }))
+    writer.name("stats")
+    writer.value([
+      "ruleCountTotal": JSONValue(page.ruleCountTotal),
+      "recordCountTotal": JSONValue(page.recordCountTotal),
+      "ruleCountServed": JSONValue(page.ruleCountServed),
+      "recordCountServed": JSONValue(entries.count),
+    ])
+    writer.endObject()
+    return Answer(body: writer.bytes, records: entries.count)
+  }
+
+  /// By object, then by record type, each in the order of its first entry.
+  private static func writeGroups(_ entries: [PrimingPage.Entry], _ writer: inout JSONWriter) {
+    var objects: [String] = []
+    var types: [String: [String]] = [:]
+    var groups: [String: [PrimingPage.Entry]] = [:]
+    for entry in entries {
+      let key = entry.object + "/" + entry.recordTypeID
+      if types[entry.object] == nil { objects.append(entry.object) }
+      if groups[key] == nil { types[entry.object, default: []].append(entry.recordTypeID) }
+      groups[key, default: []].append(entry)
+    }
+    writer.beginObject()
+    for object in objects {
+      writer.name(object)
+      writer.beginObject()
+      for type in types[object] ?? [] {
+        writer.name(type)
+        writer.beginArray()
+        for entry in groups[object + "/" + type] ?? [] {
+          writer.beginObject()
+          writer.name("id")
+          writer.string(entry.id)
+          writer.name("systemModstamp")
+          writer.string(entry.systemModstamp)
+          writer.endObject()
+        }
+        writer.endArray()
+      }
+      writer.endObject()
+    }
+    writer.endObject()
+  }
+}

@@ -1,0 +1,62 @@
+import JSON
+
+/// Serves `/query`, `/queryAll` and their further pages.
+///
+/// Parameters of the address that it does not know are ignored.
+enum QueryResource {
+  @Sendable static func query(_ call: Call) throws(OrgError) -> Answer {
+    try first(call, includeDeleted: false)
+  }
+
+  @Sendable static func queryAll(_ call: Call) throws(OrgError) -> Answer {
+    try first(call, includeDeleted: true)
+  }
+
+  /// A page by its locator, which both addresses understand.
+  @Sendable static func more(_ call: Call) throws(OrgError) -> Answer {
+    let page = try call.org.queryMore(
+      call.path[1], as: call.user, batchSize: batchSize(call), version: call.version)
+    return answer(page, call)
+  }
+
+  private static func first(_ call: Call, includeDeleted: Bool) throws(OrgError) -> Answer {
+    guard let soql = call.target.query("q"), !soql.isEmpty else {
+      throw OrgError(code: "MALFORMED_QUERY", message: "A query string has to be specified")
+    }
+    let page = try call.org.query(
+      soql, as: call.user, includeDeleted: includeDeleted, batchSize: batchSize(call),
+      version: call.version)
+    return answer(page, call)
+  }
+
+  /// The envelope says where the next page is before the records begin, so that a client can ask
+  /// for it while this one arrives; the records are spliced in as the engine made them.
+  private static func answer(_ page: QueryPage, _ call: Call) -> Answer {
+    var writer = JSONWriter(reserving: page.records.count + 160)
+    writer.beginObject()
+    writer.name("totalSize")
+    writer.number(page.totalSize)
+    writer.name("done")
+    writer.bool(page.done)
+    if let locator = page.locator {
+      writer.name("nextRecordsUrl")
+      writer.string("\(call.root)/query/\(locator)")
+    }
+    writer.name("records")
+    writer.raw(page.records)
+    writer.endObject()
+    return Answer(body: writer.bytes, records: page.count)
+  }
+
+  /// `Sforce-Query-Options: batchSize=N`, between 200 and 2,000.
+  private static func batchSize(_ call: Call) -> Int {
+    var size = 2000
+    for option in (call.headers["Sforce-Query-Options"] ?? "").split(separator: ",") {
+      let sides = option.split(separator: "=").map { $0.filter { $0 != " " } }
+      if sides.count == 2, sides[0].lowercased() == "batchsize", let number = Int(sides[1]) {
+        size = min(max(number, 200), 2000)
+      }
+    }
+    return min(size, call.faults.pageLimit ?? size)
+  }
+}

@@ -1,0 +1,56 @@
+import JSON
+
+/// `/composite/sobjects/X`: up to 2,000 records by id, null for each that cannot be read.
+enum RetrieveResource {
+  private static let most = 2000
+
+  @Sendable static func readBody(_ call: Call) throws(OrgError) -> Answer {
+    let body = try call.object()
+    return try read(call, ids: try texts("ids", body), fields: try texts("fields", body))
+  }
+
+  @Sendable static func readQuery(_ call: Call) throws(OrgError) -> Answer {
+    func list(_ name: String) throws(OrgError) -> [String] {
+      guard let text = call.target.query(name), !text.isEmpty else { throw missing(name) }
+      return text.split(separator: ",").map { String($0.filter { $0 != " " }) }
+    }
+    return try read(call, ids: try list("ids"), fields: try list("fields"))
+  }
+
+  private static func read(_ call: Call, ids: [String], fields: [String]) throws(OrgError) -> Answer
+  {
+    guard let schema = call.org.schema(call.path[2]) else { throw .unknownObject(call.path[2]) }
+    guard ids.count <= most else { throw .tooMany("ids", ids.count, limit: most) }
+    let body = try call.org.retrieve(
+      schema.name, ids: spoiled(ids, call.faults.nullIDs), fields: fields, as: call.user,
+      version: call.version)
+    return Answer(body: body, records: ids.count)
+  }
+
+  /// An injected null: the id becomes one that nothing has.
+  private static func spoiled(_ ids: [String], _ nulls: [String]) -> [String] {
+    guard !nulls.isEmpty else { return ids }
+    let hidden = Set(nulls.compactMap { OrgID.normalize($0) })
+    return ids.map { id in
+      OrgID.normalize(id).map(hidden.contains) == true ? "000000000000000AAA" : id
+    }
+  }
+
+  private static func texts(_ name: String, _ body: JSONObject) throws(OrgError) -> [String] {
+    guard let values = body[name]?.array, !values.isEmpty else { throw missing(name) }
+    var texts: [String] = []
+    texts.reserveCapacity(values.count)
+    for value in values {
+      guard let text = value.string else {
+        throw .unreadableBody("\(name) has to be an array of strings")
+      }
+      texts.append(text)
+    }
+    return texts
+  }
+
+  private static func missing(_ name: String) -> OrgError {
+    OrgError(
+      code: "MISSING_ARGUMENT", message: "The \(name) parameter is required and may not be empty")
+  }
+}

@@ -1,0 +1,40 @@
+import JSON
+
+/// The versions of the API, and the resources of one.
+enum VersionResource {
+  /// Every version that `/services/data` lists; others are served too.
+  static let numbers = 31...66
+
+  /// `GET /services/data`: ascending, as clients that take the last one expect.
+  static var versions: Answer {
+    .json(
+      .array(
+        numbers.map { number in
+          [
+            "label": .string(label(of: number)), "url": .string("/services/data/v\(number).0"),
+            "version": .string("\(number).0"),
+          ]
+        }))
+  }
+
+  /// `GET /services/data/vNN.0`.
+  @Sendable static func resources(_ call: Call) throws(OrgError) -> Answer {
+    let names = [
+      "sobjects", "query", "queryAll", "limits", "recent", "composite",
+    ]
+    var object = JSONObject()
+    for name in names { object[name] = .string("\(call.root)/\(name)") }
+    object["connect"] = .string("\(call.root)/connect")
+    object["identity"] = .string("/id/\(call.org.organizationID)/\(call.user.id)")
+    return .json(.object(object))
+  }
+
+  /// Three releases a year; 59.0 was the winter release of 2024.
+  private static func label(of number: Int) -> String {
+    let seasons = ["Winter", "Spring", "Summer"]
+    let distance = number - 59
+    let season = ((distance % 3) + 3) % 3
+    let year = 24 + (distance - season) / 3
+    return "\(seasons[season]) '\(year)"
+  }
+}

@@ -1,0 +1,47 @@
+import SQLite
+
+/// What a user may do with a record.
+struct Access {
+  /// From nothing to everything.
+  enum Level {
+    /// There is no such record, or none that the user may know of.
+    case none
+    /// It is in the recycle bin.
+    case deleted
+    case read
+    case edit
+    /// Edit, delete and give away.
+    case full
+  }
+
+  let store: OrgStore
+  let user: OrgUser
+
+  func level(_ schema: ObjectSchema, id: String) throws -> Level {
+    let table = try store.table(schema.name)
+    let owner = schema.hasOwner ? "\"OwnerId\"" : "NULL"
+    let statement = try store.prepared(
+      """
+      SELECT "IsDeleted", \(owner), (SELECT edit FROM share WHERE user = ?1 AND record = ?2)
+      FROM \(table.table) WHERE "Id" = ?2
+      """)
+    try statement.bind(1, user.id)
+    try statement.bind(2, id)
+    defer { statement.reset() }
+    guard try statement.step() else { return .none }
+    let isDeleted = statement.columnInteger(0) != 0
+    let owns = statement.columnText(1) == user.id
+    let edits: Bool? = statement.isNull(2) ? nil : statement.columnInteger(2) != 0
+    let level: Level
+    if user.modifiesAll || owns {
+      level = .full
+    } else if schema.sharing == .publicRead || user.viewsAll {
+      level = edits == true ? .edit : .read
+    } else if let edits {
+      level = edits ? .edit : .read
+    } else {
+      level = .none
+    }
+    return isDeleted && level != .none ? .deleted : level
+  }
+}

@@ -1,0 +1,161 @@
+import JSON
+import SQLite
+import System
+
+/// Writes single records for one user, by the rules of the API.
+struct RecordWriter {
+  let store: OrgStore
+  let user: OrgUser
+
+  // MARK: Create
+
+  func create(_ object: String, _ fields: JSONObject) throws -> RowOutcome {
+    let schema = try writable(object)
+    var input = try RowInput(fields, of: schema, creating: true, reader: reader)
+    if let error = try firstProblem(input) { input.fail(error) }
+    guard input.errors.isEmpty else { return .failure(input.errors) }
+    try derive(&input)
+    let id = try store.insert(schema.name, input.values, by: user.id, at: store.tick())
+    return .success(id: id, created: true)
+  }
+
+  /// What follows from a parent at the birth of a record.
+  private func derive(_ input: inout RowInput) throws {
+    guard input.object.name == "ServiceAppointment",
+      case .text(let parent)? = input.values["ParentRecordId"],
+      let target = store.catalog.object(ofID: parent)
+    else { return }
+    if target.name == "Account" {
+      input.set("AccountId", .text(parent))
+      return
+    }
+    let table = try store.table(target.name)
+    if let place = table.place("AccountId"), let row = try store.row(table, id: parent) {
+      input.set("AccountId", row[place])
+    }
+  }
+
+  // MARK: Update
+
+  func update(_ object: String, id: String, _ fields: JSONObject, ifUnmodifiedSince: Int64?) throws
+    -> RowOutcome
+  {
+    let schema = try schema(object)
+    let id = try editable(schema, id)
+    let table = try store.table(schema.name)
+    if let limit = ifUnmodifiedSince, let place = table.place("LastModifiedDate"),
+      let text = try store.row(table, id: id)?[place].text,
+      let modified = Dates.milliseconds(iso8601: text), modified / 1000 > limit / 1000
+    {
+      return .failure([
+        OrgError(
+          status: 412, code: "PRECONDITION_FAILED",
+          message: "The record was modified after the given date")
+      ])
+    }
+    var input = try RowInput(fields, of: schema, creating: false, reader: reader)
+    if let error = try firstProblem(input, id: id) { input.fail(error) }
+    guard input.errors.isEmpty else { return .failure(input.errors) }
+    if input.values["OwnerId"] != nil, try level(schema, id) != .full {
+      throw OrgError.readOnlyRecord
+    }
+    try store.change(id, by: user.id) { row, table in
+      for (name, value) in input.values {
+        if let place = table.place(name) { row[place] = value }
+      }
+    }
+    return .success(id: id, created: false)
+  }
+
+  // MARK: Delete and upsert
+
+  func delete(_ object: String?, id given: String) throws -> RowOutcome {
+    guard let normal = OrgID.normalize(given) else { throw OrgError.malformedID(given) }
+    guard let owner = store.catalog.object(ofID: normal) else { throw OrgError.notFound }
+    let schema = try object.map { try self.schema($0) } ?? owner
+    guard schema.name == owner.name else { throw OrgError.notFound }
+    switch try level(schema, normal) {
+    case .none: throw OrgError.notFound
+    case .deleted: throw OrgError.deleted
+    case .read, .edit: throw OrgError.readOnlyRecord
+    case .full: break
+    }
+    guard schema.name != "User", schema.name != "Organization", schema.name != "Profile" else {
+      throw OrgError(code: "DELETE_FAILED", message: "\(schema.label) records cannot be deleted")
+    }
+    try store.change(normal, by: user.id) { row, table in
+      if let place = table.place("IsDeleted") { row[place] = 1 }
+    }
+    return .success(id: normal, created: false)
+  }
+
+  func upsert(_ object: String, externalField: String, value: String?, _ fields: JSONObject) throws
+    -> RowOutcome
+  {
+    let schema = try schema(object)
+    guard let field = schema.field(externalField), field.idLookup else {
+      throw OrgError(
+        status: 404, code: "NOT_FOUND",
+        message: "Provided external ID field does not exist or is not accessible: \(externalField)")
+    }
+    if field.type == .id {
+      guard let value, !value.isEmpty else { return try create(object, fields) }
+      return try update(object, id: value, fields, ifUnmodifiedSince: nil)
+    }
+    guard fields.names.allSatisfy({ $0.lowercased() != field.name.lowercased() }) else {
+      throw OrgError(
+        code: "INVALID_FIELD",
+        message: "The \(field.name) field should not be specified in the sobject data.")
+    }
+    if let value, let id = try reader.find(object, externalField: field.name, value: value) {
+      return try update(object, id: id, fields, ifUnmodifiedSince: nil)
+    }
+    var whole = fields
+    if let value { whole[field.name] = .string(value) }
+    return try create(object, whole)
+  }
+
+  // MARK: Parts
+
+  private var reader: RecordReader { RecordReader(store: store, user: user, version: "66.0") }
+
+  private func firstProblem(_ input: RowInput, id: String? = nil) throws -> OrgError? {
+    guard input.errors.isEmpty else { return nil }
+    let check = ReferenceCheck(store: store, user: user)
+    return try check.problem(input) ?? check.duplicate(input, except: id)
+  }
+
+  private func level(_ schema: ObjectSchema, _ id: String) throws -> Access.Level {
+    try Access(store: store, user: user).level(schema, id: id)
+  }
+
+  private func schema(_ object: String) throws -> ObjectSchema {
+    guard let schema = store.catalog.object(object) else {
+      throw OrgError(
+        status: 404, code: "NOT_FOUND", message: "The requested resource does not exist")
+    }
+    return schema
+  }
+
+  /// The object, if the user may create records of it.
+  private func writable(_ object: String) throws -> ObjectSchema {
+    let schema = try schema(object)
+    guard user.modifiesAll || schema.sharing == .privateToOwner else {
+      throw OrgError(
+        status: 403, code: "CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY",
+        message: "entity type cannot be inserted: \(schema.label)")
+    }
+    return schema
+  }
+
+  /// The 18-character id of a record that the user may change.
+  private func editable(_ schema: ObjectSchema, _ id: String) throws -> String {
+    guard let normal = OrgID.normalize(id) else { throw OrgError.malformedID(id) }
+    switch try level(schema, normal) {
+    case .none: throw OrgError.notFound
+    case .deleted: throw OrgError.deleted
+    case .read: throw OrgError.readOnlyRecord
+    case .edit, .full: return normal
+    }
+  }
+}

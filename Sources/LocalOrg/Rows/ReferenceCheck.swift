@@ -1,0 +1,70 @@
+import SQLite
+
+/// Whether the references and unique values of a row hold.
+struct ReferenceCheck {
+  let store: OrgStore
+  let user: OrgUser
+
+  /// The first thing that is wrong with the row's references, if any.
+  func problem(_ input: RowInput) throws -> OrgError? {
+    for field in input.object.fields where field.type == .reference {
+      guard case .text(let id)? = input.values[field.name] else { continue }
+      if let error = try problem(field, id) { return error }
+    }
+    return nil
+  }
+
+  private func problem(_ field: FieldSchema, _ id: String) throws -> OrgError? {
+    guard let target = store.catalog.object(ofID: id), field.referenceTo.contains(target.name)
+    else {
+      return OrgError(
+        code: "MALFORMED_ID", message: "\(field.label): id value of incorrect type: \(id)",
+        fields: [field.name])
+    }
+    switch try Access(store: store, user: user).level(target, id: id) {
+    case .deleted:
+      return OrgError(
+        code: "ENTITY_IS_DELETED", message: "entity is deleted", fields: [field.name])
+    case .none:
+      let table = try store.table(target.name)
+      guard try store.row(table, id: id) != nil else {
+        return OrgError(
+          code: "INVALID_CROSS_REFERENCE_KEY", message: "invalid cross reference id",
+          fields: [field.name])
+      }
+      return OrgError(
+        code: "INSUFFICIENT_ACCESS_ON_CROSS_REFERENCE_ENTITY",
+        message: "insufficient access rights on cross-reference id: \(id.prefix(15))",
+        fields: [field.name])
+    case .read, .edit, .full:
+      guard field.name == "OwnerId",
+        try store.users(where: "u.\"Id\" = \(id)").first?.isActive != true
+      else { return nil }
+      return OrgError(
+        code: "INACTIVE_OWNER_OR_USER",
+        message: "operation performed with inactive user [\(id)] as owner of the record",
+        fields: [field.name])
+    }
+  }
+
+  /// Whether another record has one of the row's unique values.
+  func duplicate(_ input: RowInput, except id: String? = nil) throws -> OrgError? {
+    let table = try store.table(input.object.name)
+    for field in input.object.fields where field.unique {
+      guard case .text(let value)? = input.values[field.name] else { continue }
+      let collation = FilterValue.collation(field)
+      let other = try store.connection.text(
+        """
+        SELECT "Id" FROM \(raw: table.table) WHERE \(name: field.name) = \(value)\
+        \(raw: collation) AND "IsDeleted" = 0 AND "Id" <> \(id ?? "")
+        """)
+      guard let other else { continue }
+      return OrgError(
+        code: "DUPLICATE_VALUE",
+        message: "duplicate value found: \(field.name) duplicates value on record with id: "
+          + String(other.prefix(15)),
+        fields: [field.name])
+    }
+    return nil
+  }
+}

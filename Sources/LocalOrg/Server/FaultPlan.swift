@@ -1,0 +1,91 @@
+import HTTP
+
+/// The faults that strike one request, by the moment at which they do.
+struct FaultPlan: Sendable {
+  let actions: [Faults.Action]
+
+  /// How the log names them.
+  var label: String? {
+    actions.isEmpty ? nil : actions.map(\.label).joined(separator: ", ")
+  }
+
+  /// Whether the caller's session ends first.
+  var expiresSession: Bool {
+    actions.contains { if case .expireSession = $0 { true } else { false } }
+  }
+
+  /// The most records of a query page.
+  var pageLimit: Int? {
+    for case .shortPage(let records) in actions { return records }
+    return nil
+  }
+
+  /// The records that a retrieve does not find.
+  var nullIDs: [String] {
+    actions.compactMap { if case .nullEntry(let id) = $0 { id } else { nil } }
+  }
+
+  /// The rules that priming reports as failed, with the objects they leave out.
+  var ruleErrors: [(ruleID: String, object: String?)] {
+    actions.compactMap {
+      if case .ruleError(let ruleID, let object) = $0 { (ruleID, object) } else { nil }
+    }
+  }
+
+  /// What happens to the org before the request is looked at.
+  func strikeBefore(_ org: Org) throws {
+    for action in actions {
+      switch action {
+      case .mutate(let body): try body(org)
+      case .expireCursors: try org.expireCursors()
+      default: break
+      }
+    }
+  }
+
+  /// The answer that stands in for work that is not done; nil when it is to be done.
+  var answerBefore: ServerResponse? {
+    for action in actions {
+      switch action {
+      case .status(let status, let code, let message, false):
+        return Self.refusal(status, code, message)
+      case .limitExceeded:
+        let error = OrgError.limitExceeded
+        return Self.refusal(error.status, error.code, error.message)
+      case .drop(afterCommit: false):
+        return ServerResponse(status: 500, fault: .dropBeforeHead)
+      case .respond(let response): return response
+      default: break
+      }
+    }
+    return nil
+  }
+
+  /// The answer after the work, with what happens to it on the way.
+  func spoil(_ response: ServerResponse) -> ServerResponse {
+    var result = response
+    for action in actions {
+      switch action {
+      case .status(let status, let code, let message, true):
+        result = Self.refusal(status, code, message)
+      case .drop(afterCommit: true): result.fault = .dropBeforeHead
+      case .truncate(let bytes): result.fault = .dropAfter(bytes: bytes)
+      case .delay(let milliseconds):
+        if result.fault == nil { result.fault = .delay(milliseconds: milliseconds) }
+      case .pause(let bytes, let gate): result.fault = .pause(afterBytes: bytes, until: gate)
+      default: break
+      }
+    }
+    return result
+  }
+
+  private static func refusal(_ status: Int, _ code: String, _ message: String) -> ServerResponse {
+    let answer = Answer.failure([OrgError(status: status, code: code, message: message)])
+    return ServerResponse(status: status, headers: Wire.json, body: answer.body)
+  }
+}
+
+/// Header fields that every answer shares.
+enum Wire {
+  static let json: HTTPHeaders = ["Content-Type": "application/json;charset=UTF-8"]
+}

@@ -1,0 +1,149 @@
+import HTTP
+import Synchronization
+
+/// Failures to inject: each waits for its requests and then does its harm.
+package final class Faults: Sendable {
+  /// Which requests a fault means; what is nil does not matter.
+  package struct Match: Sendable {
+    /// What the request asks for.
+    package var kind: RequestKind?
+    /// The method.
+    package var method: String?
+    /// The beginning of the decoded path.
+    package var pathPrefix: String?
+    /// Whether it changes records.
+    package var isWrite: Bool?
+    /// The user name of its token.
+    package var user: String?
+
+    /// Requests of this description.
+    package init(
+      kind: RequestKind? = nil, method: String? = nil, pathPrefix: String? = nil,
+      isWrite: Bool? = nil, user: String? = nil
+    ) {
+      self.kind = kind
+      self.method = method
+      self.pathPrefix = pathPrefix
+      self.isWrite = isWrite
+      self.user = user
+    }
+
+    /// Every request.
+    package static let any = Match()
+    /// Requests of a kind.
+    package static func kind(_ kind: RequestKind) -> Match { Match(kind: kind) }
+    /// Requests that change records.
+    package static let writes = Match(isWrite: true)
+
+    func covers(_ request: RequestFacts) -> Bool {
+      (kind.map { $0 == request.kind } ?? true) && (method.map { $0 == request.method } ?? true)
+        && (pathPrefix.map { request.path.hasPrefix($0) } ?? true)
+        && (isWrite.map { $0 == request.isWrite } ?? true)
+        && (user.map { $0.lowercased() == request.user?.lowercased() } ?? true)
+    }
+  }
+
+  /// What goes wrong.
+  package enum Action: Sendable {
+    /// A refusal in place of the answer; after the commit, the work is done all the same.
+    case status(Int, code: String, message: String = "injected fault", afterCommit: Bool = false)
+    /// Any answer at all, in place of the right one.
+    case respond(ServerResponse)
+    /// The connection ends without an answer, before or after the work is done.
+    case drop(afterCommit: Bool)
+    /// The body ends after so many bytes, less than its length.
+    case truncate(bytes: Int)
+    /// The answer is held back.
+    case delay(milliseconds: Int)
+    /// The body stops after so many bytes until `until` returns.
+    case pause(afterBytes: Int, until: @Sendable () -> Void)
+    /// The request's session ends before it is looked at.
+    case expireSession
+    /// Every query locator given out so far becomes invalid first.
+    case expireCursors
+    /// A query page holds at most so many records, whatever was asked for.
+    case shortPage(records: Int)
+    /// A retrieve answers null for this record.
+    case nullEntry(id: String)
+    /// Priming names this rule as failed, and leaves out an object's records when one is named.
+    case ruleError(ruleID: String, object: String? = nil)
+    /// The day's calls are used up.
+    case limitExceeded
+    /// Somebody else works on the org first.
+    case mutate(@Sendable (Org) throws -> Void)
+
+    /// How the log names it.
+    var label: String {
+      switch self {
+      case .status(let status, let code, _, let after):
+        "status \(status) \(code)\(after ? " after commit" : "")"
+      case .respond(let response): "respond \(response.status)"
+      case .drop(let after): after ? "drop after commit" : "drop before commit"
+      case .truncate(let bytes): "truncate at \(bytes)"
+      case .delay(let milliseconds): "delay \(milliseconds)"
+      case .pause(let bytes, _): "pause at \(bytes)"
+      case .expireSession: "expire session"
+      case .expireCursors: "expire cursors"
+      case .shortPage(let records): "short page \(records)"
+      case .nullEntry: "null entry"
+      case .ruleError: "rule error"
+      case .limitExceeded: "limit exceeded"
+      case .mutate: "mutate"
+      }
+    }
+  }
+
+  private struct Armed {
+    let match: Match
+    let first: Int
+    let times: Int
+    let action: Action
+    var seen = 0
+    var fired = 0
+  }
+
+  private let state = Mutex<[Armed]>([])
+
+  /// No faults.
+  package init() {}
+
+  /// Arms a fault that strikes at the `nth` request that matches from now on.
+  ///
+  /// It strikes the next ones too, up to `times` in all. Several faults may strike one request, in
+  /// the order of arming.
+  package func add(_ match: Match, nth: Int = 1, times: Int = 1, _ action: Action) {
+    state.withLock {
+      $0.append(Armed(match: match, first: max(nth, 1), times: times, action: action))
+    }
+  }
+
+  /// Disarms every fault.
+  package func removeAll() { state.withLock { $0 = [] } }
+
+  /// How often faults struck.
+  package var fired: Int { state.withLock { $0.reduce(0) { $0 + $1.fired } } }
+
+  func plan(for request: RequestFacts) -> FaultPlan {
+    state.withLock { faults in
+      var actions: [Action] = []
+      for index in faults.indices where faults[index].match.covers(request) {
+        faults[index].seen += 1
+        let place = faults[index].seen - faults[index].first
+        if place >= 0, place < faults[index].times {
+          faults[index].fired += 1
+          actions.append(faults[index].action)
+        }
+      }
+      return FaultPlan(actions: actions)
+    }
+  }
+}
+
+/// What is known of a request when its faults are chosen.
+struct RequestFacts: Sendable {
+  let kind: RequestKind
+  let method: String
+  let path: String
+  let isWrite: Bool
+  let user: String?
+}

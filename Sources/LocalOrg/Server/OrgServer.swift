@@ -1,0 +1,110 @@
+import Crypto
+import HTTP
+import JSON
+import Synchronization
+import System
+
+/// Serves an org over HTTP, and over TLS when it is given an identity.
+package final class OrgServer: Sendable {
+  /// An app that logs in with a secret and acts as one user.
+  package struct Client: Sendable {
+    /// The secret.
+    package let secret: String
+    /// The user name that it acts as.
+    package let username: String
+
+    /// A client with its secret.
+    package init(secret: String, username: String) {
+      self.secret = secret
+      self.username = username
+    }
+  }
+
+  /// How an org is served.
+  package struct Options: Sendable {
+    /// The address to listen at.
+    package var address = "127.0.0.1"
+    /// The port for plain HTTP; 0 takes a free one.
+    package var port: UInt16 = 0
+    /// Connected apps for the JWT bearer flow: client id to certificate, PEM.
+    package var apps: [String: [UInt8]] = [:]
+    /// Clients for the client credentials flow, by client id.
+    package var clients: [String: Client] = [:]
+    /// Certificate chain and private key, PEM, of a second listener that speaks TLS.
+    package var identity: (certificate: String, key: String)?
+    /// The port of that listener; 0 takes a free one.
+    package var securePort: UInt16 = 0
+    /// How many calls a day the org allows; the day begins when the server starts.
+    package var dailyLimit = 15_000
+    /// The most records of a page of priming records.
+    package var primingPageSize = 2000
+    /// Whether priming refuses a request with both of its parameters, as the documentation has it.
+    package var isStrict = false
+    /// After how many seconds a token ends; nil: when it is revoked.
+    package var tokenLifetimeSeconds: Int?
+    /// Whether requests are also written to `requests.jsonl` in the org's directory.
+    package var writesLog = true
+
+    /// The defaults.
+    package init() {}
+  }
+
+  /// The org that is served.
+  package let org: Org
+  /// Every request in order.
+  package let log: RequestLog
+  /// Failures to inject.
+  package let faults: Faults
+  /// What the port's address is: `http://127.0.0.1:PORT`.
+  package let url: String
+  /// The address that speaks TLS, when there is one.
+  package let secureURL: String?
+
+  private let desk: Desk
+  private let plain: HTTPServer
+  private let secure: HTTPServer?
+
+  /// Begins to serve.
+  package init(org: Org, options: Options = Options()) throws {
+    self.org = org
+    faults = Faults()
+    log = RequestLog(path: options.writesLog ? org.directory + "/requests.jsonl" : nil)
+    desk = try Desk(org: org, options: options, log: log, faults: faults)
+    var configuration = HTTPServer.Configuration()
+    configuration.address = options.address
+    configuration.port = options.port
+    // Request bodies end at 50 MB, as the platform's do.
+    configuration.bodyLimitBytes = 50_000_000
+    plain = try HTTPServer(configuration) { [desk] in desk.answer($0, scheme: "http") }
+    url = plain.url
+    if let identity = options.identity {
+      configuration.port = options.securePort
+      configuration.identity = identity
+      let listener = try HTTPServer(configuration) { [desk] in desk.answer($0, scheme: "https") }
+      secure = listener
+      secureURL = listener.url
+    } else {
+      secure = nil
+      secureURL = nil
+    }
+  }
+
+  /// A token for a user, without a login.
+  package func token(for username: String, app clientID: String? = nil) throws(OrgError) -> String {
+    guard let user = org.user(named: username) else { throw .notFound }
+    return desk.sessions.issue(
+      to: user, clientID: clientID, organizationID: org.organizationID)
+  }
+
+  /// Ends every session: each client is refused once and has to log in again.
+  package func expireSessions() { desk.sessions.revokeAll() }
+
+  /// How many calls of the day are used.
+  package var usage: Int { desk.settings.usage() }
+
+  /// Ends serving; requests under way are finished.
+  package func stop() {
+    plain.stop()
+    secure?.stop()
+  }
+}

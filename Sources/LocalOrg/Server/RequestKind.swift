@@ -1,0 +1,28 @@
+/// What a request asks for, as the log and the faults name it.
+package enum RequestKind: String, Sendable, CaseIterable {
+  case token, revoke, userinfo, identity
+  case versions, resources, limits, describeGlobal, object, describe, recent
+  case query, queryMore, priming, retrieve, changes
+  case rowCreate, rowRead, rowUpdate, rowUpsert, rowDelete
+  case collectionCreate, collectionUpdate, collectionUpsert, collectionDelete
+  case composite, batch
+  case admin, unknown
+
+  /// Whether it changes records; composite and batch are writes when one of their parts is.
+  package var isWrite: Bool {
+    switch self {
+    case .rowCreate, .rowUpdate, .rowUpsert, .rowDelete, .collectionCreate, .collectionUpdate,
+      .collectionUpsert, .collectionDelete:
+      true
+    default: false
+    }
+  }
+
+  /// Whether it counts against the daily limit.
+  var isMetered: Bool {
+    switch self {
+    case .token, .revoke, .userinfo, .identity, .versions, .admin: false
+    default: true
+    }
+  }
+}

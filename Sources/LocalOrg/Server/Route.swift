@@ -1,0 +1,36 @@
+/// One address of the data API and what its methods do.
+struct Route: Sendable {
+  typealias Work = @Sendable (Call) throws(OrgError) -> Answer
+
+  /// A method of a route.
+  struct Method: Sendable {
+    let name: String
+    let kind: RequestKind
+    let work: Work
+
+    init(_ name: String, _ kind: RequestKind, _ work: @escaping Work) {
+      self.name = name
+      self.kind = kind
+      self.work = work
+    }
+  }
+
+  /// Segments below the version; `*` stands for any one.
+  let pattern: [String]
+  let methods: [Method]
+
+  init(_ pattern: String, _ methods: Method...) {
+    self.pattern = pattern.split(separator: "/").map(String.init)
+    self.methods = methods
+  }
+
+  func matches(_ path: [String]) -> Bool {
+    path.count == pattern.count
+      && zip(pattern, path).allSatisfy { $0 == "*" || $0.lowercased() == $1.lowercased() }
+  }
+
+  /// The method of that name; HEAD is a GET whose body is not sent.
+  func method(_ name: String) -> Method? {
+    methods.first { $0.name == name } ?? (name == "HEAD" ? methods.first { $0.name == "GET" } : nil)
+  }
+}

@@ -1,0 +1,65 @@
+/// Finds what serves an address: the table of contents of the data API.
+enum Router {
+  /// First match wins, so that literal segments stand above `*`.
+  static let routes: [Route] = [
+    Route("", .init("GET", .resources, VersionResource.resources)),
+    Route("limits", .init("GET", .limits, LimitsResource.read)),
+    Route("recent", .init("GET", .recent, RecentResource.read)),
+    Route("query", .init("GET", .query, QueryResource.query)),
+    Route("queryAll", .init("GET", .query, QueryResource.queryAll)),
+    Route("query/*", .init("GET", .queryMore, QueryResource.more)),
+    Route("queryAll/*", .init("GET", .queryMore, QueryResource.more)),
+    Route("sobjects", .init("GET", .describeGlobal, DescribeResource.global)),
+    Route(
+      "sobjects/*", .init("GET", .object, DescribeResource.basic),
+      .init("POST", .rowCreate, RowResource.create)),
+    Route("sobjects/*/describe", .init("GET", .describe, DescribeResource.full)),
+    Route("sobjects/*/deleted", .init("GET", .changes, ChangesResource.deleted)),
+    Route("sobjects/*/updated", .init("GET", .changes, ChangesResource.updated)),
+    Route(
+      "sobjects/*/*", .init("GET", .rowRead, RowResource.read),
+      .init("PATCH", .rowUpdate, RowResource.update),
+      .init("DELETE", .rowDelete, RowResource.delete),
+      .init("POST", .rowUpsert, ExternalRowResource.createWithoutValue)),
+    Route(
+      "sobjects/*/*/*", .init("GET", .rowRead, ExternalRowResource.read),
+      .init("PATCH", .rowUpsert, ExternalRowResource.upsert),
+      .init("DELETE", .rowDelete, ExternalRowResource.delete)),
+    Route("composite", .init("POST", .composite, CompositeResource.run)),
+    Route("composite/batch", .init("POST", .batch, BatchResource.run)),
+    Route(
+      "composite/sobjects",
+      .init("POST", .collectionCreate, CollectionResource.create),
+      .init("PATCH", .collectionUpdate, CollectionResource.update),
+      .init("DELETE", .collectionDelete, CollectionResource.delete)),
+    Route(
+      "composite/sobjects/*", .init("GET", .retrieve, RetrieveResource.readQuery),
+      .init("POST", .retrieve, RetrieveResource.readBody)),
+    Route(
+      "composite/sobjects/*/*",
+      .init("PATCH", .collectionUpsert, CollectionResource.upsert)),
+    Route("connect/briefcase/priming-records", .init("GET", .priming, PrimingResource.read)),
+  ]
+
+  /// What a path below a version means, whatever becomes of it.
+  static func kind(of target: Target) -> RequestKind {
+    guard let (_, path) = target.dataPath else { return .unknown }
+    let route = routes.first { $0.matches(path) }
+    return route?.method(target.method)?.kind ?? .unknown
+  }
+
+  /// Answers a call, refusals included.
+  static func answer(_ call: Call) -> Answer {
+    do throws(OrgError) {
+      guard let route = routes.first(where: { $0.matches(call.path) }) else {
+        throw .notFound
+      }
+      guard let method = route.method(call.target.method) else {
+        throw .methodNotAllowed(call.target.method, allowed: route.methods.map(\.name))
+      }
+      return try method.work(call)
+    } catch {
+      return .failure([error])
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import Synchronization
+
+/// What the resources of a served org know of their server.
+final class ServerSettings: Sendable {
+  let dailyLimit: Int
+  let primingPageSize: Int
+  let isStrict: Bool
+  /// The org's time at the start, in milliseconds; the schema is as old.
+  let startedAt: Int64
+  private let calls = Atomic<Int>(0)
+
+  init(_ options: OrgServer.Options, startedAt: Int64) {
+    dailyLimit = options.dailyLimit
+    primingPageSize = options.primingPageSize
+    isStrict = options.isStrict
+    self.startedAt = startedAt
+  }
+
+  /// How many calls of the day are used.
+  func usage() -> Int { calls.load(ordering: .relaxed) }
+
+  /// Counts a call; answers whether it was one too many.
+  func exceedsLimit() -> Bool {
+    calls.wrappingAdd(1, ordering: .relaxed).newValue > dailyLimit
+  }
+}

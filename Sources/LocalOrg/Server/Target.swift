@@ -1,0 +1,46 @@
+import HTTP
+
+/// The address of a request, taken apart: what it names is decided by the router.
+struct Target: Sendable {
+  /// The method, after `?_HTTP_METHOD=`.
+  let method: String
+  /// The decoded segments of the path, without empty ones: a slash at the end means nothing.
+  let segments: [String]
+  /// The decoded pairs of the query.
+  let query: [(String, String)]
+
+  init(_ request: ServerRequest) {
+    let path = request.rawTarget.prefix { $0 != "?" }
+    segments = path.split(separator: "/").map { HTTPQuery.decode(path: $0) }
+    query = request.query
+    method = Self.method(request.method, query)
+  }
+
+  /// The address of a part of a composite request.
+  init(method: String, url: String) {
+    let request = ServerRequest(
+      method: method, rawTarget: url.hasPrefix("/") ? url : "/" + url, headers: [:], body: [],
+      remote: "")
+    self.init(request)
+  }
+
+  /// The first value under a name.
+  func query(_ name: String) -> String? { query.first { $0.0 == name }?.1 }
+
+  /// The version and the segments below `/services/data/vNN.0`, nil when it is not of that form.
+  ///
+  /// The prefix itself may be missing, as batch clients leave it out.
+  var dataPath: (version: String, rest: [String])? {
+    var rest = segments[...]
+    if rest.starts(with: ["services", "data"]) { rest = rest.dropFirst(2) }
+    guard let first = rest.first, first.hasPrefix("v"), first.hasSuffix(".0"),
+      let number = Int(first.dropFirst().dropLast(2)), (20...99).contains(number)
+    else { return nil }
+    return ("\(number).0", Array(rest.dropFirst()))
+  }
+
+  private static func method(_ method: String, _ query: [(String, String)]) -> String {
+    guard method == "POST" else { return method }
+    return query.first { $0.0 == "_HTTP_METHOD" }?.1.uppercased() ?? method
+  }
+}

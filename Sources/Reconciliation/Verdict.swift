@@ -1,0 +1,106 @@
+/// What became of an edit: a closed list, one per edit and run, whose counts add up to the edits
+/// found.
+package enum Verdict: String, CaseIterable, Sendable, Hashable {
+  /// The record was created in the org.
+  case created
+  /// The record was changed in the org.
+  case updated
+  /// The record was deleted in the org.
+  case deleted
+  /// The device holds the values that it was given, or created and deleted the record itself.
+  case unchanged
+  /// The org holds the device's values already, or the record is gone on both sides.
+  case alreadyThere = "already there"
+  /// Every edited field is outside the field list.
+  case filtered
+  /// The record changed in the org since the device read it, and the merge mode leaves it.
+  case conflict
+  /// Several devices edited the record.
+  case clash
+  /// The device and attache both created the record.
+  case createdTwice = "created twice"
+  /// The record was deleted in the org.
+  case deletedOnServer = "deleted on server"
+  /// The record was merged into another one in the org.
+  case mergedOnServer = "merged on server"
+  /// The record exists, and the sender may not see it; or nobody could prove what became of it.
+  case notVisible = "not visible"
+  /// A later hand-back of the same device holds this edit, or it was seen before.
+  case superseded
+  /// It refers to a record that could not be sent.
+  case blocked
+  /// No sync up of the pipeline covers the soup.
+  case notConfigured = "not configured"
+  /// The org refused it, or it cannot be read.
+  case failed
+  /// It was not tried: inactive user, guard, deadline or limit.
+  case held
+  /// It was sent, and no answer says whether it arrived.
+  case inDoubt = "in doubt"
+
+  /// Says whether the edit needs nothing more, so that its device may install over it.
+  package var isSettled: Bool {
+    switch self {
+    case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded: true
+    case .conflict, .clash, .createdTwice, .deletedOnServer, .mergedOnServer, .notVisible,
+      .blocked, .notConfigured, .failed, .held, .inDoubt:
+      false
+    }
+  }
+
+  /// Says whether the next run takes the edit up by itself.
+  package var isWaiting: Bool {
+    switch self {
+    case .blocked, .held, .inDoubt, .notConfigured: true
+    case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded,
+      .conflict, .clash, .createdTwice, .deletedOnServer, .mergedOnServer, .notVisible, .failed:
+      false
+    }
+  }
+
+  /// Says whether the org was changed.
+  package var isWritten: Bool { self == .created || self == .updated || self == .deleted }
+
+  /// What it means, in one sentence.
+  package var meaning: String {
+    switch self {
+    case .created: "The record was created in the org."
+    case .updated: "The record was changed in the org."
+    case .deleted: "The record was deleted in the org."
+    case .unchanged: "The device holds the values it was given; there was nothing to send."
+    case .alreadyThere: "The org already holds the device's values; nothing was sent."
+    case .filtered: "Only fields outside the field list were edited; they never travel."
+    case .conflict: "The record changed in the org after the device read it; it was left alone."
+    case .clash: "Several devices edited the record, and nothing says whose edit stands."
+    case .createdTwice: "The device and this pipeline both created the record; two exist now."
+    case .deletedOnServer: "The record was deleted in the org; it was not created again."
+    case .mergedOnServer: "The record was merged into another record in the org."
+    case .notVisible: "The sender cannot see the record, and it was not proved to be deleted."
+    case .superseded: "A later hand-back of the same device holds it, or it was seen before."
+    case .blocked: "It refers to a record that did not reach the org."
+    case .notConfigured: "No sync up of the pipeline covers its soup; nothing was sent."
+    case .failed: "The org refused it, or the row in the store cannot be read."
+    case .held: "It was not tried in this run; it stays open."
+    case .inDoubt: "It was sent, but no answer came back, and it could not be found out."
+    }
+  }
+
+  /// What a person should do about it; nil for nothing.
+  package var nextStep: String? {
+    switch self {
+    case .created, .updated, .deleted, .unchanged, .alreadyThere, .superseded: nil
+    case .filtered: "If the field should travel, add it to the field list of the sync up."
+    case .conflict: "Compare the values, then let the device or the server win: reconcile retry."
+    case .clash: "Decide which device is right and enter its values in the org."
+    case .createdTwice: "Merge the two records in the org; both ids are listed."
+    case .deletedOnServer: "Restore the record from the recycle bin, or drop the edit."
+    case .mergedOnServer: "Enter the edit in the record that remained; its id is listed."
+    case .notVisible: "Share the record with the user, or enter the edit by hand."
+    case .blocked: "Mend the record it refers to, then: reconcile retry."
+    case .notConfigured: "Name a sync up for the soup in the pipeline file."
+    case .failed: "Mend what the org names, then: reconcile retry --failed."
+    case .held: "Nothing, if the reason passes by itself; it is taken up by the next run."
+    case .inDoubt: "The next run asks again; if it stays, look for the record in the org."
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import JSON
+import SQLite
+
+extension BulkLoader {
+  /// What a page would change in a store.
+  package struct PageChanges: Sendable, Hashable {
+    /// The records of the page.
+    package var records = 0
+    /// The elements that were null.
+    package var nulls = 0
+    /// The greatest modification date, as written in the page.
+    package var latestModification: String?
+    /// The ids of the records; only of a page that is an array.
+    package var ids: [String] = []
+    /// The positions in the page of the records that are new or differ.
+    package var changed: [Int] = []
+    /// Where those records are in the page.
+    package var ranges: [Range<Int>] = []
+
+    /// Says whether the page would change anything.
+    package var isEmpty: Bool { changed.isEmpty }
+  }
+
+  /// Says which records of a page the store does not have to the byte, without writing anything.
+  ///
+  /// So a run that changes nothing need not copy a store. The store may be read-only; ids in `skip`
+  /// are no changes.
+  package static func changes(
+    in page: UnsafeRawBufferPointer, _ container: RecordScanner.Container, against store: Store,
+    options: Options, skip: Set<String> = []
+  ) throws(StoreError) -> PageChanges {
+    try StoreError.mapping {
+      let soup = try store.find(options.soup)
+      let plan = RecordPlan(options, soups: [])
+      var batch = RecordBatch()
+      do {
+        try batch.read(page, in: container, plan: plan)
+      } catch let error as JSONError {
+        throw StoreError.invalidPage(soup: options.soup, reason: error.description)
+      }
+      var changes = PageChanges()
+      changes.records = batch.count
+      changes.nulls = batch.nulls
+      changes.latestModification = batch.latestModificationText
+      if container == .array { changes.ids = (0..<batch.count).map(batch.id) }
+      let composer = ElementComposer(options)
+      for record in 0..<batch.count {
+        if !skip.isEmpty, skip.contains(batch.id(record)) { continue }
+        if let soup, try isStored(record, batch, composer, soup, store, options) { continue }
+        changes.changed.append(record)
+        changes.ranges.append(batch.records[record])
+      }
+      return changes
+    }
+  }
+
+  private static func isStored(
+    _ record: Int, _ batch: RecordBatch, _ composer: ElementComposer, _ soup: Soup,
+    _ store: Store, _ options: Options
+  ) throws -> Bool {
+    guard let column = soup.column(of: options.idPath, on: store.platform) else {
+      throw StoreError.noIndex(soup: soup.name, path: options.idPath)
+    }
+    var found = 0
+    var isSame = false
+    try store.connection.rows(
+      """
+      SELECT id, soup FROM \(raw: soup.table) WHERE \(raw: column) = \(batch.id(record))
+      """
+    ) { row in
+      found += 1
+      let id = row.integer(0)
+      let stored = row.bytes(1)
+      isSame = batch.withBody(record) { composer.isUnchanged(stored, $0, id: id) }
+    }
+    return found == 1 && isSame
+  }
+}

@@ -1,0 +1,293 @@
+import JSON
+import SQLite
+
+/// Loads pages of downloaded records into a soup of several stores at once.
+///
+/// A page is read once, whatever the number of stores. Nothing is made of a record but the bytes that
+/// are stored: its own, with Mobile Sync's and SmartStore's members before the closing brace.
+package final class BulkLoader {
+  /// What a load starts from.
+  package enum Mode: Sendable {
+    /// An empty soup: indexes are made when all records are in.
+    case cold
+    /// A soup with elements: a record replaces the element of its id.
+    case incremental
+  }
+
+  /// What may happen to the files on the way.
+  package enum Durability: Sendable {
+    /// A temporary file that is thrown away if the load fails: no journal, nothing synchronised.
+    case disposable
+    /// A file that must survive: each page is a transaction.
+    case durable
+  }
+
+  /// What is loaded into which soup.
+  package struct Options: Sendable {
+    /// The soup, registered if it is not there.
+    package var soup: String
+    /// The indexes of a soup that is not there.
+    package var specs: [IndexSpec]
+    /// The path of a record's id; it must be indexed.
+    package var idPath = "Id"
+    /// The path of a record's modification date.
+    package var modificationPath = "LastModifiedDate"
+    /// The sync that fetches the records; nil for none.
+    package var syncID: Int64?
+    /// The run's clock, in milliseconds.
+    package var now: Int64
+    /// What may happen to the files.
+    package var durability = Durability.disposable
+
+    /// Options with the names that the org's records have.
+    package init(soup: String, specs: [IndexSpec], syncID: Int64?, now: Int64) {
+      self.soup = soup
+      self.specs = specs
+      self.syncID = syncID.flatMap { $0 >= 0 ? $0 : nil }
+      self.now = now
+    }
+  }
+
+  /// A store to load into.
+  package struct Destination {
+    /// The store.
+    package let store: Store
+    /// Ids whose elements are left as they are.
+    package var skip: Set<String>
+
+    /// A store, with the ids that must be left in it.
+    package init(_ store: Store, skip: Set<String> = []) {
+      self.store = store
+      self.skip = skip
+    }
+  }
+
+  /// What became of records in one store.
+  package struct Counts: Sendable, Hashable {
+    /// Elements that are new.
+    package var inserted = 0
+    /// Elements that were replaced.
+    package var updated = 0
+    /// Records that the store already had, to the byte.
+    package var unchanged = 0
+    /// Records whose element had to be left.
+    package var skipped = 0
+    /// Records that came twice; the one with the later modification date stays.
+    package var doubles = 0
+
+    /// Counts; none unless given.
+    package init(
+      inserted: Int = 0, updated: Int = 0, unchanged: Int = 0, skipped: Int = 0, doubles: Int = 0
+    ) {
+      self.inserted = inserted
+      self.updated = updated
+      self.unchanged = unchanged
+      self.skipped = skipped
+      self.doubles = doubles
+    }
+
+    /// Elements that were written.
+    package var written: Int { inserted + updated }
+
+    static func + (left: Counts, right: Counts) -> Counts {
+      var sum = left
+      sum.inserted += right.inserted
+      sum.updated += right.updated
+      sum.unchanged += right.unchanged
+      sum.skipped += right.skipped
+      sum.doubles += right.doubles
+      return sum
+    }
+  }
+
+  /// What a page held.
+  package struct PageLoad: Sendable, Hashable {
+    /// The records of the page.
+    package var records = 0
+    /// The elements that were null: rows that the user may not see, or that are gone.
+    package var nulls = 0
+    /// The greatest modification date, as written in the page.
+    package var latestModification: String?
+    /// The ids of the records; only of a page that is an array, where absent ones matter.
+    package var ids: [String] = []
+    /// What became of the records, one entry per destination.
+    package var destinations: [Counts] = []
+  }
+
+  /// What a whole load did.
+  package struct LoadSummary: Sendable, Hashable {
+    /// The records of all pages.
+    package var records = 0
+    /// The nulls of all pages.
+    package var nulls = 0
+    /// The greatest modification date of all pages.
+    package var latestModification: String?
+    /// What became of the records, one entry per destination.
+    package var destinations: [Counts] = []
+  }
+
+  private let plan: RecordPlan
+  private let composer: ElementComposer
+  private var batch = RecordBatch()
+  private var writers: [any BulkWriter] = []
+  private var summary = LoadSummary()
+  private let options: Options
+
+  /// Prepares a load; a soup that has elements is always loaded incrementally.
+  package init(
+    _ mode: Mode, destinations: [Destination], options: Options
+  ) throws(StoreError) {
+    self.options = options
+    composer = ElementComposer(options)
+    var soups: [Soup] = []
+    for destination in destinations {
+      try destination.store.registerSoup(options.soup, indexSpecs: options.specs)
+      soups.append(try StoreError.mapping { try destination.store.soup(options.soup) })
+    }
+    plan = RecordPlan(options, soups: soups)
+    for (destination, soup) in zip(destinations, soups) {
+      writers.append(
+        try StoreError.mapping {
+          try Self.writer(mode, destination, soup, plan: plan, composer: composer)
+        })
+    }
+    summary.destinations = destinations.map { _ in Counts() }
+  }
+
+  private static func writer(
+    _ mode: Mode, _ destination: Destination, _ soup: Soup, plan: RecordPlan,
+    composer: ElementComposer
+  ) throws -> any BulkWriter {
+    let options = plan.options
+    guard let column = soup.column(of: options.idPath, on: destination.store.platform) else {
+      throw StoreError.noIndex(soup: soup.name, path: options.idPath)
+    }
+    if options.durability == .disposable { try destination.store.forgoSafety() }
+    let isEmpty =
+      try destination.store.connection.integer("SELECT 1 FROM \(raw: soup.table) LIMIT 1") == nil
+    return mode == .cold && isEmpty
+      ? try ColdWriter(destination.store, soup, plan: plan, idColumn: column)
+      : try IncrementalWriter(
+        destination, soup, plan: plan, composer: composer, idColumn: column)
+  }
+
+  /// Loads the records of one page.
+  package func load(
+    _ page: UnsafeRawBufferPointer, in container: RecordScanner.Container
+  ) throws(StoreError) -> PageLoad {
+    try StoreError.mapping {
+      try readBatch(page, container)
+      var result = PageLoad()
+      result.records = batch.count
+      result.nulls = batch.nulls
+      result.latestModification = batch.latestModificationText
+      if container == .array { result.ids = (0..<batch.count).map(batch.id) }
+      result.destinations = try write()
+      add(result)
+      return result
+    }
+  }
+
+  /// Ends the load: makes the indexes, resolves doubles, and makes the stores safe to write again.
+  package func finish() throws(StoreError) -> LoadSummary {
+    try StoreError.mapping {
+      for (index, writer) in writers.enumerated() {
+        summary.destinations[index].doubles += try writer.finish()
+        if options.durability == .disposable { try writer.store.regainSafety() }
+      }
+      writers = []
+      return summary
+    }
+  }
+
+  private func readBatch(
+    _ page: UnsafeRawBufferPointer, _ container: RecordScanner.Container
+  ) throws {
+    do {
+      try batch.read(page, in: container, plan: plan)
+    } catch let error as JSONError {
+      throw StoreError.invalidPage(soup: options.soup, reason: error.description)
+    }
+  }
+
+  private func write() throws -> [Counts] {
+    var counts: [Counts] = []
+    // Cold stores that stand at the same id store the same bytes: the first composes, all bind.
+    var composed = ComposedChunk()
+    for writer in writers { try writer.begin() }
+    do {
+      for writer in writers {
+        counts.append(try writer.write(batch, composer, &composed))
+      }
+    } catch {
+      for writer in writers { writer.abandon() }
+      throw error
+    }
+    for writer in writers { try writer.commit() }
+    return counts
+  }
+
+  private func add(_ page: PageLoad) {
+    summary.records += page.records
+    summary.nulls += page.nulls
+    if let latest = page.latestModification, latest > summary.latestModification ?? "" {
+      summary.latestModification = latest
+    }
+    for (index, counts) in page.destinations.enumerated() {
+      summary.destinations[index] = summary.destinations[index] + counts
+    }
+  }
+}
+
+extension RecordBatch {
+  /// The greatest modification date of the page as text.
+  var latestModificationText: String? {
+    latestModification.isEmpty ? nil : String(decoding: latestModification, as: UTF8.self)
+  }
+}
+
+/// How the records of a page get into one store.
+protocol BulkWriter: AnyObject {
+  var store: Store { get }
+  /// Writes the records of a page.
+  func write(
+    _ batch: RecordBatch, _ composer: ElementComposer, _ composed: inout ComposedChunk
+  ) throws -> BulkLoader.Counts
+  /// Ends the load; answers how many doubles were removed.
+  func finish() throws -> Int
+}
+
+extension BulkWriter {
+  func begin() throws { try store.connection.execute("BEGIN IMMEDIATE") }
+  func commit() throws { try store.connection.execute("COMMIT") }
+
+  /// Undoes the page where there is a journal.
+  func abandon() {
+    // The error that led here is the one to tell.
+    if store.connection.inTransaction { try? store.connection.execute("ROLLBACK") }
+  }
+}
+
+extension Store {
+  /// Writes without a journal and without synchronising: for a file that is thrown away on failure.
+  func forgoSafety() throws {
+    looseLoads += 1
+    guard looseLoads == 1 else { return }
+    try connection.execute(
+      """
+      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -4096;
+      PRAGMA temp_store = FILE
+      """)
+  }
+
+  /// Writes with a journal again when the last of the loads is over.
+  func regainSafety() throws {
+    looseLoads -= 1
+    guard looseLoads == 0 else { return }
+    try connection.execute(
+      """
+      PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA cache_size = -2000;
+      PRAGMA secure_delete = ON
+      """)
+  }
+}

@@ -1,0 +1,63 @@
+import JSON
+
+/// Makes the stored element: the record's own bytes, Mobile Sync's members, SmartStore's members.
+struct ElementComposer {
+  /// From the end of the record's members to the entry id.
+  private let head: [UInt8]
+  /// From the entry id to the time.
+  private let middle: [UInt8]
+  private let now: [UInt8]
+
+  init(_ options: BulkLoader.Options) {
+    var text = ""
+    for name in [
+      SyncField.local, SyncField.locallyCreated, SyncField.locallyUpdated,
+      SyncField.locallyDeleted,
+    ] {
+      text += "\"\(name)\":false,"
+    }
+    if let id = options.syncID { text += "\"\(SyncField.syncID)\":\(id)," }
+    head = Array((text + "\"\(StoreField.soupEntryID)\":").utf8)
+    middle = Array(",\"\(StoreField.lastModified)\":".utf8)
+    now = Array(String(options.now).utf8)
+  }
+
+  /// Appends the element of a record, given without its closing brace.
+  func append(_ body: UnsafeRawBufferPointer, id: Int64, to bytes: inout [UInt8]) {
+    bytes.append(contentsOf: body)
+    if body.count > 1 { bytes.append(UInt8(ascii: ",")) }
+    bytes.append(contentsOf: head)
+    Self.append(id, to: &bytes)
+    bytes.append(contentsOf: middle)
+    bytes.append(contentsOf: now)
+    bytes.append(UInt8(ascii: "}"))
+  }
+
+  /// Says whether a stored element is the record as it is, but for the time it was stored.
+  func isUnchanged(
+    _ stored: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, id: Int64
+  ) -> Bool {
+    guard stored.count > body.count, Bytes.starts(stored, with: body) else { return false }
+    var rest = UnsafeRawBufferPointer(rebasing: stored[body.count...])
+    func take(_ expected: [UInt8]) -> Bool {
+      guard expected.withUnsafeBytes({ Bytes.starts(rest, with: $0) }) else { return false }
+      rest = UnsafeRawBufferPointer(rebasing: rest[expected.count...])
+      return true
+    }
+    if body.count > 1, !take([UInt8(ascii: ",")]) { return false }
+    var digits: [UInt8] = []
+    Self.append(id, to: &digits)
+    guard take(head), take(digits), take(middle), rest.count > 1 else { return false }
+    return rest.last == UInt8(ascii: "}")
+      && rest.dropLast().allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+  }
+
+  private static func append(_ number: Int64, to bytes: inout [UInt8]) {
+    guard number >= 10 else {
+      bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number))
+      return
+    }
+    append(number / 10, to: &bytes)
+    bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number % 10))
+  }
+}

@@ -1,0 +1,162 @@
+import JSON
+import SQLite
+
+// What Mobile Sync and reconciliation ask of a store, in its own terms and without a tree per element.
+extension Store {
+  /// Hands each element of a soup to `body`, by ascending soup entry id, with the places of the
+  /// members at `paths`.
+  package func forEachElement(
+    in soup: String, paths: [String] = [], _ filter: ElementFilter = .all,
+    _ body: (borrowing StoredElement) throws -> Void
+  ) throws {
+    let soup = try self.soup(soup)
+    let scanner = RecordScanner(paths: paths)
+    let spans = UnsafeMutableBufferPointer<JSONSpan>.allocate(capacity: paths.count)
+    spans.initialize(repeating: .missing)
+    defer { spans.deallocate() }
+    let sql: SQL = """
+      SELECT id, created, lastModified, soup FROM \(raw: soup.table)
+      WHERE \(condition(filter, soup)) ORDER BY id
+      """
+    try connection.rows(sql) { row in
+      let bytes = row.bytes(3)
+      do {
+        try scanner.scan(record: bytes, into: spans)
+      } catch {
+        throw StoreError.damaged(
+          path: path, reason: "\(soup.table) row \(row.integer(0)) is no JSON object")
+      }
+      try body(
+        StoredElement(
+          soupEntryID: row.integer(0), created: row.integer(1), lastModified: row.integer(2),
+          bytes: bytes, fields: UnsafeBufferPointer(spans)))
+    }
+  }
+
+  /// Hands the value at an indexed path of each element to `body` as bytes, elements without one left
+  /// out; only the index is read.
+  package func forEachValue(
+    of path: String, in soup: String, _ filter: ElementFilter = .all,
+    _ body: (_ soupEntryID: Int64, _ value: UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    let soup = try self.soup(soup)
+    let column = soup.expression(for: path, on: platform)
+    let sql: SQL = """
+      SELECT id, \(raw: column) FROM \(raw: soup.table)
+      WHERE \(raw: column) IS NOT NULL AND \(condition(filter, soup))
+      """
+    try connection.rows(sql) { row in try body(row.integer(0), row.bytes(1)) }
+  }
+
+  /// The values at an indexed path, in their order.
+  package func values(
+    of path: String, in soup: String, _ filter: ElementFilter = .all
+  ) throws(StoreError) -> [String] {
+    try StoreError.mapping {
+      var values: [String] = []
+      try forEachValue(of: path, in: soup, filter) { _, value in
+        values.append(String(decoding: value, as: UTF8.self))
+      }
+      return values.sorted()
+    }
+  }
+
+  /// The elements that have a value at a path, by ascending soup entry id.
+  package func elements(
+    in soup: String, where path: String, is value: String
+  ) throws(StoreError) -> [JSONValue] {
+    try StoreError.mapping {
+      let soup = try self.soup(soup)
+      let column = soup.expression(for: path, on: platform)
+      let rows = try connection.all(
+        """
+        SELECT soup FROM \(raw: soup.table) WHERE \(raw: column) = \(value) ORDER BY id
+        """)
+      return try rows.map { try JSONValue(parsing: $0[0].text ?? "") }
+    }
+  }
+
+  /// The JSON text of the element that has a value at a path, as it was stored.
+  package func elementBytes(
+    in soup: String, where path: String, is value: String
+  ) throws(StoreError) -> [UInt8]? {
+    try StoreError.mapping {
+      let soup = try self.soup(soup)
+      let column = soup.expression(for: path, on: platform)
+      return try connection.text(
+        """
+        SELECT soup FROM \(raw: soup.table) WHERE \(raw: column) = \(value) ORDER BY id LIMIT 1
+        """
+      ).map { Array($0.utf8) }
+    }
+  }
+
+  /// Removes the elements that have one of the values at a path; answers how many.
+  @discardableResult
+  package func deleteElements(
+    in soup: String, where path: String, in values: some Sequence<String>
+  ) throws(StoreError) -> Int {
+    try StoreError.mapping {
+      let soup = try self.soup(soup)
+      let column = soup.expression(for: path, on: platform)
+      return try transaction {
+        var ids: [Int64] = []
+        for value in values {
+          ids += try connection.all(
+            "SELECT id FROM \(raw: soup.table) WHERE \(raw: column) = \(value)"
+          ).compactMap { $0[0].integer }
+        }
+        try delete(ids, from: soup)
+        return ids.count
+      }
+    }
+  }
+
+  /// The number of elements of a soup.
+  package func count(of soup: String, _ filter: ElementFilter) throws(StoreError) -> Int {
+    try StoreError.mapping {
+      let soup = try self.soup(soup)
+      let sql: SQL =
+        "SELECT count(*) FROM \(raw: soup.table) WHERE \(condition(filter, soup))"
+      return Int(try connection.integer(sql) ?? 0)
+    }
+  }
+
+  /// The greatest text at a path of a soup; nil where no element has one.
+  package func maximum(
+    of path: String, in soup: String, _ filter: ElementFilter = .all
+  ) throws(StoreError) -> String? {
+    try StoreError.mapping {
+      let soup = try self.soup(soup)
+      let column = soup.expression(for: path, on: platform)
+      let sql: SQL = """
+        SELECT max(\(raw: column)) FROM \(raw: soup.table) WHERE \(condition(filter, soup))
+        """
+      return try connection.text(sql)
+    }
+  }
+
+  /// The SQL of a filter, as the SDKs compare: an element without `__local__` is neither dirty nor
+  /// clean.
+  private func condition(_ filter: ElementFilter, _ soup: Soup) -> SQL {
+    switch filter {
+    case .all: return "1"
+    case .dirty: return isLocal(true, soup)
+    case .clean(let syncID):
+      let clean = isLocal(false, soup)
+      guard let syncID, let column = soup.column(of: SyncField.syncID, on: platform) else {
+        return clean
+      }
+      return "\(clean) AND \(raw: column) = \(syncID)"
+    }
+  }
+
+  private func isLocal(_ flag: Bool, _ soup: Soup) -> SQL {
+    guard let position = soup.position(of: SyncField.local, on: platform),
+      soup.specs[position].type != .json1
+    else {
+      return "\(raw: FileLayout.extract(SyncField.local)) = \(flag)"
+    }
+    return "\(raw: soup.columnNames[position]) = \(platform.text(of: flag))"
+  }
+}

@@ -1,0 +1,200 @@
+import JSON
+import LocalOrg
+import Testing
+
+@Suite struct QueryTests {
+  let sample: SampleOrg
+
+  init() throws {
+    sample = try SampleOrg()
+    let alpha = try sample.make(
+      "Account",
+      [
+        "Name": "Alpha", "Industry": "Energy", "NumberOfEmployees": 10, "AnnualRevenue": 1000,
+        "BillingCity": "Lund", "BillingCountry": "Sweden",
+      ])  // 1 s after the start
+    try sample.make("Account", ["Name": "beta", "Industry": "Retail", "NumberOfEmployees": 200])
+    try sample.make("Account", ["Name": "Gamma_1", "Description": "100% \"quoted\"\n\\"])
+    try sample.make(
+      "Account", ["Name": "O'Neill", "ParentId": .string(alpha), "Industry": "Energy"])
+    try sample.make(
+      "Contact",
+      [
+        "FirstName": "Eva", "LastName": "Young", "AccountId": .string(alpha),
+        "Birthdate": "1980-02-29", "DoNotCall": true,
+      ])
+    try sample.make("Contact", ["LastName": "Solo"])
+  }
+
+  static let cases: [(String, [String])] = [
+    ("", ["Alpha", "beta", "Gamma_1", "O'Neill"]),
+    ("WHERE Name = 'ALPHA'", ["Alpha"]),
+    ("WHERE Name != 'alpha'", ["beta", "Gamma_1", "O'Neill"]),
+    ("where industry != 'Energy'", ["beta", "Gamma_1"]),
+    ("WHERE NOT Industry = 'Energy'", ["beta", "Gamma_1"]),
+    ("WHERE Industry = null", ["Gamma_1"]),
+    ("WHERE Industry != null AND NumberOfEmployees = NULL", ["O'Neill"]),
+    ("WHERE Industry = ''", ["Gamma_1"]),
+    ("WHERE Name LIKE '%A'", ["Alpha", "beta"]),
+    ("WHERE Name LIKE 'gamma\\_%'", ["Gamma_1"]),
+    ("WHERE (NOT Name LIKE '%a%')", ["O'Neill"]),
+    ("WHERE Name = 'O\\'Neill'", ["O'Neill"]),
+    ("WHERE Name IN ('alpha', 'O\\'Neill', 'nobody')", ["Alpha", "O'Neill"]),
+    ("WHERE Industry IN ('Retail', null)", ["beta", "Gamma_1"]),
+    ("WHERE Industry NOT IN ('Retail')", ["Alpha", "Gamma_1", "O'Neill"]),
+    ("WHERE NumberOfEmployees > 10", ["beta"]),
+    ("WHERE NumberOfEmployees >= 10 AND NumberOfEmployees<200", ["Alpha"]),
+    ("WHERE NOT (NumberOfEmployees > 10)", ["Alpha", "Gamma_1", "O'Neill"]),
+    ("WHERE NOT (NumberOfEmployees > 10 OR Name = 'alpha')", ["Gamma_1", "O'Neill"]),
+    ("WHERE (Name = 'alpha' OR Name = 'beta') AND Industry = 'Retail'", ["beta"]),
+    ("WHERE Parent.Name = 'alpha'", ["O'Neill"]),
+    ("WHERE Parent.Name != 'x'", ["Alpha", "beta", "Gamma_1", "O'Neill"]),
+    ("WHERE Parent.Owner.Username = 'admin@example.com'", ["O'Neill"]),
+    ("WHERE Id IN (SELECT AccountId FROM Contact WHERE LastName = 'young')", ["Alpha"]),
+    (
+      "WHERE Id NOT IN (SELECT AccountId FROM Contact WHERE AccountId != null)",
+      ["beta", "Gamma_1", "O'Neill"]
+    ),
+    ("WHERE CreatedDate = TODAY", ["Alpha", "beta", "Gamma_1", "O'Neill"]),
+    ("WHERE CreatedDate < TODAY", []),
+    ("WHERE CreatedDate >= LAST_N_DAYS:3 AND CreatedDate != YESTERDAY AND Name < 'b'", ["Alpha"]),
+    ("WHERE CreatedDate = THIS_WEEK AND CreatedDate > LAST_MONTH AND Name = 'beta'", ["beta"]),
+    ("WHERE LastModifiedDate > 2023-11-14T22:13:22.000Z", ["Gamma_1", "O'Neill"]),
+    ("WHERE LastModifiedDate <= 2023-11-14T23:13:21.000+01:00", ["Alpha"]),
+    ("WHERE LastModifiedDate <= 2023-11-14T15:13:21-0700", ["Alpha"]),
+    ("ORDER BY Name DESC", ["O'Neill", "Gamma_1", "beta", "Alpha"]),
+    ("ORDER BY Industry, Name DESC", ["Gamma_1", "O'Neill", "Alpha", "beta"]),
+    ("ORDER BY Industry DESC NULLS LAST, Name", ["beta", "Alpha", "O'Neill", "Gamma_1"]),
+    ("ORDER BY Parent.Name NULLS LAST, Id DESC", ["O'Neill", "Gamma_1", "beta", "Alpha"]),
+    ("ORDER BY Name LIMIT 2", ["Alpha", "beta"]),
+    ("ORDER BY Name LIMIT 2 OFFSET 1", ["beta", "Gamma_1"]),
+    ("USING SCOPE mine WHERE Name = 'beta' LIMIT 1 FOR VIEW", ["beta"]),
+    ("a WHERE a.Name = 'beta'", ["beta"]),
+    ("WHERE Account.Name = 'beta'", ["beta"]),
+    ("WHERE Name  =\n'beta'\tALL ROWS", ["beta"]),
+  ]
+
+  @Test(arguments: cases)
+  func `a query answers the records that match, in order`(rest: String, names: [String]) throws {
+    let soql = "SELECT Name FROM Account " + rest
+    #expect(try sample.column(soql) == names, "\(soql)")
+  }
+
+  static let failures: [(String, String, String)] = [
+    ("SELECT Nme FROM Account", "INVALID_FIELD", "Row:1:Column:8\nNo such column 'Nme' on entity"),
+    ("SELECT Name FROM Acount", "INVALID_TYPE", "sObject type 'Acount' is not supported"),
+    ("SELECT Name, FROM Account", "MALFORMED_QUERY", "unexpected token: 'FROM'"),
+    ("SELECT Name FROM Account WHERE", "MALFORMED_QUERY", "unexpected token: '<EOF>'"),
+    (
+      "SELECT Id FROM Account WHERE Name = 'a' AND Name = 'b' OR Name = 'c'", "MALFORMED_QUERY",
+      "unexpected token: 'OR'"
+    ),
+    ("SELECT Id FROM Account WHERE Name IN ('a',)", "MALFORMED_QUERY", "unexpected token: ')'"),
+    ("SELECT Id FROM Account WHERE Name = 'a", "MALFORMED_QUERY", "<EOF>"),
+    ("SELECT Id FROM Account WHERE Name = \"a\"", "MALFORMED_QUERY", "character '\"'"),
+    ("SELECT Id FROM Account WHERE Name = 5", "INVALID_FIELD", "should be enclosed in quotes"),
+    ("SELECT Id FROM Account WHERE IsDeleted = 'x'", "INVALID_FIELD", "of type boolean"),
+    ("SELECT Id FROM Account WHERE Foo.Name = 'x'", "INVALID_FIELD", "relationship 'Foo'"),
+    ("SELECT Id, (SELECT Id FROM Foos) FROM Account", "INVALID_FIELD", "relationship 'Foos'"),
+    ("SELECT Id FROM Account WHERE Id = 'x'", "INVALID_QUERY_FILTER_OPERATOR", "invalid ID field"),
+    ("SELECT Id FROM Account WHERE Description = 'x'", "INVALID_FIELD", "can not be filtered"),
+    ("SELECT Id, id FROM Account", "INVALID_FIELD", "duplicate field selected"),
+    ("SELECT Id FROM Account OFFSET 2001", "NUMBER_OUTSIDE_VALID_RANGE", "2000"),
+    ("SELECT FIELDS(ALL) FROM Account", "MALFORMED_QUERY", "at most 200"),
+  ]
+
+  @Test(arguments: failures)
+  func `a wrong query is refused in an org's words`(soql: String, code: String, words: String)
+    throws
+  {
+    let error = #expect(throws: OrgError.self) { _ = try sample.records(soql) }
+    #expect(error?.code == code)
+    #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+  }
+
+  @Test func `a record has attributes, every selected field and parents as objects`() throws {
+    let soql =
+      "SELECT id, name, Account.Name, Account.Parent.Name, Birthdate, DoNotCall, Title FROM contact"
+    let records = try sample.records(soql)
+    let id = try #require(records[0]["Id"]?.string)
+    #expect(
+      records[0].text
+        == #"{"attributes":{"type":"Contact","url":"/services/data/v66.0/sobjects/Contact/\#(id)"}"#
+        + #","Id":"\#(id)","Name":"Eva Young","Account":{"attributes":{"type":"Account","url":"#
+        + #""/services/data/v66.0/sobjects/Account/0015g0000000001AAA"},"Name":"Alpha","#
+        + #""Parent":null},"Birthdate":"1980-02-29","DoNotCall":true,"Title":null}"#)
+    #expect(records[1]["Account"] == .null)
+    #expect(records[1]["Name"] == "Solo")
+  }
+
+  @Test func `children, numbers, dates, addresses and escapes are written as an org does`() throws {
+    let record = try sample.records(
+      "SELECT NumberOfEmployees, AnnualRevenue, CreatedDate, BillingAddress, ShippingAddress, "
+        + "(SELECT LastName FROM Contacts), (SELECT Id FROM Cases) FROM Account LIMIT 1")[0]
+    #expect(record["NumberOfEmployees"]?.text == "10")
+    #expect(record["AnnualRevenue"]?.text == "1000.0")
+    #expect(record["CreatedDate"] == "2023-11-14T22:13:21.000+0000")
+    #expect(record["BillingAddress"]?["city"] == "Lund")
+    #expect(record["BillingAddress"]?["street"] == .null)
+    #expect(record["ShippingAddress"] == .null)
+    #expect(record["Contacts"]?["totalSize"]?.int == 1)
+    #expect(record["Contacts"]?["records"]?[0]?["LastName"] == "Young")
+    #expect(record["Cases"] == .null)
+    let text = try sample.records("SELECT Description FROM Account WHERE Name LIKE 'gamma%'")
+    #expect(text[0]["Description"] == "100% \"quoted\"\n\\")
+  }
+
+  @Test func `COUNT and aggregates answer numbers`() throws {
+    let count = try sample.org.query(
+      "SELECT count() FROM Account WHERE Industry='energy'", as: sample.admin)
+    #expect(count.totalSize == 2 && count.done && count.records == Array("[]".utf8))
+    let groups = try sample.records(
+      "SELECT Industry, COUNT(Id) n, MAX(NumberOfEmployees) FROM Account GROUP BY Industry")
+    #expect(groups.map { $0["n"]?.int } == [1, 2, 1])
+    #expect(groups[1]["Industry"] == "Energy" && groups[1]["expr0"]?.int == 10)
+  }
+
+  @Test func `a deleted record is found only when asked for`() throws {
+    let id = try sample.make("Account", ["Name": "Gone"])
+    #expect(sample.org.delete(nil, id: id, as: sample.admin) == .success(id: id, created: false))
+    #expect(try sample.column("SELECT Name FROM Account WHERE Name = 'gone'").isEmpty)
+    let soql = "SELECT Name, IsDeleted FROM Account WHERE Name = 'gone'"
+    #expect(try sample.records(soql, all: true)[0]["IsDeleted"] == .bool(true))
+    #expect(try sample.column(soql + " ALL ROWS") == ["Gone"])
+  }
+
+  @Test func `any page of a cursor can be read again until it expires`() throws {
+    for n in 1...7 { try sample.make("Product2", ["Name": .string("P\(n)")]) }
+    let soql = "SELECT Name FROM Product2 ORDER BY Name DESC"
+    let first = try sample.org.query(soql, as: sample.ada, batchSize: 3)
+    #expect(first.totalSize == 7 && first.count == 3)
+    let locator = try #require(first.locator)
+    #expect(locator.hasSuffix("-3"))
+    let cursor = locator.split(separator: "-")[0]
+    let last = try sample.org.queryMore("\(cursor)-6", as: sample.ada, batchSize: 3)
+    #expect(last.done && last.count == 1)
+    let second = try sample.org.queryMore(locator, as: sample.ada, batchSize: 3)
+    let names = try #require(try JSONValue(parsing: second.records).array).map {
+      $0["Name"]?.string
+    }
+    #expect(names == ["P4", "P3", "P2"] && second.locator == "\(cursor)-6")
+    for user in [sample.ben, sample.admin] {
+      #expect(throws: OrgError.self) { try sample.org.queryMore(locator, as: user) }
+    }
+    try sample.org.expireCursors()
+    let error = #expect(throws: OrgError.self) {
+      try sample.org.queryMore(locator, as: sample.ada)
+    }
+    #expect(error?.code == "INVALID_QUERY_LOCATOR")
+  }
+
+  @Test func `the eleventh open cursor of a user closes the first`() throws {
+    for n in 1...3 { try sample.make("Product2", ["Name": .string("P\(n)")]) }
+    let locators = try (0..<11).map { _ in
+      try #require(
+        sample.org.query("SELECT Id FROM Product2", as: sample.ada, batchSize: 1).locator)
+    }
+    #expect(throws: OrgError.self) { try sample.org.queryMore(locators[0], as: sample.ada) }
+    #expect(try sample.org.queryMore(locators[1], as: sample.ada, batchSize: 1).count == 1)
+  }
+}

@@ -1,0 +1,67 @@
+import JSON
+import Reconciliation
+import TestSupport
+
+/// A ledger in a directory of its own, and short ways to say what came back.
+struct LedgerFixture {
+  let directory = TemporaryDirectory("ledger")
+  let state: StateDatabase
+
+  static let store = StoreKey(scope: "user", storeName: "default")
+  static let accountID = "001000000000001AAA"
+  static let issuedDate = "2026-01-01T00:00:00.000+0000"
+
+  init() throws { state = try StateDatabase(path: directory.file("state.sqlite")) }
+
+  static func row(_ entry: Int64, soup: String = "accounts") -> RowKey {
+    RowKey(store: store, soup: soup, soupEntryID: entry)
+  }
+
+  static func returned(
+    _ sha: String, install: String? = nil, handback: Int64? = nil, stamp: String = "stamp-1",
+    totals: [SoupKey: Int] = [SoupKey(store: store, soup: "accounts"): 100]
+  ) -> ReturnRow {
+    ReturnRow(
+      sha256: sha, sourceName: sha + ".zip", stampID: stamp, snapshotID: "005000000000001AAA",
+      generation: 1, platform: "ios", install: install, handback: handback, arrived: 1000,
+      soupTotals: totals)
+  }
+
+  static func update(
+    _ entry: Int64, id: String = accountID, date: Int64, name: String,
+    modified: String? = issuedDate
+  ) -> ReturnedEdit {
+    ReturnedEdit(
+      row: row(entry), created: 10, lastModified: date,
+      element: element(["Id": .string(id), "Name": .string(name)]), operation: .update,
+      sobject: "Account", serverID: id, modificationDate: modified)
+  }
+
+  static func create(
+    _ entry: Int64, local: String, created: Int64 = 500, date: Int64, name: String
+  ) -> ReturnedEdit {
+    ReturnedEdit(
+      row: row(entry), created: created, lastModified: date,
+      element: element(["Id": .string(local), "Name": .string(name)]), operation: .create,
+      sobject: "Account", localID: local)
+  }
+
+  static func element(_ fields: JSONObject) -> [UInt8] { JSONValue.object(fields).bytes }
+
+  func verdicts() throws -> [String] {
+    try state.editStates().map { "\($0.state) \($0.verdict ?? "-")" }
+  }
+}
+
+/// A generator that gives the same numbers for the same seed.
+struct SeededNumbers: RandomNumberGenerator {
+  var state: UInt64
+  init(seed: UInt64) { state = seed }
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

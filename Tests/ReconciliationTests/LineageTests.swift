@@ -1,0 +1,105 @@
+import Reconciliation
+import Testing
+
+struct LineageTests {
+  private typealias Edit = ReturnFacts.Edit
+  private static func facts(
+    _ lineage: Int64? = nil, _ install: String? = nil, _ handback: Int64? = nil,
+    _ edits: [Int64: (Int64, String)], clean: [Int64: Int64] = [:]
+  ) -> ReturnFacts {
+    ReturnFacts(
+      lineage: lineage, install: install, handback: handback,
+      edits: Dictionary(
+        uniqueKeysWithValues: edits.map {
+          (LedgerFixture.row($0.key), Edit(lastModified: $0.value.0, content: $0.value.1))
+        }),
+      cleanRows: Dictionary(
+        uniqueKeysWithValues: clean.map { (LedgerFixture.row($0.key), $0.value) }))
+  }
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    let name: String
+    let candidate: ReturnFacts
+    let known: [ReturnFacts]
+    let expected: LineageRule.Choice
+    var testDescription: String { name }
+  }
+
+  static let cases: [Case] = [
+    Case(
+      name: "the first return", candidate: facts(nil, "A", 1, [1: (5, "x")]), known: [],
+      expected: .new),
+    Case(
+      name: "the same install goes on", candidate: facts(nil, "A", 2, [1: (9, "y")]),
+      known: [facts(1, "A", 1, [1: (5, "x")])], expected: .known(1)),
+    Case(
+      name: "another install is another device", candidate: facts(nil, "B", 1, [1: (5, "x")]),
+      known: [facts(1, "A", 1, [1: (5, "x")])], expected: .new),
+    Case(
+      name: "an earlier hand-back that comes later", candidate: facts(nil, "A", 1, [1: (5, "x")]),
+      known: [facts(1, "A", 2, [1: (9, "y")])], expected: .known(1)),
+    Case(
+      name: "one hand-back with two contents forks",
+      candidate: facts(nil, "A", 2, [1: (9, "y")]),
+      known: [facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 2, [1: (8, "z")])],
+      expected: .fork(of: 1, at: 2)),
+    Case(
+      name: "one hand-back with one content twice is no fork",
+      candidate: facts(nil, "A", 2, [1: (9, "y")]), known: [facts(1, "A", 2, [1: (9, "y")])],
+      expected: .known(1)),
+    Case(
+      name: "after a fork the evidence tells which side goes on",
+      candidate: facts(nil, "A", 3, [1: (9, "y"), 2: (10, "n")]),
+      known: [facts(1, "A", 2, [1: (8, "z")]), facts(2, "A", 2, [1: (9, "y")])],
+      expected: .known(2)),
+    Case(
+      name: "after a fork no evidence is one more device",
+      candidate: facts(nil, "A", 3, [1: (10, "n")]),
+      known: [facts(1, "A", 2, [1: (8, "z")]), facts(2, "A", 2, [1: (9, "y")])],
+      expected: .new),
+    Case(
+      name: "without install, one edit unchanged and none gone is one device",
+      candidate: facts([1: (5, "x"), 2: (9, "y")]), known: [facts(1, [1: (5, "x")])],
+      expected: .known(1)),
+    Case(
+      name: "a clean row is evidence too",
+      candidate: facts([2: (9, "y")], clean: [1: 5]), known: [facts(1, [1: (5, "x")])],
+      expected: .known(1)),
+    Case(
+      name: "nothing unchanged is two devices",
+      candidate: facts([1: (6, "x")]), known: [facts(1, [1: (5, "x")])], expected: .new),
+    Case(
+      name: "one edit earlier and one later is two devices",
+      candidate: facts([1: (5, "x"), 2: (3, "y"), 3: (9, "n")]),
+      known: [facts(1, [1: (5, "x"), 2: (4, "z"), 3: (8, "m")])], expected: .new),
+    Case(
+      name: "one edit gone and another new is two devices",
+      candidate: facts([1: (5, "x"), 3: (9, "n")]),
+      known: [facts(1, [1: (5, "x"), 2: (4, "z")])], expected: .new),
+    Case(
+      name: "the earlier state of one device that comes later",
+      candidate: facts([1: (5, "x")]), known: [facts(1, [1: (5, "x"), 2: (6, "y")])],
+      expected: .known(1)),
+    Case(
+      name: "evidence of two lineages is evidence of none",
+      candidate: facts([1: (5, "x"), 2: (6, "y")]),
+      known: [facts(1, [1: (5, "x")]), facts(2, [2: (6, "y")])], expected: .new),
+    Case(
+      name: "an app that names no install is not one that does",
+      candidate: facts([1: (5, "x")]), known: [facts(1, "A", nil, [1: (5, "x")])],
+      expected: .new),
+  ]
+
+  private static func facts(_ edits: [Int64: (Int64, String)], clean: [Int64: Int64] = [:])
+    -> ReturnFacts
+  { facts(nil, nil, nil, edits, clean: clean) }
+
+  private static func facts(_ lineage: Int64, _ edits: [Int64: (Int64, String)]) -> ReturnFacts {
+    facts(lineage, nil, nil, edits)
+  }
+
+  @Test(arguments: cases)
+  func `a return is put into its lineage`(_ row: Case) {
+    #expect(LineageRule.choose(for: row.candidate, among: row.known) == row.expected)
+  }
+}

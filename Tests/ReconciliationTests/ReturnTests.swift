@@ -1,0 +1,107 @@
+import Reconciliation
+import Testing
+
+struct ReturnTests {
+  private typealias F = LedgerFixture
+
+  @Test func `the same file twice is one return`() throws {
+    let fixture = try F()
+    let edits = [F.update(1, date: 5, name: "x")]
+    let first = try fixture.state.record(return: F.returned("a"), edits: edits)
+    let again = try fixture.state.record(return: F.returned("a"), edits: edits)
+    #expect(first.new == 1)
+    #expect(again.isKnown)
+    #expect(again.new == 0)
+    #expect(try fixture.verdicts() == ["open -"])
+  }
+
+  @Test func `a later hand-back supersedes what it changed and what it no longer has`() throws {
+    let fixture = try F()
+    _ = try fixture.state.record(
+      return: F.returned("a", install: "A", handback: 1),
+      edits: [
+        F.update(1, date: 5, name: "x"), F.update(2, id: "001000000000002AAA", date: 6, name: "y"),
+        F.update(3, id: "001000000000003AAA", date: 6, name: "same"),
+      ])
+    let second = try fixture.state.record(
+      return: F.returned("b", install: "A", handback: 2),
+      edits: [
+        F.update(1, date: 9, name: "x2"),
+        F.update(3, id: "001000000000003AAA", date: 6, name: "same"),
+      ])
+    #expect(second.new == 1)
+    #expect(second.superseded == 1)
+    #expect(
+      try fixture.verdicts() == [
+        "closed superseded", "closed superseded", "open -", "open -", "closed superseded",
+      ])
+  }
+
+  @Test func `an earlier hand-back that comes late changes nothing`() throws {
+    let fixture = try F()
+    _ = try fixture.state.record(
+      return: F.returned("b", install: "A", handback: 2),
+      edits: [F.update(1, date: 9, name: "x2")])
+    let late = try fixture.state.record(
+      return: F.returned("a", install: "A", handback: 1),
+      edits: [
+        F.update(1, date: 5, name: "x"), F.update(2, id: "001000000000002AAA", date: 6, name: "y"),
+      ])
+    #expect(late.superseded == 2)
+    #expect(
+      try fixture.verdicts() == ["open -", "closed superseded", "closed superseded"])
+  }
+
+  @Test func `a hand-back without the soup supersedes nothing of it`() throws {
+    let fixture = try F()
+    _ = try fixture.state.record(
+      return: F.returned("a", install: "A", handback: 1),
+      edits: [F.update(1, date: 5, name: "x")])
+    _ = try fixture.state.record(
+      return: F.returned("b", install: "A", handback: 2, totals: [:]), edits: [])
+    #expect(try fixture.verdicts() == ["open -"])
+  }
+
+  @Test func `without hand-backs an older date with other content is not ordered`() throws {
+    let fixture = try F()
+    _ = try fixture.state.record(
+      return: F.returned("b", install: "A"), edits: [F.update(1, date: 9, name: "new")])
+    let late = try fixture.state.record(
+      return: F.returned("a", install: "A"), edits: [F.update(1, date: 5, name: "old")])
+    #expect(late.unordered == 1)
+    #expect(try fixture.verdicts() == ["open -", "open -"])
+  }
+
+  @Test func `two devices of one bundle that create the same row make two records`() throws {
+    let fixture = try F()
+    _ = try fixture.state.record(
+      return: F.returned("a"), edits: [F.create(101, local: "local_1", date: 500, name: "one")])
+    _ = try fixture.state.record(
+      return: F.returned("b"), edits: [F.create(101, local: "local_2", date: 500, name: "two")])
+    _ = try fixture.state.record(
+      return: F.returned("c"),
+      edits: [F.create(101, local: "local_1", created: 501, date: 501, name: "three")])
+    #expect(try fixture.state.creationCount() == 3)
+    #expect(try fixture.verdicts() == ["open -", "open -", "open -"])
+  }
+
+  @Test func `a create that comes back changed is the same record`() throws {
+    let fixture = try F()
+    _ = try fixture.state.record(
+      return: F.returned("a", install: "A", handback: 1),
+      edits: [F.create(101, local: "local_1", date: 500, name: "one")])
+    _ = try fixture.state.record(
+      return: F.returned("b", install: "A", handback: 2),
+      edits: [F.create(101, local: "local_1", date: 600, name: "one more")])
+    #expect(try fixture.state.creationCount() == 1)
+    #expect(try fixture.verdicts() == ["closed superseded", "open -"])
+  }
+
+  @Test func `rows of earlier returns are asked for as witnesses`() throws {
+    let fixture = try F()
+    _ = try fixture.state.record(
+      return: F.returned("a"), edits: [F.update(7, date: 5, name: "x")])
+    #expect(try fixture.state.rowsToWitness(stampID: "stamp-1") == [F.row(7)])
+    #expect(try fixture.state.rowsToWitness(stampID: "stamp-2").isEmpty)
+  }
+}

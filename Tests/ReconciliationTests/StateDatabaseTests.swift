@@ -1,0 +1,111 @@
+import JSON
+import Reconciliation
+import SQLite
+import TestSupport
+import Testing
+
+struct StateDatabaseTests {
+  @Test func `a new ledger has an epoch, no runs and a key that stays`() throws {
+    let fixture = try LedgerFixture()
+    #expect(try fixture.state.epoch == 1)
+    #expect(try fixture.state.runNumber == 0)
+    let key = try fixture.state.stampKey
+    #expect(key.count == 32)
+    fixture.state.close()
+    let again = try StateDatabase(path: fixture.directory.file("state.sqlite"))
+    #expect(try again.stampKey == key)
+  }
+
+  @Test func `a ledger of a newer version is refused by name`() throws {
+    let directory = TemporaryDirectory("ledger")
+    let path = directory.file("state.sqlite")
+    try StateDatabase(path: path).close()
+    let raw = try Connection(path)
+    try raw.execute("PRAGMA user_version = 99")
+    raw.close()
+    #expect(throws: StateError.newer(path: path, found: 99, known: 1)) {
+      try StateDatabase(path: path)
+    }
+  }
+
+  @Test func `a database that is no ledger is left alone`() throws {
+    let directory = TemporaryDirectory("ledger")
+    let path = directory.file("other.sqlite")
+    let raw = try Connection(path, mode: .create)
+    try raw.execute("CREATE TABLE recipe (id INTEGER)")
+    raw.close()
+    #expect(throws: StateError.notALedger(path: path)) { try StateDatabase(path: path) }
+  }
+
+  @Test func `the org of the first run is the only one`() throws {
+    let fixture = try LedgerFixture()
+    try fixture.state.pinOrganization(id: "00D000000000001EAA")
+    try fixture.state.pinOrganization(id: "00D000000000001EAA")
+    #expect(
+      throws: StateError.foreignOrganization(
+        pinned: "00D000000000001EAA", found: "00D000000000002EAA")
+    ) { try fixture.state.pinOrganization(id: "00D000000000002EAA") }
+  }
+
+  @Test func `a run that died is resumed with its clock, and given up after a day`() throws {
+    let state = try LedgerFixture().state
+    let now: Int64 = 1_770_000_000_000
+    let run = try state.beginRun(pipeline: "p", now: now, configHash: "c", host: "h")
+    #expect(run.id == "20260202T024000Z-1")
+    #expect(try state.openRun(now: now + 3_600_000)?.now == now)
+    #expect(try state.openRun(now: now + 25 * 3_600_000) == nil)
+    #expect(try state.run(id: run.id)?.exitStatus == 1)
+    let next = try state.beginRun(pipeline: "p", now: now, configHash: "c", host: "h")
+    try state.endRun(id: next.id, exitStatus: 0, summary: "{}")
+    #expect(try state.openRun(now: now) == nil)
+    #expect(try state.runs(limit: 5).map(\.number) == [2, 1])
+  }
+
+  @Test func `a snapshot keeps its cursors`() throws {
+    let state = try LedgerFixture().state
+    var row = SnapshotRow(id: "global", userID: nil, username: nil)
+    row.cursors = ["down": 17]
+    try state.save(row)
+    row.generation = 2
+    try state.save(row)
+    #expect(try state.snapshotRow(id: "global") == row)
+    #expect(try state.snapshotRow(id: "nobody") == nil)
+    #expect(try state.snapshotRows().count == 1)
+  }
+
+  @Test(arguments: [
+    ("planned", "done"), ("planned", "doubt"), ("done", "sent"), ("rejected", "planned"),
+    ("conflict", "sent"), ("dropped", "planned"), ("sent", "dropped"),
+  ])
+  func `the ledger refuses a step that cannot happen`(from: String, to: String) throws {
+    let fixture = try LedgerFixture()
+    let run = try fixture.state.beginRun(pipeline: "p", now: 0, configHash: "c", host: "h")
+    _ = try fixture.state.record(
+      return: LedgerFixture.returned("a"),
+      edits: [LedgerFixture.update(1, date: 1, name: "x")])
+    let raw = try Connection(fixture.directory.file("state.sqlite"))
+    try raw.run(
+      """
+      INSERT INTO operation (edit_id, run_id, action, sender, sobject, payload, state)
+      VALUES (1, \(run.id), 'update', 'u', 'Account', '{}', 'planned')
+      """)
+    let paths = [
+      "planned": [], "sent": ["sent"], "done": ["sent", "done"], "rejected": ["sent", "rejected"],
+      "conflict": ["sent", "conflict"], "dropped": ["dropped"],
+    ]
+    for step in paths[from] ?? [] { try raw.run("UPDATE operation SET state = \(step)") }
+    #expect(throws: SQLiteError.self) { try raw.run("UPDATE operation SET state = \(to)") }
+  }
+
+  @Test func `an edit is not left without a verdict, nor opened again but by a retry`() throws {
+    let fixture = try LedgerFixture()
+    _ = try fixture.state.record(
+      return: LedgerFixture.returned("a"),
+      edits: [LedgerFixture.update(1, date: 1, name: "x")])
+    let raw = try Connection(fixture.directory.file("state.sqlite"))
+    #expect(throws: SQLiteError.self) { try raw.run("UPDATE edit SET state = 'closed'") }
+    try raw.run("UPDATE edit SET state = 'closed', verdict = 'failed'")
+    #expect(throws: SQLiteError.self) { try raw.run("UPDATE edit SET state = 'open'") }
+    try raw.run("UPDATE edit SET state = 'open', retries = retries + 1")
+  }
+}

@@ -1,0 +1,135 @@
+import JSON
+import SQLite
+import Testing
+
+@testable import SmartStore
+
+@Suite struct QuerySpecTests {
+  // SDK: QuerySpecTest / SFQuerySpecTests
+  @Test func `every kind has the SDK's Smart SQL`() {
+    func sql(_ kind: QuerySpec.Kind, _ paths: [String] = [], order: String? = nil) -> [String] {
+      let spec = QuerySpec(
+        soupName: "S", kind, selectPaths: paths, orderPath: order, order: .descending)
+      return [spec.smartSQL, spec.countSmartSQL, spec.idsSmartSQL]
+    }
+    #expect(
+      sql(.all, order: "o") == [
+        "SELECT {S:_soup} FROM {S} ORDER BY {S:o} DESC ", "SELECT count(*) FROM {S} ",
+        "SELECT id FROM {S} ORDER BY {S:o} DESC ",
+      ])
+    #expect(
+      sql(.exact(path: "p", matchKey: "k"), ["a", "b"]) == [
+        "SELECT {S:a}, {S:b} FROM {S} WHERE {S:p} = ? ",
+        "SELECT count(*) FROM {S} WHERE {S:p} = ? ", "SELECT id FROM {S} WHERE {S:p} = ? ",
+      ])
+    #expect(
+      sql(.like(path: "p", likeKey: "k%"))[0] == "SELECT {S:_soup} FROM {S} WHERE {S:p} LIKE ? ")
+    #expect(
+      sql(.range(path: "p", beginKey: "a", endKey: nil))[1]
+        == "SELECT count(*) FROM {S} WHERE {S:p} >= ? ")
+    #expect(
+      sql(.range(path: "p", beginKey: nil, endKey: "z"))[1]
+        == "SELECT count(*) FROM {S} WHERE {S:p} <= ? ")
+    #expect(
+      sql(.range(path: "p", beginKey: "a", endKey: "z"))[1]
+        == "SELECT count(*) FROM {S} WHERE {S:p} >= ? AND {S:p} <= ? ")
+    #expect(
+      sql(.match(path: nil, matchKey: "it's"))[2]
+        == "SELECT id FROM {S} WHERE {S:_soupEntryId} IN "
+        + "(SELECT rowid FROM {S}_fts WHERE {S}_fts MATCH 'it''s') ")
+    #expect(
+      sql(.smart("select 1 from {S}", arguments: [])) == [
+        "select 1 from {S}", "SELECT count(*) FROM (select 1 from {S})",
+        "SELECT id FROM (select 1 from {S})",
+      ])
+  }
+
+  // SDK: testQualifyMatchKey
+  @Test(arguments: [
+    ("abc", "{s:p}:abc"), ("abc OR def", "{s:p}:abc OR {s:p}:def"),
+    ("abc and (def Not ghi)", "{s:p}:abc and ({s:p}:def Not {s:p}:ghi)"),
+    ("{s:q}:abc xyz", "{s:q}:abc {s:p}:xyz"), ("E* NOT Eva", "{s:p}:E* NOT {s:p}:Eva"), ("", ""),
+    ("android", "{s:p}:android"), ("  a", "  {s:p}:a"),
+  ])
+  func `words of a search get their field`(_ key: String, _ expected: String) {
+    #expect(QuerySpec.qualify(key, by: "{s:p}") == expected)
+  }
+
+  // SDK: test{All,Exact,Range,Like}QueryWith{String,JSON1}Index
+  @Test(arguments: Platform.allCases, [IndexType.string, .json1])
+  func `queries are ordered and paged`(_ platform: Platform, _ type: IndexType) throws {
+    let test = try TestStore(platform)
+    try test.store.registerSoup("s", indexSpecs: [IndexSpec(path: "key", type: type)])
+    try test.store.upsert(
+      [#"{"key":"ka2","v":2}"#, #"{"key":"ka1","v":1}"#, #"{"key":"kb3","v":null}"#], into: "s")
+    func keys(_ spec: QuerySpec, page: Int = 0) throws -> [String] {
+      try test.store.queryValues(spec, page: page).map { $0["key"]?.string ?? $0.text }
+    }
+    let all = QuerySpec(soupName: "s", .all, orderPath: "key", pageSize: 2)
+    #expect(try keys(all) == ["ka1", "ka2"])
+    #expect(try keys(all, page: 1) == ["kb3"])
+    #expect(try keys(QuerySpec(soupName: "s", .exact(path: "key", matchKey: "ka2"))) == ["ka2"])
+    #expect(try keys(QuerySpec(soupName: "s", .exact(path: "key", matchKey: nil))) == [])
+    let range = QuerySpec(
+      soupName: "s", .range(path: "key", beginKey: "ka1", endKey: "ka3"),
+      selectPaths: ["key", "v"],
+      orderPath: "key", order: .descending)
+    #expect(try keys(range) == [#"["ka2",2]"#, #"["ka1",1]"#])
+    let like = QuerySpec(soupName: "s", .like(path: "key", likeKey: "%b%"), selectPaths: ["v"])
+    #expect(try keys(like) == ["[null]"])
+    #expect(try test.store.count(all) == 3)
+    let plan = try test.store.connection.all(
+      SQL(
+        "EXPLAIN QUERY PLAN " + (try test.store.sql(ofSmartSQL: range.smartSQL)),
+        bindings: ["a", "b"]))
+    #expect(plan.first?[3].text?.contains("TABLE_1_0_idx") == true)
+  }
+
+  // SDK: testValidQueryWithStoreCursor
+  @Test func `a cursor walks over the pages`() throws {
+    let test = try TestStore(.ios)
+    try test.store.registerSoup("s", indexSpecs: [IndexSpec(path: "n", type: .integer)])
+    try test.store.upsert((1...5).map { "{\"n\":\($0)}" }, into: "s")
+    var cursor = try test.store.cursor(
+      QuerySpec(soupName: "s", .all, selectPaths: ["n"], orderPath: "n", pageSize: 2))
+    #expect([cursor.totalEntries, cursor.totalPages] == [5, 3])
+    let moved = cursor.move(toPage: 2)
+    #expect(moved)
+    #expect(try cursor.entries(in: test.store) == ["[5]"])
+    let movedOn = cursor.moveToNextPage()
+    #expect(!movedOn)
+    #expect(
+      try cursor.json(id: "c", in: test.store).text
+        == #"{"cursorId":"c","currentPageIndex":2,"pageSize":2,"totalEntries":5,"totalPages":3,"#
+        + #""currentPageOrderedEntries":[[5]]}"#)
+  }
+
+  // SDK: testDeleteByQuery, testRemoveEntriesByQuery
+  @Test func `removing by query honours the page size`() throws {
+    let test = try TestStore(.android)
+    try test.store.registerSoup("s", indexSpecs: [IndexSpec(path: "n", type: .integer)])
+    try test.store.upsert((1...5).map { "{\"n\":\($0)}" }, into: "s")
+    let spec = QuerySpec(
+      soupName: "s", .range(path: "n", beginKey: "2", endKey: nil), orderPath: "n", pageSize: 2)
+    #expect(try test.store.remove(spec, from: "s") == 2)
+    #expect(
+      try test.store.query(QuerySpec(soupName: "s", .all, selectPaths: ["n"]))
+        == ["[1]", "[4]", "[5]"])
+  }
+
+  @Test func `a query spec is read as apps write it`() throws {
+    let json = try JSONValue(
+      parsing: #"{"queryType":"range","indexPath":"a","beginKey":"x","orderPath":"a","#
+        + #""order":"descending","pageSize":3,"selectPaths":["a","b"]}"#)
+    #expect(
+      try QuerySpec(soupName: "s", reading: json)
+        == QuerySpec(
+          soupName: "s", .range(path: "a", beginKey: "x", endKey: nil), selectPaths: ["a", "b"],
+          orderPath: "a", order: .descending, pageSize: 3))
+    #expect(try QuerySpec(soupName: "s", reading: ["queryType": "range"]).kind == .all)
+    #expect(throws: StoreError.self) { try QuerySpec(soupName: "s", reading: ["queryType": "x"]) }
+    #expect(throws: StoreError.self) {
+      try QuerySpec(soupName: "s", reading: ["queryType": "like", "indexPath": "a"])
+    }
+  }
+}

@@ -1,0 +1,217 @@
+import JSON
+import Testing
+
+@testable import SmartStore
+
+@Suite struct SmartSQLTests {
+  /// The fixture of the SDKs' own tests: 7 employees of 2 departments.
+  func make(_ platform: Platform) throws -> TestStore {
+    let test = try TestStore(platform)
+    try test.store.registerSoup(
+      "employees",
+      indexSpecs: [
+        IndexSpec(path: "firstName", type: .string), IndexSpec(path: "lastName", type: .string),
+        IndexSpec(path: "deptCode", type: .string), IndexSpec(path: "employeeId", type: .string),
+        IndexSpec(path: "managerId", type: .string), IndexSpec(path: "salary", type: .integer),
+        IndexSpec(path: "education", type: .json1), IndexSpec(path: "isManager", type: .json1),
+      ])
+    try test.store.registerSoup(
+      "departments",
+      indexSpecs: [
+        IndexSpec(path: "deptCode", type: .string), IndexSpec(path: "name", type: .string),
+        IndexSpec(path: "budget", type: .integer), IndexSpec(path: "building", type: .json1),
+      ])
+    try test.store.upsert(
+      [
+        person("Christine", "Haas", "A00", "00010", nil, 200_000, manager: true),
+        person("Michael", "Thompson", "A00", "00020", "00010", 120_000, manager: false),
+        person("Sally", "Kwan", "A00", "00310", "00010", 100_000, manager: false),
+        person("John", "Geyer", "A00", "00040", "00310", 102_000, manager: true),
+        person("Irving", "Stern", "B00", "00050", "00010", 100_000, manager: true),
+        person("Eva", "Pulaski", "B00", "00060", "00050", 80_000, manager: false),
+        person("Eileen", "Evans", "B00", "00070", "00050", 70_000, manager: false),
+      ], into: "employees")
+    try test.store.upsert(
+      [
+        #"{"deptCode":"A00","name":"Sales","budget":1000000,"building":1}"#,
+        #"{"deptCode":"B00","name":"R&D","budget":2000000,"building":2}"#,
+      ], into: "departments")
+    return test
+  }
+
+  func person(
+    _ first: String, _ last: String, _ department: String, _ id: String, _ boss: String?,
+    _ salary: Int, manager: Bool
+  ) -> String {
+    let above = boss.map { ",\"managerId\":\"\($0)\"" } ?? ""
+    return "{\"firstName\":\"\(first)\",\"lastName\":\"\(last)\",\"deptCode\":\"\(department)\","
+      + "\"employeeId\":\"\(id)\",\"salary\":\(salary),\"isManager\":\(manager)\(above)}"
+  }
+
+  static let translations: [(String, String)] = [
+    // SDK: testConvertSmartSqlSimple
+    (
+      "select {employees:firstName}, {employees:lastName} from {employees} "
+        + "order by {employees:lastName}",
+      "select TABLE_1_0, TABLE_1_1 from TABLE_1 order by TABLE_1_1"
+    ),
+    // SDK: testConvertSmartSqlWithJoin
+    (
+      "select {departments:name}, {employees:firstName} from {employees}, {departments} "
+        + "where {departments}.{departments:deptCode} = {employees}.{employees:deptCode}",
+      "select TABLE_2_1, TABLE_1_0 from TABLE_1, TABLE_2 "
+        + "where TABLE_2.TABLE_2_0 = TABLE_1.TABLE_1_2"
+    ),
+    // SDK: testConvertSmartSqlWithSelfJoin
+    (
+      "select mgr.{employees:lastName}, e.{employees:lastName} from {employees} as mgr, "
+        + "{employees} as e where mgr.{employees:employeeId} = e.{employees:managerId}",
+      "select mgr.TABLE_1_1, e.TABLE_1_1 from TABLE_1 as mgr, TABLE_1 as e "
+        + "where mgr.TABLE_1_3 = e.TABLE_1_4"
+    ),
+    // SDK: testConvertSmartSqlWithSelfJoinAndJsonExtractedField(NoLeadingSpace)
+    (
+      "select e.{employees:education},m.{employees:education} from {employees} as e, "
+        + "{employees} as m where not (e.{employees:education} = m.{employees:education})",
+      "select json_extract(e.soup, '$.education'),json_extract(m.soup, '$.education') "
+        + "from TABLE_1 as e, TABLE_1 as m "
+        + "where not (json_extract(e.soup, '$.education') = json_extract(m.soup, '$.education'))"
+    ),
+    // SDK: testConvertSmartSqlWithSpecialColumns
+    (
+      "select {employees:_soupEntryId}, {employees:_soupLastModifiedDate}, {employees:_soup}, "
+        + "{employees:_soupCreatedDate} from {employees}",
+      "select TABLE_1.id, TABLE_1.lastModified, TABLE_1.soup, TABLE_1.created from TABLE_1"
+    ),
+    // SDK: testConvertSmartSqlWithSpecialColumnsSelfJoin
+    (
+      "select mgr.{employees:_soupEntryId}, e.{employees:_soup} from {employees} as mgr, "
+        + "{employees} as e",
+      "select mgr.id, e.soup from TABLE_1 as mgr, TABLE_1 as e"
+    ),
+    // SDK: testConvertSmartSqlWithJSON1TableQualifiedColumn
+    (
+      "select {employees}.{employees:education} from {employees}",
+      "select json_extract(TABLE_1.soup, '$.education') from TABLE_1"
+    ),
+    // SDK: testConvertSmartSqlForNonIndexedColumns
+    (
+      "select {employees:address.zipcode} from {employees} where {employees:it's} = 1",
+      "select json_extract(soup, '$.address.zipcode') from TABLE_1 "
+        + "where json_extract(soup, '$.it''s') = 1"
+    ),
+    // SDK: testConvertSmartSqlWithQuotedCurlyBraces, WithMultipleQuotedCurlyBraces
+    (
+      "select {employees:firstName} from {employees} where {employees:firstName} like "
+        + "'Jo%{no:such}%' and 'it''s {x}' <> {employees:lastName}",
+      "select TABLE_1_0 from TABLE_1 where TABLE_1_0 like 'Jo%{no:such}%' "
+        + "and 'it''s {x}' <> TABLE_1_1"
+    ),
+    // SDK: testConvertSmartSqlWithQuotedUnbalancedCurlyBraces
+    (
+      "select {employees:firstName} from {employees} where '{' = {employees:lastName} or '}' = '{'",
+      "select TABLE_1_0 from TABLE_1 where '{' = TABLE_1_1 or '}' = '{'"
+    ),
+    // SDK: testConvertSmartSqlMatch…
+    (
+      "select {employees:_soupEntryId} in (select rowid from {employees}_fts where "
+        + "{employees}_fts MATCH '{employees:lastName}:Haas') from {employees}",
+      "select TABLE_1.id in (select rowid from TABLE_1_fts where "
+        + "TABLE_1_fts MATCH 'TABLE_1_1:Haas') from TABLE_1"
+    ),
+    ("{employees:_soup} from {employees}", "TABLE_1.soup from TABLE_1"),
+    ("select '{' , 1, {}, { from x", "select '{' , 1, {}, { from x"),
+  ]
+
+  @Test(arguments: translations)
+  func `Smart SQL becomes the SDK's SQL`(_ smart: String, _ sql: String) throws {
+    let test = try make(.ios)
+    let store = test.store
+    #expect(
+      try SmartSQL(text: smart).translated(for: .ios) { try store.find($0) } == sql)
+  }
+
+  // SDK: testSmartSqlInsertUpdateDelete
+  @Test(arguments: [
+    "insert into {employees} values (1)", "  UPDATE {employees} SET id = 1",
+    "\nDelete from {employees}", "DROP TABLE soup_attrs", "PRAGMA user_version = 4",
+    "with x as (select 1) delete from {employees}",
+  ])
+  func `only reading is possible`(_ text: String) throws {
+    let test = try make(.ios)
+    let store = test.store
+    #expect(throws: StoreError.self) { try store.query(QuerySpec(smartSQL: text)) }
+    #expect(throws: StoreError.self) { try store.sql(ofSmartSQL: text) }
+  }
+
+  @Test func `a wrong reference is named with its place`() throws {
+    let test = try make(.ios)
+    let store = test.store
+    func message(_ text: String) -> String? {
+      #expect(throws: StoreError.self) { try store.sql(ofSmartSQL: text) }?.description
+    }
+    #expect(
+      message("select {nobody:x} from {employees}")
+        == #"Smart SQL: {nobody:x} at character 8: unknown soup "nobody""#)
+    #expect(
+      message("select {employees:a:b}")
+        == "Smart SQL: {employees:a:b} at character 8: "
+        + "invalid soup/path reference, write {soup:path}")
+  }
+
+  func rows(_ platform: Platform, _ sql: String, _ arguments: [String] = []) throws -> [String] {
+    let test = try make(platform)
+    return try test.store.query(
+      QuerySpec(smartSQL: sql, arguments: arguments, pageSize: 100))
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `Smart SQL answers as on a device`(_ platform: Platform) throws {
+    // SDK: testSmartQueryDoingCount, testSmartQueryDoingSum
+    #expect(try rows(platform, "select count(*) from {employees}") == ["[7]"])
+    #expect(
+      try rows(platform, "select sum({employees:salary}) from {employees}") == ["[772000]"])
+    // SDK: testSmartQueryReturningTwoRowsWithTwoIntegers (grouped)
+    #expect(
+      try rows(
+        platform,
+        "select {departments:name}, count(*) from {employees}, {departments} where "
+          + "{employees}.{employees:deptCode} = {departments}.{departments:deptCode} "
+          + "group by 1 order by 1") == [#"["R&D",3]"#, #"["Sales",4]"#])
+    // SDK: testSmartQueryMachingBooleanInJSON1Field
+    #expect(
+      try rows(
+        platform,
+        "select {employees:lastName} from {employees} where {employees:isManager} = 1 "
+          + "order by 1") == [#"["Geyer"]"#, #"["Haas"]"#, #"["Stern"]"#])
+    // SDK: testSmartQueryMatchingNullField
+    #expect(
+      try rows(
+        platform,
+        "select {employees:lastName} from {employees} where {employees:managerId} is null")
+        == [#"["Haas"]"#])
+    // SDK: testSmartQueryUsingWhereArgs
+    #expect(
+      try rows(
+        platform, "select {employees:lastName} from {employees} where {employees:firstName} = ?",
+        ["Eva"]) == [#"["Pulaski"]"#])
+    // SDK: testSelectUnderscoreSoupFromMultipleSoups
+    let both = try rows(
+      platform,
+      "select {employees:_soup}, {departments:_soup}, {employees:_soup} as e from {employees}, "
+        + "{departments} where {employees:employeeId} = '00010' and {departments:name} = 'Sales'")
+    let row = try JSONValue(parsing: both[0])
+    #expect(row[0]?["lastName"] == "Haas")
+    #expect(row[1]?["budget"] == 1_000_000)
+    #expect(row[2]?.string?.hasPrefix("{\"firstName\"") == true)
+  }
+
+  // SDK: testSmartQueryMachingNonAscii…
+  @Test func `text of any language is found`() throws {
+    let test = try make(.android)
+    try test.store.upsert([#"{"lastName":"Ağaoğlu","note":"한국어 {x}"}"#], into: "employees")
+    let spec = QuerySpec(
+      smartSQL: "select {employees:lastName} from {employees} where {employees:note} like '한국%'")
+    #expect(try test.store.query(spec) == [#"["Ağaoğlu"]"#])
+  }
+}
