@@ -15,8 +15,8 @@ package struct CSVWriter: Sendable {
 
   /// Starts with nothing.
   ///
-  /// - Parameter guardsFormulas: Puts an apostrophe before a field that a spreadsheet would take for a formula;
-  ///   for files that people open, never for a job's data.
+  /// - Parameter guardsFormulas: Puts an apostrophe before a field that a spreadsheet would take
+  ///   for a formula; for files that people open, never for a job's data.
   package init(lineEnding: LineEnding = .lf, guardsFormulas: Bool = false) {
     self.lineEnding = lineEnding
     self.guardsFormulas = guardsFormulas

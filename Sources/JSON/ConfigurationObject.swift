@@ -1,7 +1,7 @@
 /// The members of one object of a configuration file, asked for by name and type.
 ///
-/// A name that nobody knows is reported at once; where it is plainly a misspelling of one that is missing,
-/// its value is read as that one's, so that what stands in it is checked too.
+/// A name that nobody knows is reported at once; where it is plainly a misspelling of one that is
+/// missing, its value is read as that one's, so that what stands in it is checked too.
 package struct ConfigurationObject {
   /// The object itself.
   package let node: JSONNode

@@ -56,7 +56,8 @@ package final class ConfigurationReader {
     guard problems.isEmpty else { throw Problems(sorted) }
   }
 
-  /// The members of an object, `known` being the names that it may have; nil with a problem for anything else.
+  /// The members of an object, `known` being the names that it may have; nil with a problem for
+  /// anything else.
   package func object(_ node: JSONNode, known: [String], what: String) -> ConfigurationObject? {
     guard let members = node.members else {
       wrongType(node, "an object", "write \(what) in braces: { … }")

@@ -1,7 +1,7 @@
 /// Walks over JSON bytes: the one lexer of `JSONValue` and `RecordScanner`.
 ///
-/// It checks everything as it goes (grammar, UTF-8, escapes, depth) and never reads a byte outside the
-/// buffer. Strings are skipped eight bytes at a time.
+/// It checks everything as it goes (grammar, UTF-8, escapes, depth) and never reads a byte outside
+/// the buffer. Strings are skipped eight bytes at a time.
 struct JSONCursor {
   static let depthLimit = 64
 
@@ -89,8 +89,8 @@ struct JSONCursor {
     }
   }
 
-  /// The high bit of each byte that is a quote, a backslash, below 0x20 or above 0x7F; the lowest set
-  /// bit is exact, those above it may be false alarms.
+  /// The high bit of each byte that is a quote, a backslash, below 0x20 or above 0x7F; the lowest
+  /// set bit is exact, those above it may be false alarms.
   @inline(__always)
   private static func special(_ word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -229,7 +229,8 @@ struct JSONCursor {
     }
   }
 
-  /// Consumes the object or array that begins at `offset`; `depth` is the number of containers around it.
+  /// Consumes the object or array that begins at `offset`; `depth` is the number of containers
+  /// around it.
   mutating func skipContainer(depth: Int) throws(JSONFault) {
     guard depth < Self.depthLimit else { throw JSONFault(reason: .depth, offset: offset) }
     let isObject = byte(offset) == 0x7B

@@ -12,7 +12,8 @@ package enum JSONHead {
 
   /// A string, number or boolean member of the top-level object.
   ///
-  /// A text that is not JSON is answered as absent so far: the scan of the whole page finds the fault.
+  /// A text that is not JSON is answered as absent so far: the scan of the whole page finds the
+  /// fault.
   package static func stringMember(
     _ name: String, in head: UnsafeRawBufferPointer
   ) -> Answer {

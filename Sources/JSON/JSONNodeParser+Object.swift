@@ -41,7 +41,7 @@ extension JSONNodeParser {
     let start = place
     guard let scalar = current else {
       throw stop(
-        "the file ends inside the object that opens at line \(opened.line), column \(opened.column)",
+        "the file ends inside the object that opens at \(opened.text)",
         "close it with }")
     }
     if Quote(opening: scalar) != nil {

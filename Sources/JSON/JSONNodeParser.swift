@@ -1,6 +1,8 @@
-/// Parses configuration and goes on after the mistakes that people make, so that all are reported at once.
+/// Parses configuration and goes on after the mistakes that people make, so that all are reported
+/// at once.
 ///
-/// It accepts more than JSON, but nothing silently: each deviation is a fault that says what to write.
+/// It accepts more than JSON, but nothing silently: each deviation is a fault that says what to
+/// write.
 struct JSONNodeParser {
   /// The parser cannot tell what the rest means; the fault is recorded already.
   struct Stop: Error {}
@@ -41,6 +43,8 @@ struct JSONNodeParser {
     let line: Int
     let column: Int
     let offset: Int
+
+    var text: String { "line \(line), column \(column)" }
   }
 
   var place: Place { Place(index: index, line: line, column: column, offset: offset) }
@@ -168,7 +172,8 @@ struct JSONNodeParser {
       throw stop(
         "a value is missing here", "write the value, or remove the name or comma before it")
     }
-    throw stop("\(first) cannot begin a value", "write a value: \"text\", 1, true, [ … ] or { … }")
+    throw stop(
+      "\(first) cannot begin a value", "write a value: \"text\", 1, true, [ … ] or { … }")
   }
 
   private static func numberFix(_ word: String) -> String {
@@ -222,7 +227,7 @@ struct JSONNodeParser {
       return true
     case nil:
       throw stop(
-        "the file ends inside the \(kind) that opens at line \(opened.line), column \(opened.column)",
+        "the file ends inside the \(kind) that opens at \(opened.text)",
         "close it with \(closing)")
     case let scalar?
     where Quote(opening: scalar) != nil || scalar == "{" || scalar == "["

@@ -2,9 +2,9 @@
 package enum JSONProjection {
   /// The value that `path` leads to.
   ///
-  /// An array on the way is mapped: elements without a value are dropped, an empty result is no value.
-  /// A scalar on the way has no members. An empty path is the whole element. A member whose name
-  /// contains a dot cannot be reached.
+  /// An array on the way is mapped: elements without a value are dropped, an empty result is no
+  /// value. A scalar on the way has no members. An empty path is the whole element. A member whose
+  /// name contains a dot cannot be reached.
   package static func project(_ path: String, from value: JSONValue) -> JSONValue? {
     guard !path.isEmpty else { return value }
     return project(components(path)[...], from: value)

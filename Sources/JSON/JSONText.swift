@@ -125,7 +125,8 @@ package enum JSONText {
     digit < 10 ? 0x30 + digit : 0x61 + digit - 10
   }
 
-  /// How many bytes the well-formed UTF-8 sequence at the start of `bytes` has; nil when it is not one.
+  /// How many bytes the well-formed UTF-8 sequence at the start of `bytes` has; nil when it is not
+  /// one.
   static func sequenceLength(_ bytes: UnsafeRawBufferPointer) -> Int? {
     guard let first = bytes.first else { return nil }
     let length: Int

@@ -1,5 +1,6 @@
 extension JSONValue {
-  /// Parses a whole text: strict RFC 8259, valid UTF-8, at most 64 levels; of equal names the last stays.
+  /// Parses a whole text: strict RFC 8259, valid UTF-8, at most 64 levels; of equal names the last
+  /// stays.
   package init(parsing text: UnsafeRawBufferPointer) throws(JSONError) {
     do throws(JSONFault) {
       guard let base = text.baseAddress, text.count > 0 else {

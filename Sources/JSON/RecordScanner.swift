@@ -1,8 +1,8 @@
 /// Finds the records of a page and, in each, the places of the members that somebody wants.
 ///
-/// One pass over the bytes, which also proves that they are JSON: what is skipped is stored as it is. No
-/// object is made per record. Calls go page by page; a call per byte or per record from another module
-/// would cost more than the scan.
+/// One pass over the bytes, which also proves that they are JSON: what is skipped is stored as it
+/// is. No object is made per record. Calls go page by page; a call per byte or per record from
+/// another module would cost more than the scan.
 package struct RecordScanner: Sendable {
   /// Where the records of a page are.
   package enum Container: Sendable, Hashable {
@@ -34,9 +34,9 @@ package struct RecordScanner: Sendable {
 
   /// Hands each record's place and one span per path to `body`.
   ///
-  /// Offsets count from the page's first byte, for a record's fields too. A path that goes through an array
-  /// answers `.array` with the place of that array; `JSONProjection` then knows the value. Of members with
-  /// one name the last counts. Throws `JSONError`, or what `body` throws.
+  /// Offsets count from the page's first byte, for a record's fields too. A path that goes through
+  /// an array answers `.array` with the place of that array; `JSONProjection` then knows the value.
+  /// Of members with one name the last counts. Throws `JSONError`, or what `body` throws.
   package func scan<E: Error>(
     _ page: UnsafeRawBufferPointer, in container: Container,
     _ body: (

@@ -10,7 +10,8 @@ struct RecordTrie: Sendable {
 
   struct Node: Sendable {
     var children: [Child] = []
-    /// Bit `length & 63` is set when a child's name has that length: most members are passed over by it.
+    /// Bit `length & 63` is set when a child's name has that length: most members are passed over
+    /// by it.
     var lengths: UInt64 = 0
     /// The results that this value itself answers.
     var slots: [Int] = []
@@ -53,7 +54,8 @@ struct RecordTrie: Sendable {
   ) -> Int {
     let length = end &- start
     guard node.lengths &>> UInt64(length & 63) & 1 != 0 else { return -1 }
-    // A name is followed by a quote and a colon at least; eight bytes fit but for a page's very end.
+    // A name is followed by a quote and a colon at least; eight bytes fit but for a page's very
+    // end.
     var head: UInt64 = 0
     if start &+ 8 <= cursor.count {
       head = UInt64(

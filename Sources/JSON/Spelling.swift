@@ -9,7 +9,8 @@ package enum Spelling {
     return best.distance <= max(1, word.count / 3) ? best.word : nil
   }
 
-  /// The letters of `word` that stand where `known` has an ASCII letter that looks like them, or nil.
+  /// The letters of `word` that stand where `known` has an ASCII letter that looks like them, or
+  /// nil.
   package static func lookAlikes(_ word: String, of known: String) -> [(
     wrong: Character, right: Character
   )]? {

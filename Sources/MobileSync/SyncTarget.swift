@@ -47,7 +47,8 @@ public enum SyncTarget: Sendable, Hashable {
     }
   }
 
-  /// Reads a target as it is stored in `syncs_soup`, by attache or by a device; unknown keys are passed over.
+  /// Reads a target as it is stored in `syncs_soup`, by attache or by a device; unknown keys are
+  /// passed over.
   package init(stored json: JSONValue, type: SyncType) throws(Problems) {
     let reader = ConfigurationReader(file: "syncs_soup", isLenient: true)
     let target = reader.parse(json.bytes).flatMap { SyncTarget(node: $0, type: type, reader) }

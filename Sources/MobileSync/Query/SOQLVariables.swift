@@ -2,8 +2,9 @@
 package enum SOQLVariables {
   /// The query with every `:name` outside quotes replaced.
   ///
-  /// The values are SOQL literals already. Names may be given with or without their colon. The colon of a
-  /// date literal (`LAST_N_DAYS:30`) or of a time is none of ours: a variable's follows no letter or digit.
+  /// The values are SOQL literals already. Names may be given with or without their colon. The
+  /// colon of a date literal (`LAST_N_DAYS:30`) or of a time is none of ours: a variable's follows
+  /// no letter or digit.
   package static func substitute(
     _ variables: [String: String], in query: String
   ) throws(SyncError) -> String {
@@ -35,7 +36,28 @@ package enum SOQLVariables {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// The byte after the name of the variable whose colon stands at `index`; `index` when there is none.
+  /// The names of the variables in a query, each once, in order.
+  package static func names(in query: String) -> [String] {
+    let bytes = Array(query.utf8)
+    var names: [String] = []
+    var index = 0
+    while index < bytes.count {
+      if bytes[index] == UInt8(ascii: "'") {
+        index = min(SOQLTokens.endOfQuoted(bytes, from: index), bytes.count)
+        continue
+      }
+      let end = endOfName(bytes, at: index)
+      if end > index {
+        let name = String(decoding: bytes[index + 1..<end], as: UTF8.self)
+        if !names.contains(name) { names.append(name) }
+      }
+      index = max(end, index + 1)
+    }
+    return names
+  }
+
+  /// The byte after the name of the variable whose colon stands at `index`; `index` when there is
+  /// none.
   private static func endOfName(_ bytes: [UInt8], at index: Int) -> Int {
     guard bytes[index] == UInt8(ascii: ":"), index + 1 < bytes.count, isLetter(bytes[index + 1]),
       index == 0 || !(isLetter(bytes[index - 1]) || isDigit(bytes[index - 1]))

@@ -1,6 +1,7 @@
 import JSON
 
-/// A target whose code is in the app: its class names and whatever else it has are carried unchanged.
+/// A target whose code is in the app: its class names and whatever else it has are carried
+/// unchanged.
 public struct CustomTarget: Sendable, Hashable {
   /// The class that runs it on iOS.
   public var iOSImpl: String?

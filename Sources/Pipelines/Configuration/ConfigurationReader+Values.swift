@@ -1,0 +1,119 @@
+import JSON
+
+extension SecretSource {
+  static let keys = ["env", "file", "credential", "command"]
+  /// The four forms, for mends.
+  static let forms =
+    #"{"env": "NAME"}, {"file": "PATH"}, {"credential": "NAME"} "#
+    + #"or {"command": ["PROGRAM", "ARGUMENT"]}"#
+
+  var json: JSONValue {
+    switch self {
+    case .env(let name): ["env": .string(name)]
+    case .file(let path): ["file": .string(path)]
+    case .credential(let name): ["credential": .string(name)]
+    case .command(let words): ["command": JSONValue(words)]
+    }
+  }
+}
+
+extension ConfigurationReader {
+  /// One of the four forms of a secret; a file's path is taken from `directory`.
+  func secret(_ node: JSONNode, in directory: String) -> SecretSource? {
+    if node.string != nil {
+      report(node, "a secret never stands in the file", "write \(SecretSource.forms)")
+      return nil
+    }
+    guard let object = object(node, known: SecretSource.keys, what: "a secret") else { return nil }
+    let given = SecretSource.keys.filter { object[$0] != nil }
+    guard given.count == 1, let key = given.first else {
+      report(
+        node,
+        given.isEmpty
+          ? "this says nowhere where the secret is" : "this names two places for one secret",
+        "write \(SecretSource.forms)")
+      return nil
+    }
+    switch key {
+    case "env": return object.text(key).map(SecretSource.env)
+    case "file": return object.text(key).map { .file(Self.join(directory, $0)) }
+    case "credential":
+      guard let name = object.text(key) else { return nil }
+      if name.contains("/"), let node = object[key] {
+        report(node, "a credential is a name in $CREDENTIALS_DIRECTORY", "leave out the directory")
+      }
+      return .credential(name)
+    default:
+      guard let words = object.strings(key), let node = object[key] else { return nil }
+      guard let program = words.first, !program.isEmpty else {
+        report(node, "the command is empty", "name a program and its arguments")
+        return nil
+      }
+      if program.contains(" ") {
+        report(
+          node, "no shell runs the command, so one word is one argument",
+          "write \(JSONValue(program.split(separator: " ").map(String.init)).text)")
+      } else if !program.hasPrefix("/") {
+        report(node, "the program is not named by its whole path", "write /…/\(program)")
+      }
+      return .command(words)
+    }
+  }
+
+  /// A text, or one of the four forms of a secret.
+  func text(_ node: JSONNode, in directory: String) -> TextSource? {
+    if node.members != nil { return secret(node, in: directory).map(TextSource.source) }
+    guard let text = string(node) else { return nil }
+    if text.isEmpty { report(node, "this is empty", "write a text, or \(SecretSource.forms)") }
+    return .plain(text)
+  }
+
+  /// A share such as `"10%"`.
+  func percentage(_ node: JSONNode) -> Percentage? {
+    if case .number(let literal) = node.content {
+      wrongType(node, "a percentage", "write \"\(literal)%\"")
+      return nil
+    }
+    guard let text = string(node) else { return nil }
+    guard text.hasSuffix("%"), let value = Int(text.dropLast()), (0...100).contains(value) else {
+      let digits = text.prefix { $0.isNumber }
+      let example = Int(digits).flatMap { (0...100).contains($0) ? $0 : nil } ?? 10
+      report(node, "\(JSONText.quoted(text)) is not a percentage", "write \"\(example)%\"")
+      return nil
+    }
+    return Percentage(value)
+  }
+
+  /// `path`, taken from `directory` unless it is absolute.
+  static func join(_ directory: String, _ path: String) -> String {
+    path.hasPrefix("/") || directory.isEmpty ? path : directory + "/" + path
+  }
+}
+
+extension ConfigurationObject {
+  func percentage(_ name: String, default standard: Percentage) -> Percentage {
+    self[name].flatMap(reader.percentage) ?? standard
+  }
+
+  /// A whole number, or nil.
+  func optionalInt(_ name: String, in range: ClosedRange<Int> = 0...Int.max) -> Int? {
+    self[name].flatMap { reader.int($0, in: range) }
+  }
+
+  /// Words of a closed list, each once.
+  func words<Word: RawRepresentable<String> & CaseIterable & Equatable>(
+    _ name: String, _ what: String, default standard: [Word]
+  ) -> [Word] {
+    guard let elements = elements(name) else { return standard }
+    var words: [Word] = []
+    for element in elements {
+      guard let word = reader.word(element, what, as: Word.self) else { continue }
+      if words.contains(word) {
+        reader.report(element, "\(JSONText.quoted(word.rawValue)) is there twice", "keep one")
+      } else {
+        words.append(word)
+      }
+    }
+    return words
+  }
+}

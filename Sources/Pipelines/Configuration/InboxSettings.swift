@@ -1,0 +1,71 @@
+import JSON
+
+/// Where returns arrive, and what they may be.
+package struct InboxSettings: Sendable, Hashable {
+  /// What a return may be.
+  package enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// A bundle with its manifest.
+    case bundle
+    /// A store without one.
+    case store
+  }
+
+  /// The directory, taken from `snapshots/<name>/`.
+  package var path = "inbox"
+  /// What is taken.
+  package var accept = Kind.allCases
+  /// The passphrase of sealed returns; nil for that of the bundles.
+  package var passphrase: SecretSource?
+  /// How long a file's size and time must stand still before it is taken.
+  package var settleSeconds = 60
+  /// Whether a return of an expired bundle is taken.
+  package var acceptExpired = true
+  /// The largest file.
+  package var fileMiB = 4096
+  /// The most entries of an archive.
+  package var entries = 64
+  /// The most that compression may have saved.
+  package var ratio = 200
+  /// The largest record.
+  package var recordMiB = 8
+
+  static let keys = ["path", "accept", "passphrase", "settleSeconds", "acceptExpired", "limits"]
+
+  init() {}
+
+  init(_ object: ConfigurationObject, in directory: String) {
+    let reader = object.reader
+    path = object.text("path") ?? path
+    if let node = object["path"], path.split(separator: "/").contains("..") {
+      reader.report(
+        node, "\(JSONText.quoted(path)) leads out of the pipeline's directory",
+        "write a name below snapshots/, or a whole path")
+    }
+    accept = object.words("accept", "a kind of return", default: accept)
+    passphrase = object["passphrase"].flatMap { reader.secret($0, in: directory) }
+    settleSeconds = object.int("settleSeconds", default: settleSeconds, in: 0...86400)
+    acceptExpired = object.bool("acceptExpired", default: acceptExpired)
+    let known = ["fileMiB", "entries", "ratio", "recordMiB"]
+    if let limits = object.object("limits", known: known, what: "the limits of an inbox") {
+      fileMiB = limits.int("fileMiB", default: fileMiB, in: 1...1_048_576)
+      entries = limits.int("entries", default: entries, in: 1...100_000)
+      ratio = limits.int("ratio", default: ratio, in: 1...100_000)
+      recordMiB = limits.int("recordMiB", default: recordMiB, in: 1...1024)
+    }
+  }
+
+  var json: JSONValue {
+    JSONObject.of([
+      ("path", .string(path)), ("accept", .array(accept.map { .string($0.rawValue) })),
+      ("passphrase", passphrase?.json), ("settleSeconds", JSONValue(settleSeconds)),
+      ("acceptExpired", JSONValue(acceptExpired)),
+      (
+        "limits",
+        [
+          "fileMiB": JSONValue(fileMiB), "entries": JSONValue(entries), "ratio": JSONValue(ratio),
+          "recordMiB": JSONValue(recordMiB),
+        ]
+      ),
+    ])
+  }
+}

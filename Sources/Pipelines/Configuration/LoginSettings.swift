@@ -1,0 +1,111 @@
+import JSON
+
+/// How attache logs in to an org.
+package struct LoginSettings: Sendable, Hashable {
+  /// The ways to log in.
+  package enum Method: String, Sendable, Hashable, CaseIterable {
+    /// A signed assertion for each user.
+    case jwt
+    /// A token for each user.
+    case refreshToken
+    /// The user that the connected app runs as.
+    case clientCredentials
+    /// Whoever the token belongs to.
+    case accessToken
+    /// Whoever the alias of the `sf` command belongs to.
+    case sf
+
+    /// Whether the login can be each of the users.
+    package var actsAsEachUser: Bool { self == .jwt || self == .refreshToken }
+
+    /// The keys that the method must have.
+    var needs: [String] {
+      switch self {
+      case .jwt: ["clientId", "key"]
+      case .refreshToken: ["clientId"]
+      case .clientCredentials: ["clientId", "clientSecret"]
+      case .accessToken: ["accessToken"]
+      case .sf: ["alias"]
+      }
+    }
+
+    /// The keys that the method may have too.
+    var accepts: [String] {
+      switch self {
+      case .jwt: ["audience", "integrationUser"]
+      case .refreshToken: ["refreshToken", "clientSecret", "integrationUser"]
+      case .clientCredentials, .accessToken, .sf: ["integrationUser"]
+      }
+    }
+  }
+
+  /// The way to log in.
+  package var method: Method
+  /// The connected app.
+  package var clientId: TextSource?
+  /// The private key of the app's certificate.
+  package var key: SecretSource?
+  /// The app's secret.
+  package var clientSecret: SecretSource?
+  /// A user's refresh token.
+  package var refreshToken: SecretSource?
+  /// A session of somebody.
+  package var accessToken: SecretSource?
+  /// The alias that the `sf` command knows an org by.
+  package var alias: String?
+  /// What the assertion is for; nil for the login host.
+  package var audience: String?
+  /// The user who sees everything: queries users, primes global stores, proves deletions.
+  package var integrationUser: String?
+
+  init(method: Method) { self.method = method }
+
+  static let keys = [
+    "method", "clientId", "key", "clientSecret", "refreshToken", "accessToken", "alias",
+    "audience", "integrationUser",
+  ]
+
+  init?(_ node: JSONNode, in directory: String, _ reader: ConfigurationReader) {
+    guard let object = reader.object(node, known: Self.keys, what: "a login") else { return nil }
+    func secret(_ name: String) -> SecretSource? {
+      object[name].flatMap { reader.secret($0, in: directory) }
+    }
+    let method = object.required("method", "\"jwt\"").flatMap {
+      reader.word($0, "a way to log in", as: Method.self)
+    }
+    self.init(method: method ?? .jwt)
+    clientId = object["clientId"].flatMap { reader.text($0, in: directory) }
+    key = secret("key")
+    clientSecret = secret("clientSecret")
+    refreshToken = secret("refreshToken")
+    accessToken = secret("accessToken")
+    alias = object.text("alias")
+    audience = object.text("audience")
+    integrationUser = object.text("integrationUser")
+    guard let method else { return nil }
+    let example = ["clientId": "{\"env\": \"ATTACHE_CLIENT_ID\"}", "alias": "\"my-org\""]
+    for name in method.needs where object[name] == nil {
+      reader.report(
+        node, "a login by \(method.rawValue) needs \"\(name)\"",
+        "add \"\(name)\": \(example[name] ?? "{\"file\": \"…\"}")")
+    }
+    for name in Self.keys.dropFirst() {
+      guard let member = object.member(name), !(method.needs + method.accepts).contains(name) else {
+        continue
+      }
+      reader.report(
+        member, "a login by \(method.rawValue) has no use for \"\(name)\"",
+        "remove it, or choose another method")
+    }
+  }
+
+  var json: JSONValue {
+    JSONObject.of([
+      ("method", .string(method.rawValue)), ("clientId", clientId?.json), ("key", key?.json),
+      ("clientSecret", clientSecret?.json), ("refreshToken", refreshToken?.json),
+      ("accessToken", accessToken?.json), ("alias", alias.map(JSONValue.string)),
+      ("audience", audience.map(JSONValue.string)),
+      ("integrationUser", integrationUser.map(JSONValue.string)),
+    ])
+  }
+}

@@ -1,0 +1,114 @@
+import JSON
+
+/// The org of a pipeline and how it is used.
+package struct OrgSettings: Sendable, Hashable {
+  /// My Domain, or the login host.
+  package var url: TextSource
+  /// The org's id; nil until the first run has learnt it.
+  package var id: String?
+  /// The version asked for; the org's newest where that is lower.
+  package var apiVersion = "66.0"
+  /// How attache logs in.
+  package var login: LoginSettings
+  /// A file with the certificates of a private authority; nil for the system's.
+  package var caFile: String?
+  /// The most requests of a run; nil for no limit of its own.
+  package var requestsPerRun: Int?
+  /// The share of the org's daily requests that is left to others.
+  package var leaveForOthers = Percentage(10)
+  /// The requests in flight.
+  package var concurrency = 4
+  /// The longest that one request may take.
+  package var requestTimeoutSeconds = 120
+  /// The longest that a run may take.
+  package var runDeadlineSeconds = 14400
+
+  static let keys = [
+    "url", "id", "apiVersion", "login", "caFile", "apiBudget", "concurrency",
+    "requestTimeoutSeconds", "runDeadlineSeconds",
+  ]
+
+  init?(_ object: ConfigurationObject, in directory: String) {
+    let reader = object.reader
+    let url = object.required("url", "\"https://….my.salesforce.com\"").flatMap {
+      reader.text($0, in: directory)
+    }
+    if case .plain(let text) = url, let node = object["url"] { Self.check(text, node, reader) }
+    let login = object.required("login", "{\"method\": \"jwt\", … }").flatMap {
+      LoginSettings($0, in: directory, reader)
+    }
+    self.init(url: url ?? .plain(""), login: login ?? LoginSettings(method: .jwt))
+    id = object.text("id")
+    if let id, let node = object["id"], ![15, 18].contains(id.count) || !id.hasPrefix("00D") {
+      reader.report(
+        node, "\(JSONText.quoted(id)) is not the id of an org",
+        "write its 18 characters, which begin with 00D, or leave it out: the first run learns it")
+    }
+    apiVersion = object.text("apiVersion") ?? apiVersion
+    if let node = object["apiVersion"] { Self.check(version: apiVersion, node, reader) }
+    caFile = object.text("caFile").map { ConfigurationReader.join(directory, $0) }
+    let known = ["perRun", "leaveForOthers"]
+    if let budget = object.object("apiBudget", known: known, what: "an API budget") {
+      requestsPerRun = budget.optionalInt("perRun", in: 1...Int.max)
+      leaveForOthers = budget.percentage("leaveForOthers", default: leaveForOthers)
+    }
+    concurrency = object.int("concurrency", default: concurrency, in: 1...64)
+    requestTimeoutSeconds = object.int(
+      "requestTimeoutSeconds", default: requestTimeoutSeconds, in: 1...3600)
+    runDeadlineSeconds = object.int(
+      "runDeadlineSeconds", default: runDeadlineSeconds, in: 1...Int.max)
+    guard url != nil, login != nil else { return nil }
+  }
+
+  private init(url: TextSource, login: LoginSettings) {
+    self.url = url
+    self.login = login
+  }
+
+  private static func check(_ url: String, _ node: JSONNode, _ reader: ConfigurationReader) {
+    let isLoopback = ["http://127.0.0.1", "http://localhost", "http://[::1]"].contains {
+      url == $0 || url.hasPrefix($0 + ":") || url.hasPrefix($0 + "/")
+    }
+    if url.hasPrefix("http://"), !isLoopback {
+      reader.report(
+        node, "a login over plain http shows its secrets to the network",
+        "write https://\(url.dropFirst(7))")
+    } else if !url.hasPrefix("https://"), !isLoopback {
+      reader.report(
+        node, "\(JSONText.quoted(url)) is not the address of an org",
+        "write \"https://….my.salesforce.com\"")
+    }
+  }
+
+  private static func check(version: String, _ node: JSONNode, _ reader: ConfigurationReader) {
+    let parts = version.split(separator: ".", omittingEmptySubsequences: false)
+    guard let major = Int(parts.first?.drop { $0 == "v" } ?? "") else {
+      reader.report(node, "\(JSONText.quoted(version)) is not an API version", "write \"66.0\"")
+      return
+    }
+    if version != "\(major).0" {
+      reader.report(
+        node, "\(JSONText.quoted(version)) is not an API version", "write \"\(major).0\"")
+    } else if major < 55 {
+      reader.report(
+        node, "version \(version) has no briefcases that can be asked for changes",
+        "write \"55.0\" or later")
+    }
+  }
+
+  var json: JSONValue {
+    JSONObject.of([
+      ("url", url.json), ("id", id.map(JSONValue.string)), ("apiVersion", .string(apiVersion)),
+      ("login", login.json), ("caFile", caFile.map(JSONValue.string)),
+      (
+        "apiBudget",
+        JSONObject.of([
+          ("perRun", requestsPerRun.map { JSONValue($0) }),
+          ("leaveForOthers", .string("\(leaveForOthers)")),
+        ])
+      ), ("concurrency", JSONValue(concurrency)),
+      ("requestTimeoutSeconds", JSONValue(requestTimeoutSeconds)),
+      ("runDeadlineSeconds", JSONValue(runDeadlineSeconds)),
+    ])
+  }
+}

@@ -1,0 +1,96 @@
+import JSON
+
+/// How bundles are made.
+package struct PackSettings: Sendable, Hashable {
+  /// The formats of a bundle.
+  package enum Format: String, Sendable, Hashable, CaseIterable {
+    case zip
+    case tarGz = "tar.gz"
+    case tarZst = "tar.zst"
+
+    /// The compression levels that the format has.
+    var levels: ClosedRange<Int> { self == .tarZst ? 1...19 : 0...9 }
+  }
+
+  /// When bundles are made.
+  package enum When: String, Sendable, Hashable, CaseIterable {
+    /// When the data changed.
+    case changed
+    /// At every run, which renews the expiry.
+    case always
+  }
+
+  /// How a store is sealed.
+  package struct Seal: Sendable, Hashable {
+    /// The ways to seal.
+    package enum Method: String, Sendable, Hashable, CaseIterable {
+      case sqlcipher
+    }
+
+    /// The way.
+    package var method = Method.sqlcipher
+    /// The passphrase that the app has too.
+    package var passphrase: SecretSource
+    /// The rounds of key derivation; 4,000 is the SDK's.
+    package var kdfIterations = 4000
+  }
+
+  /// The format of a bundle.
+  package var format = Format.zip
+  /// The compression level; nil for the format's default.
+  package var level: Int?
+  /// When bundles are made.
+  package var when = When.changed
+  /// After how many days an app is told that its bundle is old.
+  package var expiresAfterDays = 35
+  /// How the stores are sealed; nil for plain ones.
+  package var seal: Seal?
+  /// The key that signs manifests.
+  package var signKey: SecretSource?
+
+  static let keys = ["format", "level", "when", "expiresAfterDays", "seal", "sign"]
+
+  init() {}
+
+  init(_ object: ConfigurationObject, in directory: String) {
+    let reader = object.reader
+    format = object.word("format", "a format of bundles", default: format)
+    level = object.optionalInt("level", in: format.levels)
+    when = object.word("when", "a time to pack", default: when)
+    expiresAfterDays = object.int("expiresAfterDays", default: expiresAfterDays, in: 1...3650)
+    let sealKeys = ["with", "passphrase", "kdfIterations"]
+    if let node = object.object("seal", known: sealKeys, what: "a seal") {
+      let method = node.required("with", "\"sqlcipher\"").flatMap {
+        reader.word($0, "a way to seal", as: Seal.Method.self)
+      }
+      let passphrase = node.required("passphrase", "{\"file\": \"…\"}").flatMap {
+        reader.secret($0, in: directory)
+      }
+      let rounds = node.int("kdfIterations", default: 4000, in: 1...10_000_000)
+      if let method, let passphrase {
+        seal = Seal(method: method, passphrase: passphrase, kdfIterations: rounds)
+      }
+    }
+    if let sign = object.object("sign", known: ["key"], what: "a signature") {
+      signKey = sign.required("key", "{\"file\": \"…\"}").flatMap {
+        reader.secret($0, in: directory)
+      }
+    }
+  }
+
+  var json: JSONValue {
+    JSONObject.of([
+      ("format", .string(format.rawValue)), ("level", level.map { JSONValue($0) }),
+      ("when", .string(when.rawValue)), ("expiresAfterDays", JSONValue(expiresAfterDays)),
+      (
+        "seal",
+        seal.map {
+          [
+            "with": .string($0.method.rawValue), "kdfIterations": JSONValue($0.kdfIterations),
+            "passphrase": $0.passphrase.json,
+          ]
+        }
+      ), ("sign", signKey.map { ["key": $0.json] }),
+    ])
+  }
+}

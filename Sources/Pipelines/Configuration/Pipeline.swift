@@ -1,0 +1,74 @@
+import JSON
+import MobileSync
+import SmartStore
+
+/// One pipeline, as its file says: every key of docs/configuration.md with its default.
+package struct Pipeline: Sendable {
+  /// The newest format that is understood.
+  package static let newestFormat = 1
+
+  /// The file, as it was named on the command line.
+  package var file: String
+  /// The file's directory, from which its paths are taken; empty for the working directory.
+  package var directory: String
+  /// The format of the file.
+  package var format = newestFormat
+  /// The pipeline's name, which names its directory under `snapshots/` too.
+  package var name: String
+  /// The org.
+  package var org: OrgSettings
+  /// Whose snapshots are made.
+  package var users: UserSelection
+  /// The stores of a snapshot, each with its soups and syncs.
+  package var stores: [StoreSettings]
+  /// The platforms, one file each.
+  package var platforms: [Platform]
+  /// How data comes down.
+  package var prime: PrimeSettings
+  /// How bundles are made.
+  package var pack: PackSettings
+  /// Where returns arrive.
+  package var inbox: InboxSettings
+  /// How edits go up.
+  package var reconcile: ReconcileSettings
+  /// What is written about a run.
+  package var report: ReportSettings
+  /// How long things are kept.
+  package var keep: KeepSettings
+  /// What a run may use.
+  package var limits: LimitSettings
+
+  static let keys = [
+    "$schema", "format", "name", "org", "users", "stores", "platforms", "prime", "pack", "inbox",
+    "reconcile", "report", "keep", "limits",
+  ]
+
+  /// The file with every default written out, as `attache check` prints it; secrets stay where they
+  /// are.
+  package var effectiveJSON: JSONValue {
+    [
+      "format": JSONValue(format), "name": .string(name), "org": org.json, "users": users.json,
+      "stores": .array(stores.map(\.json)),
+      "platforms": .array(platforms.map { .string($0.rawValue) }), "prime": prime.json,
+      "pack": pack.json, "inbox": inbox.json, "reconcile": reconcile.json, "report": report.json,
+      "keep": keep.json, "limits": limits.json,
+    ]
+  }
+
+  /// The stores of one scope.
+  package func stores(of scope: StoreSettings.Scope) -> [StoreSettings] {
+    stores.filter { $0.scope == scope }
+  }
+
+  /// Whether one login serves everybody: the org is read and written as that one user.
+  package var isOneUserLogin: Bool { !org.login.method.actsAsEachUser }
+}
+
+extension JSONObject {
+  /// The members that have a value.
+  static func of(_ members: [(String, JSONValue?)]) -> JSONValue {
+    var object = JSONObject()
+    for (name, value) in members { object[name] = value }
+    return .object(object)
+  }
+}

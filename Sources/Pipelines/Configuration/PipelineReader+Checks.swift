@@ -1,0 +1,149 @@
+import JSON
+import MobileSync
+
+extension PipelineReader {
+  /// What must agree between the sections.
+  func check(_ pipeline: Pipeline, _ root: JSONNode) {
+    checkLogin(pipeline, root)
+    checkIntegrationUser(pipeline, root)
+    checkStores(pipeline, root)
+    checkQueries(pipeline, root)
+    if pipeline.keep.basesDays < pipeline.pack.expiresAfterDays {
+      let node = root["keep"]?["basesDays"] ?? root["pack"]?["expiresAfterDays"] ?? root
+      reader.report(
+        node,
+        "bases are kept for \(pipeline.keep.basesDays) days, "
+          + "but bundles are good for \(pipeline.pack.expiresAfterDays)",
+        "set keep.basesDays to at least \(pipeline.pack.expiresAfterDays)")
+    }
+    if pipeline.pack.seal == nil, pipeline.inbox.passphrase == nil { return }
+    if pipeline.inbox.passphrase != nil, pipeline.pack.seal == nil,
+      let node = root["inbox"]?["passphrase"]
+    {
+      reader.report(
+        node, "stores are issued plain, so none comes back sealed",
+        "remove it, or seal them with \"pack.seal\"")
+    }
+  }
+
+  /// A login that can only be one user serves one user, unless the file says that all share one
+  /// view.
+  private func checkLogin(_ pipeline: Pipeline, _ root: JSONNode) {
+    guard pipeline.isOneUserLogin, pipeline.users.mayBeSeveral else { return }
+    let method = pipeline.org.login.method.rawValue
+    let node = root["org"]?["login"]?["method"] ?? root
+    let briefcase = pipeline.stores(of: .user).lazy.flatMap(\.primed).first {
+      if case .briefcase = $0.target { true } else { false }
+    }
+    if let briefcase {
+      reader.report(
+        node,
+        "a login by \(method) can only be one user, but "
+          + "\(JSONText.quoted(briefcase.syncName)) is a briefcase, "
+          + "which the org fills for each of the users",
+        "use \"jwt\" or \"refreshToken\", which can act as each user, or name one user")
+      return
+    }
+    if pipeline.prime.fetchAs == .user {
+      reader.report(
+        node, "a login by \(method) can only be one user, but the snapshots are for several",
+        "use \"jwt\" or \"refreshToken\", or say that all share one view: "
+          + "\"prime\": {\"fetchAs\": \"integration\"}")
+    }
+    let sends = pipeline.stores(of: .user).contains { !$0.reconcile.isEmpty }
+    if pipeline.reconcile.sendAs == .user, sends {
+      reader.report(
+        node, "a login by \(method) can only be one user, but the edits are of several",
+        "use \"jwt\" or \"refreshToken\", or say who sends: "
+          + "\"reconcile\": {\"sendAs\": \"integration\"}")
+    }
+  }
+
+  /// Who needs the integration user; a login that is one user is it.
+  private func checkIntegrationUser(_ pipeline: Pipeline, _ root: JSONNode) {
+    guard !pipeline.isOneUserLogin, pipeline.org.login.integrationUser == nil else { return }
+    var reasons: [(JSONNode?, String)] = []
+    switch pipeline.users.source {
+    case .query: reasons.append((root["users"]?["query"], "the query of users"))
+    case .loginUser:
+      reasons.append((root["users"]?["self"], "\"self\" with a login that can be anybody"))
+    case .list, .csv: break
+    }
+    for (store, node) in zip(pipeline.stores, root["stores"]?.array ?? [])
+    where store.scope == .global {
+      reasons.append((node["scope"], "a global store"))
+    }
+    if pipeline.prime.fetchAs == .integration {
+      reasons.append((root["prime"]?["fetchAs"], "\"fetchAs\": \"integration\""))
+    }
+    if pipeline.reconcile.sendAs == .integration {
+      reasons.append((root["reconcile"]?["sendAs"], "\"sendAs\": \"integration\""))
+    }
+    if pipeline.reconcile.onInactiveUser == .integration {
+      reasons.append((root["reconcile"]?["onInactiveUser"], "\"onInactiveUser\": \"integration\""))
+    }
+    for (node, reason) in reasons {
+      reader.report(
+        node ?? root, "\(reason) needs the integration user",
+        "add \"integrationUser\": \"attache@example.com\" to org.login")
+    }
+  }
+
+  private func checkStores(_ pipeline: Pipeline, _ root: JSONNode) {
+    for (store, node) in zip(pipeline.stores, root["stores"]?.array ?? []) {
+      if store.scope == .global, !store.reconcile.isEmpty, pipeline.reconcile.sendAs == .user {
+        reader.report(
+          node["reconcile"] ?? node,
+          "a global store belongs to nobody, so nobody can send its edits",
+          "write \"reconcile\": [], or \"sendAs\": \"integration\" in the section reconcile")
+      }
+      for (key, syncs) in [("prime", store.primed), ("reconcile", store.reconciled)] {
+        for sync in syncs {
+          guard case .custom = sync.target else { continue }
+          reader.report(
+            place(of: sync, key, node),
+            "the target of \(JSONText.quoted(sync.syncName)) is code in the app, "
+              + "which attache has not",
+            "leave the sync out of \"\(key)\"")
+        }
+      }
+      for sync in store.primed where pipeline.prime.fetchAs == .integration {
+        guard case .briefcase = sync.target else { continue }
+        reader.report(
+          root["prime"]?["fetchAs"] ?? node,
+          "\(JSONText.quoted(sync.syncName)) is a briefcase, "
+            + "which the org fills for its user alone",
+          "write \"fetchAs\": \"user\"")
+      }
+    }
+  }
+
+  /// Where a store names a sync; the store itself when it takes them all.
+  func place(of sync: SyncDefinition, _ key: String, _ store: JSONNode) -> JSONNode {
+    store[key]?.array?.first { $0.string == sync.syncName } ?? store
+  }
+
+  /// A `:name` in a query must have a value.
+  private func checkQueries(_ pipeline: Pipeline, _ root: JSONNode) {
+    let known = PrimeSettings.builtInVariables + pipeline.prime.variables.keys.sorted()
+    for (store, node) in zip(pipeline.stores, root["stores"]?.array ?? []) {
+      for sync in store.primed {
+        let texts: [String]
+        switch sync.target {
+        case .soql(let target): texts = [target.query]
+        case .sosl(let target): texts = [target.query]
+        case .parentChildren(let target): texts = [target.parentSoqlFilter]
+        default: texts = []
+        }
+        for name in texts.flatMap(SOQLVariables.names(in:)) where !known.contains(name) {
+          let nearest = Spelling.nearest(name, among: known).map { "did you mean :\($0)? Else " }
+          reader.report(
+            place(of: sync, "prime", node),
+            "the query of \(JSONText.quoted(sync.syncName)) in \(store.syncsFile) names :\(name), "
+              + "which has no value",
+            (nearest ?? "") + "add \"variables\": {\"\(name)\": \"…\"} to the section prime")
+        }
+      }
+    }
+  }
+}

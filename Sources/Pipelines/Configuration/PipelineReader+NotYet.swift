@@ -1,0 +1,75 @@
+import JSON
+import MobileSync
+
+extension PipelineReader {
+  /// The keys that are understood and asked for, but whose feature does not exist yet.
+  mutating func findNotYet(_ pipeline: Pipeline, _ root: JSONNode) {
+    let login = root["org"]?["login"]
+    let reconcile = root["reconcile"]
+    if pipeline.org.login.method == .refreshToken {
+      refuse(login?["method"], "a login by refresh token", "use \"jwt\"")
+    }
+    if pipeline.org.login.method == .sf {
+      refuse(login?["method"], "a login by the alias of sf", "use \"jwt\" or \"accessToken\"")
+    }
+    if case .csv(_, _, _?) = pipeline.users.source {
+      refuse(root["users"]?["csv"]?["refreshToken"], "a column of refresh tokens", "remove it")
+    }
+    if pipeline.pack.seal != nil {
+      refuse(root["pack"]?["seal"], "sealing", "remove it: stores are issued plain")
+    }
+    if pipeline.pack.signKey != nil {
+      refuse(root["pack"]?["sign"], "signing", "remove it")
+    }
+    if pipeline.inbox.passphrase != nil {
+      refuse(root["inbox"]?["passphrase"], "opening sealed returns", "remove it")
+    }
+    if pipeline.reconcile.mode == .mergeFields {
+      refuse(reconcile?["mode"], "merging by field", "write \"config\"")
+    }
+    if pipeline.reconcile.trust == .diff {
+      refuse(reconcile?["trust"], "finding edits without flags", "write \"flags\"")
+    }
+    if let node = reconcile?["nextGeneration"], node.bool == true {
+      refuse(node, "carrying open edits into the next generation", "write false, or leave it out")
+    }
+    for (store, node) in zip(pipeline.stores, root["stores"]?.array ?? []) {
+      for sync in store.primed {
+        guard let type = Self.laterTarget(sync.target) else { continue }
+        refuse(
+          place(of: sync, "prime", node), "priming a \(type) target (\(sync.syncName))",
+          "leave the sync out of \"prime\"")
+      }
+      for sync in store.reconciled {
+        guard case .syncUp(let target) = sync.target, target.kind == .parentChildren else {
+          continue
+        }
+        refuse(
+          place(of: sync, "reconcile", node),
+          "sending parents and children together (\(sync.syncName))",
+          "leave the sync out of \"reconcile\"")
+      }
+    }
+  }
+
+  /// The type of a target that cannot be primed yet.
+  private static func laterTarget(_ target: SyncTarget) -> String? {
+    switch target {
+    case .soql, .briefcase, .syncUp, .custom: nil
+    case .sosl: "sosl"
+    case .mru: "mru"
+    case .refresh: "refresh"
+    case .layout: "layout"
+    case .metadata: "metadata"
+    case .parentChildren: "parent_children"
+    }
+  }
+
+  private mutating func refuse(_ node: JSONNode?, _ what: String, _ fix: String) {
+    notYet.append(
+      Problem(
+        file: reader.file, line: node?.line ?? 0, column: node?.column ?? 0,
+        path: node?.path ?? "", message: "not yet: \(what) does not exist in this version",
+        fix: fix))
+  }
+}

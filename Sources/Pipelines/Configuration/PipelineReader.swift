@@ -1,0 +1,246 @@
+import JSON
+import MobileSync
+import SmartStore
+import System
+
+/// One reading of a pipeline file: the sections one by one, then what must agree between them.
+struct PipelineReader {
+  let reader: ConfigurationReader
+  let directory: String
+  /// What is wrong in the files that this one names.
+  private(set) var otherProblems: [Problem] = []
+  /// The keys whose feature does not exist yet.
+  var notYet: [Problem] = []
+  /// The files that were read already, by path: two stores may share one.
+  private var schemas: [String: StoreConfig] = [:]
+  private var syncFiles: [String: SyncsConfig] = [:]
+  /// What must be set in the environment.
+  private var variables: [(node: JSONNode, name: String)] = []
+
+  init(reader: ConfigurationReader, directory: String) {
+    self.reader = reader
+    self.directory = directory
+  }
+
+  mutating func pipeline(_ node: JSONNode) -> Pipeline? {
+    guard let root = reader.object(node, known: Pipeline.keys, what: "a pipeline file") else {
+      return nil
+    }
+    findVariables(node)
+    checkFormat(root)
+    let name = root.requiredText("name", "\"field-service\"")
+    if let name, let node = root["name"] { check(name: name, node) }
+    let org = section(root, "org", OrgSettings.keys, "an org", "{\"url\": …, \"login\": … }")
+      .flatMap { OrgSettings($0, in: directory) }
+    let users = section(
+      root, "users", UserSelection.keys, "a selection of users", "{\"list\": [\"ada@example.com\"]}"
+    )
+    .flatMap { UserSelection($0, in: directory) }
+    let platforms: [Platform] = root.words("platforms", "a platform", default: [])
+    if root.required("platforms", "[\"ios\", \"android\"]") != nil,
+      root["platforms"]?.array?.isEmpty == true,
+      let node = root["platforms"]
+    {
+      reader.report(
+        node, "a pipeline without a platform makes nothing", "write [\"ios\", \"android\"]")
+    }
+    let stores = readStores(root)
+    func optional(_ name: String, _ keys: [String], _ what: String) -> ConfigurationObject? {
+      root.object(name, known: keys, what: what)
+    }
+    let prime = optional("prime", PrimeSettings.keys, "the section prime")
+    let pack = optional("pack", PackSettings.keys, "the section pack")
+    let inbox = optional("inbox", InboxSettings.keys, "the section inbox")
+    let reconcile = optional("reconcile", ReconcileSettings.keys, "the section reconcile")
+    let report = optional("report", ReportSettings.keys, "the section report")
+    let keep = optional("keep", KeepSettings.keys, "the section keep")
+    let limits = optional("limits", LimitSettings.keys, "the section limits")
+    let primeSettings = prime.map { PrimeSettings($0) } ?? PrimeSettings()
+    let packSettings = pack.map { PackSettings($0, in: directory) } ?? PackSettings()
+    let inboxSettings = inbox.map { InboxSettings($0, in: directory) } ?? InboxSettings()
+    let reconcileSettings = reconcile.map { ReconcileSettings($0) } ?? ReconcileSettings()
+    let reportSettings = report.map { ReportSettings($0) } ?? ReportSettings()
+    let keepSettings = keep.map { KeepSettings($0) } ?? KeepSettings()
+    let limitSettings = limits.map { LimitSettings($0) } ?? LimitSettings()
+    guard let name, let org, let users else { return nil }
+    let pipeline = Pipeline(
+      file: reader.file, directory: directory, name: name, org: org, users: users, stores: stores,
+      platforms: platforms, prime: primeSettings, pack: packSettings, inbox: inboxSettings,
+      reconcile: reconcileSettings, report: reportSettings, keep: keepSettings,
+      limits: limitSettings)
+    check(pipeline, node)
+    findNotYet(pipeline, node)
+    return pipeline
+  }
+
+  private func section(
+    _ root: ConfigurationObject, _ name: String, _ keys: [String], _ what: String,
+    _ example: String
+  ) -> ConfigurationObject? {
+    root.required(name, example).flatMap { reader.object($0, known: keys, what: what) }
+  }
+
+  private func checkFormat(_ root: ConfigurationObject) {
+    guard let node = root.required("format", "1"),
+      let format = reader.int(node, in: 1...Int.max)
+    else { return }
+    if format > Pipeline.newestFormat {
+      reader.report(
+        node, "format \(format) is newer than this attache, which knows \(Pipeline.newestFormat)",
+        "install a newer attache")
+    }
+  }
+
+  private func check(name: String, _ node: JSONNode) {
+    let isPlain = name.utf8.allSatisfy {
+      (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
+    }
+    guard !isPlain || name.utf8.count > 40 else { return }
+    let plain = name.lowercased().map {
+      "abcdefghijklmnopqrstuvwxyz0123456789".contains($0) ? $0 : "-"
+    }
+    reader.report(
+      node, "\(JSONText.quoted(name)) cannot name a directory: a to z, 0 to 9 and -, at most 40",
+      "write \(JSONText.quoted(String(String(plain).prefix(40))))")
+  }
+
+  private mutating func readStores(_ root: ConfigurationObject) -> [StoreSettings] {
+    let example = "[{\"schema\": \"userstore.json\", \"syncs\": \"usersyncs.json\"}]"
+    guard let node = root.required("stores", example), let elements = root.elements("stores") else {
+      return []
+    }
+    if elements.isEmpty {
+      reader.report(node, "a pipeline without a store makes nothing", "write \(example)")
+    }
+    var stores: [StoreSettings] = []
+    var seen: [String: Int] = [:]
+    for element in elements {
+      guard let store = store(element) else { continue }
+      let identity = "\(store.scope.rawValue) \(store.storeName)"
+      if let line = seen[identity] {
+        reader.report(
+          element,
+          "two stores of scope \(store.scope.rawValue) are named "
+            + JSONText.quoted(store.storeName),
+          "give this one another \"storeName\" than the one on line \(line)")
+      } else {
+        seen[identity] = element.line
+      }
+      stores.append(store)
+    }
+    return stores
+  }
+
+  private mutating func store(_ node: JSONNode) -> StoreSettings? {
+    guard let object = reader.object(node, known: StoreSettings.keys, what: "a store") else {
+      return nil
+    }
+    let scope = object.word("scope", "a scope", default: StoreSettings.Scope.user)
+    let storeName = object.text("storeName") ?? "default"
+    if let name = object["storeName"],
+      storeName.contains(where: { "/\\?%*|\"<>:@".contains($0) }) || storeName.hasPrefix(".")
+    {
+      reader.report(
+        name, "\(JSONText.quoted(storeName)) cannot name a file on every device",
+        "write letters, digits, - and _")
+    }
+    let schemaNode = object.required("schema", "\"userstore.json\"")
+    let syncsNode = object.required("syncs", "\"usersyncs.json\"")
+    let schemaFile = object.text("schema").map { ConfigurationReader.join(directory, $0) }
+    let syncsFile = object.text("syncs").map { ConfigurationReader.join(directory, $0) }
+    let schema = schemaFile.flatMap { path in schemaNode.flatMap { loadSchema(path, $0) } }
+    let syncs = syncsFile.flatMap { path in
+      syncsNode.flatMap { loadSyncs(path, $0, schema.map { ($0, schemaFile ?? "") }) }
+    }
+    guard let schemaFile, let syncsFile else { return nil }
+    let down = names(object, "prime", .syncDown, syncs, syncsFile)
+    let up = names(object, "reconcile", .syncUp, syncs, syncsFile)
+    return StoreSettings(
+      scope: scope, storeName: storeName, schemaFile: schemaFile, syncsFile: syncsFile,
+      schema: schema ?? StoreConfig(soups: []), syncs: syncs ?? SyncsConfig(syncs: []),
+      prime: down, reconcile: up)
+  }
+
+  private func load(_ path: String, _ node: JSONNode) -> [UInt8]? {
+    do throws(SystemError) {
+      return try Files.read(path, limit: PipelineFile.limitBytes)
+    } catch {
+      reader.report(
+        node, "\(path) cannot be read: \(error.reason)",
+        "paths are taken from the pipeline file's directory; write the way from there")
+      return nil
+    }
+  }
+
+  private mutating func loadSchema(_ path: String, _ node: JSONNode) -> StoreConfig? {
+    if let known = schemas[path] { return known }
+    guard let bytes = load(path, node) else { return nil }
+    let reader = ConfigurationReader(file: path)
+    let config = StoreConfig.read(bytes, reader)
+    otherProblems += reader.sorted
+    schemas[path] = config
+    return reader.problems.isEmpty || !config.soups.isEmpty ? config : nil
+  }
+
+  private mutating func loadSyncs(
+    _ path: String, _ node: JSONNode, _ schema: (StoreConfig, String)?
+  ) -> SyncsConfig? {
+    if let known = syncFiles[path] { return known }
+    guard let bytes = load(path, node) else { return nil }
+    let reader = ConfigurationReader(file: path)
+    let config = SyncsConfig.read(bytes, reader)
+    if let schema { config.check(against: schema.0, storeFile: schema.1, reader) }
+    otherProblems += reader.sorted
+    syncFiles[path] = config
+    return reader.problems.isEmpty || !config.syncs.isEmpty ? config : nil
+  }
+
+  /// The syncs that a store names under `key`, or all of that direction.
+  private func names(
+    _ object: ConfigurationObject, _ key: String, _ type: SyncType, _ syncs: SyncsConfig?,
+    _ file: String
+  ) -> [String] {
+    let known = syncs?.syncs.filter { $0.syncType == type }.map(\.syncName) ?? []
+    guard let node = object[key] else { return known }
+    guard let names = reader.strings(node, example: "[\"…\"]") else { return [] }
+    guard let syncs else { return names }
+    for (name, element) in zip(names, node.array ?? []) {
+      let quoted = JSONText.quoted(name)
+      if names.count(where: { $0 == name }) > 1 {
+        let first = zip(names, node.array ?? []).first { $0.0 == name }
+        if first?.1.column != element.column || first?.1.line != element.line {
+          reader.report(element, "\(quoted) is there twice", "keep one")
+        }
+      }
+      guard let sync = syncs[name] else {
+        reader.report(
+          element, "there is no sync \(quoted) in \(file)",
+          ConfigurationReader.oneOf(known, near: name))
+        continue
+      }
+      guard sync.syncType != type else { continue }
+      let other = type == .syncDown ? ("a sync up", "reconcile") : ("a sync down", "prime")
+      reader.report(element, "\(quoted) is \(other.0)", "move it to \"\(other.1)\"")
+    }
+    return names
+  }
+
+  /// Remembers the environment variables that the file names.
+  private mutating func findVariables(_ node: JSONNode) {
+    if let members = node.members {
+      if members.count == 1, let member = members.first, member.name == "env",
+        let name = member.value.string
+      {
+        variables.append((member.value, name))
+      }
+      for member in members { findVariables(member.value) }
+    }
+    for element in node.array ?? [] { findVariables(element) }
+  }
+
+  func checkVariables(_ set: [String: String]) {
+    for (node, name) in variables where (set[name] ?? "").isEmpty {
+      reader.report(node, "the environment variable \(name) is not set", "export \(name)=…")
+    }
+  }
+}

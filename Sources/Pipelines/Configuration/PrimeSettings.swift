@@ -1,0 +1,104 @@
+import JSON
+
+/// How data comes down.
+package struct PrimeSettings: Sendable, Hashable {
+  /// As whom the org is read.
+  package enum Actor: String, Sendable, Hashable, CaseIterable {
+    /// The snapshot's user.
+    case user
+    /// The integration user.
+    case integration
+  }
+
+  /// What happens when a briefcase rule fails.
+  package enum RuleErrors: String, Sendable, Hashable, CaseIterable {
+    /// Records stay, the report says so.
+    case keepAndWarn
+    /// The snapshot fails.
+    case fail
+  }
+
+  /// What happens when a user's snapshot cannot be made.
+  package enum UserFailure: String, Sendable, Hashable, CaseIterable {
+    /// The others go on.
+    case skipUser
+    /// The run ends.
+    case failRun
+  }
+
+  /// As whom the org is read.
+  package var fetchAs = Actor.user
+  /// What a sync looks back over, against records that became visible late.
+  package var overlapSeconds = 300
+  /// Every how many runs deletions are looked for by listing all ids; nil for 1 with a briefcase, 7
+  /// with SOQL.
+  package var ghostsEveryRuns: Int?
+  /// The largest share of a soup that may be deleted at once.
+  package var ghostsMaxDeletes = Percentage(10)
+  /// What happens when a briefcase rule fails.
+  package var onRuleErrors = RuleErrors.keepAndWarn
+  /// What happens when a user's snapshot cannot be made.
+  package var onUserFailure = UserFailure.skipUser
+  /// The values of `:name` in queries.
+  package var variables: [String: String] = [:]
+
+  /// The variables that every query may use.
+  package static let builtInVariables = ["userId", "username"]
+  /// However small a soup, so many records may be deleted at once.
+  package static let fewestDeletes = 10
+
+  static let keys = [
+    "fetchAs", "overlapSeconds", "ghosts", "onRuleErrors", "onUserFailure", "variables",
+  ]
+
+  init() {}
+
+  init(_ object: ConfigurationObject) {
+    fetchAs = object.word("fetchAs", "a way to fetch", default: fetchAs)
+    overlapSeconds = object.int("overlapSeconds", default: overlapSeconds, in: 0...86400)
+    let known = ["everyRuns", "maxDeletes"]
+    if let ghosts = object.object("ghosts", known: known, what: "the ghosts of a pipeline") {
+      ghostsEveryRuns = ghosts.optionalInt("everyRuns", in: 1...Int.max)
+      ghostsMaxDeletes = ghosts.percentage("maxDeletes", default: ghostsMaxDeletes)
+    }
+    onRuleErrors = object.word("onRuleErrors", "a way to take rule errors", default: onRuleErrors)
+    onUserFailure = object.word("onUserFailure", "a way to take failures", default: onUserFailure)
+    guard let node = object["variables"] else { return }
+    guard let members = node.members else {
+      object.reader.wrongType(node, "an object", "write {\"region\": \"EMEA\"}")
+      return
+    }
+    for member in members {
+      if Self.builtInVariables.contains(member.name) {
+        object.reader.report(
+          member, ":\(member.name) is built in", "remove it, or give it another name")
+      }
+      variables[member.name] = object.reader.string(member.value)
+    }
+  }
+
+  /// Every how many runs the ids of a sync are all listed.
+  package func ghostsEveryRuns(isBriefcase: Bool) -> Int {
+    ghostsEveryRuns ?? (isBriefcase ? 1 : 7)
+  }
+
+  var json: JSONValue {
+    JSONObject.of([
+      ("fetchAs", .string(fetchAs.rawValue)), ("overlapSeconds", JSONValue(overlapSeconds)),
+      (
+        "ghosts",
+        JSONObject.of([
+          ("everyRuns", ghostsEveryRuns.map { JSONValue($0) }),
+          ("maxDeletes", .string("\(ghostsMaxDeletes)")),
+        ])
+      ), ("onRuleErrors", .string(onRuleErrors.rawValue)),
+      ("onUserFailure", .string(onUserFailure.rawValue)),
+      (
+        "variables",
+        .object(
+          JSONObject(
+            variables.sorted { $0.key < $1.key }.map { (name: $0.key, value: .string($0.value)) }))
+      ),
+    ])
+  }
+}

@@ -1,0 +1,115 @@
+import JSON
+
+/// How edits go up.
+package struct ReconcileSettings: Sendable, Hashable {
+  /// What becomes of the edits of a user who is not active any more.
+  package enum InactiveUser: String, Sendable, Hashable, CaseIterable {
+    /// They stay open.
+    case hold
+    /// They are sent as the integration user.
+    case integration
+  }
+
+  /// Which merge mode counts.
+  package enum Mode: String, Sendable, Hashable, CaseIterable {
+    /// Each sync up's own.
+    case config
+    /// Fields that nobody else touched are sent, clashes are left.
+    case mergeFields
+  }
+
+  /// What becomes of edits of one record in several snapshots.
+  package enum AcrossSnapshots: String, Sendable, Hashable, CaseIterable {
+    /// They are reported and left.
+    case report
+    /// The first to arrive is sent.
+    case first
+    /// The last to arrive is sent.
+    case last
+  }
+
+  /// How edits are found.
+  package enum Trust: String, Sendable, Hashable, CaseIterable {
+    /// By the flags that the SDK sets.
+    case flags
+    /// By comparison with the base, too.
+    case diff
+  }
+
+  /// When a record that is gone is created again.
+  package enum Recreate: String, Sendable, Hashable, CaseIterable {
+    /// When it is proved that it was deleted.
+    case whenProvedDeleted
+    /// Never.
+    case never
+    /// Whenever it cannot be read.
+    case asSDK
+  }
+
+  /// As whom edits are sent.
+  package var sendAs = PrimeSettings.Actor.user
+  /// What becomes of the edits of a user who is not active any more.
+  package var onInactiveUser = InactiveUser.hold
+  /// Which merge mode counts.
+  package var mode = Mode.config
+  /// Whether an update under LEAVE_IF_CHANGED is conditional in the org itself.
+  package var strict = true
+  /// What becomes of edits of one record in several snapshots.
+  package var acrossSnapshots = AcrossSnapshots.report
+  /// Whether parents are sent before their children.
+  package var orderParentsFirst = true
+  /// How edits are found.
+  package var trust = Trust.flags
+  /// When a record that is gone is created again.
+  package var recreateDeleted = Recreate.whenProvedDeleted
+  /// How long a create in doubt may still be on its way.
+  package var quietWindowSeconds = 900
+  /// More changes than this go by a bulk job.
+  package var bulkAbove = 2000
+  /// The most changes of one snapshot that are sent without being confirmed.
+  package var maxChangesPerSnapshot = 5000
+  /// The largest share of a soup that is deleted without being confirmed.
+  package var maxDeletes = Percentage(10)
+  /// Whether edits come back with the next generation.
+  package var nextGeneration = true
+
+  static let keys = [
+    "sendAs", "onInactiveUser", "mode", "strict", "acrossSnapshots", "orderParentsFirst", "trust",
+    "recreateDeleted", "quietWindowSeconds", "bulkAbove", "maxChanges", "nextGeneration",
+  ]
+
+  init() {}
+
+  init(_ object: ConfigurationObject) {
+    sendAs = object.word("sendAs", "a way to send", default: sendAs)
+    onInactiveUser = object.word("onInactiveUser", "a way to go on", default: onInactiveUser)
+    mode = object.word("mode", "a way to merge", default: mode)
+    strict = object.bool("strict", default: strict)
+    acrossSnapshots = object.word("acrossSnapshots", "a way to decide", default: acrossSnapshots)
+    orderParentsFirst = object.bool("orderParentsFirst", default: orderParentsFirst)
+    trust = object.word("trust", "a way to find edits", default: trust)
+    recreateDeleted = object.word("recreateDeleted", "a way to decide", default: recreateDeleted)
+    quietWindowSeconds = object.int("quietWindowSeconds", default: quietWindowSeconds)
+    bulkAbove = object.int("bulkAbove", default: bulkAbove)
+    let known = ["perSnapshot", "deletes"]
+    if let most = object.object("maxChanges", known: known, what: "the limit of changes") {
+      maxChangesPerSnapshot = most.int("perSnapshot", default: maxChangesPerSnapshot)
+      maxDeletes = most.percentage("deletes", default: maxDeletes)
+    }
+    nextGeneration = object.bool("nextGeneration", default: nextGeneration)
+  }
+
+  var json: JSONValue {
+    [
+      "sendAs": .string(sendAs.rawValue), "onInactiveUser": .string(onInactiveUser.rawValue),
+      "mode": .string(mode.rawValue), "strict": JSONValue(strict),
+      "acrossSnapshots": .string(acrossSnapshots.rawValue),
+      "orderParentsFirst": JSONValue(orderParentsFirst), "trust": .string(trust.rawValue),
+      "recreateDeleted": .string(recreateDeleted.rawValue),
+      "quietWindowSeconds": JSONValue(quietWindowSeconds), "bulkAbove": JSONValue(bulkAbove),
+      "maxChanges": [
+        "perSnapshot": JSONValue(maxChangesPerSnapshot), "deletes": .string("\(maxDeletes)"),
+      ], "nextGeneration": JSONValue(nextGeneration),
+    ]
+  }
+}

@@ -1,0 +1,52 @@
+import JSON
+import MobileSync
+import SmartStore
+
+/// One store of a snapshot: its soups, its syncs and which of them are used.
+package struct StoreSettings: Sendable {
+  /// Whose data a store holds.
+  package enum Scope: String, Sendable, Hashable, CaseIterable {
+    /// A user's: one file per user and platform.
+    case user
+    /// Everybody's: one file per pipeline and platform, in every bundle.
+    case global
+  }
+
+  /// Whose data it holds.
+  package var scope = Scope.user
+  /// The store's name; `default` is the SDK's own default on each platform.
+  package var storeName = "default"
+  /// The path of the store file.
+  package var schemaFile: String
+  /// The path of the sync file.
+  package var syncsFile: String
+  /// The soups.
+  package var schema: StoreConfig
+  /// All syncs of the file.
+  package var syncs: SyncsConfig
+  /// The names of the sync downs that are run.
+  package var prime: [String]
+  /// The names of the sync ups that are run.
+  package var reconcile: [String]
+
+  static let keys = ["scope", "storeName", "schema", "syncs", "prime", "reconcile"]
+
+  /// The sync downs that are run, in order.
+  package var primed: [SyncDefinition] { prime.compactMap { syncs[$0] } }
+  /// The sync ups that are run, in order.
+  package var reconciled: [SyncDefinition] { reconcile.compactMap { syncs[$0] } }
+
+  /// The store's name as the SDK of a platform has it.
+  package func storeName(on platform: Platform) -> String {
+    guard storeName == "default" else { return storeName }
+    return platform == .ios ? "defaultStore" : "smartstore"
+  }
+
+  var json: JSONValue {
+    [
+      "scope": .string(scope.rawValue), "storeName": .string(storeName),
+      "schema": .string(schemaFile), "syncs": .string(syncsFile), "prime": JSONValue(prime),
+      "reconcile": JSONValue(reconcile),
+    ]
+  }
+}

@@ -1,0 +1,141 @@
+import JSON
+
+/// Whose snapshots a pipeline makes.
+package struct UserSelection: Sendable, Hashable {
+  /// Where the users come from.
+  package enum Source: Sendable, Hashable {
+    /// Usernames in the file.
+    case list([String])
+    /// A table with a column of usernames, and perhaps one of refresh tokens.
+    case csv(file: String, username: String, refreshToken: String?)
+    /// A SOQL query that selects Id and Username.
+    case query(String)
+    /// The user of the login.
+    case loginUser
+  }
+
+  /// Where the users come from.
+  package var source: Source
+  /// Usernames to leave out.
+  package var except: [String] = []
+  /// Fewer users than this stop the run.
+  package var atLeast = 1
+  /// More users than this stop the run.
+  package var atMost = 10000
+
+  static let sources = ["list", "csv", "query", "self"]
+  static let keys = sources + ["except", "expect"]
+
+  init?(_ object: ConfigurationObject, in directory: String) {
+    let reader = object.reader
+    guard let source = Self.source(object, in: directory) else { return nil }
+    self.source = source
+    except = object.strings("except") ?? []
+    let known = ["atLeast", "atMost"]
+    if let expect = object.object("expect", known: known, what: "an expectation") {
+      atLeast = expect.int("atLeast", default: atLeast)
+      atMost = expect.int("atMost", default: atMost, in: 1...Int.max)
+      if atLeast > atMost, let node = object["expect"] {
+        reader.report(
+          node, "no number is at least \(atLeast) and at most \(atMost)", "swap them")
+      }
+    }
+  }
+
+  private static func source(_ object: ConfigurationObject, in directory: String) -> Source? {
+    let reader = object.reader
+    let given = sources.filter { object[$0] != nil }
+    guard given.count == 1, let name = given.first, let node = object[name] else {
+      let second = given.dropFirst().first.flatMap { object.member($0) }
+      let list = sources.map { "\"\($0)\"" }.joined(separator: ", ")
+      if let second {
+        reader.report(second, "the users come from two places", "keep one of \(list)")
+      } else {
+        reader.report(object.node, "this says nowhere who the users are", "add one of \(list)")
+      }
+      return nil
+    }
+    switch name {
+    case "list": return reader.strings(node).map { list($0, node, reader) }
+    case "csv": return csv(node, in: directory, reader)
+    case "query": return reader.string(node).map { query($0, node, reader) }
+    default:
+      guard let yes = reader.bool(node) else { return nil }
+      if !yes { reader.report(node, "\"self\" can only be true", "write true, or remove it") }
+      return .loginUser
+    }
+  }
+
+  private static func list(
+    _ names: [String], _ node: JSONNode, _ reader: ConfigurationReader
+  ) -> Source {
+    if names.isEmpty { reader.report(node, "the list of users is empty", "name at least one") }
+    var seen: Set<String> = []
+    for (name, element) in zip(names, node.array ?? []) {
+      if !name.contains("@") {
+        reader.report(
+          element, "\(JSONText.quoted(name)) is not a username", "write it like an e-mail address")
+      } else if !seen.insert(name.lowercased()).inserted {
+        reader.report(element, "\(JSONText.quoted(name)) is there twice", "keep one")
+      }
+    }
+    return .list(names)
+  }
+
+  private static func csv(
+    _ node: JSONNode, in directory: String, _ reader: ConfigurationReader
+  ) -> Source? {
+    let known = ["file", "username", "refreshToken"]
+    guard let object = reader.object(node, known: known, what: "a table of users") else {
+      return nil
+    }
+    let file = object.requiredText("file", "\"users.csv\"")
+    let username = object.requiredText("username", "\"Username\"")
+    let token = object.text("refreshToken")
+    guard let file, let username else { return nil }
+    return .csv(
+      file: ConfigurationReader.join(directory, file), username: username, refreshToken: token)
+  }
+
+  private static func query(
+    _ query: String, _ node: JSONNode, _ reader: ConfigurationReader
+  ) -> Source {
+    let words = query.lowercased().split { $0.isWhitespace || $0 == "," }.map(String.init)
+    let selected = words.dropFirst().prefix { $0 != "from" }
+    if words.first != "select" {
+      reader.report(
+        node, "a SOQL query begins with SELECT", "write SELECT Id, Username FROM User WHERE …")
+    } else if !selected.contains("id") || !selected.contains("username") {
+      reader.report(
+        node, "the query of users does not select Id and Username",
+        "write SELECT Id, Username FROM …")
+    }
+    return .query(query)
+  }
+
+  /// Whether there may be more than one.
+  var mayBeSeveral: Bool {
+    switch source {
+    case .list(let names): names.count > 1
+    case .csv, .query: true
+    case .loginUser: false
+    }
+  }
+
+  var json: JSONValue {
+    var object = JSONObject()
+    switch source {
+    case .list(let names): object["list"] = JSONValue(names)
+    case .csv(let file, let username, let token):
+      object["csv"] = JSONObject.of([
+        ("file", .string(file)), ("username", .string(username)),
+        ("refreshToken", token.map(JSONValue.string)),
+      ])
+    case .query(let query): object["query"] = .string(query)
+    case .loginUser: object["self"] = true
+    }
+    object["except"] = JSONValue(except)
+    object["expect"] = ["atLeast": JSONValue(atLeast), "atMost": JSONValue(atMost)]
+    return .object(object)
+  }
+}
