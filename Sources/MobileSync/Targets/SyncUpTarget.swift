@@ -27,9 +27,9 @@ public struct SyncUpTarget: Sendable, Hashable {
 
   /// The kind of request.
   public var kind: Kind
-  /// The fields that a create sends; nil for those of the options. An empty list is a list.
+  /// The fields that a create sends: nil for those of the options; an empty list is a list.
   public var createFieldlist: [String]?
-  /// The fields that an update sends; nil for those of the options. An empty list is a list.
+  /// The fields that an update sends: nil for those of the options; an empty list is a list.
   public var updateFieldlist: [String]?
   /// The external id by which creates are upserted.
   public var externalIdFieldName: String?
