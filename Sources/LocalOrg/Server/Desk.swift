@@ -12,6 +12,7 @@ final class Desk: Sendable {
   private let faults: Faults
   private let tokens: TokenResource
   private let identities: IdentityResource
+  private let admin: AdminResource
   // Request line and header together, as the platform bounds them.
   private static let mostHeadBytes = 16_384
 
@@ -25,11 +26,17 @@ final class Desk: Sendable {
     for (clientID, pem) in options.apps { apps[clientID] = try Certificate(pem: pem) }
     tokens = TokenResource(org: org, sessions: sessions, apps: apps, clients: options.clients)
     identities = IdentityResource(org: org, sessions: sessions)
+    admin = AdminResource(
+      org: org, sessions: sessions, log: log, faults: faults, secret: options.adminSecret)
   }
 
   func answer(_ request: ServerRequest, scheme: String) -> ServerResponse {
     let start = Clock.monotonicNanoseconds()
     let target = Target(request)
+    if target.segments.first == "attache" {
+      // The administrator's own calls are no part of what clients did.
+      return Self.response(admin.answer(request, target))
+    }
     let visit = Visit(request, target, kind: kind(of: target), scheme: scheme)
     let session = token(of: visit).flatMap { sessions.session($0, in: org) }
     let plan = faults.plan(

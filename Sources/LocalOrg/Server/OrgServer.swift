@@ -42,6 +42,8 @@ package final class OrgServer: Sendable {
     package var isStrict = false
     /// After how many seconds a token ends; nil: when it is revoked.
     package var tokenLifetimeSeconds: Int?
+    /// What opens `/attache/…` to other processes; nil keeps it shut.
+    package var adminSecret: String?
     /// Whether requests are also written to `requests.jsonl` in the org's directory.
     package var writesLog = true
 

@@ -6,7 +6,7 @@ package enum RequestKind: String, Sendable, CaseIterable {
   case rowCreate, rowRead, rowUpdate, rowUpsert, rowDelete
   case collectionCreate, collectionUpdate, collectionUpsert, collectionDelete
   case composite, batch
-  case admin, unknown
+  case unknown
 
   /// Whether it changes records; composite and batch are writes when one of their parts is.
   package var isWrite: Bool {
@@ -21,7 +21,7 @@ package enum RequestKind: String, Sendable, CaseIterable {
   /// Whether it counts against the daily limit.
   var isMetered: Bool {
     switch self {
-    case .token, .revoke, .userinfo, .identity, .versions, .admin: false
+    case .token, .revoke, .userinfo, .identity, .versions: false
     default: true
     }
   }

@@ -1,0 +1,67 @@
+import Crypto
+import HTTP
+import JSON
+
+/// `/attache/…`: what a person at the org itself would do, for tests and rehearsals in other
+/// processes. Nobody gets in without the secret that the server was started with.
+struct AdminResource: Sendable {
+  let org: Org
+  let sessions: Sessions
+  let log: RequestLog
+  let faults: Faults
+  let secret: String?
+
+  func answer(_ request: ServerRequest, _ target: Target) -> Answer {
+    let given = request.headers["X-Attache-Admin"] ?? ""
+    guard let secret, !secret.isEmpty,
+      Digest.areEqual(Digest.sha256(Array(given.utf8)), Digest.sha256(Array(secret.utf8)))
+    else { return .failure([.notFound]) }
+    do throws(OrgError) {
+      return try perform(target, request.body)
+    } catch {
+      return .failure([error])
+    }
+  }
+
+  private func perform(_ target: Target, _ body: [UInt8]) throws(OrgError) -> Answer {
+    let path = target.segments.dropFirst().joined(separator: "/")
+    switch (target.method, path) {
+    case ("GET", "log"):
+      let after = target.query("after").flatMap { Int($0) } ?? 0
+      return .json(.array(log.entries(after: after).map(\.json)))
+    case ("POST", "faults"):
+      let order = try FaultOrder(object(body))
+      faults.add(order.match, nth: order.nth, times: order.times, order.action)
+    case ("DELETE", "faults"): faults.removeAll()
+    case ("POST", "sessions/expire"): sessions.revokeAll()
+    case ("POST", "share"):
+      let body = try object(body)
+      try org.share(
+        try text("record", body), with: try text("user", body), edit: body["edit"]?.bool ?? true)
+    case ("POST", "unshare"):
+      let body = try object(body)
+      try org.unshare(try text("record", body), from: try text("user", body))
+    case ("POST", "users"):
+      let body = try object(body)
+      try org.setActive(try text("user", body), body["active"]?.bool ?? true)
+    default: throw .notFound
+    }
+    return .empty(204)
+  }
+
+  private func object(_ body: [UInt8]) throws(OrgError) -> JSONObject {
+    do {
+      if let object = try JSONValue(parsing: body).object { return object }
+    } catch {
+      throw .unreadableBody("\(error)")
+    }
+    throw .unreadableBody("The body has to be a JSON object")
+  }
+
+  private func text(_ name: String, _ body: JSONObject) throws(OrgError) -> String {
+    guard let text = body[name]?.string else {
+      throw OrgError(code: "MISSING_ARGUMENT", message: "\(name) is missing")
+    }
+    return text
+  }
+}

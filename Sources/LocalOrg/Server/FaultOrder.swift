@@ -1,0 +1,57 @@
+import JSON
+
+/// A fault as another process orders it: whom it means, when it strikes and one action.
+///
+/// `{"kind":"query","nth":2,"times":1,"status":503,"code":"SERVER_UNAVAILABLE"}`
+struct FaultOrder: Sendable {
+  let match: Faults.Match
+  let nth: Int
+  let times: Int
+  let action: Faults.Action
+
+  init(_ order: JSONObject) throws(OrgError) {
+    var match = Faults.Match()
+    if let name = order["kind"]?.string {
+      guard let kind = RequestKind(rawValue: name) else {
+        throw Self.refusal(
+          "kind is one of \(RequestKind.allCases.map(\.rawValue).joined(separator: ", "))")
+      }
+      match.kind = kind
+    }
+    match.method = order["method"]?.string
+    match.pathPrefix = order["pathPrefix"]?.string
+    match.isWrite = order["write"]?.bool
+    match.user = order["user"]?.string
+    self.match = match
+    nth = order["nth"]?.int.flatMap { Int(exactly: $0) } ?? 1
+    times = order["times"]?.int.flatMap { Int(exactly: $0) } ?? 1
+    action = try Self.action(order)
+  }
+
+  private static func action(_ order: JSONObject) throws(OrgError) -> Faults.Action {
+    func number(_ name: String) -> Int? { order[name]?.int.flatMap { Int(exactly: $0) } }
+    let isAfter = order["afterCommit"]?.bool ?? false
+    if let status = number("status"), (200...599).contains(status) {
+      return .status(
+        status, code: order["code"]?.string ?? "UNKNOWN_EXCEPTION", afterCommit: isAfter)
+    }
+    if order["drop"]?.bool == true { return .drop(afterCommit: isAfter) }
+    if let bytes = number("truncate") { return .truncate(bytes: bytes) }
+    if let milliseconds = number("delay") { return .delay(milliseconds: milliseconds) }
+    if let records = number("shortPage"), records > 0 { return .shortPage(records: records) }
+    if let id = order["nullEntry"]?.string { return .nullEntry(id: id) }
+    if let id = order["ruleError"]?.string {
+      return .ruleError(ruleID: id, object: order["object"]?.string)
+    }
+    if order["expireSession"]?.bool == true { return .expireSession }
+    if order["expireCursors"]?.bool == true { return .expireCursors }
+    if order["limitExceeded"]?.bool == true { return .limitExceeded }
+    throw refusal(
+      "name one of status, drop, truncate, delay, shortPage, nullEntry, ruleError, "
+        + "expireSession, expireCursors, limitExceeded")
+  }
+
+  private static func refusal(_ message: String) -> OrgError {
+    OrgError(code: "INVALID_INPUT", message: message)
+  }
+}

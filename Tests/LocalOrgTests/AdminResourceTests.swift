@@ -1,0 +1,77 @@
+import HTTP
+import JSON
+import LocalOrg
+import Testing
+
+@Suite struct AdminResourceTests {
+  let served: ServedOrg
+  private let key: HTTPHeaders = ["X-Attache-Admin": "open sesame"]
+
+  init() throws { served = try ServedOrg { $0.adminSecret = "open sesame" } }
+
+  private func admin(
+    _ method: String, _ path: String, _ body: JSONValue? = nil, headers: HTTPHeaders? = nil
+  ) async throws -> HTTPResponse {
+    var request = HTTPRequest(method, served.server.url + "/attache/" + path)
+    request.headers = headers ?? key
+    request.body = body?.bytes
+    return try await served.client.send(request)
+  }
+
+  @Test func `nobody gets in without the secret, or when there is none`() async throws {
+    #expect(try await admin("GET", "log", headers: [:]).status == 404)
+    #expect(try await admin("GET", "log", headers: ["X-Attache-Admin": "x"]).status == 404)
+    let shut = try ServedOrg()
+    var request = HTTPRequest("GET", shut.server.url + "/attache/log")
+    request.headers["X-Attache-Admin"] = ""
+    #expect(try await shut.client.send(request).status == 404)
+  }
+
+  @Test func `the log is read, and admin calls are not in it`() async throws {
+    _ = try await served.send("GET", "/limits")
+    let all = try await admin("GET", "log")
+    #expect(all.json.array?.map { $0["kind"]?.string } == ["limits"])
+    #expect(try await admin("GET", "log?after=1").text == "[]")
+  }
+
+  @Test(arguments: [
+    (#"{"kind":"limits","status":503,"code":"X"}"#, "503 X"),
+    (#"{"method":"GET","limitExceeded":true}"#, "403 REQUEST_LIMIT_EXCEEDED"),
+    (#"{"pathPrefix":"/services/data","expireSession":true}"#, "401 INVALID_SESSION_ID"),
+    (#"{"user":"ada@example.com","delay":1}"#, "200"),
+    (#"{"kind":"query","status":503}"#, "200"),
+  ])
+  func `a fault can be ordered`(_ order: String, _ outcome: String) async throws {
+    #expect(try await admin("POST", "faults", JSONValue(parsing: order)).status == 204)
+    #expect(try await served.send("GET", "/limits").outcome == outcome)
+  }
+
+  @Test func `a fault can be called off, and a senseless one is refused`() async throws {
+    #expect(try await admin("POST", "faults", ["drop": true]).status == 204)
+    #expect(try await admin("DELETE", "faults").status == 204)
+    #expect(try await served.send("GET", "/limits").status == 200)
+    #expect(try await admin("POST", "faults", ["kind": "dance"]).outcome == "400 INVALID_INPUT")
+    #expect(try await admin("POST", "faults", ["kind": "query"]).outcome == "400 INVALID_INPUT")
+    #expect(try await admin("POST", "faults", []).outcome == "400 JSON_PARSER_ERROR")
+    #expect(try await admin("POST", "dance").outcome == "404 NOT_FOUND")
+  }
+
+  @Test func `sharing and users are changed`() async throws {
+    try served.org.addUser("ben@example.com", lastName: "Berg", profile: "Field Technician")
+    let ben = try served.server.token(for: "ben@example.com")
+    let id = try await served.create("Account", ["Name": "Acme"])
+    let path = "/sobjects/Account/\(id)"
+    #expect(try await served.send("GET", path, token: ben).status == 404)
+    let body: JSONValue = ["record": .string(id), "user": "ben@example.com"]
+    #expect(try await admin("POST", "share", body).status == 204)
+    #expect(try await served.send("GET", path, token: ben).status == 200)
+    #expect(try await admin("POST", "unshare", body).status == 204)
+    #expect(try await served.send("GET", path, token: ben).status == 404)
+    let leave: JSONValue = ["user": "ben@example.com", "active": false]
+    #expect(try await admin("POST", "users", leave).status == 204)
+    #expect(try await served.send("GET", path, token: ben).status == 401)
+    #expect(try await admin("POST", "sessions/expire").status == 204)
+    #expect(try await served.send("GET", path).status == 401)
+    #expect(try await admin("POST", "share", ["user": "x"]).outcome == "400 MISSING_ARGUMENT")
+  }
+}
