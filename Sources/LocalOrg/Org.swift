@@ -60,6 +60,7 @@ package final class Org: Sendable {
   /// Runs several operations as one: if `body` throws, none of them happened.
   ///
   /// May be nested; the operations inside are called on the org as usual, from the same thread.
+  @discardableResult
   package func transaction<T>(_ body: () throws -> T) throws -> T {
     var failure: (any Error)?
     let value: T? = try locked { store in

@@ -7,10 +7,12 @@ extension Org {
     }
   }
 
-  /// Adds `count` records of one object quickly, owned by the integration user.
-  package func seedBulk(object: String, count: Int, seed: UInt64 = 1) throws(OrgError) {
+  /// Adds `count` records of one object quickly, owned by the integration user unless said.
+  package func seedBulk(
+    object: String, count: Int, seed: UInt64 = 1, owner username: String? = nil
+  ) throws(OrgError) {
     try locked { store in
-      try BulkSeeder(store: store, seed: seed).run(object: object, count: count)
+      try BulkSeeder(store: store, seed: seed).run(object: object, count: count, owner: username)
     }
   }
 }

@@ -5,6 +5,8 @@ import System
 final class OrgStore {
   let connection: Connection
   let catalog = Catalog.standard
+  /// The first user, who stands behind what the org does by itself.
+  static let administratorID = OrgID.make(prefix: "005", sequence: 1)
   /// Of the org's time.
   private(set) var clock: OrgClock
   private var sequences: [String: Int64] = [:]

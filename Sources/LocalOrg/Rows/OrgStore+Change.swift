@@ -42,7 +42,7 @@ extension OrgStore {
   }
 
   func set(_ field: String, of id: String, to value: SQLiteValue) throws {
-    try change(id, by: OrgID.make(prefix: "005", sequence: 1)) { row, table in
+    try change(id, by: OrgStore.administratorID) { row, table in
       guard let place = table.place(field) else { throw OrgError.unknownObject(field) }
       row[place] = value
     }
@@ -73,7 +73,7 @@ extension OrgStore {
 
   func merge(_ recordID: String, into masterID: String) throws {
     let (loser, master) = (try known(recordID), try known(masterID))
-    try change(loser, by: OrgID.make(prefix: "005", sequence: 1)) { row, table in
+    try change(loser, by: OrgStore.administratorID) { row, table in
       guard let place = table.place("MasterRecordId"), let deleted = table.place("IsDeleted"),
         OrgID.prefix(loser) == OrgID.prefix(master)
       else {

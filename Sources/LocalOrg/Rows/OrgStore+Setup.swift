@@ -5,7 +5,7 @@ extension OrgStore {
   /// What a new org begins with.
   func bootstrap() throws {
     let now = clock.now() / 1000 * 1000
-    let admin = OrgID.make(prefix: "005", sequence: 1)
+    let admin = OrgStore.administratorID
     try insert(
       "Organization",
       [
@@ -63,7 +63,7 @@ extension OrgStore {
         code: "DUPLICATE_USERNAME", message: "Duplicate Username.", fields: ["Username"])
     }
     let now = clock.now() / 1000 * 1000
-    let admin = OrgID.make(prefix: "005", sequence: 1)
+    let admin = OrgStore.administratorID
     let known = try connection.text("SELECT \"Id\" FROM \"o_Profile\" WHERE \"Name\" = \(profile)")
     let profileID = try known ?? insert("Profile", ["Name": .text(profile)], by: admin, at: now)
     try insert(
@@ -80,7 +80,7 @@ extension OrgStore {
 
   func setActive(_ username: String, _ active: Bool) throws {
     let user = try user(named: username)
-    try change(user.id, by: OrgID.make(prefix: "005", sequence: 1)) { row, table in
+    try change(user.id, by: OrgStore.administratorID) { row, table in
       if let place = table.place("IsActive") { row[place] = .integer(active ? 1 : 0) }
     }
   }

@@ -1,0 +1,111 @@
+import SQLite
+import System
+
+/// Makes very many records of one object: plain values, indexes built afterwards.
+struct BulkSeeder {
+  let store: OrgStore
+  let seed: UInt64
+
+  /// How a column is filled from a row's number.
+  private enum Filling {
+    case fixed(SQLiteValue)
+    case texts([SQLiteValue])
+    case numbered(String)
+    case whole(Int)
+    case decimal(Int)
+    case day
+    case moment
+  }
+
+  func run(object: String, count: Int, owner username: String?) throws {
+    let table = try store.table(object)
+    let integration = try store.users(where: "u.\"Username\" = 'attache@example.com'").first
+    let owner =
+      try username.map { try store.user(named: $0) } ?? integration
+      ?? store.user(named: "admin@example.com")
+    let fillings = fillings(table, owner: owner.id)
+    for index in table.indexes {
+      try store.connection.execute("DROP INDEX IF EXISTS \(index.name)")
+    }
+    let now = store.clock.now() / 1000 * 1000
+    var start = 0
+    while start < count {
+      let end = min(count, start + 50_000)
+      try store.transaction {
+        for number in start..<end { try insert(number, of: count, table, fillings, now: now) }
+      }
+      start = end
+    }
+    for index in table.indexes { try store.connection.execute(index.creation) }
+    try store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
+  private func insert(
+    _ number: Int, of count: Int, _ table: StoredObject, _ fillings: [Filling], now: Int64
+  ) throws {
+    let prefix = table.schema.keyPrefix
+    let sequence = store.nextSequence(prefix)
+    let statement = try store.prepared(table.insert)
+    // Thirty days, the last record a minute ago.
+    let step = max(1, Int64(30) * 86_400 / Int64(count))
+    let moment = Dates.salesforce(
+      now - 60_000 - min(Int64(count - number) * step, 30 * 86_400) * 1000)
+    try statement.bind(1, sequence)
+    for (place, filling) in fillings.enumerated() {
+      let index = Int32(place + 2)
+      if place == 0 {
+        try statement.bind(index, OrgID.make(prefix: prefix, sequence: sequence))
+        continue
+      }
+      switch filling {
+      case .fixed(let value): try statement.bind(index, value)
+      case .texts(let values): try statement.bind(index, values[number % values.count])
+      case .numbered(let text): try statement.bind(index, text + String(sequence))
+      case .whole(let bound): try statement.bind(index, (number &* 7919) % bound)
+      case .decimal(let bound): try statement.bind(index, Double((number &* 7919) % bound) / 4)
+      case .day: try statement.bind(index, String(moment.prefix(10)))
+      case .moment: try statement.bind(index, moment)
+      }
+    }
+    try statement.execute()
+  }
+
+  /// How each column is filled; the audit fields and the owner are the same in all rows.
+  private func fillings(_ table: StoredObject, owner: String) -> [Filling] {
+    var random = SeedRandom(seed)
+    return table.fields.map { field in
+      switch field.name {
+      case "IsDeleted", "IsClosed": return .fixed(0)
+      case "CreatedById", "LastModifiedById", "OwnerId": return .fixed(.text(owner))
+      case "CreatedDate", "LastModifiedDate", "SystemModstamp": return .moment
+      case "ClosedDate": return .fixed(.null)
+      default: break
+      }
+      switch field.type {
+      case .reference: return .fixed(.null)
+      case .boolean: return .fixed(.integer(field.defaultValue == "true" ? 1 : 0))
+      case .int: return .whole(10_000)
+      case .double, .currency: return .decimal(field.precision - field.scale > 4 ? 100_000 : 1000)
+      case .percent: return .decimal(400)
+      case .date: return .day
+      case .datetime: return .moment
+      case .email: return .texts((0..<200).map { .text("person\($0)@example.com") })
+      case .phone: return .texts((10..<99).map { .text("+1 555 01\($0)") })
+      case .picklist, .multipicklist, .combobox:
+        let values = field.picklistValues.map { SQLiteValue.text($0.value) }
+        return values.isEmpty ? .fixed("Other") : .texts(values)
+      case .url: return .texts((0..<100).map { .text("https://site\($0).example.com") })
+      case .textarea: return .texts(SeedWords.notes.map { .text($0) })
+      default:
+        if field.autoNumber || field.unique { return .numbered("N-") }
+        if field.nameField { return .numbered("\(random.pick(SeedWords.animals)) ") }
+        return .texts((0..<64).map { _ in .text(words(&random, limit: field.length)) })
+      }
+    }
+  }
+
+  private func words(_ random: inout SeedRandom, limit: Int) -> String {
+    let text = "\(random.pick(SeedWords.colours)) \(random.pick(SeedWords.animals))"
+    return String(text.prefix(max(1, limit)))
+  }
+}

@@ -1,0 +1,60 @@
+import SQLite
+import System
+
+/// Makes up a field service organisation: accounts and what hangs on them, spread over the thirty
+/// days before the org's present, shared among technicians so that each sees another part.
+struct Seeder {
+  let store: OrgStore
+  let options: SeedOptions
+
+  /// A record that others will refer to.
+  struct Placed {
+    let id: String
+    let owner: String
+    let shared: [String]
+    let created: Int64
+    /// The account that it belongs to; an account's own id.
+    let account: String
+    let place: Int
+  }
+
+  func run() throws {
+    var maker = try SeedMaker(store: store, options: options)
+    try maker.makeRecordTypes()
+    try maker.makeProducts(50 * options.scale)
+    let accounts = try maker.makeAccounts(200 * options.scale)
+    let contacts = try maker.makeContacts(500 * options.scale, accounts)
+    let cases = try maker.makeCases(300 * options.scale, contacts)
+    let orders = try maker.makeWorkOrders(400 * options.scale, contacts, cases)
+    try maker.makeAppointments(400 * options.scale, orders)
+    try maker.makeSiteVisits(100 * options.scale, orders)
+    try addBriefcases(maker.technicians.map(\.username))
+  }
+
+  /// One briefcase for all technicians, and one for every second of them that overlaps it.
+  private func addBriefcases(_ technicians: [String]) throws {
+    guard !technicians.isEmpty else { return }
+    let appointments = BriefcaseRule(
+      "ServiceAppointment", limit: 10_000, relationship: "ParentRecordId")
+    _ = try store.addBriefcase(
+      "Field_Service",
+      rules: [
+        BriefcaseRule(
+          "Account", filter: "Type != 'Prospect'", orderBy: "Name", limit: 10_000,
+          related: [
+            BriefcaseRule("Contact", limit: 10_000, relationship: "AccountId"),
+            BriefcaseRule(
+              "WorkOrder", filter: "Status NOT IN ('Completed', 'Canceled')", limit: 10_000,
+              relationship: "AccountId", related: [appointments]),
+          ]),
+        BriefcaseRule("Case", filter: "IsClosed = false", mine: true, limit: 10_000),
+        BriefcaseRule(
+          "Site_Visit__c", filter: "Visit_Date__c >= LAST_N_DAYS:90", orderBy: "Visit_Date__c",
+          ascending: false, limit: 10_000),
+      ], users: technicians, clientID: nil)
+    _ = try store.addBriefcase(
+      "Escalations",
+      rules: [BriefcaseRule("Case", filter: "Priority = 'High' AND IsClosed = false", limit: 2000)],
+      users: technicians.enumerated().filter { $0.offset % 2 == 0 }.map(\.element), clientID: nil)
+  }
+}
