@@ -2,8 +2,10 @@ import Crypto
 import HTTP
 import JSON
 
-/// `/attache/…`: what a person at the org itself would do, for tests and rehearsals in other
-/// processes. Nobody gets in without the secret that the server was started with.
+/// Does through `/attache/…` what a person at the org itself would do.
+///
+/// Tests and rehearsals in other processes use it; nobody gets in without the secret that the
+/// server was started with.
 struct AdminResource: Sendable {
   let org: Org
   let sessions: Sessions
