@@ -92,7 +92,7 @@ let package = Package(
     tests("CSV", "CSV"),
     tests("System", "System"),
     tests("SQLite", "SQLite"),
-    tests("HTTP", "HTTP", "System"),
+    tests("HTTP", "HTTP", "Crypto", "System"),
     tests("Archive", "Archive"),
     tests("Crypto", "Crypto"),
     tests("Arguments", "Arguments"),

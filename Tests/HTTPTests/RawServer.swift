@@ -9,7 +9,12 @@ final class RawServer: Sendable {
   private let listener: Int32
 
   /// `answer` gets the connection's number and the request's bytes up to the blank line.
-  init(_ answer: @escaping @Sendable (_ connection: Int, _ request: String) -> [UInt8]) {
+  ///
+  /// It answers once it has read a head, or so many bytes if `headBytes` is given.
+  init(
+    headBytes: Int = .max,
+    _ answer: @escaping @Sendable (_ connection: Int, _ request: String) -> [UInt8]
+  ) {
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -29,7 +34,7 @@ final class RawServer: Sendable {
       while true {
         let connection = accept(descriptor, nil, nil)
         guard connection >= 0 else { return }
-        let request = Self.readHead(connection)
+        let request = Self.readHead(connection, headBytes)
         let bytes = answer(number, request)
         number += 1
         _ = bytes.withUnsafeBytes {
@@ -48,10 +53,10 @@ final class RawServer: Sendable {
 
   var url: String { "http://127.0.0.1:\(port)/" }
 
-  private static func readHead(_ connection: Int32) -> String {
+  private static func readHead(_ connection: Int32, _ limit: Int) -> String {
     var head: [UInt8] = []
     var byte = [UInt8](repeating: 0, count: 4096)
-    while !String(decoding: head, as: UTF8.self).contains("\r\n\r\n") {
+    while head.count < limit, !String(decoding: head, as: UTF8.self).contains("\r\n\r\n") {
       let count = recv(connection, &byte, byte.count, 0)
       if count <= 0 { break }
       head += byte[..<count]
