@@ -22,6 +22,45 @@ private let expired = ServerResponse.json(
     #expect(scripted.tokenRequests.count == 2)
   }
 
+  @Test func `a request that fails late finds the session renewed already`() async throws {
+    let late = DispatchSemaphore(value: 0)
+    let (arrivals, arrived) = AsyncStream<Void>.makeStream()
+    let number = Kept(0)
+    let scripted = try ScriptedOrg { request in
+      guard request.path.hasSuffix("/limits") else { return nil }
+      guard request.headers["Authorization"] == "Bearer token-1" else { return .json(200, "{}") }
+      let isFirst = number.change {
+        $0 += 1
+        return $0 == 1
+      }
+      if isFirst {
+        arrived.yield()
+        _ = late.wait(timeout: .now() + 10)
+      }
+      return expired
+    }
+    let session = try await scripted.session()
+    let first = Task { try await session.limits() }
+    for await _ in arrivals { break }
+    _ = try await session.limits()
+    late.signal()
+    _ = try await first.value
+    #expect(number.now == 2)
+    #expect(scripted.tokenRequests.count == 2)
+  }
+
+  @Test func `a renewed session that is refused as well is the end`() async throws {
+    let scripted = try ScriptedOrg { $0.path.hasPrefix("/services/data/") ? expired : nil }
+    let session = try await scripted.session()
+    let read = await #expect(throws: OrgError.self) { try await session.limits() }
+    #expect(read?.kind == .authentication)
+    #expect(scripted.tokenRequests.count == 2)
+    let pages = session.query("SELECT Id FROM X")
+    let page = await #expect(throws: OrgError.self) { try await pages.next() }
+    #expect(page?.kind == .authentication)
+    #expect(scripted.tokenRequests.count == 3)
+  }
+
   @Test func `a write that met an expired session is sent once more`() async throws {
     let scripted = try ScriptedOrg { request in
       request.headers["Authorization"] == "Bearer token-1"
