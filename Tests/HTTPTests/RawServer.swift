@@ -111,7 +111,7 @@ final class Gate: Sendable {
   }
 
   /// Blocks a server's thread until the gate opens, at most 10 s, so that a broken test ends.
-  func wait() { _ = semaphore.wait(timeout: .now() + 10) }
+  @discardableResult func wait() -> Bool { semaphore.wait(timeout: .now() + 10) == .success }
 
   /// Suspends a task until the gate opens: blocking would starve the pool that opens it.
   func opened() async {
