@@ -1,17 +1,19 @@
+import SmartStore
+
 /// The members that Mobile Sync keeps in every element beside the record's own.
 package enum LocalFields {
   /// True while the element differs from what the server is known to hold.
-  package static let local = "__local__"
+  package static let local = SyncField.local
   /// True for an element made on the device.
-  package static let created = "__locally_created__"
+  package static let created = SyncField.locallyCreated
   /// True for an element changed on the device.
-  package static let updated = "__locally_updated__"
+  package static let updated = SyncField.locallyUpdated
   /// True for an element deleted on the device.
-  package static let deleted = "__locally_deleted__"
+  package static let deleted = SyncField.locallyDeleted
   /// The id of the sync that brought the record.
-  package static let syncID = "__sync_id__"
+  package static let syncID = SyncField.syncID
   /// What the server answered when the last attempt to send the element failed.
-  package static let lastError = "__last_error__"
+  package static let lastError = SyncField.lastError
   /// How the id of a record that the server does not know begins.
   package static let localIDPrefix = "local_"
   /// The path of the sObject type in an element.

@@ -1,3 +1,6 @@
+import Salesforce
+import SmartStore
+
 /// Why a sync could not be done.
 public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of failure it is; the code is stable and printed in brackets.
@@ -33,12 +36,35 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The sync that failed, where one is known.
   public var syncName: String?
 
+  /// What the org or the way to it said, where that was the cause.
+  package var cause: OrgError?
+
   /// Describes a failure.
   public init(_ code: Code, _ message: String, fix: String? = nil, syncName: String? = nil) {
     self.code = code
     self.message = message
     self.fix = fix
     self.syncName = syncName
+  }
+
+  /// A failure that the org, or the way to it, is the cause of.
+  package init(_ error: OrgError, syncName: String? = nil) {
+    let code: Code =
+      switch error.kind {
+      case .refused: .queryRefused
+      case .nonsense: .badResponse
+      case .cancelled: .cancelled
+      default: .org
+      }
+    self.init(code, error.description, syncName: syncName)
+    cause = error
+  }
+
+  /// The failure with the name of the sync that it stopped.
+  func of(_ syncName: String) -> SyncError {
+    var error = self
+    error.syncName = error.syncName ?? syncName
+    return error
   }
 
   static func query(_ message: String, fix: String) -> SyncError {
@@ -49,5 +75,14 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     let sync = syncName.map { "sync \"\($0)\": " } ?? ""
     return sync + message + (fix.map { "; \($0)" } ?? "") + " [\(code.rawValue)]"
+  }
+}
+
+extension SyncError {
+  /// Runs what works on a store and says of a failure where it was.
+  static func inStore<T>(_ body: () throws(StoreError) -> T) throws(SyncError) -> T {
+    do throws(StoreError) { return try body() } catch {
+      throw SyncError(.store, error.description)
+    }
   }
 }

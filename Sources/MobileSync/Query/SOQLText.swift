@@ -1,8 +1,8 @@
 /// A SOQL query taken apart into its clauses, so that it can be changed and written again.
 ///
-/// Only the top level is read: what stands in quotes or parentheses stays as it is. White space is any
-/// white space, names are compared without case, and the clauses that the SDK glues to the one before
-/// (`USING SCOPE`, `WITH`, `FOR`, `ALL ROWS`) are clauses here.
+/// Only the top level is read: what stands in quotes or parentheses stays as it is. White space is
+/// any white space, names are compared without case, and the clauses that the SDK glues to the one
+/// before (`USING SCOPE`, `WITH`, `FOR`, `ALL ROWS`) are clauses here.
 package struct SOQLText: Sendable, Hashable {
   /// The clauses in the order in which SOQL writes them.
   package enum Clause: Int, CaseIterable, Sendable {
@@ -100,7 +100,8 @@ package struct SOQLText: Sendable, Hashable {
     clauses[.where] = "\(condition) and \(Self.closed(old))"
   }
 
-  /// Parenthesises a WHERE with OR or NOT at its top level, so that a condition can be put before it.
+  /// Parenthesises a WHERE with OR or NOT at its top level, so that a condition can be put before
+  /// it.
   package mutating func closeConditions() {
     clauses[.where] = clauses[.where].map(Self.closed)
   }
@@ -114,7 +115,8 @@ package struct SOQLText: Sendable, Hashable {
 
   // MARK: reading
 
-  /// The text with tabs and line ends outside quotes made spaces, which is all the SDK's parsers know.
+  /// The text with tabs and line ends outside quotes made spaces, which is all the SDK's parsers
+  /// know.
   package static func spacesOnly(_ text: String) -> String {
     var bytes = Array(text.utf8)
     var index = 0

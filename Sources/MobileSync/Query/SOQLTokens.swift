@@ -1,7 +1,7 @@
 /// Cuts a SOQL text into words, white space, quoted values and parenthesised groups.
 ///
-/// A group is one token with all that is in it, a quoted value one token with its quotes. `order by` and
-/// `group by` are one token each, whatever white space is between their words.
+/// A group is one token with all that is in it, a quoted value one token with its quotes. `order
+/// by` and `group by` are one token each, whatever white space is between their words.
 package enum SOQLTokens {
   private enum Kind { case word, space, quoted, group }
 

@@ -26,10 +26,10 @@ package struct SyncQuery: Sendable, Hashable {
 
   /// Reads a target's query and adds to it what a sync needs.
   ///
-  /// As the SDK does, the modification date and the id are put into the select list and an order is added
-  /// where they are missing, and a query that lacks nothing keeps its text. Beyond the SDK, line ends become
-  /// spaces, `id` becomes `Id`, and a WHERE with an OR is parenthesised, because the device will put a
-  /// condition before it.
+  /// As the SDK does, the modification date and the id are put into the select list and an order is
+  /// added where they are missing, and a query that lacks nothing keeps its text. Beyond the SDK,
+  /// line ends become spaces, `id` becomes `Id`, and a WHERE with an OR is parenthesised, because
+  /// the device will put a condition before it.
   package init(
     _ query: String, idField: String = "Id", modificationField: String = "LastModifiedDate"
   ) throws(SyncError) {
@@ -61,6 +61,9 @@ package struct SyncQuery: Sendable, Hashable {
   /// The number after LIMIT.
   package var limit: Int? { soql.limit }
 
+  /// True when OFFSET skips the first records.
+  package var hasOffset: Bool { soql[.offset] != nil }
+
   /// The object that is queried.
   package var objectName: String { soql.objectName }
 
@@ -69,8 +72,8 @@ package struct SyncQuery: Sendable, Hashable {
 
   /// The query to fetch records with: all, what changed after `since`, or what comes after `key`.
   ///
-  /// Without LIMIT the order is by modification date and id, so that equal dates have one order and a lost
-  /// query locator costs no more than its last page.
+  /// Without LIMIT the order is by modification date and id, so that equal dates have one order and
+  /// a lost query locator costs no more than its last page.
   package func fetch(since: Int64? = nil, after key: Key? = nil) -> String {
     var query = soql
     if let since { query.addCondition("\(modificationField) > \(Dates.utc(since))") }
@@ -102,8 +105,8 @@ package struct SyncQuery: Sendable, Hashable {
 
   /// The query for the ids of what was deleted after `since`; to be sent to `queryAll`.
   ///
-  /// The target's own conditions are left out: a deleted record may have stopped to meet them first, and an
-  /// id that no store holds costs nothing.
+  /// The target's own conditions are left out: a deleted record may have stopped to meet them
+  /// first, and an id that no store holds costs nothing.
   package func deleted(since: Int64) -> String {
     "select \(idField) from \(objectName) "
       + "where IsDeleted = true and SystemModstamp > \(Dates.utc(since))"

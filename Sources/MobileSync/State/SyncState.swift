@@ -2,11 +2,6 @@ import JSON
 
 /// A sync as `syncs_soup` keeps it: what it is, and how far it has come.
 public struct SyncState: Sendable, Hashable {
-  /// The direction of a sync.
-  public enum Kind: String, Sendable, Hashable, CaseIterable {
-    case syncDown, syncUp
-  }
-
   /// Where a sync stands.
   public enum Status: String, Sendable, Hashable, CaseIterable {
     case new = "NEW"
@@ -19,7 +14,7 @@ public struct SyncState: Sendable, Hashable {
   /// The id: the element's `_soupEntryId`; 0 before it is saved.
   public var id: Int64
   /// The direction.
-  public var type: Kind
+  public var type: SyncType
   /// The name; a sync made by an app may have none.
   public var name: String?
   /// The soup that is synced.
@@ -45,7 +40,7 @@ public struct SyncState: Sendable, Hashable {
 
   /// A sync that has not run.
   package init(
-    type: Kind, name: String?, target: JSONValue, options: JSONValue, soupName: String
+    type: SyncType, name: String?, target: JSONValue, options: JSONValue, soupName: String
   ) {
     id = 0
     self.type = type
@@ -66,7 +61,7 @@ public struct SyncState: Sendable, Hashable {
   ///
   /// What a device may leave out is read as not set.
   package init?(element: JSONValue) {
-    guard let type = element["type"]?.string.flatMap(Kind.init(rawValue:)),
+    guard let type = element["type"]?.string.flatMap(SyncType.init(rawValue:)),
       let soupName = element["soupName"]?.string,
       let status = element["status"]?.string.flatMap(Status.init(rawValue:)),
       let target = element["target"]

@@ -2,8 +2,9 @@ import JSON
 
 /// The members of an element that are sent to the server.
 ///
-/// Values are the element's own bytes: a number keeps its literal, a string its escapes. A member that is
-/// missing is left out, one that is null is sent as null, and a dotted path is sent under that path.
+/// Values are the element's own bytes: a number keeps its literal, a string its escapes. A member
+/// that is missing is left out, one that is null is sent as null, and a dotted path is sent under
+/// that path.
 package struct RecordBody: Sendable {
   private let names: [String]
   private let scanner: RecordScanner

@@ -12,7 +12,8 @@ import Testing
     #expect(try SOQLText(text).text == text)
   }
 
-  // testSelectFieldPresenceWhenPresent, WhenAbsent, WhenPresentInWhereClause, InSubquery, AsSubstring
+  // testSelectFieldPresenceWhenPresent, WhenAbsent, WhenPresentInWhereClause, InSubquery,
+  // AsSubstring
   @Test(arguments: [
     ("SELECT Id, Name FROM Account", "Name", true),
     ("SELECT Id,Name FROM Account", "Id", true),

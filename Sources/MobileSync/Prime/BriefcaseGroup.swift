@@ -1,0 +1,50 @@
+/// The infos of a briefcase target that fetch one object type into one soup.
+struct BriefcaseGroup: Sendable, Hashable {
+  let sobjectType: String
+  let soupName: String
+  let idFieldName: String
+  let modificationDateFieldName: String
+  /// What is retrieved: the infos' fields, the id and the modification date.
+  let fields: [String]
+}
+
+/// The ids of one retrieve.
+struct BriefcaseBatch: Sendable, Hashable {
+  /// The place of the group in the target's groups.
+  let group: Int
+  let ids: [String]
+}
+
+extension BriefcaseTarget {
+  /// What is retrieved: infos of one type and soup are one, groups of one soup follow each other.
+  var groups: [BriefcaseGroup] {
+    var groups: [BriefcaseGroup] = []
+    for info in infos {
+      let same = groups.firstIndex {
+        $0.sobjectType.lowercased() == info.sobjectType.lowercased()
+          && $0.soupName == info.soupName
+      }
+      let group = BriefcaseGroup(info, addingTo: same.map { groups[$0].fields } ?? [])
+      if let same { groups[same] = group } else { groups.append(group) }
+    }
+    var soups: [String] = []
+    for group in groups where !soups.contains(group.soupName) { soups.append(group.soupName) }
+    return soups.flatMap { soup in groups.filter { $0.soupName == soup } }
+  }
+}
+
+extension BriefcaseGroup {
+  fileprivate init(_ info: BriefcaseObjectInfo, addingTo known: [String]) {
+    sobjectType = info.sobjectType
+    soupName = info.soupName
+    idFieldName = info.idFieldName
+    modificationDateFieldName = info.modificationDateFieldName
+    var fields = known
+    // The record's own id tells which of the ids that were asked for did not come.
+    for field in info.fieldlist + [info.idFieldName, info.modificationDateFieldName, "Id"]
+    where !fields.contains(where: { $0.lowercased() == field.lowercased() }) {
+      fields.append(field)
+    }
+    self.fields = fields
+  }
+}

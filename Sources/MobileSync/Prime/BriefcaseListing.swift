@@ -1,0 +1,56 @@
+import Salesforce
+
+/// The ids that a user's briefcases hold, gathered over the pages of priming records.
+package struct BriefcaseListing: Sendable {
+  /// One record of the list.
+  package struct Entry: Sendable, Hashable {
+    /// The 18-character id.
+    package var id: String
+    /// When the record last changed, in milliseconds.
+    package var stamp: Int64
+  }
+
+  private var lists: [String: [Entry]] = [:]
+  private var places: [String: Int] = [:]
+  private var tokens: Set<String> = []
+  /// The rules that failed: what they would have given is missing here.
+  package private(set) var ruleErrors: [String] = []
+
+  /// An empty list.
+  package init() {}
+
+  /// Adds a record; one that several rules give is in the list once, with its latest stamp.
+  package mutating func add(type: String, id: String, stamp: Int64) {
+    let id = RecordID(id)?.text18 ?? id
+    let key = type.lowercased()
+    if let place = places[id], let list = lists[key], place < list.count, list[place].id == id {
+      lists[key]?[place].stamp = max(stamp, list[place].stamp)
+      return
+    }
+    places[id] = lists[key]?.count ?? 0
+    lists[key, default: []].append(Entry(id: id, stamp: stamp))
+  }
+
+  /// Adds the rules that failed on a page.
+  package mutating func add(ruleErrors: [String]) { self.ruleErrors += ruleErrors }
+
+  /// Says whether to go on, with this token; a token that came before would go on for ever.
+  package mutating func follow(_ relayToken: String?) throws(SyncError) -> String? {
+    guard let relayToken, !relayToken.isEmpty else { return nil }
+    guard tokens.insert(relayToken).inserted else {
+      throw SyncError(
+        .badResponse, "the org gave the same relay token of priming records twice",
+        fix: "try again; if it stays so, the list of the briefcases cannot be read")
+    }
+    return relayToken
+  }
+
+  /// The records of a type in the order in which they were listed; empty where there is none.
+  package func entries(of type: String) -> [Entry] { lists[type.lowercased()] ?? [] }
+
+  /// How many records of other types than these there are.
+  package func count(ofTypesOtherThan types: [String]) -> Int {
+    let known = Set(types.map { $0.lowercased() })
+    return lists.reduce(0) { known.contains($1.key) ? $0 : $0 + $1.value.count }
+  }
+}

@@ -1,0 +1,53 @@
+import Salesforce
+import System
+
+/// Primes a snapshot: what one user may see, or all users share, in the stores of every platform.
+package enum SnapshotPrime {
+  /// Fetches what is new and writes it into new stores; without a change no file is touched.
+  ///
+  /// The work on the stores is done on `thread`, while the next pages arrive on the client's. A run
+  /// that fails or dies leaves no store behind, only temporary files, and these only if it dies.
+  package static func run(
+    _ input: PrimeInput, session: Session, thread: StoreThread,
+    report: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+  ) async throws(SyncError) -> PrimeOutcome {
+    let outcome = await withTaskExecutorPreference(thread) {
+      await prime(input, session, report)
+    }
+    return try outcome.get()
+  }
+
+  private static func prime(
+    _ input: PrimeInput, _ session: Session, _ report: @escaping @Sendable (SyncEvent) -> Void
+  ) async -> Result<PrimeOutcome, SyncError> {
+    var primes: [StorePrime] = []
+    defer { for prime in primes { prime.files.discard() } }
+    do throws(SyncError) {
+      for store in input.stores {
+        let prime = try StorePrime(store, input: input, session: session, report: report)
+        primes.append(prime)
+        try await prime.run()
+      }
+      return .success(try publish(primes))
+    } catch {
+      for prime in primes {
+        prime.files.discard()
+        if prime.files.isWritable { prime.files.removeTemporaries() }
+      }
+      return .failure(error)
+    }
+  }
+
+  /// Publishes all stores when one of them changed: together they are one generation.
+  private static func publish(_ primes: [StorePrime]) throws(SyncError) -> PrimeOutcome {
+    var outcome = PrimeOutcome()
+    outcome.changed = primes.contains { $0.files.isWritable }
+    for prime in primes {
+      if outcome.changed { try prime.publish() }
+      prime.outcome.syncStates[prime.store.storeName] =
+        prime.files.states.values.sorted { $0.id < $1.id }
+      outcome.add(prime.outcome)
+    }
+    return outcome
+  }
+}

@@ -1,0 +1,110 @@
+import JSON
+import SmartStore
+
+/// The loading of one sync's records into one soup of all platforms' stores.
+///
+/// As long as nothing differs from the previous stores nothing is written: each page is compared
+/// first, and the first difference copies the stores.
+final class SoupLoad {
+  private let files: StoreFiles
+  private let options: BulkLoader.Options
+  private let mergeMode: MergeMode
+  private var loader: BulkLoader?
+  /// Ids that a comparison leaves alone; the same on every platform.
+  private var skip: Set<String>?
+  /// What became of the records so far.
+  private(set) var count: SoupCount
+  /// The greatest modification date of all pages.
+  private(set) var latestModification: String?
+
+  /// Prepares the load; `count` names the store, the sync and the soup.
+  init(
+    _ files: StoreFiles, options: BulkLoader.Options, mergeMode: MergeMode, count: SoupCount
+  ) {
+    self.files = files
+    self.options = options
+    self.mergeMode = mergeMode
+    self.count = count
+  }
+
+  /// Loads a page; answers how many records and how many nulls it held.
+  func load(
+    _ page: [UInt8], in container: RecordScanner.Container
+  ) throws(SyncError) -> (records: Int, nulls: Int) {
+    let result = page.withUnsafeBytes { bytes in
+      Result { () throws(SyncError) in try load(bytes, in: container) }
+    }
+    count.fetched += try result.get().records
+    return try result.get()
+  }
+
+  private func load(
+    _ page: UnsafeRawBufferPointer, in container: RecordScanner.Container
+  ) throws(SyncError) -> (records: Int, nulls: Int) {
+    if loader == nil, !files.isWritable {
+      let changes = try compare(page, container)
+      if changes.isEmpty {
+        count.unchanged += changes.records
+        advance(to: changes.latestModification)
+        return (changes.records, changes.nulls)
+      }
+      try files.makeWritable()
+    }
+    if loader == nil { loader = try makeLoader() }
+    guard let loader else { return (0, 0) }
+    let result = try SyncError.inStore { () throws(StoreError) in
+      try loader.load(page, in: container)
+    }
+    advance(to: result.latestModification)
+    return (result.records, result.nulls)
+  }
+
+  private func compare(
+    _ page: UnsafeRawBufferPointer, _ container: RecordScanner.Container
+  ) throws(SyncError) -> BulkLoader.PageChanges {
+    guard let store = files.stores.first else {
+      throw SyncError(.store, "no store is open to compare with")
+    }
+    if skip == nil { skip = try idsToSkip(in: store) }
+    let skip = self.skip ?? []
+    let options = self.options
+    return try SyncError.inStore { () throws(StoreError) in
+      try BulkLoader.changes(in: page, container, against: store, options: options, skip: skip)
+    }
+  }
+
+  private func makeLoader() throws(SyncError) -> BulkLoader {
+    var destinations: [BulkLoader.Destination] = []
+    for store in files.stores {
+      destinations.append(BulkLoader.Destination(store, skip: try idsToSkip(in: store)))
+    }
+    let options = self.options
+    let mode: BulkLoader.Mode = files.isCold ? .cold : .incremental
+    return try SyncError.inStore { () throws(StoreError) in
+      try BulkLoader(mode, destinations: destinations, options: options)
+    }
+  }
+
+  /// LEAVE_IF_CHANGED leaves what a device changed; OVERWRITE takes it back.
+  private func idsToSkip(in store: Store) throws(SyncError) -> Set<String> {
+    guard mergeMode == .leaveIfChanged, !files.isCold else { return [] }
+    return try SoupReader(store: store, soup: options.soup).dirtyIDs(idPath: options.idPath)
+  }
+
+  private func advance(to date: String?) {
+    guard let date, date > latestModification ?? "" else { return }
+    latestModification = date
+  }
+
+  /// Ends the load.
+  func finish() throws(SyncError) {
+    guard let loader else { return }
+    let summary = try SyncError.inStore { () throws(StoreError) in try loader.finish() }
+    self.loader = nil
+    guard let first = summary.destinations.first else { return }
+    count.written += first.written
+    count.unchanged += first.unchanged
+    count.skipped += first.skipped
+    count.doubles += first.doubles
+  }
+}

@@ -1,0 +1,166 @@
+import JSON
+import SmartStore
+import System
+
+/// The files of one store while it is primed, one a platform.
+///
+/// A cold prime writes new files from the start. An incremental one reads the previous files and
+/// copies them, all platforms together, when the first change comes. What is written has another
+/// name until all is done: a prime that dies leaves nothing but temporary files.
+final class StoreFiles {
+  private struct Item {
+    let platform: Platform
+    let file: PrimeFile
+    var temporary: String { file.new + ".partial" }
+  }
+
+  private let store: PrimeStore
+  private let items: [Item]
+  private let now: Int64
+  /// The stores to read from: the previous ones, or those that are written.
+  private(set) var stores: [Store] = []
+  /// True when the stores are new or copies, which may be written.
+  private(set) var isWritable = false
+  /// True when there was nothing to go on from.
+  private(set) var isCold = false
+  /// The syncs of the store by name; their ids stand in every element.
+  private(set) var states: [String: SyncState] = [:]
+
+  /// Opens the previous stores, or makes new ones where they cannot be gone on from.
+  init(_ store: PrimeStore, now: Int64, initial: [SyncState]) throws(SyncError) {
+    self.store = store
+    self.now = now
+    items = store.files.sorted { $0.key.rawValue < $1.key.rawValue }
+      .map { Item(platform: $0.key, file: $0.value) }
+    guard !items.isEmpty else {
+      throw SyncError(.definition, "the store \"\(store.storeName)\" has no file to write")
+    }
+    if try openPrevious(initial) { return }
+    try create(initial)
+  }
+
+  /// True when every previous file has the soups and the syncs of the configuration.
+  private func openPrevious(_ initial: [SyncState]) throws(SyncError) -> Bool {
+    for item in items {
+      guard let previous = item.file.previous, Files.exists(previous) else { return false }
+      let opened = try SyncError.inStore { () throws(StoreError) in
+        try Store(opening: previous, readOnly: true)
+      }
+      stores.append(opened)
+      let states = try SyncsSoup.states(in: opened)
+      let isSame =
+        states.map(\.name) == initial.map(\.name) && states.map(\.type) == initial.map(\.type)
+      guard isSame, try hasSoups(opened) else {
+        discard()
+        return false
+      }
+      self.states = Self.byName(states)
+    }
+    return true
+  }
+
+  private func hasSoups(_ opened: Store) throws(SyncError) -> Bool {
+    try SyncError.inStore { () throws(StoreError) in
+      for soup in store.config.soups {
+        guard try opened.hasSoup(soup.soupName),
+          try opened.indexSpecs(of: soup.soupName) == soup.indexes
+        else { return false }
+      }
+      return true
+    }
+  }
+
+  private func create(_ initial: [SyncState]) throws(SyncError) {
+    isCold = true
+    isWritable = true
+    for item in items {
+      try Self.onDisk { () throws(SystemError) in
+        for suffix in ["", "-journal", "-wal"] where Files.exists(item.temporary + suffix) {
+          try Files.remove(item.temporary + suffix)
+        }
+      }
+      let opened = try SyncError.inStore { () throws(StoreError) in
+        let opened = try Store(creating: item.temporary, platform: item.platform)
+        for soup in store.config.soups {
+          try opened.registerSoup(soup.soupName, indexSpecs: soup.indexes)
+        }
+        return opened
+      }
+      stores.append(opened)
+      opened.clock = { [now] in now }
+      try SyncsSoup.register(in: opened)
+      var states: [SyncState] = []
+      for state in initial { states.append(try SyncsSoup.save(state, in: opened)) }
+      self.states = Self.byName(states)
+    }
+  }
+
+  /// Copies the previous stores, once, so that they can be changed.
+  func makeWritable() throws(SyncError) {
+    guard !isWritable else { return }
+    discard()
+    isWritable = true
+    for item in items {
+      guard let previous = item.file.previous else { continue }
+      try Self.onDisk { () throws(SystemError) in
+        if Files.exists(item.temporary) { try Files.remove(item.temporary) }
+        try Files.copy(previous, to: item.temporary)
+      }
+      let opened = try SyncError.inStore { () throws(StoreError) in
+        try Store(opening: item.temporary)
+      }
+      opened.clock = { [now] in now }
+      stores.append(opened)
+    }
+  }
+
+  /// Writes a sync into every store.
+  func save(_ state: SyncState) throws(SyncError) {
+    guard let name = state.name else { return }
+    for store in stores { _ = try SyncsSoup.save(state, in: store) }
+    states[name] = state
+  }
+
+  /// Closes the stores and gives the files their names; `finish` has the last word on each.
+  func publish(_ finish: (Store, Platform) throws -> Void) throws(SyncError) {
+    for (store, item) in zip(stores, items) {
+      do {
+        try finish(store, item.platform)
+        try store.checkpoint()
+        try store.close()
+        try DurableFile.rename(item.temporary, to: item.file.new)
+      } catch let error as SyncError {
+        throw error
+      } catch {
+        throw SyncError(.store, "\(item.file.new): \(error)")
+      }
+    }
+    stores = []
+  }
+
+  /// Closes the stores; what was written is left to be removed by `removeTemporaries`.
+  func discard() {
+    // Nothing was meant to stay in these files: an error of closing them says nothing.
+    for store in stores { try? store.close() }
+    stores = []
+  }
+
+  /// Removes the temporary files of a prime that failed.
+  func removeTemporaries() {
+    for item in items {
+      for suffix in ["", "-journal"] { try? Files.remove(item.temporary + suffix) }
+    }
+  }
+
+  private static func byName(_ states: [SyncState]) -> [String: SyncState] {
+    var result: [String: SyncState] = [:]
+    for state in states { if let name = state.name { result[name] = state } }
+    return result
+  }
+
+  private static func onDisk(_ body: () throws(SystemError) -> Void) throws(SyncError) {
+    do throws(SystemError) { try body() } catch {
+      throw SyncError(.store, error.description)
+    }
+  }
+}

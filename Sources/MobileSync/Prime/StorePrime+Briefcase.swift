@@ -1,0 +1,150 @@
+import JSON
+import Salesforce
+import System
+
+extension StorePrime {
+  /// Runs a sync down of what the user's briefcases hold.
+  ///
+  /// The ids come whole each time, with the stamp of their last change; only those whose stamp is
+  /// not known are retrieved. So an unmoved org costs the list alone, and what the list leaves out
+  /// is gone.
+  func run(_ sync: SyncDefinition, _ target: BriefcaseTarget) async throws(SyncError) {
+    let listing = try await list(sync)
+    let groups = target.groups
+    let others = listing.count(ofTypesOtherThan: groups.map(\.sobjectType))
+    if others > 0 {
+      warn("the briefcases hold \(others) records of types that the target does not name", sync)
+    }
+    let isFull = isFull(sync)
+    var fetch = BriefcaseFetch(groups: groups, listing: listing) { soup in
+      isFull ? [:] : input.knownStamps[key(soup)] ?? [:]
+    }
+    try await load(&fetch, target, sync)
+    var cursor = SyncCursor(
+      greatest: isFull ? nil : input.cursors[key(sync.syncName)],
+      overlapSeconds: input.overlapSeconds)
+    cursor.advance(
+      to: fetch.latestModification.flatMap { Dates.milliseconds(iso8601: $0) }, now: input.now)
+    keep(cursor, of: sync)
+    for soup in fetch.soups { try finish(soup, &fetch, sync) }
+  }
+
+  /// The ids of all pages, to the end.
+  private func list(_ sync: SyncDefinition) async throws(SyncError) -> BriefcaseListing {
+    var listing = BriefcaseListing()
+    var token: String?
+    repeat {
+      let relayToken = token
+      let page = try await SyncError.inOrg { () async throws(OrgError) in
+        try await session.primingRecords(relayToken: relayToken)
+      }
+      for (type, records) in page.records.sorted(by: { $0.key < $1.key }) {
+        for record in records {
+          listing.add(type: type, id: record.id, stamp: record.systemModstamp)
+        }
+      }
+      listing.add(ruleErrors: page.ruleErrors)
+      token = try listing.follow(page.relayToken)
+    } while token != nil
+    guard !listing.ruleErrors.isEmpty else { return listing }
+    let rules = listing.ruleErrors.joined(separator: ", ")
+    guard input.onRuleErrors == .keepAndWarn else {
+      throw SyncError(
+        .ruleErrors, "the org could not run the briefcase rules \(rules)",
+        fix: "mend the rules in Briefcase Builder, or set onRuleErrors to keepAndWarn")
+    }
+    warn(
+      "the org could not run the briefcase rules \(rules); records may be missing, "
+        + "so none was removed", sync)
+    return listing
+  }
+
+  // MARK: records
+
+  private func load(
+    _ fetch: inout BriefcaseFetch, _ target: BriefcaseTarget, _ sync: SyncDefinition
+  ) async throws(SyncError) {
+    let batches = fetch.batches(of: target.countIdsPerRetrieve)
+    let groups = fetch.groups
+    var current: (group: Int, load: SoupLoad)?
+    var retrieves = RetrieveWindow(session: session, groups: groups, batches: batches)
+    let loaded = await withTaskGroup(
+      of: RetrieveWindow.Answer.self, returning: Result<Void, SyncError>.self
+    ) { tasks in
+      do throws(SyncError) {
+        retrieves.start(in: &tasks)
+        for (place, batch) in batches.enumerated() {
+          let page = try await retrieves.take(place, from: &tasks)
+          if current?.group != batch.group {
+            if let current { try close(current.load, current.group, &fetch) }
+            current = (batch.group, try open(batch.group, fetch, sync))
+          }
+          if let load = current?.load { try store(page, of: batch, load, &fetch) }
+        }
+        if let current { try close(current.load, current.group, &fetch) }
+        return .success(())
+      } catch {
+        tasks.cancelAll()
+        return .failure(error)
+      }
+    }
+    try loaded.get()
+  }
+
+  private func open(
+    _ group: Int, _ fetch: BriefcaseFetch, _ sync: SyncDefinition
+  ) throws(SyncError) -> SoupLoad {
+    let info = fetch.groups[group]
+    let load = try makeLoad(
+      sync, soup: info.soupName, idPath: info.idFieldName,
+      modificationPath: info.modificationDateFieldName)
+    progress(load.count, of: fetch.wanted[group].count, SyncEvent.started)
+    return load
+  }
+
+  private func store(
+    _ page: [UInt8], of batch: BriefcaseBatch, _ load: SoupLoad, _ fetch: inout BriefcaseFetch
+  ) throws(SyncError) {
+    let (records, nulls) = try load.load(page, in: .array)
+    guard records + nulls == batch.ids.count else {
+      throw SyncError(
+        .incomplete,
+        "the org answered \(records + nulls) of \(batch.ids.count) records of "
+          + fetch.groups[batch.group].sobjectType, fix: "run again")
+    }
+    if nulls > 0 { try fetch.noteUnreadable(page, of: batch) }
+    progress(load.count, of: fetch.wanted[batch.group].count, SyncEvent.progressed)
+  }
+
+  private func close(
+    _ load: SoupLoad, _ group: Int, _ fetch: inout BriefcaseFetch
+  ) throws(SyncError) {
+    try load.finish()
+    fetch.add(load.count, latestModification: load.latestModification, of: group)
+  }
+
+  // MARK: ghosts and stamps
+
+  private func finish(
+    _ soup: String, _ fetch: inout BriefcaseFetch, _ sync: SyncDefinition
+  ) throws(SyncError) {
+    var count =
+      fetch.counts[soup] ?? SoupCount(store: store.storeName, sync: sync.syncName, soup: soup)
+    count.unreadable = fetch.unreadable[soup] ?? []
+    if !count.unreadable.isEmpty {
+      warn(
+        "\(count.unreadable.count) records of soup \"\(soup)\" are in the briefcases, "
+          + "but cannot be read", sync)
+    }
+    var hasAll = fetch.listing.ruleErrors.isEmpty
+    if hasAll, !files.isCold {
+      let listed = fetch.listedIDs(of: soup)
+      let cleaner = GhostCleaner(
+        files: files, policy: input.ghosts, soup: soup, syncID: syncID(sync))
+      let result = try cleaner.clean(idPath: "Id") { !listed.contains($0) }
+      hasAll = take(result, into: &count, sync)
+    }
+    outcome.stamps[key(soup)] = fetch.stamps(of: soup, keepingOthers: !hasAll)
+    try end(count)
+  }
+}

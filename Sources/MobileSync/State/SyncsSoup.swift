@@ -1,0 +1,50 @@
+import JSON
+import SmartStore
+
+/// The soup in which Mobile Sync keeps the syncs of a store.
+package enum SyncsSoup {
+  /// The soup's name.
+  package static let name = "syncs_soup"
+
+  /// The soup's indexes, in the SDK's order.
+  package static let indexSpecs = ["type", "name", "status"].map {
+    IndexSpec(path: $0, type: .json1)
+  }
+
+  /// Makes the soup where it is missing.
+  package static func register(in store: Store) throws(SyncError) {
+    try SyncError.inStore { () throws(StoreError) in
+      try store.registerSoup(name, indexSpecs: indexSpecs)
+    }
+  }
+
+  /// The syncs of a store by id.
+  package static func states(in store: Store) throws(SyncError) -> [SyncState] {
+    try SyncError.inStore { () throws(StoreError) in
+      guard try store.hasSoup(name) else { return [] }
+      var states: [SyncState] = []
+      let sql = "SELECT {\(name):_soup} FROM {\(name)} ORDER BY {\(name):_soupEntryId}"
+      for row in try store.queryValues(QuerySpec(smartSQL: sql, pageSize: 10_000)) {
+        if let state = row[0].flatMap(SyncState.init(element:)) { states.append(state) }
+      }
+      return states
+    }
+  }
+
+  /// Writes a sync, a new one or one that is there, and returns it with its id.
+  ///
+  /// A name that another sync of the store has is refused.
+  package static func save(_ state: SyncState, in store: Store) throws(SyncError) -> SyncState {
+    if let name = state.name,
+      try states(in: store).contains(where: { $0.name == name && $0.id != state.id })
+    {
+      throw SyncError(
+        .definition, "there is a sync of this name in the store already",
+        fix: "give it another name", syncName: name)
+    }
+    return try SyncError.inStore { () throws(StoreError) in
+      let stored = try store.upsert([state.element], into: name)
+      return stored.first.flatMap(SyncState.init(element:)) ?? state
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import Testing
+
+@testable import MobileSync
+
+@Suite struct PrimeArithmeticTests {
+  @Test func `ids of 15 and 18 characters are one, other keys stand for themselves`() {
+    var set = RecordIDSet(["001000000000001", "X-1"])
+    let isNew = set.insert("001000000000001AAA")
+    #expect(!isNew)
+    #expect(set.contains("001000000000001AAA"))
+    #expect(!set.contains("001000000000002AAA"))
+    #expect(set.contains("X-1"))
+    #expect(!set.contains("X-2"))
+    #expect(set.count == 2)
+    var text = "00100000000000aAAA"
+    let results = text.withUTF8 { [set.insert(UnsafeRawBufferPointer($0)), set.contains("x")] }
+    #expect(results == [true, false])
+    #expect(set.contains("00100000000000a"))
+    #expect(!set.contains("00100000000000AAAA"))
+  }
+
+  @Test(arguments: [
+    (10, 5, true), (11, 5, false), (11, 110, true), (12, 110, false), (0, 0, true),
+    (100, 1000, true), (101, 1000, false),
+  ])
+  func `a tenth of a soup may go, and never fewer than ten`(
+    _ ghosts: Int, _ records: Int, _ allowed: Bool
+  ) {
+    #expect(GhostPolicy().allows(deleting: ghosts, of: records) == allowed)
+    #expect(GhostPolicy(maxDeletesOverride: true).allows(deleting: ghosts, of: records))
+  }
+
+  @Test func `the cursor is the greatest date, bounded by now, and asks an overlap before it`() {
+    var cursor = SyncCursor(greatest: nil, overlapSeconds: 300)
+    #expect(cursor.since == nil)
+    #expect(cursor.maxTimeStamp == -1)
+    cursor.advance(to: nil, now: 1_000_000)
+    #expect(cursor.greatest == nil)
+    cursor.advance(to: 900_000, now: 1_000_000)
+    cursor.advance(to: 800_000, now: 1_000_000)
+    #expect(cursor.greatest == 900_000)
+    #expect(cursor.since == 600_000)
+    #expect(cursor.maxTimeStamp == 600_000)
+    cursor.advance(to: 2_000_000, now: 1_000_000)
+    #expect(cursor.greatest == 1_000_000)
+    #expect(!cursor.isAhead(of: 1_000_000))
+    #expect(cursor.isAhead(of: 999_999))
+  }
+}
