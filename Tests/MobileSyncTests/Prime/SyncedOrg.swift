@@ -1,0 +1,218 @@
+import JSON
+import LocalOrg
+import MobileSync
+import Salesforce
+import SmartStore
+import Synchronization
+import System
+import TestSupport
+import Testing
+
+/// A served org with a stepping clock, and sessions of its users over real HTTP.
+struct SyncedOrg {
+  static let start: Int64 = 1_700_000_000_000
+  let directory = TemporaryDirectory("synced")
+  let org: LocalOrg.Org
+  let server: OrgServer
+  let admin: OrgUser
+
+  init(_ adjust: (inout OrgServer.Options) -> Void = { _ in }) throws {
+    org = try LocalOrg.Org(
+      directory: directory.file("org"), options: .init(clockStart: Self.start))
+    for name in ["ada", "ben"] {
+      try org.addUser("\(name)@example.com", lastName: name, profile: "Field Technician")
+    }
+    admin = try #require(org.user(named: "admin@example.com"))
+    var options = OrgServer.Options()
+    options.writesLog = false
+    adjust(&options)
+    server = try OrgServer(org: org, options: options)
+  }
+
+  /// A session of a user.
+  func session(_ username: String = "admin@example.com") async throws -> Session {
+    let token = try server.token(for: username, app: "app")
+    let client = try Salesforce.Org(
+      url: server.url, credentials: Credentials(.accessToken(Secret(token))), apiVersion: "66.0",
+      concurrency: 4, pause: .none)
+    return try await client.session()
+  }
+
+  /// Creates a record and answers its id.
+  @discardableResult
+  func make(_ object: String, _ fields: JSONObject, as user: OrgUser? = nil) throws -> String {
+    let outcome = org.create(object, fields, as: user ?? admin)
+    if let error = outcome.errors.first { throw error }
+    return try #require(outcome.id)
+  }
+
+  /// Creates accounts named `name 0` and so on, and answers their ids.
+  @discardableResult
+  func makeAccounts(_ count: Int, name: String = "Account") throws -> [String] {
+    try org.transaction {
+      try (0..<count).map { try make("Account", ["Name": .string("\(name) \($0)")]) }
+    }
+  }
+
+  func update(_ object: String, _ id: String, _ fields: JSONObject) throws {
+    if let error = org.update(object, id: id, fields, as: admin).errors.first { throw error }
+  }
+
+  func delete(_ id: String) throws {
+    if let error = org.delete(nil, id: id, as: admin).errors.first { throw error }
+  }
+
+  /// How many requests of a kind were made.
+  func requests(_ kind: LocalOrg.RequestKind) -> Int { server.log.counts[kind] ?? 0 }
+}
+
+/// A snapshot that is primed again and again, as a pipeline would.
+final class Snapshot {
+  let directory = TemporaryDirectory("snapshot")
+  let org: SyncedOrg
+  let username: String
+  var stores: [(name: String, config: StoreConfig, syncs: [SyncDefinition])]
+  var platforms: [Platform] = Platform.allCases
+  var generation = 0
+  var overlapSeconds = 0
+  var ghosts = GhostPolicy()
+  var onRuleErrors = RuleErrorPolicy.keepAndWarn
+  var changedDefinitions: Set<String> = []
+  var cursors: [String: Int64] = [:]
+  var stamps: [String: [String: Int64]] = [:]
+  var variables: [String: String] = [:]
+  let thread = StoreThread(name: "store")
+  let events = Events()
+
+  init(
+    _ org: SyncedOrg, as username: String = "admin@example.com", soups: [StoreConfig.Soup],
+    syncs: [SyncDefinition]
+  ) {
+    self.org = org
+    self.username = username
+    stores = [("userstore", StoreConfig(soups: soups), syncs)]
+  }
+
+  func path(_ platform: Platform, _ generation: Int? = nil, store: String = "userstore") -> String {
+    directory.file("\(generation ?? self.generation)-\(platform.rawValue)-\(store).db")
+  }
+
+  /// Primes the next generation; it counts only when something changed.
+  @discardableResult
+  func prime(finish: @escaping @Sendable (Store, Platform) throws -> Void = { _, _ in })
+    async throws -> PrimeOutcome
+  {
+    let next = generation + 1
+    let primed = stores.map { store in
+      PrimeStore(
+        storeName: store.name, config: store.config, syncs: store.syncs,
+        files: Dictionary(
+          uniqueKeysWithValues: platforms.map { platform in
+            (
+              platform,
+              PrimeFile(
+                previous: generation > 0 ? path(platform, store: store.name) : nil,
+                new: path(platform, next, store: store.name))
+            )
+          }))
+    }
+    var input = PrimeInput(
+      stores: primed, now: org.org.now(), overlapSeconds: overlapSeconds, cursors: cursors,
+      knownStamps: stamps)
+    input.ghosts = ghosts
+    input.onRuleErrors = onRuleErrors
+    input.variables = variables
+    input.changedDefinitions = changedDefinitions
+    input.finish = finish
+    let outcome = try await SnapshotPrime.run(
+      input, session: org.session(username), thread: thread, report: events.add)
+    cursors = outcome.cursors
+    stamps = outcome.stamps
+    if outcome.changed { generation = next }
+    return outcome
+  }
+
+  func store(_ platform: Platform = .ios, name: String = "userstore", writable: Bool = false) throws
+    -> Store
+  {
+    try Store(opening: path(platform, store: name), readOnly: !writable)
+  }
+
+  /// The elements of a soup on a platform, by soup entry id.
+  func elements(_ soup: String, _ platform: Platform = .ios, store: String = "userstore") throws
+    -> [JSONValue]
+  {
+    var elements: [JSONValue] = []
+    try self.store(platform, name: store).forEachElement(in: soup) {
+      elements.append(try $0.value())
+    }
+    return elements
+  }
+
+  /// One member of every element, sorted.
+  func column(_ path: String, of soup: String, _ platform: Platform = .ios) throws -> [String] {
+    try elements(soup, platform).compactMap { $0[path]?.string }.sorted()
+  }
+
+  /// Changes an element of the current generation as an app would, on both platforms.
+  func edit(_ soup: String, _ id: String, _ change: (inout JSONObject) -> Void) throws {
+    for platform in platforms {
+      let store = try store(platform, writable: true)
+      var object = try #require(
+        try store.elements(in: soup, where: "Id", is: id).first?.object)
+      object["__local__"] = true
+      change(&object)
+      try store.upsert([.object(object)], into: soup)
+      try store.close()
+    }
+  }
+
+  /// The files in the snapshot's directory.
+  var files: [String] { (try? Files.list(directory.path)) ?? [] }
+}
+
+/// What a prime told.
+final class Events: Sendable {
+  private let state = Mutex<[SyncEvent]>([])
+  var all: [SyncEvent] { state.withLock { $0 } }
+  @Sendable func add(_ event: SyncEvent) { state.withLock { $0.append(event) } }
+}
+
+extension StoreConfig.Soup {
+  /// A soup with the indexes that the documentation's sample has.
+  static func sample(_ name: String, _ paths: String...) -> StoreConfig.Soup {
+    var indexes = [IndexSpec(path: "Id", type: .string)]
+    indexes += paths.map { IndexSpec(path: $0, type: .string) }
+    for path in ["__local__", "__locally_created__", "__locally_updated__", "__locally_deleted__"] {
+      indexes.append(IndexSpec(path: path, type: .string))
+    }
+    indexes.append(IndexSpec(path: "__sync_id__", type: .integer))
+    return StoreConfig.Soup(soupName: name, indexes: indexes)
+  }
+}
+
+extension SyncDefinition {
+  static func soql(
+    _ name: String, _ query: String, into soup: String, _ mode: MergeMode = .overwrite
+  ) -> SyncDefinition {
+    SyncDefinition(
+      syncName: name, syncType: .syncDown, soupName: soup,
+      target: .soql(SoqlTarget(query: query)), options: SyncOptions(mergeMode: mode))
+  }
+
+  static func briefcase(
+    _ name: String, _ infos: [BriefcaseObjectInfo], perRetrieve: Int = 2000,
+    _ mode: MergeMode = .overwrite
+  ) -> SyncDefinition {
+    SyncDefinition(
+      syncName: name, syncType: .syncDown, soupName: infos.first?.soupName ?? "",
+      target: .briefcase(BriefcaseTarget(infos: infos, countIdsPerRetrieve: perRetrieve)),
+      options: SyncOptions(mergeMode: mode))
+  }
+
+  static func up(_ name: String, soup: String, fields: [String]) -> SyncDefinition {
+    SyncDefinition(
+      syncName: name, syncType: .syncUp, soupName: soup, target: .syncUp(SyncUpTarget()),
+      options: SyncOptions(fieldlist: fields, mergeMode: .leaveIfChanged))
+  }
+}
