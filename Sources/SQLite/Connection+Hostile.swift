@@ -122,9 +122,33 @@ extension Connection {
     database.attachments.append(deadline)
     sqlite3_progress_handler(
       handle, 1_000, stopWhenOver, Unmanaged.passUnretained(deadline).toOpaque())
-    // The first read of the file: what is no database is refused here.
-    try execute("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA trusted_schema = OFF")
-    _ = try integer("SELECT count(*) FROM sqlite_schema")
+    try execute("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0")
+    try readSchema(handle)
+  }
+
+  /// Reads the schema, so that what is no database is refused here.
+  ///
+  /// SQLite before 3.41 takes its own JSON functions for unsafe ones, and a store may have indexes on
+  /// them. Then, and only then, the schema is trusted, if it names no function that does more than
+  /// answer; reading a schema runs nothing.
+  private func readSchema(_ handle: OpaquePointer) throws(SQLiteError) {
+    let count: SQL = "SELECT count(*) FROM sqlite_schema"
+    do {
+      _ = try integer(count)
+    } catch {
+      guard error.message.contains("unsafe use of json_extract()") else { throw error }
+      try database.check(attache_sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1))
+      _ = try integer(count)
+      for name in functionsWithEffects {
+        let uses: SQL = """
+          SELECT count(*) FROM sqlite_schema WHERE instr(lower(sql), \(name)) > 0
+          """
+        guard try integer(uses) == 0 else {
+          throw SQLiteError(
+            code: SQLITE_AUTH, message: "the schema uses \(name)", path: path)
+        }
+      }
+    }
   }
 
   private func authorize(writingLog: Bool) {
@@ -176,6 +200,12 @@ private func stopWhenOver(_ context: UnsafeMutableRawPointer?) -> Int32 {
   guard let context else { return 0 }
   return Unmanaged<Deadline>.fromOpaque(context).takeUnretainedValue().isOver ? 1 : 0
 }
+
+/// Functions that do more than answer, of this library and of what is loaded into others.
+private let functionsWithEffects = [
+  "load_extension", "fts3_tokenizer", "readfile", "writefile", "zipfile", "fsdir", "sqlar",
+  "rtreecheck", "sqlite_dbpage", "edit(", "shell(",
+]
 
 /// Pragmas that only read; `data_version` is asked by FTS5.
 private let readingPragmas: Set<String> = [

@@ -27,7 +27,8 @@ enum JavaText {
     if !literal.utf8.contains(UInt8(ascii: ".")), let integer = Int64(literal) {
       return String(integer)
     }
-    guard let value = Double(literal) else { return literal }
+    // No JSON text has an infinity.
+    guard let value = Double(literal), value.isFinite else { return literal }
     if value == 0 && value.sign == .minus { return "-0" }
     if let integer = Int64(exactly: value) { return String(integer) }
     return double(value)

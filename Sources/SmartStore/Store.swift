@@ -67,12 +67,13 @@ public final class Store {
     let (connection, platform) = try StoreError.mapping {
       let connection = try Connection.hostile(
         path, heapLimitMiB: heapLimitMiB, deadlineSeconds: deadlineSeconds)
-      if let fault = try connection.quickCheck(limit: 1).first {
-        throw StoreError.damaged(path: path, reason: fault)
-      }
+      // The grammar first: reading rows may run what the schema says.
       let platform = try Store.platform(of: connection)
       if let violation = try SchemaGrammar.violations(of: connection, platform: platform).first {
         throw StoreError.notAStore(path: path, reason: violation.description)
+      }
+      if let fault = try connection.quickCheck(limit: 1).first {
+        throw StoreError.damaged(path: path, reason: fault)
       }
       return (connection, platform)
     }

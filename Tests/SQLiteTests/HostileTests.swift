@@ -41,6 +41,18 @@ import Testing
     #expect(try connection.integer("SELECT count(*) FROM t") == 0)
   }
 
+  @Test func `an index on JSON is read and a function with effects is not`() throws {
+    let sound = try make(
+      "CREATE TABLE t (a); CREATE INDEX i ON t ( json_extract(a, '$.x') ); "
+        + "INSERT INTO t VALUES ('{\"x\":1}')")
+    #expect(try Connection.hostile(sound).integer("SELECT json_extract(a, '$.x') FROM t") == 1)
+    let evil = try make(
+      "CREATE TABLE t (a, b DEFAULT 'Load_Extension'); "
+        + "CREATE INDEX i ON t ( json_extract(a, '$.x') )")
+    let error = #expect(throws: SQLiteError.self) { try Connection.hostile(evil) }
+    #expect(error?.message == "the schema uses load_extension")
+  }
+
   @Test func `a statement without an end is ended`() throws {
     let path = try make(
       "CREATE TABLE t (a); INSERT INTO t SELECT value FROM generate_series(1, 2)"

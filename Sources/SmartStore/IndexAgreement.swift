@@ -1,0 +1,71 @@
+import JSON
+import SQLite
+
+/// Says whether what stands in a column is what the platform's SDK would have put there.
+///
+/// Texts of numbers and of objects differ between SDK versions in form, not in value: they are
+/// compared by value.
+enum IndexAgreement {
+  /// Compares a column with the element's value.
+  static func holds(
+    _ spec: IndexSpec, _ element: JSONValue, _ actual: SQLiteValue, _ platform: Platform
+  ) -> Bool {
+    // iOS projects before it adds these two, so what the column holds says nothing.
+    if platform == .ios, [StoreField.soupEntryID, StoreField.lastModified].contains(spec.path) {
+      return true
+    }
+    let value = JSONProjection.project(spec.path, from: element)
+    let expected = IndexValue.bound(value, type: spec.type, platform: platform)
+    switch (value, actual) {
+    case (.array?, .text(let text)), (.object?, .text(let text)):
+      guard case .text = expected, let found = try? JSONValue(parsing: text) else { return false }
+      return isSame(value ?? .null, found)
+    default:
+      return isSame(expected, actual)
+    }
+  }
+
+  /// Compares a bound value with a stored one, whatever the column's affinity made of it.
+  private static func isSame(_ expected: SQLiteValue, _ actual: SQLiteValue) -> Bool {
+    if expected == actual { return true }
+    switch (expected, actual) {
+    case (.integer(let a), .text(let b)): return String(a) == b
+    case (.integer(let a), .real(let b)): return Double(a) == b
+    case (.real(let a), .integer(let b)): return a == Double(b)
+    case (.real(let a), .text(let b)): return Double(b) == a || isInfinite(a, b)
+    case (.text(let a), .integer(let b)): return Double(a) == Double(b)
+    case (.text(let a), .real(let b)): return Double(a) == b
+    case (.text(let a), .text(let b)): return isSameNumber(a, b)
+    default: return false
+    }
+  }
+
+  private static func isInfinite(_ value: Double, _ text: String) -> Bool {
+    value.isInfinite && text == (value < 0 ? "-Inf" : "Inf")
+  }
+
+  private static func isSameNumber(_ left: String, _ right: String) -> Bool {
+    // Only Java's two ways to write one double: a text that merely looks like a number is exact.
+    guard left.contains("."), right.contains("."), let a = Double(left) else { return false }
+    return a == Double(right) && JavaText.double(a) == left
+  }
+
+  /// Compares a soup's column with its word column: a number in the one is text in the other.
+  static func isSameText(_ column: SQLiteValue, _ words: SQLiteValue) -> Bool {
+    isSame(words, column)
+  }
+
+  private static func isSame(_ left: JSONValue, _ right: JSONValue) -> Bool {
+    switch (left, right) {
+    case (.number(let a), .number(let b)): a == b || Double(a) == Double(b)
+    case (.array(let a), .array(let b)):
+      a.count == b.count && zip(a, b).allSatisfy { isSame($0, $1) }
+    case (.object(let a), .object(let b)):
+      a.count == b.count
+        && a.allSatisfy { member in
+          b[member.name].map { isSame(member.value, $0) } ?? false
+        }
+    default: left == right
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import JSON
+import SQLite
+
+/// The check of one soup's rows.
+struct SoupCheck {
+  let connection: Connection
+  let soup: Soup
+  let platform: Platform
+  let origin: StoreCheck.Origin
+  let idPath: String
+  let limit: Int
+  private(set) var violations: [Violation] = []
+  private var largestID: Int64 = 0
+
+  init(
+    connection: Connection, soup: Soup, platform: Platform, origin: StoreCheck.Origin,
+    idPath: String, limit: Int
+  ) {
+    self.connection = connection
+    self.soup = soup
+    self.platform = platform
+    self.origin = origin
+    self.idPath = idPath
+    self.limit = limit
+  }
+
+  mutating func run() throws {
+    checkSpecs()
+    try checkRows()
+    try checkSequence()
+    try checkFullText()
+    try checkIDs()
+    violations = Array(violations.prefix(limit))
+  }
+
+  private mutating func report(row: Int64? = nil, path: String? = nil, _ message: String) {
+    if violations.count < limit {
+      violations.append(Violation(soup.table, row: row, path: path, message))
+    }
+  }
+
+  private mutating func checkSpecs() {
+    for spec in soup.specs where spec.path == SyncField.local && spec.type != .string {
+      report(
+        path: spec.path, "it must be indexed as string, dirty elements are not found otherwise")
+    }
+    if Set(soup.specs.map(\.path)).count < soup.specs.count {
+      report("two indexes are on one path")
+    }
+  }
+
+  // MARK: rows
+
+  private mutating func checkRows() throws {
+    var found: [Violation] = []
+    var largest: Int64 = 0
+    let names = ["id", "created", "lastModified", "soup"] + soup.columns.map(\.name)
+    let sql: SQL = """
+      SELECT \(raw: names.joined(separator: ", ")) FROM \(raw: soup.table) ORDER BY id
+      """
+    try connection.rows(sql) { row in
+      largest = row.integer(0)
+      if found.count < limit { found += check(row) }
+    }
+    largestID = largest
+    violations += found
+  }
+
+  private func check(_ row: borrowing Row) -> [Violation] {
+    let id = row.integer(0)
+    func violation(_ message: String, path: String? = nil) -> Violation {
+      Violation(soup.table, row: id, path: path, message)
+    }
+    guard case .text = row[3] else { return [violation("the element is not text")] }
+    guard let element = try? JSONValue(parsing: row.bytes(3)), let object = element.object else {
+      return [violation("the element is no JSON object")]
+    }
+    var found: [Violation] = []
+    if object[StoreField.soupEntryID]?.int != id {
+      found.append(violation("_soupEntryId is not the row's id"))
+    }
+    if row[1].integer == nil { found.append(violation("created is no time in milliseconds")) }
+    if let modified = row[2].integer {
+      if object[StoreField.lastModified]?.int != modified {
+        found.append(violation("_soupLastModifiedDate is not lastModified"))
+      }
+    } else {
+      found.append(violation("lastModified is no time in milliseconds"))
+    }
+    if object[StoreField.created] != nil {
+      found.append(violation("_soupCreatedDate stands in the element"))
+    }
+    for (index, column) in soup.columns.enumerated()
+    where !IndexAgreement.holds(column.spec, element, row[index + 4], platform) {
+      found.append(violation("the column is not the element's value", path: column.spec.path))
+    }
+    return found
+  }
+
+  private mutating func checkSequence() throws {
+    let rows = try connection.all("SELECT seq FROM sqlite_sequence WHERE name = \(soup.table)")
+    let sequence = rows.first?.first?.integer ?? 0
+    if rows.count > 1 {
+      report("sqlite_sequence has it twice")
+    } else if sequence < largestID {
+      report("sqlite_sequence stands before the largest id, an id would be given twice")
+    }
+    // Written by attache, the number is the last one given out.
+    if rows.contains(where: { $0[0].integer == nil }) { report("sqlite_sequence has no number") }
+  }
+
+  private mutating func checkIDs() throws {
+    guard let column = soup.column(of: idPath, on: platform) else { return }
+    let sql: SQL = """
+      SELECT min(id), count(*) FROM \(raw: soup.table) WHERE \(raw: column) IS NOT NULL
+      GROUP BY \(raw: column) HAVING count(*) > 1 ORDER BY 1
+      """
+    for row in try connection.all(sql) {
+      report(row: row[0].integer, path: idPath, "several elements have this id")
+    }
+  }
+
+  // MARK: full text
+
+  /// Compares the words with the columns through FTS5's content table, an ordinary table: a file
+  /// from outside gets no chance at FTS5's own code.
+  private mutating func checkFullText() throws {
+    let columns = soup.fullTextColumns
+    guard !columns.isEmpty else { return }
+    let content = soup.fullTextTable + "_content"
+    let table = soup.fullTextTable
+    for row in try connection.all(
+      """
+      SELECT id FROM \(raw: soup.table) EXCEPT SELECT id FROM \(raw: content) ORDER BY 1
+      """)
+    {
+      violations.append(Violation(table, row: row[0].integer, "the row is missing"))
+    }
+    if origin == .server {
+      for row in try connection.all(
+        "SELECT id FROM \(raw: content) EXCEPT SELECT id FROM \(raw: soup.table) ORDER BY 1")
+      {
+        violations.append(
+          Violation(table, row: row[0].integer, "its element is not there any more"))
+      }
+    }
+    for (position, column) in columns.enumerated() {
+      // FTS5 has no affinity: a number there is text in the soup's table.
+      let sql: SQL = """
+        SELECT s.id, s.\(raw: column.name), f.c\(raw: String(position))
+        FROM \(raw: soup.table) s JOIN \(raw: content) f ON f.id = s.id
+        WHERE s.\(raw: column.name) IS NOT f.c\(raw: String(position))
+        """
+      for row in try connection.all(sql) where !IndexAgreement.isSameText(row[1], row[2]) {
+        violations.append(
+          Violation(
+            table, row: row[0].integer, path: column.spec.path, "the words are not the column's"))
+      }
+    }
+  }
+}

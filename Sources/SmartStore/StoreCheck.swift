@@ -1,0 +1,111 @@
+import JSON
+import SQLite
+
+/// Says of a file whether it is a sound SmartStore: meta tables, columns, indexes, columns against
+/// elements, full text, sequences, JSON, and one element per id.
+public struct StoreCheck: Sendable {
+  /// Where a file was last written.
+  public enum Origin: Sendable, Hashable {
+    /// Here: nothing may be left over, and it can be sealed page by page.
+    case server
+    /// On a device, whose SDK leaves full-text rows of removed elements behind.
+    case device
+  }
+
+  /// Where the file was last written.
+  public var origin: Origin
+  /// The platform that it must be of; nil takes what the file says.
+  public var platform: Platform?
+  /// The path that must be different in every element of a soup that has an index on it.
+  public var idPath: String
+  /// After how many violations the check stops.
+  public var limit: Int
+  /// How long it may take.
+  public var deadlineSeconds: Int
+
+  /// A check.
+  public init(
+    origin: Origin = .device, platform: Platform? = nil, idPath: String = "Id", limit: Int = 100,
+    deadlineSeconds: Int = 600
+  ) {
+    self.origin = origin
+    self.platform = platform
+    self.idPath = idPath
+    self.limit = limit
+    self.deadlineSeconds = deadlineSeconds
+  }
+
+  /// Every violation in a file, up to the limit; the file is opened as one from outside.
+  public func violations(at path: String) throws(StoreError) -> [Violation] {
+    try StoreError.mapping {
+      let connection: Connection
+      do {
+        connection = try Connection.hostile(path, deadlineSeconds: deadlineSeconds)
+      } catch let error as SQLiteError where error.isDamage {
+        return [Violation("file", error.explanation)]
+      }
+      defer { connection.close() }
+      do {
+        return try Array(violations(of: connection).prefix(limit))
+      } catch let error as SQLiteError where error.isDamage {
+        return [Violation("file", error.explanation)]
+      }
+    }
+  }
+
+  private func violations(of connection: Connection) throws -> [Violation] {
+    let found: Platform
+    do {
+      found = try Store.platform(of: connection)
+    } catch StoreError.notAStore(_, let reason) {
+      return [Violation("file", reason)]
+    }
+    let platform = platform ?? found
+    var violations = try header(connection, platform, found)
+    let schema = try SchemaGrammar.violations(of: connection, platform: platform)
+    violations += schema
+    // Reading on through a schema that is not SmartStore's proves nothing.
+    guard schema.isEmpty else { return violations }
+    let faults = try connection.quickCheck()
+    guard faults.isEmpty else { return violations + faults.map { Violation("file", $0) } }
+    if try connection.integer("SELECT count(*) FROM long_operations_status") != 0 {
+      violations.append(
+        Violation("long_operations_status", "a change of a soup was interrupted"))
+    }
+    let store = Store(connection, platform: platform)
+    for name in try store.soupNames() where violations.count < limit {
+      let soup = try store.soup(name)
+      var check = SoupCheck(
+        connection: connection, soup: soup, platform: platform, origin: origin, idPath: idPath,
+        limit: limit - violations.count)
+      try check.run()
+      violations += check.violations
+    }
+    return violations
+  }
+
+  private func header(
+    _ connection: Connection, _ platform: Platform, _ found: Platform
+  ) throws -> [Violation] {
+    var violations: [Violation] = []
+    if platform != found {
+      violations.append(
+        Violation("file", "its layout is that of \(found.rawValue), not of \(platform.rawValue)"))
+    }
+    if platform == .android, try connection.integer("PRAGMA user_version") != 3 {
+      violations.append(Violation("file", "user_version is not 3, Android would not open it"))
+    }
+    if try connection.text("PRAGMA encoding") != "UTF-8" {
+      violations.append(Violation("file", "its text is not UTF-8"))
+    }
+    guard origin == .server else { return violations }
+    if try connection.integer("PRAGMA page_size") != Int64(FileLayout.pageSize) {
+      violations.append(Violation("file", "its pages are not of \(FileLayout.pageSize) bytes"))
+    }
+    if try connection.reservedBytes() != FileLayout.reservedBytes {
+      violations.append(
+        Violation("file", "its pages do not reserve \(FileLayout.reservedBytes) bytes for sealing"))
+    }
+    return violations
+  }
+}

@@ -1,0 +1,235 @@
+import Foundation
+import JSON
+import SQLite
+import System
+import TestSupport
+import Testing
+
+@testable import SmartStore
+
+/// The reader of `Tests/Python`, which shares nothing with this code but the description of the
+/// format.
+enum IndependentReader {
+  static let script = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Python/smartstore_reader.py").path
+
+  /// The violations that it prints, one entry a line.
+  static func violations(_ paths: [String], _ platform: Platform) throws -> [String] {
+    let result = try ChildProcess.run(
+      "/usr/bin/env", ["python3", script, "--platform", platform.rawValue] + paths)
+    let lines = String(decoding: result.output, as: UTF8.self).split(separator: "\n")
+    #expect(result.status == (lines.isEmpty ? 0 : 1))
+    #expect(String(decoding: result.error, as: UTF8.self) == "")
+    return lines.map(String.init)
+  }
+}
+
+@Suite struct StoreCheckTests {
+  static let values = [
+    #""text""#, #""""#, #""12""#, #""1.50""#, #""tab\t\u00fc\ud83d\ude80 \u0000""#, #""a/b""#, "0",
+    "-0",
+    "5", "-7", "2.0", "1.9", "-1.9", "1e3", "1E-5", "0.00123", "12345678.9", "1.0e25", "1e400",
+    "9223372036854775807", "9223372036854775808", "-9223372036854775809", "true", "false", "null",
+    "[]", #"[1,2.0,"x/y",null,true]"#, "{}", #"{"b":1.0,"a":[{"c":"é"}]}"#,
+  ]
+  static let paths = ["v", "o.v", "a.v", "deep.a.v"]
+
+  /// One element for each value, with the value at each of the paths, and one with nothing.
+  static var elements: [String] {
+    values.enumerated().map { index, value in
+      "{\"Id\":\"a0\(index)\",\"v\":\(value),\"o\":{\"v\":\(value)},"
+        + "\"a\":[{\"v\":\(value)},{\"w\":1},{\"v\":\(value)}],"
+        + "\"deep\":{\"a\":[[{\"v\":\(value)}],{\"v\":{\"v\":1}}]}}"
+    } + ["{\"Id\":\"none\"}", "{\"v\":{\"v\":3},\"o\":7,\"a\":{},\"deep\":null}"]
+  }
+
+  static var specs: [IndexSpec] {
+    [IndexSpec(path: "Id", type: .string)]
+      + zip(paths, [IndexType.fullText, .string, .json1, .integer]).map(IndexSpec.init)
+  }
+
+  /// A store with a soup for each index type on each path, and one of all kinds.
+  func make(_ platform: Platform, elements: Int = .max) throws -> TestStore {
+    let test = try TestStore(platform)
+    for type in IndexType.allCases {
+      let specs =
+        [IndexSpec(path: "Id", type: .string)]
+        + Self.paths.map { IndexSpec(path: $0, type: type) }
+      try test.store.registerSoup("soup of \(type.rawValue)", indexSpecs: specs)
+      try test.store.upsert(
+        Array(Self.elements.prefix(elements)), into: "soup of \(type.rawValue)")
+    }
+    try test.store.registerSoup("s", indexSpecs: Self.specs)
+    _ = try load(
+      .incremental,
+      ["[" + Self.elements.dropLast().joined(separator: ",") + "]"], into: [test], specs: Self.specs
+    )
+    try test.store.remove([3], from: "s")
+    return test
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `two readings of the format agree that a store is sound`(_ platform: Platform) throws {
+    let test = try make(platform)
+    let cold = try TestStore(platform)
+    _ = try load(
+      .cold, ["[" + Self.elements.dropLast().joined(separator: ",") + "]"], into: [cold],
+      specs: Self.specs)
+    try cold.store.close()
+    try test.store.close()
+    for path in [test.store.path, cold.store.path] {
+      let check = StoreCheck(origin: .server, platform: platform)
+      let found = try check.violations(at: path)
+      #expect(found.isEmpty, "\(found)")
+      let lines = try IndependentReader.violations([path], platform)
+      #expect(lines.isEmpty, "\(lines)")
+      let other = Platform.allCases.first { $0 != platform }
+      #expect(try !StoreCheck(platform: other).violations(at: path).isEmpty)
+    }
+  }
+
+  /// What is done to a sound store, and how the violation begins.
+  static let damage: [(sql: String, place: String)] = [
+    (
+      "UPDATE TABLE_6 SET soup = '[1]' WHERE id = 2", "TABLE_6 row 2: the element is no JSON object"
+    ),
+    ("UPDATE TABLE_1 SET soup = '{' WHERE id = 2", "TABLE_1 row 2: the element is no JSON object"),
+    ("UPDATE TABLE_1 SET soup = x'7b7d' WHERE id = 2", "TABLE_1 row 2: the element is not text"),
+    ("UPDATE TABLE_6 SET soup = NULL WHERE id = 2", "TABLE_6 row 2: the element is not text"),
+    (
+      "UPDATE TABLE_6 SET soup = json_set(soup, '$._soupEntryId', 9) WHERE id = 2",
+      "TABLE_6 row 2: _soupEntryId is not"
+    ),
+    (
+      "UPDATE TABLE_6 SET soup = json_remove(soup, '$._soupEntryId') WHERE id = 2",
+      "TABLE_6 row 2: _soupEntryId is not"
+    ),
+    ("UPDATE TABLE_6 SET lastModified = 1 WHERE id = 2", "TABLE_6 row 2: _soupLastModifiedDate"),
+    ("UPDATE TABLE_6 SET created = 'x' WHERE id = 2", "TABLE_6 row 2: created is no time"),
+    (
+      "UPDATE TABLE_6 SET soup = json_set(soup, '$._soupCreatedDate', 9) WHERE id = 2",
+      "TABLE_6 row 2: _soupCreatedDate"
+    ),
+    ("UPDATE TABLE_6 SET TABLE_6_0 = 'other' WHERE id = 2", "TABLE_6 row 2 path Id: the column"),
+    ("UPDATE TABLE_6 SET TABLE_6_2 = NULL WHERE id = 2", "TABLE_6 row 2 path o.v: the column"),
+    ("UPDATE TABLE_6 SET TABLE_6_4 = 77 WHERE id = 2", "TABLE_6 row 2 path deep.a.v: the column"),
+    (
+      "UPDATE TABLE_6 SET soup = json_set(soup, '$.Id', 'a01'), TABLE_6_0 = 'a01' WHERE id = 7",
+      "TABLE_6 row 2 path Id: several elements have this id"
+    ),
+    (
+      "UPDATE sqlite_sequence SET seq = 3 WHERE name = 'TABLE_6'", "TABLE_6: sqlite_sequence stands"
+    ),
+    ("DELETE FROM sqlite_sequence WHERE name = 'TABLE_6'", "TABLE_6: sqlite_sequence stands"),
+    ("DELETE FROM TABLE_6_fts WHERE rowid = 5", "TABLE_6_fts row 5: the row is missing"),
+    (
+      "INSERT INTO TABLE_6_fts(rowid, TABLE_6_1) VALUES (999, 'x')",
+      "TABLE_6_fts row 999: its element is not there"
+    ),
+    (
+      "UPDATE TABLE_6_fts SET TABLE_6_1 = 'y' WHERE rowid = 5",
+      "TABLE_6_fts row 5 path v: the words"
+    ),
+    ("DROP INDEX TABLE_6_0_idx", "TABLE_6_0_idx: it is missing"),
+    ("DROP INDEX TABLE_6_created_idx", "TABLE_6_created_idx: it is missing"),
+    (
+      "DROP INDEX TABLE_6_0_idx; CREATE INDEX TABLE_6_0_idx ON TABLE_6 ( TABLE_6_2 )",
+      "TABLE_6_0_idx: it is not as"
+    ),
+    (
+      "DROP INDEX TABLE_6_0_idx; CREATE UNIQUE INDEX TABLE_6_0_idx ON TABLE_6 ( TABLE_6_0 )",
+      "TABLE_6_0_idx: it is not as"
+    ),
+    (
+      "DROP INDEX TABLE_6_0_idx; CREATE INDEX TABLE_6_0_idx ON TABLE_6 ( TABLE_6_0 ) WHERE id > 3",
+      "TABLE_6_0_idx: it is not as"
+    ),
+    ("CREATE TRIGGER t AFTER INSERT ON TABLE_6 BEGIN SELECT 1; END", "t: a store has no trigger"),
+    ("CREATE VIEW v AS SELECT 1", "v: a store has no view"),
+    ("CREATE VIRTUAL TABLE r USING rtree(id, a, b)", "r: no registered soup has this table"),
+    ("CREATE TABLE other (a)", "other: no registered soup has this table"),
+    ("ALTER TABLE TABLE_6 ADD COLUMN extra TEXT", "TABLE_6: it is not as the meta tables say"),
+    (
+      "ALTER TABLE TABLE_6 ADD COLUMN g TEXT GENERATED ALWAYS AS (upper(soup))",
+      "TABLE_6: it is not as the meta tables say"
+    ),
+    ("ALTER TABLE soup_attrs RENAME soupName TO name", "soup_attrs: it is not the SDK's"),
+    ("DROP INDEX soup_attrs_0", "soup_attrs_0: it is missing"),
+    ("DROP TABLE long_operations_status", "long_operations_status: it is missing"),
+    ("DROP TABLE soup_index_map", "file: it has no table soup_index_map"),
+    (
+      "INSERT INTO long_operations_status (type) VALUES ('alterSoup')",
+      "long_operations_status: a change of a soup"
+    ),
+    ("INSERT INTO soup_attrs (soupName) VALUES ('s')", "soup_attrs row 7: the soup is registered"),
+    ("INSERT INTO soup_attrs (soupName) VALUES ('t')", "soup_attrs row 7: the soup has no index"),
+    ("INSERT INTO soup_attrs (soupName) VALUES (NULL)", "soup_attrs row 7: a soup has no name"),
+    (
+      "INSERT INTO soup_index_map VALUES ('x', 'p', 'c', 'string')",
+      "soup_index_map: it has indexes of an unregistered soup"
+    ),
+    ("DELETE FROM soup_attrs WHERE soupName = 's'", "soup_index_map: it has indexes of an unreg"),
+    (
+      "UPDATE soup_index_map SET columnType = 'date' WHERE columnName = 'TABLE_6_2'",
+      "soup_index_map row 28: an index of an unknown type"
+    ),
+    (
+      "UPDATE soup_index_map SET columnName = 'id; DROP' WHERE columnName = 'TABLE_6_2'",
+      "soup_index_map row 28 path o.v: the column is not the SDK's"
+    ),
+    (
+      "UPDATE soup_index_map SET columnType = 'string' WHERE columnName = 'TABLE_6_1'",
+      "TABLE_6_fts"
+    ),
+  ]
+
+  /// A copy of a sound store with something done to it.
+  func damaged(_ sound: TestStore, _ number: Int) throws -> String {
+    let path = sound.directory.file("damaged-\(number).sqlite")
+    try FileManager.default.copyItem(atPath: sound.store.path, toPath: path)
+    let connection = try Connection(path)
+    try connection.execute(Self.damage[number].sql)
+    connection.close()
+    return path
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `each damage is found by both readings`(_ platform: Platform) throws {
+    let sound = try make(platform, elements: 9)
+    try sound.store.close()
+    var paths: [String] = []
+    for (number, damage) in Self.damage.enumerated() {
+      let path = try damaged(sound, number)
+      paths.append(path)
+      let found = try StoreCheck(origin: .server).violations(at: path).map(\.description)
+      #expect(found.contains { $0.hasPrefix(damage.place) }, "\(damage.sql): \(found)")
+    }
+    let lines = try IndependentReader.violations(paths, platform)
+    for (path, damage) in zip(paths, Self.damage) {
+      #expect(lines.contains { $0.hasPrefix(path + ":") }, "\(damage.sql)")
+    }
+  }
+
+  @Test func `a file that is no store is told, not thrown`() throws {
+    let directory = TemporaryDirectory()
+    let path = directory.file("x.sqlite")
+    for bytes in [[], Array("no database at all".utf8), [UInt8](repeating: 0, count: 8192)] {
+      try Data(bytes).write(to: URL(filePath: path))
+      #expect(try StoreCheck().violations(at: path).count == 1)
+      #expect(throws: StoreError.self) { try Store(untrusted: path) }
+    }
+    #expect(throws: StoreError.self) { try StoreCheck().violations(at: directory.file("none")) }
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `what a device leaves behind is no damage on a returned file`(_ platform: Platform) throws {
+    let test = try make(platform)
+    let connection = test.store.connection
+    try connection.execute("INSERT INTO TABLE_6_fts(rowid, TABLE_6_1) VALUES (999, 'x')")
+    try connection.execute("ALTER TABLE soup_attrs ADD COLUMN externalStorage INTEGER DEFAULT 0")
+    try test.store.registerSoup("of the app", indexSpecs: [IndexSpec(path: "x", type: .fullText)])
+    try test.store.close()
+    #expect(try StoreCheck(origin: .device).violations(at: test.store.path) == [])
+    #expect(try Store(untrusted: test.store.path).soupNames().last == "of the app")
+  }
+}
