@@ -13,8 +13,10 @@ package struct SQL: Sendable, Hashable, ExpressibleByStringInterpolation {
     self.bindings = bindings
   }
 
+  /// SQL without bindings.
   package init(stringLiteral value: String) { self.init(value) }
 
+  /// SQL of an interpolated literal.
   package init(stringInterpolation: StringInterpolation) {
     self.init(stringInterpolation.text, bindings: stringInterpolation.bindings)
   }
@@ -52,6 +54,7 @@ package struct SQL: Sendable, Hashable, ExpressibleByStringInterpolation {
     var text = ""
     var bindings: [SQLiteValue] = []
 
+    /// Makes room.
     package init(literalCapacity: Int, interpolationCount: Int) {
       text.reserveCapacity(literalCapacity + interpolationCount * 4)
     }

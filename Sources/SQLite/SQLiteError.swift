@@ -34,6 +34,7 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Says whether the disk is full or failed.
   package var isDisk: Bool { primaryCode == SQLITE_FULL || primaryCode == SQLITE_IOERR }
 
+  /// The file, SQLite's words and what to do.
   package var description: String { "\(path): \(explanation)" }
 
   /// The description without the file.

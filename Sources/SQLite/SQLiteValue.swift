@@ -42,8 +42,12 @@ package enum SQLiteValue: Sendable, Hashable {
 extension SQLiteValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
   ExpressibleByFloatLiteral, ExpressibleByNilLiteral
 {
+  /// An integer.
   package init(integerLiteral value: Int64) { self = .integer(value) }
+  /// Text.
   package init(stringLiteral value: String) { self = .text(value) }
+  /// A double.
   package init(floatLiteral value: Double) { self = .real(value) }
+  /// NULL.
   package init(nilLiteral: ()) { self = .null }
 }
