@@ -71,6 +71,12 @@ import Testing
     #expect(try await served.send("GET", "/limits").outcome == "401 INVALID_SESSION_ID")
   }
 
+  @Test func `a login fails in the words of OAuth`() async throws {
+    served.server.faults.add(.kind(.token), .status(400, code: "rate_limit_exceeded"))
+    let response = try await served.login([("grant_type", "client_credentials")])
+    #expect(response.json["error"]?.string == "rate_limit_exceeded")
+  }
+
   @Test func `a fault may mean one user alone`() async throws {
     try served.org.addUser("ben@example.com", lastName: "Berg", profile: "Integration")
     let ben = try served.server.token(for: "ben@example.com")

@@ -1,8 +1,11 @@
 import HTTP
+import JSON
 
 /// The faults that strike one request, by the moment at which they do.
 struct FaultPlan: Sendable {
   let actions: [Faults.Action]
+  /// Whether the token endpoint is struck, whose refusals have a shape of their own.
+  var isForToken = false
 
   /// How the log names them.
   var label: String? {
@@ -48,10 +51,10 @@ struct FaultPlan: Sendable {
     for action in actions {
       switch action {
       case .status(let status, let code, let message, false):
-        return Self.refusal(status, code, message)
+        return refusal(status, code, message)
       case .limitExceeded:
         let error = OrgError.limitExceeded
-        return Self.refusal(error.status, error.code, error.message)
+        return refusal(error.status, error.code, error.message)
       case .drop(afterCommit: false):
         return ServerResponse(status: 500, fault: .dropBeforeHead)
       case .respond(let response): return response
@@ -67,7 +70,7 @@ struct FaultPlan: Sendable {
     for action in actions {
       switch action {
       case .status(let status, let code, let message, true):
-        result = Self.refusal(status, code, message)
+        result = refusal(status, code, message)
       case .drop(afterCommit: true): result.fault = .dropBeforeHead
       case .truncate(let bytes): result.fault = .dropAfter(bytes: bytes)
       case .delay(let milliseconds):
@@ -79,7 +82,11 @@ struct FaultPlan: Sendable {
     return result
   }
 
-  private static func refusal(_ status: Int, _ code: String, _ message: String) -> ServerResponse {
+  private func refusal(_ status: Int, _ code: String, _ message: String) -> ServerResponse {
+    if isForToken {
+      let body: JSONValue = ["error": .string(code), "error_description": .string(message)]
+      return ServerResponse(status: status, headers: Wire.json, body: body.bytes)
+    }
     let answer = Answer.failure([OrgError(status: status, code: code, message: message)])
     return ServerResponse(status: status, headers: Wire.json, body: answer.body)
   }

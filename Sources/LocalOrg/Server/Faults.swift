@@ -134,7 +134,7 @@ package final class Faults: Sendable {
           actions.append(faults[index].action)
         }
       }
-      return FaultPlan(actions: actions)
+      return FaultPlan(actions: actions, isForToken: request.kind == .token)
     }
   }
 }
