@@ -28,6 +28,7 @@ package enum SnapshotPrime {
         primes.append(prime)
         try await prime.run()
       }
+      if Task.isCancelled { throw SyncError(.cancelled, "the prime was cancelled") }
       return .success(try publish(primes))
     } catch {
       for prime in primes {

@@ -35,8 +35,14 @@ final class StoreFiles {
     guard !items.isEmpty else {
       throw SyncError(.definition, "the store \"\(store.storeName)\" has no file to write")
     }
-    if try openPrevious(initial) { return }
-    try create(initial)
+    do throws(SyncError) {
+      if try openPrevious(initial) { return }
+      try create(initial)
+    } catch {
+      discard()
+      if isWritable { removeTemporaries() }
+      throw error
+    }
   }
 
   /// True when every previous file has the soups and the syncs of the configuration.

@@ -1,0 +1,232 @@
+import HTTP
+import JSON
+import LocalOrg
+import SmartStore
+import System
+import Testing
+
+@testable import MobileSync
+
+/// What the SDK's tests leave out (§6.8 of the specification) and its code gets wrong (D4–D10).
+@Suite struct BriefcaseFaultTests {
+  private typealias Base = BriefcasePrimeTests
+
+  // D4
+  @Test func `relay tokens are followed to the end, and never with a date`() async throws {
+    let (org, ids, contacts) = try Base.org(accounts: 23, contacts: 4) {
+      $0.primingPageSize = 5
+      $0.isStrict = true
+    }
+    let snapshot = Base.snapshot(org)
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.fetched) == [23, 4])
+    #expect(org.requests(.priming) == 6)
+    #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
+    #expect(try snapshot.column("Id", of: "contacts") == contacts.sorted())
+    #expect(try await !snapshot.prime().changed)
+  }
+
+  @Test func `a relay token that comes twice ends the prime with an error`() async throws {
+    let (org, _, _) = try Base.org(accounts: 2)
+    let page = """
+      {"primingRecords":{},"relayToken":"again","ruleErrors":[],"stats":{"ruleCountTotal":1,\
+      "recordCountTotal":0,"ruleCountServed":1,"recordCountServed":0}}
+      """
+    let answer = ServerResponse(
+      status: 200, headers: ["Content-Type": "application/json"], body: Array(page.utf8))
+    org.server.faults.add(.kind(.priming), times: 5, .respond(answer))
+    let snapshot = Base.snapshot(org)
+    let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
+    #expect(error?.code == .badResponse)
+    #expect(snapshot.files.isEmpty)
+  }
+
+  // D5
+  @Test func `a failed rule is told and removes nothing`() async throws {
+    let (org, ids, contacts) = try Base.org(accounts: 4, contacts: 3)
+    let snapshot = Base.snapshot(org)
+    try await snapshot.prime()
+    try org.delete(ids[0])
+    try org.update("Account", ids[1], ["Name": "new"])
+    let rules = try org.org.briefcaseRules(of: org.admin, app: "app")
+    let rule = try #require(rules.first { $0.object == "Contact" }).id
+    org.server.faults.add(.kind(.priming), .ruleError(ruleID: rule, object: "Contact"))
+    let outcome = try await snapshot.prime()
+    #expect(outcome.warnings.contains { $0.contains(rule) })
+    #expect(outcome.soups.map(\.ghosts) == [0, 0])
+    #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
+    #expect(try snapshot.column("Id", of: "contacts") == contacts.sorted())
+    #expect(try snapshot.column("Name", of: "accounts").contains("new"))
+    // The rule works again: what is gone goes, and what was left out is not fetched again.
+    let retrieves = org.requests(.retrieve)
+    let healed = try await snapshot.prime()
+    #expect(healed.soups.map(\.ghosts) == [1, 0])
+    #expect(org.requests(.retrieve) == retrieves)
+  }
+
+  @Test func `a failed rule fails the prime where the pipeline says so`() async throws {
+    let (org, _, _) = try Base.org(accounts: 2)
+    org.server.faults.add(.kind(.priming), .ruleError(ruleID: "0bR000000000001"))
+    let snapshot = Base.snapshot(org)
+    snapshot.onRuleErrors = .fail
+    let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
+    #expect(error?.code == .ruleErrors)
+  }
+
+  // D6
+  @Test func `a record that cannot be read is kept, named and asked for again`() async throws {
+    let (org, ids, _) = try Base.org(accounts: 4)
+    let snapshot = Base.snapshot(org, [Base.accounts])
+    try await snapshot.prime()
+    for id in ids { try org.update("Account", id, ["Name": "new"]) }
+    org.server.faults.add(.kind(.retrieve), .nullEntry(id: ids[2]))
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.unreadable) == [[ids[2]]])
+    #expect(outcome.soups.map(\.written) == [3])
+    #expect(outcome.soups.map(\.ghosts) == [0])
+    #expect(outcome.warnings.count == 1)
+    #expect(
+      try snapshot.column("Name", of: "accounts") == ["Account 2", "new", "new", "new"])
+    let again = try await snapshot.prime()
+    #expect(again.soups.map(\.fetched) == [1])
+    #expect(try snapshot.column("Name", of: "accounts") == ["new", "new", "new", "new"])
+  }
+
+  @Test func `an answer with fewer records than ids is an error`() async throws {
+    let (org, _, _) = try Base.org(accounts: 4)
+    let answer = ServerResponse(
+      status: 200, headers: ["Content-Type": "application/json"], body: Array("[null]".utf8))
+    org.server.faults.add(.kind(.retrieve), .respond(answer))
+    let snapshot = Base.snapshot(org)
+    let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
+    #expect(error?.code == .incomplete)
+    #expect(snapshot.files.isEmpty)
+  }
+
+  // D7
+  @Test func `a type that no longer comes is cleaned, behind the guard`() async throws {
+    let (org, accounts, contacts) = try Base.org(accounts: 3, contacts: 3)
+    let snapshot = Base.snapshot(org)
+    try await snapshot.prime()
+    for id in contacts { try org.delete(id) }
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.ghosts) == [0, 3])
+    #expect(try snapshot.column("Id", of: "contacts").isEmpty)
+    #expect(try snapshot.column("Id", of: "accounts") == accounts.sorted())
+  }
+
+  @Test func `more deletions than the guard allows are refused until a person allows them`()
+    async throws
+  {
+    let (org, accounts, _) = try Base.org(accounts: 20)
+    let snapshot = Base.snapshot(org, [Base.accounts])
+    try await snapshot.prime()
+    for id in accounts[0..<11] { try org.delete(id) }
+    let refused = try await snapshot.prime()
+    #expect(refused.guardTripped)
+    #expect(!refused.changed)
+    #expect(refused.warnings.contains { $0.contains("11 of 20") })
+    #expect(try snapshot.column("Id", of: "accounts").count == 20)
+    snapshot.ghosts.maxDeletesOverride = true
+    let allowed = try await snapshot.prime()
+    #expect(!allowed.guardTripped)
+    #expect(allowed.soups.map(\.ghosts) == [11])
+    #expect(try snapshot.column("Id", of: "accounts") == accounts[11...].sorted())
+  }
+
+  @Test func `types that the target does not name are ignored and counted`() async throws {
+    let (org, _, _) = try Base.org(accounts: 3, contacts: 5)
+    let snapshot = Base.snapshot(org, [Base.accounts])
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.soup) == ["accounts"])
+    #expect(outcome.warnings.contains { $0.contains("5 records") })
+  }
+
+  @Test func `two infos of one type fill one soup with the fields of both, or a soup each`()
+    async throws
+  {
+    let (org, ids, _) = try Base.org(accounts: 3)
+    let site = BriefcaseObjectInfo(
+      soupName: "accounts", sobjectType: "account", fieldlist: ["Site"])
+    let one = Base.snapshot(org, [Base.accounts, site])
+    try await one.prime()
+    #expect(org.requests(.retrieve) == 1)
+    let element = try #require(try one.elements("accounts").first?.object)
+    #expect(element.names.contains("Description") && element.names.contains("Site"))
+    var other = site
+    other.soupName = "contacts"
+    let two = Base.snapshot(org, [Base.accounts, other])
+    try await two.prime()
+    #expect(try two.column("Id", of: "accounts") == ids.sorted())
+    #expect(try two.column("Id", of: "contacts") == ids.sorted())
+  }
+
+  // D8
+  @Test func `an info's own id and date fields are honoured, also for ghosts`() async throws {
+    let org = try SyncedOrg()
+    let ids = try (0..<3).map { number in
+      try org.make(
+        "Account",
+        ["Name": .string("A \(number)"), "AccountNumber": .string("N-\(number)")])
+    }
+    try org.org.addBriefcase(
+      "all", rules: [BriefcaseRule("Account")], users: ["admin@example.com"])
+    let info = BriefcaseObjectInfo(
+      soupName: "accounts", sobjectType: "Account", fieldlist: ["Name"],
+      idFieldName: "AccountNumber", modificationDateFieldName: "SystemModstamp")
+    let snapshot = Snapshot(
+      org, soups: [.sample("accounts", "AccountNumber")],
+      syncs: [.briefcase("briefcase", [info])])
+    try await snapshot.prime()
+    #expect(try snapshot.column("AccountNumber", of: "accounts") == ["N-0", "N-1", "N-2"])
+    #expect(snapshot.cursors["userstore/briefcase"] ?? 0 > 0)
+    try org.update("Account", ids[1], ["Name": "new"])
+    try org.delete(ids[0])
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.written) == [1])
+    #expect(outcome.soups.map(\.ghosts) == [1])
+    #expect(try snapshot.column("Name", of: "accounts") == ["A 2", "new"])
+  }
+
+  @Test func `more than two thousand ids are several lists and several retrieves`() async throws {
+    let org = try SyncedOrg()
+    try org.org.seedBulk(object: "Account", count: 2500)
+    try org.org.addBriefcase(
+      "all", rules: [BriefcaseRule("Account", limit: 50_000)], users: ["admin@example.com"])
+    let snapshot = Base.snapshot(org, [Base.accounts])
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.total) == [2500])
+    #expect(org.requests(.priming) == 2)
+    #expect(org.requests(.retrieve) == 2)
+  }
+
+  @Test func `a session that cannot be renewed ends the prime and leaves nothing`() async throws {
+    let (org, _, _) = try Base.org(accounts: 6)
+    org.server.faults.add(.kind(.retrieve), nth: 2, .expireSession)
+    let snapshot = Base.snapshot(org, [Base.accounts], perRetrieve: 2)
+    let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
+    #expect(error?.cause?.kind == .authentication)
+    #expect(snapshot.files.isEmpty)
+    // The next run begins anew and is whole.
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.total) == [6])
+  }
+
+  @Test func `a prime that is cancelled in its middle leaves nothing, and the next is whole`()
+    async throws
+  {
+    let (org, _, _) = try Base.org(accounts: 6)
+    let snapshot = Base.snapshot(org, [Base.accounts], perRetrieve: 2)
+    let (stream, reached) = AsyncStream<Void>.makeStream()
+    org.server.faults.add(.kind(.retrieve), nth: 2, .mutate { _ in reached.finish() })
+    org.server.faults.add(.kind(.retrieve), nth: 3, .delay(milliseconds: 2000))
+    nonisolated(unsafe) let primed = snapshot
+    let task = Task { try await primed.prime() }
+    for await _ in stream {}
+    task.cancel()
+    await #expect(throws: SyncError.self) { try await task.value }
+    #expect(snapshot.files.isEmpty)
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.total) == [6])
+  }
+}

@@ -1,0 +1,155 @@
+import JSON
+import LocalOrg
+import SmartStore
+import System
+import Testing
+
+@testable import MobileSync
+
+/// Rows 197–205 of the conformance table (BriefcaseSyncDownTargetTest, BriefcaseSyncDownTests).
+@Suite struct BriefcasePrimeTests {
+  static let accounts = BriefcaseObjectInfo(
+    soupName: "accounts", sobjectType: "Account", fieldlist: ["Name", "Description"])
+  static let contacts = BriefcaseObjectInfo(
+    soupName: "contacts", sobjectType: "Contact", fieldlist: ["LastName"])
+
+  static func snapshot(
+    _ org: SyncedOrg, _ infos: [BriefcaseObjectInfo] = [accounts, contacts],
+    perRetrieve: Int = 2000, mode: MergeMode = .overwrite, as user: String = "admin@example.com"
+  ) -> Snapshot {
+    Snapshot(
+      org, as: user,
+      soups: [.sample("accounts", "Name"), .sample("contacts", "LastName")],
+      syncs: [.briefcase("briefcase", infos, perRetrieve: perRetrieve, mode)])
+  }
+
+  /// An org with a briefcase of all accounts and contacts for its administrator.
+  static func org(
+    accounts: Int, contacts: Int = 0, _ adjust: (inout OrgServer.Options) -> Void = { _ in }
+  ) throws -> (SyncedOrg, accounts: [String], contacts: [String]) {
+    let org = try SyncedOrg(adjust)
+    let accountIDs = try org.makeAccounts(accounts)
+    let contactIDs = try (0..<contacts).map {
+      try org.make("Contact", ["LastName": .string("Contact \($0)")])
+    }
+    try org.org.addBriefcase(
+      "all",
+      rules: [BriefcaseRule("Account", limit: 5000), BriefcaseRule("Contact", limit: 5000)],
+      users: ["admin@example.com"])
+    return (org, accountIDs, contactIDs)
+  }
+
+  // testStartFetchNoMaxTimeStamp, testSyncDownFetchingOneObjectType
+  @Test func `one type is fetched whole by one list and one retrieve`() async throws {
+    let (org, ids, _) = try Self.org(accounts: 12)
+    let snapshot = Self.snapshot(org, [Self.accounts])
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.fetched) == [12])
+    #expect(org.requests(.priming) == 1)
+    #expect(org.requests(.retrieve) == 1)
+    for platform in Platform.allCases {
+      let elements = try snapshot.elements("accounts", platform)
+      #expect(elements.compactMap { $0["Id"]?.string }.sorted() == ids.sorted())
+      let first = try #require(elements.first)
+      #expect(first["attributes"]?["type"] == "Account")
+      #expect(first["LastModifiedDate"]?.string != nil)
+      #expect(first["__sync_id__"] == 1)
+    }
+    let state = try #require(try SyncsSoup.states(in: snapshot.store()).first)
+    #expect(state.totalSize == 12)
+    #expect(state.maxTimeStamp == snapshot.cursors["userstore/briefcase"])
+    #expect(state.target["countIdsPerRetrieve"] == 2000)
+  }
+
+  // testStartFetchWithMaxTimeStamp: here by the stamps, which also find late commits.
+  @Test func `a second prime retrieves the new records alone, an unmoved org none`() async throws {
+    let (org, _, _) = try Self.org(accounts: 6)
+    let snapshot = Self.snapshot(org)
+    try await snapshot.prime()
+    let new = try org.makeAccounts(6, name: "New")
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.fetched) == [6, 0])
+    #expect(outcome.soups.map(\.written) == [6, 0])
+    #expect(try Set(snapshot.column("Id", of: "accounts")).isSuperset(of: new))
+    let retrieves = org.requests(.retrieve)
+    let files = snapshot.files
+    let unmoved = try await snapshot.prime()
+    #expect(!unmoved.changed)
+    #expect(unmoved.soups.map(\.fetched) == [0, 0])
+    #expect(org.requests(.retrieve) == retrieves)
+    #expect(snapshot.files == files)
+    #expect(org.requests(.priming) == 3)
+  }
+
+  // testSyncDownFetchingOneObjectTypeWithMultipleRetrieveCalls
+  @Test func `few ids a retrieve make many retrieves, written in order`() async throws {
+    let (org, _, _) = try Self.org(accounts: 12)
+    let snapshot = Self.snapshot(org, [Self.accounts], perRetrieve: 2)
+    try await snapshot.prime()
+    #expect(org.requests(.retrieve) == 6)
+    let progressed = snapshot.events.all.compactMap { event -> Int? in
+      if case .progressed(let progress) = event { progress.records } else { nil }
+    }
+    #expect(progressed == [2, 4, 6, 8, 10, 12])
+    let one = Self.snapshot(org, [Self.accounts])
+    try await one.prime()
+    #expect(try one.elements("accounts") == snapshot.elements("accounts"))
+  }
+
+  // testSyncDownFetchingTwoObjectTypes, …WithMultipleRetrieveCalls
+  @Test(arguments: [(2000, 2), (3, 8)])
+  func `two types go into their soups`(_ perRetrieve: Int, _ retrieves: Int) async throws {
+    let (org, accounts, contacts) = try Self.org(accounts: 12, contacts: 12)
+    let snapshot = Self.snapshot(org, perRetrieve: perRetrieve)
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.soup) == ["accounts", "contacts"])
+    #expect(outcome.soups.map(\.fetched) == [12, 12])
+    #expect(org.requests(.retrieve) == retrieves)
+    #expect(try snapshot.column("Id", of: "accounts") == accounts.sorted())
+    #expect(try snapshot.column("Id", of: "contacts", .android) == contacts.sorted())
+    #expect(try SyncsSoup.states(in: snapshot.store()).first?.totalSize == 24)
+  }
+
+  // testCleanGhostsOneObjectType, testCleanGhostsTwoObjectTypes
+  @Test func `deleted records leave both soups, what a device made stays`() async throws {
+    let (org, accounts, contacts) = try Self.org(accounts: 4, contacts: 4)
+    let snapshot = Self.snapshot(org)
+    try await snapshot.prime()
+    for platform in Platform.allCases {
+      let store = try snapshot.store(platform, writable: true)
+      try store.upsert(
+        [["Id": "local_1", "Name": "mine", "__local__": true, "__locally_created__": true]],
+        into: "accounts")
+      try store.close()
+    }
+    for id in accounts[0...1] + contacts[0...1] { try org.delete(id) }
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.ghosts) == [2, 2])
+    for platform in Platform.allCases {
+      #expect(
+        try snapshot.column("Id", of: "accounts", platform)
+          == (accounts[2...3] + ["local_1"]).sorted())
+      #expect(try snapshot.column("Id", of: "contacts", platform) == contacts[2...3].sorted())
+    }
+    #expect(try await !snapshot.prime().changed)
+  }
+
+  // testIdsToSkip, and LEAVE_IF_CHANGED to its end
+  @Test func `LEAVE_IF_CHANGED leaves exactly the dirty records of every soup`() async throws {
+    let (org, accounts, contacts) = try Self.org(accounts: 4, contacts: 4)
+    let snapshot = Self.snapshot(org, mode: .leaveIfChanged)
+    try await snapshot.prime()
+    for id in accounts[0...1] {
+      try snapshot.edit("accounts", id) { $0["__locally_deleted__"] = true }
+    }
+    for id in contacts[0...1] {
+      try snapshot.edit("contacts", id) { $0["__locally_deleted__"] = true }
+    }
+    for id in accounts { try org.update("Account", id, ["Name": "theirs"]) }
+    for id in contacts { try org.update("Contact", id, ["LastName": "theirs"]) }
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.skipped) == [2, 2])
+    #expect(outcome.soups.map(\.written) == [2, 2])
+    #expect(try snapshot.elements("accounts").filter { $0["__local__"] == true }.count == 2)
+  }
+}

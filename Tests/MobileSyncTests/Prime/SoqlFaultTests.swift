@@ -1,0 +1,126 @@
+import JSON
+import LocalOrg
+import SmartStore
+import System
+import Testing
+
+@testable import MobileSync
+
+@Suite struct SoqlFaultTests {
+  private func snapshot(_ org: SyncedOrg, _ query: String = "SELECT Id, Name FROM Account")
+    -> Snapshot
+  {
+    Snapshot(
+      org, soups: [.sample("accounts", "Name")], syncs: [.soql("down", query, into: "accounts")])
+  }
+
+  private func paged(_ count: Int) throws -> (SyncedOrg, [String], Snapshot) {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(count)
+    let snapshot = snapshot(org)
+    snapshot.stores[0].syncs = [
+      SyncDefinition(
+        syncName: "down", syncType: .syncDown, soupName: "accounts",
+        target: .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200)),
+        options: SyncOptions())
+    ]
+    return (org, ids, snapshot)
+  }
+
+  @Test func `pages follow each other to the last`() async throws {
+    let (org, ids, snapshot) = try paged(450)
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.fetched) == [450])
+    #expect(org.requests(.query) == 1)
+    #expect(org.requests(.queryMore) == 2)
+    #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
+    let totals = snapshot.events.all.compactMap { event -> Int? in
+      if case .progressed(let progress) = event { progress.total } else { nil }
+    }
+    #expect(totals == [450, 450, 450])
+  }
+
+  @Test func `a locator that the org dropped is taken up again after the last record`()
+    async throws
+  {
+    let (org, ids, snapshot) = try paged(650)
+    org.server.faults.add(.kind(.queryMore), nth: 2, .expireCursors)
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.total) == [650])
+    #expect(try snapshot.column("Id", of: "accounts", .android) == ids.sorted())
+    let queries = org.server.log.entries.filter { $0.kind == .query }.compactMap(\.soql)
+    #expect(queries.count == 2)
+    #expect(queries.last?.contains("and Id > '") == true)
+    #expect(outcome.soups.first.map { $0.fetched < 2 * 650 } == true)
+  }
+
+  @Test func `records that the org promised and did not send are an error`() async throws {
+    let (org, _, snapshot) = try paged(450)
+    org.server.faults.add(
+      .kind(.queryMore), nth: 2,
+      .respond(
+        .init(
+          status: 200, headers: ["Content-Type": "application/json"],
+          body: Array(#"{"totalSize":450,"done":true,"records":[]}"#.utf8))))
+    let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
+    #expect(error?.code == .incomplete)
+    #expect(error?.description.contains("400 records arrived of 450") == true)
+    #expect(snapshot.files.isEmpty)
+  }
+
+  @Test func `pages that are shorter than asked for lose nothing`() async throws {
+    let (org, ids, snapshot) = try paged(450)
+    org.server.faults.add(.kind(.query), .shortPage(records: 7))
+    try await snapshot.prime()
+    #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
+  }
+
+  @Test func `a record that changes while it is read is in the store once, with its last values`()
+    async throws
+  {
+    let (org, ids, snapshot) = try paged(450)
+    org.server.faults.add(
+      .kind(.queryMore), nth: 1,
+      .mutate { served in
+        guard let admin = served.user(named: "admin@example.com") else { return }
+        _ = served.update("Account", id: ids[3], ["Name": "moved"], as: admin)
+      })
+    try await snapshot.prime()
+    try await snapshot.prime()
+    let names = try snapshot.column("Name", of: "accounts")
+    #expect(names.filter { $0 == "moved" }.count == 1)
+    #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
+  }
+
+  @Test func `a refused query is told with the org's words and the sync's name`() async throws {
+    let org = try SyncedOrg()
+    let snapshot = snapshot(org, "SELECT Id, Region__c FROM Contact")
+    let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
+    #expect(error?.code == .queryRefused)
+    #expect(error?.syncName == "down")
+    #expect(error?.cause?.code == "INVALID_FIELD")
+    #expect(snapshot.files.isEmpty)
+  }
+
+  @Test func `what a prime that died left behind is written over`() async throws {
+    let (org, ids, snapshot) = try paged(5)
+    try DurableFile.write(Array("rubbish".utf8), to: snapshot.path(.ios, 1) + ".partial")
+    try DurableFile.write(Array("rubbish".utf8), to: snapshot.path(.ios, 1) + ".partial-journal")
+    try await snapshot.prime()
+    #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
+    try DurableFile.write(Array("rubbish".utf8), to: snapshot.path(.ios, 2) + ".partial")
+    try org.update("Account", ids[0], ["Name": "new"])
+    try await snapshot.prime()
+    #expect(try snapshot.column("Name", of: "accounts").contains("new"))
+    #expect(!snapshot.files.contains { $0.contains("partial") })
+  }
+
+  @Test func `an error of the finishing touch publishes nothing`() async throws {
+    struct Refusal: Error {}
+    let (_, _, snapshot) = try paged(5)
+    await #expect(throws: SyncError.self) {
+      try await snapshot.prime { _, platform in if platform == .ios { throw Refusal() } }
+    }
+    #expect(!snapshot.files.contains { $0.contains("ios") || $0.contains("partial") })
+  }
+}

@@ -1,0 +1,173 @@
+import JSON
+import LocalOrg
+import SmartStore
+import System
+import Testing
+
+@testable import MobileSync
+
+@Suite struct SoqlGhostTests {
+  private static let query = "SELECT Id, Name FROM Account"
+
+  private func snapshot(_ org: SyncedOrg, _ query: String = query) -> Snapshot {
+    Snapshot(
+      org, soups: [.sample("accounts", "Name")], syncs: [.soql("down", query, into: "accounts")])
+  }
+
+  // testCleanResyncGhostsForSOQLTarget
+  @Test func `a deleted record leaves the store without a list of all ids`() async throws {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(3)
+    let snapshot = snapshot(org)
+    try await snapshot.prime()
+    try org.delete(ids[1])
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.ghosts) == [1])
+    #expect(outcome.listed.isEmpty)
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("Id", of: "accounts", platform) == [ids[0], ids[2]].sorted())
+    }
+    #expect(
+      org.server.log.entries.compactMap(\.soql).contains { $0.contains("IsDeleted = true") })
+  }
+
+  @Test func `a record that no longer matches goes when the ids are listed`() async throws {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(3, name: "Keep")
+    let snapshot = snapshot(org, "SELECT Id, Name FROM Account WHERE Name LIKE 'Keep%'")
+    try await snapshot.prime()
+    try org.update("Account", ids[2], ["Name": "Drop"])
+    let before = try await snapshot.prime()
+    #expect(!before.changed)
+    snapshot.ghosts.listIDs = ["userstore/down"]
+    let outcome = try await snapshot.prime()
+    #expect(outcome.listed == ["userstore/down"])
+    #expect(outcome.soups.map(\.ghosts) == [1])
+    #expect(try snapshot.column("Id", of: "accounts") == ids[0...1].sorted())
+  }
+
+  // testCleanResyncGhostsWithMultipleSyncs
+  @Test func `a record belongs to the last sync that brought it`() async throws {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(6)
+    func query(_ places: Int...) -> String {
+      let list = places.map { "'\(ids[$0])'" }.joined(separator: ",")
+      return "SELECT Id, Name FROM Account WHERE Id IN (\(list))"
+    }
+    let snapshot = Snapshot(
+      org, soups: [.sample("accounts", "Name")],
+      syncs: [
+        .soql("one", query(0, 1, 2), into: "accounts"),
+        .soql("two", query(2, 3, 4, 5), into: "accounts"),
+      ])
+    let first = try await snapshot.prime()
+    #expect(first.soups.map(\.fetched) == [3, 4])
+    for platform in Platform.allCases {
+      let elements = try snapshot.elements("accounts", platform)
+      #expect(elements.count == 6)
+      #expect(elements.first { $0["Id"]?.string == ids[2] }?["__sync_id__"] == 2)
+    }
+    for place in [0, 2, 5] { try org.delete(ids[place]) }
+    snapshot.ghosts.listIDs = ["userstore/one"]
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.ghosts) == [1, 2])
+    #expect(try snapshot.column("Id", of: "accounts") == [ids[1], ids[3], ids[4]].sorted())
+  }
+
+  // testCleanResyncGhostsWithMultipleSyncs, in a soup that does not index the sync's id
+  @Test func `without an index on the sync's id other syncs' records are not taken for ghosts`()
+    async throws
+  {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(4)
+    let soup = StoreConfig.Soup(
+      soupName: "accounts",
+      indexes: [
+        IndexSpec(path: "Id", type: .string), IndexSpec(path: "__local__", type: .string),
+      ])
+    let snapshot = Snapshot(
+      org, soups: [soup],
+      syncs: [
+        .soql("one", "SELECT Id, Name FROM Account WHERE Name < 'Account 2'", into: "accounts"),
+        .soql("two", "SELECT Id, Name FROM Account WHERE Name >= 'Account 2'", into: "accounts"),
+      ])
+    try await snapshot.prime()
+    snapshot.ghosts.listIDs = ["userstore/one", "userstore/two"]
+    let outcome = try await snapshot.prime()
+    #expect(!outcome.changed)
+    #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
+  }
+
+  // D3
+  @Test(arguments: [(3, 0, 5), (100, 2, 3)])
+  func `under a LIMIT records are ghosts only when the list is whole`(
+    _ limit: Int, _ ghosts: Int, _ left: Int
+  ) async throws {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(5)
+    let snapshot = snapshot(org, "SELECT Id, Name FROM Account LIMIT 100")
+    try await snapshot.prime()
+    for id in ids[0...1] { try org.update("Account", id, ["Name": "Z"]) }
+    snapshot.stores[0].syncs = [
+      .soql(
+        "down", "SELECT Id, Name FROM Account WHERE Name != 'Z' LIMIT \(limit)", into: "accounts")
+    ]
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.ghosts) == [ghosts])
+    #expect(outcome.warnings.isEmpty == (ghosts > 0))
+    #expect(try snapshot.elements("accounts").count == left)
+  }
+
+  @Test func `a dirty element is never a ghost`() async throws {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(3)
+    let snapshot = snapshot(org)
+    try await snapshot.prime()
+    try snapshot.edit("accounts", ids[0]) { $0["__locally_updated__"] = true }
+    for id in ids[0...1] { try org.delete(id) }
+    snapshot.ghosts.listIDs = ["userstore/down"]
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.ghosts) == [1])
+    #expect(try snapshot.column("Id", of: "accounts") == [ids[0], ids[2]].sorted())
+  }
+
+  @Test func `the guard keeps what would be too many`() async throws {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(30)
+    let snapshot = snapshot(org)
+    try await snapshot.prime()
+    for id in ids[0..<11] { try org.delete(id) }
+    snapshot.ghosts.listIDs = ["userstore/down"]
+    let outcome = try await snapshot.prime()
+    #expect(outcome.guardTripped)
+    #expect(!outcome.changed)
+    #expect(try snapshot.elements("accounts").count == 30)
+  }
+
+  @Test func `the bytes of a record that was lost leave the file`() async throws {
+    let org = try SyncedOrg()
+    let canary = "canary-7f3a9c"
+    try org.makeAccounts(20)
+    let lost = try org.make("Account", ["Name": .string(canary), "Description": .string(canary)])
+    let snapshot = Snapshot(
+      org,
+      soups: [
+        StoreConfig.Soup(
+          soupName: "accounts",
+          indexes: StoreConfig.Soup.sample("accounts").indexes + [
+            IndexSpec(path: "Name", type: .fullText),
+            IndexSpec(path: "Description", type: .json1),
+          ])
+      ],
+      syncs: [.soql("down", "SELECT Id, Name, Description FROM Account", into: "accounts")])
+    try await snapshot.prime()
+    func holdsCanary(_ platform: Platform) throws -> Bool {
+      let bytes = try Files.read(snapshot.path(platform))
+      return String(decoding: bytes, as: UTF8.self).contains(canary)
+    }
+    #expect(try holdsCanary(.ios) && holdsCanary(.android))
+    try org.delete(lost)
+    #expect(try await snapshot.prime().soups.map(\.ghosts) == [1])
+    #expect(try !holdsCanary(.ios) && !holdsCanary(.android))
+  }
+}
