@@ -135,8 +135,11 @@ package final class ConfigurationReader {
 
   /// "did you mean …?" where one of `words` is near, else all of them.
   package static func oneOf(_ words: [String], near text: String) -> String {
-    let list = "one of " + words.map(JSONText.quoted).joined(separator: ", ")
+    guard !words.isEmpty else { return "remove it: there is none" }
+    let list =
+      (words.count > 1 ? "one of " : "") + words.map(JSONText.quoted).joined(separator: ", ")
     guard let nearest = Spelling.nearest(text, among: words) else { return "write \(list)" }
+    if words.count == 1 { return "did you mean \(JSONText.quoted(nearest))?" }
     return "did you mean \(JSONText.quoted(nearest))? It is \(list)"
   }
 

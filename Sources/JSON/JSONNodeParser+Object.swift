@@ -49,7 +49,7 @@ extension JSONNodeParser {
       return (read.text, read.tookColon)
     }
     guard scalar.properties.isAlphabetic || scalar == "_" || scalar == "$" else {
-      throw stop("\(scalar) cannot begin a member name", "write \"name\": value")
+      throw stop("\(Self.quoted(scalar)) cannot begin a member name", "write \"name\": value")
     }
     var name = ""
     while let scalar = current,
@@ -58,7 +58,7 @@ extension JSONNodeParser {
       name.unicodeScalars.append(scalar)
       advance()
     }
-    report("the name \(name) has no quotes", "write \(JSONText.quoted(name))", at: start)
+    report("this name has no quotes", "write \(JSONText.quoted(name))", at: start)
     return (name, false)
   }
 

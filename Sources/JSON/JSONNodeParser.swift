@@ -33,7 +33,7 @@ struct JSONNodeParser {
     if scalar == "\n" {
       line += 1
       column = 1
-    } else if !scalar.properties.isGraphemeExtend {
+    } else if scalar.isASCII || !scalar.properties.isGraphemeExtend {
       column += 1
     }
   }
@@ -104,6 +104,11 @@ struct JSONNodeParser {
     return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 
+  /// A character as messages show it.
+  static func quoted(_ scalar: Unicode.Scalar) -> String {
+    JSONText.quoted(String(Character(scalar)))
+  }
+
   /// The whole file.
   mutating func root() throws(Stop) -> JSONNode {
     try skipSpace()
@@ -162,7 +167,7 @@ struct JSONNodeParser {
         return word.lowercased() == "null" ? .null : .bool(word.lowercased() == "true")
       }
       if first.properties.isAlphabetic || !word.contains(where: \.isNumber) {
-        report("the text \(word) has no quotes", "write \(JSONText.quoted(word))", at: start)
+        report("this text has no quotes", "write \(JSONText.quoted(word))", at: start)
         return .string(word)
       }
       report("\(word) is not a JSON number", Self.numberFix(word), at: start)
@@ -173,7 +178,8 @@ struct JSONNodeParser {
         "a value is missing here", "write the value, or remove the name or comma before it")
     }
     throw stop(
-      "\(first) cannot begin a value", "write a value: \"text\", 1, true, [ … ] or { … }")
+      "\(Self.quoted(first)) cannot begin a value",
+      "write a value: \"text\", 1, true, [ … ] or { … }")
   }
 
   private static func numberFix(_ word: String) -> String {
@@ -236,7 +242,7 @@ struct JSONNodeParser {
       return true
     case let scalar?:
       throw stop(
-        "\(scalar) cannot stand here",
+        "\(Self.quoted(scalar)) cannot stand here",
         "write a comma, or \(closing) to close the \(kind) that opens at line \(opened.line)")
     }
   }

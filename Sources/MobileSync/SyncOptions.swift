@@ -25,7 +25,7 @@ public struct SyncOptions: Sendable, Hashable {
     let misplaced = ["createFieldlist", "updateFieldlist"]
     guard
       let object = reader.object(
-        node, known: ["mergeMode", "fieldlist"] + misplaced, what: "the options of a sync")
+        node, known: ["mergeMode", "fieldlist"] + misplaced, what: "the section options")
     else { return nil }
     for name in misplaced {
       guard let member = object.member(name), !reader.isLenient else { continue }

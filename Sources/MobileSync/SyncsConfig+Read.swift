@@ -43,6 +43,7 @@ extension SyncsConfig {
         names[name] = value.line
       }
     }
+    if let name, places[name] == nil { places[name] = object["soupName"] ?? node }
     let type = object.required("syncType", "\"syncDown\"").flatMap {
       reader.word($0, "a sync type", as: SyncType.self)
     }
@@ -55,7 +56,6 @@ extension SyncsConfig {
     guard let type, let targetNode else { return nil }
     let target = SyncTarget(node: targetNode, type: type, reader)
     guard let name, let soupName, let options, let target else { return nil }
-    places[name] = object["soupName"]
     checkLists(target, options, object, reader)
     return SyncDefinition(
       syncName: name, syncType: type, soupName: soupName, target: target, options: options,

@@ -30,6 +30,9 @@ public struct SyncsConfig: Sendable {
     self = config
   }
 
+  /// Whether the file names such a sync, be its definition good or not.
+  package func declares(_ syncName: String) -> Bool { places[syncName] != nil }
+
   /// The sync of this name.
   public subscript(_ syncName: String) -> SyncDefinition? {
     syncs.first { $0.syncName == syncName }
@@ -45,9 +48,12 @@ public struct SyncsConfig: Sendable {
   /// - Parameter storeFile: The store file's name, for the mend.
   package func check(against store: StoreConfig, storeFile: String, _ reader: ConfigurationReader) {
     let names = store.soups.map(\.soupName)
+    // What a soup lacks is said once, however many syncs use it.
+    var said: Set<String> = []
     for sync in syncs {
       let node = places[sync.syncName]
       func report(_ message: String, _ fix: String) {
+        guard said.insert(message).inserted else { return }
         reader.add(
           node?.line ?? sync.line, node?.column ?? sync.column, node?.path ?? "", message, fix)
       }

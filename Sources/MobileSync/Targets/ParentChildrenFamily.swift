@@ -36,7 +36,7 @@ public struct FamilyMember: Sendable, Hashable {
     let keys = [
       "sobjectType", "soupName", "idFieldName", "modificationDateFieldName", "externalIdFieldName",
     ]
-    let what = isParent ? "the parent of a target" : "the children of a target"
+    let what = isParent ? "the section parent" : "the section children"
     guard let object = reader.object(node, known: keys + own, what: what) else { return nil }
     let type = object.requiredText("sobjectType", "\"Account\"")
     let soup = object.requiredText("soupName", "\"accounts\"")

@@ -46,7 +46,7 @@ package struct InboxSettings: Sendable, Hashable {
     settleSeconds = object.int("settleSeconds", default: settleSeconds, in: 0...86400)
     acceptExpired = object.bool("acceptExpired", default: acceptExpired)
     let known = ["fileMiB", "entries", "ratio", "recordMiB"]
-    if let limits = object.object("limits", known: known, what: "the limits of an inbox") {
+    if let limits = object.object("limits", known: known, what: "the section limits") {
       fileMiB = limits.int("fileMiB", default: fileMiB, in: 1...1_048_576)
       entries = limits.int("entries", default: entries, in: 1...100_000)
       ratio = limits.int("ratio", default: ratio, in: 1...100_000)

@@ -48,7 +48,7 @@ package struct OrgSettings: Sendable, Hashable {
     if let node = object["apiVersion"] { Self.check(version: apiVersion, node, reader) }
     caFile = object.text("caFile").map { ConfigurationReader.join(directory, $0) }
     let known = ["perRun", "leaveForOthers"]
-    if let budget = object.object("apiBudget", known: known, what: "an API budget") {
+    if let budget = object.object("apiBudget", known: known, what: "the section apiBudget") {
       requestsPerRun = budget.optionalInt("perRun", in: 1...Int.max)
       leaveForOthers = budget.percentage("leaveForOthers", default: leaveForOthers)
     }

@@ -213,6 +213,8 @@ struct PipelineReader {
         }
       }
       guard let sync = syncs[name] else {
+        // A definition that is broken has been reported already.
+        if syncs.declares(name) { continue }
         reader.report(
           element, "there is no sync \(quoted) in \(file)",
           ConfigurationReader.oneOf(known, near: name))

@@ -57,7 +57,7 @@ package struct PrimeSettings: Sendable, Hashable {
     fetchAs = object.word("fetchAs", "a way to fetch", default: fetchAs)
     overlapSeconds = object.int("overlapSeconds", default: overlapSeconds, in: 0...86400)
     let known = ["everyRuns", "maxDeletes"]
-    if let ghosts = object.object("ghosts", known: known, what: "the ghosts of a pipeline") {
+    if let ghosts = object.object("ghosts", known: known, what: "the section ghosts") {
       ghostsEveryRuns = ghosts.optionalInt("everyRuns", in: 1...Int.max)
       ghostsMaxDeletes = ghosts.percentage("maxDeletes", default: ghostsMaxDeletes)
     }

@@ -92,7 +92,7 @@ package struct ReconcileSettings: Sendable, Hashable {
     quietWindowSeconds = object.int("quietWindowSeconds", default: quietWindowSeconds)
     bulkAbove = object.int("bulkAbove", default: bulkAbove)
     let known = ["perSnapshot", "deletes"]
-    if let most = object.object("maxChanges", known: known, what: "the limit of changes") {
+    if let most = object.object("maxChanges", known: known, what: "the section maxChanges") {
       maxChangesPerSnapshot = most.int("perSnapshot", default: maxChangesPerSnapshot)
       maxDeletes = most.percentage("deletes", default: maxDeletes)
     }

@@ -32,7 +32,7 @@ package struct UserSelection: Sendable, Hashable {
     self.source = source
     except = object.strings("except") ?? []
     let known = ["atLeast", "atMost"]
-    if let expect = object.object("expect", known: known, what: "an expectation") {
+    if let expect = object.object("expect", known: known, what: "the section expect") {
       atLeast = expect.int("atLeast", default: atLeast)
       atMost = expect.int("atMost", default: atMost, in: 1...Int.max)
       if atLeast > atMost, let node = object["expect"] {

@@ -1,0 +1,22 @@
+import JSON
+import Testing
+
+@Suite struct SpellingTests {
+  static let known = ["soupName", "syncName", "target", "options", "full_text"]
+
+  @Test(
+    arguments: [
+      ("soupname", "soupName"), ("soupÑame", "soupName"), ("sopuName", "soupName"),
+      ("traget", "target"), ("option", "options"), ("fulltext", "full_text"), ("zzz", nil),
+      ("", nil), ("columns", nil),
+    ] as [(String, String?)])
+  func `the nearest known word is found, and none that is far`(word: String, expected: String?) {
+    #expect(Spelling.nearest(word, among: Self.known) == expected)
+  }
+
+  @Test func `a letter that only looks right is named`() {
+    let letters = Spelling.lookAlikes("sоupName", of: "soupName")
+    #expect(letters?.map(\.wrong) == ["о"])
+    #expect(Spelling.lookAlikes("soupname", of: "soupName") == nil)
+  }
+}

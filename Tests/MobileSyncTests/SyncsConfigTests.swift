@@ -1,0 +1,161 @@
+import Foundation
+import JSON
+import MobileSync
+import Testing
+
+@Suite struct SyncsConfigTests {
+  static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("Fixtures/samples")
+
+  func config(_ target: String, _ type: SyncType = .syncDown) throws -> SyncTarget {
+    let text = """
+      {"syncs": [{"syncName": "s", "syncType": "\(type.rawValue)", "soupName": "x",
+        "target": \(target),
+        "options": {"mergeMode": "OVERWRITE", "fieldlist": []}}]}
+      """
+    return try #require(try SyncsConfig(json: Array(text.utf8), file: "f").syncs.first).target
+  }
+
+  @Test(arguments: ["accounts", "briefcase", "contacts", "users"])
+  func `the documentation's samples are read`(name: String) throws {
+    let url = Self.samples.appendingPathComponent("\(name).usersyncs.json")
+    let config = try SyncsConfig(json: Array(Data(contentsOf: url)), file: name)
+    #expect(!config.syncs.isEmpty)
+    // What was read is written, and read again to the same.
+    let again = try SyncsConfig(json: config.json.bytes, file: name)
+    #expect(again.syncs.map(\.target) == config.syncs.map(\.target))
+    #expect(again.syncs.map(\.options) == config.syncs.map(\.options))
+    #expect(again.json == config.json)
+  }
+
+  @Test(
+    arguments: [
+      (
+        #"{"type": "soql", "query": "SELECT Id FROM A"}"#,
+        #"{"type":"soql","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate","#
+          + #""query":"SELECT Id FROM A","maxBatchSize":2000}"#
+      ),
+      (
+        #"{"type": "sosl", "query": "FIND {a} RETURNING A(Id)", "idFieldName": ""}"#,
+        #"{"type":"sosl","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate","#
+          + #""query":"FIND {a} RETURNING A(Id)"}"#
+      ),
+      (
+        #"{"type": "mru", "sobjectType": "A", "fieldlist": ["Id"]}"#,
+        #"{"type":"mru","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate","#
+          + #""sobjectType":"A","fieldlist":["Id"]}"#
+      ),
+      (
+        #"{"type": "refresh", "sobjectType": "A", "fieldlist": ["Id"], "soupName": "x","#
+          + #" "countIdsPerSoql": 900}"#,
+        #"{"type":"refresh","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate","#
+          + #""sobjectType":"A","fieldlist":["Id"],"soupName":"x","countIdsPerSoql":500,"#
+          + #""coundIdsPerSoql":500}"#
+      ),
+      (
+        #"{"type": "layout", "sobjectType": "A", "layoutType": "Compact", "mode": "Edit"}"#,
+        #"{"type":"layout","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate","#
+          + #""sobjectType":"A","layoutType":"Compact","mode":"Edit"}"#
+      ),
+      (
+        #"{"type": "metadata", "sobjectType": "A", "iOSImpl": "X"}"#,
+        #"{"type":"metadata","iOSImpl":"X","idFieldName":"Id","#
+          + #""modificationDateFieldName":"LastModifiedDate","sobjectType":"A"}"#
+      ),
+      (
+        #"{"type": "briefcase", "infos": [{"sobjectType": "A", "fieldlist": ["N"],"#
+          + #" "soupName": "x", "idFieldName": "IdX", "modificationDateFieldName": "M"}]}"#,
+        #"{"type":"briefcase","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate","#
+          + #""infos":[{"sobjectType":"A","fieldlist":["N"],"soupName":"x","idFieldName":"IdX","#
+          + #""modificationDateFieldName":"M"}],"countIdsPerRetrieve":2000}"#
+      ),
+      (
+        #"{"type": "parent_children", "parent": {"sobjectType": "A", "soupName": "x"},"#
+          + #" "parentFieldlist": ["N"], "children": {"sobjectType": "C", "soupName": "y","#
+          + #" "sobjectTypePlural": "Cs", "parentIdFieldName": "AId"},"#
+          + #" "childrenFieldlist": ["N"], "relationshipType": "LOOKUP"}"#,
+        #"{"type":"parent_children","idFieldName":"Id","#
+          + #""modificationDateFieldName":"LastModifiedDate","parent":{"sobjectType":"A","#
+          + #""soupName":"x","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate"},"#
+          + #""parentFieldlist":["N"],"parentSoqlFilter":"","children":{"sobjectType":"C","#
+          + #""soupName":"y","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate","#
+          + #""sobjectTypePlural":"Cs","parentIdFieldName":"AId"},"childrenFieldlist":["N"],"#
+          + #""relationshipType":"LOOKUP"}"#
+      ),
+    ])
+  func `a target is stored with its defaults written out`(file: String, stored: String) throws {
+    let target = try config(file)
+    #expect(target.json.text == stored)
+    #expect(try SyncTarget(stored: target.json, type: .syncDown) == target)
+  }
+
+  @Test(
+    arguments: [
+      ("{}", SyncUpTarget.Kind.collection, 200), (#"{"type": "rest"}"#, .collection, 200),
+      (#"{"maxBatchSize": 201}"#, .collection, 200), (#"{"maxBatchSize": 20}"#, .collection, 20),
+      (
+        #"{"iOSImpl": "SFBatchSyncUpTarget", "maxBatchSize": 26,"#
+          + #" "androidImpl": "com.salesforce.androidsdk.mobilesync.target.BatchSyncUpTarget"}"#,
+        .batch, 25
+      ),
+      (#"{"androidImpl": "com.salesforce.androidsdk.mobilesync.target.SyncUpTarget"}"#, .single, 1),
+    ])
+  func `the kind of a sync up follows from its class`(
+    file: String, kind: SyncUpTarget.Kind, size: Int
+  ) throws {
+    let target = try config(file, .syncUp)
+    guard case .syncUp(let up) = target else {
+      Issue.record("\(target)")
+      return
+    }
+    #expect(up.kind == kind)
+    #expect(up.maxBatchSize == size)
+    #expect(up.createFieldlist == nil)
+    #expect(try SyncTarget(stored: target.json, type: .syncUp) == target)
+  }
+
+  @Test func `an empty field list is a list`() throws {
+    let target = try config(#"{"createFieldlist": [], "externalIdFieldName": "E__c"}"#, .syncUp)
+    guard case .syncUp(let up) = target else {
+      Issue.record("\(target)")
+      return
+    }
+    #expect(up.createFieldlist == [])
+    #expect(up.externalIdFieldName == "E__c")
+    #expect(target.json["createFieldlist"] == [])
+  }
+
+  @Test func `what a device stored is read, whatever else it has in it`() throws {
+    let json: JSONValue = [
+      "type": "soql", "query": "select Id from A", "maxBatchSize": 200,
+      "androidImpl": "com.salesforce.androidsdk.mobilesync.target.SoqlSyncDownTarget",
+      "someNewKey": 1,
+    ]
+    guard case .soql(let target) = try SyncTarget(stored: json, type: .syncDown) else {
+      Issue.record("not soql")
+      return
+    }
+    #expect(target.maxBatchSize == 200)
+    #expect(target.fields.androidImpl?.hasSuffix("SoqlSyncDownTarget") == true)
+  }
+
+  @Test func `an app's own target is carried unchanged`() throws {
+    let text = #"{"type": "custom", "androidImpl": "com.example.Target", "more": [1]}"#
+    let target = try config(text)
+    #expect(target.json == (try JSONValue(parsing: text)))
+    let up = try config(#"{"androidImpl": "com.example.UpTarget"}"#, .syncUp)
+    guard case .custom(let custom) = up else {
+      Issue.record("\(up)")
+      return
+    }
+    #expect(custom.androidImpl == "com.example.UpTarget")
+  }
+
+  @Test func `a sync knows which soups it uses, and where its file defines it`() throws {
+    let url = Self.samples.appendingPathComponent("briefcase.usersyncs.json")
+    let config = try SyncsConfig(json: Array(Data(contentsOf: url)), file: "f")
+    let sync = try #require(config["syncDownContacts"])
+    #expect(sync.soups.map(\.soupName) == ["accounts", "contacts"])
+    #expect((sync.line, sync.column) == (3, 5))
+  }
+}

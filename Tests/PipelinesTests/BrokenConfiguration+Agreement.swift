@@ -1,0 +1,185 @@
+/// Pipeline files whose logins, users and stores do not agree with each other.
+extension BrokenConfiguration {
+  static let agreement: [BrokenConfiguration] = [
+    BrokenConfiguration(
+      "a secret in the file",
+      [.edit(.pipeline, #"{"file": "jwt.key"}"#, #""-----BEGIN PRIVATE KEY-----""#)],
+      #"""
+      pipeline.json:9:14: org.login.key: a secret never stands in the file; write {"env": "NAME"}, {"file": "PATH"}, {"credential": "NAME"} or {"command": ["PROGRAM", "ARGUMENT"]}
+      """#),
+    BrokenConfiguration(
+      "a secret with two places",
+      [.edit(.pipeline, #"{"file": "jwt.key"}"#, #"{"file": "jwt.key", "env": "KEY"}"#)],
+      #"""
+      pipeline.json:9:14: org.login.key: this names two places for one secret; write {"env": "NAME"}, {"file": "PATH"}, {"credential": "NAME"} or {"command": ["PROGRAM", "ARGUMENT"]}
+      """#),
+    BrokenConfiguration(
+      "a command for a shell",
+      [.edit(.pipeline, #"{"file": "jwt.key"}"#, #"{"command": ["pass show jwt"]}"#)],
+      #"""
+      pipeline.json:9:26: org.login.key.command: no shell runs the command, so one word is one argument; write ["pass","show","jwt"]
+      """#),
+    BrokenConfiguration(
+      "a login over plain http",
+      [.edit(.pipeline, "https://example", "http://example")],
+      #"""
+      pipeline.json:5:12: org.url: a login over plain http shows its secrets to the network; write https://example.my.salesforce.com
+      """#),
+    BrokenConfiguration(
+      "an org id that is none",
+      [.edit(.pipeline, #""login""#, "\"id\": \"005000000000001AAA\",\n    \"login\"")],
+      #"""
+      pipeline.json:6:11: org.id: "005000000000001AAA" is not the id of an org; write its 18 characters, which begin with 00D, or leave it out: the first run learns it
+      """#),
+    BrokenConfiguration(
+      "an API version without its fraction",
+      [.edit(.pipeline, #""login""#, "\"apiVersion\": \"v66\",\n    \"login\"")],
+      #"""
+      pipeline.json:6:19: org.apiVersion: "v66" is not an API version; write "66.0"
+      """#),
+    BrokenConfiguration(
+      "a way to log in that is not known",
+      [.edit(.pipeline, #""jwt""#, #""JWT""#)],
+      #"""
+      pipeline.json:7:17: org.login.method: "JWT" is not a way to log in; did you mean "jwt"? It is one of "jwt", "refreshToken", "clientCredentials", "accessToken", "sf"
+      """#),
+    BrokenConfiguration(
+      "a login without its key",
+      [.edit(.pipeline, "      \"key\": {\"file\": \"jwt.key\"},\n", "")],
+      #"""
+      pipeline.json:6:14: org.login: a login by jwt needs "key"; add "key": {"file": "…"}
+      """#),
+    BrokenConfiguration(
+      "a login with what it has no use for",
+      [
+        .edit(
+          .pipeline, #""integrationUser""#,
+          "\"clientSecret\": {\"env\": \"S\"},\n      \"integrationUser\"")
+      ],
+      #"""
+      pipeline.json:10:7: org.login.clientSecret: a login by jwt has no use for "clientSecret"; remove it, or choose another method
+      """#),
+    BrokenConfiguration(
+      "one login for several users of a briefcase",
+      [
+        .edit(.pipeline, #""jwt""#, #""clientCredentials""#),
+        .edit(.pipeline, #""key": {"file": "jwt.key"}"#, #""clientSecret": {"env": "S"}"#),
+        .edit(
+          .syncs, "\"type\": \"soql\",\n        \"query\": \"SELECT Id, LastName FROM Contact\"",
+          "\"type\": \"briefcase\",\n        \"infos\": [{\"sobjectType\": \"Contact\", \"fieldlist\": [\"LastName\"], \"soupName\": \"contacts\"}]"
+        ),
+      ],
+      #"""
+      pipeline.json:7:17: org.login.method: a login by clientCredentials can only be one user, but "down" is a briefcase, which the org fills for each of the users; use "jwt" or "refreshToken", which can act as each user, or name one user
+      """#),
+    BrokenConfiguration(
+      "one login for several users",
+      [
+        .edit(.pipeline, #""jwt""#, #""accessToken""#),
+        .edit(.pipeline, "      \"clientId\": \"CLIENT\",\n", ""),
+        .edit(.pipeline, #""key": {"file": "jwt.key"}"#, #""accessToken": {"env": "T"}"#),
+      ],
+      #"""
+      pipeline.json:7:17: org.login.method: a login by accessToken can only be one user, but the snapshots are for several; use "jwt" or "refreshToken", or say that all share one view: "prime": {"fetchAs": "integration"}
+      pipeline.json:7:17: org.login.method: a login by accessToken can only be one user, but the edits are of several; use "jwt" or "refreshToken", or say who sends: "reconcile": {"sendAs": "integration"}
+      """#),
+    BrokenConfiguration(
+      "users from nowhere",
+      [.edit(.pipeline, #"{"list": ["ada@example.com", "ben@example.com"]}"#, "{}")],
+      #"""
+      pipeline.json:13:12: users: this says nowhere who the users are; add one of "list", "csv", "query", "self"
+      """#),
+    BrokenConfiguration(
+      "users from two places",
+      [
+        .edit(
+          .pipeline, #"{"list": ["ada@example.com", "ben@example.com"]}"#,
+          #"{"list": ["ada@example.com"], "self": true}"#)
+      ],
+      #"""
+      pipeline.json:13:42: users.self: the users come from two places; keep one of "list", "csv", "query", "self"
+      """#),
+    BrokenConfiguration(
+      "a list that is a text",
+      [
+        .edit(
+          .pipeline, #"["ada@example.com", "ben@example.com"]"#,
+          #""ada@example.com, ben@example.com""#)
+      ],
+      #"""
+      pipeline.json:13:21: users.list: this must be an array of strings, not a string; write ["ada@example.com","ben@example.com"]
+      """#),
+    BrokenConfiguration(
+      "a user who is there twice",
+      [.edit(.pipeline, #""ben@example.com""#, #""Ada@example.com""#)],
+      #"""
+      pipeline.json:13:41: users.list[1]: "Ada@example.com" is there twice; keep one
+      """#),
+    BrokenConfiguration(
+      "a query of users without their names",
+      [
+        .edit(
+          .pipeline, #""list": ["ada@example.com", "ben@example.com"]"#,
+          #""query": "SELECT Id FROM User""#)
+      ],
+      #"""
+      pipeline.json:13:22: users.query: the query of users does not select Id and Username; write SELECT Id, Username FROM …
+      """#),
+    BrokenConfiguration(
+      "a query without an integration user",
+      [
+        .edit(
+          .pipeline, #""list": ["ada@example.com", "ben@example.com"]"#,
+          #""query": "SELECT Id, Username FROM User""#),
+        .edit(.pipeline, ",\n      \"integrationUser\": \"attache@example.com\"", ""),
+      ],
+      #"""
+      pipeline.json:12:22: users.query: the query of users needs the integration user; add "integrationUser": "attache@example.com" to org.login
+      """#),
+    BrokenConfiguration(
+      "a store file that is not there",
+      [.edit(.pipeline, #""store.json""#, #""userstore.json""#)],
+      #"""
+      pipeline.json:16:17: stores[0].schema: userstore.json cannot be read: No such file or directory; paths are taken from the pipeline file's directory; write the way from there
+      """#),
+    BrokenConfiguration(
+      "a sync that is not in the file",
+      [.edit(.pipeline, #"["down"]"#, #"["dwon"]"#)],
+      #"""
+      pipeline.json:18:17: stores[0].prime[0]: there is no sync "dwon" in syncs.json; did you mean "down"?
+      """#),
+    BrokenConfiguration(
+      "a sync up among those to prime",
+      [.edit(.pipeline, #"["down"]"#, #"["down", "up"]"#)],
+      #"""
+      pipeline.json:18:25: stores[0].prime[1]: "up" is a sync up; move it to "reconcile"
+      """#),
+    BrokenConfiguration(
+      "a global store whose edits nobody can send",
+      [.edit(.pipeline, #""schema""#, "\"scope\": \"global\",\n      \"schema\"")],
+      #"""
+      pipeline.json:20:20: stores[0].reconcile: a global store belongs to nobody, so nobody can send its edits; write "reconcile": [], or "sendAs": "integration" in the section reconcile
+      """#),
+    BrokenConfiguration(
+      "bases that go before their bundles",
+      [.edit(.pipeline, #""basesDays": 60"#, #""basesDays": 30"#)],
+      #"""
+      pipeline.json:23:25: keep.basesDays: bases are kept for 30 days, but bundles are good for 35; set keep.basesDays to at least 35
+      """#),
+    BrokenConfiguration(
+      "a feature that does not exist yet",
+      [
+        .edit(
+          .pipeline, #""keep""#,
+          "\"pack\": {\"seal\": {\"with\": \"sqlcipher\", \"passphrase\": {\"env\": \"S\"}}, \"sign\": {\"key\": {\"env\": \"K\"}}},\n  \"reconcile\": {\"mode\": \"mergeFields\", \"trust\": \"diff\", \"nextGeneration\": true},\n  \"keep\""
+        )
+      ],
+      #"""
+      pipeline.json:23:20: pack.seal: not yet: sealing does not exist in this version; remove it: stores are issued plain
+      pipeline.json:23:79: pack.sign: not yet: signing does not exist in this version; remove it
+      pipeline.json:24:25: reconcile.mode: not yet: merging by field does not exist in this version; write "config"
+      pipeline.json:24:49: reconcile.trust: not yet: finding edits without flags does not exist in this version; write "flags"
+      pipeline.json:24:75: reconcile.nextGeneration: not yet: carrying open edits into the next generation does not exist in this version; write false, or leave it out
+      """#),
+  ]
+}

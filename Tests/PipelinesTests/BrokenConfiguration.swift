@@ -1,0 +1,102 @@
+import Testing
+
+/// A configuration that is broken in one way, and all that is said about it.
+struct BrokenConfiguration: CustomTestStringConvertible {
+  /// The files of the good configuration that the cases break.
+  enum File: String, CaseIterable {
+    case pipeline = "pipeline.json"
+    case store = "store.json"
+    case syncs = "syncs.json"
+  }
+
+  /// How a file is broken.
+  enum Change {
+    /// The first text is replaced by the second, everywhere.
+    case edit(File, String, String)
+    /// The whole file is another text.
+    case whole(File, String)
+    case bytes(File, [UInt8])
+    /// The whole file is one of the samples.
+    case sample(File, String)
+  }
+
+  let what: String
+  let changes: [Change]
+  /// One line a problem, as the command line prints it.
+  let expected: String
+
+  init(_ what: String, _ changes: [Change], _ expected: String) {
+    self.what = what
+    self.changes = changes
+    self.expected = expected
+  }
+
+  var testDescription: String { what }
+
+  static let good: [File: String] = [
+    .pipeline: """
+    {
+      "format": 1,
+      "name": "first",
+      "org": {
+        "url": "https://example.my.salesforce.com",
+        "login": {
+          "method": "jwt",
+          "clientId": "CLIENT",
+          "key": {"file": "jwt.key"},
+          "integrationUser": "attache@example.com"
+        }
+      },
+      "users": {"list": ["ada@example.com", "ben@example.com"]},
+      "stores": [
+        {
+          "schema": "store.json",
+          "syncs": "syncs.json",
+          "prime": ["down"],
+          "reconcile": ["up"]
+        }
+      ],
+      "platforms": ["ios"],
+      "keep": {"basesDays": 60}
+    }
+    """,
+    .store: """
+    {
+      "soups": [
+        {
+          "soupName": "contacts",
+          "indexes": [
+            {"path": "Id", "type": "string"},
+            {"path": "LastName", "type": "string"},
+            {"path": "__local__", "type": "string"},
+            {"path": "__sync_id__", "type": "integer"}
+          ]
+        }
+      ]
+    }
+    """,
+    .syncs: """
+    {
+      "syncs": [
+        {
+          "syncName": "down",
+          "syncType": "syncDown",
+          "soupName": "contacts",
+          "target": {
+            "type": "soql",
+            "query": "SELECT Id, LastName FROM Contact"
+          },
+          "options": {"mergeMode": "OVERWRITE"}
+        },
+        {
+          "syncName": "up",
+          "syncType": "syncUp",
+          "soupName": "contacts",
+          "target": {"createFieldlist": ["LastName", "Email"]},
+          "options": {"mergeMode": "LEAVE_IF_CHANGED", "fieldlist": ["LastName"]}
+        }
+      ]
+    }
+    """,
+  ]
+}

@@ -1,0 +1,90 @@
+import Foundation
+import JSON
+import MobileSync
+import Pipelines
+import SmartStore
+import TestSupport
+import Testing
+
+@Suite struct PipelineFileTests {
+  static let samples = PipelineSchemaTests.root.appendingPathComponent("pipelines/samples").path
+
+  @Test func `the least pipeline gets every default`() throws {
+    let pipeline = try PipelineFile.read(path: Self.samples + "/pipeline-minimal.json")
+    #expect(pipeline.name == "first")
+    #expect(pipeline.org.apiVersion == "66.0")
+    #expect(pipeline.stores.first?.scope == .user)
+    #expect(pipeline.stores.first?.prime == ["syncDownContacts"])
+    #expect(pipeline.stores.first?.reconcile == ["syncUpContacts"])
+    #expect(pipeline.stores.first?.storeName(on: .ios) == "defaultStore")
+    #expect(pipeline.stores.first?.storeName(on: .android) == "smartstore")
+    #expect(pipeline.prime.ghostsEveryRuns(isBriefcase: true) == 1)
+    #expect(pipeline.prime.ghostsEveryRuns(isBriefcase: false) == 7)
+    #expect(pipeline.pack.format == .zip)
+    #expect(pipeline.inbox.accept == [.bundle, .store])
+    #expect(pipeline.reconcile.nextGeneration)
+    #expect(pipeline.keep.basesDays == 60)
+    #expect(pipeline.limits.jobs == nil)
+  }
+
+  @Test func `the whole pipeline is understood, and what does not exist yet is named`() throws {
+    let reading = PipelineFile.reading(path: Self.samples + "/pipeline-example.json")
+    #expect(reading.problems.map(\.description) == [])
+    #expect(
+      reading.notYet.map(\.path) == [
+        "pack.seal", "pack.sign", "inbox.passphrase", "reconcile.nextGeneration",
+      ])
+    #expect(throws: Problems.self) {
+      try PipelineFile.read(path: Self.samples + "/pipeline-example.json")
+    }
+  }
+
+  @Test func `the effective file is a pipeline file and says the same`() throws {
+    let first = try #require(
+      PipelineFile.reading(path: Self.samples + "/pipeline-example.json").pipeline)
+    let directory = TemporaryDirectory("effective")
+    let path = directory.file("p.json")
+    // Its paths are whole already where the first one's directory is.
+    let text = first.effectiveJSON.text
+    #expect(text.contains("/samples/field-service/userstore.json"))
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    let second = PipelineFile.reading(path: path)
+    #expect(second.problems.map(\.description) == [])
+    #expect(second.pipeline?.effectiveJSON == first.effectiveJSON)
+    #expect(!text.contains("BEGIN"))
+  }
+
+  @Test func `a variable of the environment that is not set is a problem where it is asked`() {
+    let path = Self.samples + "/pipeline-minimal.json"
+    let none = PipelineFile.reading(path: path, variables: ["ATTACHE_CLIENT_ID": "x"])
+    #expect(
+      none.problems.map { $0.description.replacingOccurrences(of: Self.samples, with: "") } == [
+        "/pipeline-minimal.json:6:21: org.url.env: "
+          + "the environment variable ATTACHE_ORG_URL is not set; export ATTACHE_ORG_URL=…"
+      ])
+    let both = ["ATTACHE_CLIENT_ID": "x", "ATTACHE_ORG_URL": "https://example.com"]
+    #expect(PipelineFile.reading(path: path, variables: both).problems == [])
+  }
+
+  @Test func `a pipeline is named by its path or by its name`() throws {
+    let path = Self.samples + "/pipeline-minimal.json"
+    #expect(try PipelineFile.locate(path) == path)
+    #expect(try PipelineFile.locate("pipeline-minimal", in: Self.samples) == path)
+    let error = #expect(throws: Problems.self) {
+      try PipelineFile.locate("pipeline-minimum", in: "/nowhere")
+    }
+    #expect(
+      error?.description
+        == "/nowhere/pipeline-minimum.json: there is no pipeline \"pipeline-minimum\"; "
+        + "name the file by its path")
+  }
+
+  @Test func `a file that cannot be read is a problem of its own`() {
+    let reading = PipelineFile.reading(path: "/nowhere/p.json")
+    #expect(
+      reading.problems.map(\.description) == [
+        "/nowhere/p.json: the pipeline file cannot be read: No such file or directory; "
+          + "name a file, or a pipeline in pipelines/"
+      ])
+  }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Pipelines
+import System
+import TestSupport
+import Testing
+
+@Suite struct SecretSourceTests {
+  let directory = TemporaryDirectory("secret")
+
+  func file(_ name: String, _ text: String, mode: Int = 0o600) throws -> String {
+    let path = directory.file(name)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    return path
+  }
+
+  func refusal(_ source: SecretSource, _ variables: [String: String] = [:]) -> String? {
+    do throws(SecretError) {
+      _ = try source.resolve(variables)
+      return nil
+    } catch {
+      return error.description.replacingOccurrences(of: directory.path + "/", with: "")
+    }
+  }
+
+  @Test func `each of the four forms gives its secret`() throws {
+    #expect(try SecretSource.env("KEY").resolve(["KEY": "a b"]).text == "a b")
+    let path = try file("key", "from file\n")
+    #expect(try SecretSource.file(path).resolve([:]).text == "from file")
+    let credentials = ["CREDENTIALS_DIRECTORY": directory.path]
+    #expect(try SecretSource.credential("key").resolve(credentials).text == "from file")
+    let command = SecretSource.command(["/bin/sh", "-c", "echo one; echo two"])
+    #expect(try command.resolve([:]).text == "one")
+  }
+
+  @Test func `a file that others may read, or that is a link, is refused`() throws {
+    let open = try file("open", "s3cret", mode: 0o640)
+    #expect(refusal(.file(open)) == "others may read open; chmod 600 open")
+    let link = directory.file("link")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: open)
+    #expect(refusal(.file(link)) == "link is a link; name the file itself")
+    #expect(refusal(.file(directory.file("none")))?.contains("No such file") == true)
+    #expect(refusal(.file(directory.path)) != nil)
+  }
+
+  @Test func `what is missing or empty is refused without showing anything`() throws {
+    #expect(refusal(.env("KEY")) == "the environment variable KEY is not set; export KEY=…")
+    #expect(refusal(.env("KEY"), ["KEY": ""]) == "the secret is empty; put it there")
+    #expect(refusal(.credential("key"))?.hasPrefix("there is no $CREDENTIALS_DIRECTORY") == true)
+    #expect(
+      refusal(.command(["/bin/sh", "-c", "echo s3cret; exit 3"]))
+        == "/bin/sh failed with exit status 3; run it by hand to see why")
+  }
+}
