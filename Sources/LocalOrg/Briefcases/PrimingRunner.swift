@@ -88,7 +88,7 @@ struct PrimingRunner {
       scope: QueryScope(store: store, user: user, object: object), includeDeleted: false,
       now: store.clock.now())
     let filter = try rule.filter.map { try SOQLParser.condition($0) }
-    var condition = try planner.whole(filter, scope: rule.scope)
+    var condition = try planner.whole(filter, scope: rule.scope, probing: parent != nil)
     let alias = planner.scope.alias
     if let parent { condition += " AND \(try relation(rule, parent, object, alias))" }
     var orders: [SOQLOrder] = []

@@ -188,9 +188,13 @@ struct ConditionPlanner {
     var parts: [SQL] = []
     let alias = scope.alias
     let visibility = Visibility(user: scope.user)
-    if !includeDeleted { parts.append("\(raw: alias).\"IsDeleted\" = 0") }
     let visible =
       probing ? visibility.probe(scope.object, alias) : visibility.scan(scope.object, alias)
+    if !includeDeleted {
+      // Where anything else narrows the answer, its index is the better one: the plus hides this.
+      let isAlone = !probing && visible == nil && condition == nil
+      parts.append("\(raw: isAlone ? "" : "+")\(raw: alias).\"IsDeleted\" = 0")
+    }
     if let visible { parts.append(visible) }
     if let named, named.lowercased() == "mine", scope.object.hasOwner {
       parts.append("\(raw: alias).\"OwnerId\" = \(scope.user.id)")

@@ -28,11 +28,18 @@ struct BulkSeeder {
       try store.connection.execute("DROP INDEX IF EXISTS \(index.name)")
     }
     let now = store.clock.now() / 1000 * 1000
+    let statement = try store.connection.prepare(table.insert)
+    // A binding stays until it is changed: what is the same in all rows is bound once.
+    for (place, filling) in fillings.enumerated() {
+      if case .fixed(let value) = filling { try statement.bind(Int32(place + 2), value) }
+    }
     var start = 0
     while start < count {
       let end = min(count, start + 50_000)
       try store.transaction {
-        for number in start..<end { try insert(number, of: count, table, fillings, now: now) }
+        for number in start..<end {
+          try insert(number, of: count, table, statement, fillings, now: now)
+        }
       }
       start = end
     }
@@ -41,11 +48,11 @@ struct BulkSeeder {
   }
 
   private func insert(
-    _ number: Int, of count: Int, _ table: StoredObject, _ fillings: [Filling], now: Int64
+    _ number: Int, of count: Int, _ table: StoredObject, _ statement: Statement,
+    _ fillings: [Filling], now: Int64
   ) throws {
     let prefix = table.schema.keyPrefix
     let sequence = store.nextSequence(prefix)
-    let statement = try store.prepared(table.insert)
     // Thirty days, the last record a minute ago.
     let step = max(1, Int64(30) * 86_400 / Int64(count))
     let moment = Dates.salesforce(
@@ -58,7 +65,7 @@ struct BulkSeeder {
         continue
       }
       switch filling {
-      case .fixed(let value): try statement.bind(index, value)
+      case .fixed: break
       case .texts(let values): try statement.bind(index, values[number % values.count])
       case .numbered(let text): try statement.bind(index, text + String(sequence))
       case .whole(let bound): try statement.bind(index, (number &* 7919) % bound)
@@ -78,13 +85,18 @@ struct BulkSeeder {
       case "IsDeleted", "IsClosed": return .fixed(0)
       case "CreatedById", "LastModifiedById", "OwnerId": return .fixed(.text(owner))
       case "CreatedDate", "LastModifiedDate", "SystemModstamp": return .moment
-      case "ClosedDate": return .fixed(.null)
+      case "ClosedDate", "Description": return .fixed(.null)
       default: break
+      }
+      // Half of the addresses stay empty, as in an org.
+      if let whole = field.compoundFieldName, ["OtherAddress", "ShippingAddress"].contains(whole) {
+        return .fixed(.null)
       }
       switch field.type {
       case .reference: return .fixed(.null)
       case .boolean: return .fixed(.integer(field.defaultValue == "true" ? 1 : 0))
       case .int: return .whole(10_000)
+      case .double where field.compoundFieldName != nil: return .fixed(.null)
       case .double, .currency: return .decimal(field.precision - field.scale > 4 ? 100_000 : 1000)
       case .percent: return .decimal(400)
       case .date: return .day
