@@ -22,7 +22,7 @@ final class OrgStore {
     saved = (clock, [:])
     // A killed process loses nothing that it committed; only a power failure could.
     try connection.execute(
-      "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA cache_size=-65536;"
+      "PRAGMA synchronous=OFF; PRAGMA journal_mode=WAL; PRAGMA cache_size=-65536;"
         + "PRAGMA temp_store=MEMORY;")
     for object in catalog.objects { tables[object.name] = StoredObject(object) }
     try transaction {

@@ -4,7 +4,8 @@ import Testing
 
 /// The clock stands on Tuesday, 14 November 2023.
 @Suite struct DateLiteralTests {
-  let sample: SampleOrg
+  /// Read only: one for all cases.
+  static let shared = Result { try filled() }
   static let days = [
     "2022-02-28", "2022-12-31", "2023-01-01", "2023-06-30", "2023-07-01", "2023-08-15",
     "2023-09-30", "2023-10-01", "2023-10-31", "2023-11-04", "2023-11-05", "2023-11-11",
@@ -13,13 +14,14 @@ import Testing
     "2024-04-01", "2025-01-01",
   ]
 
-  init() throws {
-    sample = try SampleOrg()
-    for day in Self.days {
+  static func filled() throws -> SampleOrg {
+    let sample = try SampleOrg()
+    for day in days {
       try sample.make("Site_Visit__c", ["Name": .string(day), "Visit_Date__c": .string(day)])
       let start = JSONValue.string(day + "T23:59:59.000Z")
       try sample.make("WorkOrder", ["Subject": .string(day), "StartDate": start])
     }
+    return sample
   }
 
   /// A literal, and the first and the last of `days` in its range; nil when none is.
@@ -57,6 +59,7 @@ import Testing
   func `a date literal is a range of days, for dates and for moments`(
     literal: String, first: String, last: String
   ) throws {
+    let sample = try Self.shared.get()
     func names(_ comparison: String) throws -> [String] {
       let visits = try sample.column(
         "SELECT Name FROM Site_Visit__c WHERE Visit_Date__c \(comparison) \(literal)")
