@@ -3,20 +3,21 @@ import SQLite
 
 // What Mobile Sync and reconciliation ask of a store, in its own terms and without a tree per element.
 extension Store {
-  /// Hands each element of a soup to `body`, by ascending soup entry id, with the places of the
-  /// members at `paths`.
+  /// Hands each element of a soup to `body`, by ascending soup entry id or by the value at a path,
+  /// with the places of the members at `paths`.
   package func forEachElement(
     in soup: String, paths: [String] = [], _ filter: ElementFilter = .all,
-    _ body: (borrowing StoredElement) throws -> Void
+    orderedBy path: String? = nil, _ body: (borrowing StoredElement) throws -> Void
   ) throws {
     let soup = try self.soup(soup)
     let scanner = RecordScanner(paths: paths)
     let spans = UnsafeMutableBufferPointer<JSONSpan>.allocate(capacity: paths.count)
     spans.initialize(repeating: .missing)
     defer { spans.deallocate() }
+    let order = path.map { soup.expression(for: $0, on: platform) } ?? "id"
     let sql: SQL = """
       SELECT id, created, lastModified, soup FROM \(raw: soup.table)
-      WHERE \(condition(filter, soup)) ORDER BY id
+      WHERE \(condition(filter, soup)) ORDER BY \(raw: order)
       """
     try connection.rows(sql) { row in
       let bytes = row.bytes(3)
@@ -24,7 +25,7 @@ extension Store {
         try scanner.scan(record: bytes, into: spans)
       } catch {
         throw StoreError.damaged(
-          path: path, reason: "\(soup.table) row \(row.integer(0)) is no JSON object")
+          path: self.path, reason: "\(soup.table) row \(row.integer(0)) is no JSON object")
       }
       try body(
         StoredElement(

@@ -158,6 +158,13 @@ package enum Files {
     return file
   }
 
+  /// Makes a new, private file for writing; what stands at `path`, a link too, is an error.
+  package static func createNew(_ path: String, mode: UInt32 = 0o600) throws(SystemError)
+    -> FileDescriptorHandle
+  {
+    try FileDescriptorHandle.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+  }
+
   /// Adds bytes at the end of a file, made if need be, with one write.
   package static func append(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o600)
     throws(SystemError)

@@ -1,0 +1,176 @@
+import Archive
+import Crypto
+import System
+
+/// Reads bundles, ours or returned, as hostile archives.
+package enum BundleReader {
+  /// Reads the manifest and nothing else.
+  package static func inspect(
+    _ path: String, limits: ArchiveReader.Limits = .init()
+  ) throws(BundleError) -> Manifest {
+    try BundleError.mapping {
+      try manifest(of: ArchiveReader(path: path, limits: limits), path)
+    }
+  }
+
+  /// Reads the whole bundle and compares every store with the manifest.
+  @discardableResult
+  package static func verify(
+    _ path: String, limits: ArchiveReader.Limits = .init()
+  ) throws(BundleError) -> Manifest {
+    try BundleError.mapping {
+      let reader = try ArchiveReader(path: path, limits: limits)
+      let manifest = try manifest(of: reader, path)
+      var expected = byPath(manifest)
+      while let entry = try reader.next() {
+        guard let store = expected.removeValue(forKey: entry.name) else {
+          throw BundleError.damaged(
+            path: path, file: entry.name, reason: "is not named by the manifest")
+        }
+        var check = StoreCheck(store, path)
+        try reader.read { check.add($0) }
+        try check.finish()
+      }
+      try requireNone(expected, path)
+      return manifest
+    }
+  }
+
+  /// Unpacks a verified bundle to a directory that does not exist yet, stores at their paths.
+  @discardableResult
+  package static func extract(
+    _ path: String, to directory: String, limits: ArchiveReader.Limits = .init()
+  ) throws(BundleError) -> Manifest {
+    try BundleError.mapping {
+      let temporary = DurableFile.temporaryName(for: directory)
+      do {
+        try Files.makeDirectory(temporary, intermediate: true)
+        let manifest = try unpack(path, to: temporary, limits)
+        try DurableFile.publishDirectory(temporary: temporary, final: directory)
+        return manifest
+      } catch {
+        try? Files.remove(temporary)
+        throw error
+      }
+    }
+  }
+
+  private static func unpack(
+    _ path: String, to directory: String, _ limits: ArchiveReader.Limits
+  ) throws -> Manifest {
+    let reader = try ArchiveReader(path: path, limits: limits)
+    let manifest = try manifest(of: reader, path)
+    try DurableFile.write(manifest.bytes, to: directory + "/" + Manifest.fileName)
+    var expected = byPath(manifest)
+    while let entry = try reader.next() {
+      guard let store = expected.removeValue(forKey: entry.name) else {
+        throw BundleError.damaged(
+          path: path, file: entry.name, reason: "is not named by the manifest")
+      }
+      // The manifest's paths are names of checked entries: plain, relative, without dots.
+      let target = directory + "/" + entry.name
+      try Files.makeDirectory(Files.parent(of: target) ?? directory)
+      let file = try Files.createNew(target)
+      var check = StoreCheck(store, path)
+      try reader.read {
+        check.add($0)
+        try file.write($0)
+      }
+      try check.finish()
+    }
+    try requireNone(expected, path)
+    return manifest
+  }
+
+  /// Unpacks a returned bundle: its stores may have changed, and each may have its `-wal` beside it.
+  ///
+  /// Nothing is written under a name of the archive's: store number n is `n.db`, its log `n.db-wal`.
+  static func unpackReturn(
+    _ path: String, to directory: String, limits: ArchiveReader.Limits
+  ) throws -> (manifest: Manifest, files: [ReturnedFile]) {
+    let reader = try ArchiveReader(path: path, limits: limits)
+    let manifest = try manifest(of: reader, path)
+    var files: [Int: ReturnedFile] = [:]
+    let names = manifest.stores.map(\.path)
+    while let entry = try reader.next() {
+      // SQLite makes it anew: it holds nothing that is not in the file and the log.
+      if entry.name.hasSuffix("-shm"), names.contains(String(entry.name.dropLast(4))) { continue }
+      let isLog = entry.name.hasSuffix("-wal")
+      let name = isLog ? String(entry.name.dropLast(4)) : entry.name
+      guard let index = names.firstIndex(of: name) else {
+        throw BundleError.damaged(
+          path: path, file: entry.name, reason: "is not named by the manifest")
+      }
+      let target = "\(directory)/\(index).db"
+      let file = try Files.createNew(isLog ? target + "-wal" : target)
+      var hasher = SHA256Hasher()
+      try reader.read {
+        hasher.update($0)
+        try file.write($0)
+      }
+      if isLog { continue }
+      files[index] = ReturnedFile(
+        entry: manifest.stores[index], path: target, sha256: Hex.encode(hasher.finalize()))
+    }
+    try requireNone(
+      byPath(manifest).filter { item in !files.values.contains { $0.entry.path == item.key } }, path
+    )
+    return (manifest, files.sorted { $0.key < $1.key }.map(\.value))
+  }
+
+  /// A store of a returned bundle, in a private directory.
+  struct ReturnedFile {
+    let entry: Manifest.StoreEntry
+    let path: String
+    let sha256: String
+  }
+
+  private static func manifest(of reader: ArchiveReader, _ path: String) throws -> Manifest {
+    guard let first = try reader.next(), first.name == Manifest.fileName else {
+      throw BundleError.notABundle(
+        path: path, reason: "its first file is not \(Manifest.fileName)")
+    }
+    return try Manifest(parsing: reader.readAll(limit: Manifest.longest), path: path)
+  }
+
+  private static func byPath(_ manifest: Manifest) -> [String: Manifest.StoreEntry] {
+    Dictionary(manifest.stores.map { ($0.path, $0) }) { first, _ in first }
+  }
+
+  private static func requireNone(
+    _ missing: [String: Manifest.StoreEntry], _ path: String
+  ) throws {
+    guard let name = missing.keys.min() else { return }
+    throw BundleError.damaged(path: path, file: name, reason: "is missing")
+  }
+}
+
+/// Compares a store's bytes with the manifest while they pass.
+private struct StoreCheck: ~Copyable {
+  private let store: Manifest.StoreEntry
+  private let path: String
+  private var hasher = SHA256Hasher()
+  private var bytes: Int64 = 0
+
+  init(_ store: Manifest.StoreEntry, _ path: String) {
+    self.store = store
+    self.path = path
+  }
+
+  mutating func add(_ piece: UnsafeRawBufferPointer) {
+    hasher.update(piece)
+    bytes += Int64(piece.count)
+  }
+
+  consuming func finish() throws(BundleError) {
+    let (bytes, store, path) = (bytes, store, path)
+    guard bytes == store.bytes else {
+      throw .damaged(
+        path: path, file: store.path,
+        reason: "has \(bytes) bytes where the manifest says \(store.bytes)")
+    }
+    guard Hex.encode(hasher.finalize()) == store.sha256 else {
+      throw .damaged(path: path, file: store.path, reason: "has another SHA-256")
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import Crypto
+import JSON
+import SmartStore
+import System
+
+/// `generation.json`: what one published state of a snapshot is made of.
+package struct GenerationRecord: Sendable, Hashable {
+  /// The file's name in the generation's directory.
+  package static let fileName = "generation.json"
+  private static let format: Int64 = 1
+
+  /// One store file of the generation.
+  package struct StoreFile: Sendable, Hashable {
+    /// The layout.
+    package var platform: Platform
+    /// Its entry, as a manifest has it; the path is below the platform's directory.
+    package var entry: Manifest.StoreEntry
+
+    /// Makes a file of its parts.
+    package init(platform: Platform, entry: Manifest.StoreEntry) {
+      self.platform = platform
+      self.entry = entry
+    }
+  }
+
+  /// The snapshot: a user's 18-character id, or `global`.
+  package var snapshot: String
+  /// The number.
+  package var generation: Int
+  /// The run that made it.
+  package var run: String
+  /// Milliseconds since 1970 of the org's clock at the run.
+  package var created: Int64
+  /// Digest of the configuration.
+  package var configHash: String
+  /// The store files.
+  package var stores: [StoreFile]
+  /// The sync states that the stores carry, the same on every platform.
+  package var syncStates: [Manifest.SyncState]
+  /// The greatest modification date seen by each sync, in milliseconds since 1970.
+  package var cursors: [String: Int64]
+  /// What else the pipeline wants to know of it later.
+  package var notes: JSONObject
+
+  /// Makes a record of its parts.
+  package init(
+    snapshot: String, generation: Int, run: String, created: Int64, configHash: String,
+    stores: [StoreFile], syncStates: [Manifest.SyncState] = [], cursors: [String: Int64] = [:],
+    notes: JSONObject = [:]
+  ) {
+    self.snapshot = snapshot
+    self.generation = generation
+    self.run = run
+    self.created = created
+    self.configHash = configHash
+    self.stores = stores
+    self.syncStates = syncStates
+    self.cursors = cursors
+    self.notes = notes
+  }
+
+  /// The stores of one platform, as a manifest lists them.
+  package func entries(of platform: Platform) -> [Manifest.StoreEntry] {
+    stores.filter { $0.platform == platform }.map(\.entry)
+  }
+
+  /// The text of the file: the same for the same record.
+  package var bytes: [UInt8] {
+    var cursors = JSONObject()
+    for (name, value) in self.cursors.sorted(by: { $0.key < $1.key }) {
+      cursors[name] = .number(String(value))
+    }
+    let stores = self.stores.map { file -> JSONValue in
+      var object: JSONObject = ["platform": .string(file.platform.rawValue)]
+      for (name, value) in file.entry.json.object ?? [:] { object[name] = value }
+      return .object(object)
+    }
+    let json: JSONValue = [
+      "format": .number(String(GenerationRecord.format)), "snapshot": .string(snapshot),
+      "generation": .number(String(generation)), "run": .string(run),
+      "created": .string(Dates.utc(created)), "configHash": .string(configHash),
+      "stores": .array(stores), "syncStates": .array(syncStates.map(\.json)),
+      "cursors": .object(cursors), "notes": .object(notes),
+    ]
+    return json.bytes(pretty: true, sortedKeys: false) + [0x0A]
+  }
+
+  /// SHA-256 of the text, in hexadecimal digits.
+  package var digest: String { Digest.sha256Hex(bytes) }
+
+  /// Reads the text; `path` is for errors.
+  package init(parsing bytes: [UInt8], path: String) throws(BundleError) {
+    func wrong(_ reason: String) -> BundleError {
+      .damaged(path: path, file: GenerationRecord.fileName, reason: reason)
+    }
+    guard let json = try? JSONValue(parsing: bytes) else { throw wrong("is not JSON") }
+    if let format = json["format"]?.int, format > GenerationRecord.format {
+      throw .newerFormat(path: path, format: Int(format))
+    }
+    guard let snapshot = json["snapshot"]?.string, let generation = json["generation"]?.int,
+      let run = json["run"]?.string,
+      let created = json["created"]?.string.flatMap({ Dates.milliseconds(iso8601: $0) }),
+      let configHash = json["configHash"]?.string
+    else { throw wrong("lacks a member") }
+    self.snapshot = snapshot
+    self.generation = Int(generation)
+    self.run = run
+    self.created = created
+    self.configHash = configHash
+    cursors = (json["cursors"]?.object ?? [:]).reduce(into: [:]) { $0[$1.name] = $1.value.int }
+    notes = json["notes"]?.object ?? [:]
+    let reader = ManifestReader(json: json, path: path)
+    var stores: [StoreFile] = []
+    for item in try reader.items("stores") {
+      stores.append(
+        StoreFile(platform: try item.platform(), entry: try Manifest.StoreEntry(item)))
+    }
+    self.stores = stores
+    var states: [Manifest.SyncState] = []
+    for item in try reader.items("syncStates") { states.append(try Manifest.SyncState(item)) }
+    syncStates = states
+  }
+}

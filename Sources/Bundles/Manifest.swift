@@ -1,0 +1,154 @@
+import SmartStore
+
+/// What a bundle says of itself: `manifest.json`, its first entry.
+///
+/// It holds no secret and no record.
+package struct Manifest: Sendable, Hashable {
+  /// The entry's name.
+  package static let fileName = "manifest.json"
+  /// The format that this program writes, and the newest it reads.
+  package static let format = 1
+  /// Bytes of the longest manifest that is read.
+  package static let longest = 4 << 20
+
+  /// One store of the bundle.
+  package struct StoreEntry: Sendable, Hashable {
+    /// Whose it is.
+    package var scope: StoreScope
+    /// Its name in the pipeline file.
+    package var storeName: String
+    /// Its path in the bundle, as `BundleLayout` has it.
+    package var path: String
+    /// Its size.
+    package var bytes: Int64
+    /// SHA-256 in hexadecimal digits.
+    package var sha256: String
+    /// The stamp inside it; a global store has one of its own.
+    package var stampID: String
+    /// The generation of the snapshot that it belongs to.
+    package var generation: Int
+    /// Elements by soup.
+    package var counts: [String: Int]
+
+    /// Makes an entry of its parts.
+    package init(
+      scope: StoreScope, storeName: String, path: String, bytes: Int64, sha256: String,
+      stampID: String, generation: Int, counts: [String: Int]
+    ) {
+      self.scope = scope
+      self.storeName = storeName
+      self.path = path
+      self.bytes = bytes
+      self.sha256 = sha256
+      self.stampID = stampID
+      self.generation = generation
+      self.counts = counts
+    }
+  }
+
+  /// One sync state that a store carries.
+  package struct SyncState: Sendable, Hashable {
+    /// The store's scope.
+    package var scope: StoreScope
+    /// The store's name in the pipeline file.
+    package var storeName: String
+    /// The sync's name.
+    package var syncName: String
+    /// `syncDown` or `syncUp`.
+    package var type: String
+    /// The SDK's word for its state.
+    package var status: String
+    /// Milliseconds since 1970 up to which it has seen changes; -1 for none.
+    package var maxTimeStamp: Int64
+
+    /// Makes a state of its parts.
+    package init(
+      scope: StoreScope, storeName: String, syncName: String, type: String, status: String,
+      maxTimeStamp: Int64
+    ) {
+      self.scope = scope
+      self.storeName = storeName
+      self.syncName = syncName
+      self.type = type
+      self.status = status
+      self.maxTimeStamp = maxTimeStamp
+    }
+  }
+
+  /// A return whose edits are all in the bundle: its device may install it.
+  package struct Include: Sendable, Hashable {
+    /// The stamp of the return.
+    package var stampID: String
+    /// The installation that handed it back.
+    package var install: String?
+    /// The last of its returns that is included.
+    package var handback: Int?
+
+    /// Makes an entry of its parts.
+    package init(stampID: String, install: String?, handback: Int?) {
+      self.stampID = stampID
+      self.install = install
+      self.handback = handback
+    }
+  }
+
+  /// The organization's 18-character id.
+  package var org: String
+  /// The user's 18-character id, or `global`.
+  package var user: String
+  /// SHA-256 of the user's name in lower case, so that an app can tell whose it is before login.
+  package var usernameDigest: String?
+  /// The pipeline's name.
+  package var pipeline: String
+  /// The generation of the snapshot.
+  package var generation: Int
+  /// The layout of the stores.
+  package var platform: Platform
+  /// The stamp of the user's stores.
+  package var stampID: String
+  /// Digest of the configuration that made it.
+  package var configHash: String
+  /// The stores.
+  package var stores: [StoreEntry]
+  /// The sync states that the stores carry.
+  package var syncStates: [SyncState]
+  /// Milliseconds since 1970 of the org's clock at the run.
+  package var created: Int64
+  /// Milliseconds since 1970 after which the app should ask for a newer one.
+  package var expires: Int64?
+  /// The returns whose edits are in it.
+  package var includes: [Include]
+  /// `integration` where the records are not those that the user's own token reads.
+  package var fetchAs: String?
+  /// What the reader should know.
+  package var warnings: [String]
+
+  /// Makes a manifest of its parts.
+  package init(
+    org: String, user: String, usernameDigest: String? = nil, pipeline: String, generation: Int,
+    platform: Platform, stampID: String, configHash: String, stores: [StoreEntry],
+    syncStates: [SyncState] = [], created: Int64, expires: Int64? = nil, includes: [Include] = [],
+    fetchAs: String? = nil, warnings: [String] = []
+  ) {
+    self.org = org
+    self.user = user
+    self.usernameDigest = usernameDigest
+    self.pipeline = pipeline
+    self.generation = generation
+    self.platform = platform
+    self.stampID = stampID
+    self.configHash = configHash
+    self.stores = stores
+    self.syncStates = syncStates
+    self.created = created
+    self.expires = expires
+    self.includes = includes
+    self.fetchAs = fetchAs
+    self.warnings = warnings
+  }
+
+  /// Elements by soup, over all stores.
+  package var counts: [String: Int] {
+    stores.reduce(into: [:]) { $0.merge($1.counts, uniquingKeysWith: +) }
+  }
+}

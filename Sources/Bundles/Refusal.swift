@@ -1,0 +1,69 @@
+import JSON
+import System
+
+/// Why a return was not accepted: what stands beside it in the quarantine.
+package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Stable names of the reasons.
+  package enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The archive cannot be read, or was made to do harm.
+    case archive = "return.archive"
+    /// The archive holds no bundle.
+    case notABundle = "return.not-a-bundle"
+    /// The bundle is not as its manifest says.
+    case contents = "return.contents"
+    /// There is more in it than is allowed.
+    case tooLarge = "return.too-large"
+    /// A rollback journal came with it.
+    case journal = "return.journal"
+    /// It is no SQLite file; it may be encrypted.
+    case notADatabase = "return.not-a-database"
+    /// The database is damaged.
+    case damaged = "return.damaged"
+    /// It has something in it that no SmartStore has.
+    case notAStore = "return.not-a-store"
+    /// It has no stamp.
+    case noStamp = "return.no-stamp"
+    /// Its stamp was not issued by this pipeline.
+    case forgedStamp = "return.forged-stamp"
+    /// It belongs to another organization.
+    case otherOrg = "return.other-org"
+    /// It belongs to another pipeline.
+    case otherPipeline = "return.other-pipeline"
+    /// It belongs to a user who has no snapshot here.
+    case otherUser = "return.other-user"
+    /// Its layout is not that of its stamp.
+    case otherPlatform = "return.other-platform"
+    /// Its stores or its manifest contradict each other.
+    case contradiction = "return.contradiction"
+    /// The pipeline does not take this kind of return.
+    case notAccepted = "return.not-accepted"
+  }
+
+  /// The reason's stable name.
+  package let code: Code
+  /// One sentence: what is wrong, and in which file.
+  package let sentence: String
+  /// What to do about it.
+  package let mend: String
+
+  /// Makes a refusal of its parts.
+  package init(_ code: Code, _ sentence: String, mend: String) {
+    self.code = code
+    self.sentence = sentence
+    self.mend = mend
+  }
+
+  /// The sentence, the mend and the code.
+  package var description: String { "\(sentence); \(mend) [\(code.rawValue)]" }
+
+  /// The text of `<sha256>.reason.json`.
+  package func reason(of taken: TakenReturn, at milliseconds: Int64) -> [UInt8] {
+    let json: JSONValue = [
+      "format": 1, "code": .string(code.rawValue), "reason": .string(sentence),
+      "mend": .string(mend), "name": .string(taken.name), "sha256": .string(taken.sha256),
+      "arrived": .string(Dates.utc(taken.arrived)),
+      "quarantined": .string(Dates.utc(milliseconds)),
+    ]
+    return json.bytes(pretty: true, sortedKeys: false) + [0x0A]
+  }
+}

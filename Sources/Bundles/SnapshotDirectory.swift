@@ -1,0 +1,145 @@
+import Crypto
+import SmartStore
+import System
+
+/// The directory of one snapshot: numbered generations that never change, and `current`.
+package struct SnapshotDirectory: Sendable {
+  /// `users/<18-character id>` or `global`.
+  package let path: String
+
+  /// Names the directory; it is made when something is published.
+  package init(path: String) { self.path = path }
+
+  /// The directory of a generation.
+  package func directory(of generation: Int) -> String { "\(path)/\(generation)" }
+
+  /// The directory of a generation's stores of one platform.
+  package func directory(of generation: Int, _ platform: Platform) -> String {
+    "\(path)/\(generation)/\(platform.rawValue)"
+  }
+
+  /// What `current` says; nil when nothing was ever published.
+  package func current() throws(BundleError) -> CurrentGeneration? {
+    try BundleError.mapping {
+      let file = path + "/current"
+      guard Files.exists(file) else { return nil }
+      let line = String(decoding: try Files.read(file, limit: 4096), as: UTF8.self)
+      guard let current = CurrentGeneration(line: line) else {
+        throw BundleError.damaged(path: file, file: "its line", reason: "cannot be read")
+      }
+      return current
+    }
+  }
+
+  /// Moves `current`, durably; readers see the old line or the new one.
+  package func setCurrent(_ current: CurrentGeneration) throws(BundleError) {
+    try BundleError.mapping {
+      try DurableFile.write(Array(current.line.utf8), to: path + "/current")
+    }
+  }
+
+  /// The numbers of the generations that are there, in order.
+  package func generations() throws(BundleError) -> [Int] {
+    try BundleError.mapping {
+      guard Files.isDirectory(path) else { return [] }
+      return try Files.list(path).compactMap { Int($0) }.filter { $0 > 0 }.sorted()
+    }
+  }
+
+  /// Removes what an interrupted run left; to be called under the pipeline's lock.
+  package func removeTemporaries() throws(BundleError) {
+    try BundleError.mapping {
+      guard Files.isDirectory(path) else { return }
+      for name in try Files.list(path) where name.hasPrefix(".tmp-") {
+        try Files.remove(path + "/" + name)
+      }
+    }
+  }
+
+  /// A fresh directory for a generation that is being made; no reader takes it for one.
+  package func makeTemporary() throws(BundleError) -> String {
+    try BundleError.mapping {
+      let temporary = DurableFile.temporaryName(for: path + "/x")
+      try Files.makeDirectory(temporary)
+      return temporary
+    }
+  }
+
+  /// Measures the store files of a generation that is being made.
+  package static func measure(
+    _ file: String, scope: StoreScope, storeName: String, path: String, stamp: Stamp,
+    counts: [String: Int]
+  ) throws(BundleError) -> Manifest.StoreEntry {
+    try BundleError.mapping {
+      Manifest.StoreEntry(
+        scope: scope, storeName: storeName, path: path, bytes: try Files.size(of: file),
+        sha256: try Digest.sha256Hex(file: file), stampID: stamp.stampID,
+        generation: stamp.generation, counts: counts)
+    }
+  }
+
+  /// Writes `generation.json` into a finished temporary directory and gives that its number.
+  ///
+  /// A generation of this number that is there already is an error: none is ever replaced.
+  package func publish(
+    _ temporary: String, as record: GenerationRecord
+  ) throws(BundleError) {
+    try BundleError.mapping {
+      try DurableFile.write(record.bytes, to: temporary + "/" + GenerationRecord.fileName)
+      try verify(record, in: temporary)
+      try DurableFile.publishDirectory(
+        temporary: temporary, final: directory(of: record.generation))
+    }
+  }
+
+  /// The record of a generation, without looking at its stores.
+  package func record(of generation: Int) throws(BundleError) -> GenerationRecord {
+    let directory = directory(of: generation)
+    return try BundleError.mapping {
+      let file = directory + "/" + GenerationRecord.fileName
+      guard Files.exists(file) else {
+        throw BundleError.damaged(
+          path: directory, file: GenerationRecord.fileName, reason: "is missing")
+      }
+      return try GenerationRecord(parsing: Files.read(file), path: directory)
+    }
+  }
+
+  /// Compares every store of a generation with its record, from the disk.
+  package func verify(_ record: GenerationRecord) throws(BundleError) {
+    try BundleError.mapping { try verify(record, in: directory(of: record.generation)) }
+  }
+
+  private func verify(_ record: GenerationRecord, in directory: String) throws {
+    for store in record.stores {
+      let name = "\(store.platform.rawValue)/\(store.entry.path)"
+      let file = directory + "/" + name
+      guard Files.exists(file) else {
+        throw BundleError.damaged(path: directory, file: name, reason: "is missing")
+      }
+      guard try Files.size(of: file) == store.entry.bytes,
+        try Digest.sha256Hex(file: file) == store.entry.sha256
+      else {
+        throw BundleError.damaged(path: directory, file: name, reason: "is not what was published")
+      }
+    }
+  }
+
+  /// A generation that was published and not recorded: its run died between the two.
+  ///
+  /// It is the one that follows `current`, if it is there and whole; one that is not whole is removed.
+  package func adoptable(after current: Int) throws(BundleError) -> GenerationRecord? {
+    let next = current + 1
+    guard try generations().contains(next) else { return nil }
+    do throws(BundleError) {
+      let record = try record(of: next)
+      try verify(record)
+      if record.generation == next { return record }
+    } catch {
+      // A disk that cannot be read is no reason to remove anything.
+      guard error.isDamage else { throw error }
+    }
+    try BundleError.mapping { try Files.remove(directory(of: next)) }
+    return nil
+  }
+}

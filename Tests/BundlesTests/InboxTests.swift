@@ -1,0 +1,146 @@
+import Bundles
+import JSON
+import System
+import TestSupport
+import Testing
+
+@Suite struct InboxTests {
+  let directory = TemporaryDirectory()
+  var inbox: Inbox {
+    Inbox(directory: directory.file("inbox"), root: directory.path, settleSeconds: 60)
+  }
+
+  private func put(_ name: String, _ bytes: [UInt8] = [1], ageSeconds: Int64 = 100) throws -> String
+  {
+    try Files.makeDirectory(inbox.directory)
+    let path = inbox.directory + "/" + name
+    try DurableFile.write(bytes, to: path)
+    try Files.setModificationTime(
+      of: path, nanoseconds: (Issued.now - ageSeconds * 1000) * 1_000_000)
+    return path
+  }
+
+  private func take(_ name: String) throws -> Inbox.Taking {
+    let found = try inbox.candidates(now: Issued.now).first { $0.name == name }
+    return try inbox.take(try #require(found), now: Issued.now)
+  }
+
+  private func taken(_ name: String) throws -> TakenReturn {
+    guard case .taken(let taken) = try take(name) else { throw Lost() }
+    return taken
+  }
+
+  struct Lost: Error {}
+
+  @Test func `only what may be a return is a candidate`() throws {
+    for name in [
+      "a.db", "store.sqlite", "ios.bundle.zip", ".hidden", "b.db.tmp", "b.db.part", "a.db-wal",
+      "a.db-shm", "c.db-journal", "lonely.db-wal",
+    ] { _ = try put(name) }
+    try Files.makeDirectory(inbox.directory + "/folder")
+    #expect(
+      try inbox.candidates(now: Issued.now).map(\.name) == [
+        "a.db", "ios.bundle.zip", "store.sqlite",
+      ])
+    #expect(
+      try Inbox(directory: "/no/such/place", root: "/no").candidates(now: Issued.now).isEmpty)
+  }
+
+  @Test func `a bundle is known by its bytes, a store by its log`() throws {
+    _ = try put("a", [0x50, 0x4B, 3, 4])
+    _ = try put("b.zip", Array("SQLite format 3".utf8))
+    _ = try put("b.zip-wal")
+    _ = try put("c.db")
+    _ = try put("c.db-wal", [])
+    let found = try inbox.candidates(now: Issued.now)
+    #expect(found.map(\.kind) == [.bundle, .store, .store])
+    #expect(found.map(\.hasLog) == [false, true, false])
+  }
+
+  @Test(arguments: [(0, false), (59, false), (60, true), (3600, true), (-3600, true)])
+  func `a file must have stood still`(ageSeconds: Int64, isSettled: Bool) throws {
+    let path = try put("a.db", ageSeconds: ageSeconds)
+    #expect(try inbox.candidates(now: Issued.now)[0].isSettled == isSettled)
+    #expect(try inbox.candidate(named: path)?.isSettled == true)
+  }
+
+  @Test func `a log that is still written keeps its store waiting`() throws {
+    _ = try put("a.db")
+    _ = try put("a.db-wal", ageSeconds: 1)
+    #expect(try inbox.candidates(now: Issued.now)[0].isSettled == false)
+  }
+
+  @Test func `a taken return is alone with its log, and the inbox is empty`() throws {
+    _ = try put("a.db", [1, 2])
+    _ = try put("a.db-wal", [3])
+    _ = try put("a.db-shm", [4])
+    let taken = try taken("a.db")
+    #expect(taken.hasLog && taken.kind == .store && taken.arrived == Issued.now)
+    #expect(taken.directory == "\(inbox.processing)/\(taken.sha256)")
+    #expect(try Files.list(taken.directory) == ["a.db", "a.db-wal", "return.json"])
+    #expect(try Files.read(taken.path) == [1, 2])
+    #expect(try Files.list(inbox.directory) == [])
+    #expect(try inbox.unfinished() == [taken])
+    let finished = try inbox.finish(taken)
+    #expect(try Files.list(inbox.processing) == [])
+    #expect(try Files.read(finished.path) == [1, 2])
+  }
+
+  @Test func `the same content is taken once, with another log it is another`() throws {
+    _ = try put("a.db", [1, 2])
+    let first = try taken("a.db")
+    _ = try put("b.db", [1, 2])
+    guard case .duplicate(let digest) = try take("b.db") else { throw Lost() }
+    #expect(digest == first.sha256)
+    try inbox.finish(first)
+    _ = try put("c.db", [1, 2])
+    guard case .duplicate = try take("c.db") else { throw Lost() }
+    #expect(try Files.list(inbox.directory) == [])
+    _ = try put("d.db", [1, 2])
+    _ = try put("d.db-wal", [9])
+    #expect(try taken("d.db").sha256 != first.sha256)
+  }
+
+  @Test func `a run that died between taking and clearing takes nothing twice`() throws {
+    let path = try put("a.db", [1, 2])
+    let candidate = try #require(try inbox.candidate(named: path))
+    guard case .taken(let taken) = try inbox.take(candidate, now: Issued.now, keepsOriginal: true)
+    else { throw Lost() }
+    #expect(Files.exists(path), "as if the run had died before the removal")
+    try Files.makeDirectory(inbox.processing + "/.tmp-half")
+    #expect(try inbox.unfinished() == [taken])
+    #expect(try Files.list(inbox.processing) == [taken.sha256])
+    guard case .duplicate = try take("a.db") else { throw Lost() }
+    #expect(!Files.exists(path))
+  }
+
+  @Test func `the quarantine keeps the file and the reason`() throws {
+    _ = try put("a.db", [1, 2])
+    _ = try put("a.db-journal", [5])
+    let taken = try taken("a.db")
+    let refusal = Refusal(.damaged, "a.db is damaged", mend: "hand it back again")
+    let kept = try inbox.quarantine(taken, refusal, now: Issued.now + 1000)
+    #expect(try Files.list(kept.directory) == ["a.db", "a.db-journal", "return.json"])
+    let reason = try JSONValue(
+      parsing: Files.read("\(inbox.quarantine)/\(taken.sha256).reason.json"))
+    #expect(reason["code"]?.string == "return.damaged")
+    #expect(reason["reason"]?.string == "a.db is damaged")
+    #expect(reason["mend"]?.string == "hand it back again")
+    #expect(reason["name"]?.string == "a.db")
+    #expect(reason["quarantined"]?.string == "2024-01-31T12:34:57.000Z")
+    // Refused files may be tried again, and refused again.
+    _ = try put("again.db", [1, 2])
+    _ = try inbox.quarantine(try self.taken("again.db"), refusal, now: Issued.now)
+    #expect(try Files.list(inbox.quarantine).count == 2)
+    #expect(try inbox.unfinished() == [])
+  }
+
+  @Test func `a link is told and never followed`() throws {
+    try Files.makeDirectory(inbox.directory)
+    _ = try ChildProcess.run("/bin/ln", ["-s", "/etc/passwd", inbox.directory + "/a.db"])
+    let found = try inbox.candidates(now: Issued.now)
+    #expect(found.first?.refusal?.code == .archive)
+    #expect(throws: BundleError.self) { try inbox.take(found[0], now: Issued.now) }
+    #expect(try inbox.unfinished() == [])
+  }
+}

@@ -1,0 +1,83 @@
+import Bundles
+import Crypto
+import SmartStore
+import System
+import TestSupport
+
+/// A small issue of a pipeline to test with: one user's store on one platform.
+struct Issued {
+  static let org = "00D000000000001EAA"
+  static let user = "005000000000001AAA"
+  static let pipeline = "field-service"
+  static let key = [UInt8](repeating: 7, count: 32)
+  static let now: Int64 = 1_706_704_496_000
+  static let soups = [
+    StoreConfig.Soup(
+      soupName: "accounts",
+      indexes: [
+        IndexSpec(path: "Id", type: .string), IndexSpec(path: "Name", type: .fullText),
+        IndexSpec(path: "__local__", type: .string),
+      ]),
+    StoreConfig.Soup(
+      soupName: "cases", indexes: [IndexSpec(path: "Id", type: .string)]),
+  ]
+
+  let directory: TemporaryDirectory
+  let platform: Platform
+  var entry: Manifest.StoreEntry
+  var manifest: Manifest
+
+  /// Where the store stands, below the platform's directory.
+  var storePath: String { directory.file("stores/\(entry.path)") }
+
+  static func stamp(_ platform: Platform, generation: Int = 3, user: String = user) -> Stamp {
+    Stamp(
+      org: org, user: user, pipeline: pipeline, generation: generation, platform: platform,
+      key: key)
+  }
+
+  init(_ platform: Platform, in directory: TemporaryDirectory = TemporaryDirectory()) throws {
+    self.directory = directory
+    self.platform = platform
+    let path = BundleLayout.path(
+      platform: platform, scope: .user, storeName: "default", org: Issued.org, user: Issued.user)
+    let file = directory.file("stores/\(path)")
+    try Files.makeDirectory(Files.parent(of: file) ?? "/")
+    let store = try Store(creating: file, platform: platform)
+    store.clock = { Issued.now }
+    for soup in Issued.soups {
+      try store.registerSoup(soup.soupName, indexSpecs: soup.indexes)
+    }
+    for number in 0..<20 {
+      let id = "00100000000000\(number < 10 ? "0" : "")\(number)AA"
+      let text = """
+        {"Id":"\(id)","Name":"Account \\u00e9 \(number)","Amount":1.50,"attributes":\
+        {"type":"Account"},"LastModifiedDate":"2024-01-31T12:34:\(10 + number).000+0000",\
+        "__local__":false,"__locally_created__":false,"__locally_updated__":false,\
+        "__locally_deleted__":false}
+        """
+      try store.upsert([text], into: "accounts")
+    }
+    try Issued.stamp(platform).write(into: store)
+    try store.close()
+    entry = try SnapshotDirectory.measure(
+      file, scope: .user, storeName: "default", path: path, stamp: Issued.stamp(platform),
+      counts: ["accounts": 20, "cases": 0])
+    manifest = Manifest(
+      org: Issued.org, user: Issued.user, usernameDigest: Digest.sha256Hex([1]),
+      pipeline: Issued.pipeline, generation: 3, platform: platform,
+      stampID: Issued.stamp(platform).stampID, configHash: Digest.sha256Hex([2]), stores: [entry],
+      syncStates: [
+        .init(
+          scope: .user, storeName: "default", syncName: "accounts", type: "syncDown",
+          status: "DONE", maxTimeStamp: Issued.now)
+      ], created: Issued.now, expires: Issued.now + 86_400_000,
+      includes: [.init(stampID: "ab", install: "i", handback: 2)])
+  }
+
+  static func expectation(accepts: Set<TakenReturn.Kind> = [.bundle, .store]) -> Proof.Expectation {
+    Proof.Expectation(
+      org: org, pipeline: pipeline, key: key, users: [user, Stamp.globalUser],
+      stores: [.init(scope: .user, storeName: "default", soups: soups)], accepts: accepts)
+  }
+}

@@ -1,0 +1,314 @@
+import Archive
+import Bundles
+import JSON
+import SQLite
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+@Suite struct ProofTests {
+  let directory = TemporaryDirectory()
+
+  struct Lost: Error {}
+
+  /// Takes a file as the inbox does and proves it.
+  private func prove(
+    _ path: String, _ expectation: Proof.Expectation = Issued.expectation()
+  ) throws -> ProvedReturn {
+    let inbox = Inbox(directory: directory.file("inbox"), root: directory.file("root"))
+    let candidate = try #require(try inbox.candidate(named: path))
+    guard case .taken(let taken) = try inbox.take(candidate, now: Issued.now, keepsOriginal: true)
+    else { throw Lost() }
+    return try Proof(expectation).prove(taken, in: taken.directory + "-work")
+  }
+
+  private func refusal(
+    _ path: String, _ expectation: Proof.Expectation = Issued.expectation()
+  ) throws -> Refusal? {
+    #expect(throws: Refusal.self) { _ = try prove(path, expectation) }
+  }
+
+  /// Changes an element on the device and leaves the change in the `-wal`.
+  private func edit(_ path: String, inLog: Bool) throws {
+    // The connection stays open: closing it would fold the log in.
+    let device = try Connection(path)
+    if inLog { try device.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0") }
+    try device.execute(
+      """
+      UPDATE TABLE_1 SET soup = json_set(soup, '$.Name', 'from the device') WHERE id = 1
+      """)
+    let copy = directory.file("returned.db")
+    try Files.copy(path, to: copy)
+    if inLog { try Files.copy(path + "-wal", to: copy + "-wal") }
+    device.close()
+  }
+
+  private func name(in store: ProvedStore) throws -> String? {
+    let opened = try Store(untrusted: store.path)
+    let text = try opened.retrieve([1], from: "accounts").first ?? "{}"
+    try opened.close()
+    return try JSONValue(parsing: text)["Name"]?.string
+  }
+
+  @Test(arguments: Platform.allCases, [true, false])
+  func `a bare store is proved, with the edit that stands in its log alone`(
+    platform: Platform, inLog: Bool
+  ) throws {
+    let issued = try Issued(platform)
+    try edit(issued.storePath, inLog: inLog)
+    let before = try Files.read(directory.file("returned.db"))
+    let proved = try prove(directory.file("returned.db"))
+    #expect(proved.platform == platform)
+    #expect(proved.stamp == Issued.stamp(platform))
+    #expect(proved.sourceName == "returned.db")
+    #expect(proved.stores.map(\.storeName) == ["default"])
+    #expect(proved.stores[0].unknownSoups == [] && proved.stores[0].missingSoups == [])
+    #expect(try name(in: proved.stores[0]) == "from the device")
+    #expect(!Files.exists(proved.stores[0].path + "-wal"))
+    #expect(
+      try Files.read(directory.file("returned.db")) == before, "what came in is kept as it was")
+  }
+
+  /// A returned bundle of an issue's manifest and the given files.
+  private func bundle(_ issued: Issued, _ files: [(String, String)]) throws -> String {
+    let path = directory.file("returned.zip")
+    let writer = try ArchiveWriter(path: path, format: .zip, modified: 0)
+    try writer.add(name: "manifest.json", bytes: issued.manifest.bytes)
+    for (name, file) in files { try writer.add(name: name, file: file) }
+    try writer.close()
+    return path
+  }
+
+  @Test func `a returned bundle is proved with the log beside its store`() throws {
+    let issued = try Issued(.android)
+    try edit(issued.storePath, inLog: true)
+    let store = directory.file("returned.db")
+    let path = try bundle(
+      issued,
+      [
+        (issued.entry.path + "-wal", store + "-wal"), (issued.entry.path, store),
+        (issued.entry.path + "-shm", store),
+      ])
+    let proved = try prove(path)
+    #expect(try name(in: proved.stores[0]) == "from the device")
+    #expect(!proved.stores[0].isUntouched)
+  }
+
+  @Test func `an issued bundle that comes back as it went is known to be untouched`() throws {
+    let issued = try Issued(.ios)
+    let proved = try prove(try bundle(issued, [(issued.entry.path, issued.storePath)]))
+    #expect(proved.stores[0].isUntouched)
+    #expect(proved.stores[0].scope == .user)
+  }
+
+  @Test func `the app's members of the stamp tell the lineage`() throws {
+    let issued = try Issued(.ios)
+    let store = try Store(opening: issued.storePath)
+    var stamp = try #require(Issued.stamp(.ios).json.object)
+    stamp["_soupEntryId"] = 1
+    stamp["install"] = "6f1c"
+    stamp["handback"] = 2
+    try store.upsert([JSONValue.object(stamp).text], into: "attache_stamp")
+    try store.close()
+    let proved = try prove(issued.storePath)
+    #expect(proved.stamp.install == "6f1c" && proved.stamp.handback == 2)
+  }
+
+  @Test func `an app's own soup is listed, a missing and a re-indexed one are reported`() throws {
+    let issued = try Issued(.ios)
+    let store = try Store(opening: issued.storePath)
+    let specs = [IndexSpec(path: "x", type: .json1), IndexSpec(path: "y", type: .fullText)]
+    try store.registerSoup("drafts", indexSpecs: specs)
+    try store.registerSoup("syncs_soup", indexSpecs: specs)
+    try store.removeSoup("cases")
+    try store.removeSoup("accounts")
+    try store.registerSoup("accounts", indexSpecs: specs)
+    try store.close()
+    let proved = try prove(issued.storePath).stores[0]
+    #expect(proved.unknownSoups == ["drafts"])
+    #expect(proved.missingSoups == ["cases"])
+    #expect(proved.reindexedSoups == ["accounts"])
+  }
+
+  @Test func `a store that lost its stamp is taken for what somebody says it is`() throws {
+    let issued = try Issued(.android)
+    let store = try Store(opening: issued.storePath)
+    try store.removeSoup("attache_stamp")
+    try store.close()
+    let refused = try refusal(issued.storePath)
+    #expect(refused?.code == .noStamp)
+    #expect(refused?.mend.contains("--as SNAPSHOT/GENERATION") == true)
+    try Files.remove(directory.file("root"))
+    var expectation = Issued.expectation()
+    expectation.asSnapshot = .init(user: Issued.user, generation: 3)
+    #expect(try prove(issued.storePath, expectation).stamp == Issued.stamp(.android))
+  }
+
+  // MARK: Whose it is
+
+  @Test func `another org, pipeline, user, key or platform is refused by its code`() throws {
+    let issued = try Issued(.ios)
+    func code(_ change: (inout Proof.Expectation) -> Void) throws -> Refusal.Code? {
+      try Files.remove(directory.file("root"))
+      var expectation = Issued.expectation()
+      change(&expectation)
+      return try refusal(issued.storePath, expectation)?.code
+    }
+    #expect(try code { $0.org = "00D000000000002EAA" } == .otherOrg)
+    #expect(try code { $0.pipeline = "other" } == .otherPipeline)
+    #expect(try code { $0.users = [] } == .otherUser)
+    #expect(try code { $0.key = [1, 2, 3] } == .forgedStamp)
+    #expect(try code { $0.accepts = [.bundle] } == .notAccepted)
+    #expect(try code { $0.fileBytes = 10 } == .tooLarge)
+    #expect(try code { $0.stores = [] } == .contradiction)
+    let store = try Store(opening: issued.storePath)
+    try Issued.stamp(.android).write(into: store)
+    try store.close()
+    #expect(try refusal(issued.storePath)?.code == .otherPlatform)
+  }
+
+  @Test func `a stamp that somebody wrote himself is forged`() throws {
+    let issued = try Issued(.ios)
+    let store = try Store(opening: issued.storePath)
+    let forged = Stamp(
+      org: Issued.org, user: Issued.user, pipeline: Issued.pipeline, generation: 99,
+      platform: .ios, key: [9])
+    try forged.write(into: store)
+    try store.close()
+    #expect(try refusal(issued.storePath)?.code == .forgedStamp)
+  }
+
+  // MARK: What is in it
+
+  @Test(arguments: [
+    "CREATE TRIGGER t AFTER INSERT ON TABLE_1 BEGIN SELECT load_extension('x'); END",
+    "CREATE VIEW v AS SELECT * FROM TABLE_1",
+    "CREATE TABLE extra (a)",
+    "CREATE VIRTUAL TABLE r USING rtree(id, a, b)",
+    "CREATE VIRTUAL TABLE f USING fts5(a)",
+    "CREATE INDEX i ON TABLE_1 (abs(id))",
+    "CREATE INDEX i ON TABLE_1 (id) WHERE id > 1",
+    "ALTER TABLE TABLE_1 ADD COLUMN g GENERATED ALWAYS AS (abs(id))",
+    "ALTER TABLE TABLE_1 ADD COLUMN more TEXT",
+    "ALTER TABLE soup_attrs ADD COLUMN more TEXT DEFAULT 'x'",
+    "DROP INDEX TABLE_1_0_idx",
+    "DROP TABLE TABLE_2",
+    "UPDATE soup_index_map SET columnName = 'random()' WHERE path = 'Id'",
+    "UPDATE soup_index_map SET columnType = 'blob' WHERE path = 'Id'",
+    "INSERT INTO soup_attrs (soupName) VALUES ('accounts')",
+    "INSERT INTO soup_attrs (soupName) VALUES ('ghost')",
+    "DROP TABLE soup_index_map; CREATE VIEW soup_index_map AS SELECT 1 AS soupName",
+  ])
+  func `a schema that no SmartStore has is refused`(sql: String) throws {
+    let issued = try Issued(.ios)
+    let connection = try Connection(issued.storePath)
+    try connection.execute(sql)
+    connection.close()
+    let refusal = try refusal(issued.storePath)
+    #expect(
+      refusal?.code == .notAStore || refusal?.code == .damaged, "\(String(describing: refusal))")
+    #expect(refusal?.sentence.contains("store.sqlite") == true)
+  }
+
+  @Test func `a file that is no sound database is refused`() throws {
+    let issued = try Issued(.ios)
+    let whole = try Files.read(issued.storePath)
+    func code(_ name: String, _ bytes: [UInt8]) throws -> Refusal.Code? {
+      try DurableFile.write(bytes, to: directory.file(name))
+      return try refusal(directory.file(name))?.code
+    }
+    func changed(_ at: Int, _ value: UInt8) -> [UInt8] {
+      var bytes = whole
+      bytes[at] = value
+      return bytes
+    }
+    #expect(try code("empty", []) == .notADatabase)
+    #expect(try code("text", Array("hello".utf8)) == .notADatabase)
+    #expect(
+      try code("noise", (0..<8192).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+        == .notADatabase)
+    #expect(try code("page size", changed(17, 3)) == .damaged)
+    #expect(try code("page size lie", changed(16, 2)) == .damaged)
+    #expect(try code("version", changed(18, 3)) == .damaged)
+    #expect(try code("fractions", changed(21, 65)) == .damaged)
+    #expect(try code("schema format", changed(47, 5)) == .damaged)
+    #expect(try code("encoding", changed(59, 2)) == .damaged)
+    #expect(try code("half", Array(whole[..<(whole.count / 2)])) == .damaged)
+    #expect(try code("cut", Array(whole.dropLast(4096))) == .damaged)
+    var torn = whole
+    for at in 4096..<8192 { torn[at] = 0xFF }
+    #expect(try code("torn page", torn) == .damaged)
+  }
+
+  @Test func `a store cut at any length is refused and nothing crashes`() throws {
+    let issued = try Issued(.android)
+    let whole = try Files.read(issued.storePath)
+    for length in stride(from: 1, to: whole.count - 1, by: 4999) {
+      let path = directory.file("cut\(length)")
+      try DurableFile.write(Array(whole[..<length]), to: path)
+      #expect(throws: Refusal.self, "\(length) bytes") { _ = try prove(path) }
+    }
+  }
+
+  @Test func `changed bytes are refused or leave a store that can be read`() throws {
+    let issued = try Issued(.ios)
+    let whole = try Files.read(issued.storePath)
+    for place in stride(from: 0, to: whole.count, by: whole.count / 60) {
+      var bytes = whole
+      bytes[place] ^= 0x81
+      let path = directory.file("flip\(place)")
+      try DurableFile.write(bytes, to: path)
+      do {
+        _ = try prove(path).stores[0].path
+      } catch is Refusal {
+      }
+    }
+  }
+
+  @Test func `a log that belongs to another file is not taken in, and rubbish is none`() throws {
+    let issued = try Issued(.ios)
+    let path = directory.file("store.db")
+    try Files.copy(issued.storePath, to: path)
+    try DurableFile.write([UInt8](repeating: 0x37, count: 9000), to: path + "-wal")
+    do {
+      let proved = try prove(path)
+      #expect(try name(in: proved.stores[0]) == "Account é 0")
+    } catch is Refusal {
+    }
+  }
+
+  @Test func `a journal is refused`() throws {
+    let issued = try Issued(.ios)
+    try DurableFile.write([1], to: issued.storePath + "-journal")
+    #expect(try refusal(issued.storePath)?.code == .journal)
+  }
+
+  @Test func `a bundle with another file, without a store or of another issue is refused`() throws {
+    let issued = try Issued(.ios)
+    let store = (issued.entry.path, issued.storePath)
+    func code(_ files: [(String, String)], _ change: (inout Issued) -> Void = { _ in }) throws
+      -> Refusal.Code?
+    {
+      try Files.remove(directory.file("root"))
+      var changed = issued
+      change(&changed)
+      return try refusal(bundle(changed, files))?.code
+    }
+    #expect(try code([]) == .contents)
+    #expect(try code([store, ("extra", issued.storePath)]) == .contents)
+    #expect(try code([store, (store.0 + "-journal", issued.storePath)]) == .contents)
+    #expect(try code([store]) { $0.manifest.generation = 4 } == .contradiction)
+    #expect(try code([store]) { $0.manifest.stores[0].generation = 4 } == .contradiction)
+    #expect(try code([store]) { $0.manifest.user = "other" } == .contradiction)
+    #expect(try code([store]) { $0.manifest.platform = .android } == .contradiction)
+    let path = directory.file("no.zip")
+    let writer = try ArchiveWriter(path: path, format: .zip, modified: 0)
+    try writer.add(name: "../store.sqlite".replacing("../", with: ""), file: issued.storePath)
+    try writer.close()
+    #expect(try refusal(path)?.code == .notABundle)
+    let whole = try Files.read(path)
+    try DurableFile.write(Array(whole.dropLast(30)), to: path)
+    #expect(try refusal(path)?.code == .archive)
+  }
+}

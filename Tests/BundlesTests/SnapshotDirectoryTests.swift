@@ -1,0 +1,77 @@
+import Bundles
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+@Suite struct SnapshotDirectoryTests {
+  let directory = TemporaryDirectory()
+  var snapshot: SnapshotDirectory { SnapshotDirectory(path: directory.file("users/u")) }
+
+  /// A generation of one iOS store, made but not published.
+  private func make(_ generation: Int) throws -> (temporary: String, GenerationRecord) {
+    let issued = try Issued(.ios)
+    let temporary = try snapshot.makeTemporary()
+    let file = "\(temporary)/ios/\(issued.entry.path)"
+    try Files.makeDirectory(Files.parent(of: file) ?? "/")
+    try Files.copy(issued.storePath, to: file)
+    let record = GenerationRecord(
+      snapshot: Issued.user, generation: generation, run: "run-7", created: Issued.now,
+      configHash: "c", stores: [.init(platform: .ios, entry: issued.entry)],
+      syncStates: issued.manifest.syncStates, cursors: ["accounts": Issued.now],
+      notes: ["why": "test"])
+    return (temporary, record)
+  }
+
+  @Test func `a generation is published whole, once, and read back`() throws {
+    #expect(try snapshot.generations() == [])
+    #expect(try snapshot.current() == nil)
+    let (temporary, record) = try make(1)
+    try snapshot.publish(temporary, as: record)
+    #expect(try snapshot.generations() == [1])
+    #expect(try snapshot.record(of: 1) == record)
+    try snapshot.verify(record)
+    #expect(try snapshot.record(of: 1).digest == record.digest)
+    let again = try make(1)
+    #expect(throws: BundleError.self) { try snapshot.publish(again.temporary, as: again.1) }
+    try snapshot.removeTemporaries()
+    #expect(try Files.list(snapshot.path) == ["1"])
+    #expect(snapshot.directory(of: 1, .ios) == directory.file("users/u/1/ios"))
+  }
+
+  @Test func `a store that is not what was measured is not published`() throws {
+    let (temporary, record) = try make(1)
+    try Files.append([0], to: "\(temporary)/ios/\(record.stores[0].entry.path)")
+    let error = #expect(throws: BundleError.self) { try snapshot.publish(temporary, as: record) }
+    #expect(error?.isDamage == true)
+    #expect(try snapshot.generations() == [])
+  }
+
+  @Test func `current is one line that is moved`() throws {
+    let (temporary, record) = try make(1)
+    try snapshot.publish(temporary, as: record)
+    let current = CurrentGeneration(generation: 1, digest: record.digest, epoch: 2, run: 9)
+    try snapshot.setCurrent(current)
+    #expect(try snapshot.current() == current)
+    #expect(
+      try Files.read(snapshot.path + "/current") == Array("1 \(record.digest) 2 9\n".utf8))
+    try Files.remove(snapshot.path + "/current")
+    try Files.appendLine("1 abc", to: snapshot.path + "/current")
+    #expect(throws: BundleError.self) { try snapshot.current() }
+  }
+
+  @Test func `a generation whose run died before it was recorded is adopted if it is whole`() throws
+  {
+    #expect(try snapshot.adoptable(after: 0) == nil)
+    let (temporary, record) = try make(1)
+    try snapshot.publish(temporary, as: record)
+    #expect(try snapshot.adoptable(after: 0) == record)
+    #expect(try snapshot.adoptable(after: 1) == nil)
+    let file = "\(snapshot.directory(of: 1))/ios/\(record.stores[0].entry.path)"
+    var bytes = try Files.read(file)
+    bytes[4200] ^= 1
+    try DurableFile.write(bytes, to: file)
+    #expect(try snapshot.adoptable(after: 0) == nil)
+    #expect(try snapshot.generations() == [], "a broken one must give its number free")
+  }
+}
