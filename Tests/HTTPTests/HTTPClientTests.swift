@@ -76,17 +76,34 @@ import Testing
     #expect(error?.kind == .truncated)
   }
 
-  @Test func `a body above the limit is refused, also when it is compressed`() async throws {
-    let server = try HTTPServer { _ in
-      ServerResponse(status: 200, body: [UInt8](repeating: 65, count: 10_001))
+  @Test func `a body above the limit is refused, by its decoded bytes`() async throws {
+    let server = try HTTPServer { request in
+      ServerResponse(
+        status: 200, body: [UInt8](repeating: 65, count: Int(request.path.dropFirst()) ?? 0))
+    }
+    // 100,000 times the same letter in 133 bytes.
+    let bomb = [UInt8](
+      try #require(
+        Data(
+          base64Encoded: "H4sIAAAAAAACA+3BMQEAAADCoGzrX8oaHkAB" + String(repeating: "A", count: 128)
+            + "rwbXn4oFoIYBAA==")))
+    let bombs = RawServer { _, _ in
+      Array(
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(bomb.count)\r\n\r\n".utf8)
+        + bomb
     }
     var configuration = HTTPClient.Configuration()
     configuration.responseLimitBytes = 10_000
     let client = try HTTPClient(configuration)
-    let error = await #expect(throws: HTTPError.self) {
-      try await client.send(HTTPRequest("GET", server.url))
+    #expect(try await client.send(HTTPRequest("GET", server.url + "/10000")).body.count == 10_000)
+    for url in [server.url + "/10001", bombs.url] {
+      let error = await #expect(throws: HTTPError.self) {
+        try await client.send(HTTPRequest("GET", url))
+      }
+      #expect(error?.kind == .tooLarge)
     }
-    #expect(error?.kind == .tooLarge)
+    let roomy = try await HTTPClient().send(HTTPRequest("GET", bombs.url))
+    #expect(roomy.body == [UInt8](repeating: 65, count: 100_000))
   }
 
   @Test(arguments: ["POST", "PATCH", "DELETE"])

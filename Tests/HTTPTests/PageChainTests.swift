@@ -69,6 +69,25 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     #expect(requests.count == 23)
   }
 
+  @Test func `a buffer that is given back serves a page to come`() async throws {
+    let address = Mutex("")
+    let server = try HTTPServer { request in
+      let number = Int(request.path.dropFirst()) ?? 0
+      let padding = number == 0 ? 1_000_000 : 10
+      return ServerResponse(
+        status: 200, body: page(number, of: 10, url: address.withLock { $0 }, padding: padding))
+    }
+    let url = server.url
+    address.withLock { $0 = url }
+    let chain = try HTTPClient().pages(first: HTTPRequest("GET", url + "/0"), next: readHead)
+    var large = 0
+    while let body = try await chain.next()?.body {
+      if body.capacity >= 1_000_000 { large += 1 }
+      chain.recycle(body)
+    }
+    #expect(large > 1)
+  }
+
   @Test func `an error page ends the chain, and append goes on`() async throws {
     let address = Mutex("")
     let requests = Counter()
