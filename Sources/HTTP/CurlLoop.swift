@@ -1,6 +1,6 @@
 import CCurl
 import Glibc
-import Synchronization
+import System
 
 /// The thread that owns a multi handle; transfers go in through a mutex, results come out by
 /// closures.
@@ -18,7 +18,7 @@ final class CurlLoop: @unchecked Sendable {
 
   private let settings: TransferSettings
   private let multi: UnsafeMutableRawPointer
-  private let inbox = Mutex(Inbox())
+  private let inbox = Locked(Inbox())
 
   // The thread's own.
   private var waiting: [Transfer] = []

@@ -1,6 +1,6 @@
 import CMicrohttpd
 import Glibc
-import Synchronization
+import System
 
 /// An HTTP/1.1 server over libmicrohttpd with a thread for each connection.
 ///
@@ -35,7 +35,7 @@ package final class HTTPServer: Sendable {
     var pointer: OpaquePointer?
   }
 
-  private let daemon: Mutex<Daemon>
+  private let daemon: Locked<Daemon>
   private let context: ServerContext
 
   /// Starts to listen; `handler` is called on the connections' threads.
@@ -54,7 +54,7 @@ package final class HTTPServer: Sendable {
     let scheme = configuration.identity == nil ? "http" : "https"
     let host = address.isIPv6 ? "[\(configuration.address)]" : configuration.address
     url = "\(scheme)://\(host):\(port)"
-    daemon = Mutex(Daemon(pointer: started))
+    daemon = Locked(Daemon(pointer: started))
   }
 
   deinit { stop() }

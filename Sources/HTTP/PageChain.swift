@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The pages of one cursor, in order, asked for while the page before is still arriving.
 ///
 /// At most `window` pages are in flight or unread. One task reads at a time. A page whose status is

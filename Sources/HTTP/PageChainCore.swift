@@ -1,4 +1,4 @@
-import Synchronization
+import System
 
 /// What a chain shares with its transfers.
 final class PageChainCore: Sendable {
@@ -53,7 +53,7 @@ final class PageChainCore: Sendable {
   private let loop: CurlLoop
   private let window: Int
   private let next: @Sendable (UnsafeRawBufferPointer) -> PageChain.Next
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// The address stands in the first bytes; beyond these only the whole page is looked at.
   private static let headBytes = 16 << 10

@@ -1,5 +1,6 @@
 import CCurl
 import Synchronization
+import System
 
 /// One request on its way.
 ///

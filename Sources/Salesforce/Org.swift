@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import Synchronization
 import System
 
 /// The client of one org.
@@ -20,7 +19,7 @@ public final class Org: Sendable {
   private let credentials: Credentials
   private let connection: OrgConnection
   private let login: Login
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
   /// An org at `url`, a My Domain or a login host; nothing is sent yet.
   public convenience init(
@@ -51,7 +50,7 @@ public final class Org: Sendable {
       client: client, policy: RetryPolicy(), pause: pause, timeoutSeconds: requestTimeoutSeconds,
       budget: budget, events: events)
     login = Login(credentials, loginURL: self.url, connection: connection)
-    state = Mutex(State(apiVersion: apiVersion))
+    state = Locked(State(apiVersion: apiVersion))
   }
 
   /// The session of a user, from a login of its own the first time.

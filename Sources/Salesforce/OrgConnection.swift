@@ -1,5 +1,4 @@
 import HTTP
-import Synchronization
 import System
 
 /// The way to one org: sends calls, repeats what may be repeated, counts, and keeps to the budget.
@@ -19,7 +18,7 @@ final class OrgConnection: Sendable {
   let timeoutSeconds: Int
   private let budget: APIBudget
   private let events: @Sendable (OrgEvent) -> Void
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init(
     client: HTTPClient, policy: RetryPolicy, pause: RetryPause, timeoutSeconds: Int,

@@ -1,4 +1,4 @@
-import Synchronization
+import System
 
 /// The token of one session, renewed by one login at a time however many requests found it expired.
 final class SessionToken: Sendable {
@@ -15,11 +15,11 @@ final class SessionToken: Sendable {
     var renewal: Task<Result<Grant, OrgError>, Never>?
   }
 
-  private let state: Mutex<State>
+  private let state: Locked<State>
   private let login: @Sendable () async throws(OrgError) -> Grant
 
   init(_ grant: Grant, login: @escaping @Sendable () async throws(OrgError) -> Grant) {
-    state = Mutex(
+    state = Locked(
       State(value: Value(text: grant.token, instanceURL: grant.instanceURL, number: 0)))
     self.login = login
   }

@@ -1,6 +1,6 @@
 import Foundation
 import HTTP
-import Synchronization
+import System
 import Testing
 
 /// Pages `/0`, `/1`, … of `count`; the first line of a page is the address of the next.
@@ -20,7 +20,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     // Page 0 stops after its head until page 1 was asked for, page 1 until page 2 was.
     let asked = (0..<3).map { _ in Gate() }
     let late = Counter()
-    let address = Mutex("")
+    let address = Locked("")
     let server = try HTTPServer { request in
       let number = Int(request.path.dropFirst()) ?? 0
       asked[number].open()
@@ -43,7 +43,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
   }
 
   @Test func `at most the window is in flight or unread`() async throws {
-    let address = Mutex("")
+    let address = Locked("")
     let requests = Counter()
     let third = Gate()
     let server = try HTTPServer { request in
@@ -70,7 +70,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
   }
 
   @Test func `a buffer that is given back serves a page to come`() async throws {
-    let address = Mutex("")
+    let address = Locked("")
     let server = try HTTPServer { request in
       let number = Int(request.path.dropFirst()) ?? 0
       let padding = number == 0 ? 1_000_000 : 10
@@ -89,7 +89,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
   }
 
   @Test func `an error page ends the chain, and append goes on`() async throws {
-    let address = Mutex("")
+    let address = Locked("")
     let requests = Counter()
     let server = try HTTPServer { request in
       let number = Int(request.path.dropFirst()) ?? 0
@@ -111,7 +111,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
   }
 
   @Test func `a cut page is an error and what was asked for ahead is dropped`() async throws {
-    let address = Mutex("")
+    let address = Locked("")
     let server = try HTTPServer { request in
       let number = Int(request.path.dropFirst()) ?? 0
       return ServerResponse(

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Synchronization
+import System
 
 /// A server that answers each connection with given bytes and ends it, for answers that no decent
 /// server gives.
@@ -98,7 +98,7 @@ final class Gate: Sendable {
   }
 
   private let semaphore = DispatchSemaphore(value: 0)
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   func open() {
     semaphore.signal()
@@ -127,7 +127,7 @@ final class Gate: Sendable {
 
 /// Something counted from several threads.
 final class Counter: Sendable {
-  private let value = Mutex(0)
+  private let value = Locked(0)
   @discardableResult func increment() -> Int {
     value.withLock {
       $0 += 1

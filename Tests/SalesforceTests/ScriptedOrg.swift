@@ -1,7 +1,7 @@
 import Foundation
 import HTTP
 import Salesforce
-import Synchronization
+import System
 
 /// A server that answers as a test says, with a token endpoint that counts its tokens.
 final class ScriptedOrg: Sendable {
@@ -11,10 +11,10 @@ final class ScriptedOrg: Sendable {
   /// A session does not keep its server alive: all stay until the tests end.
   private static let alive = Kept<[ScriptedOrg]>([])
 
-  private let requests = Mutex<[ServerRequest]>([])
-  private let tokens = Mutex(0)
-  private let address = Mutex("")
-  private let server = Mutex<HTTPServer?>(nil)
+  private let requests = Locked<[ServerRequest]>([])
+  private let tokens = Locked(0)
+  private let address = Locked("")
+  private let server = Locked<HTTPServer?>(nil)
 
   /// `handler` answers what is not a login; nil is a 404.
   convenience init(
@@ -100,8 +100,8 @@ final class ScriptedOrg: Sendable {
 
 /// Something kept by several threads.
 final class Kept<Value: Sendable>: Sendable {
-  private let value: Mutex<Value>
-  init(_ value: Value) { self.value = Mutex(value) }
+  private let value: Locked<Value>
+  init(_ value: Value) { self.value = Locked(value) }
   @discardableResult func change<T: Sendable>(_ body: @Sendable (inout Value) -> T) -> T {
     value.withLock { body(&$0) }
   }

@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import Synchronization
 import System
 
 /// Gets tokens, one way for each kind of credentials.
@@ -9,7 +8,7 @@ final class Login: Sendable {
   private let loginURL: String
   private let connection: OrgConnection
   /// The refresh token that the org gave last, if it rotates them.
-  private let rotated = Mutex<Secret?>(nil)
+  private let rotated = Locked<Secret?>(nil)
 
   static let path = "/services/oauth2/token"
 

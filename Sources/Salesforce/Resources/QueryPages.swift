@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import Synchronization
 import System
 
 /// The pages of one query, as the org's bytes, in order.
@@ -22,7 +21,7 @@ package final class QueryPages: Sendable {
 
   private let session: Session
   private let first: OrgCall
-  private let state: Mutex<State>
+  private let state: Locked<State>
   private let issued = IssuedTokens()
 
   /// An org refuses a request line and header of 16,384 bytes; this leaves room for the header.
@@ -31,7 +30,7 @@ package final class QueryPages: Sendable {
   init(_ session: Session, _ first: OrgCall) {
     self.session = session
     self.first = first
-    state = Mutex(State(address: first.path))
+    state = Locked(State(address: first.path))
   }
 
   /// The number of all records, known once the first page is read.
@@ -199,7 +198,7 @@ package final class QueryPages: Sendable {
 
 /// The tokens that requests left with, by their paths, until they are answered.
 private final class IssuedTokens: Sendable {
-  private let tokens = Mutex<[String: SessionToken.Value]>([:])
+  private let tokens = Locked<[String: SessionToken.Value]>([:])
 
   func note(_ path: String, _ token: SessionToken.Value) { tokens.withLock { $0[path] = token } }
   func take(_ path: String) -> SessionToken.Value? {
