@@ -52,16 +52,19 @@ package struct RecordScanner: Sendable {
     let fields = UnsafeMutableBufferPointer<JSONSpan>.allocate(capacity: paths.count)
     fields.initialize(repeating: .missing)
     defer { fields.deallocate() }
-    var walk = RecordWalk(cursor: JSONCursor(base, count: page.count), trie: trie, fields: fields)
     do {
-      var result = Page()
-      switch container {
-      case .array: try walk.records(depth: 0, into: &result, body)
-      case .member(let name): try walk.recordsMember(name, into: &result, body)
+      return try trie.withView { view in
+        var walk = RecordWalk(
+          cursor: JSONCursor(base, count: page.count), trie: view, fields: fields)
+        var result = Page()
+        switch container {
+        case .array: try walk.records(depth: 0, into: &result, body)
+        case .member(let name): try walk.recordsMember(name, into: &result, body)
+        }
+        result.end = walk.cursor.offset
+        try walk.cursor.finish()
+        return result
       }
-      result.end = walk.cursor.offset
-      try walk.cursor.finish()
-      return result
     } catch let fault as JSONFault {
       throw fault.error(in: page)
     }
@@ -76,13 +79,15 @@ package struct RecordScanner: Sendable {
         throw JSONFault(reason: .end, offset: 0)
       }
       guard record.count <= Int(Int32.max) else { throw JSONFault(reason: .tooLarge, offset: 0) }
-      var walk = RecordWalk(
-        cursor: JSONCursor(base, count: record.count), trie: trie, fields: spans)
-      guard try walk.cursor.peek() == 0x7B else {
-        throw JSONFault(reason: .notObject, offset: walk.cursor.offset)
+      try trie.withView { view throws(JSONFault) in
+        var walk = RecordWalk(
+          cursor: JSONCursor(base, count: record.count), trie: view, fields: spans)
+        guard try walk.cursor.peek() == 0x7B else {
+          throw JSONFault(reason: .notObject, offset: walk.cursor.offset)
+        }
+        try walk.record(depth: 0)
+        try walk.cursor.finish()
       }
-      try walk.record(depth: 0)
-      try walk.cursor.finish()
     } catch {
       throw error.error(in: record)
     }

@@ -1,7 +1,7 @@
 /// One scan on its way over a page.
 struct RecordWalk {
   var cursor: JSONCursor
-  let trie: RecordTrie
+  let trie: RecordTrie.View
   let fields: UnsafeMutableBufferPointer<JSONSpan>
 
   /// The records under `name` of the page's object; the other members are only checked.
@@ -97,9 +97,9 @@ struct RecordWalk {
       let child: Int
       if try cursor.skipString() {
         cursor.offset = start &- 1
-        child = RecordTrie.find(trie.nodes[node], escaped: try cursor.text())
+        child = trie.find(node, escaped: try cursor.text())
       } else {
-        child = RecordTrie.find(trie.nodes[node], cursor, start, cursor.offset &- 1)
+        child = trie.find(node, cursor, start, cursor.offset &- 1)
       }
       try cursor.take(0x3A, .colon)
       if child < 0 {
@@ -138,7 +138,7 @@ struct RecordWalk {
   }
 
   @inline(__always)
-  private func answer(_ slots: [Int], _ span: JSONSpan) {
-    for slot in slots { fields[slot] = span }
+  private func answer(_ places: Range<Int>, _ span: JSONSpan) {
+    for place in places { fields[trie.slots[place]] = span }
   }
 }
