@@ -19,16 +19,23 @@ package final class Org: Sendable {
   /// The 18-character id of the org.
   package let organizationID: String
 
+  // Proof: `store` is reached through `locked` alone, which holds `gate`, or runs on the thread of
+  // a `transaction` that holds it and waits for its body.
+  private struct Guarded: @unchecked Sendable {
+    let store: OrgStore
+  }
+
   private let gate = Mutex(())
-  // Every access goes through `locked`, which holds `gate` or runs inside a call that does.
-  nonisolated(unsafe) private let store: OrgStore
+  private let guarded: Guarded
+  /// The org whose transaction this thread is in.
   @TaskLocal private static var holder: ObjectIdentifier?
 
   /// Opens the org in a directory; an empty one becomes an org with one administrator.
   package init(directory: String, options: Options = Options()) throws(OrgError) {
     self.directory = directory
     do {
-      store = try OrgStore(directory: directory, clockStart: options.clockStart)
+      let store = try OrgStore(directory: directory, clockStart: options.clockStart)
+      guarded = Guarded(store: store)
       organizationID = try store.organizationID()
     } catch {
       throw OrgError.storage(error)
@@ -37,14 +44,14 @@ package final class Org: Sendable {
 
   /// Runs `body` alone on the org.
   ///
-  /// A call from inside `transaction` is let through.
-  func locked<T>(_ body: (OrgStore) throws -> T) throws(OrgError) -> T {
+  /// A call from inside `transaction` is let through; `admitting` is what makes one.
+  func locked<T>(admitting: Bool = false, _ body: (OrgStore) throws -> T) throws(OrgError) -> T {
     do {
-      if Org.holder == ObjectIdentifier(self) { return try body(store) }
+      if Org.holder == ObjectIdentifier(self) { return try body(guarded.store) }
       var outcome: Result<T, any Error>?
       gate.withLock { _ in
-        Org.$holder.withValue(ObjectIdentifier(self)) {
-          outcome = Result { try body(store) }
+        Org.$holder.withValue(admitting ? ObjectIdentifier(self) : Org.holder) {
+          outcome = Result { try body(guarded.store) }
         }
       }
       guard let outcome else { throw OrgError.storage(OrgError.notFound) }
@@ -63,7 +70,7 @@ package final class Org: Sendable {
   @discardableResult
   package func transaction<T>(_ body: () throws -> T) throws -> T {
     var failure: (any Error)?
-    let value: T? = try locked { store in
+    let value: T? = try locked(admitting: true) { store in
       do {
         return try store.transaction(body)
       } catch {
