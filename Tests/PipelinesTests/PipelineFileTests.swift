@@ -87,4 +87,23 @@ import Testing
           + "name a file, or a pipeline in pipelines/"
       ])
   }
+
+  @Test func `the examples of the page about configuration work`() throws {
+    let page = PipelineSchemaTests.root.appendingPathComponent("docs/configuration.md")
+    let blocks = try String(contentsOf: page, encoding: .utf8)
+      .components(separatedBy: "```json\n").dropFirst()
+      .map { $0.components(separatedBy: "```")[0] }
+    try #require(blocks.count == 3)
+    let minimal = URL(fileURLWithPath: Self.samples + "/pipeline-minimal.json")
+    #expect(
+      try JSONValue(parsing: blocks[2])
+        == (try JSONValue(parsing: Array(Data(contentsOf: minimal)))))
+    let directory = TemporaryDirectory("page")
+    for (name, text) in zip(["contacts.userstore", "contacts.usersyncs", "p"], blocks) {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: directory.file(name + ".json")))
+    }
+    let pipeline = try PipelineFile.read(path: directory.file("p.json"))
+    #expect(pipeline.stores.first?.primed.count == 1)
+    #expect(pipeline.stores.first?.reconciled.count == 1)
+  }
 }
