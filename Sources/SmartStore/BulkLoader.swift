@@ -129,6 +129,7 @@ package final class BulkLoader {
   private let plan: RecordPlan
   private let composer: ElementComposer
   private var batch = RecordBatch()
+  private var composed = ComposedChunk()
   private var writers: [any BulkWriter] = []
   private var summary = LoadSummary()
   private let options: Options
@@ -166,7 +167,8 @@ package final class BulkLoader {
     let isEmpty =
       try destination.store.connection.integer("SELECT 1 FROM \(raw: soup.table) LIMIT 1") == nil
     return mode == .cold && isEmpty
-      ? try ColdWriter(destination.store, soup, plan: plan, idColumn: column)
+      ? try ColdWriter(
+        destination.store, soup, plan: plan, composer: composer, idColumn: column)
       : try IncrementalWriter(
         destination, soup, plan: plan, composer: composer, idColumn: column)
   }
@@ -191,10 +193,12 @@ package final class BulkLoader {
   /// Ends the load: makes the indexes, resolves doubles, and makes the stores safe to write again.
   package func finish() throws(StoreError) -> LoadSummary {
     try StoreError.mapping {
-      for (index, writer) in writers.enumerated() {
-        summary.destinations[index].doubles += try writer.finish()
+      let doubles = try WriterGroup(writers).each { writer in
+        let doubles = try writer.finish()
         if options.durability == .disposable { try writer.store.regainSafety() }
+        return doubles
       }
+      for (index, count) in doubles.enumerated() { summary.destinations[index].doubles += count }
       writers = []
       return summary
     }
@@ -211,20 +215,21 @@ package final class BulkLoader {
   }
 
   private func write() throws -> [Counts] {
-    var counts: [Counts] = []
-    // Cold stores that stand at the same id store the same bytes: the first composes, all bind.
-    var composed = ComposedChunk()
-    for writer in writers { try writer.begin() }
-    do {
-      for writer in writers {
-        counts.append(try writer.write(batch, composer, &composed))
-      }
-    } catch {
-      for writer in writers { writer.abandon() }
-      throw error
+    // Cold stores that stand at the same id store the same bytes: made once, bound by all.
+    if let firstID = writers.lazy.compactMap(\.nextColdID).first {
+      composed.compose(batch, composer, firstID: firstID)
     }
-    for writer in writers { try writer.commit() }
-    return counts
+    return try WriterGroup(writers).each { [batch, composed] writer in
+      try writer.begin()
+      do {
+        let counts = try writer.write(batch, composed)
+        try writer.commit()
+        return counts
+      } catch {
+        writer.abandon()
+        throw error
+      }
+    }
   }
 
   private func add(_ page: PageLoad) {
@@ -243,28 +248,6 @@ extension RecordBatch {
   /// The greatest modification date of the page as text.
   var latestModificationText: String? {
     latestModification.isEmpty ? nil : String(decoding: latestModification, as: UTF8.self)
-  }
-}
-
-/// How the records of a page get into one store.
-protocol BulkWriter: AnyObject {
-  var store: Store { get }
-  /// Writes the records of a page.
-  func write(
-    _ batch: RecordBatch, _ composer: ElementComposer, _ composed: inout ComposedChunk
-  ) throws -> BulkLoader.Counts
-  /// Ends the load; answers how many doubles were removed.
-  func finish() throws -> Int
-}
-
-extension BulkWriter {
-  func begin() throws { try store.connection.execute("BEGIN IMMEDIATE") }
-  func commit() throws { try store.connection.execute("COMMIT") }
-
-  /// Undoes the page where there is a journal.
-  func abandon() {
-    // The error that led here is the one to tell.
-    if store.connection.inTransaction { try? store.connection.execute("ROLLBACK") }
   }
 }
 

@@ -8,9 +8,8 @@ struct ComposedChunk {
   var ends: [Int] = []
   var firstID: Int64 = -1
 
-  /// Makes the elements of a batch from an id on, unless they are there already.
+  /// Makes the elements of a batch from an id on.
   mutating func compose(_ batch: RecordBatch, _ composer: ElementComposer, firstID: Int64) {
-    guard self.firstID != firstID else { return }
     self.firstID = firstID
     bytes.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
@@ -31,23 +30,27 @@ final class ColdWriter: BulkWriter {
   private let cells: [RecordPlan.Cell]
   private let idColumn: String
   private let modificationPath: String
+  private let composer: ElementComposer
+  /// Elements of its own where another store stands at another id.
+  private var own = ComposedChunk()
   private let one: Statement
   private let many: Statement
   private let fullText: Statement?
   private let fullTextCells: [RecordPlan.Cell]
   private var nextID: Int64
-  private let firstPlace: Int64
   /// Rows of one INSERT: each statement updates `sqlite_sequence` once.
   private static let rowsPerStatement = 32
 
-  init(_ store: Store, _ soup: Soup, plan: RecordPlan, idColumn: String) throws {
+  init(
+    _ store: Store, _ soup: Soup, plan: RecordPlan, composer: ElementComposer, idColumn: String
+  ) throws {
     self.store = store
+    self.composer = composer
     self.soup = soup
     self.idColumn = idColumn
     modificationPath = plan.options.modificationPath
     cells = plan.cells(of: soup, on: store.platform)
     nextID = try store.nextID(of: soup)
-    firstPlace = nextID
     // Not off: a root that grows a level keeps its old cells, and a later generation carries them.
     try store.connection.execute("PRAGMA secure_delete = ON")
     for index in store.layout.createIndexes(soup) {
@@ -88,10 +91,23 @@ final class ColdWriter: BulkWriter {
     }
   }
 
-  func write(
-    _ batch: RecordBatch, _ composer: ElementComposer, _ composed: inout ComposedChunk
-  ) throws -> BulkLoader.Counts {
-    composed.compose(batch, composer, firstID: nextID)
+  var nextColdID: Int64? { nextID }
+
+  func write(_ batch: RecordBatch, _ composed: ComposedChunk) throws -> BulkLoader.Counts {
+    if composed.firstID == nextID {
+      try append(batch, composed)
+    } else {
+      own.compose(batch, composer, firstID: nextID)
+      try append(batch, own)
+    }
+    if let fullText { try insertWords(batch, fullText) }
+    nextID += Int64(batch.count)
+    var counts = BulkLoader.Counts()
+    counts.inserted = batch.count
+    return counts
+  }
+
+  private func append(_ batch: RecordBatch, _ composed: ComposedChunk) throws {
     let ends = composed.ends
     try composed.bytes.withUnsafeBytes { elements in
       var record = 0
@@ -111,11 +127,6 @@ final class ColdWriter: BulkWriter {
         record += rows
       }
     }
-    if let fullText { try insertWords(batch, fullText) }
-    nextID += Int64(batch.count)
-    var counts = BulkLoader.Counts()
-    counts.inserted = batch.count
-    return counts
   }
 
   @inline(__always)

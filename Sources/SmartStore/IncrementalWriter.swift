@@ -62,9 +62,9 @@ final class IncrementalWriter: BulkWriter {
           + words.map { "\($0) = ?" }.joined(separator: ", ") + " WHERE rowid = ?")
   }
 
-  func write(
-    _ batch: RecordBatch, _ composer: ElementComposer, _ composed: inout ComposedChunk
-  ) throws -> BulkLoader.Counts {
+  var nextColdID: Int64? { nil }
+
+  func write(_ batch: RecordBatch, _ composed: ComposedChunk) throws -> BulkLoader.Counts {
     var counts = BulkLoader.Counts()
     var changes: [Change] = []
     var changePlaces: [Int64: Int] = [:]
