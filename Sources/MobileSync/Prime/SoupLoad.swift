@@ -9,6 +9,8 @@ final class SoupLoad {
   private let files: StoreFiles
   private let options: BulkLoader.Options
   private let mergeMode: MergeMode
+  /// Later syncs that fill the same soup: a record belongs to the last sync that brings it.
+  private let laterSyncIDs: [Int64]
   private var loader: BulkLoader?
   /// Ids that a comparison leaves alone; the same on every platform.
   private var skip: Set<String>?
@@ -19,11 +21,13 @@ final class SoupLoad {
 
   /// Prepares the load; `count` names the store, the sync and the soup.
   init(
-    _ files: StoreFiles, options: BulkLoader.Options, mergeMode: MergeMode, count: SoupCount
+    _ files: StoreFiles, options: BulkLoader.Options, mergeMode: MergeMode,
+    laterSyncIDs: [Int64], count: SoupCount
   ) {
     self.files = files
     self.options = options
     self.mergeMode = mergeMode
+    self.laterSyncIDs = laterSyncIDs
     self.count = count
   }
 
@@ -67,10 +71,20 @@ final class SoupLoad {
     }
     if skip == nil { skip = try idsToSkip(in: store) }
     let skip = self.skip ?? []
-    let options = self.options
-    return try SyncError.inStore { () throws(StoreError) in
-      try BulkLoader.changes(in: page, container, against: store, options: options, skip: skip)
+    var options = self.options
+    func changes() throws(SyncError) -> BulkLoader.PageChanges {
+      try SyncError.inStore { () throws(StoreError) in
+        try BulkLoader.changes(in: page, container, against: store, options: options, skip: skip)
+      }
     }
+    var result = try changes()
+    // What a later sync brought, and will bring again, is no change of this one.
+    for later in laterSyncIDs where !result.isEmpty {
+      options.syncID = later
+      let others = Set(try changes().changed)
+      result.changed = result.changed.filter(others.contains)
+    }
+    return result
   }
 
   private func makeLoader() throws(SyncError) -> BulkLoader {

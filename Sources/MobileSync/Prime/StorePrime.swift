@@ -108,7 +108,19 @@ final class StorePrime {
     options.modificationPath = modificationPath
     return SoupLoad(
       files, options: options, mergeMode: sync.options.mergeMode,
+      laterSyncIDs: laterSyncs(than: sync, of: soup).map(syncID),
       count: SoupCount(store: store.storeName, sync: sync.syncName, soup: soup))
+  }
+
+  /// The syncs down after this one that fill the same soup.
+  private func laterSyncs(than sync: SyncDefinition, of soup: String) -> [SyncDefinition] {
+    store.syncs.drop { $0.syncName != sync.syncName }.dropFirst().filter { later in
+      guard later.syncType == .syncDown else { return false }
+      if case .briefcase(let target) = later.target {
+        return target.infos.contains { $0.soupName == soup }
+      }
+      return later.soupName == soup
+    }
   }
 
   /// Tells how a soup stands.

@@ -74,6 +74,22 @@ import Testing
     #expect(try snapshot.column("Id", of: "accounts") == [ids[1], ids[3], ids[4]].sorted())
   }
 
+  @Test func `records that two syncs bring do not change an unmoved snapshot`() async throws {
+    let org = try SyncedOrg()
+    try org.makeAccounts(4)
+    let snapshot = Snapshot(
+      org, soups: [.sample("accounts", "Name")],
+      syncs: [
+        .soql("one", "SELECT Id, Name FROM Account", into: "accounts"),
+        .soql("two", "SELECT Id, Name FROM Account WHERE Name > 'Account 1'", into: "accounts"),
+      ])
+    snapshot.overlapSeconds = 300
+    try await snapshot.prime()
+    let outcome = try await snapshot.prime()
+    #expect(!outcome.changed)
+    #expect(outcome.soups.map(\.unchanged) == [4, 2])
+  }
+
   // testCleanResyncGhostsWithMultipleSyncs, in a soup that does not index the sync's id
   @Test func `without an index on the sync's id other syncs' records are not taken for ghosts`()
     async throws
