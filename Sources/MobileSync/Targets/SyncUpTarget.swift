@@ -92,7 +92,7 @@ public struct SyncUpTarget: Sendable, Hashable {
         ("createFieldlist", createFieldlist.map { JSONValue($0) }),
         ("updateFieldlist", updateFieldlist.map { JSONValue($0) }),
         ("externalIdFieldName", externalIdFieldName.map(JSONValue.string)),
-        ("maxBatchSize", sized ? JSONValue(maxBatchSize) : nil),
+        ("maxBatchSize", sized ? .some(JSONValue(maxBatchSize)) : .none),
         ("parent", family?.parent.json), ("children", family?.children.json),
         ("relationshipType", family.map { .string($0.relationshipType.rawValue) }),
         ("childrenCreateFieldlist", childrenCreateFieldlist.map { JSONValue($0) }),
