@@ -166,7 +166,8 @@ package enum BaseRule {
     if let issued, let deviceDate, let issuedDate = issued.modificationDate,
       ServerDate.isSame(issuedDate, deviceDate)
     {
-      return Choice(date: deviceDate, base: issued)
+      return Choice(
+        date: deviceDate, base: completed(issued, serverDate: serverDate, with: serverFields))
     }
     if let deviceDate, let serverDate, let serverFields,
       !ServerDate.isBefore(deviceDate, serverDate)
@@ -175,6 +176,18 @@ package enum BaseRule {
         date: deviceDate, base: BaseRecord(modificationDate: serverDate, fields: serverFields))
     }
     return Choice(date: deviceDate, base: nil)
+  }
+
+  /// A base keeps some fields only; where the server has not moved, its values tell the others.
+  private static func completed(
+    _ issued: BaseRecord, serverDate: String?, with fields: JSONObject?
+  ) -> BaseRecord {
+    guard let fields, let serverDate, let date = issued.modificationDate, !issued.isComplete,
+      ServerDate.isSame(date, serverDate)
+    else { return issued }
+    var base = issued
+    for (name, value) in fields where base.fields[name] == nil { base.fields[name] = value }
+    return base
   }
 
   private static func isBefore(_ deviceDate: String?, _ date: String) -> Bool {

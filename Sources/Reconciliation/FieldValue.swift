@@ -1,4 +1,5 @@
 import JSON
+import Salesforce
 import System
 
 /// When two values of a field are the same to an org.
@@ -44,47 +45,8 @@ package enum FieldValue {
   }
 
   private static func isSameID(_ one: String, _ other: String) -> Bool {
-    guard one.utf8.count != other.utf8.count, let left = RecordIdentity.long(one),
-      let right = RecordIdentity.long(other)
+    guard one.utf8.count != other.utf8.count, let left = RecordID(one), let right = RecordID(other)
     else { return false }
     return left == right
-  }
-}
-
-/// Record ids in their 15- and 18-character forms.
-enum RecordIdentity {
-  /// The 18-character form of an id; nil for what is none, or has a wrong suffix.
-  static func long(_ text: String) -> String? {
-    let bytes = Array(text.utf8)
-    guard bytes.count == 15 || bytes.count == 18, bytes.allSatisfy(isAlphanumeric) else {
-      return nil
-    }
-    let head = bytes[..<15]
-    let suffix = suffix(of: head)
-    if bytes.count == 18, !zip(bytes[15...], suffix).allSatisfy({ upper($0) == $1 }) { return nil }
-    return String(decoding: head + suffix, as: UTF8.self)
-  }
-
-  /// Says whether an id is one that a device gave.
-  static func isLocal(_ text: String) -> Bool { text.hasPrefix("local_") }
-
-  /// One character for each five of the id: which of them are capital letters.
-  private static func suffix(of head: ArraySlice<UInt8>) -> [UInt8] {
-    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ012345".utf8)
-    return stride(from: 0, to: 15, by: 5).map { start in
-      var index = 0
-      for offset in 0..<5 where (65...90).contains(head[head.startIndex + start + offset]) {
-        index |= 1 << offset
-      }
-      return digits[index]
-    }
-  }
-
-  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-    (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-  }
-
-  private static func upper(_ byte: UInt8) -> UInt8 {
-    (97...122).contains(byte) ? byte - 32 : byte
   }
 }

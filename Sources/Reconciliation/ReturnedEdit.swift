@@ -175,6 +175,8 @@ package struct ReturnRow: Sendable {
   package var handback: Int64?
   /// When it was taken from the inbox, in ms.
   package var arrived: Int64
+  /// When the bundle was made, in ms; nil when that is not known.
+  package var issued: Int64?
   /// How many rows each soup has, by store and soup; the share of deletions is measured by it.
   package var soupTotals: [SoupKey: Int]
 
@@ -182,7 +184,7 @@ package struct ReturnRow: Sendable {
   package init(
     sha256: String, sourceName: String, stampID: String, snapshotID: String, generation: Int64,
     platform: String, install: String? = nil, handback: Int64? = nil, arrived: Int64,
-    soupTotals: [SoupKey: Int] = [:]
+    issued: Int64? = nil, soupTotals: [SoupKey: Int] = [:]
   ) {
     self.sha256 = sha256
     self.sourceName = sourceName
@@ -193,6 +195,7 @@ package struct ReturnRow: Sendable {
     self.install = install
     self.handback = handback
     self.arrived = arrived
+    self.issued = issued
     self.soupTotals = soupTotals
   }
 }

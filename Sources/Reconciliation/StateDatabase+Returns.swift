@@ -126,9 +126,10 @@ extension StateDatabase {
     try connection.run(
       """
       INSERT INTO returned (sha256, source_name, stamp_id, snapshot_id, generation, platform,
-        install, handback, arrived_ms, lineage_id) VALUES
+        install, handback, arrived_ms, issued_ms, lineage_id) VALUES
       (\(row.sha256), \(row.sourceName), \(row.stampID), \(row.snapshotID), \(row.generation),
-        \(row.platform), \(row.install), \(row.handback), \(row.arrived), \(lineage))
+        \(row.platform), \(row.install), \(row.handback), \(row.arrived), \(row.issued),
+        \(lineage))
       """)
     let id = connection.lastInsertRowID
     for (soup, total) in row.soupTotals {

@@ -29,7 +29,7 @@ enum StateSchema {
       id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE, source_name TEXT NOT NULL,
       stamp_id TEXT NOT NULL, snapshot_id TEXT NOT NULL, generation INTEGER NOT NULL,
       platform TEXT NOT NULL, install TEXT, handback INTEGER, arrived_ms INTEGER NOT NULL,
-      lineage_id INTEGER NOT NULL REFERENCES lineage) STRICT;
+      issued_ms INTEGER, lineage_id INTEGER NOT NULL REFERENCES lineage) STRICT;
     CREATE INDEX returned_of_stamp ON returned (stamp_id);
 
     CREATE TABLE returned_soup (
@@ -72,7 +72,7 @@ enum StateSchema {
       run_id TEXT NOT NULL REFERENCES run (id), batch INTEGER,
       action TEXT NOT NULL CHECK (action IN ('create', 'update', 'upsert', 'delete')),
       sender TEXT NOT NULL, sobject TEXT NOT NULL, record_id TEXT, external_field TEXT,
-      external_value TEXT, payload TEXT NOT NULL, attempt INTEGER NOT NULL DEFAULT 0,
+      external_value TEXT, payload TEXT NOT NULL, expected TEXT NOT NULL, attempt INTEGER NOT NULL DEFAULT 0,
       sent_ms INTEGER, result_id TEXT, code TEXT, message TEXT, server_date TEXT, left_values TEXT,
       state TEXT NOT NULL CHECK (state IN
         ('planned', 'sent', 'doubt', 'done', 'rejected', 'conflict', 'dropped'))) STRICT;

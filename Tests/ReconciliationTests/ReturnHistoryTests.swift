@@ -49,7 +49,7 @@ struct ReturnHistoryTests {
     return handbacks
   }
 
-  @Test(arguments: App.allCases, 0..<60)
+  @Test(arguments: App.allCases, 0..<40)
   func `no order of returns loses an edit or makes a record twice`(_ app: App, _ seed: Int) throws {
     var numbers = SeededNumbers(seed: UInt64(seed) * 7 + 1)
     let fixture = try LedgerFixture()

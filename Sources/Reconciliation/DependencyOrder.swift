@@ -1,0 +1,74 @@
+/// The order in which records go to an org: parents before children, deletions last, their
+/// children first.
+package struct DependencyOrder: Sendable, Hashable {
+  /// One change.
+  package struct Node: Sendable, Hashable {
+    /// The edit.
+    package var editID: Int64
+    /// The creation that this change makes a record of.
+    package var creates: Int64?
+    /// The creations whose ids it needs.
+    package var needs: Set<Int64>
+    /// The record that it deletes.
+    package var deletes: String?
+    /// The records that a deleted one refers to.
+    package var refersTo: Set<String>
+
+    /// A change.
+    package init(
+      editID: Int64, creates: Int64? = nil, needs: Set<Int64> = [], deletes: String? = nil,
+      refersTo: Set<String> = []
+    ) {
+      self.editID = editID
+      self.creates = creates
+      self.needs = needs
+      self.deletes = deletes
+      self.refersTo = refersTo
+    }
+  }
+
+  /// Edits that may be sent together, in order.
+  package var levels: [[Int64]] = []
+  /// Edits that need each other in a circle.
+  package var cyclic: Set<Int64> = []
+
+  /// Orders changes; within a level they keep the order given.
+  package init(_ nodes: [Node]) {
+    let writes = nodes.filter { $0.deletes == nil }
+    let deletes = nodes.filter { $0.deletes != nil }
+    let makers = Dictionary(
+      writes.compactMap { node in node.creates.map { ($0, node.editID) } },
+      uniquingKeysWith: { first, _ in first })
+    arrange(writes) { node in Set(node.needs.compactMap { makers[$0] }) }
+    // A record is deleted after those that refer to it.
+    var referrers: [String: Set<Int64>] = [:]
+    for node in deletes {
+      for parent in node.refersTo where parent != node.deletes {
+        referrers[parent, default: []].insert(node.editID)
+      }
+    }
+    arrange(deletes) { node in node.deletes.flatMap { referrers[$0] } ?? [] }
+  }
+
+  private mutating func arrange(_ nodes: [Node], after: (Node) -> Set<Int64>) {
+    var waiting = nodes.map { (node: $0, after: after($0)) }
+    var done: Set<Int64> = []
+    while !waiting.isEmpty {
+      let ready = waiting.filter { $0.after.isSubset(of: done) }.map(\.node.editID)
+      if ready.isEmpty {
+        // Deletions that refer to each other in a circle go together: the org says what it thinks.
+        let rest = waiting.map(\.node)
+        if rest.allSatisfy({ $0.deletes != nil }) {
+          levels.append(rest.map(\.editID))
+        } else {
+          cyclic.formUnion(rest.map(\.editID))
+        }
+        return
+      }
+      levels.append(ready)
+      done.formUnion(ready)
+      let members = Set(ready)
+      waiting.removeAll { members.contains($0.node.editID) }
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import JSON
+import MobileSync
+import Salesforce
+import SmartStore
+
+/// A soup to read, with the members that its sync up names.
+package struct SoupReading: Sendable, Hashable {
+  /// The soup.
+  package var soup: String
+  /// The member that identifies a record.
+  package var idField: String
+  /// The member that says when the server's record was last modified.
+  package var modificationField: String
+
+  /// A soup; without a sync up the members are the platform's own.
+  package init(
+    soup: String, idField: String = "Id", modificationField: String = "LastModifiedDate"
+  ) {
+    self.soup = soup
+    self.idField = idField
+    self.modificationField = modificationField
+  }
+}
+
+/// What a returned store says.
+package struct EditReading: Sendable {
+  /// Every dirty row, and every row that cannot be read.
+  package var edits: [ReturnedEdit] = []
+  /// The clean rows among those that were asked for.
+  package var witnesses: [RowWitness] = []
+  /// How many rows each soup has.
+  package var totals: [SoupKey: Int] = [:]
+  /// Soups that should be there and are not.
+  package var missing: [String] = []
+}
+
+/// Reads the edits of a returned store that was proved to be one.
+///
+/// A row is dirty if its element says so, or its index does as the device's own sync reads it. What
+/// cannot be read becomes an edit with a finding: it is reported, and nothing else is lost by it.
+package enum EditReader {
+  /// Reads `soups` of a store; `witnesses` are rows that earlier returns had as edits.
+  package static func read(
+    store: Store, key: StoreKey, soups: [SoupReading], witnesses: Set<RowKey> = [],
+    recordMiB: Int = 8
+  ) throws -> EditReading {
+    var reading = EditReading()
+    for soup in soups {
+      guard try store.hasSoup(soup.soup) else {
+        reading.missing.append(soup.soup)
+        continue
+      }
+      let reader = SoupReader(
+        key: key, soup: soup, witnesses: witnesses, recordBytes: recordMiB << 20)
+      var rows = 0
+      let first = reading.edits.count
+      try store.forEachStoredRow(in: soup.soup) { row in
+        rows += 1
+        reader.read(row, into: &reading)
+      }
+      reading.totals[SoupKey(store: key, soup: soup.soup)] = rows
+      markDoubles(&reading.edits[first...])
+    }
+    return reading
+  }
+
+  /// Two dirty rows of one record: nothing says which is meant.
+  private static func markDoubles(_ edits: inout ArraySlice<ReturnedEdit>) {
+    var counts: [String: Int] = [:]
+    for id in edits.compactMap({ $0.serverID ?? $0.localID }) { counts[id, default: 0] += 1 }
+    for index in edits.indices {
+      guard let id = edits[index].serverID ?? edits[index].localID, counts[id, default: 0] > 1
+      else { continue }
+      edits[index].finding = "several changed rows of the soup bear the same Id"
+    }
+  }
+}
+
+/// Reads the rows of one soup.
+private struct SoupReader {
+  let key: StoreKey
+  let soup: SoupReading
+  let witnesses: Set<RowKey>
+  let recordBytes: Int
+  private let scanner: RecordScanner
+
+  init(key: StoreKey, soup: SoupReading, witnesses: Set<RowKey>, recordBytes: Int) {
+    self.key = key
+    self.soup = soup
+    self.witnesses = witnesses
+    self.recordBytes = recordBytes
+    scanner = RecordScanner(paths: [LocalFields.local, soup.idField])
+  }
+
+  func read(_ row: borrowing StoredRow, into reading: inout EditReading) {
+    let place = RowKey(store: key, soup: soup.soup, soupEntryID: row.soupEntryID)
+    if row.bytes.count > recordBytes {
+      let mebibytes = recordBytes >> 20
+      reading.edits.append(
+        finding(place, row, "the element is longer than \(mebibytes) MiB", element: []))
+      return
+    }
+    var spans = [JSONSpan](repeating: .missing, count: 2)
+    do {
+      try spans.withUnsafeMutableBufferPointer { try scanner.scan(record: row.bytes, into: $0) }
+    } catch {
+      reading.edits.append(
+        finding(place, row, "the element is no JSON object", element: Array(row.bytes)))
+      return
+    }
+    guard row.isIndexedDirty || spans[0].kind == .true else {
+      if witnesses.contains(place) { reading.witnesses.append(witness(place, row, spans[1])) }
+      return
+    }
+    reading.edits.append(edit(place, row))
+  }
+
+  private func finding(
+    _ place: RowKey, _ row: borrowing StoredRow, _ words: String, element: [UInt8]
+  ) -> ReturnedEdit {
+    ReturnedEdit(
+      row: place, created: row.created, lastModified: row.lastModified, element: element,
+      operation: .update, finding: words)
+  }
+
+  private func witness(
+    _ place: RowKey, _ row: borrowing StoredRow, _ id: JSONSpan
+  ) -> RowWitness {
+    var serverID: String?
+    if id.kind == .string {
+      let text = String(
+        decoding: row.bytes[Int(id.start)..<Int(id.end)], as: UTF8.self)
+      serverID = RecordID(text)?.text18
+    }
+    return RowWitness(
+      row: place, created: row.created, lastModified: row.lastModified, serverID: serverID)
+  }
+
+  private func edit(_ place: RowKey, _ row: borrowing StoredRow) -> ReturnedEdit {
+    let bytes = Array(row.bytes)
+    // The whole element is read, not its spans only: what is sent and compared has to be JSON.
+    guard let element = try? JSONValue(parsing: bytes) else {
+      return finding(place, row, "the element is no JSON object", element: bytes)
+    }
+    let local = LocalState(element: element)
+    var edit = ReturnedEdit(
+      row: place, created: row.created, lastModified: row.lastModified, element: bytes,
+      operation: EditOperation(isCreated: local.isCreated, isDeleted: local.isDeleted))
+    edit.sobject = element["attributes"]?["type"]?.string
+    edit.modificationDate = element[soup.modificationField]?.string
+    switch element[soup.idField] {
+    case .string(let id)?:
+      if LocalFields.isLocalID(id) {
+        edit.localID = id
+      } else if let id = RecordID(id)?.text18 {
+        edit.serverID = id
+      } else {
+        edit.finding = "\(soup.idField) of the element is no record Id"
+      }
+    case nil, .null?:
+      if !local.isCreated { edit.finding = "the element has no \(soup.idField)" }
+    case .some:
+      edit.finding = "\(soup.idField) of the element is not text"
+    }
+    return edit
+  }
+}

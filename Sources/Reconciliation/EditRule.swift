@@ -1,0 +1,204 @@
+import JSON
+import MobileSync
+
+/// What is known of the org's record.
+package enum ServerRecord: Sendable, Hashable {
+  /// It could not be read, for this reason.
+  case unknown(code: String?, message: String)
+  /// It is there.
+  case alive(date: String?, fields: JSONObject)
+  /// It is proved to be deleted.
+  case deleted
+  /// It was merged into another record.
+  case merged(into: String)
+  /// It is there, or may be, and the sender does not see it.
+  case hidden
+}
+
+/// What is done to the org's record.
+package enum OperationAction: String, Sendable, Hashable, CaseIterable {
+  case create, update, upsert, delete
+}
+
+/// Everything that the decision about one edit looks at.
+package struct EditFacts: Sendable {
+  /// What has to be done, after what is known of the record.
+  package var operation: SyncOperation
+  /// The sync up's merge mode.
+  package var mode: MergeMode
+  /// The element.
+  package var device: JSONObject
+  /// The modification date in the element.
+  package var deviceDate: String?
+  /// What the device was given.
+  package var issued: BaseRecord?
+  /// What our last write for this lineage left.
+  package var ownWrite: BaseRule.OwnWrite?
+  /// The org's record.
+  package var server: ServerRecord
+  /// The fields that may travel.
+  package var listed: [String]
+  /// Whether a create goes out as an upsert.
+  package var upserts: Bool
+  /// Which absent records are made anew.
+  package var recreate: ReconcileOptions.Recreate
+
+  /// The facts.
+  package init(
+    operation: SyncOperation, mode: MergeMode, device: JSONObject, deviceDate: String?,
+    issued: BaseRecord? = nil, ownWrite: BaseRule.OwnWrite? = nil, server: ServerRecord,
+    listed: [String], upserts: Bool = false,
+    recreate: ReconcileOptions.Recreate = .whenProvedDeleted
+  ) {
+    self.operation = operation
+    self.mode = mode
+    self.device = device
+    self.deviceDate = deviceDate
+    self.issued = issued
+    self.ownWrite = ownWrite
+    self.server = server
+    self.listed = listed
+    self.upserts = upserts
+    self.recreate = recreate
+  }
+}
+
+/// Decides what becomes of one edit.
+package enum EditRule {
+  /// The next step of an edit.
+  package enum Step: Sendable, Hashable {
+    /// Nothing is sent.
+    case settle(Settlement)
+    /// Something is sent; the verdict is that of success. With a date it is sent only if the org's
+    /// record still bears that date.
+    case send(OperationAction, Settlement, ifUnmodifiedSince: String?)
+  }
+
+  /// The step of an edit whose record's state is known.
+  package static func step(_ facts: EditFacts) -> Step {
+    switch facts.operation {
+    case .none, .dropLocally: return .settle(Settlement(.unchanged))
+    case .create: return create(facts)
+    case .update, .delete: break
+    }
+    switch facts.server {
+    case .alive(let date, let fields): return alive(facts, date: date, fields: fields)
+    case .deleted: return deleted(facts)
+    case .merged(let master): return merged(facts, into: master)
+    case .hidden: return hidden(facts)
+    case .unknown(let code, let message): return unknown(facts, code: code, message: message)
+    }
+  }
+
+  private static func create(_ facts: EditFacts) -> Step {
+    var detail = OutcomeDetail()
+    let inList = Set(facts.listed)
+    for (name, value) in facts.device
+    where !inList.contains(name) && FieldComparison.isField(name, value)
+      && !FieldValue.isSame(value, nil)
+    {
+      detail.outside.append(FieldDifference(name: name, base: nil, device: value, server: nil))
+    }
+    return .send(
+      facts.upserts ? .upsert : .create, Settlement(.created, detail), ifUnmodifiedSince: nil)
+  }
+
+  private static func alive(_ facts: EditFacts, date: String?, fields: JSONObject) -> Step {
+    let choice = BaseRule.choose(
+      device: facts.device, deviceDate: facts.deviceDate, issued: facts.issued,
+      ownWrite: facts.ownWrite, serverDate: date, serverFields: fields)
+    let comparison = FieldComparison(
+      device: facts.device, base: choice.base, server: fields, listed: facts.listed)
+    var detail = OutcomeDetail()
+    detail.outside = comparison.outside
+    detail.hasNoBase = comparison.hasNoBase
+    if facts.operation == .update, let settled = settled(comparison, detail) { return settled }
+    let decision = MergeDecision.decide(
+      facts.operation, local: choice.date.map { ModificationDate($0) },
+      server: .alive(date.map { ModificationDate($0) }), mode: facts.mode)
+    if case .leave = decision {
+      detail.fields = comparison.contested
+      return .settle(Settlement(.conflict, detail))
+    }
+    let condition = facts.mode == .leaveIfChanged && choice.date != nil ? date : nil
+    if facts.operation == .delete {
+      return .send(.delete, Settlement(.deleted, detail), ifUnmodifiedSince: condition)
+    }
+    detail.fields = comparison.edited
+    return .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: condition)
+  }
+
+  /// An update that leaves nothing to send.
+  private static func settled(_ comparison: FieldComparison, _ detail: OutcomeDetail) -> Step? {
+    if comparison.edited.isEmpty {
+      // Without a base nothing differs from the org: its values are the device's.
+      if comparison.hasNoBase { return .settle(Settlement(.alreadyThere, detail)) }
+      let verdict: Verdict = comparison.outside.isEmpty ? .unchanged : .filtered
+      return .settle(Settlement(verdict, detail))
+    }
+    if comparison.isAlreadyThere {
+      var detail = detail
+      detail.fields = comparison.edited
+      return .settle(Settlement(.alreadyThere, detail))
+    }
+    return nil
+  }
+
+  private static func deleted(_ facts: EditFacts) -> Step {
+    if facts.operation == .delete { return .settle(Settlement(.alreadyThere)) }
+    let decision = MergeDecision.decide(
+      .update, local: facts.deviceDate.map { ModificationDate($0) }, server: .deleted,
+      mode: facts.mode)
+    if decision == .recreate, facts.recreate != .never { return recreated(facts) }
+    return .settle(Settlement(.deletedOnServer, lost(facts)))
+  }
+
+  private static func merged(_ facts: EditFacts, into master: String) -> Step {
+    if facts.operation == .update, facts.mode == .overwrite, facts.recreate == .asSDK {
+      return recreated(facts)
+    }
+    var detail = lost(facts)
+    detail.otherID = master
+    return .settle(Settlement(.mergedOnServer, detail))
+  }
+
+  private static func hidden(_ facts: EditFacts) -> Step {
+    if facts.operation == .update, facts.mode == .overwrite, facts.recreate == .asSDK {
+      return recreated(facts)
+    }
+    return .settle(Settlement(.notVisible, lost(facts)))
+  }
+
+  private static func recreated(_ facts: EditFacts) -> Step {
+    var detail = OutcomeDetail.because("the record was deleted in the org and is made anew")
+    detail.hasNoBase = facts.issued == nil
+    return .send(.create, Settlement(.created, detail), ifUnmodifiedSince: nil)
+  }
+
+  /// What the device would have changed, for a person to enter elsewhere.
+  private static func lost(_ facts: EditFacts) -> OutcomeDetail {
+    let usable = facts.issued.flatMap { base in
+      base.modificationDate == facts.deviceDate ? base : nil
+    }
+    let comparison = FieldComparison(
+      device: facts.device, base: usable, server: nil, listed: facts.listed)
+    var detail = OutcomeDetail()
+    detail.hasNoBase = usable == nil
+    detail.outside = comparison.outside
+    if facts.operation == .update { detail.fields = comparison.edited }
+    return detail
+  }
+
+  /// An error on reading: OVERWRITE asks nothing before it sends; LEAVE_IF_CHANGED cannot decide.
+  private static func unknown(_ facts: EditFacts, code: String?, message: String) -> Step {
+    var detail = lost(facts)
+    if facts.mode == .overwrite || facts.deviceDate == nil {
+      return facts.operation == .delete
+        ? .send(.delete, Settlement(.deleted, detail), ifUnmodifiedSince: nil)
+        : .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: nil)
+    }
+    detail.code = code
+    detail.message = message
+    return .settle(Settlement(.failed, detail))
+  }
+}

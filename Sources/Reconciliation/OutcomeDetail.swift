@@ -1,0 +1,89 @@
+import JSON
+
+/// What stands beside a verdict: the fields, the org's words, the ids.
+package struct OutcomeDetail: Sendable, Hashable {
+  /// Fields of a conflict, with the values of all sides; of a write, those that were edited.
+  package var fields: [FieldDifference] = []
+  /// Edited fields outside the field list.
+  package var outside: [FieldDifference] = []
+  /// Says that the values the device was given are not known.
+  package var hasNoBase = false
+  /// The record's Id in the org.
+  package var recordID: String?
+  /// Another record that the verdict is about: the remaining one of a merge, a second create.
+  package var otherID: String?
+  /// Other edits that the verdict is about, by number.
+  package var otherEdits: [Int64] = []
+  /// The org's code.
+  package var code: String?
+  /// The org's words, or ours.
+  package var message: String?
+  /// The fields that the org names.
+  package var errorFields: [String] = []
+
+  /// Nothing to say.
+  package init() {}
+
+  /// A reason in words of ours.
+  package static func because(_ message: String) -> OutcomeDetail {
+    var detail = OutcomeDetail()
+    detail.message = message
+    return detail
+  }
+
+  /// The form in the ledger.
+  var json: JSONValue {
+    var object = JSONObject()
+    if !fields.isEmpty { object["fields"] = .array(fields.map(Self.json)) }
+    if !outside.isEmpty { object["outside"] = .array(outside.map(Self.json)) }
+    if hasNoBase { object["noBase"] = true }
+    if let recordID { object["recordId"] = .string(recordID) }
+    if let otherID { object["otherId"] = .string(otherID) }
+    if !otherEdits.isEmpty { object["otherEdits"] = .array(otherEdits.map { JSONValue($0) }) }
+    if let code { object["code"] = .string(code) }
+    if let message { object["message"] = .string(message) }
+    if !errorFields.isEmpty { object["errorFields"] = JSONValue(errorFields) }
+    return .object(object)
+  }
+
+  init(json: JSONValue) {
+    fields = (json["fields"]?.array ?? []).map(Self.difference)
+    outside = (json["outside"]?.array ?? []).map(Self.difference)
+    hasNoBase = json["noBase"]?.bool ?? false
+    recordID = json["recordId"]?.string
+    otherID = json["otherId"]?.string
+    otherEdits = (json["otherEdits"]?.array ?? []).compactMap(\.int)
+    code = json["code"]?.string
+    message = json["message"]?.string
+    errorFields = (json["errorFields"]?.array ?? []).compactMap(\.string)
+  }
+
+  private static func json(_ field: FieldDifference) -> JSONValue {
+    var object: JSONObject = ["name": .string(field.name)]
+    if let base = field.base { object["base"] = base }
+    if let device = field.device { object["device"] = device }
+    if let server = field.server { object["server"] = server }
+    if field.isConflicting { object["conflicting"] = true }
+    return .object(object)
+  }
+
+  private static func difference(_ value: JSONValue) -> FieldDifference {
+    FieldDifference(
+      name: value["name"]?.string ?? "", base: value["base"], device: value["device"],
+      server: value["server"], isConflicting: value["conflicting"]?.bool ?? false)
+  }
+}
+
+/// A verdict with what stands beside it.
+package struct Settlement: Sendable, Hashable {
+  /// The verdict.
+  package var verdict: Verdict
+  /// What stands beside it.
+  package var detail: OutcomeDetail
+
+  /// A settlement.
+  package init(_ verdict: Verdict, _ detail: OutcomeDetail = OutcomeDetail()) {
+    self.verdict = verdict
+    self.detail = detail
+  }
+}

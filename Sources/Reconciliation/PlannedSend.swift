@@ -1,0 +1,123 @@
+import Crypto
+import JSON
+
+/// One edit that is to be sent.
+struct PlannedSend {
+  var edit: OpenEdit
+  /// Where its sync up stands among the pipeline's: batches go in that order.
+  var rule: Int
+  var sobject: String
+  var action: OperationAction
+  /// The outcome of success.
+  var expected: Settlement
+  /// The date that the org's record has to bear still.
+  var condition: String?
+  var payload: JSONObject
+  var recordID: String?
+  var externalField: String?
+  var externalValue: String?
+  /// Creations whose ids the payload waits for.
+  var needs: Set<Int64> = []
+  var operationID: Int64 = 0
+
+  /// Says whether it goes out as a conditional request.
+  func isConditional(_ options: ReconcileOptions) -> Bool {
+    action == .update && condition != nil && options.strict
+  }
+
+  func operation(sender: String) -> OperationRow {
+    OperationRow(
+      id: operationID, editID: edit.id, action: action, sender: sender, sobject: sobject,
+      recordID: recordID, externalField: externalField, externalValue: externalValue,
+      payload: payload, expected: expected)
+  }
+}
+
+/// What a run means to do for one snapshot.
+struct SnapshotPlan {
+  var snapshotID: String
+  var settled: [(edit: OpenEdit, settlement: Settlement)] = []
+  var sends: [PlannedSend] = []
+  var levels: [[Int64]] = []
+  /// Says what the guard holds back, nil for nothing.
+  var isHeld = false
+
+  /// Names the plan: a person who confirms it confirms these edits and nothing else.
+  var digest: String {
+    let lines = sends.map { "\($0.edit.id) \($0.action.rawValue) \($0.edit.content)\n" }
+    return String(Digest.sha256Hex(Array(lines.sorted().joined().utf8)).prefix(16))
+  }
+}
+
+/// One edit of a plan that sends nothing.
+package struct PlannedEdit: Sendable, Hashable {
+  /// The edit's number in the ledger.
+  package var editID: Int64
+  /// The snapshot.
+  package var snapshotID: String
+  /// The soup.
+  package var soup: SoupKey
+  /// The sObject.
+  package var sobject: String?
+  /// The record's Id or local id.
+  package var recordID: String?
+  /// What would be sent; nil for nothing.
+  package var action: OperationAction?
+  /// The verdict that is expected.
+  package var verdict: Verdict
+  /// What stands beside it.
+  package var detail: OutcomeDetail
+}
+
+/// What a run would do.
+package struct ReconcilePlan: Sendable {
+  /// Every edit with its expected verdict.
+  package var edits: [PlannedEdit] = []
+  /// The digest of each snapshot's plan, by snapshot; what `--confirm` takes.
+  package var digests: [String: String] = [:]
+  /// The snapshots whose plan the guard would hold.
+  package var held: [String] = []
+
+  /// How many edits have which verdict.
+  package var counts: [Verdict: Int] {
+    edits.reduce(into: [:]) { $0[$1.verdict, default: 0] += 1 }
+  }
+
+  /// How many writes of which kind would be sent.
+  package var writes: [OperationAction: Int] {
+    edits.reduce(into: [:]) { counts, edit in
+      if let action = edit.action { counts[action, default: 0] += 1 }
+    }
+  }
+}
+
+/// What a run did.
+package struct ReconcileSummary: Sendable {
+  /// The edits that the run took up; always the sum of the verdicts.
+  package var edits = 0
+  /// How many have which verdict.
+  package var verdicts: [Verdict: Int] = [:]
+  /// How many writes the org accepted.
+  package var writes = 0
+  /// Why the run stopped early; nil when it went to its end.
+  package var interruption: String?
+  /// The error behind the interruption.
+  package var interruptionKind: InterruptionKind?
+  /// The digests of plans that wait for `--confirm`, by snapshot.
+  package var awaiting: [String: String] = [:]
+  /// What a person should know.
+  package var warnings: [String] = []
+
+  /// What stopped a run.
+  package enum InterruptionKind: Sendable, Hashable {
+    /// The org could not be reached, a limit or the deadline was reached: try again later.
+    case later
+    /// The login failed.
+    case authentication
+  }
+
+  /// Says whether a person has to look at the report.
+  package var needsAttention: Bool {
+    verdicts.contains { !$0.key.isSettled && $0.value > 0 }
+  }
+}

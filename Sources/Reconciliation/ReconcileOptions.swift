@@ -1,0 +1,90 @@
+/// How edits are sent; the names are those of the pipeline file.
+package struct ReconcileOptions: Sendable {
+  /// Whose hands write.
+  package enum Sender: String, Sendable, CaseIterable { case user, integration }
+  /// What becomes of the edits of a user who cannot log in.
+  package enum InactiveUser: String, Sendable, CaseIterable { case hold, integration }
+  /// Which edit of a clash is sent.
+  package enum Across: String, Sendable, CaseIterable { case report, first, last }
+  /// Which absent records are made anew under OVERWRITE.
+  package enum Recreate: String, Sendable, CaseIterable { case whenProvedDeleted, never, asSDK }
+
+  /// The most that one snapshot may change before a person has to confirm it.
+  package struct Guard: Sendable {
+    /// Changes of a snapshot.
+    package var perSnapshot: Int
+    /// Deletions of a soup, in percent of its rows.
+    package var deletesPercent: Double
+    /// Deletions of a soup that are never too many.
+    package var deletesAtLeast: Int
+
+    /// A guard.
+    package init(
+      perSnapshot: Int = 5000, deletesPercent: Double = 10, deletesAtLeast: Int = 10
+    ) {
+      self.perSnapshot = perSnapshot
+      self.deletesPercent = deletesPercent
+      self.deletesAtLeast = deletesAtLeast
+    }
+  }
+
+  /// Whose hands write.
+  package var sendAs: Sender
+  /// What becomes of the edits of a user who cannot log in.
+  package var onInactiveUser: InactiveUser
+  /// Whether updates under LEAVE_IF_CHANGED carry the date that they were compared with.
+  package var strict: Bool
+  /// Which edit of a clash is sent.
+  package var acrossSnapshots: Across
+  /// Whether parents go before children.
+  package var orderParentsFirst: Bool
+  /// Which absent records are made anew under OVERWRITE.
+  package var recreateDeleted: Recreate
+  /// How long a create that got no answer may still be on its way.
+  package var quietWindowSeconds: Int64
+  /// What needs a person's confirmation.
+  package var maxChanges: Guard
+  /// The digests of plans that a person confirmed.
+  package var confirmed: Set<String>
+  /// Ends a wait between attempts; tests do not sleep.
+  package var pause: @Sendable (_ milliseconds: Int64) async throws -> Void
+  /// When no further request may begin, by the monotonic clock in ns; nil for never.
+  package var deadline: UInt64?
+
+  /// The defaults of the pipeline file.
+  package init(
+    sendAs: Sender = .user, onInactiveUser: InactiveUser = .hold, strict: Bool = true,
+    acrossSnapshots: Across = .report, orderParentsFirst: Bool = true,
+    recreateDeleted: Recreate = .whenProvedDeleted, quietWindowSeconds: Int64 = 900,
+    maxChanges: Guard = Guard(), confirmed: Set<String> = [], deadline: UInt64? = nil,
+    pause: @escaping @Sendable (_ milliseconds: Int64) async throws -> Void = {
+      try await Task.sleep(for: .milliseconds($0))
+    }
+  ) {
+    self.sendAs = sendAs
+    self.onInactiveUser = onInactiveUser
+    self.strict = strict
+    self.acrossSnapshots = acrossSnapshots
+    self.orderParentsFirst = orderParentsFirst
+    self.recreateDeleted = recreateDeleted
+    self.quietWindowSeconds = quietWindowSeconds
+    self.maxChanges = maxChanges
+    self.confirmed = confirmed
+    self.deadline = deadline
+    self.pause = pause
+  }
+}
+
+/// What a reconciliation tells while it works.
+package enum ReconcileEvent: Sendable {
+  /// The edits of a snapshot are taken up.
+  case began(snapshotID: String, edits: Int)
+  /// The state of the org's records was learnt.
+  case learned(snapshotID: String, soup: String, records: Int)
+  /// A batch was answered.
+  case sent(snapshotID: String, soup: String, action: String, records: Int, refused: Int)
+  /// An edit got its verdict.
+  case settled(snapshotID: String, soup: String, verdict: Verdict)
+  /// Something that a person should know.
+  case warning(String)
+}

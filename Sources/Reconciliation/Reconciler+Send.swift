@@ -1,0 +1,319 @@
+import JSON
+import MobileSync
+import Salesforce
+
+/// One batch of a plan: writes of one kind that go to the org together.
+struct SendBatch {
+  var sends: [PlannedSend]
+  var action: OperationAction { sends[0].action }
+  var sobject: String { sends[0].sobject }
+}
+
+extension Reconciler {
+  /// How often a row that another writer held is tried.
+  static let lockAttempts: Int64 = 5
+
+  /// Sends a plan, level by level.
+  ///
+  /// The whole of it is in the ledger before the first request.
+  func send(_ plan: SnapshotPlan, _ access: OrgRecords) async throws {
+    guard !plan.sends.isEmpty else { return }
+    let sender = access.session.identity.username
+    let rows = try state.plan(plan.sends.map { $0.operation(sender: sender) }, run: run.id)
+    var byEdit: [Int64: PlannedSend] = [:]
+    for (send, row) in zip(plan.sends, rows) {
+      byEdit[send.edit.id] = send
+      byEdit[send.edit.id]?.operationID = row.id
+    }
+    for level in plan.levels {
+      let ready = try takeParents(level.compactMap { byEdit[$0] }, plan.snapshotID)
+      for batch in batches(of: ready) {
+        try checkDeadline()
+        try await send(batch, plan.snapshotID, access)
+      }
+    }
+  }
+
+  /// Puts the ids of the parents that were made meanwhile into the children; a child whose parent
+  /// has none is blocked.
+  private func takeParents(
+    _ sends: [PlannedSend], _ snapshotID: String
+  ) throws -> [PlannedSend] {
+    try sends.compactMap { send in
+      if send.needs.isEmpty { return send }
+      var send = send
+      for (name, value) in send.payload {
+        guard let local = value.string, LocalFields.isLocalID(local) else { continue }
+        let creation = try state.creation(
+          stampID: send.edit.stampID, localID: local, lineage: send.edit.lineage)
+        guard let id = creation?.recordID else {
+          let words = "\(name) refers to a record that did not reach the org"
+          try state.move(send.operation(sender: ""), to: "dropped")
+          try settle([(send.edit, Settlement(.blocked, .because(words)))], snapshotID)
+          return nil
+        }
+        send.payload[name] = .string(id)
+      }
+      return send
+    }
+  }
+
+  /// Batches in the order of the sync ups, then create, update, upsert, delete as the SDK has it.
+  private func batches(of sends: [PlannedSend]) -> [SendBatch] {
+    var groups: [(key: BatchKey, sends: [PlannedSend])] = []
+    for send in sends {
+      let key = BatchKey(
+        rule: send.rule, action: send.action, isConditional: send.isConditional(options),
+        sobject: send.action == .upsert ? send.sobject : "")
+      if let index = groups.firstIndex(where: { $0.key == key }) {
+        groups[index].sends.append(send)
+      } else {
+        groups.append((key, [send]))
+      }
+    }
+    groups.sort { $0.key.order < $1.key.order }
+    return groups.flatMap { key, sends in
+      let size = key.isConditional ? Session.compositeLimit : rules[key.rule].batchSize
+      return stride(from: 0, to: sends.count, by: size).map {
+        SendBatch(sends: Array(sends[$0..<min($0 + size, sends.count)]))
+      }
+    }
+  }
+
+  private struct BatchKey: Hashable {
+    var rule: Int
+    var action: OperationAction
+    var isConditional: Bool
+    var sobject: String
+
+    var order: (Int, Int, Int, String) {
+      let place = [OperationAction.create: 0, .update: 1, .upsert: 2, .delete: 3]
+      return (rule, place[action] ?? 0, isConditional ? 1 : 0, sobject)
+    }
+  }
+
+  // MARK: one batch
+
+  private func send(
+    _ batch: SendBatch, _ snapshotID: String, _ access: OrgRecords, attempt: Int64 = 1
+  ) async throws {
+    var batch = batch
+    if batch.action == .delete { batch.sends = try await recheck(batch, access) }
+    if batch.sends.isEmpty { return }
+    guard let answers = try await exchange(batch, snapshotID, access, attempt) else { return }
+    let locked = try record(answers, snapshotID, isLast: attempt >= Self.lockAttempts)
+    try await readBack(answers, snapshotID, access)
+    if locked.isEmpty { return }
+    // Fewer rows at a time hold fewer locks.
+    try await options.pause(min(1000 << (attempt - 1), 5000))
+    for part in Self.halves(of: locked) {
+      try await send(part, snapshotID, access, attempt: attempt + 1)
+    }
+  }
+
+  private static func halves(of sends: [PlannedSend]) -> [SendBatch] {
+    let half = sends.count / 2
+    if half == 0 { return [SendBatch(sends: sends)] }
+    return [SendBatch(sends: Array(sends[..<half])), SendBatch(sends: Array(sends[half...]))]
+  }
+
+  /// Reads dates once more, right before deletes under LEAVE_IF_CHANGED.
+  ///
+  /// A delete cannot carry a condition. What moved is decided anew.
+  private func recheck(_ batch: SendBatch, _ access: OrgRecords) async throws -> [PlannedSend] {
+    let watched = batch.sends.filter { $0.condition != nil }
+    guard !watched.isEmpty else { return batch.sends }
+    var moved: Set<Int64> = []
+    for (sobject, group) in Dictionary(grouping: watched, by: \.sobject) {
+      let field = rules[group[0].rule].target.modificationDateFieldName
+      let found = try await access.read(
+        sobject, ids: group.compactMap(\.recordID), fields: ["Id", field])
+      for send in group where !redone.contains(send.edit.id) {
+        let date = send.recordID.flatMap { found[$0]?[field]?.string }
+        if date != send.condition { moved.insert(send.edit.id) }
+      }
+    }
+    for send in batch.sends where moved.contains(send.edit.id) {
+      redone.insert(send.edit.id)
+      try state.move(send.operation(sender: ""), to: "dropped")
+    }
+    return batch.sends.filter { !moved.contains($0.edit.id) }
+  }
+
+  /// Sends a batch, when `sent` is on the disk; nil when its parts were sent instead.
+  private func exchange(
+    _ batch: SendBatch, _ snapshotID: String, _ access: OrgRecords, _ attempt: Int64
+  ) async throws -> [(PlannedSend, RowAnswer)]? {
+    try checkDeadline()
+    let operations = batch.sends.map { $0.operation(sender: access.session.identity.username) }
+    try state.markSent(operations, now: access.session.serverDate ?? run.now)
+    do {
+      let answers = try await BatchRequest(session: access.session, options: options).send(batch)
+      return Array(zip(batch.sends, answers))
+    } catch {
+      if error.isAmbiguous { return batch.sends.map { ($0, .unknown(error.message)) } }
+      if SnapshotPlanner.isAboutTheObject(error) {
+        let canSplit = batch.sends.count > 1 && error.kind != .notFound
+        guard canSplit, error.kind != .permission else {
+          return batch.sends.map {
+            ($0, .refused(code: error.code, message: error.message, fields: error.fields))
+          }
+        }
+      }
+      try state.connection.transaction {
+        for operation in operations { try state.finish(operation, .again) }
+      }
+      guard SnapshotPlanner.isAboutTheObject(error) else { throw error }
+      // One row can spoil a whole request: halves are sent until it stands alone.
+      for part in Self.halves(of: batch.sends) {
+        try await send(part, snapshotID, access, attempt: attempt)
+      }
+      return nil
+    }
+  }
+
+  // MARK: answers
+
+  /// Enters what the org said of each row, in one transaction; returns the rows that were locked.
+  private func record(
+    _ answers: [(PlannedSend, RowAnswer)], _ snapshotID: String, isLast: Bool
+  ) throws -> [PlannedSend] {
+    var locked: [PlannedSend] = []
+    var refused = 0
+    try state.connection.transaction {
+      for (send, answer) in answers {
+        switch try enter(send, answer, isLast: isLast) {
+        case .locked: locked.append(send)
+        case .refused: refused += 1
+        case .accepted: summary.writes += 1
+        case .left: break
+        }
+      }
+    }
+    if let first = answers.first?.0 {
+      report(
+        .sent(
+          snapshotID: snapshotID, soup: first.edit.row.soup, action: first.action.rawValue,
+          records: answers.count, refused: refused))
+    }
+    return locked
+  }
+
+  private enum Entered { case accepted, refused, locked, left }
+
+  private func enter(
+    _ send: PlannedSend, _ answer: RowAnswer, isLast: Bool
+  ) throws -> Entered {
+    let operation = send.operation(sender: "")
+    switch answer {
+    case .done(let id, let created):
+      try state.finish(operation, .done(recordID: id))
+      try state.settle(
+        send.edit.id, run: run.id, outcome(of: operation, send.edit, id: id, created: created))
+      return .accepted
+    case .changed:
+      try state.finish(operation, .conflict)
+      if redone.insert(send.edit.id).inserted { return .left }
+      try state.settle(send.edit.id, run: run.id, Settlement(.conflict, send.expected.detail))
+      return .refused
+    case .absent(let code, let message):
+      try state.finish(operation, .rejected(code: code, message: message))
+      if redone.insert(send.edit.id).inserted { return .left }
+      try refuse(send, code, message, [])
+      return .refused
+    case .locked(let code, let message):
+      if !isLast {
+        try state.finish(operation, .again)
+        return .locked
+      }
+      try state.finish(operation, .rejected(code: code, message: message))
+      try refuse(send, code, message, [])
+      return .refused
+    case .refused(let code, let message, let fields):
+      try state.finish(operation, .rejected(code: code, message: message))
+      try refuse(send, code, message, fields)
+      return .refused
+    case .unknown(let message):
+      try state.finish(operation, .doubt)
+      try state.settle(
+        send.edit.id, run: run.id,
+        Settlement(.inDoubt, .because("no answer came back: \(message)")))
+      return .left
+    }
+  }
+
+  private func refuse(
+    _ send: PlannedSend, _ code: String?, _ message: String, _ fields: [String]
+  ) throws {
+    var detail = send.expected.detail
+    detail.code = code
+    detail.message = message
+    detail.errorFields = fields
+    try state.settle(send.edit.id, run: run.id, Settlement(.failed, detail))
+  }
+
+  /// The verdict of a write that was done.
+  func outcome(
+    of operation: OperationRow, _ edit: OpenEdit?, id: String?, created: Bool?
+  ) -> Settlement {
+    var settlement = operation.expected
+    if let id { settlement.detail.recordID = id }
+    if created == false { settlement.verdict = .updated }
+    if let other = edit?.creation?.deviceRecordID, let id, other != id, operation.action != .update
+    {
+      settlement.verdict = .createdTwice
+      settlement.detail.otherID = other
+    }
+    return settlement
+  }
+
+  // MARK: after the writes
+
+  /// Reads once what a batch left, so that our own writes are no conflicts later; then finds out
+  /// what is in doubt.
+  private func readBack(
+    _ answers: [(PlannedSend, RowAnswer)], _ snapshotID: String, _ access: OrgRecords
+  ) async throws {
+    var written: [OperationRow] = []
+    var isDoubtful = false
+    for (send, answer) in answers {
+      if case .done(let id, _) = answer, send.action != .delete {
+        var operation = send.operation(sender: access.session.identity.username)
+        operation.recordID = id ?? send.recordID
+        written.append(operation)
+      }
+      if case .unknown = answer { isDoubtful = true }
+    }
+    try await noteLeft(written, access)
+    if isDoubtful { try await settleDoubts(of: snapshotID) }
+  }
+
+  /// Notes the dates and values of records that we wrote.
+  func noteLeft(_ operations: [OperationRow], _ access: OrgRecords) async throws {
+    for (sobject, group) in Dictionary(grouping: operations, by: \.sobject).sorted(by: {
+      $0.key < $1.key
+    }) {
+      do {
+        let describe = try await access.describe(sobject)
+        let names = Set(group.flatMap(\.payload.names)).filter { describe.field($0) != nil }
+        let dates = ["LastModifiedDate", "LastModifiedById"].filter { describe.field($0) != nil }
+        let fields = Set(["Id"] + names + dates).sorted()
+        let found = try await access.read(
+          sobject, ids: group.compactMap(\.recordID), fields: fields)
+        try state.connection.transaction {
+          for operation in group {
+            let record = operation.recordID.flatMap { found[$0] } ?? [:]
+            // Somebody else wrote in between: what stands there is not ours.
+            let isOurs = record["LastModifiedById"]?.string == access.session.identity.userID
+            let date = isOurs ? record["LastModifiedDate"]?.string : nil
+            try state.noteLeft(operation, date: date, fields: isOurs ? record : [:])
+          }
+        }
+      } catch let error as OrgError {
+        // The writes stand; a later return of the device is compared without their dates.
+        guard SnapshotPlanner.isAboutTheObject(error) else { throw error }
+        summary.warnings.append("what was written to \(sobject) could not be read back")
+      }
+    }
+  }
+}

@@ -1,0 +1,268 @@
+import JSON
+import MobileSync
+import Salesforce
+import System
+
+/// Whom a session acts as.
+package enum SessionRequest: Sendable, Hashable {
+  /// The user of a snapshot.
+  case user(username: String, id: String)
+  /// The pipeline's integration user.
+  case integration
+}
+
+/// Sends the edits of the ledger to the org, and gives each its verdict.
+///
+/// Used by one task; its ledger is read and written on the task's thread, so the task should
+/// prefer a `StoreThread`.
+package final class Reconciler {
+  let state: StateDatabase
+  let options: ReconcileOptions
+  let rules: [SyncUpRule]
+  let report: (ReconcileEvent) -> Void
+  private let sessionFor: @Sendable (SessionRequest) async throws -> Session?
+  private var sessions: [SessionRequest: Session?] = [:]
+  var run = RunRow(
+    number: 0, id: "", pipeline: "", now: 0, started: 0, configHash: "", host: "")
+  var summary = ReconcileSummary()
+  /// Edits that were decided anew after the org's answer; each only once.
+  var redone: Set<Int64> = []
+
+  /// A reconciler; `sessionFor` answers nil where the pipeline has no such login.
+  package init(
+    state: StateDatabase, options: ReconcileOptions, syncUps: [SyncUpRule],
+    sessionFor: @escaping @Sendable (SessionRequest) async throws -> Session?,
+    report: @escaping (ReconcileEvent) -> Void = { _ in }
+  ) {
+    self.state = state
+    self.options = options
+    rules = syncUps
+    self.sessionFor = sessionFor
+    self.report = report
+  }
+
+  // MARK: running
+
+  /// Takes up every open edit once and gives it a verdict of this run.
+  ///
+  /// Safe to repeat after a crash: what was sent and not answered is found out, not sent again.
+  package func run(_ run: RunRow) async throws -> ReconcileSummary {
+    self.run = run
+    summary = ReconcileSummary()
+    redone = []
+    try state.connection.transaction {
+      try state.reopenWaiting(run: run.id)
+      try state.settleSuperseded(run: run.id)
+    }
+    do {
+      if try state.snapshotsWithOpenEdits(run: run.id).isEmpty { return try accounted() }
+      // Who proves deletions must get in, or nothing is begun.
+      _ = try await session(.integration)
+      try await settleDoubts()
+      var passed: Set<String> = []
+      while let snapshotID = try state.snapshotsWithOpenEdits(run: run.id).first {
+        try await reconcile(snapshotID, isFirst: passed.insert(snapshotID).inserted)
+      }
+    } catch let error as OrgError where error.kind == .cancelled {
+      throw CancellationError()
+    } catch let error as OrgError {
+      interrupt(error)
+      try holdTheRest(error.description)
+    } catch is DeadlineReached {
+      summary.interruption = "the run's deadline was reached"
+      summary.interruptionKind = .later
+      try holdTheRest("the run's deadline was reached")
+    }
+    return try accounted()
+  }
+
+  /// What a run would do, with the verdicts that are expected; reads only.
+  package func plan() async throws -> ReconcilePlan {
+    var result = ReconcilePlan()
+    var passed: Set<Int64> = []
+    let doubtful = Set(
+      try state.unfinishedOperations().filter { $0.state != "planned" }.map(\.editID))
+    for snapshotID in try state.snapshotsWithOpenEdits(run: "") {
+      while true {
+        let edits = try state.openEdits(run: "", snapshotID: snapshotID, passed: passed)
+        if edits.isEmpty { break }
+        passed.formUnion(edits.map(\.id))
+        let inDoubt = edits.filter { doubtful.contains($0.id) }
+        result.add(inDoubt.map { ($0, Settlement(.inDoubt)) }, snapshotID)
+        let rest = edits.filter { !doubtful.contains($0.id) }
+        guard let access = try await access(to: snapshotID) else {
+          result.add(rest.map { ($0, Self.noLogin) }, snapshotID)
+          continue
+        }
+        var planner = planner(snapshotID, access)
+        planner.assumedClosed = passed
+        result.add(try await planner.plan(rest))
+      }
+    }
+    return result
+  }
+
+  private func reconcile(_ snapshotID: String, isFirst: Bool) async throws {
+    var edits = try state.openEdits(run: run.id, snapshotID: snapshotID)
+    let doubtful = Set(try state.unfinishedOperations().map(\.editID))
+    try settle(
+      edits.filter { doubtful.contains($0.id) }.map {
+        ($0, Settlement(.inDoubt, .because("it was sent, and the org could not be asked about it")))
+      }, snapshotID)
+    edits.removeAll { doubtful.contains($0.id) }
+    if isFirst { report(.began(snapshotID: snapshotID, edits: edits.count)) }
+    let access: OrgRecords?
+    do {
+      access = try await self.access(to: snapshotID)
+    } catch let error as OrgError where error.kind == .authentication || error.kind == .permission {
+      try hold(edits, "cannot act as the user: \(error.message)")
+      return
+    }
+    guard let access else {
+      try settle(edits.map { ($0, Self.noLogin) }, snapshotID)
+      return
+    }
+    let plan = try await planner(snapshotID, access).plan(edits)
+    try settle(plan.settled, snapshotID)
+    if plan.isHeld {
+      summary.awaiting[snapshotID] = plan.digest
+      let words = "more changes than the guard lets through; --confirm \(plan.digest) sends them"
+      try settle(plan.sends.map { ($0.edit, Settlement(.held, .because(words))) }, snapshotID)
+      return
+    }
+    try await send(plan, access)
+  }
+
+  static let noLogin = Settlement(.held, .because("there is no login for the snapshot's user"))
+
+  // MARK: sessions
+
+  func planner(_ snapshotID: String, _ access: OrgRecords) -> SnapshotPlanner {
+    SnapshotPlanner(
+      state: state, options: options, rules: rules, snapshotID: snapshotID, records: access,
+      report: report)
+  }
+
+  /// Whom the edits of a snapshot are sent as.
+  func access(to snapshotID: String) async throws -> OrgRecords? {
+    try checkDeadline()
+    let integration = try await session(.integration)
+    guard options.sendAs == .user, snapshotID != "global",
+      let username = try state.snapshotRow(id: snapshotID)?.username
+    else { return integration.map { OrgRecords(session: $0, integration: $0) } }
+    do {
+      guard let own = try await session(.user(username: username, id: snapshotID)) else {
+        return nil
+      }
+      return OrgRecords(session: own, integration: integration)
+    } catch let error as OrgError
+      where error.kind == .authentication && options.onInactiveUser == .integration
+    {
+      guard let integration else { throw error }
+      return OrgRecords(session: integration, integration: integration)
+    }
+  }
+
+  private func session(_ request: SessionRequest) async throws -> Session? {
+    if let known = sessions[request] { return known }
+    let session = try await sessionFor(request)
+    sessions[request] = .some(session)
+    return session
+  }
+
+  struct DeadlineReached: Error {}
+
+  /// Ends the work between two requests when the time is over or the task was cancelled.
+  func checkDeadline() throws {
+    try Task.checkCancellation()
+    if let deadline = options.deadline, Clock.monotonicNanoseconds() >= deadline {
+      throw DeadlineReached()
+    }
+  }
+
+  // MARK: verdicts
+
+  /// Gives verdicts in one transaction.
+  func settle(_ settled: [(OpenEdit, Settlement)], _ snapshotID: String) throws {
+    guard !settled.isEmpty else { return }
+    try state.connection.transaction {
+      for (edit, settlement) in settled {
+        try state.settle(edit.id, run: run.id, settlement)
+      }
+    }
+    for (edit, settlement) in settled {
+      report(
+        .settled(snapshotID: snapshotID, soup: edit.row.soup, verdict: settlement.verdict))
+    }
+  }
+
+  private func hold(_ edits: [OpenEdit], _ words: String) throws {
+    try state.connection.transaction {
+      for edit in edits {
+        try state.settle(edit.id, run: run.id, Settlement(.held, .because(words)))
+      }
+    }
+    summary.warnings.append("\(edits.count) edits are held: \(words)")
+  }
+
+  private func interrupt(_ error: OrgError) {
+    summary.interruption = error.description
+    summary.interruptionKind = error.kind == .authentication ? .authentication : .later
+  }
+
+  /// What was not tried is held; what was sent without an answer is in doubt.
+  private func holdTheRest(_ words: String) throws {
+    let unfinished = try state.unfinishedOperations()
+    let doubtful = Set(unfinished.filter { $0.state != "planned" }.map(\.editID))
+    try state.connection.transaction {
+      for operation in unfinished where operation.state == "planned" {
+        try state.move(operation, to: "dropped")
+      }
+    }
+    while let snapshotID = try state.snapshotsWithOpenEdits(run: run.id).first {
+      let edits = try state.openEdits(run: run.id, snapshotID: snapshotID)
+      try settle(
+        edits.map { edit in
+          let verdict: Verdict = doubtful.contains(edit.id) ? .inDoubt : .held
+          return (edit, Settlement(verdict, .because(words)))
+        }, snapshotID)
+    }
+  }
+
+  private func accounted() throws -> ReconcileSummary {
+    let account = try state.account(run: run.id)
+    summary.edits = account.edits
+    summary.verdicts = account.verdicts
+    let sum = account.verdicts.values.reduce(0, +)
+    guard sum == account.edits else {
+      throw StateError.unaccounted(run: run.id, edits: account.edits, verdicts: sum)
+    }
+    return summary
+  }
+}
+
+extension ReconcilePlan {
+  mutating func add(_ settled: [(OpenEdit, Settlement)], _ snapshotID: String) {
+    for (edit, settlement) in settled { add(edit, nil, settlement, snapshotID) }
+  }
+
+  mutating func add(_ plan: SnapshotPlan) {
+    for (edit, settlement) in plan.settled { add(edit, nil, settlement, plan.snapshotID) }
+    for send in plan.sends {
+      let expected = plan.isHeld ? Settlement(.held, send.expected.detail) : send.expected
+      add(send.edit, send.action, expected, plan.snapshotID)
+    }
+    if !plan.sends.isEmpty { digests[plan.snapshotID] = plan.digest }
+    if plan.isHeld { held.append(plan.snapshotID) }
+  }
+
+  private mutating func add(
+    _ edit: OpenEdit, _ action: OperationAction?, _ settlement: Settlement, _ snapshotID: String
+  ) {
+    edits.append(
+      PlannedEdit(
+        editID: edit.id, snapshotID: snapshotID, soup: edit.soup, sobject: edit.sobject,
+        recordID: edit.recordID ?? edit.localID, action: action, verdict: settlement.verdict,
+        detail: settlement.detail))
+  }
+}

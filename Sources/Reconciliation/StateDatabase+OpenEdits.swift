@@ -1,0 +1,239 @@
+import SQLite
+
+extension StateDatabase {
+  /// The snapshots that have edits which this run has to take up.
+  func snapshotsWithOpenEdits(run: String) throws -> [String] {
+    try connection.texts(
+      """
+      SELECT DISTINCT r.snapshot_id FROM edit e JOIN returned r ON r.id = e.return_id
+      WHERE e.state <> 'closed'
+        AND NOT EXISTS (SELECT 1 FROM outcome x WHERE x.run_id = \(run) AND x.edit_id = e.id)
+      ORDER BY 1
+      """)
+  }
+
+  /// The edits of a snapshot that have no verdict of this run yet, in order of arrival; of several
+  /// edits of one device and record only the first, unless it is among `passed`.
+  func openEdits(run: String, snapshotID: String, passed: Set<Int64> = []) throws -> [OpenEdit] {
+    var edits: [OpenEdit] = []
+    var seen: Set<String> = []
+    try connection.rows(
+      Self.selection + """
+         WHERE e.state <> 'closed' AND r.snapshot_id = \(snapshotID)
+          AND NOT EXISTS (SELECT 1 FROM outcome x WHERE x.run_id = \(run) AND x.edit_id = e.id)
+        ORDER BY e.id
+        """
+    ) { row in
+      let edit = Self.openEdit(row)
+      if passed.contains(edit.id) { return }
+      let record =
+        edit.creation.map { "c\($0.id)" } ?? edit.serverID.map { "r\(edit.lineage) \($0)" }
+      let key = record.map { "\($0) \(edit.row.store.text) \(edit.row.soup)" }
+      guard key.map({ seen.insert($0).inserted }) ?? true else { return }
+      edits.append(edit)
+    }
+    return edits
+  }
+
+  private static let selection: SQL = """
+    SELECT e.store, e.soup, e.entry_id, e.id, e.return_id, e.lineage_id, r.handback,
+      r.arrived_ms, r.issued_ms, r.stamp_id, e.operation, e.sobject, e.record_id, e.local_id,
+      e.creation_id, c.record_id, c.device_record_id, e.modification_date, e.content,
+      e.element, e.base, e.finding, e.unordered_with, r.snapshot_id
+    FROM edit e JOIN returned r ON r.id = e.return_id LEFT JOIN creation c ON c.id = e.creation_id
+    """
+
+  private static func openEdit(_ row: borrowing Row) -> OpenEdit {
+    func integer(_ index: Int) -> Int64? { row.isNull(index) ? nil : row.integer(index) }
+    let creation = integer(14).map {
+      OpenEdit.Creation(id: $0, recordID: row.text(15), deviceRecordID: row.text(16))
+    }
+    return OpenEdit(
+      id: row.integer(3), returnID: row.integer(4), lineage: row.integer(5),
+      handback: integer(6), arrived: row.integer(7), issued: integer(8),
+      stampID: row.text(9) ?? "",
+      row: RowKey(
+        store: StoreKey(text: row.text(0) ?? ""), soup: row.text(1) ?? "",
+        soupEntryID: row.integer(2)),
+      operation: EditOperation(rawValue: row.text(10) ?? "") ?? .update, sobject: row.text(11),
+      serverID: row.text(12), localID: row.text(13), creation: creation,
+      modificationDate: row.text(17), content: row.text(18) ?? "", element: Array(row.bytes(19)),
+      base: row.text(20).flatMap(StoredBase.base), finding: row.text(21),
+      unorderedWith: integer(22))
+  }
+
+  // MARK: outcomes
+
+  /// Takes back the verdicts of edits that a resumed run left waiting: it takes them up again.
+  func reopenWaiting(run: String) throws {
+    try connection.run(
+      """
+      DELETE FROM outcome WHERE run_id = \(run)
+        AND edit_id IN (SELECT id FROM edit WHERE state <> 'closed')
+      """)
+  }
+
+  /// Takes back one edit's verdict of this run: it is decided anew.
+  func reopen(_ edit: Int64, run: String) throws {
+    try connection.run("DELETE FROM outcome WHERE run_id = \(run) AND edit_id = \(edit)")
+  }
+
+  /// An earlier edit of the same record and device that is not closed: later ones wait for it.
+  func openPredecessor(of edit: OpenEdit) throws -> (id: Int64, isInDoubt: Bool)? {
+    let same: SQL
+    if let creation = edit.creation {
+      same = "e.creation_id = \(creation.id)"
+    } else if let serverID = edit.serverID {
+      same = "e.record_id = \(serverID) AND e.lineage_id = \(edit.lineage)"
+    } else {
+      return nil
+    }
+    let row = try connection.first(
+      """
+      SELECT e.id, EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id
+        AND o.state IN ('sent', 'doubt'))
+      FROM edit e WHERE \(same) AND e.state <> 'closed' AND e.id < \(edit.id)
+        AND e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup) ORDER BY e.id LIMIT 1
+      """)
+    return row.map { ($0[0].integer ?? 0, $0[1].integer == 1) }
+  }
+
+  /// Which snapshot an edit belongs to, and what the ledger knows of its record.
+  func openEdit(id: Int64) throws -> (snapshotID: String, edit: OpenEdit)? {
+    var found: (String, OpenEdit)?
+    try connection.rows(Self.selection + " WHERE e.id = \(id)") { row in
+      found = (row.text(23) ?? "", Self.openEdit(row))
+    }
+    return found
+  }
+
+  /// Gives an edit its verdict of this run, and puts it into the state that the verdict means.
+  func settle(_ edit: Int64, run: String, _ settlement: Settlement) throws {
+    let state = settlement.verdict.isWaiting ? "waiting" : "closed"
+    try connection.run(
+      """
+      INSERT INTO outcome VALUES (\(run), \(edit), \(settlement.verdict.rawValue),
+        \(settlement.detail.json.text))
+      ON CONFLICT (run_id, edit_id) DO UPDATE SET verdict = excluded.verdict,
+        detail = excluded.detail
+      """)
+    try connection.run(
+      """
+      UPDATE edit SET verdict = \(settlement.verdict.rawValue), state = \(state)
+      WHERE id = \(edit)
+      """)
+  }
+
+  /// Enters what was superseded since the last run into this one: each such edit is reported once.
+  func settleSuperseded(run: String) throws {
+    try connection.run(
+      """
+      INSERT INTO outcome
+      SELECT \(run), e.id, 'superseded', CASE WHEN e.superseded_by IS NULL THEN '{}'
+        ELSE json_object('otherEdits', json_array(e.superseded_by)) END
+      FROM edit e WHERE e.verdict = 'superseded' AND e.state = 'closed' AND NOT EXISTS (
+        SELECT 1 FROM outcome x WHERE x.edit_id = e.id AND x.verdict = 'superseded')
+      """)
+  }
+
+  /// How many edits this run had to account for and how many verdicts it gave; they are equal, or
+  /// something is broken.
+  func account(run: String) throws -> (edits: Int, verdicts: [Verdict: Int]) {
+    var verdicts: [Verdict: Int] = [:]
+    for row in try connection.all(
+      "SELECT verdict, count(*) FROM outcome WHERE run_id = \(run) GROUP BY verdict")
+    {
+      guard let verdict = Verdict(rawValue: row[0].text ?? "") else { continue }
+      verdicts[verdict] = Int(row[1].integer ?? 0)
+    }
+    let open = try connection.integer(
+      """
+      SELECT count(*) FROM edit e WHERE e.state <> 'closed'
+        AND NOT EXISTS (SELECT 1 FROM outcome x WHERE x.run_id = \(run) AND x.edit_id = e.id)
+      """)
+    return (verdicts.values.reduce(0, +) + Int(open ?? 0), verdicts)
+  }
+
+  // MARK: what others did
+
+  /// Every claim on a record: by its Id, or by the Id that a creation got.
+  func claims(recordID: String) throws -> [RecordClaim] {
+    let rows = try connection.all(
+      """
+      SELECT e.id, e.lineage_id, r.handback, r.arrived_ms, e.verdict,
+        (SELECT coalesce(o.server_date, 'unknown') FROM operation o
+          WHERE o.edit_id = e.id AND o.state = 'done' ORDER BY o.id DESC LIMIT 1), e.state
+      FROM edit e JOIN returned r ON r.id = e.return_id
+      WHERE e.operation <> 'synced' AND e.finding IS NULL AND e.id IN (
+        SELECT id FROM edit WHERE record_id = \(recordID)
+        UNION SELECT f.id FROM creation c JOIN edit f ON f.creation_id = c.id
+          WHERE c.record_id = \(recordID))
+      ORDER BY e.id
+      """)
+    return rows.map(Self.claim)
+  }
+
+  /// Every claim on a record that a device made and the org does not have yet.
+  func claims(creationID: Int64) throws -> [RecordClaim] {
+    let rows = try connection.all(
+      """
+      SELECT e.id, e.lineage_id, r.handback, r.arrived_ms, e.verdict, NULL, e.state
+      FROM edit e JOIN returned r ON r.id = e.return_id
+      WHERE e.creation_id = \(creationID) AND e.operation <> 'synced' ORDER BY e.id
+      """)
+    return rows.map(Self.claim)
+  }
+
+  private static func claim(_ row: [SQLiteValue]) -> RecordClaim {
+    // An edit that a retry opened is undecided whatever it was before.
+    let isOpen = row[6].text == "open"
+    return RecordClaim(
+      editID: row[0].integer ?? 0, lineage: row[1].integer ?? 0, handback: row[2].integer,
+      arrived: row[3].integer ?? 0,
+      verdict: isOpen ? nil : row[4].text.flatMap(Verdict.init(rawValue:)),
+      writtenDate: row[5].text)
+  }
+
+  /// What the last write of a lineage to a record left; nil when it never wrote, or when nothing
+  /// is known of what it left.
+  func ownWrite(of ancestry: Ancestry, recordID: String) throws -> BaseRule.OwnWrite? {
+    let rows = try connection.all(
+      """
+      SELECT e.lineage_id, r.handback, o.server_date, o.left_values, o.payload
+      FROM operation o JOIN edit e ON e.id = o.edit_id JOIN returned r ON r.id = e.return_id
+      WHERE o.result_id = \(recordID) AND o.state = 'done' ORDER BY o.id DESC
+      """)
+    for row in rows where ancestry.owns(lineage: row[0].integer ?? 0, handback: row[1].integer) {
+      guard let date = row[2].text else { return nil }
+      return BaseRule.OwnWrite(
+        date: date, fields: try parse(row[3].text, "a write").object ?? [:],
+        sent: try parse(row[4].text, "a write").object ?? [:])
+    }
+    return nil
+  }
+
+  /// The creation that a local id of a bundle stands for.
+  func creation(stampID: String, localID: String, lineage: Int64) throws -> OpenEdit.Creation? {
+    let rows = try connection.all(
+      """
+      SELECT id, record_id, device_record_id FROM creation
+      WHERE stamp_id = \(stampID) AND local_id = \(localID)
+      ORDER BY EXISTS (SELECT 1 FROM edit e WHERE e.creation_id = creation.id
+        AND e.lineage_id = \(lineage)) DESC, id DESC
+      """)
+    return rows.first.map {
+      OpenEdit.Creation(
+        id: $0[0].integer ?? 0, recordID: $0[1].text, deviceRecordID: $0[2].text)
+    }
+  }
+
+  /// How many rows a soup had in a return.
+  func soupTotal(returnID: Int64, _ soup: SoupKey) throws -> Int {
+    Int(
+      try connection.integer(
+        """
+        SELECT total FROM returned_soup WHERE return_id = \(returnID)
+          AND store = \(soup.store.text) AND soup = \(soup.soup)
+        """) ?? 0)
+  }
+}

@@ -1,0 +1,169 @@
+import JSON
+import SQLite
+
+/// One write to the org, from its plan to its outcome.
+struct OperationRow {
+  var id: Int64 = 0
+  var editID: Int64
+  var action: OperationAction
+  /// The user name that writes.
+  var sender: String
+  var sobject: String
+  var recordID: String?
+  var externalField: String?
+  var externalValue: String?
+  var payload: JSONObject
+  /// The outcome of success, kept so that a write that is found done later is reported the same.
+  var expected: Settlement
+  var attempt: Int64 = 0
+  var sentMilliseconds: Int64?
+  var state = "planned"
+}
+
+/// What came of one write.
+enum OperationOutcome {
+  case done(recordID: String?)
+  case rejected(code: String?, message: String)
+  /// The condition of an update did not hold.
+  case conflict
+  /// Nobody knows.
+  case doubt
+  /// It certainly did not happen, and may be tried again.
+  case again
+}
+
+extension StateDatabase {
+  /// Enters the plan of a snapshot: on the disk before the first request.
+  func plan(_ operations: [OperationRow], run: String) throws -> [OperationRow] {
+    try connection.transaction {
+      try operations.map { operation in
+        try connection.run(
+          """
+          INSERT INTO operation (edit_id, run_id, action, sender, sobject, record_id,
+            external_field, external_value, payload, expected, state)
+          VALUES (\(operation.editID), \(run), \(operation.action.rawValue), \(operation.sender),
+            \(operation.sobject), \(operation.recordID), \(operation.externalField),
+            \(operation.externalValue), \(JSONValue.object(operation.payload).text),
+            \(Self.text(operation.expected)), 'planned')
+          """)
+        var planned = operation
+        planned.id = connection.lastInsertRowID
+        return planned
+      }
+    }
+  }
+
+  /// Notes that a batch is about to leave, by the org's clock: committed before its first byte is.
+  func markSent(_ operations: [OperationRow], now: Int64) throws {
+    try connection.transaction {
+      for operation in operations {
+        try connection.run(
+          """
+          UPDATE operation SET state = 'sent', sent_ms = \(now), attempt = attempt + 1,
+            payload = \(JSONValue.object(operation.payload).text)
+          WHERE id = \(operation.id)
+          """)
+      }
+    }
+  }
+
+  /// Notes what came of one write.
+  func finish(_ operation: OperationRow, _ outcome: OperationOutcome) throws {
+    switch outcome {
+    case .done(let recordID):
+      try connection.run(
+        """
+        UPDATE operation SET state = 'done', result_id = \(recordID ?? operation.recordID)
+        WHERE id = \(operation.id)
+        """)
+      if let recordID, operation.action == .create || operation.action == .upsert {
+        try connection.run(
+          """
+          UPDATE creation SET record_id = \(recordID) WHERE record_id IS NULL
+            AND id = (SELECT creation_id FROM edit WHERE id = \(operation.editID))
+          """)
+      }
+    case .rejected(let code, let message):
+      try connection.run(
+        """
+        UPDATE operation SET state = 'rejected', code = \(code), message = \(message)
+        WHERE id = \(operation.id)
+        """)
+    case .conflict: try move(operation, to: "conflict")
+    case .doubt: try move(operation, to: "doubt")
+    case .again: try move(operation, to: "planned")
+    }
+  }
+
+  /// Moves an operation to another state.
+  func move(_ operation: OperationRow, to state: String) throws {
+    try connection.run("UPDATE operation SET state = \(state) WHERE id = \(operation.id)")
+  }
+
+  /// Notes what a write left in the org.
+  func noteLeft(_ operation: OperationRow, date: String?, fields: JSONObject) throws {
+    try connection.run(
+      """
+      UPDATE operation SET server_date = \(date),
+        left_values = \(JSONValue.object(fields).text) WHERE id = \(operation.id)
+      """)
+  }
+
+  /// The operations that are not finished, and those whose edit has no verdict yet.
+  func unfinishedOperations() throws -> [OperationRow] {
+    try operations(
+      "state IN ('planned', 'sent', 'doubt') ORDER BY id")
+  }
+
+  /// Writes that are done and of which nothing is known yet that they left: the run died before it
+  /// asked.
+  func unreadOperations(run: String) throws -> [OperationRow] {
+    try operations(
+      """
+      state = 'done' AND run_id = \(run) AND action <> 'delete' AND left_values IS NULL ORDER BY id
+      """)
+  }
+
+  private func operations(_ condition: SQL) throws -> [OperationRow] {
+    let rows = try connection.all(
+      """
+      SELECT id, edit_id, action, sender, sobject, record_id, external_field, external_value,
+        payload, expected, attempt, sent_ms, state FROM operation WHERE \(condition)
+      """)
+    return try rows.map { row in
+      OperationRow(
+        id: row[0].integer ?? 0, editID: row[1].integer ?? 0,
+        action: OperationAction(rawValue: row[2].text ?? "") ?? .update, sender: row[3].text ?? "",
+        sobject: row[4].text ?? "", recordID: row[5].text, externalField: row[6].text,
+        externalValue: row[7].text,
+        payload: try parse(row[8].text, "an operation").object ?? [:],
+        expected: settlement(try parse(row[9].text, "an operation")),
+        attempt: row[10].integer ?? 0, sentMilliseconds: row[11].integer, state: row[12].text ?? "")
+    }
+  }
+
+  /// The record that a write made or changed.
+  func resultID(of operation: OperationRow) throws -> String? {
+    try connection.text("SELECT result_id FROM operation WHERE id = \(operation.id)")
+  }
+
+  /// Says whether a record is known to be what a device made: such a one is nobody else's.
+  func isClaimed(recordID: String) throws -> Bool {
+    try connection.integer(
+      """
+      SELECT 1 FROM creation WHERE record_id = \(recordID) OR device_record_id = \(recordID)
+      """) != nil
+  }
+
+  private static func text(_ settlement: Settlement) -> String {
+    JSONValue.object([
+      "verdict": .string(settlement.verdict.rawValue), "detail": settlement.detail.json,
+    ]).text
+  }
+
+  private func settlement(_ value: JSONValue) -> Settlement {
+    Settlement(
+      value["verdict"]?.string.flatMap(Verdict.init(rawValue:)) ?? .updated,
+      OutcomeDetail(json: value["detail"] ?? .null))
+  }
+}

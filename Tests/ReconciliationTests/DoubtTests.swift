@@ -1,0 +1,143 @@
+import JSON
+import LocalOrg
+import Reconciliation
+import Testing
+
+/// Requests whose answers are lost, before and after the org did what they ask.
+struct DoubtTests {
+  @Test(arguments: [true, false])
+  func `a create whose answer is lost is made once`(_ afterCommit: Bool) async throws {
+    let day = try FieldDay()
+    try day.handBack([
+      day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"]),
+      day.created("accounts", "Account", "local_2", ["Name": "Twin"]),
+      day.created("accounts", "Account", "local_3", ["Name": "Twin"]),
+    ])
+    day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: afterCommit))
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "created 3")
+    #expect(try day.count("SELECT Id FROM Account") == 3)
+  }
+
+  @Test func `inside the quiet window a create stays in doubt, and the next run settles it`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.quietWindowSeconds = 900
+    try day.handBack([
+      day.created("accounts", "Account", "local_p", ["Name": "New"]),
+      day.created("contacts", "Contact", "local_c", ["LastName": "Kid", "AccountId": "local_p"]),
+    ])
+    day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
+    #expect(day.verdicts(try await day.run()) == "blocked 1, in doubt 1")
+    #expect(try day.count("SELECT Id FROM Account") == 1)
+    day.options.quietWindowSeconds = 0
+    #expect(day.verdicts(try await day.run()) == "created 2")
+    #expect(try day.count("SELECT Id FROM Account") == 1)
+    #expect(try day.count("SELECT Id FROM Contact WHERE Account.Name = 'New'") == 1)
+  }
+
+  @Test(arguments: [true, false])
+  func `an update and a delete whose answers are lost are found out`(_ afterCommit: Bool)
+    async throws
+  {
+    let day = try FieldDay()
+    let one = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let two = try day.make("Account", ["Name": "Two"])
+    try day.org.transfer(two, to: "ada@example.com")
+    try day.handBack([
+      try day.edited("accounts", "Account", one, ["Phone": "2"]),
+      try day.edited("accounts", "Account", two, [:], deleted: true),
+    ])
+    day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: afterCommit))
+    day.server.faults.add(
+      .kind(.collectionDelete), nth: 1, times: 1, .status(503, code: "X", afterCommit: afterCommit))
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "deleted 1, updated 1")
+    #expect(try day.record("Account", one)["Phone"] == "2")
+  }
+
+  @Test func `a record that agrees in part leaves the create to a person`() async throws {
+    let day = try FieldDay()
+    try day.handBack([
+      day.created(
+        "accounts", "Account", "local_1", ["Name": "New", "Phone": "1", "Industry": "Energy"])
+    ])
+    let ada = day.ada
+    day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: false))
+    day.server.faults.add(
+      .kind(.query), nth: 1, times: 1,
+      .mutate { org in
+        _ = org.create(
+          "Account", ["Name": "New", "Phone": "1", "Industry": "Banking"], as: ada)
+      })
+    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    #expect(try day.count("SELECT Id FROM Account") == 1)
+  }
+
+  @Test func `a run that died after sending asks and does not send again`() async throws {
+    let day = try FieldDay()
+    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "New"])])
+    let run = try day.state.beginRun(
+      pipeline: "field", now: day.org.now(), configHash: "c", host: "h")
+    day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
+    day.options.quietWindowSeconds = 900
+    _ = try await day.reconciler().run(run)
+    day.options.quietWindowSeconds = 0
+    let writes = day.writes.count
+    let resumed = try #require(try day.state.openRun(now: run.now + 1000))
+    #expect(resumed.id == run.id)
+    let summary = try await day.reconciler().run(resumed)
+    #expect(day.verdicts(summary) == "created 1")
+    #expect(day.writes.count == writes)
+    #expect(try day.count("SELECT Id FROM Account") == 1)
+  }
+
+  @Test func `an org that cannot be reached leaves everything held`() async throws {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    day.server.faults.add(.any, nth: 4, times: 100, .limitExceeded)
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "held 1")
+    #expect(summary.interruptionKind == .later)
+    day.server.faults.removeAll()
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+  }
+
+  @Test func `rows that another writer holds are tried again, a few at a time`() async throws {
+    let day = try FieldDay()
+    day.options.strict = false
+    let ids = try (0..<4).map {
+      try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
+    }
+    try day.handBack(
+      try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) })
+    let locked = JSONValue.object([
+      "success": false,
+      "errors": [
+        ["statusCode": "UNABLE_TO_LOCK_ROW", "message": "unable to lock row", "fields": []]
+      ],
+    ])
+    let body = JSONValue.array(Array(repeating: locked, count: 4)).bytes
+    day.server.faults.add(
+      .kind(.collectionUpdate), nth: 1, times: 1,
+      .respond(.json(200, String(decoding: body, as: UTF8.self))))
+    #expect(day.verdicts(try await day.run()) == "updated 4")
+    #expect(day.server.log.writes.count == 3)
+  }
+
+  @Test func `a row that spoils its whole request stands alone in the end`() async throws {
+    let day = try FieldDay()
+    try day.handBack(
+      (0..<8).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("A\($0)")]) }
+    )
+    // The first request of each half that holds the poison is refused as a whole.
+    for nth in [1, 2, 3, 4] {
+      day.server.faults.add(
+        .kind(.collectionCreate), nth: nth, times: 1, .status(400, code: "JSON_PARSER_ERROR"))
+    }
+    #expect(day.verdicts(try await day.run()) == "created 7, failed 1")
+    #expect(try day.count("SELECT Id FROM Account") == 7)
+  }
+}

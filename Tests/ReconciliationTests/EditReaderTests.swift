@@ -1,0 +1,112 @@
+import JSON
+import Reconciliation
+import SQLite
+import SmartStore
+import TestSupport
+import Testing
+
+struct EditReaderTests {
+  private static let specs = [
+    IndexSpec(path: "Id", type: .string), IndexSpec(path: "__local__", type: .string),
+  ]
+  private static let key = StoreKey(scope: "user", storeName: "default")
+
+  private static func store(
+    _ platform: Platform, _ elements: [String], in directory: TemporaryDirectory
+  ) throws -> String {
+    let path = directory.file("store.db")
+    let store = try Store(creating: path, platform: platform)
+    try store.registerSoup("accounts", indexSpecs: specs)
+    _ = try store.upsert(elements, into: "accounts")
+    try store.close()
+    return path
+  }
+
+  private static func read(_ path: String, _ witnesses: Set<RowKey> = []) throws -> EditReading {
+    try EditReader.read(
+      store: Store(untrusted: path), key: key,
+      soups: [SoupReading(soup: "accounts"), SoupReading(soup: "gone")], witnesses: witnesses,
+      recordMiB: 1)
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `dirty rows are edits, clean ones are witnesses`(_ platform: Platform) throws {
+    let directory = TemporaryDirectory("reader")
+    let path = try Self.store(
+      platform,
+      [
+        #"{"Id":"001000000000001","__local__":false,"attributes":{"type":"Account"}}"#,
+        #"{"Id":"001000000000002AAA","__local__":true,"__locally_updated__":true,"LastModifiedDate":"d","attributes":{"type":"Account"}}"#,
+        #"{"Id":"local_7","__local__":true,"__locally_created__":true,"attributes":{"type":"Account"}}"#,
+        #"{"Id":"001000000000003AAA","__local__":true,"__locally_deleted__":true}"#,
+        #"{"Id":"local_8","__local__":true,"__locally_created__":true,"__locally_deleted__":true}"#,
+        #"{"Id":"001000000000004AAA"}"#,
+      ], in: directory)
+    let first = RowKey(store: Self.key, soup: "accounts", soupEntryID: 1)
+    let reading = try Self.read(path, [first])
+    #expect(reading.edits.map(\.operation) == [.update, .create, .delete, .dropped])
+    #expect(reading.edits.map(\.row.soupEntryID) == [2, 3, 4, 5])
+    #expect(
+      reading.edits.map(\.serverID) == ["001000000000002AAA", nil, "001000000000003AAA", nil])
+    #expect(reading.edits.map(\.localID) == [nil, "local_7", nil, "local_8"])
+    #expect(reading.edits[0].modificationDate == "d")
+    #expect(reading.edits[0].sobject == "Account")
+    #expect(reading.edits.allSatisfy { $0.finding == nil })
+    #expect(reading.witnesses.map(\.serverID) == ["001000000000001AAA"])
+    #expect(reading.totals == [SoupKey(store: Self.key, soup: "accounts"): 6])
+    #expect(reading.missing == ["gone"])
+  }
+
+  @Test func `rows that cannot be read are findings, and the others are read`() throws {
+    let directory = TemporaryDirectory("reader")
+    let dirty = #""__local__":true,"__locally_updated__":true"#
+    let path = try Self.store(
+      .ios,
+      [
+        "{\"Id\":\"001000000000001AAA\",\(dirty)}", "{\"Id\":\"001000000000001AAA\",\(dirty)}",
+        "{\"Id\":\"nonsense\",\(dirty)}", "{\"Id\":7,\(dirty)}", "{\(dirty)}",
+        "{\"Id\":\"001000000000002AAA\",\(dirty)}", "{\"Id\":\"001000000000005AAA\",\(dirty)}",
+        "{\"Id\":\"001000000000006AAA\",\(dirty)}",
+      ], in: directory)
+    let raw = try Connection(path)
+    try raw.execute("UPDATE TABLE_1 SET soup = 'not json' WHERE id = 6")
+    try raw.execute("UPDATE TABLE_1 SET soup = x'00ff' WHERE id = 7")
+    raw.close()
+    let reading = try Self.read(path)
+    #expect(
+      reading.edits.map(\.finding) == [
+        "several changed rows of the soup bear the same Id",
+        "several changed rows of the soup bear the same Id",
+        "Id of the element is no record Id", "Id of the element is not text",
+        "the element has no Id", "the element is no JSON object", "the element is no JSON object",
+        nil,
+      ])
+  }
+
+  @Test func `the element is believed where its index lies, and the index where the element does`()
+    throws
+  {
+    let directory = TemporaryDirectory("reader")
+    let path = try Self.store(
+      .android,
+      [
+        #"{"Id":"001000000000001AAA","__local__":true}"#,
+        #"{"Id":"001000000000002AAA","__local__":false}"#,
+      ], in: directory)
+    let raw = try Connection(path)
+    try raw.execute("UPDATE TABLE_1 SET TABLE_1_1 = 'false' WHERE id = 1")
+    try raw.execute("UPDATE TABLE_1 SET TABLE_1_1 = 'true' WHERE id = 2")
+    raw.close()
+    #expect(try Self.read(path).edits.map(\.row.soupEntryID) == [1, 2])
+  }
+
+  @Test func `an element beyond the limit is a finding without its bytes`() throws {
+    let directory = TemporaryDirectory("reader")
+    let long = String(repeating: "x", count: 2 << 20)
+    let path = try Self.store(
+      .ios, [#"{"Id":"001000000000001AAA","__local__":true,"Name":"\#(long)"}"#], in: directory)
+    let edit = try #require(try Self.read(path).edits.first)
+    #expect(edit.finding == "the element is longer than 1 MiB")
+    #expect(edit.element.isEmpty)
+  }
+}

@@ -1,0 +1,186 @@
+import JSON
+import MobileSync
+import Reconciliation
+import Testing
+
+struct EditRuleTests {
+  static let old = "2026-01-01T00:00:00.000+0000"
+  static let new = "2026-01-02T00:00:00.000Z"
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    let name: String
+    let facts: EditFacts
+    let expected: String
+    var testDescription: String { name }
+  }
+
+  private static func facts(
+    _ operation: SyncOperation, _ mode: MergeMode = .leaveIfChanged,
+    device: JSONObject = ["A": "device", "B": "b"], base: JSONObject? = ["A": "a", "B": "b"],
+    server: ServerRecord = .alive(date: old, fields: ["A": "a", "B": "b"]),
+    date: String? = old, own: BaseRule.OwnWrite? = nil, upserts: Bool = false,
+    recreate: ReconcileOptions.Recreate = .whenProvedDeleted
+  ) -> EditFacts {
+    EditFacts(
+      operation: operation, mode: mode, device: device, deviceDate: date,
+      issued: base.map { BaseRecord(modificationDate: old, fields: $0) }, ownWrite: own,
+      server: server, listed: ["A", "B"], upserts: upserts, recreate: recreate)
+  }
+
+  private static let moved = ServerRecord.alive(date: new, fields: ["A": "server", "B": "b"])
+  private static let unreadable = ServerRecord.unknown(code: "INVALID_FIELD", message: "no")
+
+  static let cases: [Case] = [
+    Case(name: "a create", facts: facts(.create), expected: "send create, created"),
+    Case(
+      name: "a create with an external id", facts: facts(.create, upserts: true),
+      expected: "send upsert, created"),
+    Case(name: "made and deleted there", facts: facts(.dropLocally), expected: "unchanged"),
+    Case(
+      name: "an update of what did not move", facts: facts(.update),
+      expected: "send update if unmodified since \(old), updated"),
+    Case(
+      name: "an update under OVERWRITE carries no condition", facts: facts(.update, .overwrite),
+      expected: "send update, updated"),
+    Case(
+      name: "an update of what moved", facts: facts(.update, server: moved),
+      expected: "conflict"),
+    Case(
+      name: "an update of what moved, under OVERWRITE",
+      facts: facts(.update, .overwrite, server: moved), expected: "send update, updated"),
+    Case(
+      name: "an update that holds the base's values",
+      facts: facts(.update, device: ["A": "a", "B": "b"]), expected: "unchanged"),
+    Case(
+      name: "the base's values of a record that moved",
+      facts: facts(.update, device: ["A": "a", "B": "b"], server: moved), expected: "unchanged"),
+    Case(
+      name: "an update that the org holds already",
+      facts: facts(
+        .update, server: .alive(date: new, fields: ["A": "device", "B": "other"])),
+      expected: "already there"),
+    Case(
+      name: "an edit outside the list only",
+      facts: facts(
+        .update, device: ["A": "a", "C": "edited"], base: ["A": "a", "C": "c"]),
+      expected: "filtered, outside C"),
+    Case(
+      name: "an edit outside the list beside one in it",
+      facts: facts(
+        .update, device: ["A": "x", "C": "edited"], base: ["A": "a", "C": "c"]),
+      expected: "send update if unmodified since \(old), updated, outside C"),
+    Case(
+      name: "without a base the SDK decides", facts: facts(.update, base: nil, server: moved),
+      expected: "conflict, no base"),
+    Case(
+      name: "a device that synchronised on its own, server unmoved",
+      facts: facts(
+        .update, base: nil, server: .alive(date: new, fields: ["A": "s", "B": "b"]), date: new),
+      expected: "send update if unmodified since \(new), updated"),
+    Case(
+      name: "an element without a date is sent", facts: facts(.update, base: nil, date: nil),
+      expected: "send update, updated, no base"),
+    Case(
+      name: "what our own write left is no conflict",
+      facts: facts(
+        .update, server: moved, own: .init(date: new, fields: ["A": "server", "B": "b"])),
+      expected: "send update if unmodified since \(new), updated"),
+    Case(
+      name: "what somebody wrote after us is one",
+      facts: facts(
+        .update, server: .alive(date: "2026-01-03T00:00:00.000Z", fields: ["A": "they"]),
+        own: .init(date: new, fields: ["A": "server"])),
+      expected: "conflict"),
+    Case(
+      name: "a delete", facts: facts(.delete),
+      expected: "send delete if unmodified since \(old), deleted"),
+    Case(
+      name: "a delete of what moved", facts: facts(.delete, server: moved),
+      expected: "conflict"),
+    Case(
+      name: "a delete of what moved, under OVERWRITE",
+      facts: facts(.delete, .overwrite, server: moved), expected: "send delete, deleted"),
+    Case(
+      name: "deleted on both sides", facts: facts(.delete, server: .deleted),
+      expected: "already there"),
+    Case(
+      name: "an update of what was deleted", facts: facts(.update, server: .deleted),
+      expected: "deleted on server"),
+    Case(
+      name: "the same under OVERWRITE is made anew",
+      facts: facts(.update, .overwrite, server: .deleted), expected: "send create, created"),
+    Case(
+      name: "unless the pipeline says never",
+      facts: facts(.update, .overwrite, server: .deleted, recreate: .never),
+      expected: "deleted on server"),
+    Case(
+      name: "what was merged is not made anew",
+      facts: facts(.update, .overwrite, server: .merged(into: "M")),
+      expected: "merged on server M"),
+    Case(
+      name: "what is hidden is not made anew",
+      facts: facts(.update, .overwrite, server: .hidden), expected: "not visible"),
+    Case(
+      name: "unless as the SDK does",
+      facts: facts(.update, .overwrite, server: .hidden, recreate: .asSDK),
+      expected: "send create, created"),
+    Case(
+      name: "a record that cannot be read is not decided",
+      facts: facts(.update, server: unreadable), expected: "failed INVALID_FIELD"),
+    Case(
+      name: "but OVERWRITE asks nothing",
+      facts: facts(.update, .overwrite, server: unreadable), expected: "send update, updated"),
+  ]
+
+  @Test(arguments: cases)
+  func `an edit takes the step of its facts`(_ row: Case) {
+    #expect(Self.text(EditRule.step(row.facts)) == row.expected)
+  }
+
+  private static func text(_ step: EditRule.Step) -> String {
+    func tail(_ settlement: Settlement) -> String {
+      let detail = settlement.detail
+      var text = settlement.verdict.rawValue
+      if let other = detail.otherID { text += " " + other }
+      if let code = detail.code { text += " " + code }
+      let noBase = detail.hasNoBase && [.conflict, .updated].contains(settlement.verdict)
+      if noBase { text += ", no base" }
+      if !detail.outside.isEmpty {
+        text += ", outside " + detail.outside.map(\.name).joined(separator: " ")
+      }
+      return text
+    }
+    switch step {
+    case .settle(let settlement): return tail(settlement)
+    case .send(let action, let settlement, let date):
+      let condition = date.map { " if unmodified since \($0)" } ?? ""
+      return "send \(action.rawValue)\(condition), \(tail(settlement))"
+    }
+  }
+
+  @Test(arguments: [
+    ("1", "1.0", true), ("1e2", "100", true), ("12345678901234567", "12345678901234568", false),
+    ("\"\"", "null", true), ("\"a  \"", "\"a\"", true), ("\" a\"", "\"a\"", false),
+    ("\"2026-01-01T00:00:00.000+0000\"", "\"2026-01-01T00:00:00Z\"", true),
+    ("\"001000000000001\"", "\"001000000000001AAA\"", true), ("true", "\"true\"", false),
+    ("\"a\\r\\nb\"", "\"a\\nb\"", true), ("false", "null", false),
+  ])
+  func `values are compared as an org sees them`(
+    _ one: String, _ other: String, _ same: Bool
+  ) throws {
+    #expect(
+      FieldValue.isSame(try JSONValue(parsing: one), try JSONValue(parsing: other)) == same)
+  }
+
+  @Test func `parents go first, deletions last with their children first, circles stay`() {
+    typealias Node = DependencyOrder.Node
+    let order = DependencyOrder([
+      Node(editID: 1, creates: 11, needs: [12]), Node(editID: 2, creates: 12),
+      Node(editID: 3, deletes: "P"), Node(editID: 4, deletes: "C", refersTo: ["P"]),
+      Node(editID: 5, creates: 15, needs: [16]), Node(editID: 6, creates: 16, needs: [15]),
+      Node(editID: 7, needs: [11]), Node(editID: 8),
+    ])
+    #expect(order.levels == [[2, 8], [1], [7], [4], [3]])
+    #expect(order.cyclic == [5, 6])
+  }
+}

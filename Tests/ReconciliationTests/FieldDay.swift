@@ -1,0 +1,192 @@
+import JSON
+import LocalOrg
+import MobileSync
+import Reconciliation
+import Salesforce
+import TestSupport
+import Testing
+
+/// An org on a free port, a ledger, and devices that hand back edits of its records.
+final class FieldDay {
+  let directory = TemporaryDirectory("field-day")
+  let org: LocalOrg.Org
+  let server: OrgServer
+  let state: StateDatabase
+  let ada: OrgUser
+  let ben: OrgUser
+  let admin: OrgUser
+  var options = ReconcileOptions(quietWindowSeconds: 0, pause: { _ in })
+  var rules: [SyncUpRule] = []
+  var hasIntegration = true
+  private var returns = 0
+  private var entries: Int64 = 0
+
+  static let store = StoreKey(scope: "user", storeName: "default")
+
+  init() throws {
+    org = try LocalOrg.Org(
+      directory: directory.file("org"), options: .init(clockStart: 1_770_000_000_000))
+    ada = try org.addUser(
+      "ada@example.com", firstName: "Ada", lastName: "Abel", profile: "Field Technician")
+    ben = try org.addUser(
+      "ben@example.com", firstName: "Ben", lastName: "Bloch", profile: "Field Technician")
+    try org.addUser("attache@example.com", lastName: "Attache", profile: "Integration")
+    admin = try #require(org.user(named: "admin@example.com"))
+    server = try OrgServer(org: org)
+    state = try StateDatabase(path: directory.file("state.sqlite"))
+    for user in [ada, ben] {
+      try state.save(SnapshotRow(id: user.id, userID: user.id, username: user.username))
+    }
+    rules = [
+      Self.rule("accounts", ["Name", "Phone", "Industry", "Description", "ParentId"]),
+      Self.rule("contacts", ["LastName", "Email", "AccountId", "Department"]),
+    ]
+  }
+
+  static func rule(
+    _ soup: String, _ fields: [String], mode: MergeMode = .leaveIfChanged,
+    create: [String]? = nil, externalID: String? = nil
+  ) -> SyncUpRule {
+    let target = SyncUpTarget(
+      createFieldlist: create, externalIdFieldName: externalID)
+    let definition = SyncDefinition(
+      syncName: "up-" + soup, syncType: .syncUp, soupName: soup, target: .syncUp(target),
+      options: SyncOptions(fieldlist: fields + ["Id", "LastModifiedDate"], mergeMode: mode))
+    guard let rule = SyncUpRule(store: store, definition: definition) else {
+      preconditionFailure("the definition is a sync up")
+    }
+    return rule
+  }
+
+  /// Makes a record in the org that both technicians may edit.
+  @discardableResult
+  func make(_ object: String, _ fields: JSONObject) throws -> String {
+    let outcome = org.create(object, fields, as: admin)
+    if let error = outcome.errors.first { throw error }
+    let id = try #require(outcome.id)
+    try org.share(id, with: "ada@example.com")
+    try org.share(id, with: "ben@example.com")
+    return id
+  }
+
+  /// Somebody else changes a record in the org.
+  func change(_ object: String, _ id: String, _ fields: JSONObject) throws {
+    if let error = org.update(object, id: id, fields, as: admin).errors.first {
+      throw error
+    }
+  }
+
+  /// A record as the org has it.
+  func record(_ object: String, _ id: String) throws -> JSONObject {
+    try org.read(object, id: id, fields: nil, as: admin)
+  }
+
+  func count(_ soql: String) throws -> Int {
+    try org.query(soql, as: admin, includeDeleted: false).totalSize
+  }
+
+  // MARK: devices
+
+  /// A dirty row of a record as it stands in the org now, with members changed on the device.
+  func edited(
+    _ soup: String, _ object: String, _ id: String, _ changes: JSONObject,
+    deleted: Bool = false, hasBase: Bool = true
+  ) throws -> ReturnedEdit {
+    var fields = try record(object, id)
+    fields["attributes"] = ["type": .string(object)]
+    let date = fields["LastModifiedDate"]?.string
+    let base = BaseRecord(modificationDate: date, fields: fields)
+    for (name, value) in changes { fields[name] = value }
+    fields["__local__"] = true
+    fields["__locally_updated__"] = JSONValue(!deleted)
+    fields["__locally_deleted__"] = JSONValue(deleted)
+    entries += 1
+    return ReturnedEdit(
+      row: RowKey(store: Self.store, soup: soup, soupEntryID: entries), created: 1,
+      lastModified: 1000 + entries, element: JSONValue.object(fields).bytes,
+      operation: EditOperation(isCreated: false, isDeleted: deleted), sobject: object,
+      serverID: id, modificationDate: date, base: hasBase ? base : nil)
+  }
+
+  /// A dirty row of a record that the device made.
+  func created(
+    _ soup: String, _ object: String, _ local: String, _ fields: JSONObject
+  ) -> ReturnedEdit {
+    var element = fields
+    element["Id"] = .string(local)
+    element["attributes"] = ["type": .string(object)]
+    element["__local__"] = true
+    element["__locally_created__"] = true
+    entries += 1
+    return ReturnedEdit(
+      row: RowKey(store: Self.store, soup: soup, soupEntryID: entries), created: 1000 + entries,
+      lastModified: 1000 + entries, element: JSONValue.object(element).bytes,
+      operation: .create, sobject: object, localID: local)
+  }
+
+  /// Hands edits back.
+  @discardableResult
+  func handBack(
+    _ edits: [ReturnedEdit], user: OrgUser? = nil, install: String? = nil, handback: Int64? = nil,
+    stamp: String? = nil, issued: Int64? = nil, witnesses: [RowWitness] = []
+  ) throws -> IngestResult {
+    returns += 1
+    let user = user ?? ada
+    return try state.record(
+      return: ReturnRow(
+        sha256: "sha-\(returns)", sourceName: "return-\(returns).zip",
+        stampID: stamp ?? "stamp-\(user.username)", snapshotID: user.id, generation: 1,
+        platform: "ios", install: install ?? "device of \(user.username)", handback: handback,
+        arrived: Int64(returns), issued: issued,
+        soupTotals: [
+          SoupKey(store: Self.store, soup: "accounts"): 40,
+          SoupKey(store: Self.store, soup: "contacts"): 40,
+        ]), edits: edits, witnesses: witnesses)
+  }
+
+  // MARK: runs
+
+  func reconciler() -> Reconciler {
+    let url = server.url
+    let server = server
+    let hasIntegration = hasIntegration
+    return Reconciler(state: state, options: options, syncUps: rules) { request in
+      let username: String
+      switch request {
+      case .user(let name, _): username = name
+      case .integration:
+        guard hasIntegration else { return nil }
+        username = "attache@example.com"
+      }
+      let token = try server.token(for: username, app: "field-app")
+      let org = try Salesforce.Org(
+        url: url, credentials: .accessToken(token), apiVersion: "66.0", caFile: nil,
+        concurrency: 4, pause: .none)
+      return try await org.session()
+    }
+  }
+
+  /// A run of its own.
+  @discardableResult
+  func run() async throws -> ReconcileSummary {
+    let run = try state.beginRun(
+      pipeline: "field", now: org.now(), configHash: "c", host: "h")
+    let summary = try await reconciler().run(run)
+    try state.endRun(id: run.id, exitStatus: 0, summary: "{}")
+    return summary
+  }
+
+  /// The verdicts of the last run, as `verdict count`.
+  func verdicts(_ summary: ReconcileSummary) -> String {
+    summary.verdicts.map { "\($0.key.rawValue) \($0.value)" }.sorted().joined(separator: ", ")
+  }
+
+  /// Every outcome of the last run: `verdict: detail`.
+  func details() throws -> [OutcomeDetail] {
+    let run = try #require(try state.runs(limit: 1).first)
+    return try ReportModel(state: state, run: run.id).edits.map(\.detail)
+  }
+
+  /// What was written since the beginning, by method.
+  var writes: [String] { server.log.writes.map { "\($0.method) \($0.kind)" } }
+}

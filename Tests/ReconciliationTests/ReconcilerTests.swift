@@ -1,0 +1,368 @@
+import JSON
+import LocalOrg
+import Reconciliation
+import Testing
+
+struct ReconcilerTests {
+  @Test func `an update, a create and a delete reach the org`() async throws {
+    let day = try FieldDay()
+    let first = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let second = try day.make("Account", ["Name": "Two"])
+    try day.org.transfer(second, to: "ada@example.com")
+    try day.handBack([
+      try day.edited("accounts", "Account", first, ["Phone": "555"]),
+      try day.edited("accounts", "Account", second, [:], deleted: true),
+      day.created("accounts", "Account", "local_1", ["Name": "Three"]),
+    ])
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "created 1, deleted 1, updated 1")
+    #expect(try day.record("Account", first)["Phone"] == "555")
+    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Three'") == 1)
+    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Two'") == 0)
+    let writes = day.writes.count
+    let again = try await day.run()
+    #expect(again.edits == 0)
+    #expect(day.writes.count == writes)
+  }
+
+  @Test func `what somebody else changed meanwhile is a conflict with all three values`()
+    async throws
+  {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "device"])
+    try day.change("Account", id, ["Phone": "server", "Industry": "Banking"])
+    try day.handBack([edit])
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "conflict 1")
+    #expect(day.writes.isEmpty)
+    let detail = try #require(try day.details().first)
+    #expect(
+      detail.fields == [
+        FieldDifference(
+          name: "Industry", base: "Energy", device: "Energy", server: "Banking"),
+        FieldDifference(
+          name: "Phone", base: "1", device: "device", server: "server", isConflicting: true),
+      ])
+  }
+
+  @Test func `a change between the check and the write is a conflict`() async throws {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "device"])])
+    day.server.faults.add(
+      .kind(.composite), nth: 1, times: 1,
+      .mutate { org in
+        if let admin = org.user(named: "admin@example.com") {
+          _ = org.update("Account", id: id, ["Phone": "server"], as: admin)
+        }
+      })
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "conflict 1")
+    #expect(try day.record("Account", id)["Phone"] == "server")
+  }
+
+  @Test func `a delete is checked once more right before`() async throws {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.org.transfer(id, to: "ada@example.com")
+    try day.handBack([try day.edited("accounts", "Account", id, [:], deleted: true)])
+    day.server.faults.add(
+      .kind(.retrieve), nth: 2, times: 1,
+      .mutate { org in
+        if let admin = org.user(named: "admin@example.com") {
+          _ = org.update("Account", id: id, ["Phone": "server"], as: admin)
+        }
+      })
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "conflict 1")
+    #expect(day.writes.isEmpty)
+  }
+
+  @Test func `overwrite sends over what somebody else changed`() async throws {
+    let day = try FieldDay()
+    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "device"])
+    try day.change("Account", id, ["Phone": "server"])
+    try day.handBack([edit])
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "updated 1")
+    #expect(try day.record("Account", id)["Phone"] == "device")
+  }
+
+  @Test func `what needs no write is told apart`() async throws {
+    let day = try FieldDay()
+    let ids = try (0..<4).map {
+      try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
+    }
+    var same = try day.edited("accounts", "Account", ids[2], ["Phone": "9"])
+    same.modificationDate = "2020-01-01T00:00:00.000+0000"
+    same.base = nil
+    try day.change("Account", ids[2], ["Phone": "9"])
+    let dropped = day.created("accounts", "Account", "local_9", ["Name": "gone"])
+    try day.handBack([
+      try day.edited("accounts", "Account", ids[0], [:]),
+      try day.edited("accounts", "Account", ids[1], ["Website": "https://example.com"]),
+      same,
+      ReturnedEdit(
+        row: dropped.row, created: 1, lastModified: 2, element: dropped.element,
+        operation: .dropped, sobject: "Account", localID: "local_9"),
+      try day.edited("unknown", "Account", ids[3], ["Phone": "2"]),
+    ])
+    let summary = try await day.run()
+    #expect(
+      day.verdicts(summary) == "already there 1, filtered 1, not configured 1, unchanged 2")
+    #expect(day.writes.isEmpty)
+    let outside = try day.details().flatMap(\.outside).map(\.name)
+    #expect(outside == ["Website"])
+  }
+
+  @Test func `our own write is no conflict on a later return`() async throws {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    try day.handBack([edit], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    var later = edit
+    var element = try #require(try JSONValue(parsing: edit.element).object)
+    element["Phone"] = "3"
+    later.element = JSONValue.object(element).bytes
+    later.lastModified += 50
+    try day.handBack([later], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Account", id)["Phone"] == "3")
+    try day.change("Account", id, ["Phone": "server"])
+    element["Phone"] = "4"
+    later.element = JSONValue.object(element).bytes
+    later.lastModified += 50
+    try day.handBack([later], handback: 3)
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+  }
+
+  @Test func `two devices that edit one record clash, in one inbox and across nights`()
+    async throws
+  {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let other = try day.make("Account", ["Name": "Two", "Phone": "1"])
+    let adas = try day.edited("accounts", "Account", id, ["Phone": "ada"])
+    let bens = try day.edited("accounts", "Account", id, ["Phone": "ben"])
+    let late = try day.edited("accounts", "Account", other, ["Phone": "ben"])
+    try day.handBack([adas, try day.edited("accounts", "Account", other, ["Phone": "ada"])])
+    try day.handBack([bens], user: day.ben)
+    #expect(day.verdicts(try await day.run()) == "clash 2, updated 1")
+    try day.handBack([late], user: day.ben, install: "another of ben")
+    #expect(day.verdicts(try await day.run()) == "clash 1")
+    #expect(try day.record("Account", other)["Phone"] == "ada")
+    // A bundle made after the clash was reported, with what our write left, starts anew.
+    let fresh = try day.edited("accounts", "Account", other, ["Phone": "fresh"])
+    try day.handBack([fresh], user: day.ben, install: "a third of ben", issued: 100)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+  }
+
+  @Test(arguments: [
+    (ReconcileOptions.Across.first, "ada"), (.last, "ben"), (.report, "1"),
+  ])
+  func `a clash is settled as the pipeline says`(
+    _ across: ReconcileOptions.Across, _ phone: String
+  ) async throws {
+    let day = try FieldDay()
+    day.options.acrossSnapshots = across
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let adas = try day.edited("accounts", "Account", id, ["Phone": "ada"])
+    let bens = try day.edited("accounts", "Account", id, ["Phone": "ben"])
+    try day.handBack([adas])
+    try day.handBack([bens], user: day.ben)
+    let summary = try await day.run()
+    #expect(try day.record("Account", id)["Phone"] == .string(phone))
+    #expect(summary.edits == 2)
+    #expect(summary.verdicts[.clash] == (across == .report ? 2 : 1))
+  }
+
+  @Test func `children get their new parents' ids and wait for them`() async throws {
+    let day = try FieldDay()
+    try day.handBack([
+      day.created(
+        "contacts", "Contact", "local_c", ["LastName": "Child", "AccountId": "local_p"]),
+      day.created(
+        "accounts", "Account", "local_p", ["Name": "Parent", "ParentId": "local_g"]),
+      day.created("accounts", "Account", "local_g", ["Name": "Grandparent"]),
+      day.created(
+        "contacts", "Contact", "local_x", ["LastName": "Orphan", "AccountId": "local_none"]),
+    ])
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "blocked 1, created 3")
+    #expect(
+      try day.count(
+        "SELECT Id FROM Contact WHERE LastName = 'Child' AND Account.Name = 'Parent' "
+          + "AND Account.Parent.Name = 'Grandparent'") == 1)
+  }
+
+  @Test func `the child of a refused parent is blocked, the others go on`() async throws {
+    let day = try FieldDay()
+    try day.handBack([
+      day.created("accounts", "Account", "local_p", ["Phone": "no name"]),
+      day.created(
+        "contacts", "Contact", "local_c", ["LastName": "Child", "AccountId": "local_p"]),
+      day.created("contacts", "Contact", "local_d", ["LastName": "Free"]),
+    ])
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "blocked 1, created 1, failed 1")
+    let refused = try #require(try day.details().first { $0.code != nil })
+    #expect(refused.code == "REQUIRED_FIELD_MISSING")
+    #expect(refused.errorFields == ["Name"])
+  }
+
+  @Test func `nothing is made anew because it is absent`() async throws {
+    let day = try FieldDay()
+    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
+    let deleted = try day.make("Account", ["Name": "Deleted"])
+    let merged = try day.make("Account", ["Name": "Merged"])
+    let master = try day.make("Account", ["Name": "Master"])
+    let hidden = try day.make("Account", ["Name": "Hidden"])
+    try day.handBack(
+      try [deleted, merged, hidden].map {
+        try day.edited("accounts", "Account", $0, ["Phone": "5"])
+      })
+    _ = day.org.delete("Account", id: deleted, as: day.admin)
+    try day.org.merge(merged, into: master)
+    try day.org.unshare(hidden, from: "ada@example.com")
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "created 1, merged on server 1, not visible 1")
+    #expect(try day.details().compactMap(\.otherID).sorted() == [deleted, master].sorted())
+    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Deleted'") == 1)
+    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Hidden'") == 1)
+  }
+
+  @Test func `without an integration user nothing is proved deleted`() async throws {
+    let day = try FieldDay()
+    day.hasIntegration = false
+    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
+    let id = try day.make("Account", ["Name": "Deleted"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "5"])])
+    _ = day.org.delete("Account", id: id, as: day.admin)
+    #expect(day.verdicts(try await day.run()) == "not visible 1")
+    #expect(day.writes.isEmpty)
+  }
+
+  @Test func `leave if changed leaves what was deleted, and deleting it too is there already`()
+    async throws
+  {
+    let day = try FieldDay()
+    let one = try day.make("Account", ["Name": "One"])
+    let two = try day.make("Account", ["Name": "Two"])
+    try day.handBack([
+      try day.edited("accounts", "Account", one, ["Phone": "5"]),
+      try day.edited("accounts", "Account", two, [:], deleted: true),
+    ])
+    for id in [one, two] { _ = day.org.delete("Account", id: id, as: day.admin) }
+    #expect(day.verdicts(try await day.run()) == "already there 1, deleted on server 1")
+    #expect(day.writes.isEmpty)
+  }
+
+  @Test func `a dry run sends nothing and foretells what a run does`() async throws {
+    let day = try FieldDay()
+    let one = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let two = try day.make("Account", ["Name": "Two", "Phone": "1"])
+    let conflict = try day.edited("accounts", "Account", two, ["Phone": "2"])
+    try day.change("Account", two, ["Phone": "3"])
+    try day.handBack([
+      try day.edited("accounts", "Account", one, ["Phone": "5"]), conflict,
+      day.created("accounts", "Account", "local_1", ["Name": "New"]),
+    ])
+    let plan = try await day.reconciler().plan()
+    #expect(day.writes.isEmpty)
+    #expect(plan.writes == [.update: 1, .create: 1])
+    let summary = try await day.run()
+    #expect(plan.counts == summary.verdicts)
+  }
+
+  @Test func `more deletions than the guard lets through wait for the plan's digest`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.maxChanges = .init(perSnapshot: 100, deletesPercent: 1, deletesAtLeast: 1)
+    let ids = try (0..<3).map { try day.make("Account", ["Name": .string("A\($0)")]) }
+    for id in ids { try day.org.transfer(id, to: "ada@example.com") }
+    try day.handBack(
+      try ids.map { try day.edited("accounts", "Account", $0, [:], deleted: true) })
+    let held = try await day.run()
+    #expect(day.verdicts(held) == "held 3")
+    #expect(day.writes.isEmpty)
+    let digest = try #require(held.awaiting[day.ada.id])
+    day.options.confirmed = [digest]
+    #expect(day.verdicts(try await day.run()) == "deleted 3")
+  }
+
+  @Test func `the edits of a user who cannot log in are held`() async throws {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    try day.org.setActive("ada@example.com", false)
+    #expect(day.verdicts(try await day.run()) == "held 1")
+    day.options.onInactiveUser = .integration
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+  }
+
+  @Test func `what the integration user creates belongs to the snapshot's user`() async throws {
+    let day = try FieldDay()
+    day.options.sendAs = .integration
+    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "New"])])
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(
+      try day.count("SELECT Id FROM Account WHERE OwnerId = '\(day.ada.id)'") == 1)
+  }
+
+  @Test func `a create whose device sent it too is created twice`() async throws {
+    let day = try FieldDay()
+    let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
+    try day.handBack([edit], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    let own = try day.make("Account", ["Name": "New"])
+    try day.handBack(
+      [], handback: 2,
+      witnesses: [
+        RowWitness(
+          row: edit.row, created: edit.created, lastModified: 9000, serverID: own)
+      ])
+    #expect(day.verdicts(try await day.run()) == "created twice 1")
+    #expect(try day.details().first?.otherID == own)
+  }
+
+  @Test func `a create that comes back changed updates the record it became`() async throws {
+    let day = try FieldDay()
+    let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
+    try day.handBack([edit], handback: 1)
+    try await day.run()
+    var later = edit
+    var element = try #require(try JSONValue(parsing: edit.element).object)
+    element["Phone"] = "77"
+    later.element = JSONValue.object(element).bytes
+    later.lastModified += 10
+    try day.handBack([later], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == 1)
+    #expect(try day.count("SELECT Id FROM Account WHERE Phone = '77'") == 1)
+  }
+
+  @Test func `an external id makes an upsert`() async throws {
+    let day = try FieldDay()
+    day.rules = [
+      FieldDay.rule(
+        "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
+    ]
+    try day.make("Site_Visit__c", ["Name": "V1", "External_Id__c": "K1", "Notes__c": "old"])
+    day.options.sendAs = .integration
+    try day.handBack([
+      day.created(
+        "visits", "Site_Visit__c", "local_1",
+        ["Name": "V1", "External_Id__c": "K1", "Notes__c": "new"]),
+      day.created(
+        "visits", "Site_Visit__c", "local_2",
+        ["Name": "V2", "External_Id__c": "K2", "Notes__c": "two"]),
+    ])
+    #expect(day.verdicts(try await day.run()) == "created 1, updated 1")
+    #expect(try day.count("SELECT Id FROM Site_Visit__c") == 2)
+  }
+}
