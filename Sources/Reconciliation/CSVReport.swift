@@ -1,0 +1,60 @@
+import CSV
+import JSON
+
+/// `records.csv`, a row for each edit, and `conflicts.csv`, a row for each field of those that a
+/// person has to compare.
+package enum CSVReport: ReportFormat {
+  /// `csv`.
+  package static let name = "csv"
+
+  /// Both files.
+  package static func files(
+    _ model: ReportModel, _ options: ReportOptions
+  ) -> [(name: String, bytes: [UInt8])] {
+    [("records.csv", records(model, options)), ("conflicts.csv", conflicts(model, options))]
+  }
+
+  private static func records(_ model: ReportModel, _ options: ReportOptions) -> [UInt8] {
+    var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
+    writer.row([
+      "number", "verdict", "operation", "user", "store", "soup", "soupEntryId", "sobject",
+      "recordId", "otherId", "localId", "return", "platform", "generation", "device", "noBase",
+      "fields", "outside", "code", "message",
+    ])
+    for edit in model.edits {
+      let detail = edit.detail
+      writer.row([
+        String(edit.number), edit.verdict.rawValue, edit.operation.rawValue, edit.username ?? "",
+        edit.store.text, edit.soup, String(edit.soupEntryID), edit.sobject ?? "",
+        edit.recordID ?? "", detail.otherID ?? "", edit.localID ?? "", edit.source, edit.platform,
+        String(edit.generation), String(edit.device), detail.hasNoBase ? "true" : "",
+        detail.fields.map(\.name).joined(separator: ";"),
+        detail.outside.map(\.name).joined(separator: ";"), detail.code ?? "",
+        options.words(detail.message) ?? "",
+      ])
+    }
+    return writer.bytes
+  }
+
+  private static func conflicts(_ model: ReportModel, _ options: ReportOptions) -> [UInt8] {
+    var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
+    writer.row([
+      "number", "verdict", "user", "soup", "sobject", "recordId", "field", "conflicting", "base",
+      "device", "server",
+    ])
+    for edit in model.edits where !edit.verdict.isSettled {
+      for field in edit.detail.fields {
+        func text(_ value: JSONValue?) -> String {
+          options.shown(value, of: field.name).text(empty: "", unknown: "")
+        }
+        writer.row([
+          String(edit.number), edit.verdict.rawValue, edit.username ?? "", edit.soup,
+          edit.sobject ?? "", edit.recordID ?? "", field.name,
+          field.isConflicting ? "true" : "", text(field.base), text(field.device),
+          text(field.server),
+        ])
+      }
+    }
+    return writer.bytes
+  }
+}

@@ -1,0 +1,86 @@
+import JSON
+import System
+
+/// What a report shows of records.
+package struct ReportOptions: Sendable {
+  /// Fields whose values are never shown.
+  package var mask: Set<String>
+  /// Whether values are shown at all; the org's words go with them, as they may quote values.
+  package var showValues: Bool
+
+  /// Options.
+  package init(mask: Set<String> = [], showValues: Bool = true) {
+    self.mask = Set(mask.map { $0.lowercased() })
+    self.showValues = showValues
+  }
+
+  /// What is shown of a field's value.
+  package func shown(_ value: JSONValue?, of field: String) -> Shown {
+    guard let value else { return .unknown }
+    if !showValues { return .hidden }
+    let names = field.lowercased().split(separator: ".")
+    let isMasked = mask.contains(field.lowercased()) || names.contains { mask.contains(String($0)) }
+    return isMasked ? .masked : .value(value)
+  }
+
+  /// The org's words, as far as they may be shown.
+  package func words(_ message: String?) -> String? { showValues ? message : nil }
+
+  /// A value, or why it is not there.
+  package enum Shown: Sendable, Hashable {
+    case value(JSONValue)
+    case masked
+    case hidden
+    case unknown
+
+    /// The value in a cell; `empty` stands for null.
+    package func text(empty: String, unknown: String) -> String {
+      switch self {
+      case .value(.null): empty
+      case .value(.string(let text)): text.isEmpty ? empty : text
+      case .value(let value): value.text
+      case .masked: "•••"
+      case .hidden: "(not shown)"
+      case .unknown: unknown
+      }
+    }
+  }
+}
+
+/// One form of a run's report.
+package protocol ReportFormat {
+  /// The name by which the pipeline file asks for it.
+  static var name: String { get }
+  /// The files that it writes, with their bytes: a pure function of the model.
+  static func files(_ model: ReportModel, _ options: ReportOptions) -> [(
+    name: String, bytes: [UInt8]
+  )]
+}
+
+extension ReportFormat {
+  /// Writes the files into a directory, each under a temporary name first.
+  package static func write(
+    _ model: ReportModel, to directory: String, _ options: ReportOptions
+  ) throws(SystemError) {
+    for file in files(model, options) {
+      try DurableFile.write(file.bytes, to: directory + "/" + file.name)
+    }
+  }
+}
+
+/// The forms that there are.
+package enum ReportFormats {
+  /// Every form, one line each.
+  package static var all: [any ReportFormat.Type] {
+    [
+      JSONReport.self,
+      CSVReport.self,
+      HTMLReport.self,
+    ]
+  }
+
+  /// The forms of these names, in their own order.
+  package static func named(_ names: [String]) -> [any ReportFormat.Type] {
+    all.filter { names.contains($0.name) }
+  }
+}

@@ -1,0 +1,133 @@
+import JSON
+import LocalOrg
+import Reconciliation
+import System
+import TestSupport
+import Testing
+
+struct ReportTests {
+  /// A day with something of everything.
+  static func day() async throws -> FieldDay {
+    let day = try FieldDay()
+    let ids = try ["Acme <b>Bold</b>", "=1+1", "Cedar", "Dune", "Elm"].map {
+      try day.make("Account", ["Name": .string($0), "Phone": "1", "Industry": "Energy"])
+    }
+    let conflict = try day.edited(
+      "accounts", "Account", ids[0], ["Phone": "=cmd()", "Website": "https://a.example.com"])
+    try day.change("Account", ids[0], ["Phone": "server\u{202E}gnp", "Industry": "Banking"])
+    try day.handBack([
+      conflict, try day.edited("accounts", "Account", ids[1], ["Phone": "2"]),
+      try day.edited("accounts", "Account", ids[2], ["Website": "https://b.example.com"]),
+      day.created("accounts", "Account", "local_1", ["Phone": "no name"]),
+      day.created("contacts", "Contact", "local_2", ["LastName": "Kid", "AccountId": "local_1"]),
+      try day.edited("accounts", "Account", ids[3], ["Phone": "ada"]),
+      try day.edited("other", "Account", ids[4], ["Phone": "x"]),
+    ])
+    try day.handBack(
+      [try day.edited("accounts", "Account", ids[3], ["Phone": "ben"])], user: day.ben)
+    try await day.run()
+    return day
+  }
+
+  private static func text(
+    _ format: any ReportFormat.Type, _ model: ReportModel, _ options: ReportOptions = .init(),
+    file: Int = 0
+  ) -> String {
+    String(decoding: format.files(model, options)[file].bytes, as: UTF8.self)
+  }
+
+  private static func model(_ day: FieldDay) throws -> ReportModel {
+    let run = try #require(try day.state.runs(limit: 1).first)
+    return try ReportModel(state: day.state, run: run.id)
+  }
+
+  @Test func `totals add up to the edits, per soup and over all`() async throws {
+    let model = try Self.model(try await Self.day())
+    #expect(model.edits.count == 8)
+    #expect(model.counts.values.reduce(0, +) == 8)
+    #expect(model.soups.flatMap(\.counts.values).reduce(0, +) == 8)
+    let json = try JSONValue(parsing: Self.text(JSONReport.self, model))
+    #expect(json["edits"] == 8)
+    let verdicts = try #require(json["verdicts"]?.object)
+    #expect(verdicts.names == Verdict.allCases.map(\.rawValue))
+    #expect(verdicts.compactMap(\.value.int).reduce(0, +) == 8)
+    #expect(
+      model.counts == [
+        .conflict: 1, .updated: 1, .filtered: 1, .failed: 1, .blocked: 1, .clash: 2,
+        .notConfigured: 1,
+      ])
+  }
+
+  @Test func `the same run makes the same bytes`() async throws {
+    let day = try await Self.day()
+    for format in ReportFormats.all {
+      #expect(
+        format.files(try Self.model(day), .init()).map(\.bytes)
+          == format.files(try Self.model(day), .init()).map(\.bytes))
+    }
+  }
+
+  @Test func `nothing of a record becomes markup, a formula or a turn of writing`() async throws {
+    let model = try Self.model(try await Self.day())
+    let page = Self.text(HTMLReport.self, model)
+    #expect(page.contains("Acme &lt;b&gt;Bold&lt;/b&gt;"))
+    #expect(!page.contains("<b>Bold"))
+    #expect(!page.contains("\u{202E}"))
+    let conflicts = Self.text(CSVReport.self, model, file: 1)
+    #expect(conflicts.contains("'=cmd()"))
+    #expect(!conflicts.contains(",=cmd()"))
+  }
+
+  @Test func `the page needs nothing from elsewhere`() async throws {
+    let page = Self.text(HTMLReport.self, try Self.model(try await Self.day()))
+    for forbidden in ["<script", "src=", "url(", "@import", "<link", "href=\"http"] {
+      #expect(!page.contains(forbidden))
+    }
+  }
+
+  @Test func `a conflict stands with its three values, an edit outside the list beside it`()
+    async throws
+  {
+    let page = Self.text(HTMLReport.self, try Self.model(try await Self.day()))
+    #expect(page.contains(#"<td data-label="Given to the device">1</td>"#))
+    #expect(page.contains(#"<td data-label="Device" class="changed">=cmd()</td>"#))
+    #expect(page.contains("Outside the field list, not sent:"))
+    #expect(page.contains("REQUIRED_FIELD_MISSING"))
+    #expect(page.contains("Required fields are missing: [Name]"))
+  }
+
+  @Test func `masked fields and hidden values are in no byte of any form`() async throws {
+    let model = try Self.model(try await Self.day())
+    for format in ReportFormats.all {
+      for file in format.files(model, ReportOptions(mask: ["phone"])) {
+        let text = String(decoding: file.bytes, as: UTF8.self)
+        #expect(!text.contains("cmd()"))
+      }
+      for file in format.files(model, ReportOptions(showValues: false)) {
+        let text = String(decoding: file.bytes, as: UTF8.self)
+        for value in ["cmd()", "Banking", "Acme", "a.example.com", "Required fields"] {
+          #expect(!text.contains(value))
+        }
+      }
+    }
+  }
+
+  @Test func `reports are written under their names, without remains`() async throws {
+    let day = try await Self.day()
+    let directory = TemporaryDirectory("report")
+    for format in ReportFormats.named(["html", "csv", "json"]) {
+      try format.write(try Self.model(day), to: directory.path, .init())
+    }
+    #expect(
+      try Files.list(directory.path) == [
+        "conflicts.csv", "records.csv", "report.html", "report.json",
+      ])
+  }
+
+  @Test func `a run without edits has a report that says so`() async throws {
+    let day = try FieldDay()
+    try await day.run()
+    let page = Self.text(HTMLReport.self, try Self.model(day))
+    #expect(page.contains("No edits came back"))
+  }
+}
