@@ -4,8 +4,6 @@ import System
 struct OrgClock {
   /// The time of a stepping clock; nil when the wall's counts.
   var stepped: Int64?
-  /// Whether a stepping clock stands still, so that records get equal dates.
-  var isHeld = false
 
   /// Milliseconds since 1970.
   func now() -> Int64 { stepped ?? System.Clock.wallMilliseconds() }
@@ -13,7 +11,6 @@ struct OrgClock {
   /// The moment of the next record written, to the second.
   mutating func tick() -> Int64 {
     guard let value = stepped else { return now() / 1000 * 1000 }
-    if isHeld { return value }
     stepped = value + 1000
     return value + 1000
   }

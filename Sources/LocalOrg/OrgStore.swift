@@ -130,12 +130,6 @@ final class OrgStore {
   /// The moment of the next record written.
   func tick() -> Int64 { clock.tick() }
 
-  func holdClock(_ isHeld: Bool) { clock.isHeld = isHeld }
-
-  func advanceClock(by milliseconds: Int64) {
-    if let value = clock.stepped { clock.stepped = value + milliseconds }
-  }
-
   /// The next sequence number under a key prefix.
   func nextSequence(_ prefix: String) -> Int64 {
     let next = (sequences[prefix] ?? 0) + 1
