@@ -85,6 +85,8 @@ extension BaseWriter {
   package struct SoupFields: Sendable, Hashable {
     /// The soup.
     package var soup: String
+    /// What the soup is called in the base, where that is not its name.
+    package var key: String
     /// The path of the record's Id; it should be indexed.
     package var idPath: String
     /// The path of the server's modification date.
@@ -94,10 +96,11 @@ extension BaseWriter {
 
     /// Makes a choice of its parts.
     package init(
-      soup: String, fields: [String], idPath: String = "Id",
+      soup: String, key: String? = nil, fields: [String], idPath: String = "Id",
       modificationPath: String = "LastModifiedDate"
     ) {
       self.soup = soup
+      self.key = key ?? soup
       self.fields = fields
       self.idPath = idPath
       self.modificationPath = modificationPath
@@ -117,7 +120,7 @@ extension BaseWriter {
       try store.forEachElement(in: choice.soup, paths: paths, orderedBy: choice.idPath) { element in
         guard let id = element.text(0) else { return }
         try append(
-          soup: choice.soup, id: id, modified: element.text(1),
+          soup: choice.key, id: id, modified: element.text(1),
           stamp: stamps(id) ?? element.text(2), lastModified: element.lastModified,
           fields: BaseWriter.object(choice.fields, of: element))
       }
