@@ -50,6 +50,8 @@ package enum ProcessEnvironment {
   /// Whether the user is root.
   package static func isRoot() -> Bool { geteuid() == 0 }
 
+  /// Ends the process with a status.
+  package static func exit(_ status: Int32) -> Never { Glibc.exit(status) }
   /// The effective user's number, as `FileStatus.owner` has it.
   package static func userID() -> UInt32 { geteuid() }
 

@@ -81,6 +81,7 @@ final class StoreFiles {
     isWritable = true
     for item in items {
       try Self.onDisk { () throws(SystemError) in
+        try Self.makeDirectory(of: item.temporary)
         for suffix in ["", "-journal", "-wal"] where Files.exists(item.temporary + suffix) {
           try Files.remove(item.temporary + suffix)
         }
@@ -109,6 +110,7 @@ final class StoreFiles {
     for item in items {
       guard let previous = item.file.previous else { continue }
       try Self.onDisk { () throws(SystemError) in
+        try Self.makeDirectory(of: item.temporary)
         if Files.exists(item.temporary) { try Files.remove(item.temporary) }
         try Files.copy(previous, to: item.temporary)
       }
@@ -118,6 +120,12 @@ final class StoreFiles {
       opened.clock = { [now] in now }
       stores.append(opened)
     }
+  }
+
+  /// A store's directory is made with its first file: where nothing changes, nothing is made.
+  private static func makeDirectory(of path: String) throws(SystemError) {
+    guard let directory = Files.parent(of: path), !Files.isDirectory(directory) else { return }
+    try Files.makeDirectory(directory)
   }
 
   /// Writes a sync into every store.
