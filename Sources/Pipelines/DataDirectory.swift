@@ -1,0 +1,91 @@
+import System
+
+/// The files of one pipeline under `snapshots/`, as docs/on-disk.md lists them.
+package struct DataDirectory: Sendable, Hashable {
+  /// The absolute path of `snapshots/<pipeline>`.
+  package let path: String
+
+  /// The directory of the pipeline `name` under `root`.
+  package init(root: String, name: String) { path = root + "/" + name }
+
+  /// The ledger and the runs.
+  package var state: String { path + "/state.sqlite" }
+  /// The file that one run at a time holds locked.
+  package var lock: String { path + "/lock" }
+  /// Where returns are taken apart before their edits are in the ledger.
+  package var processing: String { path + "/processing" }
+  /// Returns whose edits are in the ledger.
+  package var done: String { path + "/done" }
+  /// Returns that were refused, each with its reason.
+  package var quarantine: String { path + "/quarantine" }
+  /// Reports, a directory a run.
+  package var reports: String { path + "/reports" }
+  /// What the org's records were when they were issued.
+  package var bases: String { path + "/bases" }
+
+  /// The inbox: below the pipeline's directory, unless the pipeline file names a whole path.
+  package func inbox(_ name: String) -> String {
+    name.hasPrefix("/") ? name : path + "/" + name
+  }
+
+  /// The directory of a snapshot: `users/<18-character id>`, or `global`.
+  package func snapshot(_ id: String) -> String {
+    id == SnapshotID.global ? path + "/global" : path + "/users/" + id
+  }
+
+  /// The directory of one published generation.
+  package func generation(_ number: Int, of id: String) -> String {
+    snapshot(id) + "/" + String(number)
+  }
+
+  /// The base of one generation.
+  package func base(_ number: Int, of id: String) -> String {
+    "\(bases)/\(id)/\(number).base"
+  }
+
+  /// Makes the directories that every stage counts on, readable by their owner alone.
+  package func prepare(inbox: String) throws(SystemError) {
+    for directory in [path, processing, done, quarantine, reports, bases, path + "/users", inbox] {
+      try Files.makeDirectory(directory)
+    }
+  }
+
+  /// Removes what runs that died left behind: temporary directories beside the generations.
+  ///
+  /// Only the holder of the pipeline's lock may call it.
+  package func removeLeftovers(of id: String) throws(SystemError) {
+    let directory = snapshot(id)
+    guard Files.isDirectory(directory) else { return }
+    for name in try Files.list(directory) where name.hasPrefix(".tmp-") {
+      try Files.remove(directory + "/" + name)
+    }
+  }
+
+  /// The published generations of a snapshot, ascending.
+  package func generations(of id: String) throws(SystemError) -> [Int] {
+    let directory = snapshot(id)
+    guard Files.isDirectory(directory) else { return [] }
+    var numbers: [Int] = []
+    for name in try Files.list(directory) {
+      guard let number = Int(name), number > 0, String(number) == name else { continue }
+      numbers.append(number)
+    }
+    return numbers.sorted()
+  }
+
+  /// The snapshots that have a directory: users' ids ascending, then `global` if there is one.
+  package func snapshots() throws(SystemError) -> [String] {
+    var ids: [String] = []
+    if Files.isDirectory(path + "/users") {
+      ids = try Files.list(path + "/users").filter { !$0.hasPrefix(".") }
+    }
+    if Files.isDirectory(path + "/global") { ids.append(SnapshotID.global) }
+    return ids
+  }
+}
+
+/// Names of snapshots: a user's 18-character id, or the one of the global stores.
+package enum SnapshotID {
+  /// The snapshot that holds the stores of scope `global`.
+  package static let global = "global"
+}

@@ -1,0 +1,27 @@
+import MobileSync
+
+/// The fields of the records in a soup, as far as the syncs name them.
+enum FieldNames {
+  /// The fields that the syncs of a store fetch into `soup` or may send from it, in order of names.
+  ///
+  /// Paths through a relationship are left out: they are no fields of the record.
+  static func known(of soup: String, in store: StoreSettings) -> [String] {
+    var names: Set<String> = []
+    for sync in store.syncs.syncs {
+      switch sync.target {
+      case .briefcase(let target):
+        for info in target.infos where info.soupName == soup { names.formUnion(info.fieldlist) }
+      case .soql(let target) where sync.soupName == soup:
+        // A query that cannot be read is refused before anything is primed.
+        if let query = try? SOQLText(target.query) { names.formUnion(query.selectedFields) }
+      case .syncUp(let target) where sync.soupName == soup:
+        names.formUnion(target.createFieldlist ?? [])
+        names.formUnion(target.updateFieldlist ?? [])
+        names.formUnion(sync.options.fieldlist ?? [])
+      default: break
+      }
+    }
+    names.subtract(["Id", "LastModifiedDate", "SystemModstamp"])
+    return names.filter { name in !name.contains { ".( ".contains($0) } }.sorted()
+  }
+}

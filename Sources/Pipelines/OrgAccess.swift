@@ -1,0 +1,76 @@
+import Salesforce
+
+/// The org of a pipeline, and whose hands act in it.
+///
+/// Salesforce decides what a user may see, so a snapshot is primed, and its edits are sent, as its
+/// user, unless the pipeline says `integration`.
+package final class OrgAccess: Sendable {
+  /// The client.
+  package let org: Org
+  private let integrationUser: String?
+  private let firstUser: String?
+  private let actsAsAnyone: Bool
+
+  /// The org that a pipeline names; secrets are read, nothing is sent.
+  package init(_ pipeline: Pipeline, variables: [String: String]) throws {
+    let settings = pipeline.org
+    let credentials = try Self.credentials(settings.login, variables)
+    org = try Org(
+      url: try settings.url.resolve(variables), credentials: credentials,
+      apiVersion: settings.apiVersion, caFile: settings.caFile,
+      concurrency: settings.concurrency, requestTimeoutSeconds: settings.requestTimeoutSeconds,
+      budget: APIBudget(
+        perRun: settings.requestsPerRun, leaveForOthersPercent: settings.leaveForOthers.value))
+    integrationUser = settings.login.integrationUser
+    actsAsAnyone = credentials.canActAsAnyone
+    if case .list(let names) = pipeline.users.source {
+      firstUser = names.first
+    } else {
+      firstUser = nil
+    }
+  }
+
+  private static func credentials(
+    _ login: LoginSettings, _ variables: [String: String]
+  ) throws -> Credentials {
+    let clientID = try login.clientId?.resolve(variables) ?? ""
+    let empty = SecretSource.env("")
+    switch login.method {
+    case .jwt:
+      let key = try (login.key ?? empty).resolve(variables)
+      return Credentials(.jwt(clientID: clientID, key: key, audience: login.audience))
+    case .clientCredentials:
+      let secret = try (login.clientSecret ?? empty).resolve(variables)
+      return Credentials(.clientCredentials(clientID: clientID, secret: secret))
+    case .accessToken:
+      return Credentials(.accessToken(try (login.accessToken ?? empty).resolve(variables)))
+    case .refreshToken:
+      return Credentials(
+        .refreshToken(
+          clientID: clientID, secret: try login.clientSecret?.resolve(variables),
+          token: try (login.refreshToken ?? empty).resolve(variables)))
+    case .sf: return .sf(alias: login.alias ?? "")
+    }
+  }
+
+  /// How many requests were sent so far.
+  package var requestsMade: Int { org.requestsMade.reduce(0) { $0 + $1.count } }
+
+  /// A session of `username`, or of the one user that the login is.
+  package func session(as username: String) async throws(OrgError) -> Session {
+    try await org.session(username: actsAsAnyone ? username : nil)
+  }
+
+  /// A session of the integration user; nil where the pipeline names none.
+  package func integrationSession() async throws(OrgError) -> Session? {
+    guard actsAsAnyone else { return try await org.session(username: nil) }
+    guard let integrationUser else { return nil }
+    return try await org.session(username: integrationUser)
+  }
+
+  /// Any session: who asks does not matter.
+  package func anySession() async throws(OrgError) -> Session {
+    if let session = try await integrationSession() { return session }
+    return try await org.session(username: firstUser)
+  }
+}

@@ -1,0 +1,116 @@
+import JSON
+import Salesforce
+
+/// What a pipeline's logins get from its org, before anything is run.
+package struct OrgCheck: Sendable {
+  /// What one login gets.
+  package struct Identity: Sendable {
+    /// The user.
+    package var username: String
+    /// Records that briefcases assign, by object.
+    package var briefcase: [String: Int]
+    /// How many rules failed.
+    package var ruleErrors: Int
+  }
+
+  /// The org's 18-character id.
+  package var organizationID = ""
+  /// The API version spoken.
+  package var apiVersion = ""
+  /// Requests that are left of the day's, and how many a day has.
+  package var requests: (remaining: Int, maximum: Int)?
+  /// The users looked at.
+  package var identities: [Identity] = []
+  /// Logins that failed, each with its reason.
+  package var failures: [String] = []
+
+  /// How many of a pipeline's users are looked at.
+  private static let sample = 3
+
+  /// Logs in and looks; reads only.
+  package static func run(
+    _ pipeline: Pipeline, variables: [String: String]
+  ) async throws -> OrgCheck {
+    let access = try OrgAccess(pipeline, variables: variables)
+    let session = try await access.anySession()
+    var check = OrgCheck()
+    check.organizationID = session.identity.organizationID
+    check.apiVersion = session.apiVersion
+    if let limit = try await session.limits()["DailyApiRequests"] {
+      check.requests = (limit.remaining, limit.maximum)
+    }
+    for username in try await usernames(pipeline, access).prefix(sample) {
+      do {
+        check.identities.append(try await look(as: username, access))
+      } catch {
+        check.failures.append("\(username): \(PipelineError(describing: error).description)")
+      }
+    }
+    return check
+  }
+
+  private static func usernames(
+    _ pipeline: Pipeline, _ access: OrgAccess
+  ) async throws -> [String] {
+    switch pipeline.users.source {
+    case .list(let names): return names
+    case .query(let soql):
+      guard let session = try await access.integrationSession() else { return [] }
+      return try await session.queryAllRecords(soql).compactMap { $0["Username"]?.string }
+    case .csv, .loginUser: return [try await access.anySession().identity.username]
+    }
+  }
+
+  private static func look(as username: String, _ access: OrgAccess) async throws -> Identity {
+    let session = try await access.session(as: username)
+    var identity = Identity(username: username, briefcase: [:], ruleErrors: 0)
+    var token: String?
+    repeat {
+      let page = try await session.primingRecords(relayToken: token)
+      for (object, records) in page.records {
+        identity.briefcase[object, default: 0] += records.count
+      }
+      identity.ruleErrors += page.ruleErrors.count
+      token = page.relayToken
+    } while token != nil
+    return identity
+  }
+
+  /// The findings in lines.
+  package var lines: [String] {
+    var lines = ["org \(organizationID), API version \(apiVersion)"]
+    if let requests {
+      lines.append("requests left today: \(requests.remaining) of \(requests.maximum)")
+    }
+    for identity in identities {
+      let objects = identity.briefcase.sorted { $0.key < $1.key }
+        .map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+      lines.append(
+        "\(identity.username): "
+          + (objects.isEmpty ? "no briefcase is assigned to this user and app" : objects))
+      if identity.ruleErrors > 0 { lines.append("  \(identity.ruleErrors) rules failed") }
+    }
+    return lines + failures.map { "failed: \($0)" }
+  }
+
+  /// The findings as one JSON document.
+  package var json: JSONValue {
+    func number(_ value: Int) -> JSONValue { .number(String(value)) }
+    return [
+      "organizationId": .string(organizationID), "apiVersion": .string(apiVersion),
+      "requestsRemaining": requests.map { number($0.remaining) } ?? .null,
+      "users": .array(
+        identities.map { identity in
+          var counts = JSONObject()
+          for (object, count) in identity.briefcase.sorted(by: { $0.key < $1.key }) {
+            counts[object] = number(count)
+          }
+          return [
+            "username": .string(identity.username), "briefcase": .object(counts),
+            "ruleErrors": number(identity.ruleErrors),
+          ]
+        }),
+      "failures": .array(failures.map { .string($0) }),
+    ]
+  }
+}

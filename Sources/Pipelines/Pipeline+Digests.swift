@@ -1,0 +1,47 @@
+import Crypto
+import JSON
+import SmartStore
+
+extension Pipeline {
+  /// The digest of everything that is configured, for the record of a run.
+  package func configHash() -> String {
+    Digest.sha256Hex(effectiveJSON.bytes + definitions(of: nil).bytes)
+  }
+
+  /// The digest of what the stores of one scope are made of.
+  ///
+  /// A snapshot whose digest is another one is primed anew: its soups or its syncs have changed.
+  func definitionsHash(of scope: StoreSettings.Scope) -> String {
+    Digest.sha256Hex(definitions(of: scope).bytes)
+  }
+
+  private func definitions(of scope: StoreSettings.Scope?) -> JSONValue {
+    let chosen = stores.filter { scope == nil || $0.scope == scope }
+    return [
+      "platforms": .array(platforms.map(\.rawValue).sorted().map { .string($0) }),
+      "stores": .array(chosen.map(definition)),
+      "fetchAs": .string(prime.fetchAs.rawValue),
+    ]
+  }
+
+  private func definition(of store: StoreSettings) -> JSONValue {
+    [
+      "scope": .string(store.scope.rawValue), "storeName": .string(store.storeName),
+      "soups": .array(
+        store.schema.soups.map { soup in
+          [
+            "soupName": .string(soup.soupName),
+            "indexes": .array(soup.indexes.map { [.string($0.path), .string($0.type.rawValue)] }),
+          ]
+        }),
+      "syncs": .array(
+        store.syncs.syncs.map { sync in
+          [
+            "syncName": .string(sync.syncName), "soupName": .string(sync.soupName),
+            "target": sync.target.json, "options": sync.options.json,
+          ]
+        }),
+      "prime": .array(store.prime.map { .string($0) }),
+    ]
+  }
+}

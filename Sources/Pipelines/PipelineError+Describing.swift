@@ -1,0 +1,91 @@
+import Bundles
+import JSON
+import MobileSync
+import Reconciliation
+import SQLite
+import Salesforce
+import SmartStore
+import System
+
+extension PipelineError {
+  /// What an error of any module means to the user of a pipeline.
+  package init(describing error: any Error) {
+    switch error {
+    case let error as PipelineError: self = error
+    case let error as OrgError: self.init(org: error)
+    case let error as SyncError: self.init(sync: error)
+    case let error as SecretError:
+      self.init(
+        .configuration, "secret", "a secret of the pipeline cannot be read", reason: error.message,
+        fix: error.fix)
+    case let error as StateError: self.init(state: error)
+    case let error as BundleError:
+      self.init(error.isDamage ? .damaged : .failed, "bundle", error.description)
+    case let error as SystemError: self.init(.failed, "disk", "\(error)")
+    case let error as StoreError: self.init(.failed, "store", error.description)
+    case let error as SQLiteError: self.init(.failed, "sqlite", "\(error)")
+    case is CancellationError:
+      self.init(
+        .tryLater, "run.cancelled", "the run was stopped before its end",
+        fix: "run it again: it goes on where it stopped")
+    default: self.init(.failed, "failed", "\(error)")
+    }
+  }
+
+  private init(org error: OrgError) {
+    let kind: Kind
+    let code: String
+    var fix: String?
+    switch error.kind {
+    case .unreachable, .timeout:
+      (kind, code) = (.tryLater, "org.unreachable")
+      fix = "check org.url and the network, and run it again"
+    case .limit:
+      (kind, code) = (.tryLater, "org.limit")
+      fix = "run it again when the org's limit has recovered: it goes on where it stopped"
+    case .cancelled: (kind, code) = (.tryLater, "run.cancelled")
+    case .authentication:
+      (kind, code) = (.authentication, "org.login")
+      fix = "check org.login, the connected app and that the user may use it"
+    case .permission:
+      (kind, code) = (.authentication, "org.permission")
+      fix = "grant the user access"
+    case .configuration: (kind, code) = (.configuration, "org.configuration")
+    case .refused: (kind, code) = (.failed, "org.refused")
+    case .notFound: (kind, code) = (.failed, "org.not-found")
+    case .nonsense: (kind, code) = (.failed, "org.nonsense")
+    case .locatorExpired: (kind, code) = (.tryLater, "org.cursor-expired")
+    }
+    let status = [error.status.map(String.init), error.code].compactMap { $0 }
+    let answer = status.isEmpty ? "" : " (\(status.joined(separator: " ")))"
+    self.init(
+      kind, code, "the org did not do what was asked", location: error.request + answer,
+      reason: error.message, fix: fix)
+  }
+
+  private init(sync error: SyncError) {
+    let name = error.syncName.map { "sync \"\($0)\" failed" } ?? "a sync failed"
+    if let cause = error.cause {
+      let inner = PipelineError(org: cause)
+      self.init(
+        inner.kind, error.code.rawValue, name, location: inner.location, reason: inner.reason,
+        fix: error.fix ?? inner.fix)
+      return
+    }
+    let kind: Kind =
+      switch error.code {
+      case .definition, .notYet: .configuration
+      case .cancelled: .tryLater
+      default: .failed
+      }
+    self.init(kind, error.code.rawValue, name, reason: error.message, fix: error.fix)
+  }
+
+  private init(state error: StateError) {
+    switch error {
+    case .foreignOrganization, .newer:
+      self.init(.configuration, "ledger", error.description)
+    default: self.init(.failed, "ledger", error.description)
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import Archive
+import Bundles
+import JSON
+import Reconciliation
+import SmartStore
+import System
+
+extension PipelineRun {
+  /// Takes the returns that are there, proves each, and records its edits; one that fails is put
+  /// into quarantine and the rest goes on.
+  func ingest() throws {
+    let inbox = Inbox(
+      directory: data.inbox(pipeline.inbox.path), root: data.path,
+      settleSeconds: pipeline.inbox.settleSeconds)
+    let candidates = try candidates(inbox)
+    if options.isDryRun {
+      for candidate in candidates {
+        summary.plan.append("ingest: \(candidate.name), a \(candidate.kind.rawValue)")
+      }
+      return
+    }
+    // A run that died left these between the inbox and the ledger.
+    for taken in try inbox.unfinished() { try ingest(taken, inbox) }
+    for candidate in candidates {
+      try Task.checkCancellation()
+      try take(candidate, inbox)
+    }
+  }
+
+  private func candidates(_ inbox: Inbox) throws -> [Inbox.Candidate] {
+    guard !options.files.isEmpty else {
+      return try inbox.candidates(now: Clock.wallMilliseconds()).filter(\.isSettled)
+    }
+    return try options.files.map { path in
+      guard let candidate = try inbox.candidate(named: path) else {
+        throw PipelineError(
+          .configuration, "ingest.no-file", "there is no file to ingest", location: path,
+          fix: "name a store file or a bundle")
+      }
+      return candidate
+    }
+  }
+
+  private func take(_ candidate: Inbox.Candidate, _ inbox: Inbox) throws {
+    if let refusal = candidate.refusal {
+      summary.returns.quarantined += 1
+      summary.findings.insert(.quarantined)
+      return report(
+        .returnQuarantined(
+          name: candidate.name, code: refusal.code.rawValue,
+          reason: "\(refusal.sentence); \(refusal.mend)"))
+    }
+    let isInInbox = Files.parent(of: candidate.path) == inbox.directory
+    let taking = try inbox.take(
+      candidate, now: Clock.wallMilliseconds(), keepsOriginal: !isInInbox)
+    switch taking {
+    case .taken(let taken): try ingest(taken, inbox)
+    case .duplicate:
+      summary.returns.known += 1
+      report(.returnKnown(name: candidate.name))
+    case .gone: warn("\(candidate.name) changed while it was taken; the next run takes it")
+    }
+  }
+
+  private func ingest(_ taken: TakenReturn, _ inbox: Inbox) throws {
+    let work = data.path + "/.tmp-proof-\(taken.sha256.prefix(16))"
+    try Files.remove(work)
+    do {
+      let proved = try Proof(try expectation()).prove(taken, in: work)
+      try record(proved, taken)
+      try inbox.finish(taken)
+    } catch let refusal as Refusal {
+      try inbox.quarantine(taken, refusal, now: Clock.wallMilliseconds())
+      summary.returns.quarantined += 1
+      summary.findings.insert(.quarantined)
+      report(
+        .returnQuarantined(
+          name: taken.name, code: refusal.code.rawValue,
+          reason: "\(refusal.sentence); \(refusal.mend)"))
+    }
+    try Files.remove(work)
+  }
+
+  private func expectation() throws -> Proof.Expectation {
+    let limits = pipeline.inbox
+    var expected = Proof.Expectation(
+      org: try state.organizationID ?? "", pipeline: pipeline.name, key: try state.stampKey,
+      stores: pipeline.stores.map {
+        Proof.IssuedStore(
+          scope: $0.scope == .global ? .global : .user, storeName: $0.storeName,
+          soups: $0.schema.soups)
+      })
+    expected.accepts = Set(limits.accept.map { $0 == .bundle ? .bundle : .store })
+    expected.fileBytes = Int64(limits.fileMiB) << 20
+    expected.limits.entries = limits.entries
+    expected.limits.ratio = Int64(limits.ratio)
+    expected.limits.entryBytes = Int64(limits.fileMiB) << 20
+    expected.limits.totalBytes = Int64(limits.fileMiB) << 21
+    expected.asSnapshot = options.asSnapshot.map {
+      Proof.AsSnapshot(user: $0.id, generation: $0.generation)
+    }
+    return expected
+  }
+
+  // MARK: a proved return
+
+  private func record(_ proved: ProvedReturn, _ taken: TakenReturn) throws {
+    for note in proved.notes { warn(note) }
+    let reading = ReturnReading(pipeline: pipeline, data: data)
+    var contents = ReturnContents()
+    for store in proved.stores {
+      for soup in store.missingSoups + store.reindexedSoups {
+        warn("\(taken.name): the app removed or changed the soup \"\(soup)\"")
+      }
+      if store.isUntouched { continue }
+      let witnesses = try state.rowsToWitness(stampID: proved.stamp.stampID)
+      try reading.add(store, platform: proved.platform, witnesses: witnesses, to: &contents)
+    }
+    let stamp = proved.stamp
+    let row = ReturnRow(
+      sha256: proved.sha256, sourceName: taken.name, stampID: stamp.stampID,
+      snapshotID: stamp.user, generation: Int64(stamp.generation),
+      platform: proved.platform.rawValue, install: stamp.install,
+      handback: stamp.handback.map(Int64.init), arrived: taken.arrived,
+      soupTotals: contents.totals)
+    let result = try state.record(
+      return: row, edits: contents.edits, witnesses: contents.witnesses)
+    if result.isKnown {
+      summary.returns.known += 1
+      return report(.returnKnown(name: taken.name))
+    }
+    summary.returns.ingested += 1
+    summary.edits.found += contents.edits.count
+    summary.edits.new += result.new
+    report(
+      .returnIngested(
+        name: taken.name, snapshot: stamp.user, edits: contents.edits.count, new: result.new))
+  }
+}

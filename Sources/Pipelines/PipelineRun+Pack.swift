@@ -1,0 +1,135 @@
+import Archive
+import Bundles
+import Crypto
+import JSON
+import Reconciliation
+import SmartStore
+import System
+
+extension PipelineRun {
+  /// Writes the bundles that are not there yet, and moves `current`.
+  ///
+  /// A bundle is written when a generation has none, when the global stores or the returns that it
+  /// includes are others than the newest bundle says, or always, if the pipeline wants so.
+  func pack() throws {
+    let global = try newestRecord(of: SnapshotID.global)
+    for id in try data.snapshots() where id != SnapshotID.global {
+      guard let record = try newestRecord(of: id) else { continue }
+      let username = record.notes["username"]?.string ?? id
+      if !options.users.isEmpty, !options.users.contains(username) { continue }
+      if options.isDryRun {
+        summary.plan.append("pack: generation \(record.generation) of \(username)")
+        continue
+      }
+      try Task.checkCancellation()
+      for platform in pipeline.platforms {
+        try pack(record, with: global, platform, username: username)
+      }
+      try publishCurrent(record, of: id)
+    }
+    if let global, !options.isDryRun { try publishCurrent(global, of: SnapshotID.global) }
+  }
+
+  private func newestRecord(of id: String) throws -> GenerationRecord? {
+    let directory = SnapshotDirectory(path: data.snapshot(id))
+    guard let newest = try directory.generations().last else { return nil }
+    return try directory.record(of: newest)
+  }
+
+  private func publishCurrent(_ record: GenerationRecord, of id: String) throws {
+    let directory = SnapshotDirectory(path: data.snapshot(id))
+    if let current = try directory.current(), current.generation == record.generation,
+      current.digest == record.digest
+    {
+      return
+    }
+    try directory.setCurrent(
+      CurrentGeneration(
+        generation: record.generation, digest: record.digest, epoch: Int(try state.epoch),
+        run: Int(row.number)))
+  }
+
+  private func pack(
+    _ record: GenerationRecord, with global: GenerationRecord?, _ platform: Platform,
+    username: String
+  ) throws {
+    let directory = data.generation(record.generation, of: record.snapshot)
+    let existing = try bundles(in: directory, platform)
+    var manifest = try manifest(record, global, platform, username: username)
+    if let newest = existing.last, pipeline.pack.when == .changed {
+      let packed = try BundleReader.inspect(directory + "/" + newest.name)
+      if Self.isSame(packed, manifest) { return }
+    }
+    if !existing.isEmpty { renew(&manifest) }
+    let number = (existing.last?.number ?? 0) + 1
+    let suffix = number == 1 ? "" : ".\(number)"
+    let name = "\(platform.rawValue).bundle\(suffix).\(pipeline.pack.format.rawValue)"
+    let path = directory + "/" + name
+    guard let format = ArchiveFormat(rawValue: pipeline.pack.format.rawValue) else { return }
+    try BundleWriter.pack(
+      manifest, storeDirectory: directory + "/" + platform.rawValue,
+      globalDirectory: global.map {
+        data.generation($0.generation, of: SnapshotID.global) + "/" + platform.rawValue
+      },
+      to: path, format: format, level: pipeline.pack.level, modified: manifest.created)
+    summary.bundles.append(path)
+    report(
+      .bundleWritten(
+        snapshot: record.snapshot, platform: platform.rawValue, path: path,
+        bytes: Int(try Files.size(of: path))))
+  }
+
+  /// The bundles of one platform that a generation has, oldest first.
+  private func bundles(
+    in directory: String, _ platform: Platform
+  ) throws -> [(name: String, number: Int)] {
+    let prefix = platform.rawValue + ".bundle."
+    var found: [(String, Int)] = []
+    for name in try Files.list(directory) where name.hasPrefix(prefix) {
+      let rest = name.dropFirst(prefix.count)
+      let number = rest.split(separator: ".").first.flatMap { Int($0) } ?? 1
+      found.append((name, number))
+    }
+    return found.sorted { $0.1 < $1.1 }
+  }
+
+  private func manifest(
+    _ record: GenerationRecord, _ global: GenerationRecord?, _ platform: Platform,
+    username: String
+  ) throws -> Manifest {
+    let entries = record.entries(of: platform) + (global?.entries(of: platform) ?? [])
+    let created = max(record.created, global?.created ?? 0)
+    let includes = try state.includes(snapshotID: record.snapshot).map {
+      Manifest.Include(stampID: $0.stampID, install: $0.install, handback: Int($0.handback))
+    }
+    let isIntegration = pipeline.prime.fetchAs == .integration
+    return Manifest(
+      org: try state.organizationID ?? "", user: record.snapshot,
+      usernameDigest: Digest.sha256Hex(Array(username.lowercased().utf8)),
+      pipeline: pipeline.name, generation: record.generation, platform: platform,
+      stampID: record.entries(of: platform).first?.stampID ?? "", configHash: record.configHash,
+      stores: entries, syncStates: record.syncStates + (global?.syncStates ?? []),
+      created: created, expires: created + expiryMilliseconds, includes: includes,
+      fetchAs: isIntegration ? "integration" : nil,
+      warnings: isIntegration
+        ? ["the records are those that the integration user may see"] : [])
+  }
+
+  private var expiryMilliseconds: Int64 {
+    Int64(pipeline.pack.expiresAfterDays) * 24 * 60 * 60 * 1000
+  }
+
+  /// A later bundle of the same generation counts its days from now.
+  private func renew(_ manifest: inout Manifest) {
+    manifest.created = now
+    manifest.expires = now + expiryMilliseconds
+  }
+
+  /// Whether two manifests speak of the same content.
+  private static func isSame(_ one: Manifest, _ other: Manifest) -> Bool {
+    var (one, other) = (one, other)
+    (one.created, one.expires) = (0, nil)
+    (other.created, other.expires) = (0, nil)
+    return one == other
+  }
+}

@@ -1,0 +1,125 @@
+import JSON
+import MobileSync
+import Reconciliation
+import Salesforce
+
+extension PipelineRun {
+  /// Fetches what changed for every snapshot, several at a time, and publishes new generations.
+  func prime() async throws {
+    let users = try await users()
+    if options.isDryRun { return planPrime(users) }
+    var work: [SnapshotWork] = []
+    if !pipeline.stores(of: .global).isEmpty, options.users.isEmpty {
+      work.append(try self.work(for: SnapshotUser(id: SnapshotID.global, username: "global")))
+    }
+    if !pipeline.stores(of: .user).isEmpty { work += try users.map { try self.work(for: $0) } }
+    let jobs = pipeline.limits.jobs ?? Self.defaultJobs
+    try await withThrowingTaskGroup(of: (SnapshotWork, Result<SnapshotWork.Output, any Error>).self)
+    { group in
+      var waiting = work[...]
+      func start() {
+        guard let next = waiting.popFirst() else { return }
+        let access = access
+        group.addTask {
+          do { return (next, .success(try await next.prime(with: access))) } catch {
+            return (next, .failure(error))
+          }
+        }
+      }
+      for _ in 0..<max(1, jobs) { start() }
+      while let (snapshot, result) = try await group.next() {
+        try take(result, of: snapshot)
+        start()
+      }
+    }
+    summary.snapshots.sort { $0.id < $1.id }
+  }
+
+  /// How many snapshots are primed at a time unless the pipeline says: one for each of two cores.
+  private static let defaultJobs = 2
+
+  private func planPrime(_ users: [SnapshotUser]) {
+    for store in pipeline.stores {
+      for sync in store.primed {
+        let whom = store.scope == .global ? "the global store" : "\(users.count) users"
+        summary.plan.append("prime: \(sync.syncName) into \(sync.soupName) for \(whom)")
+      }
+    }
+  }
+
+  private func work(for user: SnapshotUser) throws -> SnapshotWork {
+    let row = try state.snapshotRow(id: user.id)
+    return SnapshotWork(
+      user: user, pipeline: pipeline, data: data, run: self.row.id, now: now,
+      organizationID: try state.organizationID ?? "", stampKey: try state.stampKey,
+      listIDs: dueListings(row), allowsAllDeletes: options.allowsAllDeletes, report: report)
+  }
+
+  /// The `soql` syncs whose ids are to be listed whole in this run: every seventh run, unless the
+  /// pipeline says otherwise.
+  private func dueListings(_ row: SnapshotRow?) -> Set<String> {
+    var due: Set<String> = []
+    for store in pipeline.stores {
+      for sync in store.primed {
+        let key = PrimeInput.key(store.storeName, sync.syncName)
+        let runs = row?.ghostRuns[key]?.int ?? 0
+        if runs + 1 >= pipeline.prime.ghostsEveryRuns(isBriefcase: false) {
+          due.insert(sync.syncName)
+        }
+      }
+    }
+    return due
+  }
+
+  private func take(
+    _ result: Result<SnapshotWork.Output, any Error>, of snapshot: SnapshotWork
+  ) throws {
+    switch result {
+    case .failure(let error):
+      if snapshot.user.id == SnapshotID.global { throw error }
+      if error is CancellationError { throw error }
+      try skip(snapshot: snapshot.user.id, username: snapshot.user.username, error)
+    case .success(let output): try take(output)
+    }
+  }
+
+  private func take(_ output: SnapshotWork.Output) throws {
+    let outcome = output.outcome
+    for warning in outcome.warnings { warn("\(output.user.username): \(warning)") }
+    if outcome.guardTripped { summary.findings.insert(.guardTripped) }
+    if outcome.soups.contains(where: { !$0.unreadable.isEmpty }) {
+      summary.findings.insert(.incompleteData)
+    }
+    let soups = outcome.soups.map {
+      SoupChange(
+        soup: $0.soup, fetched: $0.fetched, written: $0.written, unchanged: $0.unchanged,
+        removed: $0.ghosts, total: $0.total)
+    }
+    try save(output)
+    summary.snapshots.append(
+      RunSummary.Snapshot(
+        id: output.user.id, username: output.user.username, generation: output.generation,
+        changed: outcome.changed, soups: soups))
+    report(
+      .snapshotPrimed(
+        snapshot: output.user.id, username: output.user.username, generation: output.generation,
+        changed: outcome.changed, soups: soups))
+  }
+
+  private func save(_ output: SnapshotWork.Output) throws {
+    let id = output.user.id
+    var row =
+      try state.snapshotRow(id: id)
+      ?? SnapshotRow(
+        id: id, userID: id == SnapshotID.global ? nil : id, username: output.user.username)
+    var runs = row.ghostRuns.object ?? [:]
+    for key in output.outcome.cursors.keys.sorted() {
+      let count = output.outcome.listed.contains(key) ? 0 : (runs[key]?.int ?? 0) + 1
+      runs[key] = .number(String(count))
+    }
+    row.ghostRuns = .object(runs)
+    row.username = output.user.username
+    row.generation = Int64(output.generation)
+    try state.save(row)
+  }
+}

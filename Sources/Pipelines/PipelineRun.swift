@@ -1,0 +1,138 @@
+import Reconciliation
+import System
+
+/// One execution of a pipeline: its lock, its ledger, its clock, and the stages it does.
+///
+/// Owned by one task on a thread of its own, where it may block; snapshots are primed in tasks with
+/// threads of theirs.
+package final class PipelineRun {
+  let pipeline: Pipeline
+  let options: RunOptions
+  let data: DataDirectory
+  let access: OrgAccess
+  let state: StateDatabase
+  let row: RunRow
+  let report: @Sendable (RunEvent) -> Void
+  var summary = RunSummary()
+
+  /// The run's one clock, in milliseconds of the org's time.
+  var now: Int64 { row.now }
+
+  private init(
+    _ pipeline: Pipeline, _ options: RunOptions, _ data: DataDirectory, _ access: OrgAccess,
+    _ state: StateDatabase, _ row: RunRow, _ report: @escaping @Sendable (RunEvent) -> Void
+  ) {
+    (self.pipeline, self.options, self.data, self.access) = (pipeline, options, data, access)
+    (self.state, self.row, self.report) = (state, row, report)
+    summary.run = row.id
+    summary.pipeline = pipeline.name
+  }
+
+  /// Runs a pipeline's stages and answers what they did.
+  ///
+  /// `root` is the directory that holds `<pipeline>/`. Throws `PipelineError`, or the error of a
+  /// module; what was published before stays, and the next run goes on from it.
+  package static func execute(
+    _ pipeline: Pipeline, root: String, variables: [String: String], options: RunOptions,
+    report: @escaping @Sendable (RunEvent) -> Void
+  ) async throws -> RunSummary {
+    let thread = StoreThread(name: "run")
+    return try await withTaskExecutorPreference(thread) {
+      try await body(pipeline, root, variables, options, report)
+    }
+  }
+
+  private static func body(
+    _ pipeline: Pipeline, _ root: String, _ variables: [String: String], _ options: RunOptions,
+    _ report: @escaping @Sendable (RunEvent) -> Void
+  ) async throws -> RunSummary {
+    let data = DataDirectory(root: root, name: pipeline.name)
+    try data.prepare(inbox: data.inbox(pipeline.inbox.path))
+    let lock = try takeLock(data)
+    defer { lock.close() }
+    try checkDisk(pipeline, data)
+    let state = try StateDatabase(path: data.state)
+    defer { state.close() }
+    let access = try OrgAccess(pipeline, variables: variables)
+    let (row, resumed) = try await begin(pipeline, options, state, access)
+    let run = PipelineRun(pipeline, options, data, access, state, row, report)
+    report(.runStarted(run: row.id, pipeline: pipeline.name, resumed: resumed))
+    try await run.doStages()
+    run.summary.requests = access.requestsMade
+    return try run.end()
+  }
+
+  private static func takeLock(_ data: DataDirectory) throws -> FileLock {
+    do throws(LockError) {
+      return try FileLock(data.lock)
+    } catch {
+      switch error {
+      case .held(let holder):
+        throw PipelineError(
+          .locked, "run.locked", "another run of this pipeline is at work", location: data.lock,
+          reason: holder, fix: "wait until it ends; the lock is free as soon as its process is gone"
+        )
+      default: throw PipelineError(.failed, "run.lock", error.description)
+      }
+    }
+  }
+
+  private static func checkDisk(_ pipeline: Pipeline, _ data: DataDirectory) throws {
+    let free = ProcessLimits.freeBytes(at: data.path)
+    let needed = Int64(pipeline.limits.freeDiskMiB) << 20
+    guard let free, free < needed else { return }
+    throw PipelineError(
+      .failed, "disk.full", "too little disk space is free to begin a run", location: data.path,
+      reason: "\(free >> 20) MiB are free and limits.freeDiskMiB is \(pipeline.limits.freeDiskMiB)",
+      fix: "free some space, or lower limits.freeDiskMiB in the pipeline file")
+  }
+
+  /// The run to go on with: one that died less than a day ago, or a new one.
+  private static func begin(
+    _ pipeline: Pipeline, _ options: RunOptions, _ state: StateDatabase, _ access: OrgAccess
+  ) async throws -> (RunRow, resumed: Bool) {
+    let needsOrg = !options.stages.isDisjoint(with: [.reconcile, .prime])
+    var now = Clock.wallMilliseconds()
+    if needsOrg {
+      let session = try await access.anySession()
+      try state.pinOrganization(id: session.identity.organizationID)
+      if let pinned = pipeline.org.id, pinned != session.identity.organizationID {
+        throw StateError.foreignOrganization(
+          pinned: pinned, found: session.identity.organizationID)
+      }
+      now = session.serverDate ?? now
+    }
+    if let open = try state.openRun(now: now) { return (open, true) }
+    let row = try state.beginRun(
+      pipeline: pipeline.name, now: now, configHash: pipeline.configHash(),
+      host: ProcessEnvironment.hostName())
+    return (row, false)
+  }
+
+  private func doStages() async throws {
+    for stage in Stage.allCases where options.stages.contains(stage) {
+      try Task.checkCancellation()
+      report(.stageStarted(stage))
+      switch stage {
+      case .ingest: try ingest()
+      case .reconcile: try await reconcile()
+      case .prime: try await prime()
+      case .pack: try pack()
+      }
+      report(.stageFinished(stage))
+    }
+  }
+
+  private func end() throws -> RunSummary {
+    if try !state.unsettledEdits().isEmpty { summary.findings.insert(.unsettledEdits) }
+    let status: Int32 = summary.findings.isEmpty ? 0 : 3
+    try state.endRun(id: row.id, exitStatus: status, summary: summary.json.text)
+    return summary
+  }
+
+  /// Tells the user something, and keeps it for the summary.
+  func warn(_ text: String) {
+    summary.warnings.append(text)
+    report(.warning(text))
+  }
+}

@@ -1,0 +1,146 @@
+import JSON
+
+/// What happens in a run, as it happens.
+///
+/// The terminal's progress, the JSON lines of `--json` and the run's summary are folds over these.
+/// Members of the JSON form are added, never renamed or removed.
+package enum RunEvent: Sendable, Equatable {
+  /// The run began, or goes on after it died.
+  case runStarted(run: String, pipeline: String, resumed: Bool)
+  /// A stage began.
+  case stageStarted(Stage)
+  /// A return was taken, proved, and its edits recorded.
+  case returnIngested(name: String, snapshot: String, edits: Int, new: Int)
+  /// A return that was ingested before.
+  case returnKnown(name: String)
+  /// A return was refused and put into quarantine.
+  case returnQuarantined(name: String, code: String, reason: String)
+  /// Records of a soup arrived; `total` is what the org announced, if it did.
+  case soupProgress(snapshot: String, soup: String, fetched: Int, total: Int?)
+  /// A snapshot was primed.
+  case snapshotPrimed(
+    snapshot: String, username: String, generation: Int, changed: Bool, soups: [SoupChange])
+  /// A snapshot could not be primed; the others go on.
+  case snapshotSkipped(snapshot: String, username: String, reason: String)
+  /// A bundle was written.
+  case bundleWritten(snapshot: String, platform: String, path: String, bytes: Int)
+  /// Edits are settled so far, of how many.
+  case editsSettled(done: Int, of: Int)
+  /// A report was written into this directory.
+  case reportWritten(path: String)
+  /// Something that a person should know and that stopped nothing.
+  case warning(String)
+  /// A stage ended.
+  case stageFinished(Stage)
+}
+
+/// What a prime did to one soup of a snapshot.
+package struct SoupChange: Sendable, Equatable {
+  /// The soup's name.
+  package var soup: String
+  /// Records that came from the org.
+  package var fetched: Int
+  /// Records that were new or different, and written.
+  package var written: Int
+  /// Records that came though they had not changed: the overlap window's.
+  package var unchanged: Int
+  /// Records that left the soup, as the org no longer shows them to this user.
+  package var removed: Int
+  /// Records in the soup now.
+  package var total: Int
+
+  /// A change of these counts.
+  package init(
+    soup: String, fetched: Int, written: Int, unchanged: Int, removed: Int, total: Int
+  ) {
+    (self.soup, self.fetched, self.written) = (soup, fetched, written)
+    (self.unchanged, self.removed, self.total) = (unchanged, removed, total)
+  }
+}
+
+extension RunEvent {
+  /// The event as one JSON object, whose `type` names it.
+  package var json: JSONValue {
+    switch self {
+    case .runStarted(let run, let pipeline, let resumed):
+      return event(
+        "runStarted",
+        [
+          ("run", .string(run)), ("pipeline", .string(pipeline)), ("resumed", .bool(resumed)),
+        ])
+    case .stageStarted(let stage):
+      return event("stageStarted", [("stage", .string(stage.rawValue))])
+    case .stageFinished(let stage):
+      return event("stageFinished", [("stage", .string(stage.rawValue))])
+    case .returnIngested(let name, let snapshot, let edits, let new):
+      return event(
+        "returnIngested",
+        [
+          ("name", .string(name)), ("snapshot", .string(snapshot)), ("edits", number(edits)),
+          ("new", number(new)),
+        ])
+    case .returnKnown(let name): return event("returnKnown", [("name", .string(name))])
+    case .returnQuarantined(let name, let code, let reason):
+      return event(
+        "returnQuarantined",
+        [("name", .string(name)), ("code", .string(code)), ("reason", .string(reason))])
+    case .soupProgress(let snapshot, let soup, let fetched, let total):
+      return event(
+        "soupProgress",
+        [
+          ("snapshot", .string(snapshot)), ("soup", .string(soup)), ("fetched", number(fetched)),
+          ("total", total.map(number) ?? .null),
+        ])
+    case .snapshotPrimed(let snapshot, let username, let generation, let changed, let soups):
+      return event(
+        "snapshotPrimed",
+        [
+          ("snapshot", .string(snapshot)), ("username", .string(username)),
+          ("generation", number(generation)), ("changed", .bool(changed)),
+          ("soups", .array(soups.map(\.json))),
+        ])
+    case .snapshotSkipped(let snapshot, let username, let reason):
+      return event(
+        "snapshotSkipped",
+        [
+          ("snapshot", .string(snapshot)), ("username", .string(username)),
+          ("reason", .string(reason)),
+        ])
+    case .bundleWritten(let snapshot, let platform, let path, let bytes):
+      return event(
+        "bundleWritten",
+        [
+          ("snapshot", .string(snapshot)), ("platform", .string(platform)),
+          ("path", .string(path)), ("bytes", number(bytes)),
+        ])
+    case .editsSettled(let done, let total):
+      return event("editsSettled", [("done", number(done)), ("of", number(total))])
+    case .reportWritten(let path): return event("reportWritten", [("path", .string(path))])
+    case .warning(let text): return event("warning", [("message", .string(text))])
+    }
+  }
+
+  private func event(_ type: String, _ members: [(String, JSONValue)]) -> JSONValue {
+    var object = JSONObject()
+    object["type"] = .string(type)
+    for (name, value) in members { object[name] = value }
+    return .object(object)
+  }
+
+  private func number(_ value: Int) -> JSONValue { .number(String(value)) }
+}
+
+extension SoupChange {
+  /// The change as one JSON object.
+  package var json: JSONValue {
+    var object = JSONObject()
+    object["soup"] = .string(soup)
+    for (name, value) in [
+      ("fetched", fetched), ("written", written), ("unchanged", unchanged), ("removed", removed),
+      ("total", total),
+    ] {
+      object[name] = .number(String(value))
+    }
+    return .object(object)
+  }
+}

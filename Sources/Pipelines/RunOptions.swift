@@ -1,0 +1,38 @@
+import Reconciliation
+
+/// What one call of a pipeline is to do; the command line's side of it.
+package struct RunOptions: Sendable {
+  /// The stages to do, in their own order.
+  package var stages: Set<Stage> = Set(Stage.allCases)
+  /// Only these users' snapshots (usernames); empty for all.
+  package var users: Set<String> = []
+  /// Returns to ingest that are named one by one; empty for the inbox.
+  package var files: [String] = []
+  /// The snapshot and generation of a named return that lost its stamp.
+  package var asSnapshot: (id: String, generation: Int)?
+  /// Shows what would be done, and does nothing.
+  package var isDryRun = false
+  /// Says that more deletions than the guard allows are right, once.
+  package var allowsAllDeletes = false
+  /// The digests of plans that a person confirmed.
+  package var confirmed: Set<String> = []
+  /// Edits of an earlier run to take up again.
+  package var retry: Retry?
+  /// Ends the run after so many seconds; nil for the pipeline's own limit.
+  package var deadlineSeconds: Int?
+  /// Edits of an earlier run, by what became of them.
+  package struct Retry: Sendable {
+    /// The run's name.
+    package var run: String
+    /// What became of the edits.
+    package var verdicts: Set<Verdict>
+
+    /// Edits of a run.
+    package init(run: String, verdicts: Set<Verdict>) {
+      (self.run, self.verdicts) = (run, verdicts)
+    }
+  }
+
+  /// The whole pipeline.
+  package init() {}
+}

@@ -1,0 +1,97 @@
+import JSON
+import Reconciliation
+
+/// What a run did, in the end.
+package struct RunSummary: Sendable {
+  /// Why a run that did its work still wants a person's eye; each means exit status 3 or worse.
+  package enum Finding: String, Sendable, CaseIterable {
+    /// A user's snapshot could not be primed.
+    case skippedUser
+    /// A return was refused.
+    case quarantined
+    /// Edits wait for a person, or were refused.
+    case unsettledEdits
+    /// More would have been deleted than the guard allows.
+    case guardTripped
+    /// A limit of the org, or the deadline, was reached.
+    case limitReached
+    /// The org's rules failed for a briefcase, or records could not be read.
+    case incompleteData
+  }
+
+  /// One snapshot.
+  package struct Snapshot: Sendable {
+    /// The user's 18-character id, or `global`.
+    package var id: String
+    /// The user.
+    package var username: String
+    /// The generation that stands now.
+    package var generation: Int
+    /// Whether this run made it.
+    package var changed: Bool
+    /// What happened to its soups.
+    package var soups: [SoupChange]
+  }
+
+  /// The run.
+  package var run = ""
+  /// The pipeline.
+  package var pipeline = ""
+  /// Returns ingested, known before, and refused.
+  package var returns = (ingested: 0, known: 0, quarantined: 0)
+  /// Edits that the returns brought, and how many of them were new.
+  package var edits = (found: 0, new: 0)
+  /// What became of the edits that this run took up.
+  package var verdicts: [Verdict: Int] = [:]
+  /// The directory of the report, if there was anything to report.
+  package var report: String?
+  /// The snapshots primed.
+  package var snapshots: [Snapshot] = []
+  /// The bundles written.
+  package var bundles: [String] = []
+  /// What a person should know.
+  package var warnings: [String] = []
+  /// Requests sent to the org.
+  package var requests = 0
+  /// Why the run wants a person's eye.
+  package var findings: Set<Finding> = []
+  /// What a dry run would do, in lines.
+  package var plan: [String] = []
+
+  /// Nothing done yet.
+  package init() {}
+
+  /// The summary as JSON, the `result` of the last line of `--json`.
+  package var json: JSONValue {
+    func number(_ value: Int) -> JSONValue { .number(String(value)) }
+    var verdictCounts = JSONObject()
+    for verdict in Verdict.allCases {
+      if let count = verdicts[verdict], count > 0 {
+        verdictCounts[verdict.rawValue] = number(count)
+      }
+    }
+    var object: JSONObject = [
+      "run": .string(run), "pipeline": .string(pipeline),
+      "returns": .object([
+        "ingested": number(returns.ingested), "known": number(returns.known),
+        "quarantined": number(returns.quarantined),
+      ]),
+      "edits": .object(["found": number(edits.found), "new": number(edits.new)]),
+      "verdicts": .object(verdictCounts),
+      "snapshots": .array(
+        snapshots.map {
+          .object([
+            "id": .string($0.id), "username": .string($0.username),
+            "generation": number($0.generation), "changed": .bool($0.changed),
+            "soups": .array($0.soups.map(\.json)),
+          ])
+        }),
+      "bundles": .array(bundles.map { .string($0) }),
+      "requests": number(requests),
+      "findings": .array(findings.map(\.rawValue).sorted().map { .string($0) }),
+    ]
+    if let report { object["report"] = .string(report) }
+    if !plan.isEmpty { object["plan"] = .array(plan.map { .string($0) }) }
+    return .object(object)
+  }
+}

@@ -1,0 +1,253 @@
+import Bundles
+import JSON
+import MobileSync
+import Salesforce
+import SmartStore
+import System
+
+/// The priming of one snapshot: everything that a task with a thread of its own needs for it.
+struct SnapshotWork: Sendable {
+  let user: SnapshotUser
+  let pipeline: Pipeline
+  let data: DataDirectory
+  let run: String
+  let now: Int64
+  let organizationID: String
+  let stampKey: [UInt8]
+  /// The `soql` syncs whose ids are to be listed whole.
+  let listIDs: Set<String>
+  let allowsAllDeletes: Bool
+  let report: @Sendable (RunEvent) -> Void
+
+  /// What the priming of a snapshot came to.
+  struct Output: Sendable {
+    let user: SnapshotUser
+    /// The newest generation, made by this run or not; 0 where there is none.
+    let generation: Int
+    let outcome: PrimeOutcome
+  }
+
+  var isGlobal: Bool { user.id == SnapshotID.global }
+  var directory: SnapshotDirectory { SnapshotDirectory(path: data.snapshot(user.id)) }
+  var stores: [StoreSettings] { pipeline.stores(of: isGlobal ? .global : .user) }
+  var definitionsHash: String { pipeline.definitionsHash(of: isGlobal ? .global : .user) }
+
+  /// Primes the snapshot and publishes a generation if anything changed.
+  func prime(with access: OrgAccess) async throws -> Output {
+    let thread = StoreThread(name: "prime")
+    return try await withTaskExecutorPreference(thread) {
+      let session = try await session(access)
+      return try await prime(as: session, on: thread)
+    }
+  }
+
+  /// Whose eyes see the records: the user's own, unless the pipeline says otherwise.
+  private func session(_ access: OrgAccess) async throws -> Session {
+    let asIntegration = isGlobal || pipeline.prime.fetchAs == .integration
+    guard asIntegration else { return try await access.session(as: user.username) }
+    guard let session = try await access.integrationSession() else {
+      throw PipelineError(
+        .configuration, "prime.no-integration-user",
+        "global stores and fetchAs \"integration\" need a user that fetches",
+        location: pipeline.file, fix: "name one in org.login.integrationUser")
+    }
+    return session
+  }
+
+  private func prime(as session: Session, on thread: StoreThread) async throws -> Output {
+    try directory.removeTemporaries()
+    let newest = try directory.generations().last ?? 0
+    let previous = try usable(newest)
+    let temporary = data.snapshot(user.id) + "/.tmp-\(run)"
+    let input = try input(previous, number: newest + 1, temporary, session)
+    let outcome: PrimeOutcome
+    do {
+      outcome = try await SnapshotPrime.run(input, session: session, thread: thread) {
+        if let event = translate($0) { report(event) }
+      }
+      if outcome.changed {
+        try complete(from: previous, number: newest + 1, temporary)
+        try publish(outcome, number: newest + 1, temporary)
+      }
+    } catch {
+      // What was built so far is worth nothing; the error is what matters.
+      try? Files.remove(temporary)
+      throw error
+    }
+    return Output(user: user, generation: newest + (outcome.changed ? 1 : 0), outcome: outcome)
+  }
+
+  // MARK: what goes in
+
+  /// The newest generation, if the next one can go on from it.
+  private func usable(_ newest: Int) throws -> GenerationRecord? {
+    guard newest > 0 else { return nil }
+    let record = try directory.record(of: newest)
+    return record.configHash == definitionsHash ? record : nil
+  }
+
+  private func input(
+    _ previous: GenerationRecord?, number: Int, _ temporary: String, _ session: Session
+  ) throws -> PrimeInput {
+    let old = previous.map { directory.directory(of: $0.generation) }
+    let primeStores = stores.map { store in
+      var files: [Platform: PrimeFile] = [:]
+      for platform in pipeline.platforms {
+        let name = fileName(of: store, platform)
+        files[platform] = PrimeFile(
+          previous: old.map { $0 + "/" + name }, new: temporary + "/" + name)
+      }
+      return PrimeStore(
+        storeName: store.storeName, config: store.schema, syncs: syncs(of: store), files: files)
+    }
+    var input = PrimeInput(
+      stores: primeStores, now: now, overlapSeconds: pipeline.prime.overlapSeconds,
+      cursors: previous?.cursors ?? [:], knownStamps: try knownStamps(previous))
+    input.ghosts = GhostPolicy(
+      listIDs: listIDs, maxDeletesPercent: pipeline.prime.ghostsMaxDeletes.value,
+      minimumAllowed: PrimeSettings.fewestDeletes, maxDeletesOverride: allowsAllDeletes)
+    input.onRuleErrors = pipeline.prime.onRuleErrors == .fail ? .fail : .keepAndWarn
+    input.variables = pipeline.prime.variables
+    input.variables["userId"] = session.identity.userID
+    input.variables["username"] = session.identity.username
+    input.finish = stampWriter(number)
+    return input
+  }
+
+  /// The syncs that are run, and those whose states the device will want.
+  private func syncs(of store: StoreSettings) -> [SyncDefinition] {
+    store.syncs.syncs.filter {
+      $0.syncType == .syncUp || store.prime.contains($0.syncName)
+    }
+  }
+
+  /// The path of a store in a generation's directory: the platform, then where an app expects it.
+  private func fileName(of store: StoreSettings, _ platform: Platform) -> String {
+    platform.rawValue + "/" + path(of: store, platform)
+  }
+
+  private func path(of store: StoreSettings, _ platform: Platform) -> String {
+    BundleLayout.path(
+      platform: platform, scope: isGlobal ? .global : .user, storeName: store.storeName,
+      org: organizationID, user: user.id)
+  }
+
+  private func stamp(_ number: Int, _ platform: Platform) -> Stamp {
+    Stamp(
+      org: organizationID, user: isGlobal ? Stamp.globalUser : user.id, pipeline: pipeline.name,
+      generation: number, platform: platform, key: stampKey)
+  }
+
+  private func stampWriter(_ number: Int) -> @Sendable (Store, Platform) throws -> Void {
+    { store, platform in
+      store.clock = { now }
+      try stamp(number, platform).write(into: store)
+    }
+  }
+
+  /// What a briefcase's records looked like to the server when they were last fetched.
+  private func knownStamps(_ previous: GenerationRecord?) throws -> [String: [String: Int64]] {
+    guard let previous else { return [:] }
+    let path = data.base(previous.generation, of: user.id)
+    guard Files.exists(path) else { return [:] }
+    var stamps: [String: [String: Int64]] = [:]
+    try BaseReader(path: path).forEach { record in
+      guard let stamp = record.stamp.flatMap({ Dates.milliseconds(iso8601: $0) }) else { return }
+      stamps[record.soup, default: [:]][record.id] = stamp
+    }
+    return stamps
+  }
+
+  private func translate(_ event: SyncEvent) -> RunEvent? {
+    switch event {
+    case .started(let progress), .progressed(let progress), .finished(let progress):
+      return .soupProgress(
+        snapshot: user.id, soup: progress.soup, fetched: progress.records, total: progress.total)
+    // Warnings are in the outcome too.
+    case .warning: return nil
+    }
+  }
+
+  // MARK: what comes out
+
+  /// Takes the stores that did not change over from the generation before, with the new stamp.
+  private func complete(
+    from previous: GenerationRecord?, number: Int, _ temporary: String
+  ) throws {
+    guard let previous else { return }
+    for store in stores {
+      for platform in pipeline.platforms {
+        let name = fileName(of: store, platform)
+        let file = temporary + "/" + name
+        if Files.exists(file) { continue }
+        try Files.makeDirectory(Files.parent(of: file) ?? temporary)
+        try Files.copy(directory.directory(of: previous.generation) + "/" + name, to: file)
+        let copy = try Store(opening: file)
+        try stampWriter(number)(copy, platform)
+        try copy.close()
+      }
+    }
+  }
+
+  private func publish(_ outcome: PrimeOutcome, number: Int, _ temporary: String) throws {
+    try writeBase(outcome, number: number, temporary)
+    var files: [GenerationRecord.StoreFile] = []
+    for platform in pipeline.platforms {
+      for store in stores {
+        let file = temporary + "/" + fileName(of: store, platform)
+        let entry = try SnapshotDirectory.measure(
+          file, scope: isGlobal ? .global : .user, storeName: store.storeName,
+          path: path(of: store, platform), stamp: stamp(number, platform),
+          counts: counts(of: store, file))
+        files.append(GenerationRecord.StoreFile(platform: platform, entry: entry))
+      }
+    }
+    let record = GenerationRecord(
+      snapshot: user.id, generation: number, run: run, created: now, configHash: definitionsHash,
+      stores: files, syncStates: states(outcome), cursors: outcome.cursors,
+      notes: ["username": .string(user.username)])
+    try directory.publish(temporary, as: record)
+  }
+
+  private func counts(of settings: StoreSettings, _ file: String) throws -> [String: Int] {
+    let store = try Store(opening: file, readOnly: true)
+    var counts: [String: Int] = [:]
+    for soup in settings.schema.soups {
+      counts[soup.soupName] = try store.count(of: soup.soupName)
+    }
+    try store.close()
+    return counts
+  }
+
+  private func states(_ outcome: PrimeOutcome) -> [Manifest.SyncState] {
+    stores.flatMap { store in
+      (outcome.syncStates[store.storeName] ?? []).map { state in
+        Manifest.SyncState(
+          scope: isGlobal ? .global : .user, storeName: store.storeName,
+          syncName: state.name ?? "", type: state.type.rawValue, status: state.status.rawValue,
+          maxTimeStamp: state.maxTimeStamp)
+      }
+    }
+  }
+
+  /// Keeps what was issued, for the comparison with what comes back.
+  private func writeBase(_ outcome: PrimeOutcome, number: Int, _ temporary: String) throws {
+    guard let platform = pipeline.platforms.first else { return }
+    let writer = try BaseWriter(path: data.base(number, of: user.id))
+    let parts = stores.flatMap { store in
+      store.schema.soups.map { (key: PrimeInput.key(store.storeName, $0.soupName), store, $0) }
+    }
+    for (key, settings, soup) in parts.sorted(by: {
+      $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
+    }) {
+      let store = try Store(
+        opening: temporary + "/" + fileName(of: settings, platform), readOnly: true)
+      let stamps = outcome.stamps[key] ?? [:]
+      let choice = BaseWriter.SoupFields(
+        soup: soup.soupName, key: key, fields: FieldNames.known(of: soup.soupName, in: settings))
+      try writer.append(choice, of: store, stamps: { stamps[$0].map(Dates.utc) })
+      try store.close()
+    }
+    try writer.finish()
+  }
+}
