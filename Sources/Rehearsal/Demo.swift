@@ -1,0 +1,237 @@
+import Bundles
+import JSON
+import LocalOrg
+import Pipelines
+import Reconciliation
+import SmartStore
+import System
+
+/// The story of the README, end to end, on a local org of its own: prime, pack, a day in the field,
+/// ingest, reconcile, report, and a second prime that fetches only what changed.
+///
+/// Everything runs through the pipeline as `attache run` does. It checks itself: what was played must
+/// be what is reported.
+package struct Demo {
+  /// Where things are.
+  package struct Places: Sendable {
+    /// The pipeline file.
+    package var pipelineFile: String
+    /// `snapshots/`.
+    package var snapshots: String
+    /// Where the org and the devices live; emptied first.
+    package var scratch: String
+
+    /// Places of a demo.
+    package init(pipelineFile: String, snapshots: String, scratch: String) {
+      (self.pipelineFile, self.snapshots, self.scratch) = (pipelineFile, snapshots, scratch)
+    }
+  }
+
+  let places: Places
+  let say: (String) -> Void
+  let report: @Sendable (RunEvent) -> Void
+  var deviations: [String] = []
+
+  /// Tells and plays the story; throws `RehearsalError.unexpected` if it came out another way.
+  package static func run(
+    _ places: Places, report: @escaping @Sendable (RunEvent) -> Void,
+    say: @escaping (String) -> Void
+  ) async throws {
+    var demo = Demo(places: places, say: say, report: report)
+    try Files.remove(places.scratch)
+    try Files.makeDirectory(places.scratch)
+    let org = try DemoOrg(directory: places.scratch + "/org")
+    defer { org.stop() }
+    try await demo.play(org)
+    guard demo.deviations.isEmpty else { throw RehearsalError.unexpected(demo.deviations) }
+  }
+
+  private mutating func play(_ org: DemoOrg) async throws {
+    let pipeline = try PipelineFile.read(path: places.pipelineFile, variables: org.variables)
+    let data = DataDirectory(root: places.snapshots, name: pipeline.name)
+    try Files.remove(data.path)
+
+    introduce(org)
+    let night = try await firstNight(pipeline, org)
+    let before = try org.stamps(of: Self.objects)
+    let day = try fieldDay(night, data, org)
+    try await homecoming(pipeline, day, org)
+    try await secondNight(pipeline, org, before: before, night)
+    try await thirdNight(pipeline, org)
+    say("")
+    say("Everything it made is under \(data.path):")
+    say("  users/<id>/<generation>/   the stores and bundles of each technician")
+    say("  reports/                   open report.html in a browser")
+    say("  done/                      the returned stores, as they came")
+  }
+
+  private static let objects = [
+    "Account", "Contact", "WorkOrder", "ServiceAppointment", "Case", "Site_Visit__c", "Product2",
+  ]
+
+  // MARK: chapters
+
+  private func introduce(_ org: DemoOrg) {
+    chapter("An org")
+    say("A small field-service company keeps its customers, contacts and work orders in an org.")
+    say("This one runs right here, at \(org.server.url), and answers as Salesforce does.")
+    say("Three technicians, ada, ben and cleo, work where there is no network.")
+  }
+
+  private func firstNight(_ pipeline: Pipeline, _ org: DemoOrg) async throws -> RunSummary {
+    chapter("Night one: prime and pack")
+    say("Each technician's records are fetched as that technician, once, and written as the")
+    say("database that the app on the phone opens: one file for iOS, one for Android.")
+    let summary = try await run(pipeline, org, [.prime, .pack])
+    for snapshot in summary.snapshots {
+      let total = snapshot.soups.reduce(0) { $0 + $1.total }
+      say("  \(snapshot.username): \(total) records, generation \(snapshot.generation)")
+    }
+    say("  \(summary.bundles.count) bundles, \(summary.requests) requests to the org")
+    return summary
+  }
+
+  private func fieldDay(
+    _ night: RunSummary, _ data: DataDirectory, _ org: DemoOrg
+  ) throws -> FieldDay {
+    chapter("A day in the field")
+    let now = org.org.now()
+    var devices: [String: Device] = [:]
+    for (name, platform) in [("ada", Platform.ios), ("ben", .android), ("cleo", .ios)] {
+      let username = "\(name)@example.com"
+      guard let snapshot = night.snapshots.first(where: { $0.username == username }) else {
+        throw RehearsalError.noUser(username)
+      }
+      let bundle = try newestBundle(snapshot, platform, data)
+      devices[name] = try Device.install(
+        bundle, platform, into: places.scratch + "/devices/" + name, now: now)
+    }
+    guard let ada = devices["ada"], let ben = devices["ben"], let cleo = devices["cleo"] else {
+      throw RehearsalError.noUser("ada, ben or cleo")
+    }
+    let day = try FieldDay.play(org: org, ada: ada, ben: ben, cleo: cleo, now: now)
+    for scene in day.scenes { say("  \(scene.text)") }
+    for (name, device) in devices.sorted(by: { $0.key < $1.key }) {
+      try device.handBack(to: data.inbox("inbox") + "/\(name).sqlite", now: now + 86_400_000)
+    }
+    say("In the evening each hands the database file back: three files in the inbox.")
+    return day
+  }
+
+  private func newestBundle(
+    _ snapshot: RunSummary.Snapshot, _ platform: Platform, _ data: DataDirectory
+  ) throws -> String {
+    let directory = data.generation(snapshot.generation, of: snapshot.id)
+    let names = try Files.list(directory).filter { $0.hasPrefix(platform.rawValue + ".bundle.") }
+    guard let name = names.first else { throw RehearsalError.noStamp(directory) }
+    return directory + "/" + name
+  }
+
+  private mutating func homecoming(
+    _ pipeline: Pipeline, _ day: FieldDay, _ org: DemoOrg
+  ) async throws {
+    chapter("They come home: ingest and reconcile")
+    say("Each file is copied, opened as a stranger's, and proved by its stamp before it is read.")
+    let ingested = try await run(pipeline, org, [.ingest])
+    say("  \(ingested.returns.ingested) returns with \(ingested.edits.found) edits")
+    expect(
+      ingested.edits.found == day.expected.values.reduce(0, +),
+      "\(ingested.edits.found) edits were found")
+
+    say("First a dry run, which sends nothing:")
+    let writes = org.server.log.writes.count
+    var options = RunOptions()
+    options.stages = [.reconcile]
+    options.isDryRun = true
+    let plan = try await run(pipeline, org, options)
+    for line in plan.plan { say("  " + line) }
+    expect(org.server.log.writes.count == writes, "the dry run wrote to the org")
+
+    say("Then the real one:")
+    let result = try await run(pipeline, org, [.reconcile])
+    tell(result, day)
+    if let directory = result.report { say("  the report: \(directory)/report.html") }
+  }
+
+  private mutating func tell(_ result: RunSummary, _ day: FieldDay) {
+    for verdict in Verdict.allCases {
+      let (count, played) = (result.verdicts[verdict] ?? 0, day.expected[verdict] ?? 0)
+      guard count > 0 || played > 0 else { continue }
+      let mark = count == played ? "as played" : "but \(played) played"
+      say("  \(pad(count)) \(verdict.rawValue) (\(mark))")
+      expect(count == played, "\(count) edits are \(verdict.rawValue), and \(played) were played")
+    }
+  }
+
+  private mutating func secondNight(
+    _ pipeline: Pipeline, _ org: DemoOrg, before: [String: String], _ first: RunSummary
+  ) async throws {
+    chapter("Night two: only what changed")
+    let changes = try ExpectedChanges(org: org, objects: Self.objects, before: before)
+    let held = try held(first, in: DataDirectory(root: places.snapshots, name: pipeline.name))
+    let summary = try await run(pipeline, org, [.prime, .pack])
+    for snapshot in summary.snapshots where snapshot.id != SnapshotID.global {
+      let fetched = snapshot.soups.reduce(0) { $0 + $1.fetched }
+      let removed = snapshot.soups.reduce(0) { $0 + $1.removed }
+      let expected = try changes.count(
+        for: snapshot.username, held: held[snapshot.id] ?? [])
+      say(
+        "  \(snapshot.username): \(expected.fetched) records changed or are new, \(fetched) fetched; "
+          + "\(expected.removed) left, \(removed) removed")
+      expect(fetched == expected.fetched, "\(snapshot.username): \(fetched) records were fetched")
+      expect(removed == expected.removed, "\(snapshot.username): \(removed) records were removed")
+    }
+    say("  \(summary.bundles.count) new bundles; they include what came home")
+  }
+
+  /// The ids that each snapshot's stores hold.
+  private func held(_ summary: RunSummary, in data: DataDirectory) throws -> [String: Set<String>] {
+    var held: [String: Set<String>] = [:]
+    for snapshot in summary.snapshots {
+      try BaseReader(path: data.base(snapshot.generation, of: snapshot.id)).forEach {
+        held[snapshot.id, default: []].insert($0.id)
+      }
+    }
+    return held
+  }
+
+  private mutating func thirdNight(_ pipeline: Pipeline, _ org: DemoOrg) async throws {
+    let writes = org.server.log.writes.count
+    let summary = try await run(pipeline, org, Set(Stage.allCases))
+    let changed = summary.snapshots.filter(\.changed).count
+    say(
+      "Run once more, the pipeline writes \(changed) stores, \(summary.bundles.count) bundles and")
+    say("nothing to the org.")
+    expect(changed == 0 && summary.bundles.isEmpty, "a run without news changed files")
+    expect(org.server.log.writes.count == writes, "a run without news wrote to the org")
+  }
+
+  // MARK: telling
+
+  private func run(
+    _ pipeline: Pipeline, _ org: DemoOrg, _ stages: Set<Stage>
+  ) async throws -> RunSummary {
+    var options = RunOptions()
+    options.stages = stages
+    return try await run(pipeline, org, options)
+  }
+
+  private func run(
+    _ pipeline: Pipeline, _ org: DemoOrg, _ options: RunOptions
+  ) async throws -> RunSummary {
+    try await PipelineRun.execute(
+      pipeline, root: places.snapshots, variables: org.variables, options: options, report: report)
+  }
+
+  private mutating func expect(_ isTrue: Bool, _ deviation: String) {
+    if !isTrue { deviations.append(deviation) }
+  }
+
+  private func chapter(_ title: String) {
+    say("")
+    say(title)
+    say(String(repeating: "-", count: title.count))
+  }
+
+  private func pad(_ number: Int) -> String { number < 10 ? " \(number)" : "\(number)" }
+}

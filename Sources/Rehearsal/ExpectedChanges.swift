@@ -1,0 +1,23 @@
+/// What a second prime has to fetch, worked out from the org's own data and not from the client's.
+struct ExpectedChanges {
+  private let org: DemoOrg
+  private let changed: Set<String>
+
+  /// Compares the org with what its records' stamps were `before`.
+  init(org: DemoOrg, objects: [String], before: [String: String]) throws {
+    self.org = org
+    let now = try org.stamps(of: objects)
+    changed = Set(now.filter { before[$0.key] != $0.value }.keys)
+  }
+
+  /// The records that a user's snapshot lacks or has an old state of, and those that it has to lose.
+  func count(
+    for username: String, held: Set<String>
+  ) throws -> (fetched: Int, removed: Int) {
+    let assigned = try org.briefcase(of: username).values.reduce(into: Set<String>()) {
+      $0.formUnion($1)
+    }
+    let fetched = assigned.filter { changed.contains($0) || !held.contains($0) }
+    return (fetched.count, held.subtracting(assigned).count)
+  }
+}
