@@ -1,0 +1,35 @@
+import Arguments
+
+/// The program's commands, in the order in which help lists them.
+enum AttacheTool {
+  static let version = "0.1.0"
+
+  static let tool = Tool<Program>(
+    name: "attache",
+    summary: "prime SmartStore snapshots from an org, pack them, and reconcile what comes back",
+    version: version, date: "November 21, 2026",
+    discussion: """
+      A pipeline is one JSON file. `attache run PIPELINE` does what is due: it ingests returned stores, \
+      sends their edits to the org, primes what changed, and packs bundles for offline distribution.
+      """,
+    groups: [
+      Note("bundle", "one bundle"),
+      Note("org", "the embedded org"),
+      Note("store", "one SmartStore file"),
+    ],
+    commands: [
+      RunCommand.self, IngestCommand.self, ReconcileCommand.self, ReconcileRetryCommand.self,
+      PrimeCommand.self,
+      PackCommand.self, StatusCommand.self, ReportCommand.self, CheckCommand.self,
+      BundleInspectCommand.self, BundleVerifyCommand.self,
+      BundleExtractCommand.self, StoreQueryCommand.self, StoreCheckCommand.self,
+      OrgServeCommand.self,
+      OrgSeedCommand.self, OrgCheckCommand.self, OrgCACommand.self, DemoCommand.self,
+    ],
+    exitStatuses: Statuses.notes,
+    variables: [
+      Note("ATTACHE_DATA", "where snapshots are kept, if --data does not say"),
+      Note("NO_COLOR", "no colour"),
+      Note("CURL_CA_BUNDLE, SSL_CERT_FILE", "certificate authorities to trust"),
+    ])
+}

@@ -1,0 +1,76 @@
+import Arguments
+import Bundles
+import JSON
+
+/// `attache bundle inspect`: what a bundle says of itself.
+struct BundleInspectCommand: Command {
+  static let name = "bundle inspect"
+  static let summary = "print a bundle's manifest"
+  static let examples = [Note("attache bundle inspect ios.bundle.zip", "org, user, stores, counts")]
+  static var parameters: [Parameter<Self>] {
+    [.argument("bundle", "the archive", completes: .files, \.bundle)]
+      + Options.output.map { $0.within(\.options) }
+  }
+
+  var bundle = ""
+  var options = Options()
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    let manifest = try BundleReader.inspect(context.absolute(bundle))
+    context.print(try JSONValue(parsing: manifest.bytes), pretty: !options.json)
+    return .done
+  }
+}
+
+/// `attache bundle verify`: compares every store of a bundle with its manifest.
+struct BundleVerifyCommand: Command {
+  static let name = "bundle verify"
+  static let summary = "compare every store of a bundle with its manifest"
+  static let examples = [
+    Note("attache bundle verify ios.bundle.zip", "exit status 8 if a byte is not as it was issued")
+  ]
+  static var parameters: [Parameter<Self>] {
+    [.argument("bundle", "the archive", completes: .files, \.bundle)]
+      + Options.output.map { $0.within(\.options) }
+  }
+
+  var bundle = ""
+  var options = Options()
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    let manifest = try BundleReader.verify(context.absolute(bundle))
+    if options.json {
+      context.print(.object(["sound": true, "stores": JSONValue(manifest.stores.count)]))
+    } else if !options.quiet {
+      context.print("\(bundle) is sound: \(EventText.count(manifest.stores.count, "store"))")
+    }
+    return .done
+  }
+}
+
+/// `attache bundle extract`: unpacks a bundle after verifying it.
+struct BundleExtractCommand: Command {
+  static let name = "bundle extract"
+  static let summary = "unpack a verified bundle, stores at their paths"
+  static let examples = [
+    Note("attache bundle extract ios.bundle.zip out", "the stores below the new directory out")
+  ]
+  static var parameters: [Parameter<Self>] {
+    [
+      .argument("bundle", "the archive", completes: .files, \.bundle),
+      .argument(
+        "directory", "a directory that is not there yet", completes: .directories, \.directory),
+    ] + Options.output.map { $0.within(\.options) }
+  }
+
+  var bundle = ""
+  var directory = ""
+  var options = Options()
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    let target = context.absolute(directory)
+    let manifest = try BundleReader.extract(context.absolute(bundle), to: target)
+    for store in manifest.stores where !options.quiet { context.print(target + "/" + store.path) }
+    return .done
+  }
+}

@@ -1,0 +1,52 @@
+import Arguments
+import Pipelines
+import Rehearsal
+
+/// `attache demo`: the whole job on an embedded org, told as a story.
+struct DemoCommand: Command {
+  static let name = "demo"
+  static let summary = "show the whole job on an embedded org"
+  static let discussion = """
+    Starts an org of its own on a free port, primes three technicians' snapshots, plays a day in the field, \
+    ingests and reconciles what comes back, and primes again. It checks itself and exits with status 1 if \
+    the result is not what was played. Its results stay under snapshots/demo.
+    """
+  static let examples = [Note("attache demo", "from the directory that holds pipelines/demo.json")]
+  static var parameters: [Parameter<Self>] {
+    [
+      .option("pipeline", "FILE", "the demo's pipeline", completes: .files, \.pipeline),
+      .option("data", "DIR", "where snapshots are kept", completes: .directories, \.data),
+      .option(
+        "scratch", "DIR", "where the org and the devices live; emptied first",
+        completes: .directories, \.scratch),
+      .flag("verbose", short: "v", "also print the events of each run", \.verbose),
+    ]
+  }
+
+  var pipeline = "pipelines/demo.json"
+  var data = "snapshots"
+  var scratch = ".demo"
+  var verbose = false
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    let places = Demo.Places(
+      pipelineFile: context.absolute(pipeline), snapshots: context.absolute(data),
+      scratch: context.absolute(scratch))
+    let (outcome, signal, _) = await Interruption.run(deadlineSeconds: 600) { [verbose] in
+      try await Demo.run(
+        places,
+        report: { event in
+          if verbose, let line = EventText.line(for: event) { context.note(line) }
+        }, say: { context.print($0) })
+    }
+    if let signal { return Statuses.interrupted(by: signal) }
+    do {
+      try outcome.get()
+      return .done
+    } catch let error as RehearsalError {
+      throw PipelineError(
+        .failed, "demo", "the demo came out another way", reason: error.description,
+        fix: "please report it, with the output above")
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import Arguments
+import LocalOrg
+
+/// `attache org ca`: a certificate authority for a local org that speaks TLS.
+struct OrgCACommand: Command {
+  static let name = "org ca"
+  static let summary = "make a certificate authority for the embedded org"
+  static let examples = [
+    Note(
+      "attache org ca --data .org",
+      ".org/ca/ca.pem for clients, server.pem and server-key.pem for the org")
+  ]
+  static var parameters: [Parameter<Self>] {
+    [
+      .option("data", "DIR", "where the org keeps its data", completes: .directories, \.data)
+    ]
+  }
+
+  var data = ".org"
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    let authority = try CertificateAuthority.make(directory: context.absolute(data) + "/ca")
+    context.print(authority.certificatePath)
+    return .done
+  }
+}

@@ -1,0 +1,140 @@
+import Arguments
+import Crypto
+import JSON
+import LocalOrg
+import Synchronization
+import System
+
+/// `attache org serve`: the embedded org, for rehearsals and for other people's clients.
+struct OrgServeCommand: Command {
+  static let name = "org serve"
+  static let summary = "serve the embedded org over HTTP"
+  static let discussion = """
+    The org lives in one directory and answers as Salesforce does: OAuth, query, priming records, rows, \
+    collections and composite. It listens on the loopback address, prints its URL, and stops on SIGINT or \
+    SIGTERM. A connected app is registered with the certificate whose key signs its logins.
+    """
+  static let examples = [
+    Note(
+      "attache org serve --data .org --app field-app=app-cert.pem",
+      "an org on a free port; its URL is the first line of the output")
+  ]
+  static var parameters: [Parameter<Self>] {
+    [
+      .option("data", "DIR", "where the org keeps its data", completes: .directories, \.data),
+      .option("address", "ADDRESS", "the address to listen at", \.address),
+      .option("port", "PORT", "the port; 0 takes a free one", \.port),
+      .option("app", "ID=CERT.pem", "a connected app and its certificate", \.apps),
+      .option(
+        "client", "ID=USERNAME", "an app that logs in with the secret in $ATTACHE_CLIENT_SECRET",
+        \.clients),
+      .option(
+        "clock", "START", "a clock of one second a write from START, and ids in sequence", \.clock),
+      .option("tls", "DIR", "also speak TLS, with a certificate made in DIR", \.tls),
+      .flag(
+        "admin", "let other processes order faults; the secret is in DATA/admin-secret", \.admin),
+      .flag("json", "print the addresses as JSON", \.json),
+    ]
+  }
+
+  var data = ".org"
+  var address = "127.0.0.1"
+  var port = 0
+  var apps: [String] = []
+  var clients: [String] = []
+  var clock: String?
+  var tls: String?
+  var admin = false
+  var json = false
+
+  func validate() throws(UsageError) {
+    if port < 0 || port > 65535 { throw UsageError("--port is a number from 0 to 65535") }
+    for pair in apps + clients where pair.split(separator: "=", maxSplits: 1).count != 2 {
+      throw UsageError("\"\(pair)\" has to have an equals sign between its two parts")
+    }
+    if let clock, Dates.milliseconds(iso8601: clock) == nil {
+      throw UsageError(
+        "--clock cannot be \"\(clock)\"", hint: "write it as 2026-01-31T00:00:00.000Z")
+    }
+  }
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    let start = clock.flatMap { Dates.milliseconds(iso8601: $0) }
+    let org = try Org(directory: context.absolute(data), options: .init(clockStart: start))
+    let server = try OrgServer(org: org, options: try options(context))
+    let stopped = Stop()
+    Signals.onTermination { stopped.signal($0) }
+    if json {
+      var answer: JSONObject = [
+        "url": .string(server.url), "organizationId": .string(org.organizationID),
+      ]
+      if let secure = server.secureURL { answer["secureUrl"] = .string(secure) }
+      context.print(.object(answer))
+    } else {
+      context.print(server.url)
+      if let secure = server.secureURL { context.print(secure) }
+    }
+    _ = await stopped.wait()
+    server.stop()
+    return .done
+  }
+
+  private func options(_ context: Program) throws -> OrgServer.Options {
+    var options = OrgServer.Options()
+    options.address = address
+    options.port = UInt16(port)
+    for pair in apps {
+      let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
+      options.apps[parts[0]] = try Files.read(context.absolute(parts[1]), limit: 1 << 20)
+    }
+    for pair in clients {
+      let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
+      guard let secret = context.variables["ATTACHE_CLIENT_SECRET"], !secret.isEmpty else {
+        throw UsageError(
+          "--client needs a secret", hint: "set ATTACHE_CLIENT_SECRET", command: "attache org serve"
+        )
+      }
+      options.clients[parts[0]] = OrgServer.Client(secret: secret, username: parts[1])
+    }
+    if admin {
+      let secret = Hex.encode(RandomBytes.make(16))
+      try DurableFile.write(
+        Array(secret.utf8), to: context.absolute(data) + "/admin-secret")
+      options.adminSecret = secret
+    }
+    if let tls {
+      let authority = try CertificateAuthority.make(directory: context.absolute(tls))
+      options.identity = try authority.identity()
+    }
+    return options
+  }
+}
+
+/// A signal that somebody waits for.
+final class Stop: Sendable {
+  private struct State {
+    var signal: Int32?
+    var waiter: CheckedContinuation<Int32, Never>?
+  }
+
+  private let state = Mutex(State())
+
+  func signal(_ number: Int32) {
+    let waiter = state.withLock { state in
+      if state.signal == nil { state.signal = number }
+      defer { state.waiter = nil }
+      return state.waiter
+    }
+    waiter?.resume(returning: number)
+  }
+
+  func wait() async -> Int32 {
+    await withCheckedContinuation { continuation in
+      let number = state.withLock { state in
+        if state.signal == nil { state.waiter = continuation }
+        return state.signal
+      }
+      if let number { continuation.resume(returning: number) }
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import Arguments
+import Pipelines
+
+/// `attache pack`: write the bundles of the newest generations.
+struct PackCommand: Command {
+  static let name = "pack"
+  static let summary = "write the bundles of the newest generations"
+  static let discussion = """
+    A bundle is one archive a platform: the manifest first, then the stores at the paths where an app looks \
+    for them.
+    """
+  static let examples = [Note("attache pack field-service", "the bundles that are not there yet")]
+  static var parameters: [Parameter<Self>] {
+    [
+      .argument(
+        "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
+      .option("user", "USERNAME", "only this user's snapshot", \.users),
+      .flag("dry-run", short: "n", "show the plan, send and write nothing", \.dryRun),
+    ] + Options.pipeline.map { $0.within(\.options) }
+  }
+
+  var pipeline = ""
+  var users: [String] = []
+  var dryRun = false
+  var options = Options()
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    var run = RunOptions()
+    run.stages = [.pack]
+    run.users = Set(users)
+    run.isDryRun = dryRun
+    return try await PipelineCall(program: context, options: options, name: pipeline).run(run)
+  }
+}

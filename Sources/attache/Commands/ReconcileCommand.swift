@@ -1,0 +1,37 @@
+import Arguments
+import Pipelines
+
+/// `attache reconcile`: sends the edits of all ingested returns and reports each one.
+struct ReconcileCommand: Command {
+  static let name = "reconcile"
+  static let summary = "send the edits of returned stores to the org, and report each one"
+  static let discussion = """
+    The sync-ups that the pipeline names are run over all open edits, with their field lists and merge modes. \
+    The plan is in the ledger before the first request; what a dead run left in doubt is looked up, never sent \
+    blindly again. The report says of every edit what became of it.
+    """
+  static let examples = [
+    Note("attache reconcile field-service --dry-run", "the plan with its verdicts; nothing is sent")
+  ]
+  static var parameters: [Parameter<Self>] {
+    [
+      .argument(
+        "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
+      .option("confirm", "DIGEST", "confirm a plan that was held", \.confirm),
+      .flag("dry-run", short: "n", "show the plan, send nothing", \.dryRun),
+    ] + Options.pipeline.map { $0.within(\.options) }
+  }
+
+  var pipeline = ""
+  var confirm: [String] = []
+  var dryRun = false
+  var options = Options()
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    var run = RunOptions()
+    run.stages = [.reconcile]
+    run.confirmed = Set(confirm)
+    run.isDryRun = dryRun
+    return try await PipelineCall(program: context, options: options, name: pipeline).run(run)
+  }
+}

@@ -1,0 +1,48 @@
+import Arguments
+import Pipelines
+
+/// `attache run`: do what is due: ingest, reconcile, prime, pack.
+struct RunCommand: Command {
+  static let name = "run"
+  static let summary = "do what is due: ingest, reconcile, prime, pack"
+  static let discussion = """
+    What cron calls. Returned stores are proved and their edits recorded, the edits are sent and reported, \
+    what changed in the org is fetched, and new bundles are written. A run that died is gone on with.
+    """
+  static let examples = [Note("attache run field-service", "the whole pipeline")]
+  static var parameters: [Parameter<Self>] {
+    [
+      .argument(
+        "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
+      .option("only", "STAGES", "only these stages", commas: true, \.only),
+      .option("user", "USERNAME", "only this user's snapshot", \.users),
+      .flag(
+        "max-deletes", "allow more deletions than prime.ghosts.maxDeletes, once", \.allowsDeletes),
+      .option("confirm", "DIGEST", "confirm a plan that was held", \.confirm),
+      .option("deadline", "SECONDS", "end after so many seconds", \.deadline),
+      .flag("dry-run", short: "n", "show the plan, send and write nothing", \.dryRun),
+    ] + Options.pipeline.map { $0.within(\.options) }
+  }
+
+  var pipeline = ""
+  var only: [Stage] = []
+  var users: [String] = []
+  var allowsDeletes = false
+  var confirm: [String] = []
+  var deadline: Int?
+  var dryRun = false
+  var options = Options()
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    var run = RunOptions()
+    if !only.isEmpty { run.stages = Set(only) }
+    run.confirmed = Set(confirm)
+    run.deadlineSeconds = deadline
+    run.users = Set(users)
+    run.isDryRun = dryRun
+    run.allowsAllDeletes = allowsDeletes
+    return try await PipelineCall(program: context, options: options, name: pipeline).run(run)
+  }
+}
+
+extension Stage: ArgumentValue {}

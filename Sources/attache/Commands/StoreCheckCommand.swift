@@ -1,0 +1,49 @@
+import Arguments
+import JSON
+import SmartStore
+
+/// `attache store check`: whether a file is a sound SmartStore.
+struct StoreCheckCommand: Command {
+  static let name = "store check"
+  static let summary = "say whether a file is a sound SmartStore, and what is wrong with it"
+  static let discussion = """
+    The file is opened for reading only, as one from outside. Each violation is printed with its table, row \
+    and path, never with a value. Soups that an app added are checked like the others.
+    """
+  static let examples = [
+    Note("attache store check store.sqlite", "exit status 8 if there is a violation")
+  ]
+  static var parameters: [Parameter<Self>] {
+    [
+      .argument("store", "the store file", completes: .files, \.store),
+      .option("platform", "PLATFORM", "what the file has to be; else what it says", \.platform),
+      .flag("server", "hold it to what a pipeline issues, not to what a device leaves", \.server),
+    ] + Options.output.map { $0.within(\.options) }
+  }
+
+  var store = ""
+  var platform: StorePlatform?
+  var server = false
+  var options = Options()
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    let check = StoreCheck(
+      origin: server ? .server : .device,
+      platform: platform.flatMap { Platform(rawValue: $0.rawValue) })
+    let violations = try check.violations(at: context.absolute(store))
+    if options.json {
+      context.print(
+        .object([
+          "sound": .bool(violations.isEmpty),
+          "violations": .array(violations.map { .string($0.description) }),
+        ]))
+    } else if !options.quiet {
+      for violation in violations { context.print(violation.description) }
+      if violations.isEmpty { context.print("\(store) is a sound SmartStore") }
+    }
+    return violations.isEmpty ? .done : Statuses.damaged
+  }
+}
+
+/// The platforms by their names on a command line.
+enum StorePlatform: String, CaseIterable, ArgumentValue { case ios, android }

@@ -1,0 +1,104 @@
+import Arguments
+import CSV
+import JSON
+import SQLite
+import SmartStore
+
+/// `attache store query`: Smart SQL on one store.
+struct StoreQueryCommand: Command {
+  static let name = "store query"
+  static let summary = "ask a store with Smart SQL"
+  static let discussion = """
+    Soups and paths stand in braces: {Account}, {Account:Name}. Only SELECT is accepted and the store \
+    is opened for reading. A column that holds a whole element, {Account:_soup}, is printed as JSON.
+    """
+  static let examples = [
+    Note(
+      "attache store query store.sqlite 'select {accounts:Name} from {accounts}'",
+      "the names of all accounts, as a table")
+  ]
+
+  enum Format: String, CaseIterable, ArgumentValue { case table, json, csv }
+
+  static var parameters: [Parameter<Self>] {
+    [
+      .argument("store", "the store file", completes: .files, \.store),
+      .argument("query", "the Smart SQL", \.query),
+      .flag("json", "print an array of rows as JSON", \.json),
+      .flag("csv", "print CSV with a header", \.csv),
+      .flag("table", "print a table (the default)", \.table),
+      .option("limit", "N", "rows at most", \.limit),
+    ]
+  }
+
+  var store = ""
+  var query = ""
+  var json = false
+  var csv = false
+  var table = false
+  var limit = 100_000
+
+  func validate() throws(UsageError) {
+    if [json, csv, table].filter({ $0 }).count > 1 {
+      throw UsageError("--json, --csv and --table exclude each other", hint: "give one of them")
+    }
+  }
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    let store = try Store(opening: context.absolute(store), readOnly: true)
+    var rows: [[JSONValue]] = []
+    try store.forEachRow(ofSmartSQL: query) { _, values in
+      if rows.count < limit { rows.append(values) }
+    }
+    try store.close()
+    let names = ColumnNames.of(query, count: rows.first?.count ?? 0)
+    if json {
+      context.print(.array(rows.map { .array($0) }))
+    } else if csv {
+      var writer = CSVWriter()
+      if !rows.isEmpty { writer.row(names) }
+      for row in rows { writer.row(row.map(ColumnNames.text)) }
+      context.write(writer.bytes)
+    } else {
+      let texts = rows.map { $0.map(ColumnNames.text) }
+      for line in TextTable.lines(header: names, rows: texts) { context.print(line) }
+      context.note(EventText.count(rows.count, "row"))
+    }
+    return .done
+  }
+}
+
+/// What the columns of a Smart SQL answer are called.
+enum ColumnNames {
+  /// The select list as it was written, split at its top-level commas; numbers where it cannot be told.
+  static func of(_ query: String, count: Int) -> [String] {
+    let lower = query.lowercased()
+    guard let start = lower.firstRange(of: "select"), let end = lower.firstRange(of: " from ")
+    else { return (0..<count).map { "column \($0 + 1)" } }
+    var names: [String] = []
+    var depth = 0
+    var name = ""
+    for character in query[start.upperBound..<end.lowerBound] {
+      if character == "(" { depth += 1 }
+      if character == ")" { depth -= 1 }
+      if character == ",", depth == 0 {
+        names.append(name)
+        name = ""
+      } else {
+        name.append(character)
+      }
+    }
+    names.append(name)
+    let trimmed = names.map { $0.drop { $0 == " " } }.map { String($0) }
+    return trimmed.count == count ? trimmed : (0..<count).map { "column \($0 + 1)" }
+  }
+
+  /// A value as text: nothing for null, JSON for elements.
+  static func text(_ value: JSONValue) -> String {
+    switch value {
+    case .null: ""
+    case .string(let text): text
+    default: value.text
+    }
+  }
+}

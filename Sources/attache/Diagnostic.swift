@@ -1,0 +1,77 @@
+import Arguments
+import JSON
+import Pipelines
+
+/// An error as its user sees it: at most four lines, a stable code, and the exit status.
+struct Diagnostic {
+  let status: ExitStatus
+  let lines: [String]
+  let json: JSONValue
+
+  init(_ error: any Error) {
+    switch error {
+    case let error as UsageError: self.init(usage: error)
+    case let error as Problems: self.init(problems: error)
+    case let error as PipelineError: self.init(pipeline: error)
+    default: self.init(pipeline: PipelineError(describing: error))
+    }
+  }
+
+  private init(usage error: UsageError) {
+    status = .usage
+    let command = error.command.isEmpty ? "attache" : error.command
+    lines = ["\(command): \(error.message)"] + (error.hint.map { ["  fix    \($0)"] } ?? [])
+    json = Self.json("usage", error.message, nil, nil, error.hint)
+  }
+
+  private init(problems error: Problems) {
+    status = Statuses.configuration
+    let count = error.list.count
+    lines =
+      ["attache: the configuration has \(count) problem\(count == 1 ? "" : "s")   [configuration]"]
+      + error.list.map { "  " + $0.description }
+    json = .object([
+      "type": "error", "code": "configuration",
+      "problems": .array(
+        error.list.map {
+          .object([
+            "file": .string($0.file), "line": .number(String($0.line)),
+            "column": .number(String($0.column)), "path": .string($0.path),
+            "message": .string($0.message), "fix": .string($0.fix),
+          ])
+        }),
+    ])
+  }
+
+  private init(pipeline error: PipelineError) {
+    status = Self.status(of: error.kind)
+    var lines = ["attache: \(error.message)   [\(error.code)]"]
+    if let location = error.location { lines.append("  where  \(location)") }
+    if let reason = error.reason { lines.append("  why    \(reason)") }
+    if let fix = error.fix { lines.append("  fix    \(fix)") }
+    self.lines = lines
+    json = Self.json(error.code, error.message, error.location, error.reason, error.fix)
+  }
+
+  private static func status(of kind: PipelineError.Kind) -> ExitStatus {
+    switch kind {
+    case .failed: Statuses.failed
+    case .configuration: Statuses.configuration
+    case .authentication: Statuses.authentication
+    case .tryLater: Statuses.tryLater
+    case .locked: Statuses.locked
+    case .damaged: Statuses.damaged
+    case .interrupted(let signal): Statuses.interrupted(by: signal)
+    }
+  }
+
+  private static func json(
+    _ code: String, _ message: String, _ location: String?, _ reason: String?, _ fix: String?
+  ) -> JSONValue {
+    var object: JSONObject = ["type": "error", "code": .string(code), "message": .string(message)]
+    if let location { object["where"] = .string(location) }
+    if let reason { object["why"] = .string(reason) }
+    if let fix { object["fix"] = .string(fix) }
+    return .object(object)
+  }
+}

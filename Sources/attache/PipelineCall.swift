@@ -1,0 +1,119 @@
+import Arguments
+import FoundationEssentials
+import JSON
+import Pipelines
+import Reconciliation
+import System
+
+/// One call of a pipeline from the command line: finding it, running it, showing it.
+struct PipelineCall {
+  let program: Program
+  let options: Options
+  let name: String
+
+  /// The pipeline, and the directory of all snapshots.
+  func pipeline() throws -> (pipeline: Pipeline, root: String) {
+    let path = try PipelineFile.locate(name)
+    let pipeline = try PipelineFile.read(
+      path: program.absolute(path), variables: program.variables)
+    return (pipeline, root(of: pipeline))
+  }
+
+  /// `--data`, else `$ATTACHE_DATA`, else `../snapshots` from the pipeline file's directory.
+  func root(of pipeline: Pipeline) -> String {
+    if let data = options.data { return program.absolute(data) }
+    if let data = program.variables["ATTACHE_DATA"], !data.isEmpty { return program.absolute(data) }
+    let parent = Files.parent(of: pipeline.directory) ?? pipeline.directory
+    return parent + "/snapshots"
+  }
+
+  /// Runs stages, shows their events and the summary, and answers the exit status.
+  func run(_ runOptions: RunOptions) async throws -> ExitStatus {
+    let (pipeline, root) = try pipeline()
+    let progress = Progress(program, quiet: options.quiet || options.json)
+    let (program, json) = (program, options.json)
+    let seconds = runOptions.deadlineSeconds ?? pipeline.org.runDeadlineSeconds
+    let (outcome, signal, isLate) = await Interruption.run(deadlineSeconds: seconds) {
+      try await PipelineRun.execute(
+        pipeline, root: root, variables: program.variables, options: runOptions
+      ) { event in
+        if json { program.print(event.json) } else { progress.show(event) }
+      }
+    }
+    progress.finish()
+    switch outcome {
+    case .success(let summary):
+      let status = status(of: summary)
+      show(summary, status, isDryRun: runOptions.isDryRun)
+      return status
+    case .failure(let error):
+      if let signal {
+        return try ended(
+          PipelineError(
+            .interrupted(signal: signal), "run.interrupted", "the run was interrupted",
+            fix: "run it again: it goes on where it stopped"))
+      }
+      if isLate {
+        return try ended(
+          PipelineError(
+            .tryLater, "run.deadline", "the run reached its deadline of \(seconds) seconds",
+            fix: "run it again: it goes on where it stopped; or raise org.runDeadlineSeconds"))
+      }
+      return try ended(error)
+    }
+  }
+
+  private func ended(_ error: any Error) throws -> ExitStatus {
+    guard options.json else { throw error }
+    let diagnostic = Diagnostic(error)
+    program.print(
+      .object([
+        "type": "summary", "status": JSONValue(Int(diagnostic.status.rawValue)),
+        "error": diagnostic.json,
+      ]))
+    return diagnostic.status
+  }
+
+  private func status(of summary: RunSummary) -> ExitStatus {
+    if summary.findings.contains(.limitReached) { return Statuses.tryLater }
+    return summary.findings.isEmpty ? .done : Statuses.finishedWithFindings
+  }
+
+  private func show(_ summary: RunSummary, _ status: ExitStatus, isDryRun: Bool) {
+    if options.json {
+      program.print(
+        .object([
+          "type": "summary", "status": JSONValue(Int(status.rawValue)), "result": summary.json,
+          "warnings": .array(summary.warnings.map { .string($0) }),
+        ]))
+      return
+    }
+    guard !options.quiet else { return }
+    for line in summary.plan { program.print(line) }
+    if isDryRun, summary.plan.isEmpty { program.print("nothing to do") }
+    for line in SummaryText.lines(summary) { program.print(line) }
+  }
+}
+
+/// A summary in a few lines, for a person.
+enum SummaryText {
+  static func lines(_ summary: RunSummary) -> [String] {
+    var lines: [String] = []
+    let total = summary.verdicts.values.reduce(0, +)
+    if total > 0 {
+      lines.append("\(EventText.count(total, "edit")):")
+      for verdict in Verdict.allCases {
+        guard let count = summary.verdicts[verdict], count > 0 else { continue }
+        let step = verdict.nextStep.map { "  → \($0)" } ?? ""
+        lines.append("  \(pad(count, 6))  \(verdict.rawValue)\(step)")
+      }
+    }
+    if let report = summary.report { lines.append("report: \(report)") }
+    return lines
+  }
+
+  private static func pad(_ number: Int, _ width: Int) -> String {
+    let text = String(number)
+    return String(repeating: " ", count: max(0, width - text.count)) + text
+  }
+}

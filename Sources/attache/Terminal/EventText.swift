@@ -1,0 +1,46 @@
+import Pipelines
+
+/// The line that a person reads for an event, where it has one.
+enum EventText {
+  static func line(for event: RunEvent) -> String? {
+    switch event {
+    case .runStarted(let run, _, let resumed):
+      return resumed ? "run \(run) goes on where it stopped" : nil
+    case .stageStarted, .stageFinished, .soupProgress, .editsSettled: return nil
+    case .returnIngested(let name, let snapshot, let edits, let new):
+      let known = edits - new
+      return "ingest: \(name) from \(snapshot): \(count(new, "new edit"))"
+        + (known > 0 ? ", \(known) seen before" : "")
+    case .returnKnown(let name): return "ingest: \(name) was ingested before; nothing to do"
+    case .returnQuarantined(let name, let code, let reason):
+      return "ingest: \(name) is in quarantine: \(reason)   [\(code)]"
+    case .snapshotPrimed(_, let username, let generation, let changed, let soups):
+      guard changed else { return "prime: \(username): nothing changed" }
+      let list = soups.filter { $0.fetched > 0 || $0.removed > 0 }.map(soup).joined(separator: ", ")
+      return "prime: \(username): generation \(generation): \(list.isEmpty ? "no records" : list)"
+    case .snapshotSkipped(_, let username, let reason):
+      return "prime: \(username) skipped: \(reason)"
+    case .bundleWritten(_, _, let path, let bytes): return "pack: \(path) (\(size(bytes)))"
+    case .reportWritten(let path): return "report: \(path)"
+    case .warning(let text): return "warning: \(text)"
+    }
+  }
+
+  private static func soup(_ change: SoupChange) -> String {
+    var text = "\(change.soup) \(change.written) written"
+    if change.unchanged > 0 { text += " (\(change.unchanged) read again, unchanged)" }
+    if change.removed > 0 { text += " (\(change.removed) removed)" }
+    return text
+  }
+
+  static func count(_ number: Int, _ noun: String) -> String {
+    "\(number) \(noun)\(number == 1 ? "" : "s")"
+  }
+
+  /// A size in the unit that keeps it short.
+  static func size(_ bytes: Int) -> String {
+    if bytes < 10_000 { return "\(bytes) bytes" }
+    if bytes < 10_000_000 { return "\((bytes + 512) / 1024) KiB" }
+    return "\((bytes + 524_288) / 1_048_576) MiB"
+  }
+}

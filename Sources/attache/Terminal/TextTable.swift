@@ -1,0 +1,32 @@
+/// Rows in columns, for a person to read.
+enum TextTable {
+  /// The lines of a table whose columns are as wide as their widest value, 60 at most.
+  static func lines(header: [String], rows: [[String]]) -> [String] {
+    let all = ([header] + rows).map { $0.map(oneLine) }
+    let columns = all.map(\.count).max() ?? 0
+    var widths = Array(repeating: 0, count: columns)
+    for row in all {
+      for (index, value) in row.enumerated() { widths[index] = max(widths[index], value.count) }
+    }
+    func line(_ row: [String]) -> String {
+      var text = ""
+      for (index, value) in row.enumerated() {
+        text += value
+        if index < row.count - 1 {
+          text += String(repeating: " ", count: widths[index] - value.count + 2)
+        }
+      }
+      return text
+    }
+    guard !header.isEmpty else { return [] }
+    let rule = widths.map { String(repeating: "-", count: $0) }
+    return [line(all[0]), line(rule)] + all.dropFirst().map(line)
+  }
+
+  /// A value on one line, without control characters, shortened.
+  private static func oneLine(_ value: String) -> String {
+    let clean = String(
+      value.unicodeScalars.map { $0.value < 32 || $0.value == 127 ? " " : Character($0) })
+    return clean.count <= 60 ? clean : String(clean.prefix(59)) + "…"
+  }
+}
