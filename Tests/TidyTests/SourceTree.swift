@@ -3,7 +3,7 @@ import Foundation
 /// The Swift files of this checkout.
 enum SourceTree {
   struct File {
-    /// Relative to the package, e.g. `Sources/JSON/JSONValue.swift`.
+    /// Relative to the package, as in `Sources/JSON/JSONValue.swift`.
     let path: String
     let text: String
 
