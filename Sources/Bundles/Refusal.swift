@@ -49,7 +49,15 @@ package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
   /// Makes a refusal of its parts.
   package init(_ code: Code, _ sentence: String, mend: String) {
     self.code = code
-    self.sentence = sentence
+    // It quotes names from outside: nothing in them may move a terminal's cursor or end a line.
+    let isHarmless = { (scalar: Unicode.Scalar) in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator: false
+      default: true
+      }
+    }
+    self.sentence = String(
+      String.UnicodeScalarView(sentence.unicodeScalars.map { isHarmless($0) ? $0 : "?" }))
     self.mend = mend
   }
 

@@ -13,8 +13,8 @@ package struct TakenReturn: Sendable, Hashable {
     case store
   }
 
-  /// The note that keeps the name and the time beside the file.
-  static let noteName = "return.json"
+  /// The note that keeps the name and the time beside the file; no candidate begins with a dot.
+  static let noteName = ".return.json"
 
   /// The digest of the content: of the file alone, its SHA-256; with a `-wal`, one of both.
   package let sha256: String

@@ -1,6 +1,5 @@
 import CSystem
 import Glibc
-import Synchronization
 
 /// Why a lock was not given.
 package enum LockError: Error, Sendable, CustomStringConvertible {
@@ -28,7 +27,7 @@ package enum LockError: Error, Sendable, CustomStringConvertible {
 /// The file is never unlinked: a second process could then lock another file of the same name.
 /// The note in it (who, since when) is for people only.
 package final class FileLock: Sendable {
-  private let descriptor: Mutex<Int32>
+  private let descriptor: Locked<Int32>
   /// The lock file.
   package let path: String
 
@@ -49,7 +48,7 @@ package final class FileLock: Sendable {
       }
       throw .held(by: FileLock.holder(path))
     }
-    descriptor = Mutex(opened)
+    descriptor = Locked(opened)
     if exclusive { FileLock.leave(note, in: opened) }
   }
 

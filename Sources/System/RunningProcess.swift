@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// A program that was started and goes on by itself.
 package final class RunningProcess: Sendable {
@@ -13,19 +12,19 @@ package final class RunningProcess: Sendable {
     case file(String)
   }
 
-  private struct Output {
+  private struct Output: Sendable {
     var descriptor: Int32
     var pending: [UInt8] = []
   }
 
   /// Its id.
   package let pid: Int32
-  private let output: Mutex<Output>
-  private let status = Mutex<Int32?>(nil)
+  private let output: Locked<Output>
+  private let status = Locked<Int32?>(nil)
 
   init(pid: Int32, output: Int32) {
     self.pid = pid
-    self.output = Mutex(Output(descriptor: output))
+    self.output = Locked(Output(descriptor: output))
   }
 
   // A child outlives its handle unless it is told to end; nobody waits for it then.

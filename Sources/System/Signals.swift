@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// The signals that end a program politely.
 package enum Signals {

@@ -1,7 +1,6 @@
 import CSystem
 import Dispatch
 import Glibc
-import Synchronization
 
 /// A thread of its own that runs one owner's blocking work.
 ///
@@ -44,17 +43,17 @@ package final class StoreThread: TaskExecutor, Sendable {
 
 /// The jobs that wait, and the thread's way to sleep.
 private final class JobQueue: Sendable {
-  struct Entry {
+  struct Entry: Sendable {
     let job: UnownedJob
     let executor: UnownedTaskExecutor
   }
 
-  private struct State {
+  private struct State: Sendable {
     var waiting: [Entry] = []
     var isFinished = false
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let ready = DispatchSemaphore(value: 0)
 
   func append(_ job: UnownedJob, on executor: UnownedTaskExecutor) {

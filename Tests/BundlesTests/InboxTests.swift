@@ -77,7 +77,7 @@ import Testing
     let taken = try taken("a.db")
     #expect(taken.hasLog && taken.kind == .store && taken.arrived == Issued.now)
     #expect(taken.directory == "\(inbox.processing)/\(taken.sha256)")
-    #expect(try Files.list(taken.directory) == ["a.db", "a.db-wal", "return.json"])
+    #expect(try Files.list(taken.directory) == [".return.json", "a.db", "a.db-wal"])
     #expect(try Files.read(taken.path) == [1, 2])
     #expect(try Files.list(inbox.directory) == [])
     #expect(try inbox.unfinished() == [taken])
@@ -120,7 +120,7 @@ import Testing
     let taken = try taken("a.db")
     let refusal = Refusal(.damaged, "a.db is damaged", mend: "hand it back again")
     let kept = try inbox.quarantine(taken, refusal, now: Issued.now + 1000)
-    #expect(try Files.list(kept.directory) == ["a.db", "a.db-journal", "return.json"])
+    #expect(try Files.list(kept.directory) == [".return.json", "a.db", "a.db-journal"])
     let reason = try JSONValue(
       parsing: Files.read("\(inbox.quarantine)/\(taken.sha256).reason.json"))
     #expect(reason["code"]?.string == "return.damaged")
@@ -133,6 +133,15 @@ import Testing
     _ = try inbox.quarantine(try self.taken("again.db"), refusal, now: Issued.now)
     #expect(try Files.list(inbox.quarantine).count == 2)
     #expect(try inbox.unfinished() == [])
+  }
+
+  @Test func `a file with a name of ours is a file like any other`() throws {
+    for name in ["return.json", "processing", "manifest.json", "a'b;\n.db"] {
+      _ = try put(name, Array(name.utf8))
+      let taken = try taken(name)
+      #expect(try Files.read(taken.path) == Array(name.utf8))
+    }
+    #expect(try inbox.unfinished().count == 4)
   }
 
   @Test func `a link is told and never followed`() throws {

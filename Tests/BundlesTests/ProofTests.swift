@@ -102,6 +102,31 @@ import Testing
     #expect(proved.stores[0].scope == .user)
   }
 
+  @Test(arguments: Platform.allCases)
+  func `a store in WAL mode whose log was folded in, and one that was exported, are proved`(
+    platform: Platform
+  ) throws {
+    let issued = try Issued(platform)
+    let device = try Connection(issued.storePath)
+    try device.execute("PRAGMA journal_mode = WAL")
+    try device.execute("UPDATE TABLE_1 SET lastModified = 5 WHERE id = 1")
+    try device.checkpointTruncate()
+    try Files.copy(issued.storePath, to: directory.file("wal-mode.db"))
+    // What `sqlcipher_export` leaves: other pages, no reserved bytes, no version.
+    try device.execute("VACUUM INTO '\(directory.file("exported.db"))'")
+    device.close()
+    let exported = try Connection(directory.file("exported.db"))
+    try exported.execute("PRAGMA user_version = 0; PRAGMA page_size = 8192; VACUUM")
+    exported.close()
+    for name in ["wal-mode.db", "exported.db"] {
+      let proved = try prove(directory.file(name))
+      #expect(proved.platform == platform, "\(name)")
+      let store = try Store(untrusted: proved.stores[0].path)
+      #expect(try store.count(of: "accounts") == 20)
+      try store.close()
+    }
+  }
+
   @Test func `the app's members of the stamp tell the lineage`() throws {
     let issued = try Issued(.ios)
     let store = try Store(opening: issued.storePath)
@@ -177,6 +202,11 @@ import Testing
     try forged.write(into: store)
     try store.close()
     #expect(try refusal(issued.storePath)?.code == .forgedStamp)
+  }
+
+  @Test func `a name from outside cannot write a line or a colour of its own`() {
+    let refusal = Refusal(.damaged, "a\u{1B}[31m\nb\u{202E}c.db é", mend: "")
+    #expect(refusal.sentence == "a?[31m?b?c.db é")
   }
 
   // MARK: What is in it

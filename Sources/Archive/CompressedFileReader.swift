@@ -1,0 +1,40 @@
+import CArchive
+
+/// Reads what `CompressedFileWriter` wrote.
+package final class CompressedFileReader {
+  private let path: String
+  private let handle: OpaquePointer
+  private let isEmpty: Bool
+
+  /// Opens a file.
+  package init(path: String) throws(ArchiveError) {
+    self.path = path
+    let (_, head) = try DiskFile.head(path, count: 4)
+    guard ArchiveFormat(firstBytes: head) == .tarZst else {
+      throw ArchiveError(.damaged, path, "it is not compressed by Zstandard")
+    }
+    guard let handle = archive_read_new() else {
+      throw ArchiveError(.file, path, "no memory to read it")
+    }
+    self.handle = handle
+    var entry: OpaquePointer?
+    guard Stream.configure(reading: handle, .zstd),
+      archive_read_open_filename(handle, path, 1 << 18) == ARCHIVE_OK
+    else { throw .last(.damaged, path, "it cannot be read", handle) }
+    let status = archive_read_next_header(handle, &entry)
+    guard status == ARCHIVE_OK || status == ARCHIVE_EOF else {
+      throw .last(.damaged, path, "it cannot be read", handle)
+    }
+    isEmpty = status == ARCHIVE_EOF
+  }
+
+  deinit { archive_read_free(handle) }
+
+  /// Fills `buffer` as far as the stream goes; 0 is the end.
+  package func read(into buffer: UnsafeMutableRawBufferPointer) throws(ArchiveError) -> Int {
+    if isEmpty { return 0 }
+    let count = archive_read_data(handle, buffer.baseAddress, buffer.count)
+    if count < 0 { throw .last(.damaged, path, "it cannot be read to its end", handle) }
+    return count
+  }
+}
