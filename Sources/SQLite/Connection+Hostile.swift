@@ -177,22 +177,21 @@ private final class Deadline {
 
 /// SQLite's heap limit is one for the process: it holds while any guarded connection is open.
 private final class HeapLimit {
-  private static let open = Mutex(0)
+  private static let open = Atomic(0)
+  private let most: Int64
 
   init(mebibytes: Int) {
-    Self.open.withLock { count in
-      count += 1
-      let most = sqlite3_memory_used() + Int64(mebibytes) << 20
-      let current = sqlite3_hard_heap_limit64(-1)
-      sqlite3_hard_heap_limit64(max(most, current))
-    }
+    most = sqlite3_memory_used() + Int64(mebibytes) << 20
+    Self.open.add(1, ordering: .sequentiallyConsistent)
+    sqlite3_hard_heap_limit64(max(most, sqlite3_hard_heap_limit64(-1)))
   }
 
   deinit {
-    Self.open.withLock { count in
-      count -= 1
-      if count == 0 { sqlite3_hard_heap_limit64(0) }
-    }
+    let left = Self.open.subtract(1, ordering: .sequentiallyConsistent).newValue
+    guard left == 0 else { return }
+    sqlite3_hard_heap_limit64(0)
+    // Another may have been opened meanwhile, and its limit has just been taken away.
+    if Self.open.load(ordering: .sequentiallyConsistent) > 0 { sqlite3_hard_heap_limit64(most) }
   }
 }
 
