@@ -13,21 +13,24 @@ package struct DependencyOrder: Sendable, Hashable {
     package var deletes: String?
     /// The records that a deleted one refers to.
     package var refersTo: Set<String>
+    /// The first level at which it may go.
+    package var floor: Int
 
     /// A change.
     package init(
       editID: Int64, creates: Int64? = nil, needs: Set<Int64> = [], deletes: String? = nil,
-      refersTo: Set<String> = []
+      refersTo: Set<String> = [], floor: Int = 0
     ) {
       self.editID = editID
       self.creates = creates
       self.needs = needs
       self.deletes = deletes
       self.refersTo = refersTo
+      self.floor = floor
     }
   }
 
-  /// Edits that may be sent together, in order.
+  /// Edits that may be sent together, in order; a level may be empty.
   package var levels: [[Int64]] = []
   /// Edits that need each other in a circle.
   package var cyclic: Set<Int64> = []
@@ -54,8 +57,9 @@ package struct DependencyOrder: Sendable, Hashable {
     var waiting = nodes.map { (node: $0, after: after($0)) }
     var done: Set<Int64> = []
     while !waiting.isEmpty {
-      let ready = waiting.filter { $0.after.isSubset(of: done) }.map(\.node.editID)
-      if ready.isEmpty {
+      let free = waiting.filter { $0.after.isSubset(of: done) }.map(\.node)
+      let ready = free.filter { $0.floor <= levels.count }.map(\.editID)
+      if free.isEmpty {
         // Deletions that refer to each other in a circle go together: the org says what it thinks.
         let rest = waiting.map(\.node)
         if rest.allSatisfy({ $0.deletes != nil }) {

@@ -98,8 +98,9 @@ package struct FieldComparison: Sendable, Hashable {
     readServer: Bool
   ) -> FieldDifference {
     let known = base?.knows(name) ?? false
-    let original = known ? base?.fields[name] ?? .null : nil
-    let current = readServer ? server ?? .null : nil
+    // A bare nil would be JSON's null here: a value that is not known is something else.
+    let original: JSONValue? = known ? .some(base?.fields[name] ?? .null) : .none
+    let current: JSONValue? = readServer ? .some(server ?? .null) : .none
     let differs = readServer && !FieldValue.isSame(device, server)
     let bothChanged =
       !known || (!FieldValue.isSame(device, original) && !FieldValue.isSame(server, original))

@@ -116,7 +116,7 @@ extension HTMLReport {
     for field in fields {
       text += field.isConflicting && !edit.verdict.isSettled ? "<tr class=\"conflicting\">" : "<tr>"
       text += "<th scope=\"row\">\(HTMLText.escaped(field.name))</th>"
-      if hasBase { text += cell(field.base, nil, "Given to the device", field.name, options) }
+      if hasBase { text += cell(field.base, nil, "Given", field.name, options) }
       text += cell(field.device, field.base, "Device", field.name, options)
       if hasServer { text += cell(field.server, field.base, "Server", field.name, options) }
       text += "</tr>\n"

@@ -3,7 +3,7 @@ extension HTMLReport {
   static let style = """
 
     :root{--ink:#1c2430;--soft:#5b6675;--line:#e3e7ec;--paper:#fff;--ground:#f6f7f9;\
-    --written:#2b7a4b;--settled:#7a8798;--waiting:#a26a00;--attention:#b3372f;--tint:12%;\
+    --written:#2b7a4b;--settled:#566375;--waiting:#a26a00;--attention:#b3372f;--tint:12%;\
     --mark:#fff3d6}
     @media (prefers-color-scheme:dark){:root{--ink:#e6eaf0;--soft:#9aa6b5;--line:#2b333f;\
     --paper:#171c24;--ground:#0f1319;--written:#63c48a;--settled:#8d9aab;--waiting:#e0aa4b;\

@@ -18,6 +18,9 @@ struct PlannedSend {
   var externalValue: String?
   /// Creations whose ids the payload waits for.
   var needs: Set<Int64> = []
+  /// The first level at which it may go: after parents that this run made before it died.
+  var floor = 0
+  var level = 0
   var operationID: Int64 = 0
 
   /// Says whether it goes out as a conditional request.
@@ -29,7 +32,7 @@ struct PlannedSend {
     OperationRow(
       id: operationID, editID: edit.id, action: action, sender: sender, sobject: sobject,
       recordID: recordID, externalField: externalField, externalValue: externalValue,
-      payload: payload, expected: expected)
+      payload: payload, expected: expected, level: level)
   }
 }
 

@@ -140,7 +140,7 @@ package final class Reconciler {
   func planner(_ snapshotID: String, _ access: OrgRecords) -> SnapshotPlanner {
     SnapshotPlanner(
       state: state, options: options, rules: rules, snapshotID: snapshotID, records: access,
-      report: report)
+      report: report, run: run.id)
   }
 
   /// Whom the edits of a snapshot are sent as.

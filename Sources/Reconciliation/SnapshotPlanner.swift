@@ -10,6 +10,8 @@ struct SnapshotPlanner {
   let snapshotID: String
   let records: OrgRecords
   let report: (ReconcileEvent) -> Void
+  /// The run that plans; a dry run has none.
+  var run = ""
   /// Edits that a dry run takes for sent.
   var assumedClosed: Set<Int64> = []
 
@@ -267,6 +269,9 @@ struct SnapshotPlanner {
       else { return "\(name) refers to a record that is not among the edits of this bundle" }
       if let id = creation.recordID ?? creation.deviceRecordID {
         send.payload[name] = .string(id)
+        if let level = try state.level(creationID: creation.id, run: run) {
+          send.floor = max(send.floor, level + 1)
+        }
       } else if options.orderParentsFirst {
         send.needs.insert(creation.id)
       }
@@ -311,10 +316,16 @@ struct SnapshotPlanner {
       DependencyOrder.Node(
         editID: send.edit.id, creates: Self.makes(send), needs: send.needs,
         deletes: send.action == .delete ? send.recordID : nil,
-        refersTo: send.action == .delete ? Self.references(send.edit) : [])
+        refersTo: send.action == .delete ? Self.references(send.edit) : [], floor: send.floor)
     }
     let order = DependencyOrder(nodes)
     plan.levels = order.levels
+    let places = Dictionary(
+      order.levels.enumerated().flatMap { level, edits in edits.map { ($0, level) } },
+      uniquingKeysWith: { first, _ in first })
+    for index in plan.sends.indices {
+      plan.sends[index].level = places[plan.sends[index].edit.id] ?? 0
+    }
     for send in plan.sends where order.cyclic.contains(send.edit.id) {
       plan.settled.append(
         (

@@ -15,6 +15,8 @@ struct OperationRow {
   var payload: JSONObject
   /// The outcome of success, kept so that a write that is found done later is reported the same.
   var expected: Settlement
+  /// How many records had to be there before it: a resumed run keeps the order.
+  var level = 0
   var attempt: Int64 = 0
   var sentMilliseconds: Int64?
   var state = "planned"
@@ -40,11 +42,11 @@ extension StateDatabase {
         try connection.run(
           """
           INSERT INTO operation (edit_id, run_id, action, sender, sobject, record_id,
-            external_field, external_value, payload, expected, state)
+            external_field, external_value, payload, expected, level, state)
           VALUES (\(operation.editID), \(run), \(operation.action.rawValue), \(operation.sender),
             \(operation.sobject), \(operation.recordID), \(operation.externalField),
             \(operation.externalValue), \(JSONValue.object(operation.payload).text),
-            \(Self.text(operation.expected)), 'planned')
+            \(Self.text(operation.expected)), \(operation.level), 'planned')
           """)
         var planned = operation
         planned.id = connection.lastInsertRowID
@@ -140,6 +142,16 @@ extension StateDatabase {
         expected: settlement(try parse(row[9].text, "an operation")),
         attempt: row[10].integer ?? 0, sentMilliseconds: row[11].integer, state: row[12].text ?? "")
     }
+  }
+
+  /// At which level a run made a record; nil when another run did.
+  func level(creationID: Int64, run: String) throws -> Int? {
+    try connection.integer(
+      """
+      SELECT max(o.level) FROM operation o JOIN edit e ON e.id = o.edit_id
+      WHERE e.creation_id = \(creationID) AND o.run_id = \(run) AND o.state = 'done'
+      """
+    ).map { Int($0) }
   }
 
   /// The record that a write made or changed.

@@ -72,7 +72,8 @@ enum StateSchema {
       run_id TEXT NOT NULL REFERENCES run (id), batch INTEGER,
       action TEXT NOT NULL CHECK (action IN ('create', 'update', 'upsert', 'delete')),
       sender TEXT NOT NULL, sobject TEXT NOT NULL, record_id TEXT, external_field TEXT,
-      external_value TEXT, payload TEXT NOT NULL, expected TEXT NOT NULL, attempt INTEGER NOT NULL DEFAULT 0,
+      external_value TEXT, payload TEXT NOT NULL, expected TEXT NOT NULL,
+      level INTEGER NOT NULL, attempt INTEGER NOT NULL DEFAULT 0,
       sent_ms INTEGER, result_id TEXT, code TEXT, message TEXT, server_date TEXT, left_values TEXT,
       state TEXT NOT NULL CHECK (state IN
         ('planned', 'sent', 'doubt', 'done', 'rejected', 'conflict', 'dropped'))) STRICT;

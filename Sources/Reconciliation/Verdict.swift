@@ -90,15 +90,15 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     switch self {
     case .created, .updated, .deleted, .unchanged, .alreadyThere, .superseded: nil
     case .filtered: "If the field should travel, add it to the field list of the sync up."
-    case .conflict: "Compare the values, then let the device or the server win: reconcile retry."
+    case .conflict: "Compare the values, and enter in the org what should stand."
     case .clash: "Decide which device is right and enter its values in the org."
     case .createdTwice: "Merge the two records in the org; both ids are listed."
     case .deletedOnServer: "Restore the record from the recycle bin, or drop the edit."
     case .mergedOnServer: "Enter the edit in the record that remained; its id is listed."
     case .notVisible: "Share the record with the user, or enter the edit by hand."
-    case .blocked: "Mend the record it refers to, then: reconcile retry."
+    case .blocked: "Mend the record it refers to; the next run tries again."
     case .notConfigured: "Name a sync up for the soup in the pipeline file."
-    case .failed: "Mend what the org names, then: reconcile retry --failed."
+    case .failed: "Mend what the org names, and enter the edit or hand it back again."
     case .held: "Nothing, if the reason passes by itself; it is taken up by the next run."
     case .inDoubt: "The next run asks again; if it stays, look for the record in the org."
     }

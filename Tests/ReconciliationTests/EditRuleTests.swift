@@ -172,15 +172,27 @@ struct EditRuleTests {
       FieldValue.isSame(try JSONValue(parsing: one), try JSONValue(parsing: other)) == same)
   }
 
+  @Test func `what is not known is not empty`() throws {
+    let blind = FieldComparison(device: ["A": "x"], base: nil, server: nil, listed: ["A"])
+    #expect(blind.edited.count == 1)
+    #expect(blind.edited.first?.base == Optional<JSONValue>.none)
+    #expect(blind.edited.first?.server == Optional<JSONValue>.none)
+    let seen = FieldComparison(
+      device: ["A": "x"], base: BaseRecord(modificationDate: nil, fields: [:], isComplete: true),
+      server: [:], listed: ["A"])
+    #expect(seen.edited.first?.base == .some(.null))
+    #expect(seen.edited.first?.server == .some(.null))
+  }
+
   @Test func `parents go first, deletions last with their children first, circles stay`() {
     typealias Node = DependencyOrder.Node
     let order = DependencyOrder([
       Node(editID: 1, creates: 11, needs: [12]), Node(editID: 2, creates: 12),
       Node(editID: 3, deletes: "P"), Node(editID: 4, deletes: "C", refersTo: ["P"]),
       Node(editID: 5, creates: 15, needs: [16]), Node(editID: 6, creates: 16, needs: [15]),
-      Node(editID: 7, needs: [11]), Node(editID: 8),
+      Node(editID: 7, needs: [11]), Node(editID: 8), Node(editID: 9, floor: 2),
     ])
-    #expect(order.levels == [[2, 8], [1], [7], [4], [3]])
+    #expect(order.levels == [[2, 8], [1], [7, 9], [4], [3]])
     #expect(order.cyclic == [5, 6])
   }
 }

@@ -146,11 +146,11 @@ final class FieldDay {
 
   // MARK: runs
 
-  func reconciler() -> Reconciler {
+  func reconciler(_ ledger: StateDatabase? = nil) -> Reconciler {
     let url = server.url
     let server = server
     let hasIntegration = hasIntegration
-    return Reconciler(state: state, options: options, syncUps: rules) { request in
+    return Reconciler(state: ledger ?? state, options: options, syncUps: rules) { request in
       let username: String
       switch request {
       case .user(let name, _): username = name

@@ -89,7 +89,7 @@ struct ReportTests {
     async throws
   {
     let page = Self.text(HTMLReport.self, try Self.model(try await Self.day()))
-    #expect(page.contains(#"<td data-label="Given to the device">1</td>"#))
+    #expect(page.contains(#"<td data-label="Given">1</td>"#))
     #expect(page.contains(#"<td data-label="Device" class="changed">=cmd()</td>"#))
     #expect(page.contains("Outside the field list, not sent:"))
     #expect(page.contains("REQUIRED_FIELD_MISSING"))

@@ -86,8 +86,8 @@ struct StateDatabaseTests {
     let raw = try Connection(fixture.directory.file("state.sqlite"))
     try raw.run(
       """
-      INSERT INTO operation (edit_id, run_id, action, sender, sobject, payload, expected, state)
-      VALUES (1, \(run.id), 'update', 'u', 'Account', '{}', '{}', 'planned')
+      INSERT INTO operation (edit_id, run_id, action, sender, sobject, payload, expected, level, state)
+      VALUES (1, \(run.id), 'update', 'u', 'Account', '{}', '{}', 0, 'planned')
       """)
     let paths = [
       "planned": [], "sent": ["sent"], "done": ["sent", "done"], "rejected": ["sent", "rejected"],

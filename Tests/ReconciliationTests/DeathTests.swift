@@ -1,0 +1,121 @@
+import Foundation
+import JSON
+import LocalOrg
+import Reconciliation
+import Synchronization
+import Testing
+
+/// Runs that die at each of their requests, and go on with the ledger as it stood on the disk.
+struct DeathTests {
+  /// A day whose edits need every kind of request.
+  static func day() throws -> FieldDay {
+    let day = try FieldDay()
+    day.rules.append(
+      FieldDay.rule(
+        "visits", ["Name", "Notes__c", "External_Id__c", "Account__c"], mode: .overwrite,
+        externalID: "External_Id__c"))
+    let ids = try (0..<4).map {
+      try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
+    }
+    try day.org.transfer(ids[1], to: "ada@example.com")
+    let conflict = try day.edited("accounts", "Account", ids[2], ["Phone": "device"])
+    try day.change("Account", ids[2], ["Phone": "server"])
+    try day.handBack([
+      try day.edited("accounts", "Account", ids[0], ["Phone": "2"]),
+      try day.edited("accounts", "Account", ids[1], [:], deleted: true), conflict,
+      day.created("accounts", "Account", "local_p", ["Name": "Parent"]),
+      day.created("contacts", "Contact", "local_c", ["LastName": "Kid", "AccountId": "local_p"]),
+      day.created("contacts", "Contact", "local_t", ["LastName": "Twin"]),
+      day.created("contacts", "Contact", "local_u", ["LastName": "Twin"]),
+      day.created("accounts", "Account", "local_f", ["Phone": "no name"]),
+    ])
+    try day.handBack(
+      [try day.edited("accounts", "Account", ids[3], ["Phone": "ben"])], user: day.ben)
+    return day
+  }
+
+  struct End: Equatable {
+    var org: String
+    var report: String
+
+    /// The lines that differ, for a failure that a person can read.
+    func differences(from other: End) -> [String] {
+      let mine = (org + report).split(separator: "\n").map(String.init)
+      let theirs = (other.org + other.report).split(separator: "\n").map(String.init)
+      return mine.difference(from: theirs).map { "\($0)" }
+    }
+  }
+
+  private static func end(_ day: FieldDay, _ state: StateDatabase) throws -> End {
+    let run = try #require(try state.runs(limit: 1).first)
+    let report = JSONReport.files(try ReportModel(state: state, run: run.id), .init())[0].bytes
+    return End(
+      org: try day.org.dump(objects: ["Account", "Contact"]),
+      report: String(decoding: report, as: UTF8.self))
+  }
+
+  /// How many requests a run makes, and how it ends.
+  private static func whole() async throws -> (requests: Int, end: End) {
+    let day = try day()
+    let before = day.server.log.count
+    try await day.run()
+    return (day.server.log.count - before, try end(day, day.state))
+  }
+
+  @Test func `a run that dies at any request ends as one that did not`() async throws {
+    let whole = try await Self.whole()
+    #expect(whole.requests > 15)
+    for nth in 1...whole.requests {
+      for arrives in [true, false] {
+        let end = try await Self.dying(at: nth, arrives: arrives)
+        let differences = end.differences(from: whole.end)
+        #expect(differences == [], "died at request \(nth), which arrived: \(arrives)")
+      }
+    }
+  }
+
+  /// Takes the ledger from the disk while the org looks at a request, and goes on with that copy.
+  private static func dying(at nth: Int, arrives: Bool) async throws -> End {
+    let day = try day()
+    let source = day.directory.file("state.sqlite")
+    let copy = day.directory.file("copy.sqlite")
+    let task = Mutex<Task<Void, any Error>?>(nil)
+    day.server.faults.add(
+      .any, nth: nth, times: 1,
+      .mutate { _ in
+        try? FileManager.default.copyItem(atPath: source, toPath: copy)
+        try? FileManager.default.copyItem(atPath: source + "-wal", toPath: copy + "-wal")
+        task.withLock { $0?.cancel() }
+      })
+    if !arrives {
+      day.server.faults.add(.any, nth: nth, times: 1, .drop(afterCommit: false))
+    }
+    let run = try day.state.beginRun(
+      pipeline: "field", now: day.org.now(), configHash: "c", host: "h")
+    let dying = Dying(day: day, run: run)
+    let gate = AsyncStream.makeStream(of: Void.self)
+    let work = Task {
+      for await _ in gate.stream {}
+      try await dying.run()
+    }
+    task.withLock { $0 = work }
+    gate.continuation.finish()
+    _ = await work.result
+    day.server.faults.removeAll()
+    let ledger = try StateDatabase(path: copy)
+    let resumed = try #require(try ledger.openRun(now: run.now))
+    _ = try await day.reconciler(ledger).run(resumed)
+    return try end(day, ledger)
+  }
+}
+
+/// The day in the task that dies; nothing else uses it until that task is over.
+private final class Dying: @unchecked Sendable {
+  let day: FieldDay
+  let run: RunRow
+  init(day: FieldDay, run: RunRow) {
+    self.day = day
+    self.run = run
+  }
+  func run() async throws { _ = try await day.reconciler().run(run) }
+}
