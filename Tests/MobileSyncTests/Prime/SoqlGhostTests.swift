@@ -185,5 +185,9 @@ import Testing
     try org.delete(lost)
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [1])
     #expect(try !holdsCanary(.ios) && !holdsCanary(.android))
+    for platform in Platform.allCases {
+      let check = StoreCheck(origin: .server, platform: platform)
+      #expect(try check.violations(at: snapshot.path(platform)).isEmpty)
+    }
   }
 }

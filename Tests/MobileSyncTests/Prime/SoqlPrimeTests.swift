@@ -99,6 +99,10 @@ import Testing
       let state = try #require(try SyncsSoup.states(in: snapshot.store(platform)).last)
       #expect(state.totalSize == 4)
       #expect(state.maxTimeStamp == snapshot.cursors["userstore/accountsDown"])
+      let check = StoreCheck(origin: .server, platform: platform)
+      for generation in 1...2 {
+        #expect(try check.violations(at: snapshot.path(platform, generation)).isEmpty)
+      }
     }
   }
 
