@@ -1,4 +1,4 @@
-import Synchronization
+import System
 
 /// An embedded org: its records in one directory, read and written by one caller at a time.
 package final class Org: Sendable {
@@ -25,7 +25,7 @@ package final class Org: Sendable {
     let store: OrgStore
   }
 
-  private let gate = Mutex(())
+  private let gate = Locked(())
   private let guarded: Guarded
   /// The org whose transaction this thread is in.
   @TaskLocal private static var holder: ObjectIdentifier?

@@ -1,5 +1,4 @@
 import Crypto
-import Synchronization
 import System
 
 /// Who speaks, by its token.
@@ -18,7 +17,7 @@ final class Sessions: Sendable {
     let issued: Int64
   }
 
-  private let grants = Mutex<[String: Grant]>([:])
+  private let grants = Locked<[String: Grant]>([:])
   private let lifetimeMilliseconds: Int64?
 
   init(lifetimeSeconds: Int?) {

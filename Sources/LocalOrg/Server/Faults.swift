@@ -1,5 +1,5 @@
 import HTTP
-import Synchronization
+import System
 
 /// Failures to inject: each waits for its requests and then does its harm.
 package final class Faults: Sendable {
@@ -102,7 +102,7 @@ package final class Faults: Sendable {
     var fired = 0
   }
 
-  private let state = Mutex<[Armed]>([])
+  private let state = Locked<[Armed]>([])
 
   /// No faults.
   package init() {}

@@ -1,5 +1,4 @@
 import JSON
-import Synchronization
 import System
 
 /// Every request that an org answered, in order; also a file of JSON lines when it has a path.
@@ -34,7 +33,7 @@ package final class RequestLog: Sendable {
     package let milliseconds: Double
   }
 
-  private let state = Mutex<[Entry]>([])
+  private let state = Locked<[Entry]>([])
   private let path: String?
 
   /// A log that is also appended to a file.
