@@ -3,7 +3,7 @@ import JSON
 extension HTMLReport {
   /// The edits of one verdict, in blocks that a browser lays out when they are looked at.
   static func section(
-    _ verdict: Verdict, _ edits: [ReportEdit], _ options: ReportOptions
+    _ verdict: Verdict, _ edits: [ReportEdit], _ options: ReportOptions, known: Set<Int64>
   ) -> String {
     var text = "<section id=\"\(anchor(verdict))\" class=\"verdict \(kind(verdict))\">\n"
     text += "<h2><span class=\"tag \(kind(verdict))\">\(verdict.rawValue)</span> "
@@ -14,16 +14,18 @@ extension HTMLReport {
     for start in stride(from: 0, to: edits.count, by: chunkSize) {
       let chunk = edits[start..<min(start + chunkSize, edits.count)]
       text += "<div class=\"chunk\" style=\"contain-intrinsic-size:auto \(chunk.count * 96)px\">\n"
-      for edit in chunk { text += article(edit, options) }
+      for edit in chunk { text += article(edit, options, known) }
       text += "</div>\n"
     }
     return text + "</section>\n"
   }
 
-  private static func article(_ edit: ReportEdit, _ options: ReportOptions) -> String {
+  private static func article(
+    _ edit: ReportEdit, _ options: ReportOptions, _ known: Set<Int64>
+  ) -> String {
     var text = "<article id=\"edit-\(edit.number)\">\n<h3>\(title(edit, options))</h3>\n"
     text += "<p class=\"where\">\(place(edit))</p>\n"
-    text += reason(edit, options)
+    text += reason(edit, options, known)
     if !edit.detail.fields.isEmpty {
       text += fields(edit.detail.fields, edit, options)
     }
@@ -65,7 +67,9 @@ extension HTMLReport {
   }
 
   /// The org's words, or ours, and the other records and edits that the verdict is about.
-  private static func reason(_ edit: ReportEdit, _ options: ReportOptions) -> String {
+  private static func reason(
+    _ edit: ReportEdit, _ options: ReportOptions, _ known: Set<Int64>
+  ) -> String {
     let detail = edit.detail
     var lines: [String] = []
     if detail.code != nil || detail.message != nil {
@@ -89,7 +93,12 @@ extension HTMLReport {
       lines.append("\(label) <code>\(HTMLText.escaped(other))</code>.")
     }
     if !detail.otherEdits.isEmpty {
-      let links = detail.otherEdits.map { "<a href=\"#edit-\($0)\">edit \($0)</a>" }
+      // An edit of an earlier run stands in that run's report.
+      let links = detail.otherEdits.map { number in
+        known.contains(number)
+          ? "<a href=\"#edit-\(number)\">edit \(number)</a>"
+          : "edit \(number) of an earlier run"
+      }
       lines.append("See \(links.joined(separator: ", ")).")
     }
     if detail.hasNoBase, !edit.verdict.isSettled || !detail.fields.isEmpty {

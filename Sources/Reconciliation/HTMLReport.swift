@@ -47,13 +47,14 @@ package enum HTMLReport: ReportFormat {
     if model.edits.isEmpty {
       page += "<p class=\"quiet\">No edits came back, so there is nothing to tell.</p>\n"
     }
+    let known = Set(model.edits.map(\.number))
     var rank = 0
     for verdict in order {
       let edits = model.edits(with: verdict)
       guard !edits.isEmpty else { continue }
       if rank == 0, verdict.isSettled { page += soups(model) }
       if verdict.isSettled { rank += 1 }
-      page += section(verdict, edits, options)
+      page += section(verdict, edits, options, known: known)
     }
     if rank == 0, !model.edits.isEmpty { page += soups(model) }
     page += "</main>\n" + footer(model, options) + "</body>\n</html>\n"

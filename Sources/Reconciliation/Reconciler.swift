@@ -90,7 +90,17 @@ package final class Reconciler {
         let inDoubt = edits.filter { doubtful.contains($0.id) }
         result.add(inDoubt.map { ($0, Settlement(.inDoubt)) }, snapshotID)
         let rest = edits.filter { !doubtful.contains($0.id) }
-        guard let access = try await access(to: snapshotID) else {
+        let access: OrgRecords?
+        do {
+          access = try await self.access(to: snapshotID)
+        } catch let error as OrgError
+          where error.kind == .authentication || error.kind == .permission
+        {
+          let words = "cannot act as the user: \(error.message)"
+          result.add(rest.map { ($0, Settlement(.held, .because(words))) }, snapshotID)
+          continue
+        }
+        guard let access else {
           result.add(rest.map { ($0, Self.noLogin) }, snapshotID)
           continue
         }

@@ -13,6 +13,7 @@ package enum StateError: Error, Sendable, CustomStringConvertible, Hashable {
   /// The verdicts of a run do not add up to its edits.
   case unaccounted(run: String, edits: Int, verdicts: Int)
 
+  /// One sentence: what is wrong, where, and what to do.
   package var description: String {
     switch self {
     case .newer(let path, let found, let known):

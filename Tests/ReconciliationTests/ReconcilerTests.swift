@@ -300,6 +300,7 @@ struct ReconcilerTests {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
     try day.org.setActive("ada@example.com", false)
+    #expect(try await day.reconciler().plan().counts == [.held: 1])
     #expect(day.verdicts(try await day.run()) == "held 1")
     day.options.onInactiveUser = .integration
     #expect(day.verdicts(try await day.run()) == "updated 1")

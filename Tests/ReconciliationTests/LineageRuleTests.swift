@@ -1,7 +1,7 @@
 import Reconciliation
 import Testing
 
-struct LineageTests {
+struct LineageRuleTests {
   private typealias Edit = ReturnFacts.Edit
   private static func facts(
     _ lineage: Int64? = nil, _ install: String? = nil, _ handback: Int64? = nil,
