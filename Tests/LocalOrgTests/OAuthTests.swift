@@ -3,6 +3,7 @@ import Foundation
 import HTTP
 import JSON
 import LocalOrg
+import TestSupport
 import Testing
 
 /// A key pair whose certificate is registered as the app `field-app`.
@@ -129,6 +130,28 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     #expect(unknown.json["error"]?.string == "invalid_client_id")
     let other = try await served.login([("grant_type", "authorization_code")])
     #expect(other.json["error"]?.string == "unsupported_grant_type")
+  }
+
+  @Test func `an assertion may go by the clock of an org that lives in another year`() async throws
+  {
+    let directory = TemporaryDirectory("org")
+    let start: Int64 = 1_500_000_000_000
+    let org = try Org(directory: directory.file("org"), options: .init(clockStart: start))
+    try org.addUser("ada@example.com", lastName: "Adams", profile: "Integration")
+    var options = OrgServer.Options()
+    options.apps = ["field-app": keys.certificate]
+    let server = try OrgServer(org: org, options: options)
+    defer { server.stop() }
+    // By the wall, by the org's own date, and late by both.
+    for (expires, status) in [(nil, 200), (org.now() / 1000 + 120, 200), (start / 1000 - 600, 400)]
+    {
+      let claims = expires.map { ["exp": JSONValue($0)] } ?? [:]
+      var request = HTTPRequest("POST", server.url + "/services/oauth2/token")
+      request.headers["Content-Type"] = "application/x-www-form-urlencoded"
+      let form = [("grant_type", bearer), ("assertion", try keys.assertion(claims))]
+      request.body = Array(HTTPQuery.string(form).utf8)
+      #expect(try await served.client.send(request).status == status)
+    }
   }
 
   @Test func `a token ends when it is revoked, expired, or its user deactivated`() async throws {
