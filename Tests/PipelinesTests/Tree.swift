@@ -1,0 +1,48 @@
+import Foundation
+import System
+
+/// A directory with everything below it.
+enum Tree {
+  /// What is known of one file.
+  struct Entry: Hashable {
+    let bytes: [UInt8]
+    let modified: Int64
+  }
+
+  /// Copies a directory, replacing what is there; times of files are kept.
+  static func copy(_ source: String, to destination: String) throws {
+    try Files.remove(destination)
+    try FileManager.default.copyItem(atPath: source, toPath: destination)
+  }
+
+  /// The paths of all files below a directory, relative to it, in order.
+  static func files(_ directory: String) throws -> [String] {
+    guard Files.isDirectory(directory) else { return [] }
+    var found: [String] = []
+    for name in try Files.list(directory) {
+      let path = directory + "/" + name
+      if Files.isDirectory(path) {
+        found += try files(path).map { name + "/" + $0 }
+      } else {
+        found.append(name)
+      }
+    }
+    return found
+  }
+
+  /// Every file below a directory with its bytes and its time.
+  static func entries(_ directory: String) throws -> [String: Entry] {
+    var entries: [String: Entry] = [:]
+    for name in try files(directory) {
+      let path = directory + "/" + name
+      entries[name] = Entry(
+        bytes: try Files.read(path), modified: try Files.modificationTime(of: path))
+    }
+    return entries
+  }
+
+  /// Whether the bytes of `text` stand anywhere in a file.
+  static func contains(_ text: String, in path: String) throws -> Bool {
+    try Data(Files.read(path)).range(of: Data(text.utf8)) != nil
+  }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import JSON
+import LocalOrg
+import Pipelines
+import Rehearsal
+import SmartStore
+import Synchronization
+import System
+import TestSupport
+
+/// An org of a test's own, served on a free port, and the demo's pipeline over it.
+final class World: Sendable {
+  /// The directory of everything; it goes with the world.
+  let directory: TemporaryDirectory
+  let org: Org
+  let server: OrgServer
+  let pipeline: Pipeline
+  let variables: [String: String]
+  /// What runs said.
+  let told = Events()
+
+  /// A world with a copy of the small org.
+  ///
+  /// `change` alters the text of the pipeline file before it is read.
+  convenience init(
+    file: String = World.repository + "/pipelines/demo.json",
+    change: (String) -> String = { $0 }
+  ) throws {
+    let directory = TemporaryDirectory("world")
+    try OrgTemplate.small.get().copy(to: directory.file("org"))
+    try self.init(directory, file: file, change: change)
+  }
+
+  /// A world over the org that stands in `directory`.
+  init(
+    _ directory: TemporaryDirectory, file: String, change: (String) -> String
+  ) throws {
+    let key = try OrgTemplate.key.get()
+    self.directory = directory
+    org = try Org(
+      directory: directory.file("org"), options: .init(clockStart: OrgTemplate.clockStart))
+    var options = OrgServer.Options()
+    options.apps = [OrgTemplate.clientID: key.certificate]
+    server = try OrgServer(org: org, options: options)
+    variables = [
+      "ATTACHE_ORG_URL": server.url, "ATTACHE_CLIENT_ID": OrgTemplate.clientID,
+      "ATTACHE_JWT_KEY": key.pem,
+    ]
+    // The files that it names are found beside it.
+    let place = Files.parent(of: file) ?? "."
+    let copy = directory.file("pipelines")
+    if !Files.exists(copy) { try Tree.copy(place, to: copy) }
+    let path = copy + "/" + Files.name(of: file)
+    let text = change(String(decoding: try Files.read(path), as: UTF8.self))
+    try DurableFile.write(Array(text.utf8), to: path)
+    pipeline = try PipelineFile.read(path: path, variables: variables)
+  }
+
+  deinit { server.stop() }
+
+  /// The directory of the sources.
+  static let repository = PipelineSchemaTests.root.path
+
+  var root: String { directory.file("snapshots") }
+  var data: DataDirectory { DataDirectory(root: root, name: pipeline.name) }
+
+  /// Runs stages of the pipeline, all of them unless some are named.
+  @discardableResult
+  func run(
+    _ stages: Stage..., options change: (inout RunOptions) -> Void = { _ in }
+  ) async throws -> RunSummary {
+    var options = RunOptions()
+    if !stages.isEmpty { options.stages = Set(stages) }
+    change(&options)
+    return try await PipelineRun.execute(
+      pipeline, root: root, variables: variables, options: options,
+      report: { [told] event in told.withLock { $0.append(event) } })
+  }
+
+  /// Who was left out by runs so far, and why.
+  var skipped: [String] {
+    told.withLock { $0 }.compactMap {
+      if case .snapshotSkipped(_, let username, let reason) = $0 {
+        "\(username): \(reason)"
+      } else {
+        nil
+      }
+    }
+  }
+
+  // MARK: people
+
+  func user(_ name: String) throws -> OrgUser {
+    guard let user = org.user(named: name + "@example.com") else {
+      throw RehearsalError.noUser(name)
+    }
+    return user
+  }
+
+  /// The snapshot of a technician.
+  func snapshot(_ name: String) throws -> String { data.snapshot(try user(name).id) }
+
+  /// The newest bundle of a technician.
+  func bundle(_ name: String, _ platform: Platform = .ios) throws -> String {
+    let id = try user(name).id
+    let newest = try data.generations(of: id).last ?? 0
+    let directory = data.generation(newest, of: id)
+    let names = try Files.list(directory).filter { $0.hasPrefix(platform.rawValue + ".bundle.") }
+    guard let last = names.last else { throw RehearsalError.noStamp(directory) }
+    return directory + "/" + last
+  }
+
+  /// A phone with the newest bundle of a technician.
+  func device(_ name: String, _ platform: Platform = .ios, as place: String? = nil) throws -> Device
+  {
+    try Device.install(
+      bundle(name, platform), platform, into: directory.file("devices/\(place ?? name)"),
+      now: org.now())
+  }
+
+  /// Puts a phone's store into the inbox.
+  func handBack(_ device: Device, as name: String) throws {
+    try device.handBack(to: data.inbox("inbox") + "/" + name, now: org.now() + 3_600_000)
+  }
+
+  /// The ids of a soup on a phone, in order.
+  func ids(_ soup: String, on device: Device) throws -> [String] {
+    try device.elements(soup).compactMap { $0["Id"]?.string }.sorted()
+  }
+
+  /// A record as the administrator sees it.
+  func record(_ object: String, _ id: String) throws -> JSONObject {
+    try org.read(object, id: id, as: user("admin"))
+  }
+
+  // MARK: files
+
+  /// The store files of all generations.
+  func stores() throws -> [(path: String, platform: Platform)] {
+    try StoreFiles.all(in: data.path)
+  }
+}
+
+/// What runs said, from any thread.
+final class Events: Sendable {
+  private let events = Mutex<[RunEvent]>([])
+
+  func withLock<T: Sendable>(_ body: (inout sending [RunEvent]) -> sending T) -> T {
+    events.withLock(body)
+  }
+}
+
+/// The stores that a pipeline has made.
+enum StoreFiles {
+  /// Every store file below `users/` and `global/` with its platform.
+  static func all(in data: String) throws -> [(path: String, platform: Platform)] {
+    var found: [(String, Platform)] = []
+    for part in ["users", "global"] {
+      for name in try Tree.files(data + "/" + part) {
+        let isStore = name.hasSuffix(".sqlite") || name.hasSuffix(".db")
+        guard isStore, !name.contains(".tmp-") else { continue }
+        found.append((data + "/\(part)/" + name, name.contains("/ios/") ? .ios : .android))
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,49 @@
+import JSON
+import Pipelines
+import Rehearsal
+import SQLite
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// A device's last edits may stand in the `-wal` beside its store and nowhere else.
+@Suite struct WriteAheadLogTests {
+  @Test(arguments: [Platform.ios, .android])
+  func `an edit that stands only in the log beside a returned store is sent`(_ platform: Platform)
+    async throws
+  {
+    let world = try World()
+    try await world.run()
+    let device = try world.device("ada", platform)
+    let account = try #require(try world.ids("accounts", on: device).last)
+    let inbox = world.data.inbox("inbox") + "/ada.db"
+    try withOpenLog(device.storePath) {
+      let untouched = try Files.read(device.storePath)
+      try device.edit("accounts", id: account, ["Phone": "+1 555 0177"], now: world.org.now())
+      // The edit is in the log alone: the main file is what it was.
+      #expect(try Files.read(device.storePath) == untouched)
+      #expect(try Tree.contains("+1 555 0177", in: device.storePath + "-wal"))
+      // Copied while the app has it open, the log first, as a file that stands still for a while.
+      try Files.copy(device.storePath + "-wal", to: inbox + "-wal")
+      try Files.copy(device.storePath, to: inbox)
+    }
+    let summary = try await world.run(.ingest, .reconcile)
+    #expect(summary.returns.ingested == 1)
+    #expect(summary.edits.found == 1)
+    #expect(summary.verdicts == [.updated: 1])
+    #expect(try world.record("Account", account)["Phone"]?.string == "+1 555 0177")
+    #expect(try Tree.files(world.data.inbox("inbox")) == [])
+  }
+
+  /// Runs `body` while a connection in WAL mode keeps the log from being folded in.
+  private func withOpenLog(_ path: String, _ body: () throws -> Void) throws {
+    let app = try Connection(path)
+    try app.execute("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0")
+    try app.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    try app.execute("BEGIN; SELECT count(*) FROM sqlite_schema")
+    try body()
+    try app.execute("COMMIT")
+    withExtendedLifetime(app) {}
+  }
+}

@@ -1,0 +1,19 @@
+import Foundation
+import Synchronization
+
+extension TemporaryDirectory {
+  /// A directory that many tests share: it goes when the process ends.
+  public static func untilExit(_ name: String) -> TemporaryDirectory {
+    let directory = TemporaryDirectory(name)
+    let isFirst = shared.withLock { directories in
+      directories.append(directory)
+      return directories.count == 1
+    }
+    if isFirst { atexit { TemporaryDirectory.removeShared() } }
+    return directory
+  }
+
+  private static let shared = Mutex<[TemporaryDirectory]>([])
+
+  private static func removeShared() { shared.withLock { $0 = [] } }
+}
