@@ -1,0 +1,60 @@
+import Foundation
+import Pipelines
+import Reconciliation
+import Rehearsal
+import Synchronization
+import System
+import TestSupport
+import Testing
+
+/// The story of the README, in a directory of its own.
+@Suite struct DemoTests {
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().path
+
+  @Test func `the demo's verdicts are as they were played`() async throws {
+    let directory = TemporaryDirectory("demo")
+    let places = Demo.Places(
+      pipelineFile: Self.root + "/pipelines/demo.json", snapshots: directory.file("snapshots"),
+      scratch: directory.file("scratch"))
+    let lines = Mutex<[String]>([])
+    let events = Mutex<[RunEvent]>([])
+    // It throws where the outcome is not what was played.
+    try await Demo.run(
+      places, report: { event in events.withLock { $0.append(event) } },
+      say: { line in lines.withLock { $0.append(line) } })
+
+    let told = lines.withLock { $0 }
+    let played = told.filter { $0.hasSuffix("(as played)") }
+    #expect(
+      played.map { $0.drop { $0 == " " }.dropLast(" (as played)".count) } == [
+        "3 created", "1 updated", "1 deleted", "1 already there", "1 filtered", "1 conflict",
+        "2 clash", "1 deleted on server", "1 not visible", "1 failed",
+      ])
+    #expect(!told.contains { $0.contains("but ") && $0.hasSuffix("played)") })
+    let stages = events.withLock { $0 }.compactMap {
+      if case .stageFinished(let stage) = $0 { stage } else { nil }
+    }
+    #expect(Set(stages) == Set(Stage.allCases))
+    try expectResults(directory.file("snapshots/demo"))
+  }
+
+  /// What it leaves to look at.
+  private func expectResults(_ data: String) throws {
+    let users = try Files.list(data + "/users")
+    #expect(users.count == 3)
+    for user in users {
+      let names = try Files.list("\(data)/users/\(user)")
+      #expect(names == ["1", "2", "current"])
+    }
+    let reports = try Files.list(data + "/reports")
+    #expect(reports.count == 1)
+    for report in reports {
+      #expect(try Files.list("\(data)/reports/\(report)").contains("report.html"))
+    }
+    #expect(try Files.list(data + "/done").count == 3)
+    for directory in ["processing", "quarantine", "inbox"] {
+      #expect(try Files.list("\(data)/\(directory)") == [])
+    }
+  }
+}
