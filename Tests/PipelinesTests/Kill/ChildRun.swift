@@ -1,0 +1,75 @@
+import Foundation
+import JSON
+import LocalOrg
+import Pipelines
+import Synchronization
+import System
+
+/// The program itself, run as a child on one stage of a world's pipeline.
+struct ChildRun {
+  /// Its exit status, 137 when it was killed.
+  let status: Int32
+  /// Whether it said that the stage began, and that it ended.
+  let hasStarted: Bool
+  let hasFinished: Bool
+  /// How many calls the shim counted in the stage; nil when it did not end.
+  let calls: Int?
+  /// What it printed, for messages.
+  let lines: [String]
+
+  var diedInStage: Bool { status == 137 && hasStarted && !hasFinished }
+
+  /// The executable beside the tests.
+  static var executable: String {
+    (Files.parent(of: ProcessEnvironment.executablePath()) ?? ".") + "/attache"
+  }
+
+  /// Runs a stage to its end or to `point`.
+  init(_ stage: Stage, _ world: World, killedAt point: KillPoint? = nil) throws {
+    let counted = world.directory.file("calls")
+    try Files.remove(counted)
+    var environment = world.variables
+    for name in ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"] {
+      environment[name] = ProcessEnvironment.variable(name)
+    }
+    environment["LD_PRELOAD"] = try KillShim.shared.get().path
+    environment["KILL_COUNT"] = counted
+    environment.merge(point?.environment ?? [:]) { $1 }
+    let victim = Mutex<RunningProcess?>(nil)
+    if let point { Self.arm(point, world) { victim.withLock { $0?.kill(9) } } }
+    let arguments = [
+      "run", world.pipeline.file, "--only", stage.rawValue, "--json", "--data", world.root,
+    ]
+    // Held until the handle is there: the org's threads may want it at once.
+    let child = try victim.withLock { victim in
+      let child = try ChildProcess.start(
+        Self.executable, arguments, environment: environment,
+        error: .file(world.directory.file("errors")))
+      victim = child
+      return child
+    }
+    var lines: [String] = []
+    while let line = child.readLine() { lines.append(line) }
+    status = child.wait()
+    world.server.faults.removeAll()
+    self.lines = lines
+    hasStarted = lines.contains { $0.contains("\"stageStarted\"") }
+    hasFinished = lines.contains { $0.contains("\"stageFinished\"") }
+    calls = (try? String(contentsOfFile: counted, encoding: .utf8))
+      .flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+  }
+
+  private static func arm(
+    _ point: KillPoint, _ world: World, _ kill: @escaping @Sendable () -> Void
+  ) {
+    switch point {
+    case .asked(let request): world.server.faults.add(.any, nth: request, .mutate { _ in kill() })
+    case .answered(let request):
+      world.server.faults.add(.any, nth: request, .pause(afterBytes: 0, until: kill))
+    case .before, .after, .later: break
+    }
+  }
+
+  /// What it did, for messages.
+  var story: String { "exit status \(status)\n" + lines.suffix(6).joined(separator: "\n") }
+}

@@ -1,0 +1,120 @@
+import LocalOrg
+import Pipelines
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// `kill -9` anywhere in a stage, then the stage again: what is left is what an unkilled run leaves.
+///
+/// The program runs as a child on a copy of the same files and of the same org. A point counts only
+/// if the program died inside the stage. `ATTACHE_SEED` repeats a run, `ATTACHE_KILL_POINTS` says
+/// how many points there are in a stage.
+@Suite struct KillTests {
+  @Test(arguments: Stage.allCases)
+  func `a stage that was killed anywhere ends as one that was not`(_ stage: Stage) async throws {
+    // Children are waited for, which must not hold up the other tests.
+    let thread = StoreThread(name: "kill")
+    let problems = try await thread.run { () throws -> [String] in
+      let scenes = try KillScene.all.get().filter { $0.stage == stage }
+      var problems: [String] = []
+      for scene in scenes {
+        var rounds = try KillRounds(scene, seed: Self.seed, points: Self.points / scenes.count)
+        try rounds.play()
+        print(rounds.account)
+        problems += rounds.problems
+      }
+      return problems
+    }
+    #expect(problems == [])
+  }
+
+  static let seed =
+    ProcessEnvironment.variable("ATTACHE_SEED").flatMap(UInt64.init)
+    ?? UInt64(Clock.wallMilliseconds())
+  static let points = ProcessEnvironment.variable("ATTACHE_KILL_POINTS").flatMap(Int.init) ?? 30
+}
+
+/// The kills of one scene.
+struct KillRounds {
+  let scene: KillScene
+  let seed: UInt64
+  let points: Int
+  private(set) var problems: [String] = []
+  private var dice: Dice
+  private let reference: (world: World, remains: Remains, status: Int32)
+  private let calls: Int
+  private let requests: Int
+  private var sorts: [String: Int] = [:]
+  private var misses = 0
+  private var recoveriesKilled = 0
+  private var deaths = 0
+
+  init(_ scene: KillScene, seed: UInt64, points: Int) throws {
+    (self.scene, self.seed, self.points) = (scene, seed, points)
+    dice = Dice(seed: seed &+ UInt64(scene.name.utf8.reduce(0) { $0 &* 31 &+ Int($1) }.magnitude))
+    let world = try scene.copy()
+    let run = try ChildRun(scene.stage, world)
+    guard run.hasFinished, let calls = run.calls, calls > 0 else {
+      throw KillScene.Failure(words: "\(scene.name): the unkilled run failed: \(run.story)")
+    }
+    reference = (world, try Remains(world), run.status)
+    self.calls = calls
+    requests = world.server.log.count
+  }
+
+  /// How many points there were, and of what sort.
+  var account: String {
+    let kinds = sorts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+    return "KillTests: \(scene.name): \(deaths) points in \(calls) calls and \(requests) requests, "
+      + "seed \(seed) (\(kinds.joined(separator: ", ")); \(recoveriesKilled) recoveries killed too; "
+      + "\(misses) points outside the stage left out)"
+  }
+
+  /// Kills and repeats until there were enough points.
+  mutating func play() throws {
+    for part in 0..<points {
+      var isDone = false
+      for _ in 0..<10 where !isDone { isDone = try playOne(part) }
+      if !isDone { problems.append("\(scene.name): no run died in part \(part)") }
+      // One difference is told in full; thirty of the kind say no more.
+      if problems.count > 20 { return }
+    }
+  }
+
+  /// One point; false when the program did not die in the stage.
+  private mutating func playOne(_ part: Int) throws -> Bool {
+    let world = try scene.copy()
+    let point = KillPoint.random(
+      part: part, of: points, calls: calls, requests: requests, using: &dice)
+    let killed = try ChildRun(scene.stage, world, killedAt: point)
+    guard killed.diedInStage else {
+      misses += 1
+      return false
+    }
+    deaths += 1
+    sorts[point.sort, default: 0] += 1
+    var story = "\(scene.name), killed \(point)"
+    var recovery: ChildRun?
+    if part % 3 == 2 {
+      let second = KillPoint.random(
+        part: 0, of: 1, calls: calls, requests: requests, using: &dice)
+      let run = try ChildRun(scene.stage, world, killedAt: second)
+      // Where there was less left to do than in a whole stage, it may have ended before.
+      if run.status != 137 {
+        recovery = run
+      } else {
+        recoveriesKilled += 1
+        story += ", then killed \(second)"
+      }
+    }
+    let last = try recovery ?? ChildRun(scene.stage, world)
+    guard last.status == reference.status else {
+      problems.append("\(story): the next run ended otherwise: \(last.story)")
+      return true
+    }
+    let differences = try Remains(world).differences(from: reference.remains)
+    problems += differences.prefix(6).map { "\(story): \($0)" }
+    return true
+  }
+}

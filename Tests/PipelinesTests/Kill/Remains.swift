@@ -1,0 +1,196 @@
+import Bundles
+import Crypto
+import Foundation
+import JSON
+import LocalOrg
+import SQLite
+import System
+
+/// What a pipeline has left: its files and its org, to be compared with another's.
+///
+/// Times of the wall and the ids of runs are left out; everything else must be the same.
+struct Remains {
+  let data: String
+  /// By a name that is the same in every copy, the file's path.
+  let files: [String: String]
+  let org: [String]
+  private let runs: [String]
+
+  init(_ world: World) throws {
+    data = world.data.path
+    org = try world.org.dump().split(separator: "\n").map(String.init)
+    runs = Files.isDirectory(data + "/reports") ? try Files.list(data + "/reports") : []
+    var files: [String: String] = [:]
+    for name in try Tree.files(data) {
+      // The log of the ledger is part of it; the lock is nobody's when no run is at work.
+      if name == "lock" || name.hasPrefix("state.sqlite-") { continue }
+      var plain = name
+      for (place, run) in runs.enumerated() {
+        plain = plain.replacingOccurrences(of: run, with: "run \(place)")
+      }
+      files[plain] = data + "/" + name
+    }
+    self.files = files
+  }
+
+  /// In what it differs from another, in sentences; empty: in nothing.
+  func differences(from other: Remains) throws -> [String] {
+    var found: [String] = []
+    for name in Set(files.keys).union(other.files.keys).sorted() {
+      guard let mine = files[name] else {
+        found.append("\(name) is missing")
+        continue
+      }
+      guard let theirs = other.files[name] else {
+        found.append("\(name) is too much")
+        continue
+      }
+      if name != "state.sqlite", try Files.read(mine) == Files.read(theirs) { continue }
+      found += try compare(name, lines(name, mine, runs), lines(name, theirs, other.runs))
+    }
+    return found + compare("org", org, other.org)
+  }
+
+  private func compare(_ name: String, _ mine: [String], _ theirs: [String]) -> [String] {
+    guard mine != theirs else { return [] }
+    let difference = mine.difference(from: theirs)
+    return difference.prefix(8).map {
+      switch $0 {
+      case .insert(_, let line, _): "\(name): too much: \(line)"
+      case .remove(_, let line, _): "\(name): missing: \(line)"
+      }
+    }
+  }
+
+  // MARK: files as lines
+
+  private func lines(_ name: String, _ path: String, _ runs: [String]) throws -> [String] {
+    if name == "state.sqlite" { return try LedgerRows.lines(path) }
+    if name.hasSuffix("/current") { return try current(path) }
+    if name.contains(".bundle.") {
+      // Read whole: every store in it is what its manifest says.
+      let manifest = try BundleReader.verify(path)
+      return [String(describing: manifest)]
+    }
+    let bytes = try Files.read(path)
+    if name.hasSuffix(".sqlite") || name.hasSuffix(".db"), !name.hasPrefix("done/") {
+      return try StoreRows.lines(path)
+    }
+    guard name.hasSuffix(".json") || name.hasSuffix(".html") || name.hasSuffix(".csv") else {
+      return [Digest.sha256Hex(bytes)]
+    }
+    var text = String(decoding: bytes, as: UTF8.self)
+    for run in runs { text = text.replacingOccurrences(of: run, with: "run") }
+    return text.split(separator: "\n").map(String.init).filter { line in
+      !["\"run\":", "\"arrived\":", "\"quarantined\":"].contains { line.contains($0) }
+    }
+  }
+
+  /// The generation that is current, and that its digest is right.
+  private func current(_ path: String) throws -> [String] {
+    let line = String(decoding: try Files.read(path), as: UTF8.self)
+    guard let current = CurrentGeneration(line: line) else { return ["no generation: \(line)"] }
+    let record = (Files.parent(of: path) ?? "") + "/\(current.generation)/generation.json"
+    let isRight = try Digest.sha256Hex(file: record) == current.digest
+    return ["\(current.generation), \(isRight ? "whole" : "not what it says")"]
+  }
+}
+
+/// A store row by row.
+enum StoreRows {
+  static func lines(_ path: String) throws -> [String] {
+    let connection = try Connection(path, mode: .immutable)
+    var lines = try connection.texts("PRAGMA integrity_check")
+    for table in try connection.texts("SELECT name FROM sqlite_schema WHERE type = 'table'") {
+      var rows: [String] = []
+      // Every table of a soup begins with its id; the inner ones of a full-text index need not.
+      try connection.rows("SELECT * FROM \(name: table)") { row in
+        rows.append(table + ": " + RowText.text(row))
+      }
+      lines += rows.sorted()
+    }
+    return lines
+  }
+}
+
+/// The rows of a ledger, without ids of rows and runs and without times of the wall.
+enum LedgerRows {
+  static func lines(_ path: String) throws -> [String] {
+    let connection = try Connection(path, mode: .readWrite)
+    var lines = try connection.texts("PRAGMA integrity_check")
+    for (name, sql) in questions {
+      try connection.rows(sql) { lines.append(name + ": " + RowText.text($0)) }
+    }
+    return lines
+  }
+
+  private static let questions: [(String, SQL)] = [
+    ("meta", "SELECT name, value FROM meta WHERE name <> 'runNumber' ORDER BY name"),
+    ("run", "SELECT pipeline, exit_status FROM run ORDER BY number"),
+    (
+      "snapshot",
+      "SELECT id, user_id, username, generation, cursors, definitions_hash FROM snapshot ORDER BY id"
+    ),
+    (
+      "returned",
+      """
+      SELECT sha256, source_name, stamp_id, snapshot_id, generation, platform, install, handback,
+        issued_ms FROM returned ORDER BY sha256
+      """
+    ),
+    (
+      "soup",
+      """
+      SELECT r.sha256, s.store, s.soup, s.total FROM returned_soup s
+        JOIN returned r ON r.id = s.return_id ORDER BY 1, 2, 3
+      """
+    ),
+    (
+      "edit",
+      """
+      SELECT r.sha256, e.store, e.soup, e.entry_id, e.operation, e.sobject, e.record_id, e.local_id,
+        e.modification_date, e.content, e.base, e.retries, e.state, e.verdict
+      FROM edit e JOIN returned r ON r.id = e.return_id ORDER BY 1, 2, 3, 4
+      """
+    ),
+    (
+      "creation",
+      """
+      SELECT stamp_id, store, soup, entry_id, local_id, record_id, device_record_id FROM creation
+      ORDER BY 1, 2, 3, 4, 5
+      """
+    ),
+    (
+      "operation",
+      """
+      SELECT e.soup, e.entry_id, r.sha256, o.action, o.sender, o.sobject, o.record_id, o.payload,
+        o.result_id, o.code, o.message, o.state
+      FROM operation o JOIN edit e ON e.id = o.edit_id JOIN returned r ON r.id = e.return_id
+      WHERE o.state <> 'dropped' ORDER BY 1, 2, 3, 4
+      """
+    ),
+    (
+      "outcome",
+      """
+      SELECT e.soup, e.entry_id, r.sha256, x.verdict, x.detail
+      FROM outcome x JOIN edit e ON e.id = x.edit_id JOIN returned r ON r.id = e.return_id
+      ORDER BY 1, 2, 3
+      """
+    ),
+  ]
+}
+
+/// A row as one line.
+enum RowText {
+  static func text(_ row: borrowing Row) -> String {
+    var texts: [String] = []
+    for index in 0..<row.count {
+      if row.isNull(index) {
+        texts.append("null")
+      } else {
+        texts.append(String(decoding: row.bytes(index), as: UTF8.self))
+      }
+    }
+    return texts.joined(separator: " | ")
+  }
+}
