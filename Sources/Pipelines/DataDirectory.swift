@@ -50,14 +50,24 @@ package struct DataDirectory: Sendable, Hashable {
     }
   }
 
-  /// Removes what runs that died left behind: temporary directories beside the generations.
+  /// Removes what runs that died left behind: files and directories under temporary names, beside
+  /// what they were to become.
   ///
-  /// Only the holder of the pipeline's lock may call it.
-  package func removeLeftovers(of id: String) throws(SystemError) {
-    let directory = snapshot(id)
-    guard Files.isDirectory(directory) else { return }
-    for name in try Files.list(directory) where name.hasPrefix(".tmp-") {
-      try Files.remove(directory + "/" + name)
+  /// Only the holder of the pipeline's lock may call it. The inbox is left alone: whoever puts a
+  /// return there may be at it.
+  package func removeLeftovers() throws(SystemError) {
+    var directories = [path, processing, done, quarantine, reports, bases]
+    for directory in [reports, bases] where Files.isDirectory(directory) {
+      directories += try Files.list(directory).map { directory + "/" + $0 }
+    }
+    for id in try snapshots() {
+      directories.append(snapshot(id))
+      directories += try generations(of: id).map { generation($0, of: id) }
+    }
+    for directory in directories where Files.isDirectory(directory) {
+      for name in try Files.list(directory) where name.hasPrefix(".tmp-") {
+        try Files.remove(directory + "/" + name)
+      }
     }
   }
 

@@ -25,6 +25,16 @@ extension PipelineRun {
       try Task.checkCancellation()
       try take(candidate, inbox)
     }
+    if try hasQuarantined() { summary.findings.insert(.quarantined) }
+  }
+
+  /// Whether this run has refused a return, before it died too.
+  private func hasQuarantined() throws -> Bool {
+    for name in try Files.list(data.quarantine) where name.hasSuffix(".reason.json") {
+      let written = try Files.modificationTime(of: data.quarantine + "/" + name) / 1_000_000
+      if written >= row.started { return true }
+    }
+    return false
   }
 
   private func candidates(_ inbox: Inbox) throws -> [Inbox.Candidate] {

@@ -50,10 +50,11 @@ package final class PipelineRun {
     try data.prepare(inbox: data.inbox(pipeline.inbox.path))
     let lock = try takeLock(data)
     defer { lock.close() }
+    try data.removeLeftovers()
     try checkDisk(pipeline, data)
     let state = try StateDatabase(path: data.state)
     defer { state.close() }
-    let access = try OrgAccess(pipeline, variables: variables)
+    let access = try OrgAccess(pipeline, variables: variables, pause: options.retryPause)
     let (row, resumed) = try await begin(pipeline, options, state, access)
     let run = PipelineRun(pipeline, options, data, access, state, row, report)
     report(.runStarted(run: row.id, pipeline: pipeline.name, resumed: resumed))
