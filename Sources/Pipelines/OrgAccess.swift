@@ -12,7 +12,9 @@ package final class OrgAccess: Sendable {
   private let actsAsAnyone: Bool
 
   /// The org that a pipeline names; secrets are read, nothing is sent.
-  package init(_ pipeline: Pipeline, variables: [String: String]) throws {
+  package init(
+    _ pipeline: Pipeline, variables: [String: String], pause: RetryPause = .real
+  ) throws {
     let settings = pipeline.org
     let credentials = try Self.credentials(settings.login, variables)
     org = try Org(
@@ -20,7 +22,8 @@ package final class OrgAccess: Sendable {
       apiVersion: settings.apiVersion, caFile: settings.caFile,
       concurrency: settings.concurrency, requestTimeoutSeconds: settings.requestTimeoutSeconds,
       budget: APIBudget(
-        perRun: settings.requestsPerRun, leaveForOthersPercent: settings.leaveForOthers.value))
+        perRun: settings.requestsPerRun, leaveForOthersPercent: settings.leaveForOthers.value),
+      pause: pause)
     integrationUser = settings.login.integrationUser
     actsAsAnyone = credentials.canActAsAnyone
     if case .list(let names) = pipeline.users.source {

@@ -1,4 +1,5 @@
 import Reconciliation
+import Salesforce
 
 /// What one call of a pipeline is to do; the command line's side of it.
 package struct RunOptions: Sendable {
@@ -20,6 +21,9 @@ package struct RunOptions: Sendable {
   package var retry: Retry?
   /// Ends the run after so many seconds; nil for the pipeline's own limit.
   package var deadlineSeconds: Int?
+  /// How a request that failed waits for its repeat.
+  package var retryPause = RetryPause.real
+
   /// Edits of an earlier run, by what became of them.
   package struct Retry: Sendable {
     /// The run's name.
