@@ -4,7 +4,6 @@ import LocalOrg
 import Pipelines
 import Rehearsal
 import SmartStore
-import Synchronization
 import System
 import TestSupport
 
@@ -17,7 +16,7 @@ final class World: Sendable {
   let pipeline: Pipeline
   let variables: [String: String]
   /// What runs said.
-  let told = Events()
+  let told = Locked<[RunEvent]>([])
 
   /// A world with a copy of the small org.
   ///
@@ -136,32 +135,5 @@ final class World: Sendable {
   // MARK: files
 
   /// The store files of all generations.
-  func stores() throws -> [(path: String, platform: Platform)] {
-    try StoreFiles.all(in: data.path)
-  }
-}
-
-/// What runs said, from any thread.
-final class Events: Sendable {
-  private let events = Mutex<[RunEvent]>([])
-
-  func withLock<T: Sendable>(_ body: (inout sending [RunEvent]) -> sending T) -> T {
-    events.withLock(body)
-  }
-}
-
-/// The stores that a pipeline has made.
-enum StoreFiles {
-  /// Every store file below `users/` and `global/` with its platform.
-  static func all(in data: String) throws -> [(path: String, platform: Platform)] {
-    var found: [(String, Platform)] = []
-    for part in ["users", "global"] {
-      for name in try Tree.files(data + "/" + part) {
-        let isStore = name.hasSuffix(".sqlite") || name.hasSuffix(".db")
-        guard isStore, !name.contains(".tmp-") else { continue }
-        found.append((data + "/\(part)/" + name, name.contains("/ios/") ? .ios : .android))
-      }
-    }
-    return found
-  }
+  func stores() throws -> [StoreFile] { try StoreFile.all(in: data.path) }
 }

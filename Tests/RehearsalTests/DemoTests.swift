@@ -2,7 +2,6 @@ import Foundation
 import Pipelines
 import Reconciliation
 import Rehearsal
-import Synchronization
 import System
 import TestSupport
 import Testing
@@ -17,8 +16,8 @@ import Testing
     let places = Demo.Places(
       pipelineFile: Self.root + "/pipelines/demo.json", snapshots: directory.file("snapshots"),
       scratch: directory.file("scratch"))
-    let lines = Mutex<[String]>([])
-    let events = Mutex<[RunEvent]>([])
+    let lines = Locked<[String]>([])
+    let events = Locked<[RunEvent]>([])
     // It throws where the outcome is not what was played.
     try await Demo.run(
       places, report: { event in events.withLock { $0.append(event) } },
@@ -47,6 +46,9 @@ import Testing
       let names = try Files.list("\(data)/users/\(user)")
       #expect(names == ["1", "2", "current"])
     }
+    let stores = try StoreFile.all(in: data)
+    #expect(stores.count == 14)
+    #expect(try ForeignReader.violations(stores) == [])
     let reports = try Files.list(data + "/reports")
     #expect(reports.count == 1)
     for report in reports {

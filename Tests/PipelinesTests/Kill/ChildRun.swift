@@ -2,7 +2,6 @@ import Foundation
 import JSON
 import LocalOrg
 import Pipelines
-import Synchronization
 import System
 
 /// The program itself, run as a child on one stage of a world's pipeline.
@@ -35,7 +34,7 @@ struct ChildRun {
     environment["LD_PRELOAD"] = try KillShim.shared.get().path
     environment["KILL_COUNT"] = counted
     environment.merge(point?.environment ?? [:]) { $1 }
-    let victim = Mutex<RunningProcess?>(nil)
+    let victim = Locked<RunningProcess?>(nil)
     if let point { Self.arm(point, world) { victim.withLock { $0?.kill(9) } } }
     let arguments = [
       "run", world.pipeline.file, "--only", stage.rawValue, "--json", "--data", world.root,

@@ -1,0 +1,91 @@
+import Foundation
+import JSON
+import LocalOrg
+import Pipelines
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// Every example runs end to end on the embedded org.
+@Suite struct ExamplePipelinesTests {
+  static let directory = World.repository + "/pipelines"
+
+  /// The pipeline files that are there to be run.
+  static let examples = ((try? Files.list(directory)) ?? []).filter { $0.hasSuffix(".json") }
+
+  /// The samples of store files that have a sync file beside them.
+  static let pairs = ((try? Files.list(directory + "/samples")) ?? [])
+    .filter { $0.hasSuffix(".userstore.json") }
+    .map { String($0.dropLast(".userstore.json".count)) }
+
+  @Test func `there are examples to run`() {
+    #expect(Self.examples.contains("demo.json"))
+    #expect(Self.pairs.count == 4)
+  }
+
+  /// Primes, packs, edits a record, and does it all again.
+  func expectRun(_ world: World, soup: String = "contacts") async throws {
+    let first = try await world.run()
+    #expect(world.skipped == [])
+    #expect(first.findings == [])
+    #expect(first.snapshots.allSatisfy { $0.changed })
+    let total = first.snapshots.flatMap(\.soups).reduce(0) { $0 + $1.total }
+    #expect(total > 0)
+    #expect(!first.bundles.isEmpty)
+    #expect(try ForeignReader.violations(world.stores()) == [])
+    let again = try await world.run()
+    #expect(again.snapshots.allSatisfy { !$0.changed })
+    #expect(again.bundles == [])
+    #expect(world.server.log.writes == [])
+  }
+
+  @Test(arguments: examples)
+  func `the example runs as it is`(_ name: String) async throws {
+    try await expectRun(try World(file: Self.directory + "/" + name))
+  }
+
+  @Test func `the least sample runs with a key of its own`() async throws {
+    let world = try World(file: Self.directory + "/samples/pipeline-minimal.json") {
+      $0.replacingOccurrences(
+        of: #""key": { "file": "/etc/attache/jwt.key" }"#,
+        with: #""key": { "env": "ATTACHE_JWT_KEY" }"#)
+    }
+    try await expectRun(world)
+  }
+
+  @Test func `the sample of every key runs without those that are not yet`() async throws {
+    let world = try World(file: Self.directory + "/samples/pipeline-example.json") { text in
+      var text = text
+      // Places of a production machine, and what "attache check" calls "not yet".
+      for (pattern, replacement) in [
+        (#""key": \{ "file": "/etc/attache/jwt.key" \}"#, #""key": { "env": "ATTACHE_JWT_KEY" }"#),
+        (#"\n *"id": "00D[^\n]*"#, ""), (#"\n *"caFile": [^\n]*"#, ""),
+        (#",\n *"metricsFile": [^\n]*"#, ""),
+        (#",\n *"seal": [^\n]*\n *"sign": [^\n]*"#, ""),
+        (#"\n *"passphrase": [^\n]*"#, ""),
+        (#""nextGeneration": true"#, #""nextGeneration": false"#),
+        (#""settleSeconds": 60"#, #""settleSeconds": 0"#),
+        (#""freeDiskMiB": 2048"#, #""freeDiskMiB": 1"#),
+      ] {
+        text = text.replacingOccurrences(
+          of: pattern, with: replacement, options: .regularExpression)
+      }
+      return text
+    }
+    try await expectRun(world)
+  }
+
+  @Test(arguments: pairs)
+  func `a pair of sample files runs`(_ name: String) async throws {
+    let world = try World(file: Self.directory + "/samples/pipeline-minimal.json") {
+      $0.replacingOccurrences(
+        of: #""key": { "file": "/etc/attache/jwt.key" }"#,
+        with: #""key": { "env": "ATTACHE_JWT_KEY" }"#
+      )
+      .replacingOccurrences(of: "contacts.user", with: name + ".user")
+      .replacingOccurrences(of: #"["ios"]"#, with: #"["ios", "android"]"#)
+    }
+    try await expectRun(world)
+  }
+}

@@ -1,0 +1,151 @@
+import Bundles
+import JSON
+import LocalOrg
+import Pipelines
+import Rehearsal
+import Salesforce
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// Runs whose middle fails: nothing is published half-done, and the next run completes.
+@Suite struct FailingOrgTests {
+  let world: World
+
+  init() throws { world = try World() }
+
+  /// A run that does not wait between its repeats.
+  func run(_ stages: Stage...) async throws -> RunSummary {
+    try await world.run { options in
+      if !stages.isEmpty { options.stages = Set(stages) }
+      options.retryPause = .none
+    }
+  }
+
+  /// What is published of a user is whole, and nothing else lies about.
+  func expectSound() throws {
+    for id in try world.data.snapshots() {
+      let directory = SnapshotDirectory(path: world.data.snapshot(id))
+      for number in try directory.generations() {
+        let record = try directory.record(of: number)
+        try directory.verify(record)
+      }
+      if let current = try directory.current() {
+        #expect(try directory.record(of: current.generation).digest == current.digest)
+      }
+    }
+    let temporaries = try Tree.files(world.data.path).filter { $0.contains(".tmp-") }
+    #expect(temporaries == [])
+    for name in try Tree.files(world.data.path) where name.contains(".bundle.") {
+      try BundleReader.verify(world.data.path + "/" + name)
+    }
+    #expect(try ForeignReader.violations(world.stores()) == [])
+  }
+
+  @Test func `a user whose org goes away is skipped, and served by the next run`() async throws {
+    let ben = try world.user("ben")
+    world.server.faults.add(
+      .init(kind: .retrieve, user: ben.username), nth: 2, times: 1000, .drop(afterCommit: false))
+    let first = try await run()
+    #expect(first.findings == [.skippedUser])
+    #expect(
+      first.snapshots.map(\.username).sorted() == ["ada@example.com", "cleo@example.com", "global"])
+    #expect(world.skipped.count == 1)
+    #expect(world.skipped.first?.hasPrefix("ben@example.com: ") == true)
+    #expect(try world.data.generations(of: ben.id) == [])
+    #expect(first.bundles.count == 4)
+    try expectSound()
+
+    world.server.faults.removeAll()
+    let second = try await run()
+    #expect(second.findings == [])
+    #expect(second.snapshots.filter(\.changed).map(\.username) == ["ben@example.com"])
+    #expect(second.bundles.count == 2)
+    try expectSound()
+  }
+
+  @Test func `an org that is away in the middle keeps what was published before`() async throws {
+    _ = try await run()
+    let before = try Tree.entries(world.data.path + "/users")
+    let admin = try world.user("admin")
+    let device = try world.device("ada")
+    let account = try world.ids("accounts", on: device)[0]
+    #expect(world.org.update("Account", id: account, ["Phone": "8"], as: admin).errors == [])
+    for kind in [RequestKind.priming, .retrieve, .query] {
+      world.server.faults.removeAll()
+      world.server.faults.add(.kind(kind), times: 1000, .drop(afterCommit: false))
+      // The users, or one after the other, or the global store: whatever is asked first.
+      let outcome = await Result { try await run(.prime, .pack) }
+      switch outcome {
+      case .success(let summary): #expect(summary.findings == [.skippedUser], "\(kind)")
+      case .failure(let error):
+        #expect(PipelineError(describing: error).kind == .tryLater, "\(kind): \(error)")
+      }
+      #expect(try Tree.entries(world.data.path + "/users") == before, "\(kind)")
+    }
+    world.server.faults.removeAll()
+    let last = try await run()
+    #expect(last.findings == [])
+    #expect(last.snapshots.contains { $0.changed })
+    #expect(try world.ids("accounts", on: try world.device("ada", as: "later")).contains(account))
+    try expectSound()
+  }
+
+  @Test func `a session that ends in the middle is renewed`() async throws {
+    for nth in [2, 5, 9] {
+      world.server.faults.add(.any, nth: nth, .expireSession)
+    }
+    world.server.faults.add(.kind(.retrieve), nth: 3, .expireSession)
+    let summary = try await run()
+    #expect(world.skipped == [])
+    #expect(summary.findings == [])
+    #expect(summary.snapshots.count == 4)
+    #expect(world.server.faults.fired == 4)
+    try expectSound()
+  }
+
+  @Test func `answers of an overloaded org are asked for again`() async throws {
+    world.server.faults.add(.kind(.priming), times: 2, .status(503, code: "SERVER_UNAVAILABLE"))
+    world.server.faults.add(
+      .kind(.retrieve), nth: 2, times: 3, .status(503, code: "SERVER_UNAVAILABLE"))
+    world.server.faults.add(.kind(.query), nth: 2, .truncate(bytes: 40))
+    let summary = try await run()
+    #expect(world.skipped == [])
+    #expect(summary.findings == [])
+    #expect(summary.bundles.count == 6)
+    #expect(world.server.faults.fired == 6)
+    try expectSound()
+  }
+
+  @Test(arguments: [true, false])
+  func `a write whose answer is lost is not sent twice`(_ afterCommit: Bool) async throws {
+    _ = try await run()
+    let device = try world.device("cleo")
+    let account = try #require(try world.ids("accounts", on: device).last)
+    try device.create(
+      "contacts", type: "Contact", ["LastName": "Once", "AccountId": .string(account)],
+      localID: "local_1", now: world.org.now())
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0188"], now: world.org.now())
+    try world.handBack(device, as: "cleo.sqlite")
+    world.server.faults.add(.writes, times: 2, .drop(afterCommit: afterCommit))
+    _ = try await run(.ingest, .reconcile)
+    world.server.faults.removeAll()
+    _ = try await run(.reconcile)
+    _ = try await run()
+    let admin = try world.user("admin")
+    let found = try world.org.query("SELECT Id FROM Contact WHERE LastName = 'Once'", as: admin)
+    #expect(found.totalSize == 1)
+    #expect(try world.record("Account", account)["Phone"]?.string == "+1 555 0188")
+    let again = try await run()
+    #expect(again.findings == [])
+    try expectSound()
+  }
+}
+
+extension Result where Failure == any Error {
+  /// What asynchronous work came to.
+  init(_ body: () async throws -> Success) async {
+    do { self = .success(try await body()) } catch { self = .failure(error) }
+  }
+}
