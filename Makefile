@@ -39,7 +39,7 @@ test: lint  ## everything that CI runs
 
 bench: deps  ## workloads beside their floors
 	swift build $(FLAGS) -c release --product attache-bench
-	$(SCRATCH)/release/attache-bench $(BENCH)
+	@$(SCRATCH)/release/attache-bench $(BENCH)
 
 install: release  ## install to PREFIX
 	install -D -m 0755 $(SCRATCH)/release/attache $(DESTDIR)$(PREFIX)/bin/attache

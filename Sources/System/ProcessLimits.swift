@@ -15,6 +15,14 @@ package enum ProcessLimits {
   /// The most resident memory that the process ever had.
   package static func highWaterKiB() -> Int { statusKiB("VmHWM:") }
 
+  /// The processor time that the process has used, all threads together, in milliseconds.
+  package static func processorMilliseconds() -> (user: Int, system: Int) {
+    var usage = rusage()
+    guard getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 else { return (0, 0) }
+    func milliseconds(_ time: timeval) -> Int { Int(time.tv_sec) * 1000 + Int(time.tv_usec) / 1000 }
+    return (milliseconds(usage.ru_utime), milliseconds(usage.ru_stime))
+  }
+
   private static func statusKiB(_ name: String) -> Int {
     let bytes = (try? Files.read("/proc/self/status")) ?? []
     for line in bytes.split(separator: 0x0A) where line.starts(with: name.utf8) {

@@ -1,0 +1,85 @@
+import System
+
+/// What the command line says.
+struct BenchOptions: Sendable {
+  /// What to do; all but `bench` and `help` are children that `bench` starts.
+  enum Task: String, Sendable {
+    case help, bench, org, prime, download
+  }
+
+  /// A command line that cannot be read.
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// The variable in which a child gets the org's token.
+  static let tokenVariable = "ATTACHE_BENCH_TOKEN"
+
+  static let help = """
+    attache-bench: workloads beside their floors
+
+      attache-bench [--records N] [--base N] [--rounds N] [--directory PATH] [--json]
+
+      --records N       records to prime (1000000)
+      --base N          records of the smaller prime, whose memory is compared (250000)
+      --rounds N        rounds of download, prime, prime, download (2)
+      --directory PATH  where orgs are kept between runs and stores are written (Benchmarks/out)
+      --json            one JSON document instead of a table
+
+    It ends with 1 when a prime takes 64 MiB of resident memory or more, or when the larger prime
+    takes over 10 % more than the smaller one.
+
+    """
+
+  var task = Task.bench
+  var records = 1_000_000
+  var base = 250_000
+  var rounds = 2
+  var directory = "Benchmarks/out"
+  var isJSON = false
+  /// For children: the org's address.
+  var url = ""
+  /// For the org: it ends when this process has ended.
+  var parent = 0
+
+  init(_ words: [String]) throws(Failure) {
+    var rest = words[...]
+    if let first = rest.first, let task = Task(rawValue: first) {
+      self.task = task
+      rest = rest.dropFirst()
+    }
+    while let word = rest.popFirst() {
+      switch word {
+      case "--help", "-h": task = .help
+      case "--json": isJSON = true
+      case "--records": records = try Self.number(word, &rest)
+      case "--base": base = try Self.number(word, &rest)
+      case "--rounds": rounds = try Self.number(word, &rest)
+      case "--parent": parent = try Self.number(word, &rest)
+      case "--directory": directory = try Self.value(word, &rest)
+      case "--url": url = try Self.value(word, &rest)
+      default: throw Failure(description: "\"\(word)\" is not known; see attache-bench --help")
+      }
+    }
+    if !directory.hasPrefix("/") {
+      directory = ProcessEnvironment.currentDirectory() + "/" + directory
+    }
+  }
+
+  private static func value(
+    _ word: String, _ rest: inout ArraySlice<String>
+  ) throws(Failure) -> String {
+    guard let value = rest.popFirst() else { throw Failure(description: "\(word) needs a value") }
+    return value
+  }
+
+  private static func number(
+    _ word: String, _ rest: inout ArraySlice<String>
+  ) throws(Failure) -> Int {
+    let text = try value(word, &rest)
+    guard let number = Int(text), number > 0 else {
+      throw Failure(description: "\(word) needs a number above 0, not \"\(text)\"")
+    }
+    return number
+  }
+}

@@ -1,0 +1,29 @@
+import Salesforce
+import System
+
+/// The floor: the pages that a prime asks for, by the same client, read and thrown away.
+struct DownloadChild {
+  private let options: BenchOptions
+
+  init(_ options: BenchOptions) { self.options = options }
+
+  func run() async throws -> Measurement {
+    let session = try await Workload.session(options)
+    let statement = try Workload.statement()
+    var result = Measurement()
+    result.arm = "download"
+    let start = Clock.monotonicNanoseconds()
+    let pages = session.query(statement)
+    while let page = try await pages.next() {
+      result.bytes += page.count
+      pages.recycle(page)
+    }
+    result.end(start)
+    result.pages = result.wall
+    result.records = pages.totalSize ?? 0
+    guard result.records == options.records else {
+      throw BenchFailure("the org gave \(result.records) of \(options.records) records")
+    }
+    return result
+  }
+}

@@ -1,0 +1,76 @@
+import JSON
+import System
+
+/// What one child measured of itself.
+struct Measurement: Sendable {
+  /// What it did.
+  var arm = ""
+  var records = 0
+  /// Bytes of pages that arrived.
+  var bytes = 0
+  /// From before the first request to the end of the work.
+  var wall = 0
+  /// Of `wall`: until the last page was taken.
+  var pages = 0
+  /// Of `wall`: making indexes.
+  var indexes = 0
+  /// Of `wall`: writing the files out and giving them their names.
+  var publishing = 0
+  var user = 0
+  var system = 0
+  /// The most resident memory of the process.
+  var peakKiB = 0
+
+  /// Fills in what the process used, from `start` on.
+  mutating func end(_ start: UInt64) {
+    wall = Self.milliseconds(since: start)
+    (user, system) = ProcessLimits.processorMilliseconds()
+    peakKiB = ProcessLimits.highWaterKiB()
+  }
+
+  static func milliseconds(since start: UInt64) -> Int {
+    Int((Clock.monotonicNanoseconds() - start) / 1_000_000)
+  }
+
+  private static var members: [(String, WritableKeyPath<Measurement, Int>)] {
+    [
+      ("records", \.records), ("bytes", \.bytes), ("wallMilliseconds", \.wall),
+      ("pagesMilliseconds", \.pages), ("indexesMilliseconds", \.indexes),
+      ("publishingMilliseconds", \.publishing), ("userMilliseconds", \.user),
+      ("systemMilliseconds", \.system), ("peakKiB", \.peakKiB),
+    ]
+  }
+
+  /// The measurement as a child prints it.
+  var json: JSONValue {
+    var object: JSONObject = ["arm": .string(arm)]
+    for (name, path) in Self.members { object[name] = .number(String(self[keyPath: path])) }
+    return .object(object)
+  }
+
+  func print() { ProcessEnvironment.write(1, json.text + "\n") }
+
+  init() {}
+
+  /// Reads what a child printed.
+  init(parsing output: [UInt8]) throws {
+    let value = try JSONValue(parsing: output)
+    arm = value["arm"]?.string ?? ""
+    for (name, path) in Self.members { self[keyPath: path] = Int(value[name]?.int ?? 0) }
+  }
+
+  /// The middle of several runs, number by number; the peak is the highest of all.
+  static func median(_ runs: [Measurement]) -> Measurement {
+    var result = runs.first ?? Measurement()
+    for (_, path) in members {
+      let sorted = runs.map { $0[keyPath: path] }.sorted()
+      guard let last = sorted.last else { continue }
+      let middle = sorted.count / 2
+      result[keyPath: path] =
+        path == \Measurement.peakKiB
+        ? last
+        : sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+    }
+    return result
+  }
+}

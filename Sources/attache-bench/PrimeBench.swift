@@ -1,0 +1,75 @@
+import JSON
+import System
+
+/// Priming many records into both platforms' stores, beside a download of the same pages.
+///
+/// Every run is a process of its own, and so is the org: a peak of memory is of one run alone.
+struct PrimeBench {
+  /// A prime of any size has to stay below.
+  private static let limitKiB = 64 << 10
+  /// What the larger prime may take more than the smaller one, in percent.
+  private static let growthPercent = 10
+
+  private let options: BenchOptions
+  private let program = ProcessEnvironment.executablePath()
+
+  init(_ options: BenchOptions) { self.options = options }
+
+  /// Measures and prints; the exit status.
+  func run() throws -> Int32 {
+    let base = try measure(options.base, rounds: 1)
+    let full = try measure(options.records, rounds: options.rounds)
+    let report = PrimeReport(
+      base: base, full: full, limitKiB: Self.limitKiB, growthPercent: Self.growthPercent)
+    ProcessEnvironment.write(1, options.isJSON ? report.json.text + "\n" : report.text)
+    return report.failures.isEmpty ? 0 : 1
+  }
+
+  /// The runs of one number of records: download, prime, prime, download, again and again.
+  private func measure(_ records: Int, rounds: Int) throws -> PrimeReport.Arms {
+    note("\(records) records: starting the org, which is filled the first time")
+    let org = try ChildProcess.start(
+      program,
+      [
+        "org", "--records", "\(records)", "--directory", options.directory, "--parent",
+        "\(ProcessEnvironment.processID())",
+      ], environment: ProcessEnvironment.variables())
+    defer {
+      org.terminate()
+      org.wait()
+    }
+    let words = org.readLine()?.split(separator: " ").map(String.init) ?? []
+    guard words.count == 2 else { throw BenchFailure("the org does not serve") }
+    var arms = PrimeReport.Arms()
+    for _ in 0..<rounds {
+      for arm in [BenchOptions.Task.download, .prime, .prime, .download] {
+        let run = try child(arm, records, url: words[0], token: words[1])
+        note("  \(run.arm): \(run.wall) ms")
+        if arm == .prime { arms.primes.append(run) } else { arms.downloads.append(run) }
+      }
+    }
+    return arms
+  }
+
+  private func child(
+    _ arm: BenchOptions.Task, _ records: Int, url: String, token: String
+  ) throws -> Measurement {
+    var environment = ProcessEnvironment.variables()
+    environment[BenchOptions.tokenVariable] = token
+    let result = try ChildProcess.run(
+      program,
+      [
+        arm.rawValue, "--records", "\(records)", "--url", url, "--directory", options.directory,
+      ], environment: environment, deadlineSeconds: 900)
+    guard result.status == 0 else {
+      throw BenchFailure(
+        "\(arm.rawValue) ended with \(result.status): "
+          + String(decoding: result.error, as: UTF8.self))
+    }
+    return try Measurement(parsing: result.output)
+  }
+
+  private func note(_ text: String) {
+    if !options.isJSON { ProcessEnvironment.write(2, text + "\n") }
+  }
+}

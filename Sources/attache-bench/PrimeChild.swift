@@ -1,0 +1,51 @@
+import MobileSync
+import System
+
+/// Primes both platforms' stores and measures itself.
+struct PrimeChild {
+  private let options: BenchOptions
+
+  init(_ options: BenchOptions) { self.options = options }
+
+  func run() async throws -> Measurement {
+    let directory = "\(options.directory)/stores-\(ProcessEnvironment.processID())"
+    try Files.makeDirectory(directory, intermediate: true)
+    defer { try? Files.remove(directory) }
+    let session = try await Workload.session(options)
+    let input = PrimeInput(
+      stores: [Workload.store(in: directory)],
+      now: session.serverDate ?? Clock.wallMilliseconds())
+    let phases = Phases()
+    var result = Measurement()
+    result.arm = "prime"
+    let start = Clock.monotonicNanoseconds()
+    let outcome = try await SnapshotPrime.run(
+      input, session: session, thread: StoreThread(name: "store"), report: phases.note)
+    result.end(start)
+    result.records = outcome.soups.reduce(0) { $0 + $1.total }
+    guard result.records == options.records else {
+      throw BenchFailure("\(result.records) of \(options.records) records are in the stores")
+    }
+    let (pages, finish) = phases.times
+    result.pages = Int((pages - start) / 1_000_000)
+    result.indexes = Int((finish - pages) / 1_000_000)
+    result.publishing = result.wall - result.pages - result.indexes
+    return result
+  }
+
+  /// When the last page was written, and when the soup was done.
+  private final class Phases: Sendable {
+    private let state = Locked<(pages: UInt64, finish: UInt64)>((0, 0))
+
+    @Sendable func note(_ event: SyncEvent) {
+      let now = Clock.monotonicNanoseconds()
+      switch event {
+      case .started, .warning: break
+      case .progressed: state.withLock { $0.pages = now }
+      case .finished: state.withLock { $0.finish = now }
+      }
+    }
+
+    var times: (pages: UInt64, finish: UInt64) { state.withLock { $0 } }
+  }
+}

@@ -1,0 +1,126 @@
+import JSON
+
+/// What the runs of `PrimeBench` come to.
+struct PrimeReport {
+  /// The runs of one number of records.
+  struct Arms {
+    var downloads: [Measurement] = []
+    var primes: [Measurement] = []
+
+    var download: Measurement { .median(downloads) }
+    var prime: Measurement { .median(primes) }
+  }
+
+  let base: Arms
+  let full: Arms
+  let limitKiB: Int
+  let growthPercent: Int
+
+  /// What was promised and is not so.
+  var failures: [String] {
+    var found: [String] = []
+    for run in base.primes + full.primes where run.peakKiB >= limitKiB {
+      found.append(
+        "a prime of \(run.records) records took \(Self.mebibytes(run.peakKiB)) MiB of resident "
+          + "memory, and \(limitKiB >> 10) MiB is the limit")
+    }
+    if full.prime.peakKiB * 100 > base.prime.peakKiB * (100 + growthPercent) {
+      found.append(
+        "\(full.prime.records) records took \(growth) % more memory than \(base.prime.records), "
+          + "and \(growthPercent) % is the limit")
+    }
+    return found
+  }
+
+  /// What the larger prime takes more, in percent with a decimal.
+  private var growth: String {
+    guard base.prime.peakKiB > 0 else { return "-" }
+    return Self.decimal((full.prime.peakKiB - base.prime.peakKiB) * 1000 / base.prime.peakKiB, 1)
+  }
+
+  // MARK: text
+
+  /// A table and a few sentences.
+  var text: String {
+    var lines = [
+      "Priming one object into the stores of both platforms, ten indexes each; medians, peaks of "
+        + "memory are the highest.", "",
+      Self.row([
+        "arm", "records", "runs", "wall s", "records/s", "user s", "system s", "VmHWM MiB",
+      ]),
+    ]
+    for arms in [base, full] {
+      lines.append(Self.row(arms.download, runs: arms.downloads.count))
+      lines.append(Self.row(arms.prime, runs: arms.primes.count))
+    }
+    lines.append("")
+    for arms in [base, full] { lines.append(Self.comparison(arms)) }
+    lines += [
+      "memory: \(full.prime.records) records take \(growth) % more than \(base.prime.records)", "",
+      "Loading is not synchronised to the disk; each finished store is (fsync) before it gets its "
+        + "name,", "which is in the time of a prime and in \"files\".",
+    ]
+    lines += failures.map { "FAILED: " + $0 }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func row(_ run: Measurement, runs: Int) -> String {
+    row([
+      run.arm, "\(run.records)", "\(runs)", seconds(run.wall), "\(rate(run))", seconds(run.user),
+      seconds(run.system), mebibytes(run.peakKiB),
+    ])
+  }
+
+  private static func row(_ cells: [String]) -> String {
+    let widths = [10, 9, 5, 8, 10, 8, 9, 10]
+    return zip(cells, widths).enumerated().map { place, cell in
+      let space = String(repeating: " ", count: max(0, cell.1 - cell.0.count))
+      return place == 0 ? cell.0 + space : space + cell.0
+    }.joined(separator: " ")
+  }
+
+  private static func comparison(_ arms: Arms) -> String {
+    let prime = arms.prime
+    return "\(prime.records) records: \(rate(prime)) records/s primed, \(rate(arms.download)) "
+      + "downloaded: a prime takes \(decimal(ratio(arms), 2)) times the download; "
+      + "pages \(seconds(prime.pages)) s, indexes \(seconds(prime.indexes)) s, "
+      + "files \(seconds(prime.publishing)) s"
+  }
+
+  // MARK: numbers
+
+  private static func rate(_ run: Measurement) -> Int {
+    run.wall > 0 ? run.records * 1000 / run.wall : 0
+  }
+
+  /// Hundredths.
+  private static func ratio(_ arms: Arms) -> Int {
+    arms.download.wall > 0 ? arms.prime.wall * 100 / arms.download.wall : 0
+  }
+
+  private static func seconds(_ milliseconds: Int) -> String { decimal(milliseconds / 10, 2) }
+  private static func mebibytes(_ kibibytes: Int) -> String { decimal(kibibytes * 10 / 1024, 1) }
+
+  /// A whole number of units with `places` decimals.
+  private static func decimal(_ value: Int, _ places: Int) -> String {
+    var unit = 1
+    for _ in 0..<places { unit *= 10 }
+    let fraction = String(abs(value) % unit)
+    let zeros = String(repeating: "0", count: places - fraction.count)
+    return "\(value < 0 ? "-" : "")\(abs(value) / unit).\(zeros)\(fraction)"
+  }
+
+  // MARK: JSON
+
+  /// Every run, and what they come to.
+  var json: JSONValue {
+    let runs = [base, full].flatMap { $0.downloads + $0.primes }.map(\.json)
+    return [
+      "runs": .array(runs),
+      "primeToDownload": .number(Self.decimal(Self.ratio(full), 2)),
+      "peakKiB": .number("\(full.prime.peakKiB)"),
+      "limitKiB": .number("\(limitKiB)"),
+      "failures": .array(failures.map { .string($0) }),
+    ]
+  }
+}
