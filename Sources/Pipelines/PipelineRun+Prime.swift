@@ -64,7 +64,7 @@ extension PipelineRun {
         let key = PrimeInput.key(store.storeName, sync.syncName)
         let runs = row?.ghostRuns[key]?.int ?? 0
         if runs + 1 >= pipeline.prime.ghostsEveryRuns(isBriefcase: false) {
-          due.insert(sync.syncName)
+          due.insert(key)
         }
       }
     }

@@ -65,10 +65,7 @@ struct SnapshotWork: Sendable {
       outcome = try await SnapshotPrime.run(input, session: session, thread: thread) {
         if let event = translate($0) { report(event) }
       }
-      if outcome.changed {
-        try complete(from: previous, number: newest + 1, temporary)
-        try publish(outcome, number: newest + 1, temporary)
-      }
+      if outcome.changed { try publish(outcome, number: newest + 1, temporary) }
     } catch {
       // What was built so far is worth nothing; the error is what matters.
       try? Files.remove(temporary)
@@ -169,25 +166,6 @@ struct SnapshotWork: Sendable {
   }
 
   // MARK: what comes out
-
-  /// Takes the stores that did not change over from the generation before, with the new stamp.
-  private func complete(
-    from previous: GenerationRecord?, number: Int, _ temporary: String
-  ) throws {
-    guard let previous else { return }
-    for store in stores {
-      for platform in pipeline.platforms {
-        let name = fileName(of: store, platform)
-        let file = temporary + "/" + name
-        if Files.exists(file) { continue }
-        try Files.makeDirectory(Files.parent(of: file) ?? temporary)
-        try Files.copy(directory.directory(of: previous.generation) + "/" + name, to: file)
-        let copy = try Store(opening: file)
-        try stampWriter(number)(copy, platform)
-        try copy.close()
-      }
-    }
-  }
 
   private func publish(_ outcome: PrimeOutcome, number: Int, _ temporary: String) throws {
     try writeBase(outcome, number: number, temporary)
