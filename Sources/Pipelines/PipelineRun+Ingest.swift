@@ -1,4 +1,3 @@
-import Archive
 import Bundles
 import JSON
 import Reconciliation
@@ -114,6 +113,13 @@ extension PipelineRun {
 
   // MARK: a proved return
 
+  /// When the generation of a stamp was made; nil where it is not kept any more.
+  private func issued(_ stamp: Stamp) throws -> Int64? {
+    let directory = SnapshotDirectory(path: data.snapshot(stamp.user))
+    guard try directory.generations().contains(stamp.generation) else { return nil }
+    return try directory.record(of: stamp.generation).created
+  }
+
   private func record(_ proved: ProvedReturn, _ taken: TakenReturn) throws {
     for note in proved.notes { warn(note) }
     let reading = ReturnReading(pipeline: pipeline, data: data)
@@ -132,6 +138,7 @@ extension PipelineRun {
       snapshotID: stamp.user, generation: Int64(stamp.generation),
       platform: proved.platform.rawValue, install: stamp.install,
       handback: stamp.handback.map(Int64.init), arrived: taken.arrived,
+      issued: try issued(stamp),
       soupTotals: contents.totals)
     let result = try state.record(
       return: row, edits: contents.edits, witnesses: contents.witnesses)

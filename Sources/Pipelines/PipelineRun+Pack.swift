@@ -1,4 +1,3 @@
-import Archive
 import Bundles
 import Crypto
 import JSON
@@ -65,7 +64,7 @@ extension PipelineRun {
     let suffix = number == 1 ? "" : ".\(number)"
     let name = "\(platform.rawValue).bundle\(suffix).\(pipeline.pack.format.rawValue)"
     let path = directory + "/" + name
-    guard let format = ArchiveFormat(rawValue: pipeline.pack.format.rawValue) else { return }
+    guard let format = BundleWriter.format(named: pipeline.pack.format.rawValue) else { return }
     try BundleWriter.pack(
       manifest, storeDirectory: directory + "/" + platform.rawValue,
       globalDirectory: global.map {
