@@ -11,8 +11,8 @@ struct ChildRun {
   /// Whether it said that the stage began, and that it ended.
   let hasStarted: Bool
   let hasFinished: Bool
-  /// How many calls the shim counted in the stage; nil when it did not end.
-  let calls: Int?
+  /// How many events there were in the stage; empty when it did not end.
+  let counts: [KillPoint.Event: Int]
   /// What it printed, for messages.
   let lines: [String]
 
@@ -54,19 +54,32 @@ struct ChildRun {
     self.lines = lines
     hasStarted = lines.contains { $0.contains("\"stageStarted\"") }
     hasFinished = lines.contains { $0.contains("\"stageFinished\"") }
-    calls = (try? String(contentsOfFile: counted, encoding: .utf8))
-      .flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    let numbers = ((try? String(contentsOfFile: counted, encoding: .utf8)) ?? "")
+      .split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+    guard numbers.count == 2 else {
+      counts = [:]
+      return
+    }
+    let log = world.server.log
+    counts = [
+      .calls: numbers[0], .names: numbers[1], .requests: log.count, .writes: log.writes.count,
+    ]
   }
 
   private static func arm(
     _ point: KillPoint, _ world: World, _ kill: @escaping @Sendable () -> Void
   ) {
-    switch point {
-    case .asked(let request): world.server.faults.add(.any, nth: request, .mutate { _ in kill() })
-    case .answered(let request):
-      world.server.faults.add(.any, nth: request, .pause(afterBytes: 0, until: kill))
-    case .before, .after, .later: break
+    let match: Faults.Match
+    switch point.event {
+    case .calls, .names: return
+    case .requests: match = .any
+    case .writes: match = .writes
     }
+    // The body of the answer is held until the asker is dead, or the org does not look at all.
+    let isBefore = if case .before = point.moment { true } else { false }
+    world.server.faults.add(
+      match, nth: point.number,
+      isBefore ? .mutate { _ in kill() } : .pause(afterBytes: 0, until: kill))
   }
 
   /// What it did, for messages.

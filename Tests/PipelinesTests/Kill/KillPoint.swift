@@ -1,67 +1,82 @@
 /// Where a process is killed.
-enum KillPoint: CustomStringConvertible {
-  /// Just before the n-th call that changes files or speaks to the org; it is not made.
-  case before(call: Int)
-  /// Just after it.
-  case after(call: Int)
-  /// So many nanoseconds after it, whatever is done then.
-  case later(call: Int, nanoseconds: Int)
-  /// When the org gets the n-th request, before it looks at it.
-  case asked(request: Int)
-  /// When the org has done what the n-th request asks, before it answers.
-  case answered(request: Int)
+struct KillPoint: CustomStringConvertible {
+  /// What is counted.
+  enum Event: String, CaseIterable {
+    /// Calls that change files or speak to the org.
+    case calls
+    /// Those of them that make, rename, remove or sync files.
+    case names
+    /// Requests to the org.
+    case requests
+    /// Those of them that are to change records.
+    case writes
+  }
 
-  /// One word for the sort, for the count of them.
+  /// When, beside the event.
+  enum Moment {
+    /// It is not done.
+    case before
+    /// It is done, and nothing else; of a request, the answer has not been sent.
+    case after
+    /// So many nanoseconds after it, whatever is done then.
+    case later(nanoseconds: Int)
+  }
+
+  let event: Event
+  /// Which of the events, from 1.
+  let number: Int
+  let moment: Moment
+
+  /// The sort, for the count of them.
   var sort: String {
-    switch self {
-    case .before: "before a call"
-    case .after: "after a call"
-    case .later: "between calls"
-    case .asked: "before a request is seen"
-    case .answered: "before a request is answered"
+    switch moment {
+    case .before: "before \(event)"
+    case .after: "after \(event)"
+    case .later: "some time after \(event)"
     }
   }
 
   var description: String {
-    switch self {
-    case .before(let call), .after(let call): "\(sort) (\(call))"
-    case .later(let call, let nanoseconds): "\(sort) (\(call) and \(nanoseconds) ns)"
-    case .asked(let request), .answered(let request): "\(sort) (\(request))"
-    }
+    if case .later(let nanoseconds) = moment { return "\(nanoseconds) ns after \(event) \(number)" }
+    return "\(sort) \(number)"
   }
 
   /// What the shim reads.
   var environment: [String: String] {
-    switch self {
-    case .before(let call): ["KILL_AT": String(call), "KILL_SIDE": "before"]
-    case .after(let call): ["KILL_AT": String(call), "KILL_SIDE": "after"]
-    case .later(let call, let nanoseconds):
-      ["KILL_AT": String(call), "KILL_SIDE": "later", "KILL_NS": String(nanoseconds)]
-    case .asked, .answered: [:]
+    guard event == .calls || event == .names else { return [:] }
+    var environment = ["KILL_AT": String(number), "KILL_OF": event.rawValue]
+    switch moment {
+    case .before: environment["KILL_SIDE"] = "before"
+    case .after: environment["KILL_SIDE"] = "after"
+    case .later(let nanoseconds):
+      environment["KILL_SIDE"] = "later"
+      environment["KILL_NS"] = String(nanoseconds)
     }
+    return environment
   }
 
-  /// A random point in the `part`-th of `parts` equal parts of a stage that makes so many calls and
-  /// requests, so that the points lie all over it.
+  /// A random point in the `part`-th of `parts` equal parts of a stage with so many events, so that
+  /// the points lie all over it; the sorts of events take turns.
   static func random(
-    part: Int, of parts: Int, calls: Int, requests: Int, using dice: inout Dice
+    part: Int, of parts: Int, counts: [Event: Int], using dice: inout Dice
   ) -> KillPoint {
-    func pick(_ count: Int) -> Int {
-      let low = part * count / parts
-      let high = max(low + 1, (part + 1) * count / parts)
-      return low + 1 + Int(dice.next() % UInt64(high - low))
+    let events = Event.allCases.filter { counts[$0, default: 0] > 0 }
+    let event = parts > 1 ? events[part % events.count] : events[dice.below(events.count)]
+    let count = counts[event, default: 0]
+    let low = part * count / parts
+    let high = max(low + 1, (part + 1) * count / parts)
+    let number = low + 1 + dice.below(high - low)
+    let isRequest = event == .requests || event == .writes
+    let moment: Moment
+    switch dice.below(isRequest ? 3 : 6) {
+    case 0: moment = .before
+    case 1, 2: moment = .after
+    default:
+      // Up to a microsecond or a millisecond, each order of magnitude as likely.
+      let bound = [1000, 10_000, 100_000, 1_000_000][dice.below(4)]
+      moment = .later(nanoseconds: dice.below(bound))
     }
-    let call = pick(calls)
-    switch dice.next() % (requests > 0 ? 12 : 9) {
-    case 0, 1, 2: return .before(call: call)
-    case 3, 4: return .after(call: call)
-    case 5, 6, 7, 8:
-      // From a microsecond to a millisecond, each order of magnitude as likely.
-      let bound = [1000, 10_000, 100_000, 1_000_000][Int(dice.next() % 4)]
-      return .later(call: call, nanoseconds: Int(dice.next() % UInt64(bound)))
-    case 9: return .asked(request: pick(requests))
-    default: return .answered(request: pick(requests))
-    }
+    return KillPoint(event: event, number: number, moment: moment)
   }
 }
 
@@ -78,4 +93,7 @@ struct Dice: RandomNumberGenerator {
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return mixed ^ (mixed >> 31)
   }
+
+  /// A number from 0 up to, not through, `bound`.
+  mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }

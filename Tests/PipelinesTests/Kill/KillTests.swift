@@ -43,8 +43,7 @@ struct KillRounds {
   private(set) var problems: [String] = []
   private var dice: Dice
   private let reference: (world: World, remains: Remains, status: Int32)
-  private let calls: Int
-  private let requests: Int
+  private let counts: [KillPoint.Event: Int]
   private var sorts: [String: Int] = [:]
   private var misses = 0
   private var recoveriesKilled = 0
@@ -55,18 +54,18 @@ struct KillRounds {
     dice = Dice(seed: seed &+ UInt64(scene.name.utf8.reduce(0) { $0 &* 31 &+ Int($1) }.magnitude))
     let world = try scene.copy()
     let run = try ChildRun(scene.stage, world)
-    guard run.hasFinished, let calls = run.calls, calls > 0 else {
+    guard run.hasFinished, run.counts[.calls, default: 0] > 0 else {
       throw KillScene.Failure(words: "\(scene.name): the unkilled run failed: \(run.story)")
     }
     reference = (world, try Remains(world), run.status)
-    self.calls = calls
-    requests = world.server.log.count
+    counts = run.counts
   }
 
   /// How many points there were, and of what sort.
   var account: String {
     let kinds = sorts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-    return "KillTests: \(scene.name): \(deaths) points in \(calls) calls and \(requests) requests, "
+    let events = KillPoint.Event.allCases.map { "\(counts[$0, default: 0]) \($0)" }
+    return "KillTests: \(scene.name): \(deaths) points in \(events.joined(separator: ", ")), "
       + "seed \(seed) (\(kinds.joined(separator: ", ")); \(recoveriesKilled) recoveries killed too; "
       + "\(misses) points outside the stage left out)"
   }
@@ -74,8 +73,9 @@ struct KillRounds {
   /// Kills and repeats until there were enough points.
   mutating func play() throws {
     for part in 0..<points {
-      var isDone = false
-      for _ in 0..<10 where !isDone { isDone = try playOne(part) }
+      var isDone = try playOne(part)
+      // A point outside the stage, as the login is, does not count: another anywhere instead.
+      for _ in 0..<10 where !isDone { isDone = try playOne(dice.below(points)) }
       if !isDone { problems.append("\(scene.name): no run died in part \(part)") }
       // One difference is told in full; thirty of the kind say no more.
       if problems.count > 20 { return }
@@ -86,7 +86,7 @@ struct KillRounds {
   private mutating func playOne(_ part: Int) throws -> Bool {
     let world = try scene.copy()
     let point = KillPoint.random(
-      part: part, of: points, calls: calls, requests: requests, using: &dice)
+      part: part, of: points, counts: counts, using: &dice)
     let killed = try ChildRun(scene.stage, world, killedAt: point)
     guard killed.diedInStage else {
       misses += 1
@@ -98,7 +98,7 @@ struct KillRounds {
     var recovery: ChildRun?
     if part % 3 == 2 {
       let second = KillPoint.random(
-        part: 0, of: 1, calls: calls, requests: requests, using: &dice)
+        part: 0, of: 1, counts: counts, using: &dice)
       let run = try ChildRun(scene.stage, world, killedAt: second)
       // Where there was less left to do than in a whole stage, it may have ended before.
       if run.status != 137 {

@@ -81,7 +81,7 @@ struct Remains {
     }
     var text = String(decoding: bytes, as: UTF8.self)
     for run in runs { text = text.replacingOccurrences(of: run, with: "run") }
-    return text.split(separator: "\n").map(String.init).filter { line in
+    return text.split(whereSeparator: \.isNewline).map(String.init).filter { line in
       !["\"run\":", "\"arrived\":", "\"quarantined\":"].contains { line.contains($0) }
     }
   }
