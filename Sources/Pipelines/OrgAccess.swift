@@ -8,7 +8,7 @@ package final class OrgAccess: Sendable {
   /// The client.
   package let org: Org
   private let integrationUser: String?
-  private let firstUser: String?
+  private let listedUsers: [String]
   private let actsAsAnyone: Bool
 
   /// The org that a pipeline names; secrets are read, nothing is sent.
@@ -26,11 +26,7 @@ package final class OrgAccess: Sendable {
       pause: pause)
     integrationUser = settings.login.integrationUser
     actsAsAnyone = credentials.canActAsAnyone
-    if case .list(let names) = pipeline.users.source {
-      firstUser = names.first
-    } else {
-      firstUser = nil
-    }
+    listedUsers = try pipeline.users.listed()
   }
 
   private static func credentials(
@@ -72,8 +68,18 @@ package final class OrgAccess: Sendable {
   }
 
   /// Any session: who asks does not matter.
+  ///
+  /// Without an integration user it is the first of the pipeline's users who can log in.
   package func anySession() async throws(OrgError) -> Session {
     if let session = try await integrationSession() { return session }
-    return try await org.session(username: firstUser)
+    for username in listedUsers.dropLast() {
+      do throws(OrgError) {
+        return try await org.session(username: username)
+      } catch {
+        // The next user may still be let in; what stops them all stops the last one too.
+        guard error.kind == .authentication else { throw error }
+      }
+    }
+    return try await org.session(username: listedUsers.last)
   }
 }

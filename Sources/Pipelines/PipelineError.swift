@@ -16,6 +16,19 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
     case damaged
     /// The run was asked to stop by this signal.
     case interrupted(signal: Int32)
+
+    /// What the program ends with.
+    package var exitStatus: Int32 {
+      switch self {
+      case .failed: 1
+      case .configuration: 4
+      case .authentication: 5
+      case .tryLater: 6
+      case .locked: 7
+      case .damaged: 8
+      case .interrupted(let signal): 128 + signal
+      }
+    }
   }
 
   /// What kind of failure it is.

@@ -1,6 +1,4 @@
-import CSV
 import Salesforce
-import System
 
 /// A user whose snapshot a pipeline keeps.
 package struct SnapshotUser: Sendable, Hashable {
@@ -32,30 +30,9 @@ extension PipelineRun {
   private func resolveUsers() async throws -> [SnapshotUser] {
     switch pipeline.users.source {
     case .query(let soql): return try await users(ofQuery: soql)
-    case .list(let names): return try await users(named: names)
-    case .csv(let file, let column, _): return try await users(named: names(in: file, column))
+    case .list, .csv: return try await users(named: pipeline.users.listed())
     case .loginUser: return [try await ownUser()]
     }
-  }
-
-  private func names(in file: String, _ column: String) throws -> [String] {
-    let bytes = try Files.read(file, limit: 64 << 20)
-    var reader = CSVReader()
-    var header: [String]?
-    var names: [String] = []
-    func take(_ row: [String]) {
-      guard let columns = header else { return header = row }
-      guard let index = columns.firstIndex(of: column), index < row.count else { return }
-      if !row[index].isEmpty { names.append(row[index]) }
-    }
-    try bytes.withUnsafeBytes { try reader.feed($0, row: take) }
-    try reader.finish(row: take)
-    guard header?.contains(column) == true else {
-      throw PipelineError(
-        .configuration, "users.csv", "the table of users has no column \"\(column)\"",
-        location: file, fix: "name one of its columns in users.csv.username")
-    }
-    return names
   }
 
   private func ownUser() async throws -> SnapshotUser {
@@ -102,8 +79,10 @@ extension PipelineRun {
   func skip(snapshot: String = "", username: String, _ error: any Error) throws {
     if let error = error as? OrgError, error.kind == .cancelled { throw error }
     if pipeline.prime.onUserFailure == .failRun { throw error }
-    let reason = PipelineError(describing: error).description
-    summary.findings.insert(.skippedUser)
+    if Task.isCancelled { throw CancellationError() }
+    let failure = PipelineError(describing: error)
+    let reason = failure.description
+    summary.findings.insert(failure.kind == .tryLater ? .limitReached : .skippedUser)
     report(.snapshotSkipped(snapshot: snapshot, username: username, reason: reason))
   }
 }

@@ -58,7 +58,15 @@ package final class PipelineRun {
     let (row, resumed) = try await begin(pipeline, options, state, access)
     let run = PipelineRun(pipeline, options, data, access, state, row, report)
     report(.runStarted(run: row.id, pipeline: pipeline.name, resumed: resumed))
-    try await run.doStages()
+    do {
+      try await run.doStages()
+    } catch {
+      // A run that failed is over; only one that died is gone on with, and with its clock.
+      let failure = PipelineError(describing: error)
+      try state.endRun(
+        id: row.id, exitStatus: failure.kind.exitStatus, summary: run.summary.json.text)
+      throw error
+    }
     run.summary.requests = access.requestsMade
     return try run.end()
   }
@@ -126,8 +134,7 @@ package final class PipelineRun {
 
   private func end() throws -> RunSummary {
     if try !state.unsettledEdits().isEmpty { summary.findings.insert(.unsettledEdits) }
-    let status: Int32 = summary.findings.isEmpty ? 0 : 3
-    try state.endRun(id: row.id, exitStatus: status, summary: summary.json.text)
+    try state.endRun(id: row.id, exitStatus: summary.exitStatus, summary: summary.json.text)
     return summary
   }
 

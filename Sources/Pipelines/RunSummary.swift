@@ -61,6 +61,12 @@ package struct RunSummary: Sendable {
   /// Nothing done yet.
   package init() {}
 
+  /// What the program ends with: 0, 3 for what wants a person's eye, 6 for what is left to do.
+  package var exitStatus: Int32 {
+    if findings.contains(.limitReached) { return 6 }
+    return findings.isEmpty ? 0 : 3
+  }
+
   /// The summary as JSON, the `result` of the last line of `--json`.
   package var json: JSONValue {
     func number(_ value: Int) -> JSONValue { .number(String(value)) }

@@ -44,25 +44,13 @@ struct Diagnostic {
   }
 
   private init(pipeline error: PipelineError) {
-    status = Self.status(of: error.kind)
+    status = ExitStatus(rawValue: error.kind.exitStatus)
     var lines = ["attache: \(error.message)   [\(error.code)]"]
     if let location = error.location { lines.append("  where  \(location)") }
     if let reason = error.reason { lines.append("  why    \(reason)") }
     if let fix = error.fix { lines.append("  fix    \(fix)") }
     self.lines = lines
     json = Self.json(error.code, error.message, error.location, error.reason, error.fix)
-  }
-
-  private static func status(of kind: PipelineError.Kind) -> ExitStatus {
-    switch kind {
-    case .failed: Statuses.failed
-    case .configuration: Statuses.configuration
-    case .authentication: Statuses.authentication
-    case .tryLater: Statuses.tryLater
-    case .locked: Statuses.locked
-    case .damaged: Statuses.damaged
-    case .interrupted(let signal): Statuses.interrupted(by: signal)
-    }
   }
 
   private static func json(

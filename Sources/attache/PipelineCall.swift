@@ -43,7 +43,7 @@ struct PipelineCall {
     progress.finish()
     switch outcome {
     case .success(let summary):
-      let status = status(of: summary)
+      let status = ExitStatus(rawValue: summary.exitStatus)
       show(summary, status, isDryRun: runOptions.isDryRun)
       return status
     case .failure(let error):
@@ -72,11 +72,6 @@ struct PipelineCall {
         "error": diagnostic.json,
       ]))
     return diagnostic.status
-  }
-
-  private func status(of summary: RunSummary) -> ExitStatus {
-    if summary.findings.contains(.limitReached) { return Statuses.tryLater }
-    return summary.findings.isEmpty ? .done : Statuses.finishedWithFindings
   }
 
   private func show(_ summary: RunSummary, _ status: ExitStatus, isDryRun: Bool) {

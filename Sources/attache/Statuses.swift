@@ -1,15 +1,10 @@
 import Arguments
 
-/// What attache ends with; the one place where the numbers stand.
+/// What attache ends with where no run decides it (`PipelineError.Kind`, `RunSummary`).
 enum Statuses {
-  static let done = ExitStatus.done
   static let failed = ExitStatus(rawValue: 1)
-  static let usage = ExitStatus.usage
-  static let finishedWithFindings = ExitStatus(rawValue: 3)
   static let configuration = ExitStatus(rawValue: 4)
   static let authentication = ExitStatus(rawValue: 5)
-  static let tryLater = ExitStatus(rawValue: 6)
-  static let locked = ExitStatus(rawValue: 7)
   static let damaged = ExitStatus(rawValue: 8)
 
   /// Ended by a signal: 130 for SIGINT, 143 for SIGTERM.
@@ -31,13 +26,4 @@ enum Statuses {
     Note("8", "verify or check found damage"),
     Note("130, 143", "interrupted"),
   ]
-
-  /// The status that stands when several hold.
-  static func strongest(_ statuses: [ExitStatus]) -> ExitStatus {
-    let order: [Int32] = [130, 143, 129, 1, 4, 5, 6, 3]
-    for value in order where statuses.contains(where: { $0.rawValue == value }) {
-      return ExitStatus(rawValue: value)
-    }
-    return statuses.first { $0 != .done } ?? .done
-  }
 }
