@@ -62,6 +62,7 @@ package final class PipelineRun {
       try await run.doStages()
     } catch {
       // A run that failed is over; only one that died is gone on with, and with its clock.
+      if options.isDryRun { throw error }
       let failure = PipelineError(describing: error)
       try state.endRun(
         id: row.id, exitStatus: failure.kind.exitStatus, summary: run.summary.json.text)
@@ -111,6 +112,8 @@ package final class PipelineRun {
       }
       now = session.serverDate ?? now
     }
+    // A look at what would be done neither goes on with a run that died nor ends it.
+    if options.isDryRun { return (state.unrecordedRun(pipeline: pipeline.name, now: now), false) }
     if let open = try state.openRun(now: now) { return (open, true) }
     let row = try state.beginRun(
       pipeline: pipeline.name, now: now, configHash: pipeline.configHash(),
@@ -134,6 +137,7 @@ package final class PipelineRun {
 
   private func end() throws -> RunSummary {
     if try !state.unsettledEdits().isEmpty { summary.findings.insert(.unsettledEdits) }
+    if options.isDryRun { return summary }
     try state.endRun(id: row.id, exitStatus: summary.exitStatus, summary: summary.json.text)
     return summary
   }

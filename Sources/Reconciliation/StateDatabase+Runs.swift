@@ -49,6 +49,13 @@ extension StateDatabase {
     }
   }
 
+  /// A run that is not in the ledger: it looks, and does nothing.
+  package func unrecordedRun(pipeline: String, now: Int64) -> RunRow {
+    RunRow(
+      number: 0, id: "dry-run", pipeline: pipeline, now: now, started: Clock.wallMilliseconds(),
+      configHash: "", host: "")
+  }
+
   /// Ends a run.
   package func endRun(id: String, exitStatus: Int32, summary: String) throws {
     try connection.run(

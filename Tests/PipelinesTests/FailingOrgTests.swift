@@ -48,7 +48,8 @@ import Testing
     world.server.faults.add(
       .init(kind: .retrieve, user: ben.username), nth: 2, times: 1000, .drop(afterCommit: false))
     let first = try await run()
-    #expect(first.findings == [.skippedUser])
+    #expect(first.findings == [.limitReached])
+    #expect(first.exitStatus == 6)
     #expect(
       first.snapshots.map(\.username).sorted() == ["ada@example.com", "cleo@example.com", "global"])
     #expect(world.skipped.count == 1)
@@ -78,7 +79,7 @@ import Testing
       // The users, or one after the other, or the global store: whatever is asked first.
       let outcome = await Result { try await run(.prime, .pack) }
       switch outcome {
-      case .success(let summary): #expect(summary.findings == [.skippedUser], "\(kind)")
+      case .success(let summary): #expect(summary.findings == [.limitReached], "\(kind)")
       case .failure(let error):
         #expect(PipelineError(describing: error).kind == .tryLater, "\(kind): \(error)")
       }

@@ -1,0 +1,34 @@
+import JSON
+import Pipelines
+import Rehearsal
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// A look at what would be done does nothing.
+@Suite struct DryRunTests {
+  @Test func `a dry run leaves a run that died to be gone on with`() async throws {
+    let thread = StoreThread(name: "dry run")
+    let scene = try await thread.run { () throws -> KillScene? in
+      try KillScene.all.get().first { $0.stage == .reconcile }
+    }
+    let world = try #require(scene).copy()
+    let whole = try #require(scene).copy()
+    let expected = try await whole.run(.reconcile)
+    let death = KillPoint(event: .writes, number: 2, moment: .after)
+    let killed = try await thread.run { try ChildRun(.reconcile, world, killedAt: death) }
+    #expect(killed.diedInStage)
+
+    let writes = world.server.log.writes.count
+    let look = try await world.run(.reconcile) { $0.isDryRun = true }
+    #expect(look.plan.count > 0)
+    #expect(world.server.log.writes.count == writes)
+    #expect(!Files.exists(world.data.path + "/reports") || look.report == nil)
+
+    // The report tells of what the dead run had settled too.
+    let summary = try await world.run(.reconcile)
+    #expect(summary.verdicts == expected.verdicts)
+    #expect(try Files.list(world.data.reports).count == 1)
+  }
+}
