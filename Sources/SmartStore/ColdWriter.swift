@@ -23,7 +23,11 @@ struct ComposedChunk {
   }
 }
 
-/// Appends records to an empty soup whose SQL indexes are made at the end.
+/// Appends records to an empty soup whose SQL indexes are made at the end, but for those of what
+/// all records have in common.
+///
+/// An index of one value grows at its end only, which costs a third of reading the whole table once
+/// more to make it, and is done while the next page is under way.
 final class ColdWriter: BulkWriter {
   let store: Store
   private let soup: Soup
@@ -37,6 +41,8 @@ final class ColdWriter: BulkWriter {
   private let many: Statement
   private let fullText: Statement?
   private let fullTextCells: [RecordPlan.Cell]
+  /// What is to be made at the end.
+  private let lateIndexes: [(name: String, sql: String)]
   private var nextID: Int64
   /// Rows of one INSERT: each statement updates `sqlite_sequence` once.
   private static let rowsPerStatement = 32
@@ -53,7 +59,8 @@ final class ColdWriter: BulkWriter {
     nextID = try store.nextID(of: soup)
     // Not off: a root that grows a level keeps its old cells, and a later generation carries them.
     try store.connection.execute("PRAGMA secure_delete = ON")
-    for index in store.layout.createIndexes(soup) {
+    lateIndexes = Self.lateIndexes(of: soup, cells, store.layout)
+    for index in lateIndexes {
       try store.connection.execute("DROP INDEX IF EXISTS \(index.name)")
     }
     one = try Self.insert(store, soup, cells, plan.options.now, rows: 1)
@@ -66,6 +73,19 @@ final class ColdWriter: BulkWriter {
         "INSERT INTO \(soup.fullTextTable) (rowid, "
           + fullTextCells.map(\.column.name).joined(separator: ", ") + ") VALUES (?"
           + String(repeating: ", ?", count: fullTextCells.count) + ")")
+  }
+
+  /// The indexes of columns in which records differ.
+  private static func lateIndexes(
+    of soup: Soup, _ cells: [RecordPlan.Cell], _ layout: FileLayout
+  ) -> [(name: String, sql: String)] {
+    // `created` and `lastModified` are the run's clock.
+    var early: Set<Int> = [0, 1]
+    for cell in cells {
+      if case .constant = cell.source { early.insert(cell.column.position + 2) }
+    }
+    return layout.createIndexes(soup).enumerated().filter { !early.contains($0.offset) }
+      .map(\.element)
   }
 
   /// What every record has in common stands in the statement's text.
@@ -175,12 +195,13 @@ final class ColdWriter: BulkWriter {
 
   func finish() throws -> Int {
     let position = soup.columnNames.firstIndex(of: idColumn) ?? 0
-    let indexes = store.layout.createIndexes(soup)
+    let idIndex = store.layout.createIndexes(soup)[position + 2].name
     // The index of the id first: equal neighbours in it are the doubles.
-    let first = indexes[position + 2]
-    try store.connection.execute(first.sql)
+    for index in lateIndexes where index.name == idIndex {
+      try store.connection.execute(index.sql)
+    }
     let doubles = try removeDoubles()
-    for index in indexes where index.name != first.name {
+    for index in lateIndexes where index.name != idIndex {
       try store.connection.execute(index.sql)
     }
     return doubles
