@@ -18,12 +18,13 @@ struct BenchOptions: Sendable {
   static let help = """
     attache-bench: workloads beside their floors
 
-      attache-bench [--records N] [--base N] [--rounds N] [--directory PATH] [--json]
+      attache-bench [--records N] [--base N] [--rounds N] [--directory PATH] [--live] [--json]
 
       --records N       records to prime (1000000)
       --base N          records of the smaller prime, whose memory is compared (250000)
       --rounds N        rounds of download, prime, prime, download (2)
-      --directory PATH  where orgs are kept between runs and stores are written (Benchmarks/out)
+      --directory PATH  where pages are kept between runs and stores are written (Benchmarks/out)
+      --live            let the local org make every page anew, instead of serving recorded ones
       --json            one JSON document instead of a table
 
     It ends with 1 when a prime takes 64 MiB of resident memory or more, or when the larger prime
@@ -37,6 +38,7 @@ struct BenchOptions: Sendable {
   var rounds = 2
   var directory = "Benchmarks/out"
   var isJSON = false
+  var isLive = false
   /// For children: the org's address.
   var url = ""
   /// For the org: it ends when this process has ended.
@@ -52,6 +54,7 @@ struct BenchOptions: Sendable {
       switch word {
       case "--help", "-h": task = .help
       case "--json": isJSON = true
+      case "--live": isLive = true
       case "--records": records = try Self.number(word, &rest)
       case "--base": base = try Self.number(word, &rest)
       case "--rounds": rounds = try Self.number(word, &rest)

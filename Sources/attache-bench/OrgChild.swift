@@ -1,41 +1,78 @@
+import HTTP
+import JSON
 import LocalOrg
 import System
 
-/// Serves an org of its own process, so that its memory and its time are nobody else's.
+/// Serves an org from a process of its own, so that its memory and its time are nobody else's.
+///
+/// The local org makes the pages once; from then on they are served as they were recorded, because
+/// an org that has to make each page again would be what is measured.
 struct OrgChild {
   private let options: BenchOptions
 
   init(_ options: BenchOptions) { self.options = options }
 
-  /// Seeds what is not there, says address and token in one line, and serves until it is killed or
-  /// its parent has ended.
+  /// Records what is not there, says address and token in one line, and serves until it is killed
+  /// or its parent has ended.
   func run() async throws {
-    let directory = "\(options.directory)/org-\(Workload.object)-\(options.records)"
-    let org = try Self.seeded(directory, options.records)
-    var settings = OrgServer.Options()
-    settings.writesLog = false
-    settings.dailyLimit = Int.max
-    let server = try OrgServer(org: org, options: settings)
-    let token = try server.token(for: "attache@example.com")
-    ProcessEnvironment.write(1, "\(server.url) \(token)\n")
-    while Files.exists("/proc/\(options.parent)") {
-      try await Task.sleep(nanoseconds: 500_000_000)
-    }
+    if options.isLive { return try await serveLive() }
+    let recording = Recording(
+      directory: "\(options.directory)/\(Workload.object)-\(options.records)",
+      statement: try Workload.statement())
+    if !recording.isThere { try record(recording) }
+    let server = try HTTPServer(HTTPServer.Configuration()) { recording.answer($0) }
+    try await serve(server.url, token: "recorded")
     server.stop()
   }
 
-  /// The org of a directory; one that was not seeded to the end is made anew.
-  private static func seeded(_ directory: String, _ records: Int) throws -> Org {
-    let mark = directory + "/seeded"
-    if Files.exists(mark) { return try Org(directory: directory) }
-    if Files.exists(directory) { try Files.remove(directory) }
-    try Files.makeDirectory(directory, intermediate: true)
-    let org = try Org(directory: directory)
-    if org.user(named: "attache@example.com") == nil {
-      try org.addUser("attache@example.com", lastName: "Attache", profile: "Integration")
+  private func serve(_ url: String, token: String) async throws {
+    ProcessEnvironment.write(1, "\(url) \(token)\n")
+    while Files.exists("/proc/\(options.parent)") {
+      try await Task.sleep(nanoseconds: 500_000_000)
     }
-    try org.seedBulk(object: Workload.object, count: records, owner: "attache@example.com")
+  }
+
+  private func serveLive() async throws {
+    var settings = OrgServer.Options()
+    settings.writesLog = false
+    settings.dailyLimit = Int.max
+    let server = try OrgServer(org: try seeded(), options: settings)
+    try await serve(server.url, token: try server.token(for: Self.username))
+    server.stop()
+  }
+
+  private static let username = "attache@example.com"
+  private var orgDirectory: String { "\(options.directory)/org-\(options.records)" }
+
+  /// The local org; one that was not filled to the end is made anew.
+  private func seeded() throws -> LocalOrg.Org {
+    let mark = orgDirectory + "/seeded"
+    if Files.exists(mark) { return try LocalOrg.Org(directory: orgDirectory) }
+    if Files.exists(orgDirectory) { try Files.remove(orgDirectory) }
+    try Files.makeDirectory(orgDirectory, intermediate: true)
+    let org = try LocalOrg.Org(directory: orgDirectory)
+    try org.addUser(Self.username, lastName: "Integration", profile: "Integration")
+    try org.seedBulk(object: Workload.object, count: options.records, owner: Self.username)
     try Files.append([], to: mark)
     return org
+  }
+
+  private func record(_ recording: Recording) throws {
+    let org = try seeded()
+    guard let user = org.user(named: Self.username) else {
+      throw BenchFailure("the org has no user \(Self.username)")
+    }
+    try recording.begin(organizationID: org.organizationID, user: user)
+    var page = try org.query(recording.statement, as: user)
+    var place = 0
+    while true {
+      try recording.write(page, place)
+      place += page.count
+      guard let locator = page.locator else { break }
+      page = try org.queryMore(locator, as: user)
+    }
+    try recording.end()
+    // The pages are what stays; with `--live` the org is filled again.
+    try Files.remove(orgDirectory)
   }
 }

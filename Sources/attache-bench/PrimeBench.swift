@@ -27,13 +27,13 @@ struct PrimeBench {
 
   /// The runs of one number of records: download, prime, prime, download, again and again.
   private func measure(_ records: Int, rounds: Int) throws -> PrimeReport.Arms {
-    note("\(records) records: starting the org, which is filled the first time")
+    note("\(records) records: starting the org, whose pages are made the first time")
     let org = try ChildProcess.start(
       program,
       [
         "org", "--records", "\(records)", "--directory", options.directory, "--parent",
         "\(ProcessEnvironment.processID())",
-      ], environment: ProcessEnvironment.variables())
+      ] + (options.isLive ? ["--live"] : []), environment: ProcessEnvironment.variables())
     defer {
       org.terminate()
       org.wait()
