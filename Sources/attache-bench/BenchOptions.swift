@@ -4,7 +4,7 @@ import System
 struct BenchOptions: Sendable {
   /// What to do; all but `bench` and `help` are children that `bench` starts.
   enum Task: String, Sendable {
-    case help, bench, org, prime, download
+    case help, bench, org, prime, download, sqlite
   }
 
   /// A command line that cannot be read.
@@ -22,7 +22,7 @@ struct BenchOptions: Sendable {
 
       --records N       records to prime (1000000)
       --base N          records of the smaller prime, whose memory is compared (250000)
-      --rounds N        rounds of download, prime, prime, download (2)
+      --rounds N        rounds of all arms, forwards and backwards (2)
       --directory PATH  where pages are kept between runs and stores are written (Benchmarks/out)
       --live            let the local org make every page anew, instead of serving recorded ones
       --json            one JSON document instead of a table

@@ -21,6 +21,7 @@ enum Main {
       case .bench: return try PrimeBench(options).run()
       case .org: try await OrgChild(options).run()
       case .prime: try await PrimeChild(options).run().print()
+      case .sqlite: try SQLiteChild(options).run().print()
       case .download: try await DownloadChild(options).run().print()
       }
       return 0

@@ -21,6 +21,9 @@ struct Measurement: Sendable {
   /// The most resident memory of the process.
   var peakKiB = 0
 
+  /// User and system together.
+  var processor: Int { user + system }
+
   /// Fills in what the process used, from `start` on.
   mutating func end(_ start: UInt64) {
     wall = Self.milliseconds(since: start)

@@ -1,7 +1,8 @@
 import JSON
 import System
 
-/// Priming many records into both platforms' stores, beside a download of the same pages.
+/// Priming many records into both platforms' stores, beside a download of the same pages and
+/// beside what SQLite alone takes for the same rows.
 ///
 /// Every run is a process of its own, and so is the org: a peak of memory is of one run alone.
 struct PrimeBench {
@@ -25,7 +26,7 @@ struct PrimeBench {
     return report.failures.isEmpty ? 0 : 1
   }
 
-  /// The runs of one number of records: download, prime, prime, download, again and again.
+  /// The runs of one number of records: each arm, forwards and backwards, again and again.
   private func measure(_ records: Int, rounds: Int) throws -> PrimeReport.Arms {
     note("\(records) records: starting the org, whose pages are made the first time")
     let org = try ChildProcess.start(
@@ -37,15 +38,16 @@ struct PrimeBench {
     defer {
       org.terminate()
       org.wait()
+      try? Files.remove(options.directory + "/stores")
     }
     let words = org.readLine()?.split(separator: " ").map(String.init) ?? []
     guard words.count == 2 else { throw BenchFailure("the org does not serve") }
     var arms = PrimeReport.Arms()
     for _ in 0..<rounds {
-      for arm in [BenchOptions.Task.download, .prime, .prime, .download] {
+      for arm in [BenchOptions.Task.download, .prime, .sqlite, .sqlite, .prime, .download] {
         let run = try child(arm, records, url: words[0], token: words[1])
         note("  \(run.arm): \(run.wall) ms")
-        if arm == .prime { arms.primes.append(run) } else { arms.downloads.append(run) }
+        arms.add(run, of: arm)
       }
     }
     return arms

@@ -8,9 +8,10 @@ struct PrimeChild {
   init(_ options: BenchOptions) { self.options = options }
 
   func run() async throws -> Measurement {
-    let directory = "\(options.directory)/stores-\(ProcessEnvironment.processID())"
+    // They stay for `SQLiteChild`, until the next prime.
+    let directory = options.directory + "/stores"
+    if Files.exists(directory) { try Files.remove(directory) }
     try Files.makeDirectory(directory, intermediate: true)
-    defer { try? Files.remove(directory) }
     let session = try await Workload.session(options)
     let input = PrimeInput(
       stores: [Workload.store(in: directory)],
