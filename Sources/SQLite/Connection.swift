@@ -130,6 +130,10 @@ package final class Connection {
 
   // MARK: prepared statements
 
+  /// Drops the statements that are kept ready: a table whose columns changed gives other rows for the
+  /// same text.
+  package func forgetStatements() { prepared.removeAll() }
+
   /// Hands out a statement of this text for the time of `body`.
   func withStatement<T>(_ sql: SQL, _ body: (Statement) throws -> T) throws -> T {
     let statement = try take(sql)

@@ -21,15 +21,14 @@ enum SchemaGrammar {
     // Reading the meta tables is safe only when they are plain tables.
     var violations = metaViolations(objects, platform)
     guard violations.isEmpty else { return violations }
-    let expected = try expectations(connection, platform, &violations)
+    let expected = try expectations(connection, platform, objects, &violations)
     for object in objects where !metaNames.contains(object.name) {
       if let reason = fault(in: object, expected) {
         violations.append(Violation(object.name, reason))
       }
     }
     let names = Set(objects.map(\.name))
-    for (name, wanted) in expected.sorted(by: { $0.key < $1.key })
-    where wanted.isRequired && !names.contains(name) {
+    for name in expected.keys.sorted() where !names.contains(name) {
       violations.append(Violation(name, "it is missing"))
     }
     return violations
@@ -83,34 +82,34 @@ enum SchemaGrammar {
 
   private struct Expectation {
     let type: String
+    /// What the text says; nil where there is none.
     let tokens: [String]?
-    let isRequired: Bool
   }
 
-  private static let shadowTables = ["data", "idx", "content", "docsize", "config"]
-
   private static func expectations(
-    _ connection: Connection, _ platform: Platform, _ violations: inout [Violation]
+    _ connection: Connection, _ platform: Platform, _ objects: [Object],
+    _ violations: inout [Violation]
   ) throws -> [String: Expectation] {
     let layout = FileLayout(platform: platform)
     var expected: [String: Expectation] = [:]
     for (name, number) in try soupNumbers(connection, &violations) {
       guard let soup = try soup(name, number, connection, &violations) else { continue }
-      expected[soup.table] = Expectation(
-        type: "table", tokens: tokens(layout.createTable(soup)), isRequired: true)
+      expected[soup.table] = Expectation(type: "table", tokens: tokens(layout.createTable(soup)))
       for index in layout.createIndexes(soup) {
-        expected[index.name] = Expectation(
-          type: "index", tokens: tokens(index.sql), isRequired: true)
+        expected[index.name] = Expectation(type: "index", tokens: tokens(index.sql))
       }
-      guard let fullText = layout.createFullTextTable(soup) else { continue }
-      expected[soup.fullTextTable] = Expectation(
-        type: "table", tokens: tokens(fullText), isRequired: true)
-      for suffix in shadowTables {
-        expected["\(soup.fullTextTable)_\(suffix)"] = Expectation(
-          type: "table", tokens: nil, isRequired: true)
+      guard soup.hasFullText else { continue }
+      for object in fullText(of: soup, objects).objects(of: soup) {
+        expected[object.name] = Expectation(type: object.type, tokens: object.sql.map(tokens))
       }
     }
     return expected
+  }
+
+  /// What a soup's full-text table is taken for.
+  private static func fullText(of soup: Soup, _ objects: [Object]) -> FullTextGrammar {
+    let words = objects.first { $0.name == soup.fullTextTable }.map { tokens($0.sql ?? "") } ?? []
+    return words.contains("fts4") ? .fts4 : .fts5
   }
 
   private static func soupNumbers(
@@ -168,43 +167,11 @@ enum SchemaGrammar {
 
   private static func fault(in object: Object, _ expected: [String: Expectation]) -> String? {
     guard let wanted = expected[object.name] else {
-      // SQLite's own indexes have no text; the shadow tables of FTS5 have none with a constraint.
       return object.type == "trigger" || object.type == "view"
         ? "a store has no \(object.type)" : "no registered soup has this \(object.type)"
     }
     guard object.type == wanted.type else { return "it should be a \(wanted.type)" }
-    if let tokens = wanted.tokens {
-      return Self.tokens(object.sql ?? "") == tokens ? nil : "it is not as the meta tables say"
-    }
-    let shadow = shadowText(object.name)
-    return Self.tokens(object.sql ?? "") == tokensOfShadow(shadow, object)
-      ? nil
-      : "it is not the table that FTS5 makes"
-  }
-
-  private static func shadowText(_ name: String) -> String {
-    String(name.split(separator: "_").last ?? "")
-  }
-
-  /// The text of a shadow table as FTS5 writes it.
-  private static func tokensOfShadow(_ suffix: String, _ object: Object) -> [String] {
-    let own = tokens(object.sql ?? "")
-    switch suffix {
-    case "data":
-      return tokens("CREATE TABLE '\(object.name)'(id INTEGER PRIMARY KEY, block BLOB)")
-    case "idx":
-      return tokens(
-        "CREATE TABLE '\(object.name)'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID")
-    case "docsize":
-      return tokens("CREATE TABLE '\(object.name)'(id INTEGER PRIMARY KEY, sz BLOB)")
-    case "config":
-      return tokens("CREATE TABLE '\(object.name)'(k PRIMARY KEY, v) WITHOUT ROWID")
-    default:
-      // One column c0, c1, … per indexed column; the number is FTS5's own affair.
-      let columns = own.filter { $0.hasPrefix("c") && $0.dropFirst().allSatisfy(\.isNumber) }
-      let list = columns.map { ", \($0)" }.joined()
-      return tokens("CREATE TABLE '\(object.name)'(id INTEGER PRIMARY KEY\(list))")
-    }
+    return object.sql.map(tokens) == wanted.tokens ? nil : "it is not as the meta tables say"
   }
 
   // MARK: text

@@ -122,34 +122,39 @@ struct SoupCheck {
 
   // MARK: full text
 
-  /// Compares the words with the columns through FTS5's content table, an ordinary table: a file
-  /// from outside gets no chance at FTS5's own code.
+  /// Compares the words with the columns through the content table, an ordinary table: a file from
+  /// outside gets no chance at the full-text modules' own code.
   private mutating func checkFullText() throws {
     let columns = soup.fullTextColumns
     guard !columns.isEmpty else { return }
     let content = soup.fullTextTable + "_content"
     let table = soup.fullTextTable
+    let text = try connection.text("SELECT sql FROM sqlite_schema WHERE name = \(table)") ?? ""
+    let kind: FullTextGrammar = SchemaGrammar.tokens(text).contains("fts4") ? .fts4 : .fts5
+    let key = kind.contentKey
     for row in try connection.all(
       """
-      SELECT id FROM \(raw: soup.table) EXCEPT SELECT id FROM \(raw: content) ORDER BY 1
+      SELECT id FROM \(raw: soup.table) EXCEPT SELECT \(raw: key) FROM \(raw: content) ORDER BY 1
       """)
     {
       violations.append(Violation(table, row: row[0].integer, "the row is missing"))
     }
     if origin == .server {
       for row in try connection.all(
-        "SELECT id FROM \(raw: content) EXCEPT SELECT id FROM \(raw: soup.table) ORDER BY 1")
+        """
+        SELECT \(raw: key) FROM \(raw: content) EXCEPT SELECT id FROM \(raw: soup.table) ORDER BY 1
+        """)
       {
         violations.append(
           Violation(table, row: row[0].integer, "its element is not there any more"))
       }
     }
-    for (position, column) in columns.enumerated() {
+    for (column, words) in zip(columns, kind.contentColumns(columns.map(\.name))) {
       // FTS5 has no affinity: a number there is text in the soup's table.
       let sql: SQL = """
-        SELECT s.id, s.\(raw: column.name), f.c\(raw: String(position))
-        FROM \(raw: soup.table) s JOIN \(raw: content) f ON f.id = s.id
-        WHERE s.\(raw: column.name) IS NOT f.c\(raw: String(position))
+        SELECT s.id, s.\(raw: column.name), f.\(raw: words)
+        FROM \(raw: soup.table) s JOIN \(raw: content) f ON f.\(raw: key) = s.id
+        WHERE s.\(raw: column.name) IS NOT f.\(raw: words)
         """
       for row in try connection.all(sql) where !IndexAgreement.isSameText(row[1], row[2]) {
         violations.append(

@@ -24,17 +24,22 @@ extension Store {
       try transaction {
         try connection.run("INSERT INTO soup_attrs (soupName) VALUES (\(name))")
         let soup = Soup(name: name, number: connection.lastInsertRowID, specs: indexSpecs)
-        try connection.execute(layout.createTable(soup))
-        if let sql = layout.createFullTextTable(soup) { try connection.execute(sql) }
-        for index in layout.createIndexes(soup) { try connection.execute(index.sql) }
-        for (spec, column) in zip(soup.specs, soup.columnNames) {
-          try connection.run(
-            """
-            INSERT INTO soup_index_map (soupName, path, columnName, columnType)
-            VALUES (\(name), \(spec.path), \(column), \(spec.type.rawValue))
-            """)
-        }
+        try createTables(of: soup)
       }
+    }
+  }
+
+  /// Makes the tables and indexes of a soup and writes its index specs down.
+  func createTables(of soup: Soup) throws {
+    try connection.execute(layout.createTable(soup))
+    if let sql = layout.createFullTextTable(soup) { try connection.execute(sql) }
+    for index in layout.createIndexes(soup) { try connection.execute(index.sql) }
+    for (spec, column) in zip(soup.specs, soup.columnNames) {
+      try connection.run(
+        """
+        INSERT INTO soup_index_map (soupName, path, columnName, columnType)
+        VALUES (\(soup.name), \(spec.path), \(column), \(spec.type.rawValue))
+        """)
     }
   }
 

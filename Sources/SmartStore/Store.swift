@@ -47,6 +47,8 @@ public final class Store {
   }
 
   /// Opens a store; its platform is read from the file.
+  ///
+  /// A change of a soup that was interrupted is finished first, unless the store is only to be read.
   public convenience init(opening path: String, readOnly: Bool = false) throws(StoreError) {
     let (connection, platform) = try StoreError.mapping {
       let connection = try Connection(path, mode: readOnly ? .readOnly : .readWrite)
@@ -55,6 +57,7 @@ public final class Store {
       return (connection, platform)
     }
     self.init(connection, platform: platform)
+    if !readOnly { try StoreError.mapping { try resumeLongOperations() } }
   }
 
   /// Opens a file that came from outside, for reading only, with every defence on.

@@ -1,0 +1,72 @@
+/// The objects of a full-text table in the schema: the one that SmartStore makes and those that
+/// SQLite makes beside it.
+enum FullTextGrammar: CaseIterable {
+  /// What SmartStore makes.
+  case fts5
+  /// What SDKs before 4.2 made; it is read, and altering the soup turns it into FTS5.
+  case fts4
+
+  /// An object: its kind, its name and its text, if it has one.
+  struct Object {
+    let type: String
+    let name: String
+    let sql: String?
+  }
+
+  /// The objects of a soup's full-text table.
+  func objects(of soup: Soup) -> [Object] {
+    let columns = soup.fullTextColumns.map(\.name)
+    let table = soup.fullTextTable
+    let main = Object(
+      type: "table", name: table,
+      sql: "CREATE VIRTUAL TABLE \(table) USING \(self)(\(columns.joined(separator: ",")))")
+    let list = contentColumns(columns).map { ", '\($0)'" }.joined()
+    switch self {
+    case .fts5:
+      return [main]
+        + shadows(
+          table,
+          [
+            ("data", "id INTEGER PRIMARY KEY, block BLOB"),
+            ("idx", "segid, term, pgno, PRIMARY KEY(segid, term)"),
+            ("content", "id INTEGER PRIMARY KEY\(list)"),
+            ("docsize", "id INTEGER PRIMARY KEY, sz BLOB"), ("config", "k PRIMARY KEY, v"),
+          ], withoutRowID: ["idx", "config"])
+    case .fts4:
+      let segments = "sqlite_autoindex_\(table)_segdir_1"
+      return [main, Object(type: "index", name: segments, sql: nil)]
+        + shadows(
+          table,
+          [
+            ("content", "docid INTEGER PRIMARY KEY\(list)"),
+            ("segments", "blockid INTEGER PRIMARY KEY, block BLOB"),
+            (
+              "segdir",
+              "level INTEGER,idx INTEGER,start_block INTEGER,leaves_end_block INTEGER,"
+                + "end_block INTEGER,root BLOB,PRIMARY KEY(level, idx)"
+            ),
+            ("docsize", "docid INTEGER PRIMARY KEY, size BLOB"),
+            ("stat", "id INTEGER PRIMARY KEY, value BLOB"),
+          ])
+    }
+  }
+
+  /// The key of the table that holds the words' texts.
+  var contentKey: String { self == .fts5 ? "id" : "docid" }
+
+  /// The columns of that table, in the order of the full-text columns.
+  func contentColumns(_ columns: [String]) -> [String] {
+    columns.enumerated().map { self == .fts5 ? "c\($0.offset)" : "c\($0.offset)\($0.element)" }
+  }
+
+  private func shadows(
+    _ table: String, _ parts: [(suffix: String, columns: String)], withoutRowID: Set<String> = []
+  ) -> [Object] {
+    parts.map { suffix, columns in
+      let end = withoutRowID.contains(suffix) ? " WITHOUT ROWID" : ""
+      return Object(
+        type: "table", name: "\(table)_\(suffix)",
+        sql: "CREATE TABLE '\(table)_\(suffix)'(\(columns))\(end)")
+    }
+  }
+}

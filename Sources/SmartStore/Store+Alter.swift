@@ -1,0 +1,204 @@
+import JSON
+import SQLite
+
+extension Store {
+  /// Gives a soup other indexes; its elements, their ids and dates stay.
+  ///
+  /// A column whose path was indexed before, as the same kind of SQL value, keeps its values. The
+  /// others are filled from the elements where `reIndexData` says so, and are empty until an element
+  /// is written again where it does not. Words are always searched with FTS5 afterwards.
+  public func alterSoup(
+    _ name: String, indexSpecs: [IndexSpec], reIndexData: Bool
+  ) throws(StoreError) {
+    try StoreError.mapping {
+      let old = try soup(name)
+      try Self.validate(name, indexSpecs)
+      // Difference: one change, not one for each step; a kill leaves the soup as it was.
+      try transaction {
+        var alteration = SoupAlteration(
+          platform: platform, old: old, specs: indexSpecs, reIndexData: reIndexData)
+        let row = try begin(alteration)
+        try run(&alteration, row: row)
+      }
+    }
+  }
+
+  /// Fills the columns of the given paths from the elements; paths without an index are passed over.
+  public func reIndexSoup(_ name: String, paths: [String]) throws(StoreError) {
+    try StoreError.mapping {
+      let soup = try self.soup(name)
+      try transaction { try reIndex(soup, paths: paths) }
+    }
+  }
+
+  // MARK: interrupted alterations
+
+  /// Finishes what an app was killed in the middle of, as both SDKs do when they open a store.
+  func resumeLongOperations() throws {
+    let rows = try connection.all(
+      "SELECT id, type, details, status FROM long_operations_status ORDER BY id")
+    for row in rows {
+      guard let id = row[0].integer, let type = row[1].text, let details = row[2].text,
+        let status = row[3].text,
+        let name = (try? JSONValue(parsing: details))?["soupName"]?.string,
+        let number = try connection.integer("SELECT id FROM soup_attrs WHERE soupName = \(name)"),
+        var alteration = SoupAlteration(
+          platform: platform, type: type, details: details, status: status, number: number)
+      else {
+        throw StoreError.damaged(
+          path: path, reason: "long_operations_status holds a change that no SDK makes")
+      }
+      try transaction { try run(&alteration, row: id) }
+    }
+  }
+
+  // MARK: the steps
+
+  /// Writes the row of an alteration and answers its id.
+  func begin(_ alteration: SoupAlteration) throws -> Int64 {
+    let now = clock()
+    try connection.run(
+      """
+      INSERT INTO long_operations_status (type, details, status, created, lastModified)
+      VALUES (\(SoupAlteration.type(on: platform)), \(alteration.details.text),
+        \(alteration.lastStep.status(on: platform)), \(now), \(now))
+      """)
+    return connection.lastInsertRowID
+  }
+
+  /// Runs what is left of an alteration, up to and with a step.
+  func run(
+    _ alteration: inout SoupAlteration, row: Int64, through end: SoupAlteration.Step = .cleanup
+  ) throws {
+    forget(alteration.new.name)
+    let last = SoupAlteration.Step.last(on: platform)
+    for step in SoupAlteration.Step.allCases
+    where step > alteration.lastStep && step <= end && step <= last {
+      try transaction {
+        try perform(step, of: alteration)
+        try record(step, of: alteration, row: row)
+      }
+      alteration.lastStep = step
+    }
+    forget(alteration.new.name)
+    connection.forgetStatements()
+  }
+
+  /// Remembers that a step is done; the last removes the row.
+  private func record(
+    _ step: SoupAlteration.Step, of alteration: SoupAlteration, row: Int64
+  ) throws {
+    if step == SoupAlteration.Step.last(on: platform) {
+      try connection.run("DELETE FROM long_operations_status WHERE id = \(row)")
+    } else if step != .reIndexSoup || alteration.reIndexData {
+      try connection.run(
+        """
+        UPDATE long_operations_status SET status = \(step.status(on: platform)),
+          lastModified = \(clock()) WHERE id = \(row)
+        """)
+    }
+  }
+
+  private func perform(_ step: SoupAlteration.Step, of alteration: SoupAlteration) throws {
+    let (old, new) = (alteration.old, alteration.new)
+    switch step {
+    case .starting, .cleanup: break
+    case .renameOldSoupTable:
+      try connection.execute("ALTER TABLE \(old.table) RENAME TO \(alteration.oldTable)")
+      if old.hasFullText {
+        try connection.execute(
+          "ALTER TABLE \(old.fullTextTable) RENAME TO \(alteration.oldFullTextTable)")
+      }
+    case .dropOldIndexes:
+      for index in layout.createIndexes(old) {
+        try connection.execute("DROP INDEX IF EXISTS \(index.name)")
+      }
+      try connection.run("DELETE FROM soup_index_map WHERE soupName = \(old.name)")
+    case .registerSoupUsingTableName: try createTables(of: new)
+    case .copyTable: try copyOldData(alteration)
+    case .reIndexSoup:
+      if alteration.reIndexData { try reIndex(new, paths: alteration.changedPaths) }
+    case .dropOldTable:
+      try connection.execute("DROP TABLE IF EXISTS \(alteration.oldTable)")
+      if old.hasFullText {
+        try connection.execute("DROP TABLE IF EXISTS \(alteration.oldFullTextTable)")
+      }
+    }
+  }
+
+  private func copyOldData(_ alteration: SoupAlteration) throws {
+    let new = alteration.new
+    let kept = alteration.keptColumns
+    func copy(into table: String, _ fields: [(old: String, new: String)]) throws {
+      try connection.execute(
+        """
+        INSERT INTO \(table) (\(fields.map(\.new).joined(separator: ", ")))
+        SELECT \(fields.map(\.old).joined(separator: ", ")) FROM \(alteration.oldTable) ORDER BY id
+        """)
+    }
+    let core = ["id", "soup", "created", "lastModified"].map { ($0, $0) }
+    try copy(into: new.table, core + kept.map { ($0.old, $0.new.name) })
+    if new.hasFullText {
+      let words = kept.filter { $0.new.spec.type == .fullText }.map { ($0.old, $0.new.name) }
+      try copy(into: new.fullTextTable, [("id", "rowid")] + words)
+    }
+    // Difference: the SDKs let the sequence fall back to the largest id, and give ids twice.
+    let sequence: SQL = "SELECT seq FROM sqlite_sequence WHERE name = \(alteration.oldTable)"
+    guard let last = try connection.integer(sequence) else { return }
+    try connection.run("DELETE FROM sqlite_sequence WHERE name = \(new.table)")
+    try connection.run("INSERT INTO sqlite_sequence (name, seq) VALUES (\(new.table), \(last))")
+  }
+
+  /// How many elements are read before they are written again.
+  private static let reIndexBatch = 500
+
+  /// Projects the elements of a soup anew into the columns of some paths.
+  private func reIndex(_ soup: Soup, paths: [String]) throws {
+    let wanted = Set(paths)
+    let columns = soup.columns.filter {
+      wanted.contains($0.spec.path)
+        && soup.position(of: $0.spec.path, on: platform) == $0.position
+    }
+    guard !columns.isEmpty else { return }
+    var last = Int64.min
+    while true {
+      let rows = try connection.all(
+        """
+        SELECT id, soup FROM \(raw: soup.table) WHERE id > \(last)
+        ORDER BY id LIMIT \(Self.reIndexBatch)
+        """)
+      guard let end = rows.last?[0].integer else { break }
+      for row in rows {
+        // An element that no JSON parser reads keeps its columns, as on a device.
+        guard let id = row[0].integer, let text = row[1].text,
+          let element = try? JSONValue(parsing: text)
+        else { continue }
+        try reIndex(element, id: id, columns, of: soup)
+      }
+      last = end
+    }
+    if columns.contains(where: { $0.spec.type == .fullText }) { wear(soup) }
+  }
+
+  private func reIndex(
+    _ element: JSONValue, id: Int64, _ columns: [Soup.Column], of soup: Soup
+  ) throws {
+    let cells = columns.map { column in
+      let value = IndexValue.bound(
+        JSONProjection.project(column.spec.path, from: element), type: column.spec.type,
+        platform: platform)
+      return (column: column, assignment: "\(raw: column.name) = \(value)" as SQL)
+    }
+    try connection.run(
+      """
+      UPDATE \(raw: soup.table) SET \(cells.map(\.assignment).joined(separator: ", "))
+      WHERE id = \(id)
+      """)
+    let words = cells.filter { $0.column.spec.type == .fullText }.map(\.assignment)
+    guard !words.isEmpty else { return }
+    try connection.run(
+      """
+      UPDATE \(raw: soup.fullTextTable) SET \(words.joined(separator: ", ")) WHERE rowid = \(id)
+      """)
+  }
+}
