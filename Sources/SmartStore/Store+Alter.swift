@@ -35,6 +35,8 @@ extension Store {
 
   /// Finishes what an app was killed in the middle of, as both SDKs do when they open a store.
   func resumeLongOperations() throws {
+    let table: SQL = "SELECT count(*) FROM sqlite_schema WHERE name = 'long_operations_status'"
+    guard try connection.integer(table) != 0 else { return }
     let rows = try connection.all(
       "SELECT id, type, details, status FROM long_operations_status ORDER BY id")
     for row in rows {
