@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import System
 
 extension TemporaryDirectory {
   /// A directory that many tests share: it goes when the process ends.
@@ -13,7 +13,7 @@ extension TemporaryDirectory {
     return directory
   }
 
-  private static let shared = Mutex<[TemporaryDirectory]>([])
+  private static let shared = Locked<[TemporaryDirectory]>([])
 
   private static func removeShared() { shared.withLock { $0 = [] } }
 }
