@@ -15,5 +15,10 @@ extension TemporaryDirectory {
 
   private static let shared = Locked<[TemporaryDirectory]>([])
 
-  private static func removeShared() { shared.withLock { $0 = [] } }
+  /// Whoever holds one as a constant of the program never lets go of it, so they are removed here.
+  private static func removeShared() {
+    for path in shared.withLock({ $0.map(\.path) }) {
+      try? FileManager.default.removeItem(atPath: path)
+    }
+  }
 }
