@@ -17,6 +17,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   case noIndexSpecs(soup: String)
   /// The SDKs read two indexes on one path differently.
   case duplicatePath(soup: String, path: String)
+  /// An index that no app could work with.
+  case unusableIndex(soup: String, path: String, reason: String)
   /// An index needs a path.
   case emptyPath(soup: String)
   /// No such soup is registered.
@@ -51,6 +53,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
       "soup \"\(soup)\" has no index; a soup needs at least one index spec"
     case .duplicatePath(let soup, let path):
       "soup \"\(soup)\" has two indexes on \"\(path)\"; keep one, the platforms read two differently"
+    case .unusableIndex(let soup, let path, let reason):
+      "the index of soup \"\(soup)\" on \"\(path)\" cannot be used: \(reason)"
     case .emptyPath(let soup): "an index of soup \"\(soup)\" has no path; write one"
     case .unknownSoup(let soup): "there is no soup \"\(soup)\"; register it, or mend the name"
     case .noIndex(let soup, let path):

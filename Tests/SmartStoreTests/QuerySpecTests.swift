@@ -5,7 +5,10 @@ import Testing
 @testable import SmartStore
 
 @Suite struct QuerySpecTests {
-  // SDK: QuerySpecTest / SFQuerySpecTests
+  // SDK: testAllQuerySmartSql, testAllQueryCountSmartSql, testAllQueryIdsSmartSql
+  // SDK: testExactQuerySmartSqlWithSelectPaths, testExactQueryCountSmartSql, testExactQueryIdsSmartSql
+  // SDK: testRangeQueryCountSmartSql, testLikeQuerySmartSql, testMatchQueryIdsSmartSql
+  // SDK: testSmartQueryCountSmartSql, testSmartQueryIdsSmartSql
   @Test func `every kind has the SDK's Smart SQL`() {
     func sql(_ kind: QuerySpec.Kind, _ paths: [String] = [], order: String? = nil) -> [String] {
       let spec = QuerySpec(
@@ -55,7 +58,6 @@ import Testing
     #expect(QuerySpec.qualify(key, by: "{s:p}") == expected)
   }
 
-  // SDK: test{All,Exact,Range,Like}QueryWith{String,JSON1}Index
   @Test(arguments: Platform.allCases, [IndexType.string, .json1])
   func `queries are ordered and paged`(_ platform: Platform, _ type: IndexType) throws {
     let test = try TestStore(platform)
@@ -85,7 +87,7 @@ import Testing
     #expect(plan.first?[3].text?.contains("TABLE_1_0_idx") == true)
   }
 
-  // SDK: testValidQueryWithStoreCursor
+  // SDK: testValidQueryWithStoreCursor (iOS)
   @Test func `a cursor walks over the pages`() throws {
     let test = try TestStore(.ios)
     try test.store.registerSoup("s", indexSpecs: [IndexSpec(path: "n", type: .integer)])
@@ -104,7 +106,7 @@ import Testing
         + #""currentPageOrderedEntries":[[5]]}"#)
   }
 
-  // SDK: testDeleteByQuery, testRemoveEntriesByQuery
+  // SDK: testDeleteByQuery (Android), testRemoveEntriesByQuery (iOS)
   @Test func `removing by query honours the page size`() throws {
     let test = try TestStore(.android)
     try test.store.registerSoup("s", indexSpecs: [IndexSpec(path: "n", type: .integer)])

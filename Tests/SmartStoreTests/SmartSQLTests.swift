@@ -49,7 +49,7 @@ import Testing
   }
 
   static let translations: [(String, String)] = [
-    // SDK: testConvertSmartSqlSimple
+    // SDK: testSimpleConvertSmartSql
     (
       "select {employees:firstName}, {employees:lastName} from {employees} "
         + "order by {employees:lastName}",
@@ -69,7 +69,9 @@ import Testing
       "select mgr.TABLE_1_1, e.TABLE_1_1 from TABLE_1 as mgr, TABLE_1 as e "
         + "where mgr.TABLE_1_3 = e.TABLE_1_4"
     ),
-    // SDK: testConvertSmartSqlWithSelfJoinAndJsonExtractedField(NoLeadingSpace)
+    // SDK: testConvertSmartSqlWithSelfJoinAndJsonExtractedField
+    // SDK: testConvertSmartSqlWithSelfJoinAndJsonExtractedFieldNoLeadingSpace (Android)
+    // SDK: testConvertSmartSqlWithSelfJoinAndJsonExtractedFieldNoLeadingSpaces (iOS)
     (
       "select e.{employees:education},m.{employees:education} from {employees} as e, "
         + "{employees} as m where not (e.{employees:education} = m.{employees:education})",
@@ -83,13 +85,13 @@ import Testing
         + "{employees:_soupCreatedDate} from {employees}",
       "select TABLE_1.id, TABLE_1.lastModified, TABLE_1.soup, TABLE_1.created from TABLE_1"
     ),
-    // SDK: testConvertSmartSqlWithSpecialColumnsSelfJoin
+    // SDK: testConvertSmartSqlWithSpecialColumnsAndSelfJoin
     (
       "select mgr.{employees:_soupEntryId}, e.{employees:_soup} from {employees} as mgr, "
         + "{employees} as e",
       "select mgr.id, e.soup from TABLE_1 as mgr, TABLE_1 as e"
     ),
-    // SDK: testConvertSmartSqlWithJSON1TableQualifiedColumn
+    // SDK: testConvertSmartSqlWithJSON1AndTableQualifiedColumn
     (
       "select {employees}.{employees:education} from {employees}",
       "select json_extract(TABLE_1.soup, '$.education') from TABLE_1"
@@ -100,19 +102,19 @@ import Testing
       "select json_extract(soup, '$.address.zipcode') from TABLE_1 "
         + "where json_extract(soup, '$.it''s') = 1"
     ),
-    // SDK: testConvertSmartSqlWithQuotedCurlyBraces, WithMultipleQuotedCurlyBraces
+    // SDK: testConvertSmartSqlWithQuotedCurlyBraces, testConvertSmartSqlWithMultipleQuotedCurlyBraces
     (
       "select {employees:firstName} from {employees} where {employees:firstName} like "
         + "'Jo%{no:such}%' and 'it''s {x}' <> {employees:lastName}",
       "select TABLE_1_0 from TABLE_1 where TABLE_1_0 like 'Jo%{no:such}%' "
         + "and 'it''s {x}' <> TABLE_1_1"
     ),
-    // SDK: testConvertSmartSqlWithQuotedUnbalancedCurlyBraces
+    // SDK: testConvertSmartSqlWithQuotedUnbalancedCurlyBraces (Android)
+    // SDK: testConvertSmartSqlWithQuotedUnbalancedCurlyBrace (iOS)
     (
       "select {employees:firstName} from {employees} where '{' = {employees:lastName} or '}' = '{'",
       "select TABLE_1_0 from TABLE_1 where '{' = TABLE_1_1 or '}' = '{'"
     ),
-    // SDK: testConvertSmartSqlMatch…
     (
       "select {employees:_soupEntryId} in (select rowid from {employees}_fts where "
         + "{employees}_fts MATCH '{employees:lastName}:Haas') from {employees}",
@@ -120,6 +122,33 @@ import Testing
         + "TABLE_1_fts MATCH 'TABLE_1_1:Haas') from TABLE_1"
     ),
     ("{employees:_soup} from {employees}", "TABLE_1.soup from TABLE_1"),
+    // SDK: testConvertSmartSqlWithSpecialColumnsAndJoin
+    (
+      "select {employees:_soupEntryId}, {departments:_soupEntryId} from {employees}, {departments}",
+      "select TABLE_1.id, TABLE_2.id from TABLE_1, TABLE_2"
+    ),
+    // SDK: testConvertSmartSqlWithJSON1
+    (
+      "select {employees:lastName}, {employees:education} from {employees} "
+        + "where {employees:education} = 'MIT'",
+      "select TABLE_1_1, json_extract(soup, '$.education') from TABLE_1 "
+        + "where json_extract(soup, '$.education') = 'MIT'"
+    ),
+    // SDK: testConvertSmartSqlWithJSON1AndTableAliases
+    (
+      "select e.{employees:education}, {departments:building} from {employees} as e, {departments}",
+      "select json_extract(e.soup, '$.education'), json_extract(soup, '$.building') "
+        + "from TABLE_1 as e, TABLE_2"
+    ),
+    // SDK: testConvertOtherComplexSmartSql
+    (
+      "SELECT json_set('{}', '$.a', (SELECT json_group_array(json_set('{}', '$.node.Id', "
+        + "(json_extract('A.JSON', '$.Id.value')))) FROM (SELECT 'A'.TABLE_1_1 as 'A.JSON' "
+        + "FROM {employees} as 'A' WHERE (json_extract('A.JSON', '$.name') = '{\"x:y\"}')))) as json",
+      "SELECT json_set('{}', '$.a', (SELECT json_group_array(json_set('{}', '$.node.Id', "
+        + "(json_extract('A.JSON', '$.Id.value')))) FROM (SELECT 'A'.TABLE_1_1 as 'A.JSON' "
+        + "FROM TABLE_1 as 'A' WHERE (json_extract('A.JSON', '$.name') = '{\"x:y\"}')))) as json"
+    ),
     ("select '{' , 1, {}, { from x", "select '{' , 1, {}, { from x"),
   ]
 
@@ -131,7 +160,7 @@ import Testing
       try SmartSQL(text: smart).translated(for: .ios) { try store.find($0) } == sql)
   }
 
-  // SDK: testSmartSqlInsertUpdateDelete
+  // SDK: testConvertSmartSqlWithInsertUpdateDelete
   @Test(arguments: [
     "insert into {employees} values (1)", "  UPDATE {employees} SET id = 1",
     "\nDelete from {employees}", "DROP TABLE soup_attrs", "PRAGMA user_version = 4",
@@ -171,7 +200,6 @@ import Testing
     #expect(try rows(platform, "select count(*) from {employees}") == ["[7]"])
     #expect(
       try rows(platform, "select sum({employees:salary}) from {employees}") == ["[772000]"])
-    // SDK: testSmartQueryReturningTwoRowsWithTwoIntegers (grouped)
     #expect(
       try rows(
         platform,
@@ -184,7 +212,6 @@ import Testing
         platform,
         "select {employees:lastName} from {employees} where {employees:isManager} = 1 "
           + "order by 1") == [#"["Geyer"]"#, #"["Haas"]"#, #"["Stern"]"#])
-    // SDK: testSmartQueryMatchingNullField
     #expect(
       try rows(
         platform,
@@ -206,7 +233,6 @@ import Testing
     #expect(row[2]?.string?.hasPrefix("{\"firstName\"") == true)
   }
 
-  // SDK: testSmartQueryMachingNonAscii…
   @Test func `text of any language is found`() throws {
     let test = try make(.android)
     try test.store.upsert([#"{"lastName":"Ağaoğlu","note":"한국어 {x}"}"#], into: "employees")

@@ -26,7 +26,7 @@ final class TestStore {
 }
 
 @Suite struct StoreTests {
-  // SDK: testMetaDataTablesCreated
+  // SDK: testMetaDataTableCreated (Android), testMetaDataTablesCreated (iOS)
   @Test(arguments: Platform.allCases)
   func `a new store has the meta tables and room for sealing`(_ platform: Platform) throws {
     let test = try TestStore(platform)
@@ -43,7 +43,8 @@ final class TestStore {
       ])
   }
 
-  // SDK: testRegisterDropSoup, testRegisterRemoveSoupWithStringIndexes
+  // SDK: testRegisterDropSoup (Android), testRegisterRemoveSoupWithStringIndexes (iOS)
+  // SDK: testRegisterRemoveSoupWithJSON1Indexes (iOS)
   @Test(arguments: Platform.allCases)
   func `a soup has the tables and index texts of its platform`(_ platform: Platform) throws {
     let test = try TestStore(platform)
@@ -93,7 +94,7 @@ final class TestStore {
     #expect(try test.rows("SELECT id FROM soup_attrs") == [[1], [3]])
   }
 
-  // SDK: testMultipleRegisterSameSoup
+  // SDK: testMultipleRegisterSameSoup (iOS)
   @Test func `registering again changes nothing`() throws {
     let test = try TestStore(.ios)
     try test.store.registerSoup("s", indexSpecs: [IndexSpec(path: "a", type: .string)])
@@ -102,6 +103,7 @@ final class TestStore {
     #expect(try test.rows("SELECT count(*) FROM soup_attrs") == [[1]])
   }
 
+  // SDK: testBadRegisterSoup (iOS)
   @Test func `what would break a device is refused`() throws {
     let test = try TestStore(.android)
     let store = test.store

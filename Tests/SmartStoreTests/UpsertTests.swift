@@ -9,7 +9,7 @@ import Testing
     IndexSpec(path: "key", type: .string), IndexSpec(path: "address.city", type: .string),
   ]
 
-  // SDK: testCreateOne, testCreateMultiple
+  // SDK: testCreateOne (Android), testCreateMultiple (Android)
   @Test(arguments: Platform.allCases)
   func `an inserted element gets its id and dates`(_ platform: Platform) throws {
     let test = try TestStore(platform)
@@ -31,7 +31,7 @@ import Testing
     #expect(try test.rows("SELECT * FROM sqlite_sequence WHERE name = 'TABLE_1'").first?[1] == 2)
   }
 
-  // SDK: testUpdate, testUpsert, testUpsertWithExternalId
+  // SDK: testUpdate (Android), testUpsert (Android), testUpsertWithExternalId (Android)
   @Test(arguments: Platform.allCases)
   func `an update replaces the element and keeps its birth`(_ platform: Platform) throws {
     let test = try TestStore(platform)
@@ -52,8 +52,9 @@ import Testing
       ])
   }
 
-  // SDK: testUpsertWithNonIndexedExternalId, ByUserDefinedExternalIdWithoutValue,
-  // WithNonUniqueExternalId
+  // SDK: testUpsertWithNonIndexedExternalId (Android)
+  // SDK: testUpsertByUserDefinedExternalIdWithoutValue (Android)
+  // SDK: testUpsertWithNonUniqueExternalId (Android)
   @Test(arguments: Platform.allCases)
   func `an external id needs an index, a value and one element`(_ platform: Platform) throws {
     let test = try TestStore(platform)
@@ -85,7 +86,8 @@ import Testing
     }
   }
 
-  // SDK: testRetrieve, testDelete, testRemoveEntriesByIds, testClearSoup
+  // SDK: testRetrieve (Android), testDelete (Android), testClearSoup (Android)
+  // SDK: testRemoveEntriesByIds (iOS)
   @Test func `removed ids are never given again`() throws {
     let test = try TestStore(.android)
     try test.store.registerSoup("s", indexSpecs: specs)
@@ -98,7 +100,6 @@ import Testing
     #expect(throws: StoreError.unknownSoup("t")) { try test.store.clearSoup("t") }
   }
 
-  // SDK: SmartStoreFullTextSearchTest: Insert, Update, Delete, Clear
   @Test(arguments: Platform.allCases)
   func `full text follows the elements`(_ platform: Platform) throws {
     let test = try TestStore(platform)

@@ -1,0 +1,29 @@
+extension Store {
+  /// Registers the soups of a configuration in its order and answers the names of those that are new;
+  /// a soup that is there is left as it is, whatever its indexes.
+  ///
+  /// All or nothing. What would crash an app, or what the two SDKs read differently, is refused: an
+  /// empty name, no index, an empty path, two indexes on one path, `__local__` as anything but text.
+  @discardableResult
+  public func register(_ config: StoreConfig) throws(StoreError) -> [String] {
+    try StoreError.mapping {
+      try transaction {
+        var registered: [String] = []
+        for soup in config.soups {
+          try Self.validate(soup.soupName, soup.indexes)
+          if let spec = soup.indexes.first(where: { $0.path == SyncField.local }),
+            spec.type != .string
+          {
+            throw StoreError.unusableIndex(
+              soup: soup.soupName, path: spec.path,
+              reason: "it must be a string, or no SDK finds the changed elements")
+          }
+          guard try find(soup.soupName) == nil else { continue }
+          try registerSoup(soup.soupName, indexSpecs: soup.indexes)
+          registered.append(soup.soupName)
+        }
+        return registered
+      }
+    }
+  }
+}
