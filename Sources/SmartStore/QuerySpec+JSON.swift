@@ -10,12 +10,17 @@ extension QuerySpec {
       }
       return value
     }
+    if json["whereArgs"] != nil, json["queryType"]?.string != "smart" {
+      throw .invalidQuery("whereArgs can only be provided for smart queries")
+    }
     let kind: Kind
     switch json["queryType"]?.string {
     case "exact": kind = .exact(path: try need("indexPath"), matchKey: json["matchKey"]?.string)
     case "like": kind = .like(path: try need("indexPath"), likeKey: try need("likeKey"))
     case "match": kind = .match(path: path, matchKey: try need("matchKey"))
-    case "smart": kind = .smart(try need("smartSql"), arguments: [])
+    case "smart":
+      kind = .smart(
+        try need("smartSql"), arguments: json["whereArgs"]?.array?.compactMap(\.string) ?? [])
     case "range":
       kind =
         path.map {

@@ -73,6 +73,9 @@ import Testing
       error?.description == "a.zip has format 2, which is newer than this program; use a newer one")
   }
 
+  // SDK: testGetHelperForAccountNullCommunityId (Android)
+  // SDK: testGetHelperForNullAccountNullCommunityId (Android)
+  // SDK: testGetHelperUsesDefaultDatabaseName (Android)
   @Test(arguments: [
     (Platform.ios, StoreScope.user, "default", "ORG/USR/internal/stores/defaultStore/store.sqlite"),
     (.ios, .user, "a:b", "ORG/USR/internal/stores/a_b/store.sqlite"),

@@ -47,6 +47,61 @@ import Testing
       ])
   }
 
+  // SDK: testAllQuerySmartSqlWithSelectPaths, testRangeQuerySmartSql, testRangeQueryIdsSmartSql
+  // SDK: testRangeQuerySmartSqlWithSelectPaths, testExactQuerySmartSql, testMatchQuerySmartSql
+  // SDK: testMatchQuerySmartSqlWithSelectPaths, testMatchQueryCountSmartSql
+  // SDK: testLikeQueryCountSmartSql, testLikeQueryIdsSmartSql
+  // SDK: testLikeQuerySmartSqlWithSelectPaths (iOS)
+  @Test func `every kind goes with select paths, counts and ids`() {
+    let match =
+      "WHERE {S:_soupEntryId} IN (SELECT rowid FROM {S}_fts WHERE {S}_fts MATCH '{S:p}:k') "
+    let kinds: [(QuerySpec.Kind, String)] = [
+      (.all, ""), (.exact(path: "p", matchKey: "k"), "WHERE {S:p} = ? "),
+      (.range(path: "p", beginKey: "a", endKey: "b"), "WHERE {S:p} >= ? AND {S:p} <= ? "),
+      (.like(path: "p", likeKey: "k"), "WHERE {S:p} LIKE ? "),
+      (.match(path: "p", matchKey: "k"), match),
+    ]
+    for (kind, condition) in kinds {
+      var spec = QuerySpec(soupName: "S", kind, orderPath: "o")
+      let order = "ORDER BY {S:o} ASC "
+      #expect(spec.smartSQL == "SELECT {S:_soup} FROM {S} \(condition)\(order)")
+      #expect(spec.countSmartSQL == "SELECT count(*) FROM {S} \(condition)")
+      #expect(spec.idsSmartSQL == "SELECT id FROM {S} \(condition)\(order)")
+      spec.selectPaths = ["f1", "f2"]
+      #expect(spec.smartSQL == "SELECT {S:f1}, {S:f2} FROM {S} \(condition)\(order)")
+    }
+  }
+
+  // SDK: testQuerySpecPageSize (iOS)
+  @Test func `a page has ten rows where nothing is said`() throws {
+    #expect(QuerySpec(soupName: "s", .all).pageSize == 10)
+    #expect(try QuerySpec(soupName: "s", reading: ["queryType": "range"]).pageSize == 10)
+    #expect(
+      try QuerySpec(soupName: "s", reading: ["queryType": "range", "pageSize": 3]).pageSize == 3)
+  }
+
+  // SDK: testNonSmartQueryUsingWhereArgs
+  @Test func `only Smart SQL takes values for question marks`() throws {
+    let smart: JSONValue = [
+      "queryType": "smart", "smartSql": "select 1 where 'a' = ?", "whereArgs": ["a"],
+    ]
+    #expect(
+      try QuerySpec(soupName: "", reading: smart).kind
+        == .smart("select 1 where 'a' = ?", arguments: ["a"]))
+    let error = #expect(throws: StoreError.self) {
+      try QuerySpec(soupName: "s", reading: ["queryType": "range", "whereArgs": ["a"]])
+    }
+    #expect(error?.description == "whereArgs can only be provided for smart queries")
+  }
+
+  // SDK: testInvalidQueryWithStoreCursor (iOS)
+  // SDK: testInvalidQueryWithStoreCursorWithRawJsonCheckOn (iOS)
+  @Test func `a cursor on a soup that is not there is an error`() throws {
+    let test = try TestStore(.ios)
+    #expect(throws: StoreError.self) { try test.store.cursor(QuerySpec(soupName: "no", .all)) }
+    #expect(throws: StoreError.self) { try test.store.query(QuerySpec(soupName: "no", .all)) }
+  }
+
   // SDK: testQualifyMatchKey
   @Test(arguments: [
     ("abc", "{s:p}:abc"), ("abc OR def", "{s:p}:abc OR {s:p}:def"),

@@ -240,4 +240,112 @@ import Testing
       smartSQL: "select {employees:lastName} from {employees} where {employees:note} like '한국%'")
     #expect(try test.store.query(spec) == [#"["Ağaoğlu"]"#])
   }
+
+  /// The people of a question, by their first columns.
+  func first(_ test: TestStore, _ sql: String, size: Int = 100, page: Int = 0) throws -> [String] {
+    try test.store.query(QuerySpec(smartSQL: sql, pageSize: size), page: page)
+  }
+
+  // SDK: testSmartQueryReturningOneRowWithOneInteger, testSmartQueryReturningOneRowWithTwoIntegers
+  // SDK: testSmartQueryReturningTwoRowsWithOneIntegerEach
+  // SDK: testSmartQueryReturningSoupStringAndInteger, testSmartQueryWithSpecialFields
+  @Test(arguments: Platform.allCases)
+  func `rows have the columns that were asked for`(_ platform: Platform) throws {
+    let test = try make(platform)
+    let haas = "from {employees} where {employees:lastName} = 'Haas'"
+    #expect(try first(test, "select {employees:salary} \(haas)") == ["[200000]"])
+    #expect(
+      try first(
+        test,
+        "select mgr.{employees:salary}, e.{employees:salary} from {employees} as mgr, "
+          + "{employees} as e where e.{employees:lastName} = 'Thompson' "
+          + "and mgr.{employees:employeeId} = e.{employees:managerId}") == ["[200000,120000]"])
+    #expect(
+      try first(
+        test,
+        "select {employees:salary} from {employees} where {employees:managerId} = '00010' "
+          + "order by {employees:firstName} limit 2") == ["[100000]", "[120000]"])
+    let element = try JSONValue(parsing: test.store.retrieve([1], from: "employees")[0])
+    let row = try test.store.queryValues(
+      QuerySpec(
+        smartSQL: "select {employees:_soup}, {employees:firstName}, {employees:salary}, "
+          + "{employees:_soupEntryId}, {employees:_soupLastModifiedDate} \(haas)"))
+    #expect(
+      row == [.array([element, "Christine", 200_000, 1, JSONValue(test.now)])])
+  }
+
+  // SDK: testSmartQueryWithPaging
+  @Test(arguments: Platform.allCases)
+  func `Smart SQL is paged`(_ platform: Platform) throws {
+    let test = try make(platform)
+    let sql = "select {employees:firstName} from {employees} order by {employees:firstName}"
+    #expect(try test.store.count(QuerySpec(smartSQL: sql, pageSize: 1)) == 7)
+    let names = ["Christine", "Eileen", "Eva", "Irving", "John", "Michael", "Sally"]
+    for (page, name) in names.enumerated() {
+      #expect(try first(test, sql, size: 1, page: page) == ["[\"\(name)\"]"])
+    }
+    #expect(try first(test, sql, size: 1, page: 7) == [])
+  }
+
+  // SDK: testSmartQueryMatchingNullField (Android), testSmartQueryWithNullField (iOS)
+  @Test(arguments: Platform.allCases)
+  func `null and missing are null, an empty text is not`(_ platform: Platform) throws {
+    let test = try make(platform)
+    try test.store.clearSoup("employees")
+    try test.store.upsert(
+      [
+        #"{"employeeId":"001","deptCode":"xyz"}"#, #"{"employeeId":"002","deptCode":null}"#,
+        #"{"employeeId":"003","deptCode":""}"#, #"{"employeeId":"004"}"#,
+      ], into: "employees")
+    func ids(_ condition: String) throws -> [String] {
+      try first(
+        test,
+        "select {employees:employeeId} from {employees} where {employees:deptCode} \(condition) "
+          + "order by {employees:employeeId}")
+    }
+    #expect(try ids("is not null") == [#"["001"]"#, #"["003"]"#])
+    #expect(try ids("is null") == [#"["002"]"#, #"["004"]"#])
+    #expect(try ids("= \"\"") == [#"["003"]"#])
+  }
+
+  // SDK: testSmartQueryMachingNonAsciiInStringField, testSmartQueryMachingNonAsciiInJSON1Field
+  // SDK: testSmartQueryMachingNonAsciiInNonIndexedField
+  // SDK: testSmartQueryFilteringByNonIndexedField, testSmartQueryReturningNonIndexedField
+  @Test(arguments: Platform.allCases)
+  func `indexed or not, a field is found by letters of any language`(
+    _ platform: Platform
+  ) throws {
+    let test = try make(platform)
+    try test.store.clearSoup("employees")
+    for (id, word) in [("1", "turkish Ağaoğlu ŞşİıÇç"), ("2", "한국어 테스트"), ("3", "plain")] {
+      try test.store.upsert(
+        [
+          "{\"employeeId\":\"\(id)\",\"lastName\":\"\(word)\",\"education\":\"\(word)\","
+            + "\"address\":{\"city\":\"\(word)\"}}"
+        ], into: "employees")
+    }
+    for path in ["lastName", "education", "address.city"] {
+      for (pattern, id) in [("%ğaoğlu Şşİ%", "1"), ("한국%", "2"), ("PLAIN", "3")] {
+        #expect(
+          try first(
+            test,
+            "select {employees:employeeId}, {employees:address.city} from {employees} "
+              + "where {employees:\(path)} like '\(pattern)'"
+          ).map { $0.hasPrefix("[\"\(id)\",") } == [true], "\(path) \(pattern)")
+      }
+    }
+  }
+
+  // SDK: testCleanupRegexpFaster
+  @Test func `translating takes no longer than the text is long`() throws {
+    let test = try make(.ios)
+    let quoted = String(repeating: "'it''s {x}' || ", count: 20_000)
+    let sql = "select \(quoted) {employees:firstName} from {employees}"
+    let start = ContinuousClock.now
+    let translated = try SmartSQL(text: sql).translated(for: .ios) { try test.store.find($0) }
+    let time = ContinuousClock.now - start
+    #expect(translated == "select \(quoted) TABLE_1_0 from TABLE_1")
+    // Backtracking would take minutes.
+    #expect(time < .seconds(10))
+  }
 }
