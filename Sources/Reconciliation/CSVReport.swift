@@ -30,7 +30,7 @@ package enum CSVReport: ReportFormat {
         String(edit.generation), String(edit.device), detail.hasNoBase ? "true" : "",
         detail.fields.map(\.name).joined(separator: ";"),
         detail.outside.map(\.name).joined(separator: ";"), detail.code ?? "",
-        options.words(detail.message) ?? "",
+        options.words(of: edit) ?? "",
       ])
     }
     return writer.bytes

@@ -75,7 +75,7 @@ extension HTMLReport {
     if detail.code != nil || detail.message != nil {
       var line = ""
       if let code = detail.code { line += "<code>\(HTMLText.escaped(code))</code> " }
-      if let words = options.words(detail.message) { line += HTMLText.escaped(words) }
+      if let words = options.words(of: edit) { line += HTMLText.escaped(words) }
       if !detail.errorFields.isEmpty {
         let names = detail.errorFields.map { "<code>\(HTMLText.escaped($0))</code>" }
         line += " <span class=\"quiet\">— fields</span> " + names.joined(separator: " ")

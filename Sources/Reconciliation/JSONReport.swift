@@ -54,7 +54,7 @@ package enum JSONReport: ReportFormat {
       ("user", edit.username), ("sobject", edit.sobject), ("recordId", edit.recordID),
       ("otherId", edit.detail.otherID), ("localId", edit.localID), ("return", edit.source),
       ("platform", edit.platform), ("code", edit.detail.code),
-      ("message", options.words(edit.detail.message)),
+      ("message", options.words(of: edit)),
     ]
     for (name, text) in texts { if let text { object[name] = .string(text) } }
     object["generation"] = JSONValue(edit.generation)

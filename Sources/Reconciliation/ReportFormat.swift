@@ -23,8 +23,39 @@ package struct ReportOptions: Sendable {
     return isMasked ? .masked : .value(value)
   }
 
-  /// The org's words, as far as they may be shown.
-  package func words(_ message: String?) -> String? { showValues ? message : nil }
+  /// The words beside a verdict, as far as they may be shown: an org quotes what it refuses.
+  package func words(of edit: ReportEdit) -> String? {
+    guard showValues, let message = edit.detail.message else { return nil }
+    if mask.isEmpty { return message }
+    var secrets: Set<String> = []
+    for (name, value) in edit.element ?? [:] {
+      collect(value, isMasked: mask.contains(name.lowercased()), into: &secrets)
+    }
+    for field in edit.detail.fields + edit.detail.outside {
+      for case let value? in [field.base, field.device, field.server]
+      where shown(value, of: field.name) == .masked {
+        collect(value, isMasked: true, into: &secrets)
+      }
+    }
+    // The longest first: one value may be a part of another.
+    return secrets.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }.reduce(message) {
+      $0.replacing($1, with: "•••").replacing($1.lowercased(), with: "•••")
+    }
+  }
+
+  private func collect(_ value: JSONValue, isMasked: Bool, into secrets: inout Set<String>) {
+    switch value {
+    case .string(let text): if isMasked, !text.isEmpty { secrets.insert(text) }
+    case .number(let literal): if isMasked { secrets.insert(literal) }
+    case .object(let members):
+      for (name, value) in members {
+        collect(value, isMasked: isMasked || mask.contains(name.lowercased()), into: &secrets)
+      }
+    case .array(let elements):
+      for value in elements { collect(value, isMasked: isMasked, into: &secrets) }
+    default: break
+    }
+  }
 
   /// A value, or why it is not there.
   package enum Shown: Sendable, Hashable {

@@ -33,6 +33,8 @@ package struct ReportEdit: Sendable, Hashable {
   package var platform: String
   /// The generation of the bundle.
   package var generation: Int64
+  /// The element, where the words beside the verdict may quote it.
+  var element: JSONObject?
   /// The number of the device within the ledger: the report's own name for a lineage.
   package var device: Int64
 }
@@ -96,6 +98,7 @@ extension StateDatabase {
       """
     ) { row in
       let detail = OutcomeDetail(json: try parse(row.text(2), "an outcome"))
+      let element = Array(row.bytes(11))
       edits.append(
         ReportEdit(
           number: row.integer(0), verdict: Verdict(rawValue: row.text(1) ?? "") ?? .failed,
@@ -103,8 +106,10 @@ extension StateDatabase {
           soup: row.text(5) ?? "", soupEntryID: row.integer(6),
           operation: EditOperation(rawValue: row.text(7) ?? "") ?? .update, sobject: row.text(8),
           recordID: detail.recordID ?? row.text(9), localID: row.text(10),
-          title: Self.title(Array(row.bytes(11))), source: row.text(12) ?? "",
-          platform: row.text(13) ?? "", generation: row.integer(14), device: row.integer(15)))
+          title: Self.title(element), source: row.text(12) ?? "",
+          platform: row.text(13) ?? "", generation: row.integer(14),
+          element: detail.message == nil ? nil : (try? JSONValue(parsing: element))?.object,
+          device: row.integer(15)))
     }
     return edits
   }

@@ -112,6 +112,25 @@ struct ReportTests {
     }
   }
 
+  @Test func `the org's words do not tell a masked value`() async throws {
+    let day = try FieldDay()
+    try day.handBack([
+      day.created("contacts", "Contact", "local_1", ["LastName": "Kid", "Email": "canary.one"])
+    ])
+    day.server.faults.add(
+      .writes, nth: 1, times: 9,
+      .status(400, code: "INVALID_EMAIL_ADDRESS", message: "Email: no address: canary.one"))
+    #expect(day.verdicts(try await day.run()) == "failed 1")
+    let model = try Self.model(day)
+    for format in ReportFormats.all {
+      for file in format.files(model, ReportOptions(mask: ["email"])) {
+        #expect(!String(decoding: file.bytes, as: UTF8.self).contains("canary.one"))
+      }
+    }
+    #expect(Self.text(JSONReport.self, model, .init(mask: ["email"])).contains("no address: •••"))
+    #expect(Self.text(JSONReport.self, model).contains("no address: canary.one"))
+  }
+
   @Test func `reports are written under their names, without remains`() async throws {
     let day = try await Self.day()
     let directory = TemporaryDirectory("report")
