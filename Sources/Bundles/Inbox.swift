@@ -166,15 +166,42 @@ package struct Inbox: Sendable {
     }
   }
 
+  /// Removes a file that is taken.
+  ///
+  /// It leaves the candidates first and in one step: alone, without its log, it would be an older
+  /// state of its device; and a log alone would be taken for that of the next file of the name.
   private func discard(_ path: String) throws {
+    let place = Files.parent(of: path) ?? "."
+    let marker = place + "/" + Inbox.marker + Files.name(of: path)
+    try Files.rename(path, to: marker)
+    try DurableFile.synchronize(directory: place)
+    try removeCompanions(of: path)
+    try Files.remove(marker)
+    try DurableFile.synchronize(directory: place)
+  }
+
+  /// What the name of a taken file begins with while its companions are removed.
+  private static let marker = ".taken-"
+
+  private func removeCompanions(of path: String) throws {
     for companion in ["-wal", "-shm", "-journal"] { try Files.remove(path + companion) }
-    try Files.remove(path)
-    try DurableFile.synchronize(directory: Files.parent(of: path) ?? ".")
+  }
+
+  /// Ends what an interrupted run began to remove.
+  private func removeTaken() throws {
+    guard Files.isDirectory(directory) else { return }
+    for name in try Files.list(directory) where name.hasPrefix(Inbox.marker) {
+      let path = directory + "/" + name.dropFirst(Inbox.marker.count)
+      // With another file of the name the companions may be its own.
+      if !Files.exists(path) { try removeCompanions(of: path) }
+      try Files.remove(directory + "/" + name)
+    }
   }
 
   /// What an interrupted run left in `processing`, oldest first; half-made directories are removed.
   package func unfinished() throws(BundleError) -> [TakenReturn] {
     try BundleError.mapping {
+      try removeTaken()
       guard Files.isDirectory(processing) else { return [] }
       var found: [TakenReturn] = []
       for name in try Files.list(processing) {
