@@ -98,8 +98,11 @@ extension PipelineRun {
   ) throws -> Manifest {
     let entries = record.entries(of: platform) + (global?.entries(of: platform) ?? [])
     let created = max(record.created, global?.created ?? 0)
-    let includes = try state.includes(snapshotID: record.snapshot).map {
-      Manifest.Include(stampID: $0.stampID, install: $0.install, handback: Int($0.handback))
+    // Not those that were settled since: their edits are in the org and not in these stores.
+    let includes = try [record.snapshot, SnapshotID.global].flatMap { id in
+      try (state.snapshotRow(id: id)?.included ?? []).map {
+        Manifest.Include(stampID: $0.stampID, install: $0.install, handback: Int($0.handback))
+      }
     }
     let isIntegration = pipeline.prime.fetchAs == .integration
     return Manifest(

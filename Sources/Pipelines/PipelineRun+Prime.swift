@@ -52,6 +52,7 @@ extension PipelineRun {
     return SnapshotWork(
       user: user, pipeline: pipeline, data: data, run: self.row.id, now: now,
       organizationID: try state.organizationID ?? "", stampKey: try state.stampKey,
+      settled: try state.includes(snapshotID: user.id),
       listIDs: dueListings(row), allowsAllDeletes: options.allowsAllDeletes, report: report)
   }
 
@@ -120,6 +121,7 @@ extension PipelineRun {
     row.ghostRuns = .object(runs)
     row.username = output.user.username
     row.generation = Int64(output.generation)
+    row.included = output.settled
     try state.save(row)
   }
 }

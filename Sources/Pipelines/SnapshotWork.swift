@@ -1,6 +1,7 @@
 import Bundles
 import JSON
 import MobileSync
+import Reconciliation
 import Salesforce
 import SmartStore
 import System
@@ -14,6 +15,8 @@ struct SnapshotWork: Sendable {
   let now: Int64
   let organizationID: String
   let stampKey: [UInt8]
+  /// The returns that are settled before anything is fetched.
+  let settled: [IncludedReturn]
   /// The `soql` syncs whose ids are to be listed whole.
   let listIDs: Set<String>
   let allowsAllDeletes: Bool
@@ -25,6 +28,8 @@ struct SnapshotWork: Sendable {
     /// The newest generation, made by this run or not; 0 where there is none.
     let generation: Int
     let outcome: PrimeOutcome
+    /// The returns whose edits are in what was fetched.
+    let settled: [IncludedReturn]
   }
 
   var isGlobal: Bool { user.id == SnapshotID.global }
@@ -71,7 +76,9 @@ struct SnapshotWork: Sendable {
       try? Files.remove(temporary)
       throw error
     }
-    return Output(user: user, generation: newest + (outcome.changed ? 1 : 0), outcome: outcome)
+    return Output(
+      user: user, generation: newest + (outcome.changed ? 1 : 0), outcome: outcome,
+      settled: settled)
   }
 
   // MARK: what goes in

@@ -26,6 +26,24 @@ package struct IncludedReturn: Sendable, Hashable {
   package var install: String
   /// The hand-back, the highest of the installation that is settled.
   package var handback: Int64
+
+  var json: JSONValue {
+    [
+      "stampId": .string(stampID), "install": .string(install),
+      "handback": .number(String(handback)),
+    ]
+  }
+
+  init(stampID: String, install: String, handback: Int64) {
+    (self.stampID, self.install, self.handback) = (stampID, install, handback)
+  }
+
+  init?(json: JSONValue) {
+    guard let stampID = json["stampId"]?.string, let install = json["install"]?.string,
+      let handback = json["handback"]?.int
+    else { return nil }
+    self.init(stampID: stampID, install: install, handback: handback)
+  }
 }
 
 extension StateDatabase {
@@ -83,22 +101,32 @@ extension StateDatabase {
     }
   }
 
-  /// The settled returns of a snapshot's bundles.
+  /// The settled returns of a snapshot's bundles: what a device may install over.
   ///
-  /// Of each installation the latest hand-back all of whose edits need nothing more. An app that does not count its hand-backs could not know
+  /// Of each installation the latest hand-back up to which all edits need nothing more, those of
+  /// forks and of stores that came back by themselves too. What a later hand-back of the lineage has
+  /// of a soup stands for the earlier ones. An app that does not count its hand-backs could not know
   /// itself in the list and is left out.
   package func includes(snapshotID: String) throws -> [IncludedReturn] {
     let rows = try connection.all(
       """
-      SELECT stamp_id, install, max(handback) FROM returned r
-      WHERE snapshot_id = \(snapshotID) AND install IS NOT NULL AND handback IS NOT NULL
+      SELECT r.stamp_id, r.install, max(r.handback) FROM returned r
+      WHERE r.snapshot_id = \(snapshotID) AND r.install IS NOT NULL AND r.handback IS NOT NULL
         AND NOT EXISTS (
-          WITH RECURSIVE holder(id, next, verdict) AS (
-            SELECT id, superseded_by, verdict FROM edit WHERE return_id = r.id
-            UNION
-            SELECT e.id, e.superseded_by, e.verdict FROM edit e JOIN holder h ON e.id = h.next)
-          SELECT 1 FROM holder WHERE verdict IS NULL OR verdict NOT IN (\(list: Self.settled)))
-      GROUP BY stamp_id, install ORDER BY stamp_id, install
+          SELECT 1 FROM returned q JOIN edit f ON f.return_id = q.id
+          WHERE q.stamp_id = r.stamp_id AND q.install = r.install
+            AND coalesce(q.handback, r.handback) <= r.handback
+            AND NOT EXISTS (
+              SELECT 1 FROM returned l JOIN returned_soup s ON s.return_id = l.id
+              WHERE l.lineage_id = q.lineage_id AND l.handback > q.handback
+                AND l.handback <= r.handback AND s.store = f.store AND s.soup = f.soup)
+            AND EXISTS (
+              WITH RECURSIVE holder(id, next, verdict) AS (
+                SELECT f.id, f.superseded_by, f.verdict
+                UNION
+                SELECT e.id, e.superseded_by, e.verdict FROM edit e JOIN holder h ON e.id = h.next)
+              SELECT 1 FROM holder WHERE verdict IS NULL OR verdict NOT IN (\(list: Self.settled))))
+      GROUP BY r.stamp_id, r.install ORDER BY r.stamp_id, r.install
       """)
     return rows.map {
       IncludedReturn(

@@ -99,7 +99,7 @@ package final class StateDatabase {
     guard
       let row = try connection.first(
         """
-        SELECT id, user_id, username, generation, cursors, ghost_runs, definitions_hash
+        SELECT id, user_id, username, generation, cursors, ghost_runs, definitions_hash, included
         FROM snapshot WHERE id = \(id)
         """)
     else { return nil }
@@ -107,7 +107,9 @@ package final class StateDatabase {
       id: row[0].text ?? "", userID: row[1].text, username: row[2].text,
       generation: row[3].integer ?? 0, cursors: try parse(row[4].text, "a snapshot's cursors"),
       ghostRuns: try parse(row[5].text, "a snapshot's ghost runs"),
-      definitionsHash: row[6].text ?? "")
+      definitionsHash: row[6].text ?? "",
+      included: (try parse(row[7].text, "a snapshot's returns").array ?? []).compactMap(
+        IncludedReturn.init(json:)))
   }
 
   /// Every snapshot, by id.
@@ -120,10 +122,12 @@ package final class StateDatabase {
     try connection.run(
       """
       INSERT INTO snapshot VALUES (\(row.id), \(row.userID), \(row.username), \(row.generation),
-        \(row.cursors.text), \(row.ghostRuns.text), \(row.definitionsHash))
+        \(row.cursors.text), \(row.ghostRuns.text), \(row.definitionsHash),
+        \(JSONValue.array(row.included.map(\.json)).text))
       ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, username = excluded.username,
         generation = excluded.generation, cursors = excluded.cursors,
-        ghost_runs = excluded.ghost_runs, definitions_hash = excluded.definitions_hash
+        ghost_runs = excluded.ghost_runs, definitions_hash = excluded.definitions_hash,
+        included = excluded.included
       """)
   }
 
@@ -152,11 +156,15 @@ package struct SnapshotRow: Sendable, Hashable {
   package var ghostRuns: JSONValue
   /// The digest of the store and sync definitions.
   package var definitionsHash: String
+  /// The returns that were settled when the last prime began: what they brought to the org is in
+  /// what it fetched.
+  package var included: [IncludedReturn]
 
   /// A row.
   package init(
     id: String, userID: String?, username: String?, generation: Int64 = 0,
-    cursors: JSONValue = [:], ghostRuns: JSONValue = [:], definitionsHash: String = ""
+    cursors: JSONValue = [:], ghostRuns: JSONValue = [:], definitionsHash: String = "",
+    included: [IncludedReturn] = []
   ) {
     self.id = id
     self.userID = userID
@@ -165,5 +173,6 @@ package struct SnapshotRow: Sendable, Hashable {
     self.cursors = cursors
     self.ghostRuns = ghostRuns
     self.definitionsHash = definitionsHash
+    self.included = included
   }
 }

@@ -17,7 +17,8 @@ enum StateSchema {
 
     CREATE TABLE snapshot (
       id TEXT PRIMARY KEY, user_id TEXT, username TEXT, generation INTEGER NOT NULL,
-      cursors TEXT NOT NULL, ghost_runs TEXT NOT NULL, definitions_hash TEXT NOT NULL)
+      cursors TEXT NOT NULL, ghost_runs TEXT NOT NULL, definitions_hash TEXT NOT NULL,
+      included TEXT NOT NULL)
       STRICT, WITHOUT ROWID;
 
     CREATE TABLE lineage (
