@@ -223,6 +223,11 @@ package struct Proof: Sendable {
         .contradiction, "\(name) is a \(scope.rawValue) store, and the pipeline issues none",
         mend: "add the store to the pipeline file again, or hand it to the pipeline that issued it")
     }
+    guard best.shared > 0 else {
+      throw Refusal(
+        .contradiction, "\(name) has none of the soups of the pipeline's \(scope.rawValue) stores",
+        mend: "add its soups to the store's schema again, or hand back the whole bundle")
+    }
     let isTied = ranked.count > 1 && ranked[1].shared == best.shared
     let note =
       isTied

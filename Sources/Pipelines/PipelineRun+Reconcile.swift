@@ -6,7 +6,13 @@ import System
 extension PipelineRun {
   /// Sends the open edits of every ingested return, and writes the report.
   func reconcile() async throws {
-    if let retry = options.retry { try reopen(retry) }
+    if let retry = options.retry {
+      if options.isDryRun {
+        summary.plan.append("reconcile: take up the edits of run \(retry.run) again")
+      } else {
+        try reopen(retry)
+      }
+    }
     let reconciler = try reconciler()
     if options.isDryRun { return plan(try await reconciler.plan()) }
     let result = try await reconciler.run(row)

@@ -105,7 +105,10 @@ package final class PipelineRun {
     var now = Clock.wallMilliseconds()
     if needsOrg {
       let session = try await access.anySession()
-      try state.pinOrganization(id: session.identity.organizationID)
+      let isPinned = try state.organizationID != nil
+      if isPinned || !options.isDryRun {
+        try state.pinOrganization(id: session.identity.organizationID)
+      }
       if let pinned = pipeline.org.id, pinned != session.identity.organizationID {
         throw StateError.foreignOrganization(
           pinned: pinned, found: session.identity.organizationID)
@@ -136,8 +139,11 @@ package final class PipelineRun {
   }
 
   private func end() throws -> RunSummary {
-    if try !state.unsettledEdits().isEmpty { summary.findings.insert(.unsettledEdits) }
     if options.isDryRun { return summary }
+    // Of this run: what earlier ones reported stands in their reports, and in the status.
+    if summary.verdicts.contains(where: { !$0.key.isSettled && $0.value > 0 }) {
+      summary.findings.insert(.unsettledEdits)
+    }
     try state.endRun(id: row.id, exitStatus: summary.exitStatus, summary: summary.json.text)
     return summary
   }

@@ -21,16 +21,15 @@ struct ReturnReading {
     to contents: inout ReturnContents
   ) throws {
     let key = StoreKey(scope: proved.scope.rawValue, storeName: proved.storeName)
-    guard
-      let settings = pipeline.stores.first(where: {
-        $0.scope.rawValue == proved.scope.rawValue && $0.storeName == proved.storeName
-      })
-    else { return }
+    let settings = pipeline.stores.first {
+      $0.scope.rawValue == proved.scope.rawValue && $0.storeName == proved.storeName
+    }
     let store = try Store(untrusted: proved.path)
     defer { try? store.close() }
-    let soups = settings.schema.soups.filter { !proved.missingSoups.contains($0.soupName) }
+    let soups = try Set(settings?.schema.soups.map(\.soupName) ?? [])
+      .union(issuedSoups(proved, platform)).subtracting(proved.missingSoups)
     var reading = try EditReader.read(
-      store: store, key: key, soups: soups.map { self.soup($0.soupName, in: settings) },
+      store: store, key: key, soups: soups.sorted().map { soup($0, in: settings) },
       witnesses: Set(witnesses.filter { $0.store == key }), recordMiB: pipeline.inbox.recordMiB)
     try addBases(to: &reading.edits, proved)
     contents.edits += reading.edits
@@ -38,9 +37,21 @@ struct ReturnReading {
     contents.totals.merge(reading.totals) { $1 }
   }
 
+  /// The soups that the store was issued with: what a device edited in one that has left the
+  /// configuration since is reported, not forgotten.
+  private func issuedSoups(_ proved: ProvedStore, _ platform: Platform) throws -> Set<String> {
+    let directory = SnapshotDirectory(path: data.snapshot(proved.stamp.user))
+    guard try directory.generations().contains(proved.stamp.generation) else { return [] }
+    let entries = try directory.record(of: proved.stamp.generation).entries(of: platform)
+    let issued = entries.first {
+      $0.scope == proved.scope && $0.storeName == proved.storeName
+    }
+    return Set(issued?.counts.keys.map { $0 } ?? []).intersection(proved.unknownSoups)
+  }
+
   /// A soup with the members that its sync up names.
-  private func soup(_ name: String, in settings: StoreSettings) -> SoupReading {
-    for sync in settings.reconciled where sync.soupName == name {
+  private func soup(_ name: String, in settings: StoreSettings?) -> SoupReading {
+    for sync in settings?.reconciled ?? [] where sync.soupName == name {
       guard case .syncUp(let target) = sync.target else { continue }
       return SoupReading(
         soup: name, idField: target.fields.idFieldName,

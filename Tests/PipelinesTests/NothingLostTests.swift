@@ -1,0 +1,104 @@
+import Bundles
+import JSON
+import Pipelines
+import Reconciliation
+import Rehearsal
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// Edits that could be installed over, forgotten, or told of in the wrong way.
+@Suite struct NothingLostTests {
+  let world: World
+
+  init() throws { world = try World() }
+
+  private func includes(_ name: String) throws -> [Manifest.Include] {
+    try BundleReader.inspect(world.bundle(name)).includes
+  }
+
+  @Test func `a bundle includes a return only when what it brought was fetched again`() async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0150"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    let sent = try await world.run(.ingest, .reconcile, .pack)
+    #expect(sent.verdicts == [.updated: 1])
+    #expect(try includes("ada") == [])
+    try await world.run()
+    #expect(try includes("ada").map(\.handback) == [1])
+    #expect(try includes("ben") == [])
+  }
+
+  @Test func `edits of a soup that has left the configuration are reported`() async throws {
+    try await world.run()
+    let device = try world.device("ada")
+    let contact = try #require(try world.ids("contacts", on: device).first)
+    try device.edit("contacts", id: contact, ["Phone": "+1 555 0153"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    try removeContacts()
+    let pipeline = try PipelineFile.read(path: world.pipeline.file, variables: world.variables)
+    var options = RunOptions()
+    options.stages = [.ingest, .reconcile]
+    let summary = try await PipelineRun.execute(
+      pipeline, root: world.root, variables: world.variables, options: options, report: { _ in })
+    #expect(summary.verdicts == [.notConfigured: 1])
+  }
+
+  private func removeContacts() throws {
+    let place = world.directory.file("pipelines/demo")
+    for file in ["userstore.json", "usersyncs.json"] {
+      let value = try JSONValue(parsing: try Files.read(place + "/" + file))
+      try DurableFile.write(without("contacts", value).bytes, to: place + "/" + file)
+    }
+  }
+
+  private func without(_ soup: String, _ value: JSONValue) -> JSONValue {
+    switch value {
+    case .array(let elements):
+      .array(elements.filter { $0["soupName"]?.string != soup }.map { without(soup, $0) })
+    case .object(let members):
+      .object(
+        members.reduce(into: JSONObject()) { $0[$1.name] = without(soup, $1.value) })
+    default: value
+    }
+  }
+
+  @Test func `a dry run leaves a run that died to be resumed`() async throws {
+    try await world.run()
+    let died = try withState {
+      try $0.beginRun(pipeline: "demo", now: world.org.now(), configHash: "c", host: "h")
+    }
+    let before = try withState { try $0.runs() }
+    let summary = try await world.run { $0.isDryRun = true }
+    #expect(summary.findings == [])
+    #expect(try withState { try $0.runs() } == before)
+    #expect(try await world.run().run == died.id)
+  }
+
+  private func withState<T>(_ body: (StateDatabase) throws -> T) throws -> T {
+    let state = try StateDatabase(path: world.data.state)
+    defer { state.close() }
+    return try body(state)
+  }
+
+  @Test func `a conflict is found by the run that reports it, not by every later one`() async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0151"], now: world.org.now())
+    _ = world.org.update(
+      "Account", id: account, ["Phone": "+1 555 0152"], as: try world.user("admin"))
+    try world.handBack(device, as: "ada.sqlite")
+    let first = try await world.run()
+    #expect(first.verdicts == [.conflict: 1])
+    #expect(first.findings == [.unsettledEdits])
+    let second = try await world.run()
+    #expect(second.findings == [])
+    #expect(try includes("ada") == [])
+  }
+}
