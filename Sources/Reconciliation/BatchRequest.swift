@@ -25,19 +25,19 @@ struct BatchRequest {
 
   /// Sends a batch; one answer for each of its rows, in their order.
   func send(_ batch: SendBatch) async throws(OrgError) -> [RowAnswer] {
+    let results: [SaveResult]
     switch batch.action {
-    case .create: return try await session.create(batch.sends.map(Self.record)).map(Self.answer)
-    case .delete:
-      return try await session.delete(batch.sends.compactMap(\.recordID)).map(Self.answer)
+    case .create: results = try await session.create(batch.sends.map(Self.record))
+    case .delete: results = try await session.delete(batch.sends.map { $0.recordID ?? "" })
     case .upsert:
       let field = batch.sends[0].externalField ?? ""
-      return try await session.upsert(
-        batch.sobject, externalIDField: field, batch.sends.map(Self.record)
-      ).map(Self.answer)
+      results = try await session.upsert(
+        batch.sobject, externalIDField: field, batch.sends.map(Self.record))
     case .update:
       if batch.sends[0].isConditional(options) { return try await conditional(batch) }
-      return try await session.update(batch.sends.map(Self.record)).map(Self.answer)
+      results = try await session.update(batch.sends.map(Self.record))
     }
+    return zip(batch.sends, results).map { Self.answer($1, to: $0) }
   }
 
   /// Updates that hold only while the record bears the date it was compared with.
@@ -72,10 +72,16 @@ struct BatchRequest {
     return JSONValue.object(record).bytes
   }
 
-  private static func answer(_ result: SaveResult) -> RowAnswer {
+  private static func answer(_ result: SaveResult, to send: PlannedSend) -> RowAnswer {
     if result.success {
-      let id = result.id.map { RecordID($0)?.text18 ?? $0 }
-      return .done(id: id, created: result.created)
+      // A success that does not name its record, or names another, tells nothing of this one: its
+      // id would be lost, or the wrong record taken for it.
+      switch (result.id.flatMap { RecordID($0)?.text18 }, send.recordID) {
+      case (nil, nil): return .unknown("the org said it was done and named no record")
+      case (let id?, let meant?) where id != meant:
+        return .unknown("the org said it was done to another record")
+      case (let id, let meant): return .done(id: id ?? meant, created: result.created)
+      }
     }
     guard let error = result.errors.first else {
       return .refused(code: nil, message: "the org gave no reason", fields: [])

@@ -31,10 +31,43 @@ package enum FieldValue {
     return .string(String(String.UnicodeScalarView(lines)))
   }
 
+  /// Compares digit by digit: an org keeps 18 of them, a floating-point number not even 17.
   private static func isSameNumber(_ one: JSONValue, _ other: JSONValue) -> Bool {
-    if let left = one.int, let right = other.int { return left == right }
-    guard let left = one.double, let right = other.double else { return false }
-    return left == right
+    guard case .number(let left) = one, case .number(let right) = other else { return false }
+    return Decimal(left) == Decimal(right)
+  }
+
+  /// A JSON number's value, whatever form it was written in.
+  private struct Decimal: Equatable {
+    private var isNegative = false
+    /// The digits without zeros at either end; none for zero.
+    private var digits: [UInt8] = []
+    /// Where the point stands, counted from the first digit.
+    private var point = 0
+
+    init(_ literal: String) {
+      var written: [UInt8] = []
+      var whole: Int?
+      var exponent = 0
+      var bytes = Array(literal.utf8)[...]
+      while let byte = bytes.popFirst() {
+        switch byte {
+        case UInt8(ascii: "-"): isNegative = true
+        case UInt8(ascii: "."): whole = written.count
+        case UInt8(ascii: "e"), UInt8(ascii: "E"):
+          let text = String(decoding: bytes, as: UTF8.self)
+          // Beyond that nothing but the sign of the exponent tells numbers apart.
+          exponent = Int(text) ?? (text.hasPrefix("-") ? -(1 << 40) : 1 << 40)
+          bytes = []
+        default: written.append(byte)
+        }
+      }
+      let zeros = written.prefix { $0 == UInt8(ascii: "0") }.count
+      point = (whole ?? written.count) - zeros + min(max(exponent, -(1 << 40)), 1 << 40)
+      digits = Array(written.dropFirst(zeros))
+      while digits.last == UInt8(ascii: "0") { digits.removeLast() }
+      if digits.isEmpty { (isNegative, point) = (false, 0) }
+    }
   }
 
   private static func isSameDate(_ one: String, _ other: String) -> Bool {

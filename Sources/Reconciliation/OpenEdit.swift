@@ -22,6 +22,8 @@ struct OpenEdit {
   var base: BaseRecord?
   var finding: String?
   var unorderedWith: Int64?
+  /// The Id of the record that we made anew in place of a deleted one.
+  var remadeID: String?
 
   /// A record that a device made.
   struct Creation {
@@ -39,7 +41,9 @@ struct OpenEdit {
   }
 
   /// The record's Id in the org, as far as it has one.
-  var recordID: String? { creation?.recordID ?? serverID ?? creation?.deviceRecordID }
+  var recordID: String? {
+    remadeID ?? creation?.recordID ?? serverID ?? creation?.deviceRecordID
+  }
 
   var soup: SoupKey { SoupKey(store: row.store, soup: row.soup) }
 

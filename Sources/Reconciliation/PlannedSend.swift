@@ -18,6 +18,8 @@ struct PlannedSend {
   var externalValue: String?
   /// Creations whose ids the payload waits for.
   var needs: Set<Int64> = []
+  /// The fields that those ids go into.
+  var waiting: Set<String> = []
   /// The first level at which it may go: after parents that this run made before it died.
   var floor = 0
   var level = 0

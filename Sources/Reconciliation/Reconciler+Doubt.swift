@@ -90,7 +90,7 @@ extension Reconciler {
       return operation.action == .delete ? nil : written
     case .notDone:
       // Once in a run; an org that swallows every answer must not keep us here.
-      guard operation.attempt <= 1 || redone.insert(operation.editID).inserted else {
+      guard resent.insert(operation.editID).inserted else {
         try inDoubt(operation, "the org answered none of the attempts")
         return nil
       }

@@ -42,8 +42,8 @@ extension Reconciler {
     try sends.compactMap { send in
       if send.needs.isEmpty { return send }
       var send = send
-      for (name, value) in send.payload {
-        guard let local = value.string, LocalFields.isLocalID(local) else { continue }
+      for name in send.waiting.sorted() {
+        let local = send.payload[name]?.string ?? ""
         let creation = try state.creation(
           stampID: send.edit.stampID, localID: local, lineage: send.edit.lineage)
         guard let id = creation?.recordID else {
@@ -303,10 +303,11 @@ extension Reconciler {
         try state.connection.transaction {
           for operation in group {
             let record = operation.recordID.flatMap { found[$0] } ?? [:]
-            // Somebody else wrote in between: what stands there is not ours.
+            // Somebody else wrote in between: what stands there is not ours. Who has seen that date
+            // has seen our write all the same.
             let isOurs = record["LastModifiedById"]?.string == access.session.identity.userID
-            let date = isOurs ? record["LastModifiedDate"]?.string : nil
-            try state.noteLeft(operation, date: date, fields: isOurs ? record : [:])
+            try state.noteLeft(
+              operation, date: record["LastModifiedDate"]?.string, fields: isOurs ? record : nil)
           }
         }
       } catch let error as OrgError {

@@ -27,6 +27,8 @@ package final class Reconciler {
   var summary = ReconcileSummary()
   /// Edits that were decided anew after the org's answer; each only once.
   var redone: Set<Int64> = []
+  /// Edits that got no answer, did not arrive and were sent again; each only once.
+  var resent: Set<Int64> = []
 
   /// A reconciler; `sessionFor` answers nil where the pipeline has no such login.
   package init(
@@ -50,6 +52,7 @@ package final class Reconciler {
     self.run = run
     summary = ReconcileSummary()
     redone = []
+    resent = []
     try state.connection.transaction {
       try state.reopenWaiting(run: run.id)
       try state.settleSuperseded(run: run.id)
@@ -157,13 +160,16 @@ package final class Reconciler {
   func access(to snapshotID: String) async throws -> OrgRecords? {
     try checkDeadline()
     let integration = try await session(.integration)
-    guard options.sendAs == .user, snapshotID != "global",
-      let username = try state.snapshotRow(id: snapshotID)?.username
-    else { return integration.map { OrgRecords(session: $0, integration: $0) } }
+    guard options.sendAs == .user, snapshotID != "global" else {
+      return integration.map { OrgRecords(session: $0, integration: $0) }
+    }
+    // A user whom the ledger does not know, or whose name is somebody else's by now: in other hands
+    // the edits would do what their user may not.
+    guard let username = try state.snapshotRow(id: snapshotID)?.username else { return nil }
     do {
-      guard let own = try await session(.user(username: username, id: snapshotID)) else {
-        return nil
-      }
+      guard let own = try await session(.user(username: username, id: snapshotID)),
+        own.identity.userID == snapshotID
+      else { return nil }
       return OrgRecords(session: own, integration: integration)
     } catch let error as OrgError
       where error.kind == .authentication && options.onInactiveUser == .integration

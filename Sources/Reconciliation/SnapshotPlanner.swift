@@ -83,7 +83,7 @@ struct SnapshotPlanner {
   private func clash(_ edit: OpenEdit) throws -> Settlement? {
     let claims: [RecordClaim]
     if let recordID = edit.recordID {
-      claims = try state.claims(recordID: recordID)
+      claims = try state.claims(recordID: recordID, formerID: edit.serverID)
     } else if let creation = edit.creation {
       claims = try state.claims(creationID: creation.id)
     } else {
@@ -251,7 +251,7 @@ struct SnapshotPlanner {
       send.externalValue = candidate.element[field].flatMap(Self.text)
       send.payload[field] = nil
     }
-    if let missing = try resolveReferences(&send) {
+    if let missing = try await resolveReferences(&send) {
       plan.settled.append((edit, Settlement(.blocked, .because(missing))))
       return
     }
@@ -260,9 +260,11 @@ struct SnapshotPlanner {
   }
 
   /// Replaces local ids by the ids that their records got, and notes those that have none yet.
-  private func resolveReferences(_ send: inout PlannedSend) throws -> String? {
+  private func resolveReferences(_ send: inout PlannedSend) async throws -> String? {
     for (name, value) in send.payload {
-      guard let local = value.string, LocalFields.isLocalID(local) else { continue }
+      guard let local = value.string, LocalFields.isLocalID(local),
+        try await mayRefer(name, of: send.sobject)
+      else { continue }
       guard
         let creation = try state.creation(
           stampID: send.edit.stampID, localID: local, lineage: send.edit.lineage)
@@ -274,9 +276,21 @@ struct SnapshotPlanner {
         }
       } else if options.orderParentsFirst {
         send.needs.insert(creation.id)
+        send.waiting.insert(name)
       }
     }
     return nil
+  }
+
+  /// Says whether a field may hold an Id: a text that begins like a local id is a text.
+  private func mayRefer(_ name: String, of sobject: String) async throws -> Bool {
+    do {
+      guard let field = try await records.describe(sobject).field(name) else { return true }
+      return field.type == "reference" || field.type == "id"
+    } catch {
+      guard Self.isAboutTheObject(error) else { throw error }
+      return true
+    }
   }
 
   /// What the integration user creates belongs to the snapshot's user.

@@ -39,7 +39,10 @@ extension StateDatabase {
     SELECT e.store, e.soup, e.entry_id, e.id, e.return_id, e.lineage_id, r.handback,
       r.arrived_ms, r.issued_ms, r.stamp_id, e.operation, e.sobject, e.record_id, e.local_id,
       e.creation_id, c.record_id, c.device_record_id, e.modification_date, e.content,
-      e.element, e.base, e.finding, e.unordered_with, r.snapshot_id
+      e.element, e.base, e.finding, e.unordered_with, r.snapshot_id,
+      (SELECT o.result_id FROM edit f JOIN operation o ON o.edit_id = f.id
+        WHERE (f.record_id = e.record_id OR f.creation_id = e.creation_id)
+          AND o.action IN ('create', 'upsert') AND o.state = 'done' ORDER BY o.id DESC LIMIT 1)
     FROM edit e JOIN returned r ON r.id = e.return_id LEFT JOIN creation c ON c.id = e.creation_id
     """
 
@@ -59,7 +62,7 @@ extension StateDatabase {
       serverID: row.text(12), localID: row.text(13), creation: creation,
       modificationDate: row.text(17), content: row.text(18) ?? "", element: Array(row.bytes(19)),
       base: row.text(20).flatMap(StoredBase.base), finding: row.text(21),
-      unorderedWith: integer(22))
+      unorderedWith: integer(22), remadeID: row.text(24))
   }
 
   // MARK: outcomes
@@ -156,8 +159,9 @@ extension StateDatabase {
 
   // MARK: what others did
 
-  /// Every claim on a record: by its Id, or by the Id that a creation got.
-  func claims(recordID: String) throws -> [RecordClaim] {
+  /// Every claim on a record: by its Id, by the Id that a creation got, or by that of the deleted
+  /// record in whose place it was made.
+  func claims(recordID: String, formerID: String?) throws -> [RecordClaim] {
     let rows = try connection.all(
       """
       SELECT e.id, e.lineage_id, r.handback, r.arrived_ms, e.verdict,
@@ -165,9 +169,10 @@ extension StateDatabase {
           WHERE o.edit_id = e.id AND o.state = 'done' ORDER BY o.id DESC LIMIT 1), e.state
       FROM edit e JOIN returned r ON r.id = e.return_id
       WHERE e.operation <> 'synced' AND e.finding IS NULL AND e.id IN (
-        SELECT id FROM edit WHERE record_id = \(recordID)
+        SELECT id FROM edit WHERE record_id IN (\(recordID), \(formerID))
         UNION SELECT f.id FROM creation c JOIN edit f ON f.creation_id = c.id
-          WHERE c.record_id = \(recordID))
+          WHERE c.record_id = \(recordID)
+        UNION SELECT edit_id FROM operation WHERE result_id = \(recordID) AND state = 'done')
       ORDER BY e.id
       """)
     return rows.map(Self.claim)
@@ -204,9 +209,10 @@ extension StateDatabase {
       WHERE o.result_id = \(recordID) AND o.state = 'done' ORDER BY o.id DESC
       """)
     for row in rows where ancestry.owns(lineage: row[0].integer ?? 0, handback: row[1].integer) {
-      guard let date = row[2].text else { return nil }
+      guard let date = row[2].text, let fields = try parse(row[3].text, "a write").object
+      else { return nil }
       return BaseRule.OwnWrite(
-        date: date, fields: try parse(row[3].text, "a write").object ?? [:],
+        date: date, fields: fields,
         sent: try parse(row[4].text, "a write").object ?? [:])
     }
     return nil

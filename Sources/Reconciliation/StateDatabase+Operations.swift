@@ -102,12 +102,13 @@ extension StateDatabase {
     try connection.run("UPDATE operation SET state = \(state) WHERE id = \(operation.id)")
   }
 
-  /// Notes what a write left in the org.
-  func noteLeft(_ operation: OperationRow, date: String?, fields: JSONObject) throws {
+  /// Notes what a write left in the org; no fields where somebody else wrote since.
+  func noteLeft(_ operation: OperationRow, date: String?, fields: JSONObject?) throws {
     try connection.run(
       """
       UPDATE operation SET server_date = \(date),
-        left_values = \(JSONValue.object(fields).text) WHERE id = \(operation.id)
+        left_values = \((fields.map { .object($0) } ?? JSONValue.null).text)
+      WHERE id = \(operation.id)
       """)
   }
 
@@ -164,6 +165,7 @@ extension StateDatabase {
     try connection.integer(
       """
       SELECT 1 FROM creation WHERE record_id = \(recordID) OR device_record_id = \(recordID)
+      UNION ALL SELECT 1 FROM operation WHERE result_id = \(recordID) AND state = 'done' LIMIT 1
       """) != nil
   }
 

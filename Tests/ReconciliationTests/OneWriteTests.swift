@@ -1,0 +1,119 @@
+import HTTP
+import JSON
+import LocalOrg
+import Reconciliation
+import Testing
+
+/// An edit is written once, to the record that is meant, by whom it belongs to.
+struct OneWriteTests {
+  private static let noID = ServerResponse.json(200, #"[{"success":true,"errors":[]}]"#)
+
+  @Test func `a create whose answer names no record is looked for`() async throws {
+    let day = try FieldDay()
+    let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
+    try day.handBack([edit], handback: 1)
+    day.server.faults.add(.writes, nth: 1, times: 1, .respond(Self.noID))
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == 1)
+  }
+
+  @Test func `an update that is answered with another record's id is found out`() async throws {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let other = try day.make("Account", ["Name": "Other"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    let answer = #"[{"id":"\#(other)","success":true,"errors":[]}]"#
+    day.server.faults.add(.writes, nth: 1, times: 1, .respond(.json(200, answer)))
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Account", id)["Phone"] == "2")
+  }
+
+  @Test func `an org that swallows every write leaves an update in doubt`() async throws {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    day.server.faults.add(.writes, nth: 1, times: 6, .drop(afterCommit: false))
+    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    #expect(day.writes.count <= 2)
+    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+  }
+
+  @Test func `a record that was made anew takes the device's later edits`() async throws {
+    let day = try FieldDay()
+    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
+    let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "5"])
+    _ = day.org.delete("Account", id: id, as: day.admin)
+    try day.handBack([edit], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    for (handback, phone) in [(Int64(2), "6"), (3, "7")] {
+      var later = edit
+      var element = try #require(try JSONValue(parsing: edit.element).object)
+      element["Phone"] = .string(phone)
+      later.element = JSONValue.object(element).bytes
+      later.lastModified += handback
+      try day.handBack([later], handback: handback)
+      #expect(day.verdicts(try await day.run()) == "updated 1")
+      #expect(try day.count("SELECT Id FROM Account WHERE Phone = '\(phone)'") == 1)
+    }
+    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Deleted'") == 1)
+  }
+
+  @Test func `two devices' edits of a record that was made anew clash`() async throws {
+    let day = try FieldDay()
+    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
+    let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
+    let ada = try day.edited("accounts", "Account", id, ["Phone": "5"])
+    let ben = try day.edited("accounts", "Account", id, ["Phone": "6"])
+    _ = day.org.delete("Account", id: id, as: day.admin)
+    try day.handBack([ada])
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    try day.handBack([ben], user: day.ben)
+    #expect(day.verdicts(try await day.run()) == "clash 1")
+    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Deleted'") == 1)
+  }
+
+  @Test func `edits of a user whom the ledger does not know are held`() async throws {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])], user: day.admin)
+    #expect(day.verdicts(try await day.run()) == "held 1")
+    #expect(day.writes.isEmpty)
+  }
+
+  @Test func `edits are held when the user's name is somebody else's now`() async throws {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.state.save(
+      SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    #expect(day.verdicts(try await day.run()) == "held 1")
+    #expect(day.writes.isEmpty)
+  }
+
+  @Test func `a text that begins like a local id is a text`() async throws {
+    let day = try FieldDay()
+    try day.handBack([
+      day.created("accounts", "Account", "local_1", ["Name": "local_heroes"])
+    ])
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'local_heroes'") == 1)
+  }
+
+  @Test func `what another wrote right after us does not make later edits clash for ever`()
+    async throws
+  {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    // The second retrieve reads back what was written.
+    let admin = day.admin
+    day.server.faults.add(
+      .kind(.retrieve), nth: 2, times: 1,
+      .mutate { org in _ = org.update("Account", id: id, ["Industry": "Energy"], as: admin) })
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    try day.handBack(
+      [try day.edited("accounts", "Account", id, ["Phone": "3"])], stamp: "next generation")
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+  }
+}
