@@ -15,7 +15,13 @@ extension PipelineRun {
     }
     let reconciler = try reconciler()
     if options.isDryRun { return plan(try await reconciler.plan()) }
-    let result = try await reconciler.run(row)
+    let result: ReconcileSummary
+    do {
+      result = try await reconciler.run(row)
+    } catch let error as CancellationError {
+      if try state.account(run: row.id).edits > 0 { try writeReport() }
+      throw error
+    }
     summary.verdicts = result.verdicts
     for warning in result.warnings { warn(warning) }
     if let interruption = result.interruption {

@@ -67,7 +67,12 @@ package final class Reconciler {
         try await reconcile(snapshotID, isFirst: passed.insert(snapshotID).inserted)
       }
     } catch let error as OrgError where error.kind == .cancelled {
+      try holdTheRest("the run was interrupted")
       throw CancellationError()
+    } catch let error as CancellationError {
+      // What this run wrote is to be reported; a run that failed is not gone on with.
+      try holdTheRest("the run was interrupted")
+      throw error
     } catch let error as OrgError {
       interrupt(error)
       try holdTheRest(error.description)

@@ -141,7 +141,7 @@ extension StateDatabase {
 
   /// How many edits this run had to account for and how many verdicts it gave; they are equal, or
   /// something is broken.
-  func account(run: String) throws -> (edits: Int, verdicts: [Verdict: Int]) {
+  package func account(run: String) throws -> (edits: Int, verdicts: [Verdict: Int]) {
     var verdicts: [Verdict: Int] = [:]
     for row in try connection.all(
       "SELECT verdict, count(*) FROM outcome WHERE run_id = \(run) GROUP BY verdict")

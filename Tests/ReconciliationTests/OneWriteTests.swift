@@ -116,4 +116,25 @@ struct OneWriteTests {
       [try day.edited("accounts", "Account", id, ["Phone": "3"])], stamp: "next generation")
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
+
+  @Test func `a run that is interrupted accounts for every edit`() async throws {
+    let day = try FieldDay()
+    day.options.strict = false
+    day.options.pause = { _ in throw CancellationError() }
+    let ids = try ["One", "Two"].map {
+      try day.make("Account", ["Name": .string($0), "Phone": "1"])
+    }
+    try day.handBack(
+      try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) })
+    let locked = #"""
+      {"success":false,"errors":[{"statusCode":"UNABLE_TO_LOCK_ROW","message":"m","fields":[]}]}
+      """#
+    let done = #"{"id":"\#(ids[0])","success":true,"errors":[]}"#
+    day.server.faults.add(
+      .writes, nth: 1, times: 1, .respond(.json(200, "[\(done),\(locked)]")))
+    await #expect(throws: CancellationError.self) { try await day.run() }
+    let run = try #require(try day.state.runs(limit: 1).first)
+    let model = try ReportModel(state: day.state, run: run.id)
+    #expect(model.counts == [.updated: 1, .held: 1])
+  }
 }
