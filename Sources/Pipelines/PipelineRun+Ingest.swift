@@ -11,6 +11,7 @@ extension PipelineRun {
     let inbox = Inbox(
       directory: data.inbox(pipeline.inbox.path), root: data.path,
       settleSeconds: pipeline.inbox.settleSeconds)
+    try checkSnapshot(options.asSnapshot)
     let candidates = try candidates(inbox)
     if options.isDryRun {
       for candidate in candidates {
@@ -63,7 +64,7 @@ extension PipelineRun {
     let taking = try inbox.take(
       candidate, now: Clock.wallMilliseconds(), keepsOriginal: !isInInbox)
     switch taking {
-    case .taken(let taken): try ingest(taken, inbox)
+    case .taken(let taken): try ingest(taken, inbox, as: options.asSnapshot)
     case .duplicate:
       summary.returns.known += 1
       report(.returnKnown(name: candidate.name))
@@ -71,11 +72,13 @@ extension PipelineRun {
     }
   }
 
-  private func ingest(_ taken: TakenReturn, _ inbox: Inbox) throws {
+  private func ingest(
+    _ taken: TakenReturn, _ inbox: Inbox, as snapshot: (id: String, generation: Int)? = nil
+  ) throws {
     let work = data.path + "/.tmp-proof-\(taken.sha256.prefix(16))"
     try Files.remove(work)
     do {
-      let proved = try Proof(try expectation()).prove(taken, in: work)
+      let proved = try Proof(try expectation(snapshot)).prove(taken, in: work)
       try record(proved, taken)
       try inbox.finish(taken)
     } catch let refusal as Refusal {
@@ -90,7 +93,9 @@ extension PipelineRun {
     try Files.remove(work)
   }
 
-  private func expectation() throws -> Proof.Expectation {
+  private func expectation(
+    _ snapshot: (id: String, generation: Int)?
+  ) throws -> Proof.Expectation {
     let limits = pipeline.inbox
     var expected = Proof.Expectation(
       org: try state.organizationID ?? "", pipeline: pipeline.name, key: try state.stampKey,
@@ -105,10 +110,23 @@ extension PipelineRun {
     expected.limits.ratio = Int64(limits.ratio)
     expected.limits.entryBytes = Int64(limits.fileMiB) << 20
     expected.limits.totalBytes = Int64(limits.fileMiB) << 21
-    expected.asSnapshot = options.asSnapshot.map {
+    expected.asSnapshot = snapshot.map {
       Proof.AsSnapshot(user: $0.id, generation: $0.generation)
     }
     return expected
+  }
+
+  /// Refuses a snapshot that was never issued: the return would be ingested for nobody, and could
+  /// not be ingested again.
+  private func checkSnapshot(_ named: (id: String, generation: Int)?) throws {
+    guard let named else { return }
+    let newest = try state.snapshotRow(id: named.id)?.generation ?? 0
+    guard newest > 0, (1...newest).contains(Int64(named.generation)) else {
+      throw PipelineError(
+        .configuration, "ingest.no-snapshot",
+        "there is no generation \(named.generation) of a snapshot \(named.id)",
+        location: data.path, fix: "name a directory of users/ and one of the generations in it")
+    }
   }
 
   // MARK: a proved return

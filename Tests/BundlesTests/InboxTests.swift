@@ -142,6 +142,9 @@ import Testing
     _ = try put("again.db", [1, 2])
     _ = try inbox.quarantine(try self.taken("again.db"), refusal, now: Issued.now)
     #expect(try Files.list(inbox.quarantine).count == 2)
+    _ = try put("mended.db", [1, 2])
+    try inbox.finish(try self.taken("mended.db"))
+    #expect(try Files.list(inbox.quarantine) == [])
     #expect(try inbox.unfinished() == [])
   }
 

@@ -67,6 +67,24 @@ import Testing
     }
   }
 
+  @Test(arguments: [("0055g0000000000AAA", 1), ("ada", 1), ("ada", 2)])
+  func `a file is not ingested for a snapshot that was never issued`(
+    _ name: String, _ generation: Int
+  ) async throws {
+    try await world.run()
+    let id = name == "ada" ? try world.user("ada").id + (generation == 1 ? "x" : "") : name
+    let file = world.directory.file("lost.db")
+    try world.device("ada").handBack(to: file, now: world.org.now())
+    let error = await #expect(throws: PipelineError.self) {
+      try await world.run(.ingest) {
+        $0.files = [file]
+        $0.asSnapshot = (id, generation)
+      }
+    }
+    #expect(error?.code == "ingest.no-snapshot")
+    #expect(try Files.list(world.data.path + "/processing") == [])
+  }
+
   @Test func `a dry run leaves a run that died to be resumed`() async throws {
     try await world.run()
     let died = try withState {
