@@ -124,7 +124,9 @@ package enum EditRule {
     if facts.operation == .delete {
       return .send(.delete, Settlement(.deleted, detail), ifUnmodifiedSince: condition)
     }
-    detail.fields = comparison.edited
+    // Overwriting sends the fields that the device left alone as well, over what others made of
+    // them since.
+    detail.fields = facts.mode == .overwrite ? comparison.contested : comparison.edited
     return .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: condition)
   }
 

@@ -85,24 +85,6 @@ import Testing
     #expect(try Files.list(world.data.path + "/processing") == [])
   }
 
-  @Test func `a dry run leaves a run that died to be resumed`() async throws {
-    try await world.run()
-    let died = try withState {
-      try $0.beginRun(pipeline: "demo", now: world.org.now(), configHash: "c", host: "h")
-    }
-    let before = try withState { try $0.runs() }
-    let summary = try await world.run { $0.isDryRun = true }
-    #expect(summary.findings == [])
-    #expect(try withState { try $0.runs() } == before)
-    #expect(try await world.run().run == died.id)
-  }
-
-  private func withState<T>(_ body: (StateDatabase) throws -> T) throws -> T {
-    let state = try StateDatabase(path: world.data.state)
-    defer { state.close() }
-    return try body(state)
-  }
-
   @Test func `a conflict is found by the run that reports it, not by every later one`() async throws
   {
     try await world.run()

@@ -84,11 +84,16 @@ struct ReconcilerTests {
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let edit = try day.edited("accounts", "Account", id, ["Phone": "device"])
-    try day.change("Account", id, ["Phone": "server"])
+    try day.change("Account", id, ["Phone": "server", "Name": "Renamed"])
     try day.handBack([edit])
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "device")
+    // As the SDK does it; the report says what was lost.
+    #expect(try day.record("Account", id)["Name"] == "One")
+    let fields = try #require(try day.details().first).fields
+    #expect(fields.map(\.name) == ["Name", "Phone"])
+    #expect(fields.map(\.server) == ["Renamed", "server"])
   }
 
   @Test func `what needs no write is told apart`() async throws {
