@@ -82,7 +82,9 @@ extension PipelineRun {
     if Task.isCancelled { throw CancellationError() }
     let failure = PipelineError(describing: error)
     let reason = failure.description
-    summary.findings.insert(failure.kind == .tryLater ? .limitReached : .skippedUser)
+    summary.findings.insert(.skippedUser)
+    // The next run may do better without anybody's help.
+    if failure.kind == .tryLater { summary.findings.insert(.limitReached) }
     report(.snapshotSkipped(snapshot: snapshot, username: username, reason: reason))
   }
 }

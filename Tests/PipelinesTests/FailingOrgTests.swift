@@ -48,7 +48,7 @@ import Testing
     world.server.faults.add(
       .init(kind: .retrieve, user: ben.username), nth: 2, times: 1000, .drop(afterCommit: false))
     let first = try await run()
-    #expect(first.findings == [.limitReached])
+    #expect(first.findings == [.skippedUser, .limitReached])
     #expect(first.exitStatus == 6)
     #expect(
       first.snapshots.map(\.username).sorted() == ["ada@example.com", "cleo@example.com", "global"])
@@ -79,7 +79,8 @@ import Testing
       // The users, or one after the other, or the global store: whatever is asked first.
       let outcome = await Result { try await run(.prime, .pack) }
       switch outcome {
-      case .success(let summary): #expect(summary.findings == [.limitReached], "\(kind)")
+      case .success(let summary):
+        #expect(summary.findings == [.skippedUser, .limitReached], "\(kind)")
       case .failure(let error):
         #expect(PipelineError(describing: error).kind == .tryLater, "\(kind): \(error)")
       }
