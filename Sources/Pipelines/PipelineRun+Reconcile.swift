@@ -18,17 +18,28 @@ extension PipelineRun {
     let result: ReconcileSummary
     do {
       result = try await reconciler.run(row)
-    } catch let error as CancellationError {
-      if try state.account(run: row.id).edits > 0 { try writeReport() }
+    } catch {
+      reportWhatIsSettled()
       throw error
     }
     summary.verdicts = result.verdicts
     for warning in result.warnings { warn(warning) }
     if let interruption = result.interruption {
       warn(interruption)
-      summary.findings.insert(.limitReached)
+      summary.findings.insert(
+        result.interruptionKind == .authentication ? .loginFailed : .limitReached)
     }
     if result.edits > 0 { try writeReport() }
+  }
+
+  /// Reports what a failing run has settled before it failed: the next run does not take it up again.
+  private func reportWhatIsSettled() {
+    do {
+      try writeReport()
+    } catch {
+      // The failure of the run is the one to tell; this one comes second.
+      warn("no report could be written: \(PipelineError(describing: error).message)")
+    }
   }
 
   private func reopen(_ retry: RunOptions.Retry) throws {
@@ -106,9 +117,10 @@ extension PipelineRun {
   }
 
   private func writeReport() throws {
+    let model = try ReportModel(state: state, run: row.id)
+    if model.edits.isEmpty { return }
     let directory = data.reports + "/" + row.id
     try Files.makeDirectory(directory)
-    let model = try ReportModel(state: state, run: row.id)
     let shown = ReportOptions(
       mask: Set(pipeline.report.mask), showValues: pipeline.report.showValues)
     for format in ReportFormats.named(pipeline.report.formats.map(\.rawValue)) {

@@ -15,6 +15,8 @@ package struct RunSummary: Sendable {
     case guardTripped
     /// A limit of the org, or the deadline, was reached.
     case limitReached
+    /// The org refused the login in the middle of the work.
+    case loginFailed
     /// The org's rules failed for a briefcase, or records could not be read.
     case incompleteData
   }
@@ -61,8 +63,10 @@ package struct RunSummary: Sendable {
   /// Nothing done yet.
   package init() {}
 
-  /// What the program ends with: 0, 3 for what wants a person's eye, 6 for what is left to do.
+  /// What the program ends with: 0, 3 for what wants a person's eye, 5 for a login, 6 for what is
+  /// left to do.
   package var exitStatus: Int32 {
+    if findings.contains(.loginFailed) { return 5 }
     if findings.contains(.limitReached) { return 6 }
     return findings.isEmpty ? 0 : 3
   }
