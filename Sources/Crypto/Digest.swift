@@ -38,4 +38,13 @@ package enum Digest {
   package static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
   }
+
+  /// Whether two places hold the same bytes, in a time that does not tell where they differ.
+  package static func areEqual(
+    _ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer
+  ) -> Bool {
+    guard one.count == other.count else { return false }
+    guard let first = one.baseAddress, let second = other.baseAddress else { return true }
+    return CRYPTO_memcmp(first, second, one.count) == 0
+  }
 }

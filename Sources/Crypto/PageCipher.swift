@@ -4,6 +4,8 @@ import CCrypto
 package struct PageCipher: ~Copyable {
   private let context: OpaquePointer
   private let key: [UInt8]
+  /// What the context was last prepared for: 1 encrypts, 0 decrypts.
+  private var direction: Int32 = -1
 
   /// Prepares a key of 32 bytes.
   package init(key: [UInt8]) throws(CryptoError) {
@@ -43,9 +45,15 @@ package struct PageCipher: ~Copyable {
     let output = target.bindMemory(to: UInt8.self)
     let vector = iv.bindMemory(to: UInt8.self)
     var length: Int32 = 0
-    guard
-      EVP_CipherInit_ex(context, EVP_aes_256_cbc(), nil, key, vector.baseAddress, encrypts) == 1,
-      EVP_CIPHER_CTX_set_padding(context, 0) == 1,
+    // The key's schedule is made once a direction: for a page only the IV is new.
+    if direction != encrypts {
+      direction = -1
+      guard EVP_CipherInit_ex(context, EVP_aes_256_cbc(), nil, key, nil, encrypts) == 1,
+        EVP_CIPHER_CTX_set_padding(context, 0) == 1
+      else { throw .last("cannot prepare a cipher") }
+      direction = encrypts
+    }
+    guard EVP_CipherInit_ex(context, nil, nil, nil, vector.baseAddress, encrypts) == 1,
       EVP_CipherUpdate(
         context, output.baseAddress, &length, input.baseAddress, Int32(input.count)) == 1,
       Int(length) == input.count

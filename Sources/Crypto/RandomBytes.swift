@@ -10,6 +10,13 @@ package enum RandomBytes {
     return bytes
   }
 
+  /// Fills a place with random bytes.
+  package static func fill(_ place: UnsafeMutableRawBufferPointer) {
+    let bytes = place.bindMemory(to: UInt8.self)
+    let status = RAND_bytes(bytes.baseAddress, Int32(bytes.count))
+    precondition(status == 1, "no source of randomness")
+  }
+
   /// A random UUID (version 4) in lower case.
   package static func uuid() -> String {
     var bytes = make(16)

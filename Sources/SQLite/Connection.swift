@@ -165,7 +165,7 @@ package final class Connection {
   // MARK: addresses
 
   /// A path that SQLite does not take for a URI (Debian's build reads `file:` as one).
-  static func plain(_ path: String) -> String {
+  package static func plain(_ path: String) -> String {
     path.hasPrefix("file:") ? "./" + path : path
   }
 

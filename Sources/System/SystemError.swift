@@ -34,6 +34,11 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whether the file (or a directory on its path) was not there.
   package var isNotFound: Bool { errno == ENOENT || errno == ENOTDIR }
 
+  /// The error of making something that is there already.
+  package static func alreadyThere(_ path: String) -> SystemError {
+    SystemError(operation: "make", path: path, errno: EEXIST)
+  }
+
   /// Whether something of that name was there already.
   package var isAlreadyThere: Bool { errno == EEXIST || errno == ENOTEMPTY }
 

@@ -1,0 +1,288 @@
+import Crypto
+import SQLite
+import System
+
+/// Whole files between SQLite and SQLCipher 4, page by page.
+///
+/// The result is written under a temporary name beside its own, synchronized and renamed: it is there
+/// as a whole or not at all. Memory does not grow with the file.
+package enum SQLCipherFile {
+  /// Where a sealed file's salt and IVs come from.
+  package enum Randomness: Sendable {
+    /// From the system: no two sealings are alike.
+    case random
+    /// From a seed that belongs to one content under one passphrase, so that sealing it again makes
+    /// the same bytes.
+    ///
+    /// CBC asks two things of an IV. It must not be known before the content is chosen: it is an HMAC
+    /// under a key made of the seed and the file's key, which nobody outside has. And no two contents
+    /// may share an IV under one key: the seed must be made of the content's digest too
+    /// (`SQLCipherKey.seed`), so that other content gets another salt, and with it other keys.
+    case derived(seed: [UInt8])
+  }
+
+  /// What was done.
+  package struct Outcome: Sendable, Hashable {
+    /// Pages of the result.
+    package let pages: Int
+    /// The salt of the sealed file.
+    package let salt: [UInt8]
+    /// Whether the file had no room in its pages and was rebuilt first.
+    package let wasRebuilt: Bool
+  }
+
+  /// Pages that are read and written at once.
+  private static let chunkPages = 64
+
+  /// Seals the plain file `path` as the new file `target`.
+  ///
+  /// The salt is that of the key's plain header, if it has one.
+  @discardableResult
+  package static func seal(
+    _ path: String, to target: String, key: SQLCipherKey, randomness: Randomness = .random
+  ) throws(SQLCipherError) -> Outcome {
+    try SQLCipherError.mapping(path) {
+      try requireNothingPending(path)
+      try requireFree(target)
+      let head = try head(of: path)
+      guard head.isDatabase else { throw SQLCipherError.notPlain(path: path) }
+      if head.hasRoom {
+        return try seal(path, named: path, to: target, key, randomness, wasRebuilt: false)
+      }
+      let rebuilt = DurableFile.temporaryName(for: target)
+      defer { for end in ["", "-journal", "-wal"] { try? Files.remove(rebuilt + end) } }
+      try rebuild(path, as: rebuilt)
+      return try seal(rebuilt, named: path, to: target, key, randomness, wasRebuilt: true)
+    }
+  }
+
+  /// Unseals `path` as the new plain file `target`.
+  @discardableResult
+  package static func unseal(
+    _ path: String, to target: String, key: SQLCipherKey
+  ) throws(SQLCipherError) -> Outcome {
+    try SQLCipherError.mapping(path) {
+      try requireNothingPending(path)
+      try requireFree(target)
+      let head = try head(of: path)
+      let salt: [UInt8]
+      switch key.header {
+      case .plain(let outside):
+        salt = outside
+        guard head.isDatabase else { throw SQLCipherError.wrongKey(path: path) }
+      case .sealed:
+        salt = Array(head.bytes.prefix(SQLCipherKey.saltBytes))
+        if head.isDatabase { throw SQLCipherError.notSealed(path: path) }
+      }
+      let count = try wholePages(path, named: path)
+      var pages = try SQLCipherPages(key, salt: salt)
+      try transcode(path, to: target) { first, input, output in
+        try eachPage(input, output) { index, page, plain in
+          let number = first + index
+          guard try pages.unseal(number, page, into: plain) else {
+            // A sound second page proves the key.
+            let second = number == 1 && input.count >= 2 * SQLCipherPages.size
+            let isKey = try second && pages.verifies(2, Self.page(1, of: input))
+            throw number == 1 && !isKey
+              ? SQLCipherError.wrongKey(path: path)
+              : SQLCipherError.damagedPage(path: path, page: number)
+          }
+          if number == 1 { try requirePages(count, UnsafeRawBufferPointer(plain), path) }
+        }
+      }
+      return Outcome(pages: count, salt: salt, wasRebuilt: false)
+    }
+  }
+
+  /// Whether a file could be a sealed one: whole pages and no plain header.
+  package static func mayBeSealed(_ path: String) throws(SQLCipherError) -> Bool {
+    try SQLCipherError.mapping(path) {
+      let head = try head(of: path)
+      return try head.bytes.count == Head.length && !head.isDatabase
+        && Files.size(of: path) % Int64(SQLCipherPages.size) == 0
+    }
+  }
+
+  /// Whether the first page of a sealed file verifies under a key.
+  package static func opens(_ path: String, key: SQLCipherKey) throws(SQLCipherError) -> Bool {
+    try SQLCipherError.mapping(path) {
+      let file = try Files.openRegular(path)
+      var page = [UInt8](repeating: 0, count: SQLCipherPages.size)
+      let count = try page.withUnsafeMutableBytes { try file.read(into: $0) }
+      guard count == SQLCipherPages.size else { return false }
+      let inside = Array(page.prefix(SQLCipherKey.saltBytes))
+      let salt: [UInt8] = if case .plain(let outside) = key.header { outside } else { inside }
+      var pages = try SQLCipherPages(key, salt: salt)
+      return try page.withUnsafeBytes { try pages.verifies(1, $0) }
+    }
+  }
+
+  // MARK: Sealing
+
+  private static func seal(
+    _ path: String, named: String, to target: String, _ key: SQLCipherKey,
+    _ randomness: Randomness, wasRebuilt: Bool
+  ) throws -> Outcome {
+    let count = try wholePages(path, named: named)
+    let salt: [UInt8]
+    let vectors: SQLCipherPages.Vectors
+    switch randomness {
+    case .random:
+      salt = RandomBytes.make(SQLCipherKey.saltBytes)
+      vectors = .random
+    case .derived(let seed):
+      salt = self.salt(seed: seed)
+      vectors = .derived(seed)
+    }
+    let own: [UInt8] = if case .plain(let outside) = key.header { outside } else { salt }
+    var pages = try SQLCipherPages(key, salt: own, vectors: vectors)
+    try transcode(path, to: target) { first, input, output in
+      try eachPage(input, output) { index, plain, page in
+        if first + index == 1 { try requirePages(count, plain, named) }
+        try pages.seal(first + index, plain, into: page)
+      }
+    }
+    return Outcome(pages: count, salt: own, wasRebuilt: wasRebuilt)
+  }
+
+  /// The salt of a file sealed with a seed.
+  package static func salt(seed: [UInt8]) -> [UInt8] {
+    Array(HMAC.sha256(key: seed, Array("salt".utf8)).prefix(SQLCipherKey.saltBytes))
+  }
+
+  /// Copies a database, with room in its pages, into a file of its own.
+  private static func rebuild(_ path: String, as copy: String) throws {
+    _ = try Files.createNew(copy)
+    // Nothing is pending, so nothing but the file is to be read, and nothing is left beside it.
+    let connection = try Connection(path, mode: .immutable)
+    defer { connection.close() }
+    try connection.reserveBytes(FileLayout.reservedBytes)
+    try connection.execute("VACUUM INTO \(SQL.quoted(text: Connection.plain(copy)))")
+    if try !head(of: copy).hasRoom { try resizePages(copy) }
+    guard try head(of: copy).hasRoom else {
+      throw SQLCipherError.rebuild(path: path, reason: "SQLite left the pages as they were")
+    }
+  }
+
+  /// SQLite keeps the page size of a file that is opened as immutable.
+  private static func resizePages(_ copy: String) throws {
+    let connection = try Connection(copy)
+    defer { connection.close() }
+    // In this order: the pragma forgets the room that was asked for.
+    try connection.execute("PRAGMA page_size = \(FileLayout.pageSize)")
+    try connection.reserveBytes(FileLayout.reservedBytes)
+    try connection.execute("VACUUM")
+  }
+
+  // MARK: Files
+
+  /// The beginning of a file.
+  private struct Head {
+    static let length = 100
+    let bytes: [UInt8]
+
+    var isDatabase: Bool { bytes.count == Self.length && bytes.starts(with: SQLCipherPages.magic) }
+
+    /// Whether a database has SQLCipher's page size, and leaves it room.
+    var hasRoom: Bool {
+      Int(bytes[16]) << 8 | Int(bytes[17]) == SQLCipherPages.size
+        && Int32(bytes[20]) == FileLayout.reservedBytes
+    }
+  }
+
+  private static func head(of path: String) throws -> Head {
+    let file = try Files.openRegular(path)
+    var bytes = [UInt8](repeating: 0, count: Head.length)
+    let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0) }
+    return Head(bytes: Array(bytes.prefix(count)))
+  }
+
+  private static func requireNothingPending(_ path: String) throws {
+    for end in ["-wal", "-journal"] {
+      guard let status = try? Files.status(path + end), status.kind != .regular || status.size > 0
+      else { continue }
+      throw SQLCipherError.pending(path: path, companion: path + end)
+    }
+  }
+
+  private static func requireFree(_ target: String) throws {
+    guard Files.exists(target) else { return }
+    throw SystemError.alreadyThere(target)
+  }
+
+  private static func wholePages(_ path: String, named: String) throws -> Int {
+    let size = Int(try Files.size(of: path))
+    let count = size / SQLCipherPages.size
+    guard size % SQLCipherPages.size == 0, count > 0 else {
+      throw SQLCipherError.truncated(path: named, page: count + 1, pages: 0)
+    }
+    return count
+  }
+
+  /// Compares the file's length with what page 1 says: a code protects a page, not their number.
+  private static func requirePages(
+    _ count: Int, _ plain: UnsafeRawBufferPointer, _ path: String
+  ) throws {
+    func word(_ at: Int) -> Int {
+      (0..<4).reduce(0) { $0 << 8 | Int(plain[at + $1]) }
+    }
+    // SQLite believes the number only if both counters of changes agree.
+    guard word(24) == word(92), word(28) > count else { return }
+    throw SQLCipherError.truncated(path: path, page: count + 1, pages: word(28))
+  }
+
+  /// Reads, converts and writes chunks of pages; the target gets its name at the end.
+  private static func transcode(
+    _ path: String, to target: String,
+    _ convert: (_ first: Int, UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) throws -> Void
+  ) throws {
+    let bytes = chunkPages * SQLCipherPages.size
+    let input = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes, alignment: 64)
+    let output = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes, alignment: 64)
+    defer {
+      input.deallocate()
+      output.deallocate()
+    }
+    let temporary = DurableFile.temporaryName(for: target)
+    do {
+      let source = try Files.openRegular(path)
+      let file = try Files.createNew(temporary)
+      var first = 1
+      while true {
+        let count = try source.read(into: input)
+        guard count % SQLCipherPages.size == 0 else {
+          throw SQLCipherError.truncated(
+            path: path, page: first + count / SQLCipherPages.size, pages: 0)
+        }
+        if count == 0 { break }
+        let place = UnsafeMutableRawBufferPointer(rebasing: output[..<count])
+        try convert(first, UnsafeRawBufferPointer(rebasing: input[..<count]), place)
+        try file.write(UnsafeRawBufferPointer(place))
+        first += count / SQLCipherPages.size
+      }
+      try DurableFile.move(temporary, toNew: target)
+    } catch {
+      // The first error is the one to tell.
+      try? Files.remove(temporary)
+      throw error
+    }
+  }
+
+  private static func eachPage(
+    _ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer,
+    _ body: (Int, UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) throws -> Void
+  ) throws {
+    for index in 0..<(input.count / SQLCipherPages.size) {
+      let range = index * SQLCipherPages.size..<(index + 1) * SQLCipherPages.size
+      try body(
+        index, page(index, of: input), UnsafeMutableRawBufferPointer(rebasing: output[range]))
+    }
+  }
+
+  private static func page(
+    _ index: Int, of buffer: UnsafeRawBufferPointer
+  ) -> UnsafeRawBufferPointer {
+    let start = index * SQLCipherPages.size
+    return UnsafeRawBufferPointer(rebasing: buffer[start..<start + SQLCipherPages.size])
+  }
+}

@@ -1,0 +1,88 @@
+import Crypto
+import SQLite
+import System
+import TestSupport
+import Testing
+
+@testable import SmartStore
+
+/// SQLCipher itself reads what we seal, and we unseal what it writes.
+@Suite(.enabled(if: ForeignSQLCipher.isThere)) struct SQLCipherAgreementTests {
+  @Test(arguments: Platform.allCases, [1, 4000])
+  func `SQLCipher reads, checks and writes what is sealed`(_ platform: Platform, _ rounds: Int)
+    throws
+  {
+    let test = try SealedStore(platform, elements: 300, iterations: rounds)
+    for header in [SQLCipherKey.Header.sealed, .plain(salt: RandomBytes.make(16))] {
+      let key = try test.key(header: header)
+      let outcome = try SQLCipherFile.seal(test.plain, to: test.sealed, key: key)
+      let salt = header == .sealed ? nil : Hex.encode(outcome.salt)
+      let answers = try ForeignSQLCipher.run(
+        test.sealed, passphrase: test.passphrase, iterations: rounds, salt: salt,
+        "PRAGMA cipher_integrity_check", "PRAGMA integrity_check", "PRAGMA user_version",
+        "SELECT count(*) FROM TABLE_1",
+        "SELECT rowid FROM TABLE_1_fts WHERE TABLE_1_fts MATCH 'word42'",
+        "SELECT count(*) FROM TABLE_1 WHERE json_extract(soup, '$.address.city') = 'city 3'")
+      let version = platform == .android ? "[[3]]" : "[[0]]"
+      #expect(answers == ["[]", #"[["ok"]]"#, version, "[[300]]", "[[43]]", "[[43]]"])
+      // It writes, and what it wrote is ours to read.
+      _ = try ForeignSQLCipher.run(
+        test.sealed, passphrase: test.passphrase, iterations: rounds, salt: salt,
+        "UPDATE TABLE_1 SET soup = json_set(soup, '$.text', 'written by SQLCipher') WHERE id = 42",
+        "UPDATE TABLE_1_fts SET TABLE_1_1 = 'written by SQLCipher' WHERE rowid = 42",
+        "UPDATE TABLE_1 SET TABLE_1_1 = 'written by SQLCipher' WHERE id = 42",
+        "CREATE TABLE big (x)",
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) "
+          + "INSERT INTO big SELECT randomblob(1000) FROM n", "DROP TABLE big")
+      try SQLCipherFile.unseal(test.sealed, to: test.opened, key: key)
+      let connection = try Connection(test.opened, mode: .readOnly)
+      #expect(try connection.quickCheck() == [])
+      let texts = try connection.texts(
+        "SELECT json_extract(soup, '$.text') FROM TABLE_1 WHERE id IN "
+          + "(SELECT rowid FROM TABLE_1_fts WHERE TABLE_1_fts MATCH 'written')")
+      #expect(texts == ["written by SQLCipher"])
+      connection.close()
+      try Files.remove(test.sealed)
+      try Files.remove(test.opened)
+    }
+  }
+
+  @Test func `what an app exports through SQLCipher is unsealed`() throws {
+    let test = try SealedStore(.android, elements: 100)
+    // As docs/app-integration.md tells apps to hand back a store under their own key.
+    try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key("the device's key"))
+    let exported = test.directory.file("exported.db")
+    _ = try ForeignSQLCipher.run(
+      test.sealed, passphrase: "the device's key",
+      "ATTACH DATABASE '\(exported)' AS returned KEY '\(test.passphrase)'",
+      "PRAGMA returned.kdf_iter = 4000", "SELECT sqlcipher_export('returned')",
+      "DETACH DATABASE returned")
+    try SQLCipherFile.unseal(exported, to: test.opened, key: test.key())
+    let violations = try StoreCheck(origin: .device).violations(at: test.opened)
+    // The one thing that an export leaves out.
+    let version = "file: user_version is not 3, Android would not open it"
+    #expect(violations.map(\.description) == [version])
+    let store = try Store(untrusted: test.opened)
+    #expect(store.platform == .android)
+    try store.close()
+  }
+
+  @Test func `a key in hexadecimal digits is taken as it is`() throws {
+    let test = try SealedStore(elements: 10)
+    let raw = "x'" + Hex.encode(RandomBytes.make(32)) + "'"
+    try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key(raw))
+    let answers = try ForeignSQLCipher.run(
+      test.sealed, passphrase: raw, "SELECT count(*) FROM TABLE_1")
+    #expect(answers == ["[[10]]"])
+  }
+
+  @Test func `a file rebuilt for sealing is sound to SQLCipher`() throws {
+    let test = try SealedStore(elements: 100)
+    let bare = try test.made(elsewhere: "bare.sqlite")
+    #expect(try SQLCipherFile.seal(bare, to: test.sealed, key: test.key()).wasRebuilt)
+    let answers = try ForeignSQLCipher.run(
+      test.sealed, passphrase: test.passphrase, "PRAGMA cipher_integrity_check",
+      "PRAGMA integrity_check", "SELECT count(*) FROM TABLE_1")
+    #expect(answers == ["[]", #"[["ok"]]"#, "[[100]]"])
+  }
+}
