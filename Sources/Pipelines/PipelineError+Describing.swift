@@ -23,6 +23,8 @@ extension PipelineError {
       self.init(error.isDamage ? .damaged : .failed, "bundle", error.description)
     case let error as SystemError: self.init(.failed, "disk", "\(error)")
     case let error as StoreError: self.init(.failed, "store", error.description)
+    case let error as SQLCipherError:
+      self.init(error.isDamage ? .damaged : .failed, "seal", error.description)
     case let error as SQLiteError: self.init(.failed, "sqlite", "\(error)")
     case is CancellationError:
       self.init(

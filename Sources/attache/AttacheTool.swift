@@ -23,6 +23,7 @@ enum AttacheTool {
       PackCommand.self, StatusCommand.self, ReportCommand.self, CheckCommand.self,
       BundleInspectCommand.self, BundleVerifyCommand.self,
       BundleExtractCommand.self, StoreQueryCommand.self, StoreCheckCommand.self,
+      StoreSealCommand.self, StoreUnsealCommand.self,
       OrgServeCommand.self,
       OrgSeedCommand.self, OrgCheckCommand.self, OrgCACommand.self, DemoCommand.self,
     ],

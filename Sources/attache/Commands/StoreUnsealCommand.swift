@@ -1,0 +1,46 @@
+import Arguments
+import JSON
+import SmartStore
+
+/// `attache store unseal`: a SQLCipher 4 file as a plain store.
+struct StoreUnsealCommand: Command {
+  static let name = "store unseal"
+  static let summary = "unseal a store: a plain file again"
+  static let discussion = """
+    Every page is verified. A wrong passphrase, a changed page and a file that was cut off end with status 8 \
+    and the number of the page, and nothing is written.
+    """
+  static let examples = [
+    Note(
+      "attache store unseal sealed.sqlite --out store.sqlite --passphrase-env STORE_KEY",
+      "the passphrase stands in the environment variable STORE_KEY")
+  ]
+  static var parameters: [Parameter<Self>] {
+    [
+      .argument("store", "the sealed store", completes: .files, \.store),
+      .option(
+        "out", "FILE", "the plain file, which must not be there yet", required: true,
+        completes: .files, \.out),
+    ] + SealOptions.parameters.map { $0.within(\.seal) }
+      + Options.output.map { $0.within(\.options) }
+  }
+
+  var store = ""
+  var out = ""
+  var seal = SealOptions()
+  var options = Options()
+
+  func validate() throws(UsageError) { try seal.validate() }
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    let header = try seal.saltBytes.map(SQLCipherKey.Header.plain) ?? .sealed
+    let outcome = try SQLCipherFile.unseal(
+      context.absolute(store), to: context.absolute(out), key: seal.key(context, header: header))
+    if options.json {
+      context.print(.object(["pages": JSONValue(outcome.pages)]))
+    } else if !options.quiet {
+      context.print("\(out) is plain: \(EventText.count(outcome.pages, "page"))")
+    }
+    return .done
+  }
+}

@@ -1,0 +1,71 @@
+import Arguments
+import Crypto
+import Pipelines
+import SmartStore
+import System
+
+/// What `store seal` and `store unseal` are told of the key; a passphrase is never an argument, which
+/// every other user of the machine can read.
+struct SealOptions: Sendable {
+  static var parameters: [Parameter<SealOptions>] {
+    [
+      .option(
+        "passphrase-env", "NAME", "the environment variable that holds the passphrase",
+        \.environment),
+      .option(
+        "passphrase-file", "PATH", "the file that holds the passphrase, readable by you alone",
+        completes: .files, \.file),
+      .option("kdf-iterations", "N", "rounds of key derivation; 4000 is the SDK's", \.iterations),
+      .option(
+        "salt", "HEX", "the salt of a plain header, 32 hexadecimal digits: it is not in the file",
+        \.salt),
+    ]
+  }
+
+  var environment = ""
+  var file = ""
+  var iterations = SQLCipherKey.sdkIterations
+  var salt = ""
+
+  func validate() throws(UsageError) {
+    guard environment.isEmpty != file.isEmpty else {
+      throw UsageError(
+        "a passphrase is needed, from one place",
+        hint: "give --passphrase-env NAME or --passphrase-file PATH")
+    }
+    guard (1...10_000_000).contains(iterations) else {
+      throw UsageError(
+        "--kdf-iterations is a number from 1 to 10000000", hint: "4000 is the SDK's")
+    }
+    _ = try saltBytes
+  }
+
+  /// The salt of a plain header; nil where none was given.
+  var saltBytes: [UInt8]? {
+    get throws(UsageError) {
+      if salt.isEmpty { return nil }
+      guard let bytes = Hex.decode(salt), bytes.count == SQLCipherKey.saltBytes else {
+        throw UsageError("--salt is 32 hexadecimal digits", hint: "store seal printed it")
+      }
+      return bytes
+    }
+  }
+
+  func key(_ context: Program, header: SQLCipherKey.Header) throws -> SQLCipherKey {
+    let source: SecretSource =
+      file.isEmpty ? .env(environment) : .file(context.absolute(file))
+    let secret: Secret
+    do throws(SecretError) {
+      secret = try source.resolve(context.variables)
+    } catch {
+      throw PipelineError(
+        .configuration, "secret", "the passphrase cannot be read", reason: error.message,
+        fix: error.fix)
+    }
+    guard let text = secret.text else {
+      throw PipelineError(
+        .configuration, "secret", "the passphrase is not UTF-8", fix: "write it as text")
+    }
+    return try SQLCipherKey(passphrase: Secret(text), iterations: iterations, header: header)
+  }
+}
