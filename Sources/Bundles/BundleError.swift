@@ -11,6 +11,8 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
   case system(SystemError)
   /// A store.
   case store(StoreError)
+  /// A store that could not be sealed.
+  case sealing(SQLCipherError)
   /// A file that could not be read for its digest.
   case crypto(CryptoError)
   /// The archive is whole, but no bundle.
@@ -27,6 +29,7 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
     switch self {
     case .archive(let error): error.kind != .file
     case .notABundle, .damaged: true
+    case .sealing(let error): error.isDamage
     case .system, .store, .crypto, .newerFormat, .invalid: false
     }
   }
@@ -38,6 +41,7 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
     case .system(let error): error.description
     case .store(let error): error.description
     case .crypto(let error): error.description
+    case .sealing(let error): error.description
     case .notABundle(let path, let reason): "\(path) is no bundle: \(reason)"
     case .newerFormat(let path, let format):
       "\(path) has format \(format), which is newer than this program; use a newer one"
@@ -59,6 +63,8 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
       throw .system(error)
     } catch let error as StoreError {
       throw .store(error)
+    } catch let error as SQLCipherError {
+      throw .sealing(error)
     } catch let error as CryptoError {
       throw .crypto(error)
     } catch {

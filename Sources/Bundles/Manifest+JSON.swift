@@ -18,6 +18,9 @@ extension Manifest {
     object["created"] = .string(Dates.utc(created))
     object["expires"] = expires.map { .string(Dates.utc($0)) }
     object["fetchAs"] = fetchAs.map(JSONValue.string)
+    object["seal"] = seal.map {
+      ["with": .string($0.method), "kdfIterations": .number(String($0.kdfIterations))]
+    }
     object["stores"] = .array(stores.map(\.json))
     object["syncStates"] = .array(syncStates.map(\.json))
     object["counts"] = JSONValue(counts: counts)
@@ -65,6 +68,11 @@ extension Manifest {
     var stores: [StoreEntry] = []
     for item in try reader.items("stores") { stores.append(try StoreEntry(item)) }
     self.stores = stores
+    if let seal = json["seal"] {
+      let inner = ManifestReader(json: seal, path: path, place: "seal.")
+      self.seal = Seal(
+        method: try inner.text("with"), kdfIterations: try inner.integer("kdfIterations"))
+    }
     var states: [SyncState] = []
     for item in try reader.items("syncStates") { states.append(try SyncState(item)) }
     syncStates = states
@@ -91,11 +99,15 @@ extension JSONValue {
 extension Manifest.StoreEntry {
   /// The entry's member of `stores`.
   package var json: JSONValue {
-    [
+    var object: JSONObject = [
       "scope": .string(scope.rawValue), "storeName": .string(storeName), "path": .string(path),
-      "bytes": .number(String(bytes)), "sha256": .string(sha256), "stampId": .string(stampID),
-      "generation": .number(String(generation)), "counts": JSONValue(counts: counts),
+      "bytes": .number(String(bytes)), "sha256": .string(sha256),
     ]
+    object["salt"] = salt.map(JSONValue.string)
+    object["stampId"] = .string(stampID)
+    object["generation"] = .number(String(generation))
+    object["counts"] = JSONValue(counts: counts)
+    return .object(object)
   }
 
   init(_ reader: ManifestReader) throws(BundleError) {
@@ -106,6 +118,7 @@ extension Manifest.StoreEntry {
     guard size >= 0 else { throw reader.wrong("bytes") }
     bytes = Int64(size)
     sha256 = try reader.text("sha256")
+    salt = try reader.optionalText("salt")
     stampID = try reader.text("stampId")
     generation = try reader.integer("generation")
     var counts: [String: Int] = [:]

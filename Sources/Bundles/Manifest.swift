@@ -29,11 +29,13 @@ package struct Manifest: Sendable, Hashable {
     package var generation: Int
     /// Elements by soup.
     package var counts: [String: Int]
+    /// The salt of a sealed store, in hexadecimal digits: the file's first 16 bytes.
+    package var salt: String?
 
     /// Makes an entry of its parts.
     package init(
       scope: StoreScope, storeName: String, path: String, bytes: Int64, sha256: String,
-      stampID: String, generation: Int, counts: [String: Int]
+      stampID: String, generation: Int, counts: [String: Int], salt: String? = nil
     ) {
       self.scope = scope
       self.storeName = storeName
@@ -43,6 +45,7 @@ package struct Manifest: Sendable, Hashable {
       self.stampID = stampID
       self.generation = generation
       self.counts = counts
+      self.salt = salt
     }
   }
 
@@ -72,6 +75,23 @@ package struct Manifest: Sendable, Hashable {
       self.type = type
       self.status = status
       self.maxTimeStamp = maxTimeStamp
+    }
+  }
+
+  /// How the stores are sealed; `bytes` and `sha256` are then of the sealed files.
+  package struct Seal: Sendable, Hashable {
+    /// The one way there is: SQLCipher 4's.
+    package static let sqlcipher = "sqlcipher"
+
+    /// The way.
+    package var method: String
+    /// Rounds of key derivation.
+    package var kdfIterations: Int
+
+    /// Names a way.
+    package init(method: String, kdfIterations: Int) {
+      self.method = method
+      self.kdfIterations = kdfIterations
     }
   }
 
@@ -110,6 +130,8 @@ package struct Manifest: Sendable, Hashable {
   package var configHash: String
   /// The stores.
   package var stores: [StoreEntry]
+  /// How the stores are sealed; nil for plain ones.
+  package var seal: Seal?
   /// The sync states that the stores carry.
   package var syncStates: [SyncState]
   /// Milliseconds since 1970 of the org's clock at the run.

@@ -37,6 +37,7 @@ extension Proof {
         .tooLarge, "\(name) is larger than \(expected.fileBytes >> 20) MiB",
         mend: "raise inbox.limits.fileMiB if it is genuine")
     }
+    try unseal(path, name: name)
     try checkHeader(path, name)
     if Inbox.log(of: path) != nil {
       try refusingDamage(name) {

@@ -63,6 +63,8 @@ package struct Proof: Sendable {
     package var heapMiB: Int
     /// How long one store may take, in seconds.
     package var deadlineSeconds: Int
+    /// What opens sealed returns; nil where they are not taken.
+    package var unsealing: SQLCipherKey?
     /// For a file that lost its stamp.
     package var asSnapshot: AsSnapshot?
 

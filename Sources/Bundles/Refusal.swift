@@ -17,6 +17,10 @@ package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     case journal = "return.journal"
     /// It is no SQLite file; it may be encrypted.
     case notADatabase = "return.not-a-database"
+    /// It is sealed, and not with the pipeline's passphrase.
+    case wrongKey = "return.wrong-key"
+    /// It is sealed, and its last changes stand in a `-wal`.
+    case sealedLog = "return.sealed-log"
     /// The database is damaged.
     case damaged = "return.damaged"
     /// It has something in it that no SmartStore has.

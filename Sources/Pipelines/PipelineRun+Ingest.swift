@@ -110,6 +110,7 @@ extension PipelineRun {
     expected.limits.ratio = Int64(limits.ratio)
     expected.limits.entryBytes = Int64(limits.fileMiB) << 20
     expected.limits.totalBytes = Int64(limits.fileMiB) << 21
+    expected.unsealing = try unsealing()
     expected.asSnapshot = snapshot.map {
       Proof.AsSnapshot(user: $0.id, generation: $0.generation)
     }

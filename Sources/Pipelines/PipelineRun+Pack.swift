@@ -55,9 +55,11 @@ extension PipelineRun {
     let directory = data.generation(record.generation, of: record.snapshot)
     let existing = try bundles(in: directory, platform)
     var manifest = try manifest(record, global, platform, username: username)
+    let sealing = try sealing()
     if let newest = existing.last, pipeline.pack.when == .changed {
       let packed = try BundleReader.inspect(directory + "/" + newest.name)
-      if Self.isSame(packed, manifest) { return }
+      let announced = sealing?.announcing(manifest) ?? manifest
+      if Self.isSame(packed, announced) { return }
     }
     if !existing.isEmpty { renew(&manifest) }
     let number = (existing.last?.number ?? 0) + 1
@@ -65,12 +67,22 @@ extension PipelineRun {
     let name = "\(platform.rawValue).bundle\(suffix).\(pipeline.pack.format.rawValue)"
     let path = directory + "/" + name
     guard let format = BundleWriter.format(named: pipeline.pack.format.rawValue) else { return }
+    var stores = directory + "/" + platform.rawValue
+    var globalStores = global.map {
+      data.generation($0.generation, of: SnapshotID.global) + "/" + platform.rawValue
+    }
+    // The plain generation stays: the next one is made from it.
+    let sealed = directory + "/.tmp-sealed-" + platform.rawValue
+    if let sealing {
+      try Files.remove(sealed)
+      manifest = try sealing.seal(
+        manifest, storeDirectory: stores, globalDirectory: globalStores, to: sealed)
+      (stores, globalStores) = (sealed, nil)
+    }
+    defer { try? Files.remove(sealed) }
     try BundleWriter.pack(
-      manifest, storeDirectory: directory + "/" + platform.rawValue,
-      globalDirectory: global.map {
-        data.generation($0.generation, of: SnapshotID.global) + "/" + platform.rawValue
-      },
-      to: path, format: format, level: pipeline.pack.level, modified: manifest.created)
+      manifest, storeDirectory: stores, globalDirectory: globalStores, to: path, format: format,
+      level: pipeline.pack.level, modified: manifest.created)
     summary.bundles.append(path)
     report(
       .bundleWritten(
@@ -132,6 +144,16 @@ extension PipelineRun {
     var (one, other) = (one, other)
     (one.created, one.expires) = (0, nil)
     (other.created, other.expires) = (0, nil)
-    return one == other
+    return withoutSealedBytes(one) == withoutSealedBytes(other)
+  }
+
+  /// A manifest whose sealed stores are known by their salts alone, which follow from the plain stores'
+  /// digests and the passphrase (`StoreSealing`).
+  private static func withoutSealedBytes(_ manifest: Manifest) -> Manifest {
+    var manifest = manifest
+    for index in manifest.stores.indices where manifest.stores[index].salt != nil {
+      (manifest.stores[index].bytes, manifest.stores[index].sha256) = (0, "")
+    }
+    return manifest
   }
 }

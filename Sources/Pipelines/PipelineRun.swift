@@ -1,4 +1,5 @@
 import Reconciliation
+import SmartStore
 import System
 
 /// One execution of a pipeline: its lock, its ledger, its clock, and the stages it does.
@@ -12,18 +13,23 @@ package final class PipelineRun {
   let access: OrgAccess
   let state: StateDatabase
   let row: RunRow
+  /// The environment, for secrets that are asked for when they are needed.
+  let variables: [String: String]
   let report: @Sendable (RunEvent) -> Void
   var summary = RunSummary()
+  /// What opens sealed returns, once it was asked for.
+  var returnKey: SQLCipherKey?
 
   /// The run's one clock, in milliseconds of the org's time.
   var now: Int64 { row.now }
 
   private init(
     _ pipeline: Pipeline, _ options: RunOptions, _ data: DataDirectory, _ access: OrgAccess,
-    _ state: StateDatabase, _ row: RunRow, _ report: @escaping @Sendable (RunEvent) -> Void
+    _ state: StateDatabase, _ row: RunRow, _ variables: [String: String],
+    _ report: @escaping @Sendable (RunEvent) -> Void
   ) {
     (self.pipeline, self.options, self.data, self.access) = (pipeline, options, data, access)
-    (self.state, self.row, self.report) = (state, row, report)
+    (self.state, self.row, self.variables, self.report) = (state, row, variables, report)
     summary.run = row.id
     summary.pipeline = pipeline.name
   }
@@ -56,7 +62,7 @@ package final class PipelineRun {
     defer { state.close() }
     let access = try OrgAccess(pipeline, variables: variables, pause: options.retryPause)
     let (row, resumed) = try await begin(pipeline, options, state, access)
-    let run = PipelineRun(pipeline, options, data, access, state, row, report)
+    let run = PipelineRun(pipeline, options, data, access, state, row, variables, report)
     report(.runStarted(run: row.id, pipeline: pipeline.name, resumed: resumed))
     do {
       try await run.doStages()

@@ -175,7 +175,6 @@ extension BrokenConfiguration {
         )
       ],
       #"""
-      pipeline.json:23:20: pack.seal: not yet: sealing does not exist in this version; remove it: stores are issued plain
       pipeline.json:23:79: pack.sign: not yet: signing does not exist in this version; remove it
       pipeline.json:24:25: reconcile.mode: not yet: merging by field does not exist in this version; write "config"
       pipeline.json:24:49: reconcile.trust: not yet: finding edits without flags does not exist in this version; write "flags"

@@ -62,8 +62,11 @@ import Testing
         (#""key": \{ "file": "/etc/attache/jwt.key" \}"#, #""key": { "env": "ATTACHE_JWT_KEY" }"#),
         (#"\n *"id": "00D[^\n]*"#, ""), (#"\n *"caFile": [^\n]*"#, ""),
         (#",\n *"metricsFile": [^\n]*"#, ""),
-        (#",\n *"seal": [^\n]*\n *"sign": [^\n]*"#, ""),
-        (#"\n *"passphrase": [^\n]*"#, ""),
+        (#",\n *"sign": [^\n]*"#, ""),
+        (
+          #""passphrase": \{ "file": "/etc/attache/store.key" \}"#,
+          #""passphrase": { "command": ["/bin/echo", "c3RvcmUga2V5"] }"#
+        ),
         (#""nextGeneration": true"#, #""nextGeneration": false"#),
         (#""settleSeconds": 60"#, #""settleSeconds": 0"#),
         (#""freeDiskMiB": 2048"#, #""freeDiskMiB": 1"#),

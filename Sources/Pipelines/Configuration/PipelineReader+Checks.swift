@@ -16,7 +16,6 @@ extension PipelineReader {
           + "but bundles are good for \(pipeline.pack.expiresAfterDays)",
         "set keep.basesDays to at least \(pipeline.pack.expiresAfterDays)")
     }
-    if pipeline.pack.seal == nil, pipeline.inbox.passphrase == nil { return }
     if pipeline.inbox.passphrase != nil, pipeline.pack.seal == nil,
       let node = root["inbox"]?["passphrase"]
     {

@@ -15,14 +15,8 @@ extension PipelineReader {
     if case .csv(_, _, _?) = pipeline.users.source {
       refuse(root["users"]?["csv"]?["refreshToken"], "a column of refresh tokens", "remove it")
     }
-    if pipeline.pack.seal != nil {
-      refuse(root["pack"]?["seal"], "sealing", "remove it: stores are issued plain")
-    }
     if pipeline.pack.signKey != nil {
       refuse(root["pack"]?["sign"], "signing", "remove it")
-    }
-    if pipeline.inbox.passphrase != nil {
-      refuse(root["inbox"]?["passphrase"], "opening sealed returns", "remove it")
     }
     if pipeline.reconcile.mode == .mergeFields {
       refuse(reconcile?["mode"], "merging by field", "write \"config\"")

@@ -1,0 +1,64 @@
+import Crypto
+import SmartStore
+import System
+
+/// How the stores of a pipeline's bundles are sealed.
+///
+/// A store's salt and IVs are derived from the pipeline's secret, the passphrase, the stamp, the
+/// generation, the path and the digest of the plain store: packing a generation again makes the same
+/// bytes, another passphrase or another content another salt. So the salt in a manifest says whether a
+/// bundle is still right without sealing anything.
+package struct StoreSealing: Sendable {
+  /// What opens the stores.
+  package let key: SQLCipherKey
+  private let secret: [UInt8]
+
+  /// A sealing under a key; `secret` never leaves the pipeline's ledger.
+  package init(key: SQLCipherKey, secret: [UInt8]) {
+    self.key = key
+    self.secret = secret
+  }
+
+  /// A manifest of plain stores as that of the sealed ones, but for their sizes and digests.
+  package func announcing(_ manifest: Manifest) -> Manifest {
+    var manifest = manifest
+    manifest.seal = Manifest.Seal(method: Manifest.Seal.sqlcipher, kdfIterations: key.iterations)
+    for index in manifest.stores.indices {
+      let seed = seed(of: manifest.stores[index])
+      manifest.stores[index].salt = Hex.encode(SQLCipherFile.salt(seed: seed))
+    }
+    return manifest
+  }
+
+  /// Seals the plain stores of a manifest into `target`, and answers the manifest of the sealed ones.
+  ///
+  /// The stores lie as `BundleWriter.pack` finds them; they stay as they are.
+  package func seal(
+    _ manifest: Manifest, storeDirectory: String, globalDirectory: String? = nil, to target: String
+  ) throws(BundleError) -> Manifest {
+    try BundleError.mapping {
+      var sealed = announcing(manifest)
+      for (index, store) in manifest.stores.enumerated() {
+        let global = store.scope == .global ? globalDirectory : nil
+        let plain = (global ?? storeDirectory) + "/" + store.path
+        // The seed speaks of this content: no other may be sealed with it.
+        guard try Digest.sha256Hex(file: plain) == store.sha256 else {
+          throw BundleError.damaged(
+            path: plain, file: Files.name(of: plain), reason: "is not as it was primed")
+        }
+        let file = target + "/" + store.path
+        try Files.makeDirectory(Files.parent(of: file) ?? target)
+        try SQLCipherFile.seal(
+          plain, to: file, key: key, randomness: .derived(seed: seed(of: store)))
+        sealed.stores[index].bytes = try Files.size(of: file)
+        sealed.stores[index].sha256 = try Digest.sha256Hex(file: file)
+      }
+      return sealed
+    }
+  }
+
+  private func seed(of store: Manifest.StoreEntry) -> [UInt8] {
+    key.seed(
+      secret, context: [store.stampID, String(store.generation), store.path, store.sha256])
+  }
+}

@@ -1,0 +1,34 @@
+import Bundles
+import Reconciliation
+import SmartStore
+import System
+
+extension PipelineRun {
+  /// How the stores of bundles are sealed; nil for plain ones.
+  func sealing() throws -> StoreSealing? {
+    guard let seal = pipeline.pack.seal else { return nil }
+    return StoreSealing(
+      key: try sealKey(seal.passphrase, iterations: seal.kdfIterations),
+      secret: try state.stampKey)
+  }
+
+  /// What opens sealed returns; nil where none can come.
+  func unsealing() throws -> SQLCipherKey? {
+    if let returnKey { return returnKey }
+    let seal = pipeline.pack.seal
+    guard let passphrase = pipeline.inbox.passphrase ?? seal?.passphrase else { return nil }
+    let key = try sealKey(
+      passphrase, iterations: seal?.kdfIterations ?? SQLCipherKey.sdkIterations)
+    returnKey = key
+    return key
+  }
+
+  private func sealKey(_ source: SecretSource, iterations: Int) throws -> SQLCipherKey {
+    guard let text = try source.resolve(variables).text else {
+      throw PipelineError(
+        .configuration, "secret", "the passphrase of sealed stores is not UTF-8",
+        fix: "write it as text; for iOS, the base64 of 32 bytes")
+    }
+    return try SQLCipherKey(passphrase: Secret(text), iterations: iterations)
+  }
+}
