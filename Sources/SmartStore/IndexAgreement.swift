@@ -32,12 +32,18 @@ enum IndexAgreement {
     case (.integer(let a), .text(let b)): return String(a) == b
     case (.integer(let a), .real(let b)): return Double(a) == b
     case (.real(let a), .integer(let b)): return a == Double(b)
-    case (.real(let a), .text(let b)): return Double(b) == a || isInfinite(a, b)
+    case (.real(let a), .text(let b)): return isRounded(a, b) || isInfinite(a, b)
     case (.text(let a), .integer(let b)): return Double(a) == Double(b)
     case (.text(let a), .real(let b)): return Double(a) == b
     case (.text(let a), .text(let b)): return isSameNumber(a, b)
     default: return false
     }
+  }
+
+  /// SQLite writes a number into a column of text with 15 digits.
+  private static func isRounded(_ value: Double, _ text: String) -> Bool {
+    guard let other = Double(text) else { return false }
+    return other == value || abs(other - value) <= abs(value) * 1e-14
   }
 
   private static func isInfinite(_ value: Double, _ text: String) -> Bool {
