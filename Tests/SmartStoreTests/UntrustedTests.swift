@@ -40,66 +40,6 @@ struct SplitMix: RandomNumberGenerator {
     return test
   }
 
-  enum Region: CaseIterable { case header, schema, pages, json, cut }
-
-  func damage(_ bytes: [UInt8], _ region: Region, _ random: inout SplitMix) -> [UInt8] {
-    var bytes = bytes
-    let range: Range<Int>
-    switch region {
-    case .header: range = 16..<100
-    case .schema: range = 100..<4096
-    case .pages: range = 4096..<bytes.count
-    case .cut:
-      bytes.removeLast(Int.random(in: 1..<bytes.count, using: &random))
-      return bytes
-    case .json:
-      let braces = bytes.indices.filter { bytes[$0] == UInt8(ascii: "\"") }
-      guard let place = braces.randomElement(using: &random) else { return bytes }
-      bytes[place] = UInt8.random(in: 0...255, using: &random)
-      return bytes
-    }
-    for _ in 0..<Int.random(in: 1...6, using: &random) {
-      bytes[Int.random(in: range, using: &random)] = UInt8.random(in: 0...255, using: &random)
-    }
-    return bytes
-  }
-
-  /// Reads all that ingesting reads.
-  func readAll(_ path: String) throws {
-    let store = try Store(untrusted: path, heapLimitMiB: 64, deadlineSeconds: 5)
-    for soup in try store.soupNames() {
-      try store.forEachElement(in: soup, paths: ["Id", "n"], .dirty) { _ = $0.text(0) }
-      try store.forEachElement(in: soup, paths: ["t"]) { _ = $0.text(0) }
-      _ = try store.values(of: "Id", in: soup)
-      _ = try store.query(
-        QuerySpec(smartSQL: "select {s:_soup} from {s} where {s:j} > 3", pageSize: 100))
-    }
-  }
-
-  @Test(arguments: Region.allCases)
-  func `a damaged file answers or is refused`(_ region: Region) throws {
-    let seed: UInt64 = 20_240_601
-    var random = SplitMix(state: seed)
-    let test = try sound(region == .json ? .ios : .android)
-    let original = try read(test.store.path)
-    let path = test.directory.file("fuzzed.sqlite")
-    var refused = 0
-    for _ in 0..<60 {
-      let bytes = damage(original, region, &random)
-      try Data(bytes).write(to: URL(filePath: path))
-      do {
-        try readAll(path)
-      } catch let error as StoreError {
-        refused += 1
-        #expect(!error.description.isEmpty)
-      }
-      do throws(StoreError) { _ = try StoreCheck().violations(at: path) } catch {}
-      #expect(try read(path) == bytes, "the file was written")
-      #expect(try FileManager.default.contentsOfDirectory(atPath: test.directory.path).count == 2)
-    }
-    #expect(refused > 0, "seed \(seed)")
-  }
-
   @Test func `a schema that runs code is refused by name`() throws {
     for (sql, name) in [
       ("CREATE VIEW v AS SELECT 1", "v"),
