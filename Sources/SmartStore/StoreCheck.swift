@@ -22,12 +22,15 @@ public struct StoreCheck: Sendable {
   public var limit: Int
   /// How long it may take.
   public var deadlineSeconds: Int
+  /// The soups that must be there, with these indexes; others may be there too.
+  public var config: StoreConfig?
 
   /// A check.
   public init(
     origin: Origin = .device, platform: Platform? = nil, idPath: String = "Id", limit: Int = 100,
-    deadlineSeconds: Int = 600
+    deadlineSeconds: Int = 600, config: StoreConfig? = nil
   ) {
+    self.config = config
     self.origin = origin
     self.platform = platform
     self.idPath = idPath
@@ -73,6 +76,7 @@ public struct StoreCheck: Sendable {
         Violation("long_operations_status", "a change of a soup was interrupted"))
     }
     let store = Store(connection, platform: platform)
+    violations += try differences(store)
     for name in try store.soupNames() where violations.count < limit {
       let soup = try store.soup(name)
       var check = SoupCheck(
@@ -80,6 +84,36 @@ public struct StoreCheck: Sendable {
         limit: limit - violations.count)
       try check.run()
       violations += check.violations
+    }
+    return violations
+  }
+
+  /// What the configuration says and the store does not have.
+  private func differences(_ store: Store) throws -> [Violation] {
+    var violations: [Violation] = []
+    for wanted in config?.soups ?? [] {
+      guard let soup = try store.find(wanted.soupName) else {
+        violations.append(
+          Violation("soup_attrs", "the soup \"\(wanted.soupName)\" of the configuration is missing")
+        )
+        continue
+      }
+      for spec in wanted.indexes {
+        let found = soup.specs.filter { $0.path == spec.path }
+        if found.isEmpty {
+          violations.append(
+            Violation(soup.table, path: spec.path, "the index of the configuration is missing"))
+        } else if !found.contains(spec) {
+          violations.append(
+            Violation(
+              soup.table, path: spec.path,
+              "it is not indexed as \(spec.type.rawValue), as the configuration says"))
+        }
+      }
+      for spec in soup.specs where !wanted.indexes.contains(where: { $0.path == spec.path }) {
+        violations.append(
+          Violation(soup.table, path: spec.path, "the configuration has no such index"))
+      }
     }
     return violations
   }

@@ -210,6 +210,29 @@ enum IndependentReader {
     }
   }
 
+  @Test(arguments: Platform.allCases)
+  func `a store is held to its configuration`(_ platform: Platform) throws {
+    let test = try make(platform, elements: 3)
+    try test.store.close()
+    func found(_ soups: [StoreConfig.Soup]) throws -> [String] {
+      try StoreCheck(config: StoreConfig(soups: soups)).violations(at: test.store.path)
+        .map(\.description)
+    }
+    #expect(try found([.init(soupName: "s", indexes: Self.specs)]) == [])
+    #expect(
+      try found([.init(soupName: "t", indexes: Self.specs)])
+        == [#"soup_attrs: the soup "t" of the configuration is missing"#])
+    var specs = Array(Self.specs.dropLast())
+    specs[0] = IndexSpec(path: "Id", type: .json1)
+    specs.append(IndexSpec(path: "new", type: .string))
+    #expect(
+      try found([.init(soupName: "s", indexes: specs)]) == [
+        "TABLE_6 path Id: it is not indexed as json1, as the configuration says",
+        "TABLE_6 path new: the index of the configuration is missing",
+        "TABLE_6 path deep.a.v: the configuration has no such index",
+      ])
+  }
+
   @Test func `a file that is no store is told, not thrown`() throws {
     let directory = TemporaryDirectory()
     let path = directory.file("x.sqlite")

@@ -1,6 +1,7 @@
 import Arguments
 import JSON
 import SmartStore
+import System
 
 /// `attache store check`: whether a file is a sound SmartStore.
 struct StoreCheckCommand: Command {
@@ -11,17 +12,24 @@ struct StoreCheckCommand: Command {
     and path, never with a value. Soups that an app added are checked like the others.
     """
   static let examples = [
-    Note("attache store check store.sqlite", "exit status 8 if there is a violation")
+    Note("attache store check store.sqlite", "exit status 8 if there is a violation"),
+    Note(
+      "attache store check store.sqlite --config userstore.json",
+      "whether it has the soups and indexes of a store configuration, too"),
   ]
   static var parameters: [Parameter<Self>] {
     [
       .argument("store", "the store file", completes: .files, \.store),
+      .option(
+        "config", "FILE", "the store configuration whose soups have to be there", completes: .files,
+        \.config),
       .option("platform", "PLATFORM", "what the file has to be; else what it says", \.platform),
       .flag("server", "hold it to what a pipeline issues, not to what a device leaves", \.server),
     ] + Options.output.map { $0.within(\.options) }
   }
 
   var store = ""
+  var config: String?
   var platform: StorePlatform?
   var server = false
   var options = Options()
@@ -29,7 +37,11 @@ struct StoreCheckCommand: Command {
   func run(_ context: Program) async throws -> ExitStatus {
     let check = StoreCheck(
       origin: server ? .server : .device,
-      platform: platform.flatMap { Platform(rawValue: $0.rawValue) })
+      platform: platform.flatMap { Platform(rawValue: $0.rawValue) },
+      config: try config.map { file in
+        let path = context.absolute(file)
+        return try StoreConfig(json: try Files.read(path), file: path)
+      })
     let violations = try check.violations(at: context.absolute(store))
     if options.json {
       context.print(
