@@ -21,7 +21,8 @@ package enum ArchiveFormat: String, CaseIterable, Sendable, Hashable {
   package init?(firstBytes bytes: [UInt8]) {
     if bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
       self = .zip
-    } else if bytes.starts(with: [0x1F, 0x8B]) {
+      // With the method: a sealed store begins with 16 random bytes, and two are soon met.
+    } else if bytes.starts(with: [0x1F, 0x8B, 0x08]) {
       self = .tarGz
     } else if bytes.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) {
       self = .tarZst
