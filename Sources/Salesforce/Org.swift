@@ -70,7 +70,13 @@ public final class Org: Sendable {
       state.sessions[key] = started
       return started
     }
-    switch await task.value {
+    // A login that somebody else waits for too is asked for anew by them.
+    let result = await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }
+    switch result {
     case .success(let session):
       try check(session, isFor: username)
       return session

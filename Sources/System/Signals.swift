@@ -11,35 +11,71 @@ package enum Signals {
 
   /// Calls `body` with each INT, TERM or HUP, on a thread of its own where it may do anything.
   ///
-  /// To be called before the program starts other threads: they inherit the blocked signals.
+  /// It may be called at any time: a handler takes the signal whichever thread it reaches, where a
+  /// mask would have to be set before any other thread starts. A signal that whoever started the
+  /// program wants ignored (`nohup`) stays ignored.
   package static func onTermination(_ body: @escaping @Sendable (Int32) -> Void) {
-    var set = terminationSet()
-    pthread_sigmask(SIG_BLOCK, &set, nil)
-    let context = Unmanaged.passRetained(Listener(body)).toOpaque()
+    listener.withLock { state in
+      state.bodies.append(body)
+      if !state.isStarted { state.isStarted = start() }
+    }
+  }
+
+  private static func start() -> Bool {
+    guard pipeEnds.read >= 0 else { return false }
     var thread = pthread_t()
-    if pthread_create(&thread, nil, listen, context) == 0 { pthread_detach(thread) }
+    guard pthread_create(&thread, nil, listen, nil) == 0 else { return false }
+    pthread_detach(thread)
+    for number in [SIGINT, SIGTERM, SIGHUP] {
+      var before = sigaction()
+      sigaction(number, nil, &before)
+      if isIgnored(before) { continue }
+      var action = sigaction()
+      action.__sigaction_handler.sa_handler = noteSignal
+      action.sa_flags = SA_RESTART
+      sigaction(number, &action, nil)
+    }
+    return true
   }
 
-  fileprivate static func terminationSet() -> sigset_t {
-    var set = sigset_t()
-    sigemptyset(&set)
-    for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&set, number) }
-    return set
+  private static func isIgnored(_ action: sigaction) -> Bool {
+    // SIG_IGN is no function: only its address can be looked at.
+    unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+      == unsafeBitCast(SIG_IGN, to: Int.self)
+  }
+
+  fileprivate static func tell(_ number: Int32) {
+    for body in listener.withLock({ $0.bodies }) { body(number) }
   }
 }
 
-private final class Listener: Sendable {
-  let body: @Sendable (Int32) -> Void
-  init(_ body: @escaping @Sendable (Int32) -> Void) { self.body = body }
+private struct Listener {
+  var bodies: [@Sendable (Int32) -> Void] = []
+  var isStarted = false
 }
 
-// A C callback: file scope, so that it belongs to no actor.
+private let listener = Locked(Listener())
+
+/// The way from the handler, which may do next to nothing, to the thread that listens.
+private let pipeEnds: (read: Int32, write: Int32) = {
+  var ends: [Int32] = [-1, -1]
+  guard pipe(&ends) == 0 else { return (-1, -1) }
+  for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+  return (ends[0], ends[1])
+}()
+
+// C callbacks: file scope, so that they belong to no actor.
+private func noteSignal(_ number: Int32) {
+  let saved = errno
+  var byte = UInt8(truncatingIfNeeded: number)
+  _ = write(pipeEnds.write, &byte, 1)
+  errno = saved
+}
+
 private func listen(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  guard let context else { return nil }
-  let listener = Unmanaged<Listener>.fromOpaque(context).takeRetainedValue()
-  var set = Signals.terminationSet()
+  var byte: UInt8 = 0
   while true {
-    var number: Int32 = 0
-    if sigwait(&set, &number) == 0 { listener.body(number) }
+    let count = read(pipeEnds.read, &byte, 1)
+    if count == 1 { Signals.tell(Int32(byte)) } else if count == 0 || errno != EINTR { return nil }
   }
 }

@@ -1,0 +1,20 @@
+import Foundation
+import System
+import Testing
+
+@Suite struct SignalsTests {
+  @Test func `a signal reaches its listeners whatever threads there are`() async {
+    let signals = AsyncStream<Int32> { continuation in
+      Signals.onTermination { continuation.yield($0) }
+      Signals.onTermination { continuation.yield($0 + 100) }
+    }
+    // The pool's threads run already and block nothing: a mask of one thread would not help here.
+    kill(getpid(), SIGHUP)
+    var seen: Set<Int32> = []
+    for await number in signals {
+      seen.insert(number)
+      if seen.count == 2 { break }
+    }
+    #expect(seen == [SIGHUP, SIGHUP + 100])
+  }
+}
