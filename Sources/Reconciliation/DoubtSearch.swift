@@ -1,4 +1,5 @@
 import JSON
+import MobileSync
 import Salesforce
 import System
 
@@ -53,7 +54,7 @@ struct DoubtSearch {
       let fields = try await readable([write], and: ["CreatedById", "CreatedDate"])
       let soql =
         "SELECT \(fields.joined(separator: ", ")) FROM \(describe.name) "
-        + "WHERE \(key) = \(Self.literal(value))"
+        + "WHERE \(key) = \(SOQLVariables.literal(value))"
       let found = try await access.session.queryAllRecords(soql)
       guard found.count == 1, let record = found[0].object,
         agreement(of: write.operation.payload, with: record) == .whole
@@ -166,20 +167,5 @@ struct DoubtSearch {
 
   private static func id(of record: JSONObject) -> String? {
     record["Id"]?.string.flatMap { RecordID($0)?.text18 }
-  }
-
-  /// Text as a SOQL literal.
-  private static func literal(_ text: String) -> String {
-    var literal = "'"
-    for character in text.unicodeScalars {
-      switch character {
-      case "'", "\\": literal += "\\" + String(character)
-      case "\n": literal += "\\n"
-      case "\r": literal += "\\r"
-      case "\t": literal += "\\t"
-      default: literal.unicodeScalars.append(character)
-      }
-    }
-    return literal + "'"
   }
 }

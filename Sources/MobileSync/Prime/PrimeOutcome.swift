@@ -38,6 +38,8 @@ package struct PrimeOutcome: Sendable {
   package var warnings: [String] = []
   /// True when more records would have been removed than the guard allows; they are still there.
   package var guardTripped = false
+  /// True when a briefcase rule failed in the org: records may be missing.
+  package var hadRuleErrors = false
   /// The syncs (`PrimeInput.key`) whose ids were listed whole in this run.
   package var listed: Set<String> = []
   /// The states in each store's `syncs_soup`, by the store's name.
@@ -54,6 +56,7 @@ package struct PrimeOutcome: Sendable {
     stamps.merge(other.stamps) { $1 }
     warnings += other.warnings
     guardTripped = guardTripped || other.guardTripped
+    hadRuleErrors = hadRuleErrors || other.hadRuleErrors
     listed.formUnion(other.listed)
     syncStates.merge(other.syncStates) { $1 }
   }

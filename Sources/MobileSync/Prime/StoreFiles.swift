@@ -48,7 +48,10 @@ final class StoreFiles {
   /// True when every previous file has the soups and the syncs of the configuration.
   private func openPrevious(_ initial: [SyncState]) throws(SyncError) -> Bool {
     for item in items {
-      guard let previous = item.file.previous, Files.exists(previous) else { return false }
+      guard let previous = item.file.previous, Files.exists(previous) else {
+        discard()
+        return false
+      }
       let opened = try SyncError.inStore { () throws(StoreError) in
         try Store(opening: previous, readOnly: true)
       }

@@ -23,6 +23,10 @@ extension StorePrime {
     var cursor = SyncCursor(
       greatest: isFull ? nil : input.cursors[key(sync.syncName)],
       overlapSeconds: input.overlapSeconds)
+    // What a device continues from must not lie in the future of an org that was set back.
+    if cursor.isAhead(of: input.now) {
+      cursor = SyncCursor(greatest: nil, overlapSeconds: input.overlapSeconds)
+    }
     cursor.advance(
       to: fetch.latestModification.flatMap { Dates.milliseconds(iso8601: $0) }, now: input.now)
     keep(cursor, of: sync)
@@ -47,6 +51,7 @@ extension StorePrime {
       token = try listing.follow(page.relayToken)
     } while token != nil
     guard !listing.ruleErrors.isEmpty else { return listing }
+    outcome.hadRuleErrors = true
     let rules = listing.ruleErrors.joined(separator: ", ")
     guard input.onRuleErrors == .keepAndWarn else {
       throw SyncError(
@@ -144,7 +149,9 @@ extension StorePrime {
       let result = try cleaner.clean(idPath: "Id") { !listed.contains($0) }
       hasAll = take(result, into: &count, sync)
     }
-    outcome.stamps[key(soup)] = fetch.stamps(of: soup, keepingOthers: !hasAll)
+    // Another sync of the store may have filled the soup too.
+    outcome.stamps[key(soup), default: [:]]
+      .merge(fetch.stamps(of: soup, keepingOthers: !hasAll)) { max($0, $1) }
     try end(count)
   }
 }

@@ -14,7 +14,7 @@ extension StorePrime {
       warn("the org's clock stands before the last record that was read; all is read again", sync)
       cursor = SyncCursor(greatest: nil, overlapSeconds: input.overlapSeconds)
     }
-    let since = cursor.since
+    let since = try mayMiss(query, sync) ? nil : cursor.since
     let load = try makeLoad(
       sync, soup: sync.soupName, idPath: query.idField,
       modificationPath: query.modificationField)
@@ -29,6 +29,18 @@ extension StorePrime {
         sync, query, target, since: since, listsAll: since == nil, count: &count)
     }
     try end(count)
+  }
+
+  /// Whether asking for changes alone could miss one.
+  ///
+  /// An OFFSET skips the first of them, and where a LIMIT cuts the result another record can move
+  /// into it unchanged.
+  private func mayMiss(_ query: SyncQuery, _ sync: SyncDefinition) throws(SyncError) -> Bool {
+    if query.hasOffset { return true }
+    guard let limit = query.limit, !files.isCold, let first = files.stores.first else {
+      return false
+    }
+    return try SoupReader(store: first, soup: sync.soupName).count() >= limit
   }
 
   // MARK: records
@@ -104,9 +116,9 @@ extension StorePrime {
           sync)
         return
       }
-      outcome.listed.insert(key(sync.syncName))
       let result = try cleaner.clean(idPath: query.idField) { !ids.contains($0) }
-      _ = take(result, into: &count, sync)
+      // What the guard kept is looked at again in the next run.
+      if take(result, into: &count, sync) { outcome.listed.insert(key(sync.syncName)) }
     } else if let since, query.idField == "Id" {
       let deleted = try await deletedIDs(query, since: since)
       guard deleted.count > 0 else { return }

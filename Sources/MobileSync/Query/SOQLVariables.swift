@@ -36,6 +36,21 @@ package enum SOQLVariables {
     return String(decoding: result, as: UTF8.self)
   }
 
+  /// A text as a SOQL literal.
+  package static func literal(_ text: String) -> String {
+    var literal = "'"
+    for character in text.unicodeScalars {
+      switch character {
+      case "'", "\\": literal += "\\\(character)"
+      case "\n": literal += "\\n"
+      case "\r": literal += "\\r"
+      case "\t": literal += "\\t"
+      default: literal.unicodeScalars.append(character)
+      }
+    }
+    return literal + "'"
+  }
+
   /// The names of the variables in a query, each once, in order.
   package static func names(in query: String) -> [String] {
     let bytes = Array(query.utf8)
