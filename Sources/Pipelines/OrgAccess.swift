@@ -8,7 +8,8 @@ package final class OrgAccess: Sendable {
   /// The client.
   package let org: Org
   private let integrationUser: String?
-  private let listedUsers: [String]
+  /// The users that the pipeline names; none where the org is asked for them.
+  private let names: [String]
   private let actsAsAnyone: Bool
 
   /// The org that a pipeline names; secrets are read, nothing is sent.
@@ -26,7 +27,7 @@ package final class OrgAccess: Sendable {
       pause: pause)
     integrationUser = settings.login.integrationUser
     actsAsAnyone = credentials.canActAsAnyone
-    listedUsers = try pipeline.users.listed()
+    names = actsAsAnyone ? try pipeline.users.names() ?? [] : []
   }
 
   private static func credentials(
@@ -57,29 +58,42 @@ package final class OrgAccess: Sendable {
 
   /// A session of `username`, or of the one user that the login is.
   package func session(as username: String) async throws(OrgError) -> Session {
-    try await org.session(username: actsAsAnyone ? username : nil)
+    try await login(username)
   }
 
   /// A session of the integration user; nil where the pipeline names none.
   package func integrationSession() async throws(OrgError) -> Session? {
-    guard actsAsAnyone else { return try await org.session(username: nil) }
+    guard actsAsAnyone else { return try await login(integrationUser) }
     guard let integrationUser else { return nil }
-    return try await org.session(username: integrationUser)
+    return try await login(integrationUser)
   }
 
-  /// Any session: who asks does not matter.
-  ///
-  /// Without an integration user it is the first of the pipeline's users who can log in.
+  /// Any session: who asks does not matter, so a user who cannot log in does not either.
   package func anySession() async throws(OrgError) -> Session {
     if let session = try await integrationSession() { return session }
-    for username in listedUsers.dropLast() {
+    var refusal: OrgError?
+    for name in names {
       do throws(OrgError) {
-        return try await org.session(username: username)
+        return try await login(name)
       } catch {
-        // The next user may still be let in; what stops them all stops the last one too.
         guard error.kind == .authentication else { throw error }
+        refusal = refusal ?? error
       }
     }
-    return try await org.session(username: listedUsers.last)
+    if let refusal { throw refusal }
+    return try await login(nil)
+  }
+
+  /// Logs in; a refusal says who was refused.
+  private func login(_ username: String?) async throws(OrgError) -> Session {
+    do throws(OrgError) {
+      return try await org.session(username: username)
+    } catch {
+      guard let username, error.kind == .authentication else { throw error }
+      throw OrgError(
+        error.kind, status: error.status, code: error.code,
+        message: "\(error.message), for \(username)", fields: error.fields,
+        request: error.request)
+    }
   }
 }

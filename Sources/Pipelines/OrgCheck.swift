@@ -53,11 +53,11 @@ package struct OrgCheck: Sendable {
     _ pipeline: Pipeline, _ access: OrgAccess
   ) async throws -> [String] {
     switch pipeline.users.source {
-    case .list(let names): return names
+    case .list, .csv: return try pipeline.users.names() ?? []
     case .query(let soql):
       guard let session = try await access.integrationSession() else { return [] }
       return try await session.queryAllRecords(soql).compactMap { $0["Username"]?.string }
-    case .csv, .loginUser: return [try await access.anySession().identity.username]
+    case .loginUser: return [try await access.anySession().identity.username]
     }
   }
 

@@ -21,7 +21,9 @@ extension PipelineError {
     case let error as StateError: self.init(state: error)
     case let error as BundleError:
       self.init(error.isDamage ? .damaged : .failed, "bundle", error.description)
-    case let error as SystemError: self.init(.failed, "disk", "\(error)")
+    case let error as SystemError:
+      self.init(
+        .failed, "disk", "\(error)", fix: "check the path, its permissions and the free space")
     case let error as StoreError: self.init(.failed, "store", error.description)
     case let error as SQLCipherError:
       self.init(error.isDamage ? .damaged : .failed, "seal", error.description)
@@ -61,16 +63,35 @@ extension PipelineError {
     let status = [error.status.map(String.init), error.code].compactMap { $0 }
     let answer = status.isEmpty ? "" : " (\(status.joined(separator: " ")))"
     self.init(
-      kind, code, "the org did not do what was asked", location: error.request + answer,
+      kind, code, Self.sentence(error.kind), location: error.request + answer,
       reason: error.message, fix: fix)
   }
 
+  private static func sentence(_ kind: OrgError.Kind) -> String {
+    switch kind {
+    case .unreachable: "the org cannot be reached"
+    case .timeout: "the org did not answer in time"
+    case .authentication: "the org refused the login"
+    case .permission: "the org refused a permission"
+    case .limit: "a limit of requests is reached"
+    case .cancelled: "the run was stopped before its end"
+    case .configuration: "the login cannot work as it is configured"
+    case .refused: "the org refused what was asked"
+    case .notFound: "the org does not know what was asked for"
+    case .nonsense: "the answer is not what an org answers"
+    case .locatorExpired: "the org dropped the query while it was read"
+    }
+  }
+
   private init(sync error: SyncError) {
-    let name = error.syncName.map { "sync \"\($0)\" failed" } ?? "a sync failed"
+    let name =
+      error.syncName.map { "sync \"\($0)\" failed" }
+      ?? (error.code == .store ? "a store could not be read or written" : "a sync failed")
     if let cause = error.cause {
       let inner = PipelineError(org: cause)
       self.init(
-        inner.kind, error.code.rawValue, name, location: inner.location, reason: inner.reason,
+        inner.kind, error.code.rawValue, name + ": " + inner.message, location: inner.location,
+        reason: inner.reason,
         fix: error.fix ?? inner.fix)
       return
     }

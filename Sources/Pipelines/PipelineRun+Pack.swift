@@ -15,18 +15,35 @@ extension PipelineRun {
     for id in try data.snapshots() where id != SnapshotID.global {
       guard let record = try newestRecord(of: id) else { continue }
       let username = record.notes["username"]?.string ?? id
-      if !options.users.isEmpty, !options.users.contains(username) { continue }
+      guard options.serves(username) else { continue }
       if options.isDryRun {
         summary.plan.append("pack: generation \(record.generation) of \(username)")
         continue
       }
       try Task.checkCancellation()
+      guard isWhole(record, with: global) else {
+        warn(
+          "\(username): the newest generation lacks a store that the pipeline has now; "
+            + "no bundle of it is written before it is primed again")
+        continue
+      }
       for platform in pipeline.platforms {
         try pack(record, with: global, platform, username: username)
       }
       try publishCurrent(record, of: id)
     }
     if let global, !options.isDryRun { try publishCurrent(global, of: SnapshotID.global) }
+  }
+
+  /// Whether a generation has every store of the pipeline on every platform: one of a user who was
+  /// not primed since the pipeline changed may lack some.
+  private func isWhole(_ record: GenerationRecord, with global: GenerationRecord?) -> Bool {
+    pipeline.stores.allSatisfy { store in
+      let source = store.scope == .global ? global : record
+      return pipeline.platforms.allSatisfy { platform in
+        source?.entries(of: platform).contains { $0.storeName == store.storeName } == true
+      }
+    }
   }
 
   private func newestRecord(of id: String) throws -> GenerationRecord? {
@@ -56,9 +73,11 @@ extension PipelineRun {
     let existing = try bundles(in: directory, platform)
     var manifest = try manifest(record, global, platform, username: username)
     let sealing = try sealing()
-    if let newest = existing.last, pipeline.pack.when == .changed {
+    let announced = sealing?.announcing(manifest) ?? manifest
+    if let newest = existing.last, pipeline.pack.when == .changed,
+      newest.name.hasSuffix("." + pipeline.pack.format.rawValue)
+    {
       let packed = try BundleReader.inspect(directory + "/" + newest.name)
-      let announced = sealing?.announcing(manifest) ?? manifest
       if Self.isSame(packed, announced) { return }
     }
     if !existing.isEmpty { renew(&manifest) }

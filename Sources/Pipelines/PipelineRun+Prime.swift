@@ -38,6 +38,10 @@ extension PipelineRun {
   /// How many snapshots are primed at a time unless the pipeline says: one for each of two cores.
   private static let defaultJobs = 2
 
+  /// How long `queryAll` can be trusted to name deleted records; the recycle bin keeps them for 15
+  /// days.
+  private static let deletionsAreKept: Int64 = 10 * 24 * 60 * 60 * 1000
+
   private func planPrime(_ users: [SnapshotUser]) {
     for store in pipeline.stores {
       for sync in store.primed {
@@ -53,20 +57,24 @@ extension PipelineRun {
       user: user, pipeline: pipeline, data: data, run: self.row.id, now: now,
       organizationID: try state.organizationID ?? "", stampKey: try state.stampKey,
       settled: try state.includes(snapshotID: user.id),
-      listIDs: dueListings(row), allowsAllDeletes: options.allowsAllDeletes, report: report)
+      listIDs: try dueListings(row, user.id), allowsAllDeletes: options.allowsAllDeletes,
+      report: report)
   }
 
-  /// The `soql` syncs whose ids are to be listed whole in this run: every seventh run, unless the
-  /// pipeline says otherwise.
-  private func dueListings(_ row: SnapshotRow?) -> Set<String> {
+  /// The `soql` syncs (`PrimeInput.key`) whose ids are to be listed whole in this run.
+  ///
+  /// Every seventh run, unless the pipeline says otherwise; and where a person allowed deletions, or
+  /// the org may have forgotten what was deleted since the last prime.
+  private func dueListings(_ row: SnapshotRow?, _ id: String) throws -> Set<String> {
     var due: Set<String> = []
+    let isLongAgo = try state.primedAt(snapshotID: id).map { now - $0 > Self.deletionsAreKept }
+    let every =
+      isLongAgo == true ? 1 : pipeline.prime.ghostsEveryRuns(isBriefcase: false)
     for store in pipeline.stores {
       for sync in store.primed {
         let key = PrimeInput.key(store.storeName, sync.syncName)
         let runs = row?.ghostRuns[key]?.int ?? 0
-        if runs + 1 >= pipeline.prime.ghostsEveryRuns(isBriefcase: false) {
-          due.insert(key)
-        }
+        if options.allowsAllDeletes || runs + 1 >= every { due.insert(key) }
       }
     }
     return due
@@ -78,7 +86,6 @@ extension PipelineRun {
     switch result {
     case .failure(let error):
       if snapshot.user.id == SnapshotID.global { throw error }
-      if error is CancellationError { throw error }
       try skip(snapshot: snapshot.user.id, username: snapshot.user.username, error)
     case .success(let output): try take(output)
     }
@@ -88,7 +95,7 @@ extension PipelineRun {
     let outcome = output.outcome
     for warning in outcome.warnings { warn("\(output.user.username): \(warning)") }
     if outcome.guardTripped { summary.findings.insert(.guardTripped) }
-    if outcome.soups.contains(where: { !$0.unreadable.isEmpty }) {
+    if outcome.hadRuleErrors || outcome.soups.contains(where: { !$0.unreadable.isEmpty }) {
       summary.findings.insert(.incompleteData)
     }
     let soups = outcome.soups.map {
@@ -123,5 +130,6 @@ extension PipelineRun {
     row.generation = Int64(output.generation)
     row.included = output.settled
     try state.save(row)
+    try state.notePrimed(snapshotID: id, at: now)
   }
 }

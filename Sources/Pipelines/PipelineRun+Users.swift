@@ -1,3 +1,5 @@
+import JSON
+import MobileSync
 import Salesforce
 
 /// A user whose snapshot a pipeline keeps.
@@ -13,26 +15,45 @@ extension PipelineRun {
   ///
   /// A user of a list who cannot log in is skipped or stops the run, as `prime.onUserFailure` says.
   func users() async throws -> [SnapshotUser] {
-    var users = try await resolveUsers()
-    users.removeAll { pipeline.users.except.contains($0.username) }
-    let (least, most) = (pipeline.users.atLeast, pipeline.users.atMost)
-    guard users.count >= least, users.count <= most else {
-      throw PipelineError(
-        .configuration, "users.unexpected",
-        "the pipeline has \(users.count) user\(users.count == 1 ? "" : "s"), and users.expect "
-          + "allows \(least) to \(most)",
-        location: pipeline.file, fix: "check users.query, or change users.expect")
+    let users: [SnapshotUser]
+    switch pipeline.users.source {
+    case .list, .csv:
+      let names = try pipeline.users.names() ?? []
+      try check(names)
+      users = try await self.users(named: names.filter(options.serves))
+    case .query(let soql):
+      let found = try await self.users(ofQuery: soql)
+      try check(found.map(\.username))
+      users = found.filter { options.serves($0.username) }
+    case .loginUser:
+      let user = try await ownUser()
+      try check([user.username])
+      users = [user]
     }
-    if !options.users.isEmpty { users.removeAll { !options.users.contains($0.username) } }
-    return users.sorted { $0.id < $1.id }
+    // Two names of one user would write one snapshot at once.
+    var seen: Set<String> = []
+    return users.filter { seen.insert($0.id).inserted }.sorted { $0.id < $1.id }
   }
 
-  private func resolveUsers() async throws -> [SnapshotUser] {
-    switch pipeline.users.source {
-    case .query(let soql): return try await users(ofQuery: soql)
-    case .list, .csv: return try await users(named: pipeline.users.listed())
-    case .loginUser: return [try await ownUser()]
+  /// Sees to it that there are as many users as expected, and that those who were asked for are
+  /// among them.
+  private func check(_ names: [String]) throws {
+    let (least, most) = (pipeline.users.atLeast, pipeline.users.atMost)
+    guard names.count >= least, names.count <= most else {
+      throw PipelineError(
+        .configuration, "users.unexpected",
+        "the pipeline has \(names.count) user\(names.count == 1 ? "" : "s"), and users.expect "
+          + "allows \(least) to \(most)",
+        location: pipeline.file, fix: "check where the users come from, or change users.expect")
     }
+    let known = Set(names.map { $0.lowercased() })
+    guard let unknown = options.users.sorted().first(where: { !known.contains($0.lowercased()) })
+    else { return }
+    let nearest = Spelling.nearest(unknown, among: names)
+    throw PipelineError(
+      .configuration, "users.unknown", "\(unknown) is no user of the pipeline",
+      location: pipeline.file,
+      fix: nearest.map { "did you mean \($0)?" } ?? "name one of those that \"users\" gives")
   }
 
   private func ownUser() async throws -> SnapshotUser {
@@ -58,13 +79,40 @@ extension PipelineRun {
       }
       users.append(SnapshotUser(id: id.text18, username: username))
     }
+    return users.filter { !pipeline.users.leavesOut($0.username) }
+  }
+
+  /// The ids of names that nobody has to log in with, because all are served by one view.
+  private func usersByLookup(_ names: [String]) async throws -> [SnapshotUser] {
+    var ids: [String: String] = [:]
+    for start in stride(from: 0, to: names.count, by: 100) {
+      let chunk = names[start..<min(start + 100, names.count)]
+      let list = chunk.map { SOQLVariables.literal($0) }.joined(separator: ", ")
+      for user in try await users(
+        ofQuery: "SELECT Id, Username FROM User WHERE Username IN (\(list))")
+      {
+        ids[user.username.lowercased()] = user.id
+      }
+    }
+    var users: [SnapshotUser] = []
+    for name in names {
+      guard let id = ids[name.lowercased()] else {
+        try skip(
+          username: name,
+          PipelineError(
+            .authentication, "users.not-found", "the org has no user of this name that can be seen",
+            location: pipeline.file, fix: "correct the name, or remove it from \"users\""))
+        continue
+      }
+      users.append(SnapshotUser(id: id, username: name))
+    }
     return users
   }
 
   private func users(named names: [String]) async throws -> [SnapshotUser] {
+    if pipeline.prime.fetchAs == .integration { return try await usersByLookup(names) }
     var users: [SnapshotUser] = []
-    for name in names where !pipeline.users.except.contains(name) {
-      if !options.users.isEmpty, !options.users.contains(name) { continue }
+    for name in names {
       do throws(OrgError) {
         let identity = try await access.session(as: name).identity
         users.append(SnapshotUser(id: identity.userID, username: name))
@@ -76,15 +124,39 @@ extension PipelineRun {
   }
 
   /// Takes note of a user who cannot be served, or stops the run.
+  ///
+  /// A user whom the org refuses is a finding alone; an org that is away, or trouble of our own,
+  /// is the run's as well.
   func skip(snapshot: String = "", username: String, _ error: any Error) throws {
-    if let error = error as? OrgError, error.kind == .cancelled { throw error }
+    if Task.isCancelled || Self.isCancellation(error) { throw CancellationError() }
     if pipeline.prime.onUserFailure == .failRun { throw error }
-    if Task.isCancelled { throw CancellationError() }
-    let failure = PipelineError(describing: error)
-    let reason = failure.description
+    let described = PipelineError(describing: error)
+    // What is wrong in the pipeline is wrong for everybody.
+    if described.kind == .configuration { throw error }
     summary.findings.insert(.skippedUser)
     // The next run may do better without anybody's help.
-    if failure.kind == .tryLater { summary.findings.insert(.limitReached) }
-    report(.snapshotSkipped(snapshot: snapshot, username: username, reason: reason))
+    if described.kind == .tryLater { summary.findings.insert(.limitReached) }
+    if described.kind == .failed, Self.isOurs(error) { summary.findings.insert(.failedSnapshot) }
+    report(
+      .snapshotSkipped(
+        snapshot: snapshot, username: username, reason: described.description))
+  }
+
+  private static func isCancellation(_ error: any Error) -> Bool {
+    switch error {
+    case is CancellationError: true
+    case let error as OrgError: error.kind == .cancelled
+    case let error as SyncError: error.code == .cancelled
+    default: false
+    }
+  }
+
+  /// Whether the disk or a store is to blame, and not what the org said.
+  private static func isOurs(_ error: any Error) -> Bool {
+    switch error {
+    case is OrgError: false
+    case let error as SyncError: error.code == .store
+    default: true
+    }
   }
 }

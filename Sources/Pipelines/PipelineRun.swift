@@ -1,3 +1,4 @@
+import Bundles
 import Reconciliation
 import SmartStore
 import System
@@ -53,6 +54,7 @@ package final class PipelineRun {
     _ report: @escaping @Sendable (RunEvent) -> Void
   ) async throws -> RunSummary {
     let data = DataDirectory(root: root, name: pipeline.name)
+    if options.isDryRun { return try await rehearse(pipeline, data, variables, options, report) }
     try data.prepare(inbox: data.inbox(pipeline.inbox.path))
     let lock = try takeLock(data)
     defer { lock.close() }
@@ -60,6 +62,39 @@ package final class PipelineRun {
     try checkDisk(pipeline, data)
     let state = try StateDatabase(path: data.state)
     defer { state.close() }
+    return try await body(pipeline, data, state, variables, options, report)
+  }
+
+  /// A dry run: it works on a copy of the ledger and leaves no trace.
+  private static func rehearse(
+    _ pipeline: Pipeline, _ data: DataDirectory, _ variables: [String: String],
+    _ options: RunOptions, _ report: @escaping @Sendable (RunEvent) -> Void
+  ) async throws -> RunSummary {
+    let scratch = DurableFile.temporaryName(
+      for: (variables["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp") + "/attache")
+    try Files.makeDirectory(scratch)
+    // What is left of a copy in the directory for such things is no error of the plan.
+    defer { try? Files.remove(scratch) }
+    let copy = scratch + "/state.sqlite"
+    if Files.exists(data.state) {
+      // Shared: it writes no note, and waits for nothing but a run.
+      let lock = try takeLock(data, exclusive: false)
+      defer { lock.close() }
+      for suffix in ["", "-wal"] where Files.exists(data.state + suffix) {
+        try Files.copy(data.state + suffix, to: copy + suffix)
+      }
+    }
+    let state = try StateDatabase(path: copy)
+    defer { state.close() }
+    return try await body(pipeline, data, state, variables, options, report)
+  }
+
+  private static func body(
+    _ pipeline: Pipeline, _ data: DataDirectory, _ state: StateDatabase,
+    _ variables: [String: String], _ options: RunOptions,
+    _ report: @escaping @Sendable (RunEvent) -> Void
+  ) async throws -> RunSummary {
+    try checkLedger(state, data)
     let access = try OrgAccess(pipeline, variables: variables, pause: options.retryPause)
     let (row, resumed) = try await begin(pipeline, options, state, access)
     let run = PipelineRun(pipeline, options, data, access, state, row, variables, report)
@@ -78,9 +113,11 @@ package final class PipelineRun {
     return try run.end()
   }
 
-  private static func takeLock(_ data: DataDirectory) throws -> FileLock {
+  private static func takeLock(
+    _ data: DataDirectory, exclusive: Bool = true
+  ) throws -> FileLock {
     do throws(LockError) {
-      return try FileLock(data.lock)
+      return try FileLock(data.lock, exclusive: exclusive)
     } catch {
       switch error {
       case .held(let holder):
@@ -90,6 +127,23 @@ package final class PipelineRun {
         )
       default: throw PipelineError(.failed, "run.lock", error.description)
       }
+    }
+  }
+
+  /// Refuses a ledger that is older than what was published with it.
+  private static func checkLedger(_ state: StateDatabase, _ data: DataDirectory) throws {
+    let (epoch, run) = (Int(try state.epoch), Int(try state.runNumber))
+    for id in try data.snapshots() {
+      let directory = SnapshotDirectory(path: data.snapshot(id))
+      guard let current = try directory.current() else { continue }
+      if (current.epoch, current.run) <= (epoch, run) { continue }
+      throw PipelineError(
+        .configuration, "ledger.behind",
+        "the ledger is older than what was published: edits of devices could be sent twice",
+        location: data.state,
+        reason: "\(directory.path)/current was written by run \(current.run) of epoch "
+          + "\(current.epoch), and the ledger knows \(run) of epoch \(epoch)",
+        fix: "bring back the ledger that belongs to these snapshots, or move \(data.path) away")
     }
   }
 

@@ -37,6 +37,11 @@ package struct RunOptions: Sendable {
     }
   }
 
+  /// Whether a user's snapshot is to be primed and packed.
+  func serves(_ username: String) -> Bool {
+    users.isEmpty || users.contains { $0.lowercased() == username.lowercased() }
+  }
+
   /// The whole pipeline.
   package init() {}
 }

@@ -13,10 +13,12 @@ package struct RunSummary: Sendable {
     case unsettledEdits
     /// More would have been deleted than the guard allows.
     case guardTripped
-    /// A limit of the org, or the deadline, was reached.
+    /// The org could not be reached, or a limit or the deadline was reached: try again later.
     case limitReached
     /// The org refused the login in the middle of the work.
     case loginFailed
+    /// A snapshot could not be made, and the org is not to blame: the disk, or a store.
+    case failedSnapshot
     /// The org's rules failed for a briefcase, or records could not be read.
     case incompleteData
   }
@@ -60,16 +62,16 @@ package struct RunSummary: Sendable {
   /// What a dry run would do, in lines.
   package var plan: [String] = []
 
-  /// Nothing done yet.
-  package init() {}
-
-  /// What the program ends with: 0, 3 for what wants a person's eye, 5 for a login, 6 for what is
-  /// left to do.
+  /// What the run ends with, if nothing stopped it.
   package var exitStatus: Int32 {
+    if findings.contains(.failedSnapshot) { return 1 }
     if findings.contains(.loginFailed) { return 5 }
     if findings.contains(.limitReached) { return 6 }
     return findings.isEmpty ? 0 : 3
   }
+
+  /// Nothing done yet.
+  package init() {}
 
   /// The summary as JSON, the `result` of the last line of `--json`.
   package var json: JSONValue {

@@ -62,7 +62,7 @@ struct SnapshotWork: Sendable {
   private func prime(as session: Session, on thread: StoreThread) async throws -> Output {
     try directory.removeTemporaries()
     let newest = try directory.generations().last ?? 0
-    let previous = try usable(newest)
+    let previous = try usable(newest, session)
     let temporary = data.snapshot(user.id) + "/.tmp-\(run)"
     let input = try input(previous, number: newest + 1, temporary, session)
     let outcome: PrimeOutcome
@@ -70,7 +70,7 @@ struct SnapshotWork: Sendable {
       outcome = try await SnapshotPrime.run(input, session: session, thread: thread) {
         if let event = translate($0) { report(event) }
       }
-      if outcome.changed { try publish(outcome, number: newest + 1, temporary) }
+      if outcome.changed { try publish(outcome, number: newest + 1, temporary, session) }
     } catch {
       // What was built so far is worth nothing; the error is what matters.
       try? Files.remove(temporary)
@@ -84,10 +84,16 @@ struct SnapshotWork: Sendable {
   // MARK: what goes in
 
   /// The newest generation, if the next one can go on from it.
-  private func usable(_ newest: Int) throws -> GenerationRecord? {
+  ///
+  /// One that was read with other eyes cannot be: what they did not see has no newer date now.
+  private func usable(_ newest: Int, _ session: Session) throws -> GenerationRecord? {
     guard newest > 0 else { return nil }
     let record = try directory.record(of: newest)
-    return record.configHash == definitionsHash ? record : nil
+    let reader = record.notes["readAs"]?.string ?? session.identity.userID
+    guard record.configHash == definitionsHash, reader == session.identity.userID else {
+      return nil
+    }
+    return record
   }
 
   private func input(
@@ -111,11 +117,17 @@ struct SnapshotWork: Sendable {
       listIDs: listIDs, maxDeletesPercent: pipeline.prime.ghostsMaxDeletes.value,
       minimumAllowed: PrimeSettings.fewestDeletes, maxDeletesOverride: allowsAllDeletes)
     input.onRuleErrors = pipeline.prime.onRuleErrors == .fail ? .fail : .keepAndWarn
-    input.variables = pipeline.prime.variables
-    input.variables["userId"] = session.identity.userID
-    input.variables["username"] = session.identity.username
+    input.variables = variables(session)
     input.finish = stampWriter(number)
     return input
+  }
+
+  /// The literals of a query's variables; whoever fetches, `:userId` is whose snapshot it is.
+  private func variables(_ session: Session) -> [String: String] {
+    var values = pipeline.prime.variables
+    values["userId"] = isGlobal ? session.identity.userID : user.id
+    values["username"] = isGlobal ? session.identity.username : user.username
+    return values.mapValues(SOQLVariables.literal)
   }
 
   /// The syncs that are run, and those whose states the device will want.
@@ -174,7 +186,9 @@ struct SnapshotWork: Sendable {
 
   // MARK: what comes out
 
-  private func publish(_ outcome: PrimeOutcome, number: Int, _ temporary: String) throws {
+  private func publish(
+    _ outcome: PrimeOutcome, number: Int, _ temporary: String, _ session: Session
+  ) throws {
     try writeBase(outcome, number: number, temporary)
     var files: [GenerationRecord.StoreFile] = []
     for platform in pipeline.platforms {
@@ -190,7 +204,9 @@ struct SnapshotWork: Sendable {
     let record = GenerationRecord(
       snapshot: user.id, generation: number, run: run, created: now, configHash: definitionsHash,
       stores: files, syncStates: states(outcome), cursors: outcome.cursors,
-      notes: ["username": .string(user.username)])
+      notes: [
+        "username": .string(user.username), "readAs": .string(session.identity.userID),
+      ])
     try directory.publish(temporary, as: record)
   }
 

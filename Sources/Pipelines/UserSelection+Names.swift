@@ -2,13 +2,23 @@ import CSV
 import System
 
 extension UserSelection {
-  /// The usernames that a list or a table names; none where a query or the login says who they are.
-  package func listed() throws -> [String] {
+  /// The usernames that the file or its table names, each once; nil where the org is asked.
+  func names() throws -> [String]? {
     switch source {
-    case .list(let names): names
-    case .csv(let file, let column, _): try Self.names(in: file, column)
-    case .query, .loginUser: []
+    case .list(let names): return distinct(names)
+    case .csv(let file, let column, _): return distinct(try Self.names(in: file, column))
+    case .query, .loginUser: return nil
     }
+  }
+
+  /// Whether `except` leaves a user out; the case of a username means nothing to the org.
+  func leavesOut(_ username: String) -> Bool {
+    except.contains { $0.lowercased() == username.lowercased() }
+  }
+
+  private func distinct(_ names: [String]) -> [String] {
+    var seen: Set<String> = []
+    return names.filter { !leavesOut($0) && seen.insert($0.lowercased()).inserted }
   }
 
   private static func names(in file: String, _ column: String) throws -> [String] {

@@ -1,0 +1,147 @@
+import Bundles
+import JSON
+import LocalOrg
+import Pipelines
+import Reconciliation
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// What is published stays whole when the pipeline, its users or its ledger change between runs.
+@Suite struct ChangedPipelineTests {
+  let world: World
+
+  init() throws { world = try World() }
+
+  @discardableResult
+  func run(
+    _ stages: Set<Stage> = [.prime, .pack], options change: (inout RunOptions) -> Void = { _ in }
+  ) async throws -> RunSummary {
+    var options = RunOptions()
+    options.stages = stages
+    options.retryPause = .none
+    change(&options)
+    let pipeline = try PipelineFile.read(path: world.pipeline.file, variables: world.variables)
+    return try await PipelineRun.execute(
+      pipeline, root: world.root, variables: world.variables, options: options,
+      report: { [told = world.told] event in told.withLock { $0.append(event) } })
+  }
+
+  func rewrite(_ old: String, _ new: String) throws {
+    let text = String(decoding: try Files.read(world.pipeline.file), as: UTF8.self)
+    #expect(text.contains(old))
+    try DurableFile.write(
+      Array(text.replacing(old, with: new).utf8), to: world.pipeline.file)
+  }
+
+  func failBen(_ kind: RequestKind = .priming) throws {
+    world.server.faults.add(
+      .init(kind: kind, user: try world.user("ben").username), times: 1000,
+      .status(403, code: "INSUFFICIENT_ACCESS"))
+  }
+
+  @Test func `a bundle does not include a return whose edits it cannot hold yet`() async throws {
+    try await run()
+    let device = try world.device("ben")
+    let account = try #require(try world.ids("accounts", on: device).last)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0142"], now: world.org.now())
+    try world.handBack(device, as: "ben.sqlite")
+    try failBen()
+    let summary = try await run(Set(Stage.allCases))
+    #expect(summary.verdicts == [.updated: 1])
+    #expect(summary.findings.contains(.skippedUser))
+    #expect(summary.bundles == [])
+    #expect(try BundleReader.inspect(world.bundle("ben")).includes == [])
+
+    world.server.faults.removeAll()
+    try await run()
+    #expect(try BundleReader.inspect(world.bundle("ben")).includes.count == 1)
+  }
+
+  @Test func `a user who was not primed since a platform came gets no bundle of it`()
+    async throws
+  {
+    try rewrite("[\"ios\", \"android\"]", "[\"ios\"]")
+    try await run()
+    try rewrite("[\"ios\"]", "[\"ios\", \"android\"]")
+    try failBen()
+    let summary = try await run()
+    #expect(summary.bundles.count == 4)
+    #expect(summary.warnings.contains { $0.contains("ben@example.com") })
+    #expect(throws: (any Error).self) { try world.bundle("ben", .android) }
+    #expect(try BundleReader.inspect(world.bundle("ada", .android)).stores.count == 2)
+  }
+
+  @Test func `another format is packed at once`() async throws {
+    try await run()
+    try rewrite("tar.zst", "zip")
+    let summary = try await run()
+    #expect(summary.bundles.count == 6)
+    #expect(summary.bundles.allSatisfy { $0.hasSuffix(".bundle.2.zip") })
+    #expect(try await run().bundles == [])
+  }
+
+  @Test func `a snapshot that other eyes read is read anew`() async throws {
+    try await run()
+    try rewrite("attache@example.com", "admin@example.com")
+    let summary = try await run()
+    let global = try #require(summary.snapshots.first { $0.id == SnapshotID.global })
+    #expect(global.changed)
+    #expect(global.soups.first?.fetched == 3)
+    #expect(try await run().snapshots.allSatisfy { !$0.changed })
+  }
+
+  @Test func `a briefcase rule that fails is a finding`() async throws {
+    let rule = try #require(
+      try world.org.briefcaseRules(
+        of: world.user("ada"), app: OrgTemplate.clientID
+      ).first)
+    try world.org.setRuleError(rule.id, true)
+    let summary = try await run()
+    #expect(summary.findings == [.incompleteData])
+    #expect(summary.exitStatus == 3)
+  }
+
+  @Test func `a dry run leaves no trace`() async throws {
+    let plan = try await run(Set(Stage.allCases)) { $0.isDryRun = true }
+    #expect(!plan.plan.isEmpty)
+    #expect(!Files.exists(world.root))
+    try await run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).last)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0142"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    try await run([.ingest])
+    let before = try Tree.entries(world.data.path)
+    let second = try await run(Set(Stage.allCases)) { $0.isDryRun = true }
+    #expect(second.verdicts == [.updated: 1])
+    #expect(try Tree.entries(world.data.path) == before)
+    #expect(world.server.log.writes == [])
+  }
+
+  @Test func `a ledger that is older than what was published is refused`() async throws {
+    try await run()
+    let backup = world.directory.file("backup.sqlite")
+    try Files.copy(world.data.state, to: backup)
+    try await run()
+    let admin = try world.user("admin")
+    let account = try world.ids("accounts", on: world.device("ada"))[0]
+    #expect(world.org.update("Account", id: account, ["Phone": "8"], as: admin).errors == [])
+    try await run()
+    try Files.remove(world.data.state)
+    try Files.copy(backup, to: world.data.state)
+    let error = await #expect(throws: PipelineError.self) { try await run() }
+    #expect(error?.code == "ledger.behind")
+    #expect(error?.kind == .configuration)
+  }
+
+  @Test func `an org that is away for one user is a reason to try again later`() async throws {
+    world.server.faults.add(
+      .init(kind: .priming, user: try world.user("ben").username), times: 1000,
+      .drop(afterCommit: false))
+    let summary = try await run()
+    #expect(summary.findings == [.skippedUser, .limitReached])
+    #expect(summary.exitStatus == 6)
+  }
+}
