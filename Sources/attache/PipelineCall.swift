@@ -29,7 +29,8 @@ struct PipelineCall {
 
   /// Runs stages, shows their events and the summary, and answers the exit status.
   func run(_ runOptions: RunOptions) async throws -> ExitStatus {
-    let (pipeline, root) = try pipeline()
+    let (pipeline, root): (Pipeline, String)
+    do { (pipeline, root) = try self.pipeline() } catch { return try ended(error) }
     let progress = Progress(program, quiet: options.quiet || options.json)
     let (program, json) = (program, options.json)
     let seconds = runOptions.deadlineSeconds ?? pipeline.org.runDeadlineSeconds
@@ -69,7 +70,7 @@ struct PipelineCall {
     program.print(
       .object([
         "type": "summary", "status": JSONValue(Int(diagnostic.status.rawValue)),
-        "error": diagnostic.json,
+        "result": .null, "warnings": [], "error": diagnostic.json,
       ]))
     return diagnostic.status
   }

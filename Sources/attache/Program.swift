@@ -1,3 +1,4 @@
+import Arguments
 import JSON
 import System
 
@@ -35,6 +36,15 @@ struct Program: Sendable {
   /// Prints one JSON document, or one line of them.
   func print(_ value: JSONValue, pretty: Bool = false) {
     write(value.bytes(pretty: pretty, sortedKeys: false) + [0x0A])
+  }
+
+  /// The absolute path of a file that has to be there.
+  func existing(_ path: String) throws(UsageError) -> String {
+    let absolute = absolute(path)
+    guard Files.exists(absolute) else {
+      throw UsageError("there is no file \(path)", hint: "correct the name")
+    }
+    return absolute
   }
 
   /// `path` as an absolute one; a relative one counts from the working directory.

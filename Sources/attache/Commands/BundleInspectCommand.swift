@@ -1,6 +1,7 @@
 import Arguments
 import Bundles
 import JSON
+import System
 
 /// `attache bundle inspect`: what a bundle says of itself.
 struct BundleInspectCommand: Command {
@@ -16,7 +17,7 @@ struct BundleInspectCommand: Command {
   var options = Options()
 
   func run(_ context: Program) async throws -> ExitStatus {
-    let manifest = try BundleReader.inspect(context.absolute(bundle))
+    let manifest = try BundleReader.inspect(context.existing(bundle))
     context.print(try JSONValue(parsing: manifest.bytes), pretty: !options.json)
     return .done
   }
@@ -38,7 +39,7 @@ struct BundleVerifyCommand: Command {
   var options = Options()
 
   func run(_ context: Program) async throws -> ExitStatus {
-    let manifest = try BundleReader.verify(context.absolute(bundle))
+    let manifest = try BundleReader.verify(context.existing(bundle))
     if options.json {
       context.print(.object(["sound": true, "stores": JSONValue(manifest.stores.count)]))
     } else if !options.quiet {
@@ -69,7 +70,12 @@ struct BundleExtractCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let target = context.absolute(directory)
-    let manifest = try BundleReader.extract(context.absolute(bundle), to: target)
+    if Files.exists(target) {
+      throw UsageError(
+        "\(directory) is there already", hint: "name a directory that is not there",
+        command: "attache bundle extract")
+    }
+    let manifest = try BundleReader.extract(context.existing(bundle), to: target)
     for store in manifest.stores where !options.quiet { context.print(target + "/" + store.path) }
     return .done
   }

@@ -39,7 +39,11 @@ struct DemoCommand: Command {
           if verbose, let line = EventText.line(for: event) { context.note(line) }
         }, say: { context.print($0) })
     }
-    if let signal { return Statuses.interrupted(by: signal) }
+    if let signal {
+      throw PipelineError(
+        .interrupted(signal: signal), "demo.interrupted", "the demo was interrupted",
+        fix: "start it again: it begins anew")
+    }
     do {
       try outcome.get()
       return .done

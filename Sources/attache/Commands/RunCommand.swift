@@ -15,7 +15,7 @@ struct RunCommand: Command {
       .argument(
         "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
       .option("only", "STAGES", "only these stages", commas: true, \.only),
-      .option("user", "USERNAME", "only this user's snapshot", \.users),
+      .option("user", "USERNAME", "prime and pack only this user's snapshot", \.users),
       .flag(
         "max-deletes", "allow more deletions than prime.ghosts.maxDeletes, once", \.allowsDeletes),
       .option("confirm", "DIGEST", "confirm a plan that was held", \.confirm),
@@ -32,6 +32,12 @@ struct RunCommand: Command {
   var deadline: Int?
   var dryRun = false
   var options = Options()
+
+  func validate() throws(UsageError) {
+    if let deadline, deadline < 1 {
+      throw UsageError("--deadline has to be at least 1", hint: "give it in seconds")
+    }
+  }
 
   func run(_ context: Program) async throws -> ExitStatus {
     var run = RunOptions()

@@ -42,7 +42,7 @@ struct StoreCheckCommand: Command {
         let path = context.absolute(file)
         return try StoreConfig(json: try Files.read(path), file: path)
       })
-    let violations = try check.violations(at: context.absolute(store))
+    let violations = try check.violations(at: context.existing(store))
     if options.json {
       context.print(
         .object([

@@ -39,16 +39,22 @@ struct StoreQueryCommand: Command {
   var limit = 100_000
 
   func validate() throws(UsageError) {
+    if limit < 1 { throw UsageError("--limit is at least 1") }
     if [json, csv, table].filter({ $0 }).count > 1 {
       throw UsageError("--json, --csv and --table exclude each other", hint: "give one of them")
     }
   }
 
   func run(_ context: Program) async throws -> ExitStatus {
-    let store = try Store(opening: context.absolute(store), readOnly: true)
+    let store = try Store(opening: context.existing(store), readOnly: true)
     var rows: [[JSONValue]] = []
-    try store.forEachRow(ofSmartSQL: query) { _, values in
-      if rows.count < limit { rows.append(values) }
+    do {
+      try store.forEachRow(ofSmartSQL: query) { _, values in
+        if rows.count < limit { rows.append(values) }
+      }
+    } catch {
+      throw Self.isOfQuery(error)
+        ? UsageError("\(error)", hint: "correct the query", command: "attache store query") : error
     }
     try store.close()
     let names = ColumnNames.of(query, count: rows.first?.count ?? 0)
@@ -65,6 +71,21 @@ struct StoreQueryCommand: Command {
       context.note(EventText.count(rows.count, "row"))
     }
     return .done
+  }
+}
+
+extension StoreQueryCommand {
+  /// Whether the query is wrong, and not the store.
+  private static func isOfQuery(_ error: any Error) -> Bool {
+    switch error {
+    case let error as StoreError:
+      switch error {
+      case .notSelect, .invalidReference, .invalidQuery, .unknownSoup, .database(_, 1, _): true
+      default: false
+      }
+    case let error as SQLiteError: error.code == 1
+    default: false
+    }
   }
 }
 

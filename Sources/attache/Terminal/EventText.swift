@@ -6,7 +6,8 @@ enum EventText {
     switch event {
     case .runStarted(let run, _, let resumed):
       return resumed ? "run \(run) goes on where it stopped" : nil
-    case .stageStarted, .stageFinished, .soupProgress, .editsSettled: return nil
+    // The report's path is part of the summary.
+    case .stageStarted, .stageFinished, .soupProgress, .editsSettled, .reportWritten: return nil
     case .returnIngested(let name, let snapshot, let edits, let new):
       let known = edits - new
       return "ingest: \(name) from \(snapshot): \(count(new, "new edit"))"
@@ -21,7 +22,6 @@ enum EventText {
     case .snapshotSkipped(_, let username, let reason):
       return "prime: \(username) skipped: \(reason)"
     case .bundleWritten(_, _, let path, let bytes): return "pack: \(path) (\(size(bytes)))"
-    case .reportWritten(let path): return "report: \(path)"
     case .warning(let text): return "warning: \(text)"
     }
   }
