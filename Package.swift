@@ -112,7 +112,7 @@ let package = Package(
     tests(
       "Rehearsal", "Rehearsal", "Pipelines", "LocalOrg", "Reconciliation", "MobileSync", "Bundles",
       "SmartStore", "Salesforce", "SQLite", "HTTP", "JSON", "Crypto", "System"),
-    tests("Documentation", "JSON", "Arguments", "System", "Pipelines"),
+    tests("Documentation", "attache", "Reconciliation", "JSON", "Arguments", "System", "Pipelines"),
     tests("Tidy", "System"),
   ]
 )

@@ -1,0 +1,47 @@
+import Arguments
+import Foundation
+import Testing
+
+@testable import attache
+
+/// `docs/commands.md` is what the program prints.
+@Suite struct CommandsPageTests {
+  static let path = "docs/commands.md"
+
+  /// The page: the help of the program and of each of its commands.
+  static func text() throws -> String {
+    func help(_ words: [String]) throws -> String {
+      guard case .answer(let text) = try AttacheTool.tool.parse(words) else { return "" }
+      return text.trimmingCharacters(in: .newlines)
+    }
+    var text = """
+      # Commands
+
+      What `attache help` and `attache help COMMAND` print. This page is written by a test; after a
+      change of a command, `ATTACHE_UPDATE_DOCS=1 swift test --filter CommandsPageTests` writes it
+      anew.
+
+      ```text
+      \(try help([]))
+      ```
+
+      """
+    for command in AttacheTool.tool.description.commands {
+      // The exit statuses are the same for all, and stand above.
+      let page = try help(command.words + ["--help"])
+      let own = page.firstRange(of: "\n\nexit status:").map { page[..<$0.lowerBound] } ?? page[...]
+      text += "\n## attache \(command.name)\n\n```text\n\(own)\n```\n"
+    }
+    return text
+  }
+
+  @Test func `the page of commands is what the program prints`() throws {
+    let file = Page.root.appending(path: Self.path)
+    let expected = try Self.text()
+    if ProcessInfo.processInfo.environment["ATTACHE_UPDATE_DOCS"] != nil {
+      try expected.write(to: file, atomically: true, encoding: .utf8)
+    }
+    let found = try String(contentsOf: file, encoding: .utf8)
+    #expect(found == expected, "ATTACHE_UPDATE_DOCS=1 swift test --filter CommandsPageTests")
+  }
+}

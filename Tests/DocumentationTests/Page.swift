@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+/// One page of the documentation, taken apart as far as tests need it.
+struct Page: Sendable, CustomTestStringConvertible {
+  /// Where it stands in the repository.
+  let path: String
+  let text: String
+
+  var testDescription: String { path }
+
+  static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+  init(_ path: String) throws {
+    self.path = path
+    text = try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
+  }
+
+  /// The pages for readers: at the root, in `docs/`, and beside the examples.
+  static let all: [Page] = {
+    var paths = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "pipelines/samples/README.md"]
+    let docs = try? FileManager.default.contentsOfDirectory(
+      atPath: root.appending(path: "docs").path)
+    paths += (docs ?? []).filter { $0.hasSuffix(".md") }.sorted().map { "docs/" + $0 }
+    return paths.compactMap { try? Page($0) }
+  }()
+
+  /// A fenced block with the word after its fence.
+  struct Block {
+    let language: String
+    let text: String
+  }
+
+  /// The fenced blocks.
+  var blocks: [Block] {
+    var blocks: [Block] = []
+    var open: (language: String, lines: [Substring])?
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      let trimmed = line.drop { $0 == " " }
+      if trimmed.hasPrefix("```") {
+        if let done = open {
+          blocks.append(Block(language: done.language, text: done.lines.joined(separator: "\n")))
+          open = nil
+        } else {
+          open = (String(trimmed.dropFirst(3)), [])
+        }
+      } else {
+        open?.lines.append(line)
+      }
+    }
+    return blocks
+  }
+
+  /// The text outside fenced blocks.
+  var prose: String {
+    var isCode = false
+    return text.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
+      if line.drop(while: { $0 == " " }).hasPrefix("```") {
+        isCode.toggle()
+        return false
+      }
+      return !isCode
+    }.joined(separator: "\n")
+  }
+
+  /// What stands between backticks in the prose.
+  var inlineCode: [String] {
+    prose.matches(of: /`([^`\n]+)`/).map { String($0.output.1) }
+  }
+
+  /// The targets of the links in the prose.
+  var links: [String] {
+    prose.matches(of: /\]\(([^)\s]+)\)/).map { String($0.output.1) }
+  }
+
+  /// The names that a heading can be linked by, as GitHub makes them.
+  var anchors: Set<String> {
+    Set(
+      prose.split(separator: "\n").filter { $0.hasPrefix("#") }.map { line in
+        let title = line.drop { $0 == "#" || $0 == " " }.lowercased()
+        return title.filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" || $0 == "_" }
+          .replacing(" ", with: "-")
+      })
+  }
+}
