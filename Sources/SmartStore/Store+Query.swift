@@ -96,7 +96,11 @@ extension Store {
   func translated(_ text: String, _ arguments: [String?]) throws -> SQL {
     let sql = try SmartSQL(text: text).translated(for: platform) { try find($0) }
     // Prepared once here for its own sake: what is no SELECT never reaches a step.
-    guard try connection.prepare(sql).isReadOnly else { throw StoreError.notSelect }
+    if !reading.contains(sql) {
+      guard try connection.prepare(sql).isReadOnly else { throw StoreError.notSelect }
+      if reading.count >= 64 { reading = [] }
+      reading.insert(sql)
+    }
     return SQL(sql, bindings: arguments.map { $0.map(SQLiteValue.text) ?? .null })
   }
 }

@@ -18,6 +18,8 @@ public final class Store {
   private var known: [String: Soup] = [:]
   /// Soups whose full-text tables hold remains of deleted words.
   private var wornFullText: Set<String> = []
+  /// SQL that was found to do nothing but read.
+  var reading: Set<String> = []
   /// Bulk loads under way that do without a journal.
   var looseLoads = 0
 
