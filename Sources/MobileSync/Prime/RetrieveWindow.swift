@@ -1,9 +1,11 @@
 import Salesforce
 
 /// The retrieves of a briefcase: a few are in flight, their answers are taken in order.
+///
+/// Tasks of their own and not a task group: an optimised build of Swift 6.3.1 answers that a group
+/// which is handed on as `inout` has no tasks.
 struct RetrieveWindow {
-  /// What one retrieve brought.
-  typealias Answer = (place: Int, result: Result<[UInt8], OrgError>)
+  private typealias Retrieve = Task<Result<[UInt8], OrgError>, Never>
 
   /// How many retrieves are in flight or unread.
   private static let size = 3
@@ -12,61 +14,55 @@ struct RetrieveWindow {
   private let groups: [BriefcaseGroup]
   private let batches: [BriefcaseBatch]
   private var next = 0
-  private var waiting: [Int: Result<[UInt8], OrgError>] = [:]
+  private var inFlight: [Retrieve] = []
 
+  /// Sends the first retrieves.
   init(session: Session, groups: [BriefcaseGroup], batches: [BriefcaseBatch]) {
     self.session = session
     self.groups = groups
     self.batches = batches
+    for _ in 0..<Self.size { sendNext() }
   }
 
-  /// Sends the first retrieves.
-  mutating func start(in tasks: inout TaskGroup<Answer>) {
-    for _ in 0..<Self.size { sendNext(in: &tasks) }
-  }
-
-  /// The answer of a batch; the next retrieve is sent before it is handed out.
-  mutating func take(
-    _ place: Int, from tasks: inout TaskGroup<Answer>
-  ) async throws(SyncError) -> [UInt8] {
-    while true {
-      if let result = waiting.removeValue(forKey: place) {
-        sendNext(in: &tasks)
-        return try SyncError.answer(result)
-      }
-      guard let answer = await tasks.next() else {
-        throw SyncError(.cancelled, "the retrieves ended before their answers were read")
-      }
-      waiting[answer.place] = answer.result
+  /// The answer of the next batch; another retrieve is sent before it is handed out.
+  mutating func take() async throws(SyncError) -> [UInt8] {
+    guard !inFlight.isEmpty else {
+      throw SyncError(.cancelled, "the retrieves ended before their answers were read")
     }
-  }
-
-  private mutating func sendNext(in tasks: inout TaskGroup<Answer>) {
-    guard next < batches.count else { return }
-    let place = next
-    let batch = batches[place]
-    let group = groups[batch.group]
-    next += 1
-    tasks.addTask { [session] in
-      do throws(OrgError) {
-        return (
-          place,
-          .success(
-            try await session.retrieve(group.sobjectType, ids: batch.ids, fields: group.fields))
-        )
-      } catch {
-        return (place, .failure(error))
-      }
+    let retrieve = inFlight.removeFirst()
+    let result = await withTaskCancellationHandler {
+      await retrieve.value
+    } onCancel: {
+      retrieve.cancel()
     }
-  }
-}
-
-extension SyncError {
-  /// The value of an answer.
-  static func answer<T>(_ result: Result<T, OrgError>) throws(SyncError) -> T {
+    if Task.isCancelled { throw SyncError(.cancelled, "the prime was cancelled") }
+    sendNext()
     switch result {
-    case .success(let value): return value
+    case .success(let page): return page
     case .failure(let error): throw SyncError(error)
     }
+  }
+
+  /// Gives up what is still under way.
+  mutating func cancel() {
+    for retrieve in inFlight { retrieve.cancel() }
+    inFlight = []
+  }
+
+  private mutating func sendNext() {
+    guard next < batches.count else { return }
+    let batch = batches[next]
+    let sobjectType = groups[batch.group].sobjectType
+    let fields = groups[batch.group].fields
+    next += 1
+    inFlight.append(
+      Task { [session] in
+        do throws(OrgError) {
+          return .success(
+            try await session.retrieve(sobjectType, ids: batch.ids, fields: fields))
+        } catch {
+          return .failure(error)
+        }
+      })
   }
 }

@@ -73,27 +73,20 @@ extension StorePrime {
     let groups = fetch.groups
     var current: (group: Int, load: SoupLoad)?
     var retrieves = RetrieveWindow(session: session, groups: groups, batches: batches)
-    let loaded = await withTaskGroup(
-      of: RetrieveWindow.Answer.self, returning: Result<Void, SyncError>.self
-    ) { tasks in
-      do throws(SyncError) {
-        retrieves.start(in: &tasks)
-        for (place, batch) in batches.enumerated() {
-          let page = try await retrieves.take(place, from: &tasks)
-          if current?.group != batch.group {
-            if let current { try close(current.load, current.group, &fetch) }
-            current = (batch.group, try open(batch.group, fetch, sync))
-          }
-          if let load = current?.load { try store(page, of: batch, load, &fetch) }
+    do throws(SyncError) {
+      for batch in batches {
+        let page = try await retrieves.take()
+        if current?.group != batch.group {
+          if let current { try close(current.load, current.group, &fetch) }
+          current = (batch.group, try open(batch.group, fetch, sync))
         }
-        if let current { try close(current.load, current.group, &fetch) }
-        return .success(())
-      } catch {
-        tasks.cancelAll()
-        return .failure(error)
+        if let load = current?.load { try store(page, of: batch, load, &fetch) }
       }
+      if let current { try close(current.load, current.group, &fetch) }
+    } catch {
+      retrieves.cancel()
+      throw error
     }
-    try loaded.get()
   }
 
   private func open(
