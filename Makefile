@@ -10,7 +10,7 @@ SCRATCH ?= .build
 FLAGS := --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error
 STRICT := -Xswiftc -warnings-as-errors
 
-.PHONY: help deps build release demo test lint format bench clean install
+.PHONY: help deps build release demo test tsan lint format bench clean install
 
 help:  ## what there is to make
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -35,7 +35,13 @@ format:  ## format the sources in place
 
 test: lint  ## everything that CI runs
 	swift build $(FLAGS) $(STRICT) --build-tests
+	swift build $(FLAGS) -c release --product attache
+	$(SCRATCH)/release/attache demo --data $(SCRATCH)/demo/snapshots --scratch $(SCRATCH)/demo/org
 	swift test $(FLAGS) $(STRICT) --skip-build --disable-xctest $(TEST)
+
+tsan: deps  ## the tests under the thread sanitizer
+	swift build --scratch-path $(SCRATCH)-tsan --sanitize=thread --build-tests
+	swift test --scratch-path $(SCRATCH)-tsan --sanitize=thread --skip-build --disable-xctest $(TEST)
 
 bench: deps  ## workloads beside their floors
 	swift build $(FLAGS) -c release --product attache-bench
