@@ -23,6 +23,12 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     case store = "sync.store"
     /// The org could not be reached, or did not let us in.
     case org = "sync.org"
+    /// No sync has this id or name.
+    case unknownSync = "sync.unknown"
+    /// The sync is still running.
+    case running = "sync.running"
+    /// The sync manager was stopped.
+    case stopped = "sync.stopped"
     /// The run was cancelled.
     case cancelled = "sync.cancelled"
   }

@@ -229,8 +229,8 @@ private final class QueryChain {
 
 extension SyncError {
   /// Runs what asks an org.
-  static func inOrg<T>(
-    _ body: () async throws(OrgError) -> T
+  nonisolated(nonsending) static func inOrg<T>(
+    _ body: nonisolated(nonsending) () async throws(OrgError) -> T
   ) async throws(SyncError) -> T {
     do throws(OrgError) { return try await body() } catch { throw SyncError(error) }
   }

@@ -50,14 +50,7 @@ package enum MergeDecision: Sendable, Hashable {
   case leave(Reason)
 
   /// Why a change is left.
-  package enum Reason: String, Sendable, Hashable, CaseIterable {
-    /// The server's record is newer than the one that the device changed.
-    case changedOnServer
-    /// The server's record is deleted.
-    case deletedOnServer
-    /// The server's date could not be learnt: try again later.
-    case serverUnknown
-  }
+  package typealias Reason = SyncReport.MergeReason
 
   /// Decides as the SDK does.
   ///

@@ -1,0 +1,71 @@
+import SmartStore
+
+/// A kind of sync down: where records come from, and which of them the org still has.
+///
+/// Each kind has a file of its own; `SyncTarget.down` lists them. The functions run where their
+/// caller does, on the thread that owns the store.
+package protocol SyncDownTarget: Sendable {
+  /// Begins to fetch what was modified after `since`, in milliseconds, or everything for nil.
+  nonisolated(nonsending) func pages(
+    since: Int64?, _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages
+
+  /// The soups that the sync fills, `soupName` being the one that its definition names.
+  func destinations(soupName: String) -> [SyncDestination]
+
+  /// The records, by soup, that LEAVE_IF_CHANGED leaves as they are: their values at the soup's id
+  /// path.
+  func idsToSkip(_ context: SyncContext) throws(SyncError) -> [String: Set<String>]
+
+  /// What the org still has of each soup; empty for a target that knows no ghosts.
+  nonisolated(nonsending) func remoteIDs(
+    _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs]
+}
+
+extension SyncDownTarget {
+  /// The dirty records of each soup, as the SDK's targets have it.
+  package func idsToSkip(_ context: SyncContext) throws(SyncError) -> [String: Set<String>] {
+    var ids: [String: Set<String>] = [:]
+    for place in destinations(soupName: context.soupName) {
+      ids[place.soupName, default: []].formUnion(
+        try SoupReader(store: context.store, soup: place.soupName).dirtyIDs(idPath: place.idPath))
+    }
+    return ids
+  }
+}
+
+/// A soup that a sync down fills, and the fields that matter in it.
+package struct SyncDestination: Sendable, Hashable {
+  /// The soup.
+  package var soupName: String
+  /// The path of the record's id.
+  package var idPath: String
+  /// The path of the record's modification date.
+  package var modificationPath: String
+
+  /// A destination.
+  package init(soupName: String, idPath: String, modificationPath: String) {
+    self.soupName = soupName
+    self.idPath = idPath
+    self.modificationPath = modificationPath
+  }
+}
+
+/// The pages of one fetch, in order.
+package protocol SyncDownPages: AnyObject {
+  /// The records to expect, known once the first page is there.
+  var totalSize: Int { get }
+  /// Whether records come in the order of their modification date, so that the cursor may follow
+  /// each page.
+  var isSorted: Bool { get }
+  /// The next page; nil after the last.
+  nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage?
+  /// Gives the last page back once it is stored.
+  func recycle(_ page: consuming SyncPage)
+}
+
+extension SyncDownPages {
+  /// Forgets the page.
+  package func recycle(_ page: consuming SyncPage) {}
+}

@@ -1,0 +1,62 @@
+import Salesforce
+import SmartStore
+
+/// What a running sync works with: the store, the org, and those who wait for its progress.
+package final class SyncContext {
+  /// The state of the sync as it is saved.
+  package private(set) var state: SyncState
+  /// The options of the sync.
+  package let options: SyncOptions
+  /// What the manager was told beyond the syncs.
+  package let settings: SyncSettings
+  /// The store; a prime puts a copy in its place when the first change comes.
+  package var store: Store
+  /// What the run did so far.
+  package var report = SyncReport()
+  /// SOQL literals for `:name` in queries.
+  package var variables: [String: String] = [:]
+  private let login: @Sendable () async throws(OrgError) -> Session
+  private let save: (SyncState) throws(SyncError) -> Void
+  private let shouldStop: () -> Bool
+
+  /// A context; `save` stores a state and tells of it, `login` gives the session of the store's user.
+  package init(
+    _ state: SyncState, options: SyncOptions, settings: SyncSettings, store: Store,
+    login: @escaping @Sendable () async throws(OrgError) -> Session,
+    save: @escaping (SyncState) throws(SyncError) -> Void = { _ in },
+    shouldStop: @escaping () -> Bool = { false }
+  ) {
+    self.state = state
+    self.options = options
+    self.settings = settings
+    self.store = store
+    self.login = login
+    self.save = save
+    self.shouldStop = shouldStop
+  }
+
+  /// The id of the sync; what it brings bears it.
+  package var syncID: Int64 { state.id }
+  /// The soup that the sync's definition names.
+  package var soupName: String { state.soupName }
+
+  /// The session of the store's user, from a login the first time.
+  package nonisolated(nonsending) func session() async throws(SyncError) -> Session {
+    do throws(OrgError) { return try await login() } catch { throw SyncError(error) }
+  }
+
+  /// Throws `stopped` when the manager was asked to stop; to be called before each request.
+  package func checkStop() throws(SyncError) {
+    if shouldStop() { throw SyncError(.stopped, "the sync was stopped") }
+    if Task.isCancelled { throw SyncError(.cancelled, "the sync was cancelled") }
+  }
+
+  /// Changes the state, saves it and tells those who wait.
+  package func update(_ change: (inout SyncState) -> Void) throws(SyncError) {
+    change(&state)
+    try save(state)
+  }
+
+  /// Notes that a person should know of something.
+  package func warn(_ message: String) { report.warnings.append(message) }
+}

@@ -1,0 +1,24 @@
+/// What a sync manager does beyond what the syncs say.
+public struct SyncSettings: Sendable, Hashable {
+  /// How far an incremental sync looks back, in seconds: a transaction may commit a record with an
+  /// older date than one that was read already. What was read before is not written again.
+  public var overlapSeconds: Int
+  /// The share of a soup, in percent, that may be removed as ghosts at once.
+  public var maxDeletesPercent: Int
+  /// How many ghosts may always be removed, however small the soup.
+  public var minimumDeletes: Int
+  /// Whether a record's modification date is fetched after it was sent, so that the next sync up does
+  /// not take our own write for somebody else's.
+  public var refreshesDates: Bool
+
+  /// Settings; the defaults are those of a pipeline.
+  public init(
+    overlapSeconds: Int = 300, maxDeletesPercent: Int = 10, minimumDeletes: Int = 10,
+    refreshesDates: Bool = true
+  ) {
+    self.overlapSeconds = max(0, overlapSeconds)
+    self.maxDeletesPercent = maxDeletesPercent
+    self.minimumDeletes = minimumDeletes
+    self.refreshesDates = refreshesDates
+  }
+}

@@ -1,0 +1,13 @@
+import JSON
+
+extension SyncTarget {
+  /// The target as a device stores it once it has constructed it: defaults explicit, query
+  /// completed.
+  ///
+  /// `variables` are SOQL literals for `:name` in a query; a device knows nothing of them.
+  package func stored(variables: [String: String] = [:]) throws(SyncError) -> JSONValue {
+    guard case .soql(var target) = self else { return json }
+    target.query = try target.syncQuery(variables: variables).stored
+    return target.json
+  }
+}
