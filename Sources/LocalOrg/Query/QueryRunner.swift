@@ -76,7 +76,7 @@ struct QueryRunner {
   }
 
   /// The records of these sequence numbers as a JSON array; one that is gone by now is left out.
-  private func encode(
+  func encode(
     _ sequences: ArraySlice<Int64>, _ rows: (plan: RowPlan, sql: SQL, sequenceBinding: Int32)
   ) throws -> (bytes: [UInt8], count: Int) {
     let statement = try store.prepared(rows.sql.text)

@@ -1,7 +1,7 @@
 /// Reads a SOQL statement, or a condition alone.
 struct SOQLParser {
-  private let tokens: [SOQLToken]
-  private var place = 0
+  let tokens: [SOQLToken]
+  var place = 0
 
   /// Parses a whole statement.
   static func parse(_ statement: String) throws(OrgError) -> SOQLQuery {
@@ -22,7 +22,7 @@ struct SOQLParser {
     return condition
   }
 
-  private init(tokens: [SOQLToken]) { self.tokens = tokens }
+  init(tokens: [SOQLToken]) { self.tokens = tokens }
 
   // MARK: Statement
 
@@ -46,7 +46,7 @@ struct SOQLParser {
     "UPDATE",
   ]
 
-  private mutating func clauses(of query: inout SOQLQuery, depth: Int) throws(OrgError) {
+  mutating func clauses(of query: inout SOQLQuery, depth: Int) throws(OrgError) {
     if take("USING") {
       try expect("SCOPE")
       query.scope = try word()
@@ -80,7 +80,7 @@ struct SOQLParser {
     }
   }
 
-  private mutating func selection(depth: Int) throws(OrgError) -> SOQLSelection {
+  mutating func selection(depth: Int) throws(OrgError) -> SOQLSelection {
     if take(symbol: "(") {
       let children = try query(depth: depth + 1)
       try expect(symbol: ")")
@@ -112,7 +112,9 @@ struct SOQLParser {
   }
 
   private mutating func alias() -> String? {
-    guard case .word(let word) = token.kind, word.uppercased() != "FROM" else { return nil }
+    guard case .word(let word) = token.kind, word.uppercased() != "FROM",
+      !Self.clauseWords.contains(word.uppercased())
+    else { return nil }
     place += 1
     return word
   }
@@ -126,7 +128,7 @@ struct SOQLParser {
     return order
   }
 
-  private mutating func count() throws(OrgError) -> Int {
+  mutating func count() throws(OrgError) -> Int {
     guard case .number(let digits) = token.kind, let value = Int(digits), value >= 0 else {
       throw unexpected()
     }
@@ -245,53 +247,53 @@ struct SOQLParser {
 
   // MARK: Tokens
 
-  private var token: SOQLToken { tokens[min(place, tokens.count - 1)] }
+  var token: SOQLToken { tokens[min(place, tokens.count - 1)] }
 
-  private mutating func path() throws(OrgError) -> SOQLPath {
+  mutating func path() throws(OrgError) -> SOQLPath {
     let first = token
     var parts = [try word()]
     while take(symbol: ".") { parts.append(try word()) }
     return SOQLPath(parts: parts, line: first.line, column: first.column)
   }
 
-  private mutating func word() throws(OrgError) -> String {
+  mutating func word() throws(OrgError) -> String {
     guard case .word(let word) = token.kind else { throw unexpected() }
     place += 1
     return word
   }
 
-  private func isWord(_ keyword: String, ahead: Int = 0) -> Bool {
+  func isWord(_ keyword: String, ahead: Int = 0) -> Bool {
     guard place + ahead < tokens.count, case .word(let word) = tokens[place + ahead].kind else {
       return false
     }
     return word.uppercased() == keyword
   }
 
-  private mutating func take(_ keyword: String) -> Bool {
+  mutating func take(_ keyword: String) -> Bool {
     guard isWord(keyword) else { return false }
     place += 1
     return true
   }
 
-  private mutating func take(symbol: String) -> Bool {
+  mutating func take(symbol: String) -> Bool {
     guard token.kind == .symbol(symbol) else { return false }
     place += 1
     return true
   }
 
-  private mutating func expect(_ keyword: String) throws(OrgError) {
+  mutating func expect(_ keyword: String) throws(OrgError) {
     guard take(keyword) else { throw unexpected() }
   }
 
-  private mutating func expect(symbol: String) throws(OrgError) {
+  mutating func expect(symbol: String) throws(OrgError) {
     guard take(symbol: symbol) else { throw unexpected() }
   }
 
-  private func expectEnd() throws(OrgError) {
+  func expectEnd() throws(OrgError) {
     guard token.kind == .end else { throw unexpected() }
   }
 
-  private func unexpected() -> OrgError {
+  func unexpected() -> OrgError {
     if token.kind == .end {
       return OrgError(code: "MALFORMED_QUERY", message: "unexpected token: '<EOF>'")
     }

@@ -20,7 +20,8 @@ enum VersionResource {
   /// `GET /services/data/vNN.0`.
   @Sendable static func resources(_ call: Call) throws(OrgError) -> Answer {
     let names = [
-      "sobjects", "query", "queryAll", "limits", "recent", "composite",
+      "sobjects", "query", "queryAll", "search", "parameterizedSearch", "limits", "recent",
+      "composite",
     ]
     var object = JSONObject()
     for name in names { object[name] = .string("\(call.root)/\(name)") }

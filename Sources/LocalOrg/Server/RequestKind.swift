@@ -2,7 +2,7 @@
 package enum RequestKind: String, Sendable, CaseIterable {
   case token, revoke, userinfo, identity
   case versions, resources, limits, describeGlobal, object, describe, recent
-  case query, queryMore, priming, retrieve, changes
+  case query, queryMore, search, priming, retrieve, changes
   case rowCreate, rowRead, rowUpdate, rowUpsert, rowDelete
   case collectionCreate, collectionUpdate, collectionUpsert, collectionDelete
   case composite, batch

@@ -9,6 +9,10 @@ enum Router {
     Route("queryAll", .init("GET", .query, QueryResource.queryAll)),
     Route("query/*", .init("GET", .queryMore, QueryResource.more)),
     Route("queryAll/*", .init("GET", .queryMore, QueryResource.more)),
+    Route("search", .init("GET", .search, SearchResource.read)),
+    Route(
+      "parameterizedSearch", .init("GET", .search, ParameterizedSearchResource.readQuery),
+      .init("POST", .search, ParameterizedSearchResource.readBody)),
     Route("sobjects", .init("GET", .describeGlobal, DescribeResource.global)),
     Route(
       "sobjects/*", .init("GET", .object, DescribeResource.basic),

@@ -1,0 +1,30 @@
+/// Which fields a search looks at.
+enum SearchGroup: String {
+  case all = "ALL"
+  case name = "NAME"
+  case email = "EMAIL"
+  case phone = "PHONE"
+  case sidebar = "SIDEBAR"
+
+  /// The fields of an object that belong to the group.
+  func fields(of object: ObjectSchema) -> [FieldSchema] {
+    object.storedFields.filter { field in
+      switch self {
+      case .all: field.type.isText && field.type != .picklist && field.type != .multipicklist
+      case .name: field.nameField
+      case .email: field.type == .email
+      case .phone: field.type == .phone
+      case .sidebar: field.nameField || field.type == .email || field.type == .phone
+      }
+    }
+  }
+}
+
+/// A parsed search.
+struct SOSLQuery {
+  var expression: SearchExpression
+  var group = SearchGroup.all
+  /// The objects to look in, each as the query over its matches; nil: every one, ids alone.
+  var returning: [SOQLQuery]?
+  var limit: Int?
+}

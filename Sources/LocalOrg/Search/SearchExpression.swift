@@ -1,0 +1,79 @@
+/// What a search looks for: words and phrases, joined by AND, OR and AND NOT.
+indirect enum SearchExpression: Equatable {
+  /// Words that stand side by side in one field.
+  case phrase([WordPattern])
+  case all([SearchExpression])
+  case any([SearchExpression])
+  /// The first and none of the others.
+  case except(SearchExpression, [SearchExpression])
+
+  /// Whether a record matches, given the words of each of its fields.
+  func matches(_ fields: [[[Character]]]) -> Bool {
+    switch self {
+    case .phrase(let patterns): fields.contains { Self.contains($0, patterns) }
+    case .all(let parts): parts.allSatisfy { $0.matches(fields) }
+    case .any(let parts): parts.contains { $0.matches(fields) }
+    case .except(let wanted, let others):
+      wanted.matches(fields) && !others.contains { $0.matches(fields) }
+    }
+  }
+
+  /// The words of a text: runs of letters and digits, in lower case.
+  static func words(of text: String) -> [[Character]] {
+    text.lowercased().split { !($0.isLetter || $0.isNumber) }.map(Array.init)
+  }
+
+  private static func contains(_ words: [[Character]], _ patterns: [WordPattern]) -> Bool {
+    guard words.count >= patterns.count else { return false }
+    return (0...(words.count - patterns.count)).contains { start in
+      patterns.indices.allSatisfy { patterns[$0].matches(words[start + $0][...]) }
+    }
+  }
+}
+
+/// A word of a search with its wildcards.
+struct WordPattern: Equatable {
+  enum Part: Equatable {
+    case character(Character)
+    /// `?`
+    case one
+    /// `*`
+    case many
+  }
+
+  var parts: [Part]
+
+  /// How many characters are given.
+  var length: Int {
+    parts.count { if case .character = $0 { true } else { false } }
+  }
+
+  /// The longest run of given characters that the storage compares as this engine does.
+  var literal: String? {
+    var best = ""
+    var run = ""
+    for part in parts {
+      if case .character(let character) = part, character.isASCII {
+        run.append(character)
+        if run.count > best.count { best = run }
+      } else {
+        run = ""
+      }
+    }
+    return best.isEmpty ? nil : best
+  }
+
+  func matches(_ word: ArraySlice<Character>) -> Bool { Self.matches(parts[...], word) }
+
+  private static func matches(_ parts: ArraySlice<Part>, _ word: ArraySlice<Character>) -> Bool {
+    guard let first = parts.first else { return word.isEmpty }
+    let rest = parts.dropFirst()
+    switch first {
+    case .character(let character):
+      return word.first == character && matches(rest, word.dropFirst())
+    case .one: return !word.isEmpty && matches(rest, word.dropFirst())
+    case .many:
+      return (word.startIndex...word.endIndex).contains { matches(rest, word[$0...]) }
+    }
+  }
+}
