@@ -45,6 +45,7 @@ final class OrgStore {
       """)
     try Cursors.makeTables(connection)
     try RelayTokens.makeTables(connection)
+    try RecentItems.makeTables(connection)
     for table in tables.values {
       try connection.execute(table.creation)
       for index in table.indexes { try connection.execute(index.creation) }

@@ -23,6 +23,9 @@ struct QueryRunner {
     let sequences = try matching(query, &scope, includeDeleted: all)
     let size = max(1, batchSize)
     let page = try encode(sequences.prefix(size), plan)
+    if query.forView || query.forReference {
+      try note(sequences.prefix(size), of: object, query)
+    }
     var locator: String?
     if sequences.count > size {
       let cursor = Cursor(
@@ -95,6 +98,20 @@ struct QueryRunner {
     }
     encoder.append("]")
     return (encoder.bytes, count)
+  }
+
+  /// FOR VIEW and FOR REFERENCE: the first of the page becomes the newest of the recent items.
+  private func note(_ sequences: ArraySlice<Int64>, of object: ObjectSchema, _ query: SOQLQuery)
+    throws
+  {
+    let recent = RecentItems(store: store, user: user)
+    try store.transaction {
+      for sequence in sequences.prefix(RecentItems.most).reversed() {
+        let id = OrgID.make(prefix: object.keyPrefix, sequence: sequence)
+        if query.forReference { try recent.note(id, of: object, .referenced) }
+        if query.forView { try recent.note(id, of: object, .viewed) }
+      }
+    }
   }
 
   // MARK: What matches

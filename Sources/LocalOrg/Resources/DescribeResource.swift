@@ -13,9 +13,15 @@ enum DescribeResource {
     return answer
   }
 
-  /// The summary and the records that were seen last, of which the local org keeps none.
+  /// The summary and the records that the user used last.
   @Sendable static func basic(_ call: Call) throws(OrgError) -> Answer {
-    .json(["objectDescribe": .object(summary(try call.schema(), call)), "recentItems": []])
+    let schema = try call.schema()
+    let items = try call.org.recentItems(schema.name, as: call.user)
+    return .json(
+      [
+        "objectDescribe": .object(summary(schema, call)),
+        "recentItems": .array(items.map { RecentResource.record($0, call) }),
+      ], records: items.count)
   }
 
   @Sendable static func full(_ call: Call) throws(OrgError) -> Answer {

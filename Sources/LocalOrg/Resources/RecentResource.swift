@@ -1,6 +1,28 @@
 import JSON
 
-/// `GET /recent`: the local org keeps no record of what was viewed.
+/// `GET /recent`: what the user used last, whatever its object.
 enum RecentResource {
-  @Sendable static func read(_ call: Call) throws(OrgError) -> Answer { .json([]) }
+  @Sendable static func read(_ call: Call) throws(OrgError) -> Answer {
+    var limit = RecentItems.most
+    if let text = call.target.query("limit") {
+      guard let number = Int(text), number > 0 else {
+        throw OrgError(
+          code: "INVALID_QUERY_VALUE", message: "limit has to be a number greater than zero")
+      }
+      limit = min(number, limit)
+    }
+    let items = try call.org.recentItems(as: call.user, limit: limit)
+    return .json(.array(items.map { record($0, call) }), records: items.count)
+  }
+
+  /// An item as a record.
+  static func record(_ item: RecentItem, _ call: Call) -> JSONValue {
+    [
+      "attributes": [
+        "type": .string(item.object),
+        "url": .string("\(call.root)/sobjects/\(item.object)/\(item.id)"),
+      ],
+      "Id": .string(item.id), "Name": item.name.map(JSONValue.string) ?? .null,
+    ]
+  }
 }

@@ -16,6 +16,7 @@ struct RecordWriter {
     guard input.errors.isEmpty else { return .failure(input.errors) }
     try derive(&input)
     let id = try store.insert(schema.name, input.values, by: user.id, at: store.tick())
+    try RecentItems(store: store, user: user).note(id, of: schema)
     return .success(id: id, created: true)
   }
 
@@ -64,6 +65,7 @@ struct RecordWriter {
         if let place = table.place(name) { row[place] = value }
       }
     }
+    try RecentItems(store: store, user: user).note(id, of: schema)
     return .success(id: id, created: false)
   }
 
