@@ -139,6 +139,12 @@ extension PipelineRun {
     return try directory.record(of: stamp.generation).created
   }
 
+  /// The soups that were not issued and are an app's own: nothing was read from them.
+  private func leftAlone(_ proved: ProvedReturn, _ contents: ReturnContents) -> [String] {
+    let read = Set(contents.totals.keys.map(\.soup))
+    return Set(proved.stores.flatMap(\.unknownSoups)).subtracting(read).sorted()
+  }
+
   private func record(_ proved: ProvedReturn, _ taken: TakenReturn) throws {
     for note in proved.notes { warn(note) }
     let reading = ReturnReading(pipeline: pipeline, data: data)
@@ -170,6 +176,7 @@ extension PipelineRun {
     summary.edits.new += result.new
     report(
       .returnIngested(
-        name: taken.name, snapshot: stamp.user, edits: contents.edits.count, new: result.new))
+        name: taken.name, snapshot: stamp.user, edits: contents.edits.count, new: result.new,
+        leftAlone: leftAlone(proved, contents)))
   }
 }

@@ -9,8 +9,9 @@ package enum RunEvent: Sendable, Equatable {
   case runStarted(run: String, pipeline: String, resumed: Bool)
   /// A stage began.
   case stageStarted(Stage)
-  /// A return was taken, proved, and its edits recorded.
-  case returnIngested(name: String, snapshot: String, edits: Int, new: Int)
+  /// A return was taken, proved, and its edits recorded; the soups that are an app's own were left
+  /// alone.
+  case returnIngested(name: String, snapshot: String, edits: Int, new: Int, leftAlone: [String])
   /// A return that was ingested before.
   case returnKnown(name: String)
   /// A return was refused and put into quarantine.
@@ -72,12 +73,12 @@ extension RunEvent {
       return event("stageStarted", [("stage", .string(stage.rawValue))])
     case .stageFinished(let stage):
       return event("stageFinished", [("stage", .string(stage.rawValue))])
-    case .returnIngested(let name, let snapshot, let edits, let new):
+    case .returnIngested(let name, let snapshot, let edits, let new, let leftAlone):
       return event(
         "returnIngested",
         [
           ("name", .string(name)), ("snapshot", .string(snapshot)), ("edits", number(edits)),
-          ("new", number(new)),
+          ("new", number(new)), ("leftAlone", .array(leftAlone.map(JSONValue.string))),
         ])
     case .returnKnown(let name): return event("returnKnown", [("name", .string(name))])
     case .returnQuarantined(let name, let code, let reason):

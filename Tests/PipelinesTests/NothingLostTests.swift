@@ -48,6 +48,24 @@ import Testing
     #expect(summary.verdicts == [.notConfigured: 1])
   }
 
+  @Test func `a soup that an app made for itself is named and left alone`() async throws {
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0154"], now: world.org.now())
+    let app = try Store(opening: device.storePath)
+    try app.registerSoup("drafts", indexSpecs: [IndexSpec(path: "__local__", type: .string)])
+    try app.upsert([#"{"__local__":true,"__locally_created__":true}"#], into: "drafts")
+    try app.close()
+    try world.handBack(device, as: "ada.sqlite")
+    let summary = try await world.run(.ingest, .reconcile)
+    #expect(summary.verdicts == [.updated: 1])
+    let told = world.told.withLock { $0 }.compactMap { event -> [String]? in
+      if case .returnIngested(_, _, _, _, let leftAlone) = event { leftAlone } else { nil }
+    }
+    #expect(told == [["drafts"]])
+  }
+
   private func removeContacts() throws {
     let place = world.directory.file("pipelines/demo")
     for file in ["userstore.json", "usersyncs.json"] {

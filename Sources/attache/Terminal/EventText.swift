@@ -8,10 +8,11 @@ enum EventText {
       return resumed ? "run \(run) goes on where it stopped" : nil
     // The report's path is part of the summary.
     case .stageStarted, .stageFinished, .soupProgress, .editsSettled, .reportWritten: return nil
-    case .returnIngested(let name, let snapshot, let edits, let new):
+    case .returnIngested(let name, let snapshot, let edits, let new, let leftAlone):
       let known = edits - new
       return "ingest: \(name) from \(snapshot): \(count(new, "new edit"))"
         + (known > 0 ? ", \(known) seen before" : "")
+        + (leftAlone.isEmpty ? "" : "; left alone: \(leftAlone.joined(separator: ", "))")
     case .returnKnown(let name): return "ingest: \(name) was ingested before; nothing to do"
     case .returnQuarantined(let name, let code, let reason):
       return "ingest: \(name) is in quarantine: \(reason)   [\(code)]"
