@@ -16,6 +16,12 @@ package enum RequestKind: String, Sendable, Hashable, CaseIterable {
   case queryMore
   /// A page of the ids of a briefcase.
   case primingRecords
+  /// What a search finds.
+  case search
+  /// What the user opened last.
+  case recentItems
+  /// A page layout.
+  case layout
   /// Records by their ids.
   case retrieve
   /// New records.

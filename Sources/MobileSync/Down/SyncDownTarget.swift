@@ -59,6 +59,12 @@ package protocol SyncDownPages: AnyObject {
   /// Whether records come in the order of their modification date, so that the cursor may follow
   /// each page.
   var isSorted: Bool { get }
+  /// The cursor must not pass this after the last page, in milliseconds: something that was modified
+  /// then is still to be read. Nil where everything was.
+  var cursorLimit: Int64? { get }
+  /// What the org still has, where the fetch told it by the way; asked after the last page. Nil where
+  /// `remoteIDs` of the target has to ask.
+  var remoteIDs: [RemoteIDs]? { get }
   /// The next page; nil after the last.
   nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage?
   /// Gives the last page back once it is stored.
@@ -66,6 +72,12 @@ package protocol SyncDownPages: AnyObject {
 }
 
 extension SyncDownPages {
+  /// Everything was read.
+  package var cursorLimit: Int64? { nil }
+
+  /// The fetch does not tell.
+  package var remoteIDs: [RemoteIDs]? { nil }
+
   /// Forgets the page.
   package func recycle(_ page: consuming SyncPage) {}
 }

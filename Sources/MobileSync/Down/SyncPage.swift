@@ -1,4 +1,5 @@
 import JSON
+import SmartStore
 
 /// One page of records on their way into soups: bytes as the org sent them.
 package struct SyncPage: Sendable {
@@ -10,14 +11,19 @@ package struct SyncPage: Sendable {
     package var bytes: [UInt8]
     /// Where in it they are.
     package var container: RecordScanner.Container
+    /// The only platform whose stores take the part; nil for all. A sync manager, which has one
+    /// store, is given no part for another platform.
+    package var platform: Platform?
 
     /// A part.
     package init(
-      _ destination: SyncDestination, bytes: [UInt8], container: RecordScanner.Container
+      _ destination: SyncDestination, bytes: [UInt8], container: RecordScanner.Container,
+      platform: Platform? = nil
     ) {
       self.destination = destination
       self.bytes = bytes
       self.container = container
+      self.platform = platform
     }
   }
 

@@ -11,6 +11,8 @@ package final class SyncContext {
   package let settings: SyncSettings
   /// The store; a prime puts a copy in its place when the first change comes.
   package var store: Store
+  /// The platforms of the stores that are filled; a prime fills several.
+  package var platforms: [Platform]
   /// What the run did so far.
   package var report = SyncReport()
   /// SOQL literals for `:name` in queries.
@@ -30,6 +32,7 @@ package final class SyncContext {
     self.options = options
     self.settings = settings
     self.store = store
+    platforms = [store.platform]
     self.login = login
     self.save = save
     self.shouldStop = shouldStop

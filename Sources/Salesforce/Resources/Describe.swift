@@ -107,4 +107,10 @@ extension Session {
     }
     return describe
   }
+
+  /// What the org says of an sObject to this user, as the org's bytes: one JSON object.
+  package func describeAnswer(_ sObject: String) async throws(OrgError) -> [UInt8] {
+    try await object(
+      OrgCall(.describe, "GET", path("sobjects/\(HTTPQuery.encode(sObject))/describe")))
+  }
 }
