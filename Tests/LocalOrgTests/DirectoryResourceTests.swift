@@ -110,6 +110,41 @@ import Testing
     #expect(account?["relationshipName"]?.string == "Account")
   }
 
+  @Test func `describe says what an object is and what belongs to it`() async throws {
+    let account = try await served.send("GET", "/sobjects/Account/describe/").json
+    #expect(account["name"] == "Account" && account["label"] == "Account")
+    #expect(account["keyPrefix"] == "001" && account["labelPlural"] == "Accounts")
+    let base = "/services/data/v66.0/sobjects/Account"
+    #expect(account["urls"]?["sobject"]?.string == base)
+    #expect(account["urls"]?["rowTemplate"]?.string == base + "/{ID}")
+    #expect(account["urls"]?["layouts"]?.string == base + "/describe/layouts")
+    #expect(account["recordTypeInfos"]?[0]?["recordTypeId"] == "012000000000000AAA")
+    let children = account["childRelationships"]?.array ?? []
+    let contacts = try #require(children.first { $0["childSObject"] == "Contact" })
+    #expect(contacts["relationshipName"] == "Contacts" && contacts["field"] == "AccountId")
+    #expect(contacts["cascadeDelete"] == true)
+    let cases = try #require(children.first { $0["childSObject"] == "Case" })
+    #expect(cases["cascadeDelete"] == false)
+    for name in ["listviewable", "lookupLayoutable", "networkScopeFieldName"] {
+      #expect(account[name] == .null, "\(name)")
+    }
+  }
+
+  @Test func `describe says what this user may do`() async throws {
+    try served.org.addUser("ben@example.com", lastName: "Berg", profile: "Field Technician")
+    let ben = try served.server.token(for: "ben@example.com")
+    func flags(_ object: String, _ token: String?) async throws -> [Bool?] {
+      let basic = try await served.send("GET", "/sobjects/\(object)", token: token).json
+      return ["createable", "updateable", "deletable", "queryable"].map {
+        basic["objectDescribe"]?[$0]?.bool
+      }
+    }
+    #expect(try await flags("Product2", nil) == [true, true, true, true])
+    #expect(try await flags("Product2", ben) == [false, false, false, true])
+    #expect(try await flags("Account", ben) == [true, true, true, true])
+    #expect(try await flags("Profile", nil) == [false, false, false, true])
+  }
+
   @Test func `describe can be asked for only when it changed`() async throws {
     let first = try await served.send("GET", "/sobjects/Account/describe")
     let date = try #require(first.headers["Last-Modified"])

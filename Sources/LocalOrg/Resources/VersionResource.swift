@@ -21,7 +21,7 @@ enum VersionResource {
   @Sendable static func resources(_ call: Call) throws(OrgError) -> Answer {
     let names = [
       "sobjects", "query", "queryAll", "search", "parameterizedSearch", "limits", "recent",
-      "composite",
+      "composite", "ui-api",
     ]
     var object = JSONObject()
     for name in names { object[name] = .string("\(call.root)/\(name)") }

@@ -57,7 +57,9 @@ enum BusinessObjects {
     "Contact", label: "Contact", plural: "Contacts", prefix: "003", sharing: .privateToOwner,
     fields: FieldSchema.identity + [
       merged(into: "Contact"),
-      .lookup("AccountId", "Account ID", ["Account"], "Account", children: "Contacts"),
+      FieldSchema.lookup(
+        "AccountId", "Account ID", ["Account"], "Account", children: "Contacts"
+      ).cascading,
       namePart(.text("LastName", "Last Name", 80).required),
       namePart(.text("FirstName", "First Name", 40)),
       namePart(.choice("Salutation", "Salutation", ["Mr.", "Ms.", "Mrs.", "Dr.", "Mx."])),
@@ -84,7 +86,9 @@ enum BusinessObjects {
     "Opportunity", label: "Opportunity", plural: "Opportunities", prefix: "006",
     sharing: .privateToOwner,
     fields: FieldSchema.identity + [
-      .lookup("AccountId", "Account ID", ["Account"], "Account", children: "Opportunities"),
+      FieldSchema.lookup(
+        "AccountId", "Account ID", ["Account"], "Account", children: "Opportunities"
+      ).cascading,
       .text("Name", "Name", 120).required.naming,
       .kind(.textarea, "Description", "Description", 32000),
       .choice("StageName", "Stage", ["Prospecting", "Proposal", "Closed Won", "Closed Lost"])
@@ -110,9 +114,10 @@ enum BusinessObjects {
   private static let task = ObjectSchema(
     "Task", label: "Task", plural: "Tasks", prefix: "00T", sharing: .privateToOwner,
     fields: FieldSchema.identity + [
-      .lookup("WhoId", "Name ID", ["Contact"], "Who", children: "Tasks"),
-      .lookup(
-        "WhatId", "Related To ID", ["Account", "Case", "WorkOrder"], "What", children: "Tasks"),
+      FieldSchema.lookup("WhoId", "Name ID", ["Contact"], "Who", children: "Tasks").cascading,
+      FieldSchema.lookup(
+        "WhatId", "Related To ID", ["Account", "Case", "WorkOrder"], "What", children: "Tasks"
+      ).cascading,
       .kind(.combobox, "Subject", "Subject", 255).naming,
       .kind(.date, "ActivityDate", "Due Date Only"),
       .choice(

@@ -17,7 +17,8 @@ struct Catalog: Sendable {
           guard let index = byName[target.lowercased()] else { continue }
           linked[index].childRelationships.append(
             ChildRelationship(
-              childObject: object.name, field: field.name, name: field.childRelationshipName))
+              childObject: object.name, field: field.name, name: field.childRelationshipName,
+              cascadesDelete: field.cascadesDelete))
         }
       }
     }

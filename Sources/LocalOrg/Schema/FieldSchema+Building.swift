@@ -132,6 +132,8 @@ extension FieldSchema {
     FieldSchema(name, label, .datetime).readOnly.filled
   }
 
+  /// The record goes when its parent does.
+  var cascading: FieldSchema { with { $0.cascadesDelete = true } }
   var required: FieldSchema { with { $0.nillable = false } }
   var readOnly: FieldSchema {
     with {

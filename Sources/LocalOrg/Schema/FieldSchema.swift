@@ -75,6 +75,8 @@ package struct FieldSchema: Sendable {
   package var compoundFieldName: String?
   /// The objects that a reference points at.
   package var referenceTo: [String] = []
+  /// Whether the record is deleted with the parent that it names.
+  package var cascadesDelete = false
   /// The name of the relationship to the parent.
   package var relationshipName: String?
   /// The name of the relationship from the parent, when it has one.

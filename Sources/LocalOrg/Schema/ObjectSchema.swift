@@ -14,6 +14,8 @@ package struct ChildRelationship: Sendable, Hashable {
   package let field: String
   /// The name for subqueries, where there is one.
   package let name: String?
+  /// Whether children are deleted with their parent.
+  package let cascadesDelete: Bool
 }
 
 /// One object of the org, with its fields.

@@ -47,10 +47,10 @@ enum ServiceObjects {
     prefix: "08p", sharing: .privateToOwner,
     fields: FieldSchema.identity + [
       .counter("AppointmentNumber", "Appointment Number"),
-      .lookup(
+      FieldSchema.lookup(
         "ParentRecordId", "Parent Record ID", ["Account", "Case", "WorkOrder"], "ParentRecord",
         children: "ServiceAppointments"
-      ).required,
+      ).required.cascading,
       .lookup("AccountId", "Account ID", ["Account"], "Account").readOnly,
       .lookup("ContactId", "Contact ID", ["Contact"], "Contact", children: "ServiceAppointments"),
       .text("Subject", "Subject", 255),

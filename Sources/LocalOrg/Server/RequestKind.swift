@@ -1,7 +1,7 @@
 /// What a request asks for, as the log and the faults name it.
 package enum RequestKind: String, Sendable, CaseIterable {
   case token, revoke, userinfo, identity
-  case versions, resources, limits, describeGlobal, object, describe, recent
+  case versions, resources, limits, describeGlobal, object, describe, layout, recent
   case query, queryMore, search, priming, retrieve, changes
   case rowCreate, rowRead, rowUpdate, rowUpsert, rowDelete
   case collectionCreate, collectionUpdate, collectionUpsert, collectionDelete

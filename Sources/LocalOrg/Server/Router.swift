@@ -42,6 +42,7 @@ enum Router {
     Route(
       "composite/sobjects/*/*",
       .init("PATCH", .collectionUpsert, CollectionResource.upsert)),
+    Route("ui-api/layout/*", .init("GET", .layout, LayoutResource.read)),
     Route("connect/briefcase/priming-records", .init("GET", .priming, PrimingResource.read)),
   ]
 

@@ -1,0 +1,95 @@
+import JSON
+
+/// An object as describe shows it: every key, because clients fail on a missing one.
+struct ObjectDescription {
+  let schema: ObjectSchema
+  let user: OrgUser
+  /// `/services/data/v66.0`.
+  let root: String
+
+  /// What the list of all objects says of one.
+  var summary: JSONObject {
+    let isData = !schema.isSetup
+    let isWritten = isData && (user.modifiesAll || schema.sharing == .privateToOwner)
+    return [
+      "activateable": false, "associateEntityType": .null, "associateParentEntity": .null,
+      "createable": .bool(isWritten), "custom": .bool(schema.custom), "customSetting": false,
+      "deepCloneable": false, "deletable": .bool(isWritten), "deprecatedAndHidden": false,
+      "feedEnabled": false, "hasSubtypes": false, "isInterface": false, "isSubtype": false,
+      "keyPrefix": .string(schema.keyPrefix), "label": .string(schema.label),
+      "labelPlural": .string(schema.labelPlural), "layoutable": .bool(isData),
+      "mergeable": .bool(isMergeable), "mruEnabled": .bool(schema.hasRecentItems),
+      "name": .string(schema.name), "queryable": true, "replicateable": .bool(isData),
+      "retrieveable": true, "searchable": .bool(schema.isSearchable), "triggerable": .bool(isData),
+      "undeletable": .bool(isWritten), "updateable": .bool(isWritten),
+      "urls": .object(summaryURLs),
+    ]
+  }
+
+  /// All that describe says.
+  var whole: JSONObject {
+    var object = summary
+    let isData = !schema.isSetup
+    object["actionOverrides"] = []
+    object["childRelationships"] = .array(schema.childRelationships.map(Self.relationship))
+    object["compactLayoutable"] = .bool(isData)
+    object["dataTranslationEnabled"] = .null
+    object["defaultImplementation"] = .null
+    object["extendedBy"] = .null
+    object["extendsInterfaces"] = .null
+    object["fields"] = .array(schema.fields.map { .object(FieldDescription.of($0, in: schema)) })
+    object["implementedBy"] = .null
+    object["implementsInterfaces"] = .null
+    object["listviewable"] = .null
+    object["lookupLayoutable"] = .null
+    object["namedLayoutInfos"] = []
+    object["networkScopeFieldName"] = .null
+    object["recordTypeInfos"] = [masterRecordType]
+    object["searchLayoutable"] = .bool(isData)
+    object["sobjectDescribeOption"] = "FULL"
+    object["supportedScopes"] = [
+      ["label": .string("All \(schema.labelPlural)"), "name": "everything"],
+      ["label": .string("My \(schema.labelPlural)"), "name": "mine"],
+    ]
+    var urls = summaryURLs
+    if isData {
+      let page = "/\(schema.keyPrefix)"
+      urls["uiDetailTemplate"] = "/{ID}"
+      urls["uiEditTemplate"] = "/{ID}/e"
+      urls["uiNewRecord"] = .string(page + "/e")
+    }
+    object["urls"] = .object(urls)
+    return object
+  }
+
+  private var base: String { "\(root)/sobjects/\(schema.name)" }
+
+  private var summaryURLs: JSONObject {
+    var urls: JSONObject = [
+      "rowTemplate": .string(base + "/{ID}"), "describe": .string(base + "/describe"),
+      "sobject": .string(base),
+    ]
+    if !schema.isSetup { urls["layouts"] = .string(base + "/describe/layouts") }
+    return urls
+  }
+
+  private var isMergeable: Bool { ["Account", "Contact", "Case"].contains(schema.name) }
+
+  private static func relationship(_ child: ChildRelationship) -> JSONValue {
+    [
+      "cascadeDelete": .bool(child.cascadesDelete), "childSObject": .string(child.childObject),
+      "deprecatedAndHidden": false, "field": .string(child.field), "junctionIdListNames": [],
+      "junctionReferenceTo": [],
+      "relationshipName": child.name.map(JSONValue.string) ?? .null, "restrictedDelete": false,
+    ]
+  }
+
+  private var masterRecordType: JSONValue {
+    let id = "012000000000000AAA"
+    return [
+      "active": true, "available": true, "defaultRecordTypeMapping": true,
+      "developerName": "Master", "master": true, "name": "Master", "recordTypeId": .string(id),
+      "urls": ["layout": .string("\(base)/describe/layouts/\(id)")],
+    ]
+  }
+}
