@@ -4,7 +4,7 @@ import Testing
 
 /// Rows 46–72 of the conformance table (SOQLMutatorTest, SFSDKSoqlMutatorTests).
 @Suite struct SOQLTextTests {
-  // testMutatorNoChange
+  // SDK: testMutatorNoChange (46)
   @Test func `a query in normal form is written as it was`() throws {
     let text =
       "select Id, Name from Account where Id in (select Id from Account) "
@@ -12,8 +12,10 @@ import Testing
     #expect(try SOQLText(text).text == text)
   }
 
-  // testSelectFieldPresenceWhenPresent, WhenAbsent, WhenPresentInWhereClause, InSubquery,
-  // AsSubstring
+  // SDK: testSelectFieldPresenceWhenPresent (47), testSelectFieldPresenceWhenAbsent (48)
+  // SDK: testSelectFieldPresenceWhenPresentInWhereClause (49)
+  // SDK: testSelectFieldPresenceWhenPresentInSubquery (50)
+  // SDK: testSelectFieldPresenceWhenPresentAsSubstring (51)
   @Test(arguments: [
     ("SELECT Id, Name FROM Account", "Name", true),
     ("SELECT Id,Name FROM Account", "Id", true),
@@ -35,7 +37,8 @@ import Testing
     #expect(try SOQLText(query).selects(field) == expected)
   }
 
-  // testOrderByPresenceWhenPresent, InSubquery, WhenAbsent, WhenOrderingBySomethingElse
+  // SDK: testOrderByPresenceWhenPresent (52), testOrderByPresenceWhenPresentInSubquery (53)
+  // SDK: testOrderByPresenceWhenAbsent (54), testOrderByPresenceWhenOrderingBySomethingElse (55)
   @Test(arguments: [
     ("SELECT Id FROM A ORDER BY LastModifiedDate", true),
     ("SELECT Id FROM A WHERE Id IN (SELECT Id FROM B ORDER BY LastModifiedDate)", false),
@@ -47,7 +50,7 @@ import Testing
     #expect(try SOQLText(query).isOrdered(by: "LastModifiedDate") == expected)
   }
 
-  // testAddSelectField
+  // SDK: testAddSelectField (56)
   @Test func `fields are put before the others`() throws {
     var query = try SOQLText("SELECT Description FROM Account")
     query.addField("Name")
@@ -55,14 +58,15 @@ import Testing
     #expect(query.text == "select Id,Name,Description from Account")
   }
 
-  // testReplaceSelectField
+  // SDK: testReplaceSelectField (57)
   @Test func `the select list is replaced`() throws {
     var query = try SOQLText("SELECT Description FROM Account")
     query[.select] = "Id"
     #expect(query.text == "select Id from Account")
   }
 
-  // testAddWherePredicateWhenWhereClausePresent, Absent
+  // SDK: testAddWherePredicateWhenWhereClausePresent (58)
+  // SDK: testAddWherePredicateWhenWhereClauseAbsent (59)
   @Test func `a condition is put before the others`() throws {
     var query = try SOQLText("SELECT Id FROM A WHERE B = 'x' AND C = 'y'")
     query.addCondition("D > 1")
@@ -72,7 +76,8 @@ import Testing
     #expect(query.text == "select Id from A where D > 1")
   }
 
-  // testAddWherePredicateToQueryWithOrClause: the SDK leaves the OR open; here it is closed.
+  // The SDK leaves the OR open; here it is closed.
+  // SDK: testAddWherePredicateToQueryWithOrClause (72)
   @Test(arguments: [
     ("B = 1 OR C = 2", "D > 1 and (B = 1 OR C = 2)"),
     ("NOT B = 1", "D > 1 and (NOT B = 1)"),
@@ -88,7 +93,8 @@ import Testing
     #expect(query.text == "select Id from A where \(expected)")
   }
 
-  // testReplaceOrderByWhenAbsent, Present, Limit; testDropOrderBy, WhenLimit
+  // SDK: testReplaceOrderByWhenAbsent (60), testReplaceOrderByWhenPresent (61)
+  // SDK: testReplaceOrderByWhenLimit (62), testDropOrderBy (63), testDropOrderByWhenLimit (64)
   @Test(arguments: [
     ("SELECT Id FROM A", "M", "select Id from A order by M"),
     ("SELECT Id FROM A ORDER BY N", "M", "select Id from A order by M"),
@@ -104,7 +110,8 @@ import Testing
     #expect(query.text == expected)
   }
 
-  // testHasOrderByWhenPresent, InSubquery, InValue, Absent
+  // SDK: testHasOrderByWhenPresent (65), testHasOrderByWhenPresentInSubquery (66)
+  // SDK: testHasOrderByWhenPresentInValue (67), testHasOrderByWhenAbsent (68)
   @Test(arguments: [
     ("SELECT Id FROM A ORDER BY B LIMIT 10", true),
     ("SELECT Id FROM A WHERE Id IN (SELECT Id FROM B ORDER BY C) LIMIT 10", false),
@@ -116,7 +123,7 @@ import Testing
     #expect((try SOQLText(query)[.orderBy] != nil) == expected)
   }
 
-  // testModifyQueryWithInClause, testModifyQueryWithComplexExpressions
+  // SDK: testModifyQueryWithInClause (69), testModifyQueryWithComplexExpressions (70)
   @Test(arguments: [
     "Id IN ('001000000000001AAA','001000000000002AAA')",
     "((A = 'b c') or (A = 'd')) and (E like '%f%')",
@@ -131,7 +138,7 @@ import Testing
         + "order by LastModifiedDate")
   }
 
-  // testModifyOrderByTwiceInComplexQuery
+  // SDK: testModifyOrderByTwiceInComplexQuery (71)
   @Test func `replacing the order twice is replacing it once`() throws {
     let conditions =
       "(OwnerId = '<<x>>' OR (What.Type = 'Account' AND (A.B = 'c' OR A.D.E = 'f'))) "
@@ -145,7 +152,7 @@ import Testing
         + "order by LastModifiedDate")
   }
 
-  // testQueryWithFromField
+  // SDK: testQueryWithFromField (41)
   @Test func `a field whose name begins like FROM is a field`() throws {
     let text = "SELECT From_customer__c, Id FROM Account"
     #expect(try SOQLText(text).text == "select From_customer__c, Id from Account")

@@ -8,13 +8,13 @@ import Testing
     SOQLTokens.tokenize(text).joined(separator: "#")
   }
 
-  // testTokenizeBasic
+  // SDK: testTokenizeBasic (73)
   @Test func `words and runs of white space are tokens`() {
     #expect(joined("hello world") == "hello# #world")
     #expect(joined("a bb:  c   d") == "a# #bb:#  #c#   #d")
   }
 
-  // testTokenizeWithOrderGroupBy
+  // SDK: testTokenizeWithOrderGroupBy (74)
   @Test func `order by and group by are one token whatever white space is between`() {
     #expect(joined("a order by b") == "a# #order by# #b")
     #expect(joined("a GROUP  BY b") == "a# #group by# #b")
@@ -22,26 +22,26 @@ import Testing
     #expect(joined("a order\n by b order") == "a# #order by# #b# #order")
   }
 
-  // testTokenizeWithQuotes
+  // SDK: testTokenizeWithQuotes (75)
   @Test func `a quoted value is one token, escaped quotes and all`() {
     #expect(joined("a 'b c'") == "a# #'b c'")
     #expect(joined(#"a 'b \' c' d"#) == #"a# #'b \' c'# #d"#)
     #expect(joined(#"a 'b\\' d"#) == #"a# #'b\\'# #d"#)
   }
 
-  // testTokenizeWithParentheses
+  // SDK: testTokenizeWithParentheses (76)
   @Test func `a group is one token with what is nested in it`() {
     #expect(joined("a (b c)") == "a# #(b c)")
     #expect(joined("a (b (c d) e),(f g)") == "a# #(b (c d) e)#,#(f g)")
   }
 
-  // testTokenizeWithQuotesInParentheses
+  // SDK: testTokenizeWithQuotesInParentheses (77)
   @Test func `a quoted value in a group belongs to it`() {
     #expect(joined("a (b 'c') d") == "a# #(b 'c')# #d")
     #expect(joined("a (b (c ')' d)) e") == "a# #(b (c ')' d))# #e")
   }
 
-  // testTokenizeWithParenthesesInQuotes
+  // SDK: testTokenizeWithParenthesesInQuotes (78)
   @Test func `parentheses in a quoted value are text`() {
     #expect(joined("a '( ) )))' b") == "a# #'( ) )))'# #b")
   }

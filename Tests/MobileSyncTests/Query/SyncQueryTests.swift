@@ -7,7 +7,7 @@ import Testing
   private static let since: Int64 = 1_706_704_496_000
   private static let date = "2024-01-31T12:34:56.000Z"
 
-  // testAddFilterForResync
+  // SDK: testAddFilterForResync (38)
   @Test(arguments: [
     (
       "select Id, LastModifiedDate from Account order by LastModifiedDate",
@@ -40,7 +40,7 @@ import Testing
     #expect(text == expected.replacing("> D", with: "> \(Self.date)"))
   }
 
-  // testAddFilterForResync, with a field of its own
+  // SDK: testAddFilterForResync (38)
   @Test func `the time filter uses the target's modification date`() throws {
     let query = try SyncQuery(
       "SELECT Key__c FROM A", idField: "Key__c", modificationField: "SystemModstamp")
@@ -49,7 +49,7 @@ import Testing
         + "where SystemModstamp > \(Self.date) order by SystemModstamp, Key__c")
   }
 
-  // testGetSoqlForRemoteIds, testQueryWithSubqueries
+  // SDK: testGetSoqlForRemoteIds (39), testQueryWithSubqueries (40)
   @Test(arguments: [
     (
       "select Id, Name from Account where Name = 'J B'",
@@ -67,7 +67,7 @@ import Testing
     #expect(try SyncQuery(query).ids == expected)
   }
 
-  // testAddMissingFieldsAndOrderByToSOQLTarget
+  // SDK: testAddMissingFieldsAndOrderByToSOQLTarget (42)
   @Test func `what a sync needs is added to the query`() throws {
     #expect(
       try SyncQuery("SELECT FirstName, LastName FROM Contact").stored
@@ -119,7 +119,9 @@ import Testing
         == "select Id from A where IsDeleted = true and SystemModstamp > \(Self.date)")
   }
 
-  // testNoBatchSizeHeaderPresentByDefault, WithDefaultBatchSize, WithNonDefaultBatchSize
+  // SDK: testNoBatchSizeHeaderPresentByDefault (43)
+  // SDK: testNoBatchSizeHeaderPresentWithDefaultBatchSize (44)
+  // SDK: testBatchSizeHeaderPresentWithNonDefaultBatchSize (45)
   @Test(arguments: [
     (2000, nil as String?), (200, "batchSize=200"), (1, "batchSize=200"), (5000, nil),
     (1999, "batchSize=1999"),

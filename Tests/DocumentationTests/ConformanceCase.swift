@@ -1,0 +1,41 @@
+import Foundation
+
+/// A test case of the SDKs, as a fixture lists it.
+struct ConformanceCase {
+  /// Its number in the list of Mobile Sync; SmartStore's cases are told apart by their names.
+  let row: Int?
+  /// The SDK's class.
+  let suite: String
+  let name: String
+  let platforms: String
+  /// Why it is not ported; empty where it is.
+  let reason: String
+
+  /// The cases of `sdk-smartstore-cases.tsv`: class, case, platform, reason.
+  static func smartStore() throws -> [ConformanceCase] {
+    try cells(of: "sdk-smartstore-cases.tsv").map { cells in
+      ConformanceCase(
+        row: nil, suite: cells[0], name: cells[1],
+        platforms: cells[2] == "both" ? "iOS, Android" : cells[2],
+        reason: cells.count > 3 ? cells[3] : "")
+    }
+  }
+
+  /// The cases of `sdk-mobilesync-cases.tsv`: number, class, case, platform, whether the SDK's own
+  /// test asks an org, reason.
+  static func mobileSync() throws -> [ConformanceCase] {
+    try cells(of: "sdk-mobilesync-cases.tsv").map { cells in
+      ConformanceCase(
+        row: Int(cells[0]), suite: cells[1], name: cells[2], platforms: cells[3],
+        reason: cells.count > 5 ? cells[5] : "")
+    }
+  }
+
+  private static func cells(of fixture: String) throws -> [[String]] {
+    let text = try String(
+      contentsOf: Page.root.appending(path: "Tests/Fixtures/" + fixture), encoding: .utf8)
+    return text.split(separator: "\n").map { line in
+      line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+    }
+  }
+}
