@@ -38,12 +38,17 @@ package struct Inbox: Sendable {
   package let root: String
   /// How long a file must stand still.
   package let settleSeconds: Int
+  /// The largest store that is taken, with its log; a bundle may be twice as large.
+  package let fileBytes: Int64
 
   /// Names the directories; they are made when they are needed.
-  package init(directory: String, root: String, settleSeconds: Int = 60) {
+  package init(
+    directory: String, root: String, settleSeconds: Int = 60, fileBytes: Int64 = .max / 2
+  ) {
     self.directory = directory
     self.root = root
     self.settleSeconds = settleSeconds
+    self.fileBytes = fileBytes
   }
 
   /// Where taken returns wait to be proved and read.
@@ -93,7 +98,20 @@ package struct Inbox: Sendable {
         Refusal(
           .archive, "\(name) is no regular file", mend: "put the file itself into the inbox"))
     }
-    return found(Inbox.isArchive(path) ? .bundle : .store)
+    let kind: TakenReturn.Kind = Inbox.isArchive(path) ? .bundle : .store
+    return found(kind, tooLarge(path, name, status.size, kind))
+  }
+
+  /// Refuses what is too large before a byte of it is read or copied: it may be all holes.
+  private func tooLarge(
+    _ path: String, _ name: String, _ size: Int64, _ kind: TakenReturn.Kind
+  ) -> Refusal? {
+    let log = kind == .store ? (try? Files.status(path + "-wal").size) ?? 0 : 0
+    let most = kind == .store ? fileBytes : fileBytes * 2
+    guard size > most || log > most - size else { return nil }
+    return Refusal(
+      .tooLarge, "\(name) is larger than \(most >> 20) MiB and stays where it is",
+      mend: "take it out of the inbox, or raise inbox.limits.fileMiB if it is genuine")
   }
 
   private static func isArchive(_ path: String) -> Bool {

@@ -10,7 +10,8 @@ extension PipelineRun {
   func ingest() throws {
     let inbox = Inbox(
       directory: data.inbox(pipeline.inbox.path), root: data.path,
-      settleSeconds: pipeline.inbox.settleSeconds)
+      settleSeconds: pipeline.inbox.settleSeconds,
+      fileBytes: Int64(pipeline.inbox.fileMiB) << 20)
     try checkSnapshot(options.asSnapshot)
     let candidates = try candidates(inbox)
     if options.isDryRun {

@@ -1,4 +1,5 @@
 import Bundles
+import Foundation
 import JSON
 import System
 import TestSupport
@@ -44,6 +45,22 @@ import Testing
       ])
     #expect(
       try Inbox(directory: "/no/such/place", root: "/no").candidates(now: Issued.now).isEmpty)
+  }
+
+  @Test func `what is too large is refused before a byte of it is copied`() throws {
+    let path = try put("holes.db")
+    // A terabyte that takes no room: reading it through would hold the inbox up for hours.
+    try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 1 << 40)
+    let small = try put("small.db")
+    try DurableFile.write([UInt8](repeating: 1, count: 600), to: small)
+    try DurableFile.write([UInt8](repeating: 1, count: 600), to: small + "-wal")
+    _ = try put("fits.db")
+    let limited = Inbox(
+      directory: inbox.directory, root: directory.path, settleSeconds: 0, fileBytes: 1000)
+    let found = try limited.candidates(now: Issued.now)
+    #expect(found.map(\.name) == ["fits.db", "holes.db", "small.db"])
+    #expect(found.map(\.refusal?.code) == [nil, .tooLarge, .tooLarge])
+    #expect(found[1].refusal?.sentence.contains("stays where it is") == true)
   }
 
   @Test func `a bundle is known by its bytes, a store by its log`() throws {

@@ -80,4 +80,18 @@ struct Issued {
       org: org, pipeline: pipeline, key: key, users: [user, Stamp.globalUser],
       stores: [.init(scope: .user, storeName: "default", soups: soups)], accepts: accepts)
   }
+
+  struct Lost: Error {}
+
+  /// Takes a file as the inbox does and proves it.
+  static func prove(
+    _ path: String, _ expectation: Proof.Expectation = expectation(),
+    in directory: TemporaryDirectory
+  ) throws -> ProvedReturn {
+    let inbox = Inbox(directory: directory.file("inbox"), root: directory.file("root"))
+    guard let candidate = try inbox.candidate(named: path),
+      case .taken(let taken) = try inbox.take(candidate, now: now, keepsOriginal: true)
+    else { throw Lost() }
+    return try Proof(expectation).prove(taken, in: taken.directory + "-work")
+  }
 }

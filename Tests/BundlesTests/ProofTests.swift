@@ -10,17 +10,11 @@ import Testing
 @Suite struct ProofTests {
   let directory = TemporaryDirectory()
 
-  struct Lost: Error {}
-
   /// Takes a file as the inbox does and proves it.
   private func prove(
     _ path: String, _ expectation: Proof.Expectation = Issued.expectation()
   ) throws -> ProvedReturn {
-    let inbox = Inbox(directory: directory.file("inbox"), root: directory.file("root"))
-    let candidate = try #require(try inbox.candidate(named: path))
-    guard case .taken(let taken) = try inbox.take(candidate, now: Issued.now, keepsOriginal: true)
-    else { throw Lost() }
-    return try Proof(expectation).prove(taken, in: taken.directory + "-work")
+    try Issued.prove(path, expectation, in: directory)
   }
 
   private func refusal(

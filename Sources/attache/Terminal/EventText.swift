@@ -15,7 +15,7 @@ enum EventText {
         + (leftAlone.isEmpty ? "" : "; left alone: \(leftAlone.joined(separator: ", "))")
     case .returnKnown(let name): return "ingest: \(name) was ingested before; nothing to do"
     case .returnQuarantined(let name, let code, let reason):
-      return "ingest: \(name) is in quarantine: \(reason)   [\(code)]"
+      return "ingest: \(name) was refused: \(reason)   [\(code)]"
     case .snapshotPrimed(_, let username, let generation, let changed, let soups):
       guard changed else { return "prime: \(username): nothing changed" }
       let list = soups.filter { $0.fetched > 0 || $0.removed > 0 }.map(soup).joined(separator: ", ")
