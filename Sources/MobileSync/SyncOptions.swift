@@ -20,6 +20,13 @@ public struct SyncOptions: Sendable, Hashable {
     return .object(object)
   }
 
+  /// Reads options as they are stored in `syncs_soup`; without a merge mode it is the SDK's own.
+  package init(stored json: JSONValue) {
+    self.init(
+      fieldlist: json["fieldlist"]?.array?.compactMap(\.string),
+      mergeMode: json["mergeMode"]?.string.flatMap(MergeMode.init(rawValue:)) ?? .overwrite)
+  }
+
   /// Reads the options of a sync; nil when the merge mode is missing or wrong.
   init?(_ node: JSONNode, _ reader: ConfigurationReader) {
     let misplaced = ["createFieldlist", "updateFieldlist"]

@@ -220,6 +220,10 @@ package final class BulkLoader {
       composed.compose(batch, composer, firstID: firstID)
     }
     return try WriterGroup(writers).each { [batch, composed] writer in
+      // Several loads may be one change of their caller.
+      if writer.store.connection.inTransaction {
+        return try writer.store.transaction { try writer.write(batch, composed) }
+      }
       try writer.begin()
       do {
         let counts = try writer.write(batch, composed)

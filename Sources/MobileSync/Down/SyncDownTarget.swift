@@ -67,8 +67,8 @@ package protocol SyncDownPages: AnyObject {
   var remoteIDs: [RemoteIDs]? { get }
   /// The next page; nil after the last.
   nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage?
-  /// Gives the last page back once it is stored.
-  func recycle(_ page: consuming SyncPage)
+  /// Gives the last page back once it is stored; `records` is how many its parts held.
+  func recycle(_ page: consuming SyncPage, records: Int)
 }
 
 extension SyncDownPages {
@@ -79,5 +79,5 @@ extension SyncDownPages {
   package var remoteIDs: [RemoteIDs]? { nil }
 
   /// Forgets the page.
-  package func recycle(_ page: consuming SyncPage) {}
+  package func recycle(_ page: consuming SyncPage, records: Int) {}
 }

@@ -29,11 +29,11 @@ package struct SyncPage: Sendable {
 
   /// What goes into which soup; stored together or not at all.
   package var parts: [Part]
-  /// How many records of `totalSize` the page stands for.
-  package var records: Int
+  /// How many records of `totalSize` the page stands for; nil for as many as its parts hold.
+  package var records: Int?
 
   /// A page.
-  package init(parts: [Part], records: Int) {
+  package init(parts: [Part], records: Int? = nil) {
     self.parts = parts
     self.records = records
   }

@@ -48,11 +48,19 @@ package final class SyncContext {
     do throws(OrgError) { return try await login() } catch { throw SyncError(error) }
   }
 
+  /// The org's clock in milliseconds; nil where no answer has told it yet.
+  package nonisolated(nonsending) func serverDate() async throws(SyncError) -> Int64? {
+    try await session().serverDate
+  }
+
   /// Throws `stopped` when the manager was asked to stop; to be called before each request.
   package func checkStop() throws(SyncError) {
     if shouldStop() { throw SyncError(.stopped, "the sync was stopped") }
     if Task.isCancelled { throw SyncError(.cancelled, "the sync was cancelled") }
   }
+
+  /// Changes the state; it is saved with the next update.
+  package func set(_ change: (inout SyncState) -> Void) { change(&state) }
 
   /// Changes the state, saves it and tells those who wait.
   package func update(_ change: (inout SyncState) -> Void) throws(SyncError) {

@@ -15,15 +15,24 @@ public actor SyncManager {
 
   let store: Store
   let settings: SyncSettings
-  private let login: @Sendable () async throws(OrgError) -> Session
-  private var phase = Phase.accepting
-  private var active: Set<Int64> = []
-  private var last: Task<Void, Never>?
+  let login: @Sendable () async throws(OrgError) -> Session
+  /// What the manager does with a sync that is to be run.
+  var phase = Phase.accepting
+  /// What waits or runs, by the id of the sync.
+  var active: [Int64: Work] = [:]
+  /// The end of what was started last: the next waits for it.
+  var last: Task<Void, Never>?
+  /// SOQL literals for `:name` in queries of syncs that are made.
   var variables: [String: String] = [:]
 
-  /// What the manager does with a sync that is to be run.
-  private enum Phase {
+  /// Whether syncs are taken.
+  enum Phase {
     case accepting, stopRequested, stopped
+  }
+
+  /// What is done for a sync.
+  enum Work {
+    case sync, ghosts
   }
 
   /// Takes over a store and makes its `syncs_soup` ready: what was RUNNING when a program ended is
@@ -56,12 +65,12 @@ public actor SyncManager {
     try SyncsSoup.register(in: store)
     for var state in try SyncsSoup.states(in: store) where state.status == .running {
       state.status = .stopped
-      _ = try SyncsSoup.save(state, in: store)
+      try SyncsSoup.update(state, in: store)
     }
   }
 
   /// Works on the store; no sync writes meanwhile.
-  public func withStore<T: Sendable>(_ body: (Store) throws -> T) rethrows -> T {
+  public func withStore<T: Sendable>(_ body: @Sendable (Store) throws -> T) rethrows -> T {
     try body(store)
   }
 
@@ -87,80 +96,49 @@ public actor SyncManager {
     _ type: SyncType, _ target: SyncTarget, _ options: SyncOptions, _ soupName: String,
     _ syncName: String?
   ) throws(SyncError) -> SyncState {
+    if let syncName, try syncStatus(named: syncName) != nil {
+      let kind = type == .syncDown ? "down" : "up"
+      throw SyncError(
+        .definition,
+        "Failed to create sync \(kind): there is already a sync with name:\(syncName)",
+        fix: "give it another name", syncName: syncName)
+    }
     let state = SyncState(
       type: type, name: syncName, target: try target.stored(variables: variables),
       options: options.json, soupName: soupName)
     return try SyncsSoup.save(state, in: store)
   }
 
-  /// The sync of an id.
+  /// The sync of an id; nil when there is none.
   public func syncStatus(id: Int64) throws(SyncError) -> SyncState? {
-    try SyncsSoup.states(in: store).first { $0.id == id }
+    try SyncsSoup.state(id: id, in: store)
   }
 
-  /// The sync of a name.
+  /// The sync of a name; nil when there is none.
   public func syncStatus(named name: String) throws(SyncError) -> SyncState? {
     try SyncsSoup.states(in: store).first { $0.name == name }
   }
 
-  // MARK: running
-
-  /// Runs a sync: everything the first time, then what changed.
-  public func reSync(id: Int64) throws(SyncError) -> SyncRun {
-    guard let state = try syncStatus(id: id) else {
-      throw SyncError(.unknownSync, "sync \(id) does not exist")
-    }
-    return try start(state)
+  /// Says whether there is a sync of this name.
+  public func hasSync(named name: String) throws(SyncError) -> Bool {
+    try syncStatus(named: name) != nil
   }
 
-  /// Runs a sync: everything the first time, then what changed.
-  public func reSync(named name: String) throws(SyncError) -> SyncRun {
-    guard let state = try syncStatus(named: name) else {
-      throw SyncError(.unknownSync, "a sync of this name does not exist", syncName: name)
-    }
-    return try start(state)
+  /// All syncs, by id.
+  public func syncs() throws(SyncError) -> [SyncState] { try SyncsSoup.states(in: store) }
+
+  /// Forgets a sync; the records that it brought stay.
+  ///
+  /// An unknown id is no error.
+  public func deleteSync(id: Int64) throws(SyncError) {
+    try SyncsSoup.remove(id: id, from: store)
   }
 
-  private func start(_ state: SyncState) throws(SyncError) -> SyncRun {
-    guard phase == .accepting else { throw SyncError(.stopped, "the sync manager was stopped") }
-    guard active.insert(state.id).inserted else {
-      throw SyncError(.running, "sync \(state.id) is still running", syncName: state.name)
-    }
-    let (states, continuation) = AsyncStream.makeStream(of: SyncState.self)
-    let previous = last
-    let task = Task { () -> SyncRun.End in
-      await previous?.value
-      let end = await run(state, continuation)
-      continuation.finish()
-      return end
-    }
-    last = Task { _ = await task.value }
-    return SyncRun(syncID: state.id, states: states, task: task)
-  }
-
-  private func run(
-    _ state: SyncState, _ continuation: AsyncStream<SyncState>.Continuation
-  ) async -> SyncRun.End {
-    let context = SyncContext(
-      state, options: SyncOptions(), settings: settings, store: store, login: login,
-      save: { (state) throws(SyncError) in
-        if state.status != .running { self.active.remove(state.id) }
-        _ = try SyncsSoup.save(state, in: self.store)
-        continuation.yield(state)
-      },
-      shouldStop: { self.phase != .accepting })
-    var failure: SyncError?
-    do throws(SyncError) {
-      try context.checkStop()
-      try await perform(context)
-      try context.update { $0.status = .done }
-    } catch {
-      failure = error
-    }
-    return SyncRun.End(state: context.state, report: context.report, error: failure)
-  }
-
-  private func perform(_ context: SyncContext) async throws(SyncError) {
-    throw SyncError(.notYet, "")
+  /// Forgets a sync; the records that it brought stay.
+  ///
+  /// An unknown name is no error.
+  public func deleteSync(named name: String) throws(SyncError) {
+    guard let state = try syncStatus(named: name) else { return }
+    try deleteSync(id: state.id)
   }
 }

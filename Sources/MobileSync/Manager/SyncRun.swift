@@ -38,10 +38,19 @@ public struct SyncRun: AsyncSequence, Sendable {
     get async { await task.value.report }
   }
 
+  /// Asks the run to stop at the next page or record; it ends STOPPED.
+  public func cancel() { task.cancel() }
+
   /// Waits for the end; throws why, unless the run is DONE.
+  ///
+  /// Who is cancelled while waiting here cancels the run.
   @discardableResult
   public func finish() async throws(SyncError) -> SyncReport {
-    let end = await task.value
+    let end = await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }
     if let error = end.error { throw error }
     return end.report
   }

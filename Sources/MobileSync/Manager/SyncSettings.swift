@@ -1,7 +1,9 @@
 /// What a sync manager does beyond what the syncs say.
 public struct SyncSettings: Sendable, Hashable {
-  /// How far an incremental sync looks back, in seconds: a transaction may commit a record with an
-  /// older date than one that was read already. What was read before is not written again.
+  /// How far an incremental sync looks back, in seconds.
+  ///
+  /// A transaction may commit a record with an older date than one that was read already. What was
+  /// read before is not written again.
   public var overlapSeconds: Int
   /// The share of a soup, in percent, that may be removed as ghosts at once.
   public var maxDeletesPercent: Int

@@ -11,10 +11,14 @@ package enum SyncsSoup {
     IndexSpec(path: $0, type: .json1)
   }
 
-  /// Makes the soup where it is missing.
+  /// Makes the soup where it is missing, and gives one of an old app its three indexes.
   package static func register(in store: Store) throws(SyncError) {
     try SyncError.inStore { () throws(StoreError) in
-      try store.registerSoup(name, indexSpecs: indexSpecs)
+      guard try store.hasSoup(name) else {
+        return try store.registerSoup(name, indexSpecs: indexSpecs)
+      }
+      guard try store.indexSpecs(of: name).count != indexSpecs.count else { return }
+      try store.alterSoup(name, indexSpecs: indexSpecs, reIndexData: true)
     }
   }
 
@@ -29,6 +33,32 @@ package enum SyncsSoup {
       }
       return states
     }
+  }
+
+  /// The sync of an id; nil when there is none.
+  package static func state(id: Int64, in store: Store) throws(SyncError) -> SyncState? {
+    let rows = try SyncError.inStore { () throws(StoreError) in
+      try store.hasSoup(name) ? try store.retrieve([id], from: name) : []
+    }
+    return rows.first.flatMap { try? JSONValue(parsing: $0) }.flatMap(SyncState.init(element:))
+  }
+
+  /// Writes a sync that is there and answers whether it is; one that was deleted meanwhile stays so.
+  @discardableResult
+  package static func update(_ state: SyncState, in store: Store) throws(SyncError) -> Bool {
+    try SyncError.inStore { () throws(StoreError) in
+      do throws(StoreError) {
+        try store.upsert([state.element], into: name)
+        return true
+      } catch StoreError.noSuchEntry {
+        return false
+      }
+    }
+  }
+
+  /// Removes a sync; an id that is not there is no error.
+  package static func remove(id: Int64, from store: Store) throws(SyncError) {
+    try SyncError.inStore { () throws(StoreError) in try store.remove([id], from: name) }
   }
 
   /// Writes a sync, a new one or one that is there, and returns it with its id.

@@ -31,11 +31,20 @@ struct SyncedOrg {
 
   /// A session of a user.
   func session(_ username: String = "admin@example.com") async throws -> Session {
+    try await client(username).session()
+  }
+
+  /// A client of the org, logged in as a user.
+  func client(_ username: String = "admin@example.com") throws -> Salesforce.Org {
     let token = try server.token(for: username, app: "app")
-    let client = try Salesforce.Org(
+    return try Salesforce.Org(
       url: server.url, credentials: Credentials(.accessToken(Secret(token))), apiVersion: "66.0",
       concurrency: 4, pause: .none)
-    return try await client.session()
+  }
+
+  /// The values of a record's fields as the server has them; nil for a record that is gone.
+  func values(_ object: String, _ fields: [String], of id: String) throws -> JSONObject? {
+    try? org.read(object, id: id, fields: fields, as: admin)
   }
 
   /// Creates a record and answers its id.

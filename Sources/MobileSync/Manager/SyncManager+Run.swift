@@ -1,0 +1,199 @@
+import Salesforce
+import SmartStore
+
+extension SyncManager {
+  /// Makes a sync down and runs it.
+  public func syncDown(
+    target: SyncTarget, options: SyncOptions = SyncOptions(), soupName: String,
+    syncName: String? = nil
+  ) throws(SyncError) -> SyncRun {
+    try checkAccepting()
+    return try start(
+      createSyncDown(target: target, options: options, soupName: soupName, syncName: syncName))
+  }
+
+  /// Makes a sync up and runs it.
+  public func syncUp(
+    target: SyncTarget = .syncUp(SyncUpTarget()), options: SyncOptions, soupName: String,
+    syncName: String? = nil
+  ) throws(SyncError) -> SyncRun {
+    try checkAccepting()
+    return try start(
+      createSyncUp(target: target, options: options, soupName: soupName, syncName: syncName))
+  }
+
+  /// Runs a sync: everything the first time, then what changed.
+  public func reSync(id: Int64) throws(SyncError) -> SyncRun { try reSync(existing(id: id)) }
+
+  /// Runs a sync: everything the first time, then what changed.
+  public func reSync(named name: String) throws(SyncError) -> SyncRun {
+    try reSync(existing(named: name))
+  }
+
+  private func reSync(_ state: SyncState) throws(SyncError) -> SyncRun {
+    var state = state
+    // What was stored last may not have been all that has its date.
+    if state.status == .stopped, state.maxTimeStamp > 0 { state.maxTimeStamp -= 1 }
+    return try start(state)
+  }
+
+  func existing(id: Int64) throws(SyncError) -> SyncState {
+    guard let state = try syncStatus(id: id) else {
+      throw SyncError(.unknownSync, "Sync \(id) does not exist")
+    }
+    return state
+  }
+
+  func existing(named name: String) throws(SyncError) -> SyncState {
+    guard let state = try syncStatus(named: name) else {
+      throw SyncError(.unknownSync, "Sync \(name) does not exist", syncName: name)
+    }
+    return state
+  }
+
+  // MARK: one after another
+
+  func checkAccepting() throws(SyncError) {
+    guard phase == .accepting else {
+      throw SyncError(.stopped, "the sync manager was stopped", fix: "restart it first")
+    }
+  }
+
+  /// Takes a sync into the queue; it shows RUNNING from now on.
+  private func start(_ state: SyncState) throws(SyncError) -> SyncRun {
+    try enter(state, .sync)
+    var state = state
+    state.status = .running
+    state.progress = 0
+    state.totalSize = -1
+    state.startTime = store.clock()
+    state.endTime = 0
+    state.error = ""
+    do throws(SyncError) { try SyncsSoup.update(state, in: store) } catch {
+      leave(state.id)
+      throw error
+    }
+    let (states, continuation) = AsyncStream.makeStream(of: SyncState.self)
+    continuation.yield(state)
+    let begun = state
+    let task = enqueue { manager in await manager.run(begun, continuation) }
+    return SyncRun(syncID: state.id, states: states, task: task)
+  }
+
+  /// Notes that something is done for a sync; it must not be done twice at once.
+  func enter(_ state: SyncState, _ work: Work) throws(SyncError) {
+    try checkAccepting()
+    guard active[state.id] == nil else {
+      throw SyncError(
+        .running, "sync \(state.id) is still running", fix: "wait for its end",
+        syncName: state.name)
+    }
+    active[state.id] = work
+  }
+
+  /// Notes that nothing is done for a sync any more; the last one who leaves ends a stop.
+  func leave(_ id: Int64) {
+    active[id] = nil
+    if phase == .stopRequested, active.isEmpty { phase = .stopped }
+  }
+
+  /// Runs `body` when everything before it has ended.
+  func enqueue<T: Sendable>(
+    _ body: @escaping @Sendable (isolated SyncManager) async -> T
+  ) -> Task<T, Never> {
+    let previous = last
+    let task = Task {
+      await previous?.value
+      return await body(self)
+    }
+    last = Task { _ = await task.value }
+    return task
+  }
+
+  private func run(
+    _ state: SyncState, _ continuation: AsyncStream<SyncState>.Continuation
+  ) async -> SyncRun.End {
+    let context = SyncContext(
+      state, options: SyncOptions(stored: state.options), settings: settings, store: store,
+      login: login,
+      save: { (state) throws(SyncError) in
+        try SyncsSoup.update(state, in: self.store)
+        continuation.yield(state)
+      },
+      shouldStop: { self.phase != .accepting })
+    var failure: SyncError?
+    do throws(SyncError) {
+      try context.checkStop()
+      try await perform(context)
+      end(context, .done, nil)
+    } catch {
+      failure = state.name.map { error.of($0) } ?? error
+      let isStopped = error.code == .stopped || error.code == .cancelled
+      end(context, isStopped ? .stopped : .failed, isStopped ? nil : error)
+    }
+    leave(state.id)
+    continuation.yield(context.state)
+    continuation.finish()
+    return SyncRun.End(state: context.state, report: context.report, error: failure)
+  }
+
+  /// Saves how a run ended; it must end, even where that cannot be written.
+  private func end(_ context: SyncContext, _ status: SyncState.Status, _ error: SyncError?) {
+    context.set { state in
+      state.status = status
+      if status == .done { state.progress = 100 }
+      if state.totalSize < 0, status == .done { state.totalSize = 0 }
+      state.endTime = context.store.clock()
+      state.error = error?.description ?? ""
+    }
+    do throws(SyncError) { try SyncsSoup.update(context.state, in: store) } catch {
+      context.warn("the end of the sync could not be written: \(error)")
+    }
+  }
+
+  private func perform(_ context: SyncContext) async throws(SyncError) {
+    let target: SyncTarget
+    do {
+      target = try SyncTarget(stored: context.state.target, type: context.state.type)
+    } catch {
+      throw SyncError(.definition, "the target cannot be used: \(error)")
+    }
+    switch target {
+    case .syncUp(let target): try await up(target, context)
+    default:
+      guard let down = target.down else {
+        throw SyncError(.notYet, "this kind of sync down is not there yet")
+      }
+      try await SyncDownTask.run(down, context)
+    }
+  }
+
+  // MARK: stop and restart
+
+  /// True while syncs that were told to stop have not stopped.
+  public var isStopping: Bool { phase == .stopRequested }
+
+  /// True when nothing runs and nothing is taken until a restart.
+  public var isStopped: Bool { phase == .stopped }
+
+  /// Lets no sync begin, and asks what runs and waits to stop; each ends STOPPED.
+  public func stop() {
+    guard phase == .accepting else { return }
+    phase = active.isEmpty ? .stopped : .stopRequested
+  }
+
+  /// Takes syncs again; with `restartStoppedSyncs` those that are STOPPED run again, by id.
+  ///
+  /// A manager that was not stopped is left as it is, and answers no run.
+  @discardableResult
+  public func restart(restartStoppedSyncs: Bool) throws(SyncError) -> [SyncRun] {
+    guard phase != .accepting else { return [] }
+    phase = .accepting
+    guard restartStoppedSyncs else { return [] }
+    var runs: [SyncRun] = []
+    for state in try syncs() where state.status == .stopped && active[state.id] == nil {
+      runs.append(try reSync(state))
+    }
+    return runs
+  }
+}

@@ -1,0 +1,192 @@
+import JSON
+import LocalOrg
+import Salesforce
+import SmartStore
+import TestSupport
+import Testing
+
+@testable import MobileSync
+
+/// A store with the soups of the SDK's tests, the org that it is synced with, and a sync manager over
+/// it, as an app has them.
+final class ManagedStore {
+  static let accounts = "accounts"
+  static let contacts = "contacts"
+
+  let directory = TemporaryDirectory("managed")
+  let org: SyncedOrg
+  let platform: Platform
+  let manager: SyncManager
+
+  /// - Parameters:
+  ///   - overlapSeconds: 0 as the SDK has it.
+  ///   - adjust: Changes the store before the manager takes it.
+  init(
+    _ platform: Platform = .ios, org: SyncedOrg? = nil, as username: String = "admin@example.com",
+    settings: SyncSettings = SyncSettings(overlapSeconds: 0),
+    adjust: (Store) throws -> Void = { _ in }
+  ) async throws {
+    let org = try org ?? SyncedOrg()
+    self.org = org
+    self.platform = platform
+    let store = try Self.makeStore(directory.file("store.db"), platform)
+    try adjust(store)
+    try store.close()
+    manager = try await Self.manager(directory.file("store.db"), org, username, settings)
+  }
+
+  /// A manager over the store as if the program had been started again.
+  func restarted(settings: SyncSettings = SyncSettings(overlapSeconds: 0)) async throws
+    -> SyncManager
+  {
+    try await Self.manager(directory.file("store.db"), org, "admin@example.com", settings)
+  }
+
+  private static func manager(
+    _ path: String, _ org: SyncedOrg, _ username: String, _ settings: SyncSettings
+  ) async throws -> SyncManager {
+    let client = try org.client(username)
+    return try await SyncManager(store: Store(opening: path), settings: settings) {
+      () async throws(Salesforce.OrgError) in try await client.session()
+    }
+  }
+
+  private static func makeStore(_ path: String, _ platform: Platform) throws -> Store {
+    let store = try Store(creating: path, platform: platform)
+    try store.registerSoup(
+      accounts,
+      indexSpecs: [
+        IndexSpec(path: "Id", type: .string), IndexSpec(path: "Name", type: .string),
+        IndexSpec(path: "Description", type: .string),
+        IndexSpec(path: "__local__", type: .string),
+        IndexSpec(path: "__sync_id__", type: .integer),
+      ])
+    try store.registerSoup(
+      contacts,
+      indexSpecs: [
+        IndexSpec(path: "Id", type: .string), IndexSpec(path: "LastName", type: .string),
+        IndexSpec(path: "__local__", type: .string),
+        IndexSpec(path: "__sync_id__", type: .integer),
+        IndexSpec(path: "AccountId", type: .string),
+      ])
+    return store
+  }
+
+  // MARK: what an app does
+
+  /// Changes elements of a soup on the device, by their ids.
+  func edit(
+    _ ids: [String], of soup: String = accounts,
+    _ change: @Sendable (inout JSONObject) -> Void
+  ) async throws {
+    try await manager.withStore { store in
+      for id in ids {
+        var object = try #require(try store.elements(in: soup, where: "Id", is: id).first?.object)
+        object["__local__"] = true
+        object["__locally_updated__"] = true
+        change(&object)
+        try store.upsert([.object(object)], into: soup)
+      }
+    }
+  }
+
+  /// Gives elements another name on the device, `name` and the id.
+  func rename(_ ids: [String], to name: String = "local") async throws {
+    try await edit(ids) { $0["Name"] = .string("\(name) \($0["Id"]?.string ?? "")") }
+  }
+
+  /// Marks elements as deleted on the device.
+  func delete(_ ids: [String], of soup: String = accounts) async throws {
+    try await edit(ids, of: soup) {
+      $0["__locally_updated__"] = false
+      $0["__locally_deleted__"] = true
+    }
+  }
+
+  /// Makes records on the device and answers their local ids.
+  @discardableResult
+  func create(
+    _ records: [JSONObject], type: String? = "Account", in soup: String = accounts
+  ) async throws -> [String] {
+    try await manager.withStore { store in
+      try records.enumerated().map { index, fields in
+        var object = fields
+        let count = try store.count(of: soup)
+        let id = object["Id"]?.string ?? "local_\(count)_\(index)"
+        object["Id"] = .string(id)
+        if let type { object["attributes"] = ["type": .string(type)] }
+        object["__local__"] = true
+        object["__locally_created__"] = true
+        object["__locally_updated__"] = false
+        object["__locally_deleted__"] = false
+        try store.upsert([.object(object)], into: soup)
+        return id
+      }
+    }
+  }
+
+  /// Makes accounts on the device with these names.
+  @discardableResult
+  func createAccounts(_ names: [String]) async throws -> [String] {
+    try await create(names.map { ["Name": .string($0), "Description": .string("of \($0)")] })
+  }
+
+  // MARK: what is in the store
+
+  /// The elements of a soup, by soup entry id.
+  func elements(_ soup: String = accounts) async throws -> [JSONValue] {
+    try await manager.withStore { store in
+      var elements: [JSONValue] = []
+      try store.forEachElement(in: soup) { elements.append(try $0.value()) }
+      return elements
+    }
+  }
+
+  /// The element of an id.
+  func element(_ id: String, in soup: String = accounts) async throws -> JSONValue? {
+    try await elements(soup).first { $0["Id"]?.string == id }
+  }
+
+  /// One member of every element as text, sorted.
+  func column(_ path: String, of soup: String = accounts) async throws -> [String] {
+    try await elements(soup).compactMap { $0[path]?.string }.sorted()
+  }
+
+  /// The ids of the elements with local changes.
+  func dirty(_ soup: String = accounts) async throws -> [String] {
+    try await elements(soup).filter { $0["__local__"] == true }.compactMap { $0["Id"]?.string }
+      .sorted()
+  }
+
+  /// The soups' names and values on the server.
+  func server(_ object: String, _ field: String, of id: String) throws -> JSONValue? {
+    try org.values(object, [field], of: id)?[field]
+  }
+}
+
+extension SoqlTarget {
+  /// All accounts, or those of these ids, as the SDK's tests ask for them.
+  static func accounts(_ ids: [String]? = nil, fields: String = "Id, Name, Description")
+    -> SoqlTarget
+  {
+    let list = ids.map { ids in
+      " WHERE Id IN (" + ids.map { "'\($0)'" }.joined(separator: ", ") + ")"
+    }
+    return SoqlTarget(
+      query:
+        "SELECT \(fields), LastModifiedDate FROM Account\(list ?? "") ORDER BY LastModifiedDate")
+  }
+}
+
+extension SyncRun {
+  /// The states as `status progress/total`, to the end.
+  var story: [String] {
+    get async {
+      var story: [String] = []
+      for await state in self {
+        story.append("\(state.status.rawValue) \(state.progress)/\(state.totalSize)")
+      }
+      return story
+    }
+  }
+}
