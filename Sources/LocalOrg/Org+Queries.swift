@@ -2,24 +2,30 @@
 extension Org {
   /// Runs a statement and answers its first page.
   ///
-  /// `includeDeleted` is what `queryAll` does.
+  /// `includeDeleted` is what `queryAll` does; of one record's children a page holds at most
+  /// `childPageSize`.
   package func query(
     _ soql: String, as user: OrgUser, includeDeleted: Bool = false, batchSize: Int = 2000,
-    version: String = "66.0"
+    childPageSize: Int = 2000, version: String = "66.0"
   ) throws(OrgError) -> QueryPage {
     try locked { store in
-      try QueryRunner(store: store, user: user, version: version)
-        .run(soql, includeDeleted: includeDeleted, batchSize: batchSize)
+      try QueryRunner(
+        store: store, user: user, version: version, childPageSize: childPageSize
+      )
+      .run(soql, includeDeleted: includeDeleted, batchSize: batchSize)
     }
   }
 
   /// Another page by its locator (`0r8…-2000`): any page, any number of times, until it expires.
   package func queryMore(
-    _ locator: String, as user: OrgUser, batchSize: Int = 2000, version: String = "66.0"
+    _ locator: String, as user: OrgUser, batchSize: Int = 2000, childPageSize: Int = 2000,
+    version: String = "66.0"
   ) throws(OrgError) -> QueryPage {
     try locked { store in
-      try QueryRunner(store: store, user: user, version: version)
-        .more(locator, batchSize: batchSize)
+      try QueryRunner(
+        store: store, user: user, version: version, childPageSize: childPageSize
+      )
+      .more(locator, batchSize: batchSize)
     }
   }
 

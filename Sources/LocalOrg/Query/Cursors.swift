@@ -2,11 +2,13 @@ import SQLite
 
 /// A statement that was answered in part.
 struct Cursor {
-  let id: String
+  var id: String
   let userID: String
   let soql: String
   let includeDeleted: Bool
   let total: Int
+  /// Which of the statement's subqueries it stands for: places joined by dots, empty for none.
+  var path = ""
 }
 
 /// The lists of records behind locators: any page of a list can be had any number of times.
@@ -15,15 +17,21 @@ struct Cursors {
   private static let chunk = 2000
   /// As many unfinished ones a user may have; the oldest goes.
   private static let openLimit = 10
-  /// As many are kept at all.
+  /// As many are kept at all, and as many of subqueries, which come by the page.
   private static let keepLimit = 64
+  private static let nestedKeepLimit = 4000
 
   static func makeTables(_ connection: Connection) throws {
+    // Locators do not outlive a change of their form.
+    let columns = try connection.all("SELECT name FROM pragma_table_info('cursor')")
+    if !columns.isEmpty, !columns.contains([.text("path")]) {
+      try connection.execute("DROP TABLE cursor; DROP TABLE cursor_chunk;")
+    }
     try connection.execute(
       """
       CREATE TABLE IF NOT EXISTS cursor (
         id TEXT PRIMARY KEY, user TEXT NOT NULL, soql TEXT NOT NULL, deleted INTEGER NOT NULL,
-        total INTEGER NOT NULL, finished INTEGER NOT NULL
+        total INTEGER NOT NULL, finished INTEGER NOT NULL, path TEXT NOT NULL
       ) WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS cursor_chunk (
         cursor TEXT NOT NULL, n INTEGER NOT NULL, sequences BLOB NOT NULL, PRIMARY KEY (cursor, n)
@@ -36,8 +44,9 @@ struct Cursors {
   func save(_ cursor: Cursor, _ sequences: [Int64]) throws {
     try store.connection.run(
       """
-      INSERT INTO cursor (id, user, soql, deleted, total, finished) VALUES (\(cursor.id), \
-      \(cursor.userID), \(cursor.soql), \(cursor.includeDeleted), \(cursor.total), 0)
+      INSERT INTO cursor (id, user, soql, deleted, total, finished, path) VALUES (\(cursor.id), \
+      \(cursor.userID), \(cursor.soql), \(cursor.includeDeleted), \(cursor.total), 0, \
+      \(cursor.path))
       """)
     let statement = try store.prepared(
       "INSERT INTO cursor_chunk (cursor, n, sequences) VALUES (?, ?, ?)")
@@ -49,18 +58,18 @@ struct Cursors {
       try statement.bind(3, blob: blob)
       try statement.execute()
     }
-    try prune(userID: cursor.userID)
   }
 
   func find(_ id: String) throws -> Cursor? {
     guard let id = OrgID.normalize(id) else { return nil }
     let row = try store.connection.first(
-      "SELECT user, soql, deleted, total FROM cursor WHERE id = \(id)")
+      "SELECT user, soql, deleted, total, path FROM cursor WHERE id = \(id)")
     guard let row, let user = row[0].text, let soql = row[1].text, let total = row[3].integer else {
       return nil
     }
     return Cursor(
-      id: id, userID: user, soql: soql, includeDeleted: row[2].integer == 1, total: Int(total))
+      id: id, userID: user, soql: soql, includeDeleted: row[2].integer == 1, total: Int(total),
+      path: row[4].text ?? "")
   }
 
   /// The sequence numbers at these places of the list.
@@ -93,16 +102,22 @@ struct Cursors {
     try store.connection.execute("DELETE FROM cursor; DELETE FROM cursor_chunk;")
   }
 
-  private func prune(userID: String) throws {
+  /// Closes the oldest where there are too many.
+  func prune(userID: String) throws {
     try store.connection.run(
       """
       DELETE FROM cursor WHERE id IN (SELECT id FROM cursor WHERE user = \(userID) AND finished = 0 \
-      ORDER BY id DESC LIMIT -1 OFFSET \(Self.openLimit))
+      AND path = '' ORDER BY id DESC LIMIT -1 OFFSET \(Self.openLimit))
       """)
     try store.connection.run(
       """
-      DELETE FROM cursor WHERE id IN (SELECT id FROM cursor ORDER BY id DESC LIMIT -1 OFFSET \
-      \(Self.keepLimit))
+      DELETE FROM cursor WHERE id IN (SELECT id FROM cursor WHERE path = '' ORDER BY id DESC \
+      LIMIT -1 OFFSET \(Self.keepLimit))
+      """)
+    try store.connection.run(
+      """
+      DELETE FROM cursor WHERE id IN (SELECT id FROM cursor WHERE path <> '' ORDER BY id DESC \
+      LIMIT -1 OFFSET \(Self.nestedKeepLimit))
       """)
     try store.connection.run(
       "DELETE FROM cursor_chunk WHERE cursor NOT IN (SELECT id FROM cursor)")

@@ -5,6 +5,8 @@ struct QueryRunner {
   let store: OrgStore
   let user: OrgUser
   let version: String
+  /// As many children of one record stand in a page; the rest has a locator of its own.
+  var childPageSize = 2000
 
   /// The first page of a statement.
   func run(_ soql: String, includeDeleted: Bool, batchSize: Int) throws -> QueryPage {
@@ -22,20 +24,46 @@ struct QueryRunner {
     let plan = try rowPlan(query, object, includeDeleted: all)
     let sequences = try matching(query, &scope, includeDeleted: all)
     let size = max(1, batchSize)
-    let page = try encode(sequences.prefix(size), plan)
+    let page = try encode(sequences.prefix(size), plan, nesting(size))
     if query.forView || query.forReference {
       try note(sequences.prefix(size), of: object, query)
     }
+    var cursor = Cursor(
+      id: "", userID: user.id, soql: soql, includeDeleted: all, total: sequences.count)
+    try save(page.nested, under: cursor)
     var locator: String?
     if sequences.count > size {
-      let cursor = Cursor(
-        id: store.cursors.newID(), userID: user.id, soql: soql, includeDeleted: all,
-        total: sequences.count)
-      try store.transaction { try store.cursors.save(cursor, sequences) }
+      cursor.id = store.cursors.newID()
       locator = "\(cursor.id)-\(size)"
+      try store.transaction {
+        try store.cursors.save(cursor, sequences)
+        try store.cursors.prune(userID: user.id)
+      }
     }
     return QueryPage(
       totalSize: sequences.count, locator: locator, records: page.bytes, count: page.count)
+  }
+
+  private func nesting(_ size: Int) -> NestedPages {
+    NestedPages(
+      cursors: store.cursors, size: max(1, min(size, childPageSize)),
+      root: "/services/data/v\(version)/query/")
+  }
+
+  /// Keeps what is left of subqueries for their locators.
+  private func save(_ nested: [NestedPages.Rest], under outer: Cursor) throws {
+    guard !nested.isEmpty else { return }
+    try store.transaction {
+      for rest in nested {
+        try store.cursors.save(
+          Cursor(
+            id: rest.cursorID, userID: outer.userID, soql: outer.soql,
+            includeDeleted: outer.includeDeleted, total: rest.sequences.count,
+            path: outer.path.isEmpty ? rest.path : outer.path + "." + rest.path),
+          rest.sequences)
+      }
+      try store.cursors.prune(userID: outer.userID)
+    }
   }
 
   /// A page of a statement that was run before.
@@ -46,16 +74,36 @@ struct QueryRunner {
       let cursor = try store.cursors.find(String(parts[0])), cursor.userID == user.id,
       offset < cursor.total
     else { throw invalid }
-    let query = try SOQLParser.parse(cursor.soql)
-    let plan = try rowPlan(
-      query, object(of: query), includeDeleted: cursor.includeDeleted)
-    let end = min(cursor.total, offset + max(1, batchSize))
+    let statement = try SOQLParser.parse(cursor.soql)
+    let (query, object) = try subquery(cursor.path, of: statement, object(of: statement))
+    let plan = try rowPlan(query, object, includeDeleted: cursor.includeDeleted)
+    let size = cursor.path.isEmpty ? batchSize : min(batchSize, childPageSize)
+    let end = min(cursor.total, offset + max(1, size))
     let sequences = try store.cursors.sequences(cursor, offset..<end)
-    let page = try encode(sequences[...], plan)
+    let page = try encode(sequences[...], plan, nesting(batchSize))
+    try save(page.nested, under: cursor)
     if end == cursor.total { try store.cursors.finish(cursor) }
     return QueryPage(
       totalSize: cursor.total, locator: end < cursor.total ? "\(cursor.id)-\(end)" : nil,
       records: page.bytes, count: page.count)
+  }
+
+  /// The subquery at a path of places, and the object that it reads.
+  private func subquery(_ path: String, of query: SOQLQuery, _ object: ObjectSchema) throws -> (
+    SOQLQuery, ObjectSchema
+  ) {
+    var current = (query, object)
+    for place in path.split(separator: ".").compactMap({ Int($0) }) {
+      let inner = current.0.selections.compactMap { selection -> SOQLQuery? in
+        if case .children(let inner) = selection { inner } else { nil }
+      }
+      guard place < inner.count,
+        let relationship = current.1.children(relationship: inner[place].from.text),
+        let child = store.catalog.object(relationship.childObject)
+      else { throw OrgError(code: "INVALID_QUERY_LOCATOR", message: "invalid query locator") }
+      current = (inner[place], child)
+    }
+    return current
   }
 
   /// The plan and the statement of rows of one object looked up by sequence number.
@@ -80,11 +128,13 @@ struct QueryRunner {
 
   /// The records of these sequence numbers as a JSON array; one that is gone by now is left out.
   func encode(
-    _ sequences: ArraySlice<Int64>, _ rows: (plan: RowPlan, sql: SQL, sequenceBinding: Int32)
-  ) throws -> (bytes: [UInt8], count: Int) {
+    _ sequences: ArraySlice<Int64>, _ rows: (plan: RowPlan, sql: SQL, sequenceBinding: Int32),
+    _ nesting: NestedPages? = nil
+  ) throws -> (bytes: [UInt8], count: Int, nested: [NestedPages.Rest]) {
     let statement = try store.prepared(rows.sql.text)
     try statement.bind(rows.sql.bindings)
     var encoder = RecordEncoder(store: store, reserving: sequences.count * 256)
+    encoder.nesting = nesting
     encoder.append("[")
     var count = 0
     for sequence in sequences {
@@ -97,7 +147,7 @@ struct QueryRunner {
       statement.reset()
     }
     encoder.append("]")
-    return (encoder.bytes, count)
+    return (encoder.bytes, count, encoder.nesting?.rests ?? [])
   }
 
   /// FOR VIEW and FOR REFERENCE: the first of the page becomes the newest of the recent items.

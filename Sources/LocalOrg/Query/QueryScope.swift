@@ -61,8 +61,10 @@ struct QueryScope {
     var steps: [(FieldSchema, ObjectSchema)] = []
     var current = object
     for part in trimmed(path).dropLast() {
-      guard let lookup = current.lookup(relationship: part), !lookup.isPolymorphic,
-        let target = lookup.referenceTo.first, let parent = store.catalog.object(target)
+      guard let lookup = current.lookup(relationship: part),
+        let target = lookup.referenceTo.first,
+        let parent = lookup.isPolymorphic
+          ? PolymorphicParent.schema : store.catalog.object(target)
       else { throw QueryError.noRelationship(path, part) }
       steps.append((lookup, parent))
       current = parent
@@ -84,9 +86,8 @@ struct QueryScope {
         continue
       }
       let name = names.next()
-      let table = try store.table(parent.name).table
       joins += """
-         LEFT JOIN \(raw: table) \(raw: name) ON \(raw: name)."Id" = \
+         LEFT JOIN \(try table(of: parent, lookup)) \(raw: name) ON \(raw: name)."Id" = \
         \(raw: current.alias).\(name: lookup.name) AND \(raw: name)."IsDeleted" = 0
         """
       if let visible = Visibility(user: user).probe(parent, name) { joins += " AND \(visible)" }
@@ -94,6 +95,11 @@ struct QueryScope {
       parents[key] = current
     }
     return current
+  }
+
+  private func table(of parent: ObjectSchema, _ lookup: FieldSchema) throws -> SQL {
+    guard lookup.isPolymorphic else { return "\(raw: try store.table(parent.name).table)" }
+    return try PolymorphicParent(store: store, user: user).table(lookup)
   }
 
   private mutating func table(of path: SOQLPath) throws -> (

@@ -4,6 +4,8 @@ import SQLite
 struct RecordEncoder {
   let store: OrgStore
   private(set) var bytes: [UInt8] = []
+  /// How many children of a record are written; nil: all.
+  var nesting: NestedPages?
 
   init(store: OrgStore, reserving capacity: Int = 0) {
     self.store = store
@@ -42,42 +44,59 @@ struct RecordEncoder {
     case .address(let label, let first):
       bytes.append(contentsOf: label)
       appendAddress(statement, first)
-    case .parent(let label, let head, let id, let members):
+    case .parent(let label, let head, let type, let id, let members):
       bytes.append(contentsOf: label)
       guard !statement.isNull(id) else {
         append("null")
         return
       }
       bytes.append(contentsOf: head)
+      if let type {
+        bytes.append(contentsOf: statement.columnBytes(type))
+        append("/")
+      }
       bytes.append(contentsOf: statement.columnBytes(id))
       append("\"}")
       for inner in members { try append(inner, statement, plan) }
       bytes.append(UInt8(ascii: "}"))
     case .children(let label, let index):
       bytes.append(contentsOf: label)
-      try appendChildren(plan.children[index], parent: statement.columnText(0) ?? "")
+      try appendChildren(plan.children[index], index, parent: statement.columnText(0) ?? "")
     }
   }
 
-  private mutating func appendChildren(_ children: RowPlan.Children, parent: String) throws {
+  private mutating func appendChildren(_ children: RowPlan.Children, _ place: Int, parent: String)
+    throws
+  {
     let statement = try store.prepared(children.sql.text)
     try statement.bind(children.sql.bindings)
     try statement.bind(children.parentBinding, parent)
+    defer { statement.reset() }
     var inner = RecordEncoder(store: store)
-    var count = 0
+    inner.nesting = nesting?.entering(place)
+    let most = nesting?.size ?? Int.max
+    var sequences: [Int64] = []
     while try statement.step() {
-      if count > 0 { inner.append(",") }
-      try inner.append(statement, children.plan)
-      count += 1
+      if sequences.count < most {
+        if !sequences.isEmpty { inner.append(",") }
+        try inner.append(statement, children.plan)
+      }
+      sequences.append(OrgID.sequence(statement.columnText(0) ?? ""))
     }
-    statement.reset()
-    guard count > 0 else {
+    nesting?.take(from: inner.nesting)
+    guard !sequences.isEmpty else {
       append("null")
       return
     }
     append("{\"totalSize\":")
-    bytes.append(contentsOf: String(count).utf8)
-    append(",\"done\":true,\"records\":[")
+    bytes.append(contentsOf: String(sequences.count).utf8)
+    if sequences.count > most, let address = nesting?.add(sequences, place) {
+      append(",\"done\":false,\"nextRecordsUrl\":\"")
+      bytes.append(contentsOf: address.utf8)
+      append("\",\"records\":[")
+    } else {
+      append(",\"done\":true,\"records\":[")
+    }
     bytes.append(contentsOf: inner.bytes)
     append("]}")
   }

@@ -10,8 +10,9 @@ struct RowPlan {
     case flag([UInt8], Int32)
     /// Seven columns from this one on.
     case address([UInt8], Int32)
-    /// A parent: its type, the column of its id, its members.
-    case parent([UInt8], head: [UInt8], id: Int32, [Member])
+    /// A parent: what stands before its id, the column of its type where that differs from row to
+    /// row, the column of its id, its members.
+    case parent([UInt8], head: [UInt8], type: Int32?, id: Int32, [Member])
     /// The place of a plan in `children`.
     case children([UInt8], Int)
   }
@@ -125,7 +126,8 @@ struct RowPlanner {
       """
     let parentBinding = Int32(from.bindings.count + 1)
     var sql: SQL = "\(from) \(SQLiteValue.null) AND \(condition) ORDER BY \(order)"
-    if let limit = query.limit { sql += " LIMIT \(limit)" }
+    if query.limit != nil || query.offset != nil { sql += " LIMIT \(query.limit ?? -1)" }
+    if let offset = query.offset { sql += " OFFSET \(offset)" }
     self.plan.children.append(
       RowPlan.Children(sql: sql, parentBinding: parentBinding, plan: plan))
     root.entries.append(
@@ -167,10 +169,17 @@ struct RowPlanner {
       case .parent(let lookup, let object, let alias, let inner):
         let id = Int32(columns.count)
         columns.append(alias + ".\"Id\"")
+        var type: Int32?
+        if lookup.isPolymorphic {
+          type = Int32(columns.count)
+          columns.append(alias + ".\"Type\"")
+        }
         let inside = members(of: inner, into: &columns)
         return .parent(
-          Self.label(lookup.relationshipName ?? lookup.name), head: Self.head(object, version),
-          id: id, inside)
+          Self.label(lookup.relationshipName ?? lookup.name),
+          head: lookup.isPolymorphic
+            ? PolymorphicParent.head(version) : Self.head(object, version), type: type, id: id,
+          inside)
       }
     }
   }

@@ -15,7 +15,8 @@ enum QueryResource {
   /// A page by its locator, which both addresses understand.
   @Sendable static func more(_ call: Call) throws(OrgError) -> Answer {
     let page = try call.org.queryMore(
-      call.path[1], as: call.user, batchSize: batchSize(call), version: call.version)
+      call.path[1], as: call.user, batchSize: batchSize(call),
+      childPageSize: call.settings.childPageSize, version: call.version)
     return answer(page, call)
   }
 
@@ -25,7 +26,7 @@ enum QueryResource {
     }
     let page = try call.org.query(
       soql, as: call.user, includeDeleted: includeDeleted, batchSize: batchSize(call),
-      version: call.version)
+      childPageSize: call.settings.childPageSize, version: call.version)
     return answer(page, call)
   }
 

@@ -38,6 +38,9 @@ package final class OrgServer: Sendable {
     package var dailyLimit = 15_000
     /// The most records of a page of priming records.
     package var primingPageSize = 2000
+    /// The most children of one record in a page of a relationship query; the rest has a locator of
+    /// its own.
+    package var childPageSize = 2000
     /// Whether priming refuses a request with both of its parameters, as the documentation has it.
     package var isStrict = false
     /// After how many seconds a token ends; nil: when it is revoked.

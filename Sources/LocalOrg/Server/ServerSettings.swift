@@ -4,6 +4,7 @@ import Synchronization
 final class ServerSettings: Sendable {
   let dailyLimit: Int
   let primingPageSize: Int
+  let childPageSize: Int
   let isStrict: Bool
   /// The org's time at the start, in milliseconds; the schema is as old.
   let startedAt: Int64
@@ -12,6 +13,7 @@ final class ServerSettings: Sendable {
   init(_ options: OrgServer.Options, startedAt: Int64) {
     dailyLimit = options.dailyLimit
     primingPageSize = options.primingPageSize
+    childPageSize = options.childPageSize
     isStrict = options.isStrict
     self.startedAt = startedAt
   }
