@@ -14,6 +14,17 @@ extension Session {
     return QueryPages(self, call)
   }
 
+  /// The pages from the address on that a page gave for the next one, such as that of a parent's
+  /// further children.
+  package func pages(from locator: String) throws(OrgError) -> QueryPages {
+    guard QueryPageHead.isLocator(locator) else {
+      throw Self.nonsense(
+        "there are more records, but no address of this org to get them from",
+        OrgCall(.queryMore, "GET", path("query")))
+    }
+    return QueryPages(self, OrgCall(.queryMore, "GET", locator))
+  }
+
   /// All records of a small result.
   package func queryAllRecords(
     _ soql: String, all: Bool = false

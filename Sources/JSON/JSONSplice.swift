@@ -1,0 +1,48 @@
+/// Changes of an object's bytes that leave the other bytes as they are.
+package enum JSONSplice {
+  /// The place of a value with the quotes that a string's span leaves out.
+  package static func whole(_ value: JSONSpan) -> Range<Int> {
+    switch value.kind {
+    case .string, .escapedString: Int(value.start) - 1..<Int(value.end) + 1
+    default: value.range
+    }
+  }
+
+  /// The bytes to leave out so that a member is gone from its object: its name, its value and one
+  /// comma.
+  ///
+  /// `value` is where a scan of `bytes` found the member's value.
+  package static func member(
+    of value: JSONSpan, in bytes: UnsafeRawBufferPointer
+  ) -> Range<Int> {
+    let whole = whole(value)
+    var start = before(whole.lowerBound, in: bytes)  // the colon
+    start = before(start, in: bytes) - 1  // into the name, whose closing quote is skipped
+    while start >= 0, !isOpeningQuote(start, in: bytes) { start -= 1 }
+    let previous = before(start, in: bytes)
+    var next = whole.upperBound
+    while next < bytes.count, isSpace(bytes[next]) { next += 1 }
+    if next < bytes.count, bytes[next] == UInt8(ascii: ",") { return start..<next + 1 }
+    if bytes[previous] == UInt8(ascii: ",") { return previous..<whole.upperBound }
+    return start..<whole.upperBound
+  }
+
+  /// The last byte before `index` that is not white space.
+  private static func before(_ index: Int, in bytes: UnsafeRawBufferPointer) -> Int {
+    var place = index - 1
+    while place > 0, isSpace(bytes[place]) { place -= 1 }
+    return place
+  }
+
+  /// A quote inside a name has an odd number of backslashes before it.
+  private static func isOpeningQuote(_ index: Int, in bytes: UnsafeRawBufferPointer) -> Bool {
+    guard bytes[index] == 0x22 else { return false }
+    var slashes = 0
+    while index - slashes > 0, bytes[index - slashes - 1] == 0x5C { slashes += 1 }
+    return slashes % 2 == 0
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+  }
+}

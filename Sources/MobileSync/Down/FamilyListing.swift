@@ -1,0 +1,87 @@
+import JSON
+import Salesforce
+
+/// The ids of all parents that a target matches now, and of all their children.
+struct FamilyListing {
+  var parents = RecordIDSet()
+  var children = RecordIDSet()
+  /// Parents whose children the org did not give to the end.
+  private(set) var unread: [String] = []
+
+  private let query: ParentChildrenQuery
+  private let family: ParentChildrenFamily
+  private let session: Session
+  private let context: SyncContext
+  private let splitter: FamilySplitter
+
+  nonisolated(nonsending) init(
+    _ target: ParentChildrenTarget, _ context: SyncContext
+  ) async throws(SyncError) {
+    query = try ParentChildrenQuery(target, variables: context.variables)
+    family = target.family
+    session = try await context.session()
+    self.context = context
+    splitter = FamilySplitter(target.family)
+  }
+
+  /// Reads all pages, and all further pages of children.
+  nonisolated(nonsending) mutating func read() async throws(SyncError) {
+    let chain = session.query(query.childrenIDs)
+    var received = 0
+    while true {
+      try context.checkStop()
+      guard let bytes = try await ParentChildrenPages.next(chain) else { break }
+      let page = try splitter.split(bytes)
+      chain.recycle(bytes)
+      received += page.parentCount
+      try parents.insert(page.parents, family.parent.idFieldName)
+      try children.insert(page.children, family.children.idFieldName)
+      for more in page.unfinished { try await readOthers(of: more) }
+    }
+    guard received == chain.totalSize else {
+      throw SyncError(
+        .incomplete, "\(received) ids arrived of \(chain.totalSize ?? 0) that the org promised",
+        fix: "run again")
+    }
+  }
+
+  nonisolated(nonsending) private mutating func readOthers(
+    of more: FamilySplitter.Unfinished
+  ) async throws(SyncError) {
+    guard let address = more.address else {
+      unread.append(String(decoding: more.parentID, as: UTF8.self))
+      return
+    }
+    let chain = try session.others(at: address)
+    while let bytes = try await ParentChildrenPages.next(chain) {
+      try context.checkStop()
+      let page = try splitter.children(bytes, of: more.parentID)
+      try children.insert(page.children, family.children.idFieldName)
+      chain.recycle(bytes)
+    }
+  }
+}
+
+extension RecordIDSet {
+  /// Adds the ids of the records in `{"records":[…]}`.
+  fileprivate mutating func insert(_ page: [UInt8], _ field: String) throws(SyncError) {
+    let scanner = RecordScanner(paths: [field])
+    do {
+      try page.withUnsafeBytes { bytes in
+        _ = try scanner.scan(bytes, in: .member("records")) { _, _, fields in
+          guard fields[0].kind == .string else { return }
+          insert(UnsafeRawBufferPointer(rebasing: bytes[fields[0].range]))
+        }
+      }
+    } catch {
+      throw SyncError(.badResponse, "a page of ids cannot be read: \(error)")
+    }
+  }
+}
+
+extension Session {
+  /// The pages from an address that the org gave.
+  func others(at address: String) throws(SyncError) -> QueryPages {
+    do throws(OrgError) { return try pages(from: address) } catch { throw SyncError(error) }
+  }
+}

@@ -1,0 +1,199 @@
+import JSON
+
+/// Takes pages of parents with their children inside apart: bytes of parents, bytes of children.
+///
+/// A record's own bytes stay as they are, but that a parent loses the member with its children and
+/// a child gains the id of its parent where it lacks it. No object is made per record.
+struct FamilySplitter {
+  /// What a page held.
+  struct Page {
+    /// `{"records":[…]}` with the parents.
+    var parents: [UInt8]
+    /// `{"records":[…]}` with the children of all of them.
+    var children: [UInt8]
+    /// How many parents there are.
+    var parentCount = 0
+    /// Children of which the page holds the first ones only.
+    var unfinished: [Unfinished] = []
+    /// The greatest modification date of the parents, as written.
+    var latestParent: [UInt8] = []
+    /// The greatest modification date of the children, as written.
+    var latestChild: [UInt8] = []
+    /// The modification date of the last parent, as written.
+    var lastParent: [UInt8] = []
+
+    fileprivate init() {
+      parents = Self.opening
+      children = Self.opening
+    }
+
+    fileprivate static let opening = Array(#"{"records":["#.utf8)
+    fileprivate mutating func close() {
+      parents += [0x5D, 0x7D]
+      children += [0x5D, 0x7D]
+    }
+  }
+
+  /// A parent whose other children are to be asked for.
+  struct Unfinished: Hashable {
+    /// The id as it stands between quotes.
+    var parentID: [UInt8]
+    /// Where they are; nil where the org does not say.
+    var address: String?
+  }
+
+  /// Children that must not come into the store: new ones of a tree that was changed on the device.
+  struct Left {
+    /// The parents of such trees.
+    var parents: Set<String> = []
+    /// Children that the store knows; they are told apart when they are stored.
+    var knownChildren: Set<String> = []
+  }
+
+  private let parentScanner: RecordScanner
+  private let childScanner: RecordScanner
+  private let foreignKey: String
+
+  init(_ family: ParentChildrenFamily) {
+    let plural = family.children.sobjectTypePlural ?? ""
+    foreignKey = family.children.parentIdFieldName ?? ""
+    parentScanner = RecordScanner(paths: [
+      family.parent.idFieldName, family.parent.modificationDateFieldName, plural,
+      "\(plural).records", "\(plural).done", "\(plural).nextRecordsUrl",
+    ])
+    childScanner = RecordScanner(paths: [
+      foreignKey, family.children.modificationDateFieldName, family.children.idFieldName,
+    ])
+  }
+
+  /// Takes a page apart.
+  func split(_ page: [UInt8], leaving left: Left = Left()) throws(SyncError) -> Page {
+    var result = Page()
+    try reading {
+      try page.withUnsafeBytes { bytes in
+        let found = try parentScanner.scan(bytes, in: .member("records")) { _, record, fields in
+          try add(record, fields, of: bytes, leaving: left, to: &result)
+        }
+        result.parentCount = found.records
+      }
+    }
+    result.close()
+    return result
+  }
+
+  /// Takes up the children of one parent from a page of their own.
+  func children(
+    _ page: [UInt8], of parentID: [UInt8], leaving left: Left = Left()
+  ) throws(SyncError) -> Page {
+    var result = Page()
+    try reading {
+      try page.withUnsafeBytes { bytes in
+        try parentID.withUnsafeBytes { id in
+          _ = try childScanner.scan(bytes, in: .member("records")) { _, record, fields in
+            add(child: record, fields, of: bytes, parentID: id, leaving: left, to: &result)
+          }
+        }
+      }
+    }
+    result.close()
+    return result
+  }
+
+  private func reading(_ body: () throws -> Void) throws(SyncError) {
+    do { try body() } catch let error as SyncError { throw error } catch {
+      throw SyncError(.badResponse, "a page of records cannot be read: \(error)")
+    }
+  }
+
+  // MARK: records
+
+  private func add(
+    _ record: Range<Int>, _ fields: UnsafeBufferPointer<JSONSpan>,
+    of bytes: UnsafeRawBufferPointer, leaving left: Left, to page: inout Page
+  ) throws {
+    let id = fields[0]
+    guard id.kind == .string || id.kind == .escapedString else {
+      throw SyncError(.badResponse, "a record came without an id")
+    }
+    Self.comma(&page.parents)
+    if fields[2].kind == .missing {
+      page.parents.append(contentsOf: bytes[record])
+    } else {
+      let cut = JSONSplice.member(of: fields[2], in: bytes)
+      page.parents.append(contentsOf: bytes[record.lowerBound..<cut.lowerBound])
+      page.parents.append(contentsOf: bytes[cut.upperBound..<record.upperBound])
+    }
+    if fields[1].kind == .string {
+      page.lastParent = Array(bytes[fields[1].range])
+      Self.advance(&page.latestParent, bytes[fields[1].range])
+    }
+    let parentID = UnsafeRawBufferPointer(rebasing: bytes[id.range])
+    if fields[3].kind == .array {
+      let array = UnsafeRawBufferPointer(rebasing: bytes[fields[3].range])
+      _ = try childScanner.scan(array, in: .array) { _, record, fields in
+        add(child: record, fields, of: array, parentID: parentID, leaving: left, to: &page)
+      }
+    }
+    let address = try Self.text(fields[5], in: bytes)
+    if fields[4].kind == .false || address != nil {
+      page.unfinished.append(Unfinished(parentID: Array(parentID), address: address))
+    }
+  }
+
+  private func add(
+    child record: Range<Int>, _ fields: UnsafeBufferPointer<JSONSpan>,
+    of bytes: UnsafeRawBufferPointer, parentID: UnsafeRawBufferPointer, leaving left: Left,
+    to page: inout Page
+  ) {
+    if !left.parents.isEmpty, left.parents.contains(String(decoding: parentID, as: UTF8.self)),
+      !left.knownChildren.contains(String(decoding: bytes[fields[2].range], as: UTF8.self))
+    {
+      return
+    }
+    if fields[1].kind == .string { Self.advance(&page.latestChild, bytes[fields[1].range]) }
+    Self.comma(&page.children)
+    let key = fields[0]
+    if key.kind == .missing {
+      // Every record has its attributes: there is a member to put the comma after.
+      page.children.append(contentsOf: bytes[record].dropLast())
+      if bytes[record].dropFirst().first(where: { $0 > 0x20 }) != UInt8(ascii: "}") {
+        page.children.append(UInt8(ascii: ","))
+      }
+      JSONText.appendQuoted(foreignKey, to: &page.children)
+      page.children.append(UInt8(ascii: ":"))
+      Self.append(quoted: parentID, to: &page.children)
+      page.children.append(UInt8(ascii: "}"))
+    } else if key.kind == .string, bytes[key.range].elementsEqual(parentID) {
+      page.children.append(contentsOf: bytes[record])
+    } else {
+      let value = JSONSplice.whole(key)
+      page.children.append(contentsOf: bytes[record.lowerBound..<value.lowerBound])
+      Self.append(quoted: parentID, to: &page.children)
+      page.children.append(contentsOf: bytes[value.upperBound..<record.upperBound])
+    }
+  }
+
+  private static func text(
+    _ span: JSONSpan, in bytes: UnsafeRawBufferPointer
+  ) throws(JSONError) -> String? {
+    guard span.kind == .string || span.kind == .escapedString else { return nil }
+    var text: [UInt8] = []
+    try JSONText.unescape(UnsafeRawBufferPointer(rebasing: bytes[span.range]), into: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static func append(quoted raw: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+    bytes.append(0x22)
+    bytes.append(contentsOf: raw)
+    bytes.append(0x22)
+  }
+
+  private static func comma(_ bytes: inout [UInt8]) {
+    if bytes.count > Page.opening.count { bytes.append(UInt8(ascii: ",")) }
+  }
+
+  /// Keeps the later of two dates; dates of one form are ordered as their bytes are.
+  private static func advance(_ latest: inout [UInt8], _ date: Slice<UnsafeRawBufferPointer>) {
+    if latest.lexicographicallyPrecedes(date) { latest = Array(date) }
+  }
+}

@@ -1,0 +1,130 @@
+import JSON
+import Salesforce
+
+/// The pages of a family: each brings parents and all of their children.
+final class ParentChildrenPages: SyncDownPages {
+  private let target: ParentChildrenTarget
+  private let query: ParentChildrenQuery
+  private let splitter: FamilySplitter
+  private let session: Session
+  private let context: SyncContext
+  private let since: Int64?
+  private var chain: QueryPages
+  /// The parents that came with this chain.
+  private var received = 0
+  /// Where this chain began, if it took up another that broke off.
+  private var onward: String?
+  private var restarts = 0
+  private var lastParent: [UInt8] = []
+  private var latestParent: [UInt8] = []
+  private var latestChild: [UInt8] = []
+  private(set) var totalSize = -1
+
+  /// Begins a fetch of what was modified after `since`, or of everything.
+  init(
+    _ target: ParentChildrenTarget, since: Int64?, _ session: Session, _ context: SyncContext
+  ) throws(SyncError) {
+    self.target = target
+    self.since = since
+    self.session = session
+    self.context = context
+    query = try ParentChildrenQuery(target, variables: context.variables)
+    splitter = FamilySplitter(target.family)
+    chain = session.query(query.records(since: since))
+  }
+
+  /// Whether the cursor may follow: only as long as no child is newer than the parents.
+  ///
+  /// Parents come in the order of their dates; a cursor that a child has put beyond them would pass
+  /// over the parents that are still to come.
+  var isSorted: Bool { !latestParent.lexicographicallyPrecedes(latestChild) }
+
+  nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? {
+    while true {
+      do throws(SyncError) {
+        return try await nextOfChain()
+      } catch {
+        guard error.cause?.kind == .locatorExpired, restarts < 3 else { throw error }
+        restarts += 1
+        received = 0
+        onward = lastParent.isEmpty ? onward : String(decoding: lastParent, as: UTF8.self)
+        chain = session.query(query.records(since: since, from: onward))
+      }
+    }
+  }
+
+  nonisolated(nonsending) private func nextOfChain() async throws(SyncError) -> SyncPage? {
+    guard let bytes = try await Self.next(chain) else {
+      try await checkCount()
+      return nil
+    }
+    if totalSize < 0 { totalSize = chain.totalSize ?? 0 }
+    let left = try treesToLeave()
+    let page = try splitter.split(bytes, leaving: left)
+    chain.recycle(bytes)
+    var children = [page.children]
+    var latest = page.latestChild
+    for family in page.unfinished {
+      for more in try await others(of: family, leaving: left) {
+        children.append(more.children)
+        if latest.lexicographicallyPrecedes(more.latestChild) { latest = more.latestChild }
+      }
+    }
+    received += page.parentCount
+    if !page.lastParent.isEmpty { lastParent = page.lastParent }
+    if latestParent.lexicographicallyPrecedes(page.latestParent) {
+      latestParent = page.latestParent
+    }
+    if latestChild.lexicographicallyPrecedes(latest) { latestChild = latest }
+    let (parents, offspring) = target.family.destinations
+    return SyncPage(
+      parts: [SyncPage.Part(parents, bytes: page.parents, container: .member("records"))]
+        + children.map { SyncPage.Part(offspring, bytes: $0, container: .member("records")) },
+      records: page.parentCount)
+  }
+
+  /// The further children of one parent.
+  nonisolated(nonsending) private func others(
+    of family: FamilySplitter.Unfinished, leaving left: FamilySplitter.Left
+  ) async throws(SyncError) -> [FamilySplitter.Page] {
+    guard let address = family.address else {
+      context.warn("the org did not give all children of a record, nor where to get them")
+      return []
+    }
+    var pages: [FamilySplitter.Page] = []
+    let chain = try session.others(at: address)
+    while let bytes = try await Self.next(chain) {
+      try context.checkStop()
+      pages.append(try splitter.children(bytes, of: family.parentID, leaving: left))
+      chain.recycle(bytes)
+    }
+    return pages
+  }
+
+  /// Trees that were changed on the device; children that are new in the org belong to them too.
+  private func treesToLeave() throws(SyncError) -> FamilySplitter.Left {
+    guard context.options.mergeMode == .leaveIfChanged else { return FamilySplitter.Left() }
+    let ids = try target.family.idsOfDirtyTrees(in: context.store)
+    return FamilySplitter.Left(parents: ids.parents, knownChildren: ids.children)
+  }
+
+  /// Compares what came with what was promised; parents that were deleted meanwhile do not come.
+  nonisolated(nonsending) private func checkCount() async throws(SyncError) {
+    guard let promised = chain.totalSize, received < promised else { return }
+    let now = try await SyncError.inOrg { [session, query, since, onward] () throws(OrgError) in
+      try await session.count(query.count(since: since, from: onward))
+    }
+    guard received >= now else {
+      throw SyncError(
+        .incomplete, "\(received) records arrived of \(promised) that the org promised",
+        fix: "run again; if it stays so, the org's pages cannot be trusted")
+    }
+    context.warn("\(promised - received) records were deleted while they were read")
+  }
+
+  nonisolated(nonsending) static func next(
+    _ chain: QueryPages
+  ) async throws(SyncError) -> [UInt8]? {
+    try await SyncError.inOrg { () async throws(OrgError) in try await chain.next() }
+  }
+}

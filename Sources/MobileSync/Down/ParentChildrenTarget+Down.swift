@@ -1,0 +1,95 @@
+import JSON
+import Salesforce
+import SmartStore
+
+extension ParentChildrenTarget: SyncDownTarget {
+  package nonisolated(nonsending) func pages(
+    since: Int64?, _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages {
+    try await ParentChildrenPages(self, since: since, context.session(), context)
+  }
+
+  package func destinations(soupName: String) -> [SyncDestination] {
+    [family.destinations.parents, family.destinations.children]
+  }
+
+  /// Whole trees: a parent that is dirty or has a dirty child, and all of its children.
+  package func idsToSkip(_ context: SyncContext) throws(SyncError) -> [String: Set<String>] {
+    let ids = try family.idsOfDirtyTrees(in: context.store)
+    var skip = [family.parent.soupName: ids.parents]
+    skip[family.children.soupName, default: []].formUnion(ids.children)
+    return skip
+  }
+
+  /// What the org still has, and beside it what must not be taken for a ghost: dirty trees, and the
+  /// children of a parent whose children the org did not give to the end.
+  package nonisolated(nonsending) func remoteIDs(
+    _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] {
+    var listing = try await FamilyListing(self, context)
+    try await listing.read()
+    let dirty = try family.idsOfDirtyTrees(in: context.store)
+    for id in dirty.parents { listing.parents.insert(id) }
+    for id in dirty.children { listing.children.insert(id) }
+    for parentID in listing.unread {
+      for id in try family.children(of: parentID, in: context.store) {
+        listing.children.insert(id)
+      }
+    }
+    let places = family.destinations
+    return [
+      RemoteIDs(
+        soupName: places.parents.soupName, idPath: places.parents.idPath, ids: listing.parents),
+      RemoteIDs(
+        soupName: places.children.soupName, idPath: places.children.idPath,
+        ids: listing.children, isCounted: false),
+    ]
+  }
+}
+
+extension ParentChildrenFamily {
+  /// Where parents go, and where children do.
+  var destinations: (parents: SyncDestination, children: SyncDestination) {
+    func place(_ member: FamilyMember) -> SyncDestination {
+      SyncDestination(
+        soupName: member.soupName, idPath: member.idFieldName,
+        modificationPath: member.modificationDateFieldName)
+    }
+    return (place(parent), place(children))
+  }
+
+  /// The parents that are dirty or have a dirty child, with all of their children, and dirty
+  /// children whose parent is not in the store.
+  func idsOfDirtyTrees(
+    in store: Store
+  ) throws(SyncError) -> (parents: Set<String>, children: Set<String>) {
+    let sql = try FamilySQL(self, store)
+    let parents = try Self.texts(sql.dirty(parent.idFieldName), in: store)
+    var offspring = try SoupReader(store: store, soup: children.soupName)
+      .dirtyIDs(idPath: children.idFieldName)
+    if !parents.isEmpty {
+      offspring.formUnion(try Self.texts(sql.childrenOfDirty(children.idFieldName), in: store))
+    }
+    return (Set(parents), offspring)
+  }
+
+  /// The ids of the children that a parent has in the store.
+  func children(of parentID: String, in store: Store) throws(SyncError) -> [String] {
+    try SyncError.inStore { () throws(StoreError) in
+      try store.elements(
+        in: children.soupName, where: children.parentIdFieldName ?? "", is: parentID)
+    }.compactMap { $0[children.idFieldName]?.string }
+  }
+
+  static func texts(_ sql: String, in store: Store) throws(SyncError) -> [String] {
+    var texts: [String] = []
+    do {
+      try store.forEachRow(ofSmartSQL: sql) { _, values in
+        if let text = values.first?.string { texts.append(text) }
+      }
+    } catch {
+      throw SyncError(.store, "\(error)")
+    }
+    return texts
+  }
+}

@@ -1,0 +1,115 @@
+import JSON
+import Testing
+
+@testable import MobileSync
+
+@Suite struct FamilySplitterTests {
+  private func records(_ bytes: [UInt8]) throws -> String {
+    let page = try JSONValue(parsing: bytes)
+    #expect(page["records"]?.array != nil)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  @Test func `parents lose their children and children gain their parent, to the byte`() throws {
+    let page = #"""
+      {"totalSize":3,"done":true,"records":[
+      {"attributes":{"type":"Account"}, "Id":"001A","Name":"A \"x\"", "Rate":1.50,
+       "LastModifiedDate":"2024-01-01T00:00:00.000+0000", "Contacts":
+       {"totalSize":2,"done":true,"records":[
+         {"attributes":{"type":"Contact"},"Id":"003A" },{"Id":"003B","AccountId":"001A"}]}},
+      {"Contacts":null,"Id":"001B","Name":"B"},
+      {"Id":"001C","Contacts":{"totalSize":1,"done":true,"records":[
+        {"Id":"003C","AccountId":"001OTHER","N":2e1,
+         "LastModifiedDate":"2024-02-01T00:00:00.000+0000"}]},"Z":[]}]}
+      """#
+    let result = try FamilySplitter(.accounts()).split(Array(page.utf8))
+    #expect(result.parentCount == 3)
+    let parents = [
+      #"{"attributes":{"type":"Account"}, "Id":"001A","Name":"A \"x\"", "Rate":1.50,"#
+        + "\n \"LastModifiedDate\":\"2024-01-01T00:00:00.000+0000\"}",
+      #"{"Id":"001B","Name":"B"}"#, #"{"Id":"001C","Z":[]}"#,
+    ]
+    #expect(
+      try records(result.parents) == #"{"records":["# + parents.joined(separator: ",") + "]}")
+    let children = [
+      #"{"attributes":{"type":"Contact"},"Id":"003A" ,"AccountId":"001A"}"#,
+      #"{"Id":"003B","AccountId":"001A"}"#,
+      #"{"Id":"003C","AccountId":"001C","N":2e1,"#
+        + "\n   \"LastModifiedDate\":\"2024-02-01T00:00:00.000+0000\"}",
+    ]
+    #expect(
+      try records(result.children) == #"{"records":["# + children.joined(separator: ",") + "]}")
+    #expect(result.unfinished.isEmpty)
+    #expect(String(decoding: result.latestChild, as: UTF8.self).hasPrefix("2024-02"))
+    #expect(String(decoding: result.latestParent, as: UTF8.self).hasPrefix("2024-01"))
+  }
+
+  @Test func `children that did not come are told with the place where they are`() throws {
+    let page = #"""
+      {"records":[{"Id":"001A","Contacts":{"totalSize":3,"done":false,
+       "nextRecordsUrl":"\/services\/data\/v66.0\/query\/0r8-2","records":[{"Id":"003A"}]}},
+      {"Id":"001B","Contacts":{"totalSize":3,"done":false,"records":[{"Id":"003B"}]}}]}
+      """#
+    let result = try FamilySplitter(.accounts()).split(Array(page.utf8))
+    #expect(
+      result.unfinished == [
+        .init(parentID: Array("001A".utf8), address: "/services/data/v66.0/query/0r8-2"),
+        .init(parentID: Array("001B".utf8), address: nil),
+      ])
+    let more = #"{"totalSize":3,"done":true,"records":[{"Id":"003C"}]}"#
+    let others = try FamilySplitter(.accounts()).children(
+      Array(more.utf8), of: Array("001A".utf8))
+    #expect(
+      try records(others.children) == #"{"records":[{"Id":"003C","AccountId":"001A"}]}"#)
+  }
+
+  @Test func `a new child of a tree that was changed on the device does not come into it`() throws {
+    let page = #"""
+      {"records":[{"Id":"001A","Contacts":{"records":[{"Id":"003A"},{"Id":"003N"}]}},
+      {"Id":"001B","Contacts":{"records":[{"Id":"003B"}]}}]}
+      """#
+    let left = FamilySplitter.Left(parents: ["001A"], knownChildren: ["003A"])
+    let result = try FamilySplitter(.accounts()).split(Array(page.utf8), leaving: left)
+    let ids = try JSONValue(parsing: result.children)["records"]?.array?
+      .compactMap { $0["Id"]?.string }
+    #expect(ids == ["003A", "003B"])
+  }
+
+  @Test func `a record without an id is a bad answer`() {
+    #expect(throws: SyncError.self) {
+      try FamilySplitter(.accounts()).split(Array(#"{"records":[{"Name":"x"}]}"#.utf8))
+    }
+    #expect(throws: SyncError.self) {
+      try FamilySplitter(.accounts()).split(Array(#"{"records":[{"Id":"001"]}"#.utf8))
+    }
+  }
+
+  // SDK: testGetLatestModificationTimeStamp (144)
+  @Test(arguments: [
+    ("AccountTimeStamp1", "ContactTimeStamp1", 3), ("AccountTimeStamp1", "ContactTimeStamp2", 3),
+    ("AccountTimeStamp2", "ContactTimeStamp1", 1), ("AccountTimeStamp2", "ContactTimeStamp2", 2),
+  ])
+  func `the latest date is that of parents and children, by each one's own field`(
+    parentField: String, childField: String, expected: Int
+  ) throws {
+    let dates = (1...4).map { "1970-01-0\($0)T03:46:40.000+0000" }
+    let accounts = (0..<4).map { place -> JSONValue in
+      let contacts = (0..<3).map { child -> JSONValue in
+        [
+          "Id": .string("c\(place)\(child)"), "ContactTimeStamp1": .string(dates[1]),
+          "ContactTimeStamp2": .string(dates[child]),
+        ]
+      }
+      return [
+        "Id": .string("a\(place)"), "AccountTimeStamp1": .string(dates[place]),
+        "AccountTimeStamp2": .string(dates[0]), "Contacts": ["records": .array(contacts)],
+      ]
+    }
+    let page: JSONValue = ["records": .array(accounts)]
+    let result = try FamilySplitter(.accounts(dates: (parentField, childField))).split(page.bytes)
+    let latest = max(
+      String(decoding: result.latestParent, as: UTF8.self),
+      String(decoding: result.latestChild, as: UTF8.self))
+    #expect(latest == dates[expected])
+  }
+}
