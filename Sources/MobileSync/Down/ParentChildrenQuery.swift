@@ -15,12 +15,14 @@ package struct ParentChildrenQuery: Sendable, Hashable {
     _ target: ParentChildrenTarget, variables: [String: String] = [:]
   ) throws(SyncError) {
     self.target = target
-    filter = try Self.closed(
-      SOQLVariables.substitute(variables, in: target.parentSoqlFilter))
+    filter = try Self.filter(target, variables: variables)
   }
 
-  /// A condition to which others can be added.
-  private static func closed(_ filter: String) throws(SyncError) -> String {
+  /// The parents' condition with its variables filled in, so that others can be added to it.
+  static func filter(
+    _ target: ParentChildrenTarget, variables: [String: String]
+  ) throws(SyncError) -> String {
+    let filter = try SOQLVariables.substitute(variables, in: target.parentSoqlFilter)
     guard filter.contains(where: { $0 != " " && !$0.isNewline && $0 != "\t" }) else { return "" }
     var query = try SOQLText("select Id from Parent where \(filter)")
     query.closeConditions()

@@ -3,7 +3,8 @@ extension SyncTarget {
   package var down: (any SyncDownTarget)? {
     switch self {
     case .soql(let target): target
-    case .sosl, .mru, .refresh, .layout, .metadata, .parentChildren, .briefcase: nil
+    case .parentChildren(let target): target
+    case .sosl, .mru, .refresh, .layout, .metadata, .briefcase: nil
     case .syncUp, .custom: nil
     }
   }

@@ -6,8 +6,14 @@ extension SyncTarget {
   ///
   /// `variables` are SOQL literals for `:name` in a query; a device knows nothing of them.
   package func stored(variables: [String: String] = [:]) throws(SyncError) -> JSONValue {
-    guard case .soql(var target) = self else { return json }
-    target.query = try target.syncQuery(variables: variables).stored
-    return target.json
+    switch self {
+    case .soql(var target):
+      target.query = try target.syncQuery(variables: variables).stored
+      return target.json
+    case .parentChildren(var target):
+      target.parentSoqlFilter = try ParentChildrenQuery.filter(target, variables: variables)
+      return target.json
+    default: return json
+    }
   }
 }

@@ -1,0 +1,75 @@
+import JSON
+import LocalOrg
+import SmartStore
+import Testing
+
+@testable import MobileSync
+
+/// An account on the server and its contacts.
+struct Family: Sendable, Hashable {
+  var id: String
+  var children: [String]
+}
+
+extension SyncedOrg {
+  /// Creates accounts with contacts: `Account 0` with `Contact 0.0` and so on.
+  func makeFamilies(_ count: Int, children: Int) throws -> [Family] {
+    try org.transaction {
+      try (0..<count).map { place in
+        let id = try make(
+          "Account", ["Name": .string("Account \(place)"), "Description": "server"])
+        let children = try (0..<children).map { child in
+          try make(
+            "Contact",
+            ["LastName": .string("Contact \(place).\(child)"), "AccountId": .string(id)])
+        }
+        return Family(id: id, children: children)
+      }
+    }
+  }
+}
+
+extension ParentChildrenTarget {
+  /// Accounts with their contacts, all or those of these families, as the SDK's tests have them.
+  static func accounts(
+    _ families: [Family]? = nil, _ type: RelationshipType = .masterDetail, filter: String = ""
+  ) -> ParentChildrenTarget {
+    let ids = families.map { families in
+      "Id IN (" + families.map { "'\($0.id)'" }.joined(separator: ", ") + ")"
+    }
+    return ParentChildrenTarget(
+      family: .accounts(type), parentFieldlist: ["Id", "Name", "Description"],
+      childrenFieldlist: ["LastName", "AccountId"], parentSoqlFilter: ids ?? filter)
+  }
+}
+
+extension ManagedStore {
+  /// Runs a sync down of families.
+  @discardableResult
+  func syncFamilies(
+    _ target: ParentChildrenTarget, _ mode: MergeMode = .overwrite
+  ) async throws -> SyncRun {
+    let run = try await manager.syncDown(
+      target: .parentChildren(target), options: SyncOptions(mergeMode: mode),
+      soupName: Self.accounts)
+    try await run.finish()
+    return run
+  }
+
+  /// Runs a sync that is there again and waits for its end.
+  @discardableResult
+  func reSync(_ run: SyncRun) async throws -> SyncRun {
+    let next = try await manager.reSync(id: run.syncID)
+    try await next.finish()
+    return next
+  }
+
+  /// One member of each element of a soup, by the element's id.
+  func values(_ path: String, of soup: String = accounts) async throws -> [String: String] {
+    var values: [String: String] = [:]
+    for element in try await elements(soup) {
+      if let id = element["Id"]?.string { values[id] = element[path]?.string }
+    }
+    return values
+  }
+}
