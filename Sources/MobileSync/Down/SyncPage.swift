@@ -11,8 +11,9 @@ package struct SyncPage: Sendable {
     package var bytes: [UInt8]
     /// Where in it they are.
     package var container: RecordScanner.Container
-    /// The only platform whose stores take the part; nil for all. A sync manager, which has one
-    /// store, is given no part for another platform.
+    /// The only platform whose stores take the part; nil for all.
+    ///
+    /// A sync manager, which has one store, is given no part for another platform.
     package var platform: Platform?
 
     /// A part.

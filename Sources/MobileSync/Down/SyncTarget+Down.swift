@@ -3,8 +3,13 @@ extension SyncTarget {
   package var down: (any SyncDownTarget)? {
     switch self {
     case .soql(let target): target
+    case .sosl(let target): target
+    case .mru(let target): target
+    case .refresh(let target): target
+    case .layout(let target): target
+    case .metadata(let target): target
     case .parentChildren(let target): target
-    case .sosl, .mru, .refresh, .layout, .metadata, .briefcase: nil
+    case .briefcase(let target): target
     case .syncUp, .custom: nil
     }
   }

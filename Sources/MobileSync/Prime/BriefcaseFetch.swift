@@ -41,42 +41,12 @@ struct BriefcaseFetch {
 
   /// The retrieves, in order; one object type each.
   func batches(of size: Int) -> [BriefcaseBatch] {
-    var batches: [BriefcaseBatch] = []
-    let size = min(max(1, size), Session.retrieveLimit)
-    for (group, ids) in wanted.enumerated() {
-      for start in stride(from: 0, to: ids.count, by: size) {
-        batches.append(
-          BriefcaseBatch(group: group, ids: Array(ids[start..<min(start + size, ids.count)])))
-      }
-    }
-    return batches
-  }
-
-  /// Every id that the briefcases list for a soup.
-  func listedIDs(of soup: String) -> RecordIDSet {
-    var ids = RecordIDSet()
-    for group in groups where group.soupName == soup {
-      for entry in listing.entries(of: group.sobjectType) { ids.insert(entry.id) }
-    }
-    return ids
+    BriefcaseBatch.slices(of: wanted, size: size, acrossGroups: false).flatMap(\.self)
   }
 
   /// Notes which ids of a batch the answer has no record for.
   mutating func noteUnreadable(_ page: [UInt8], of batch: BriefcaseBatch) throws(SyncError) {
-    let scanner = RecordScanner(paths: ["Id"])
-    var found = RecordIDSet()
-    do {
-      try page.withUnsafeBytes { bytes in
-        _ = try scanner.scan(bytes, in: .array) { _, _, fields in
-          guard fields[0].kind == .string else { return }
-          found.insert(UnsafeRawBufferPointer(rebasing: bytes[fields[0].range]))
-        }
-      }
-    } catch {
-      throw SyncError(.badResponse, "the records of a retrieve cannot be read: \(error)")
-    }
-    let soup = groups[batch.group].soupName
-    unreadable[soup, default: []] += batch.ids.filter { !found.contains($0) }
+    unreadable[groups[batch.group].soupName, default: []] += try batch.read(page).missing
   }
 
   /// Adds what became of a group to its soup.

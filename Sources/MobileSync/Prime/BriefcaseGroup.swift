@@ -8,13 +8,6 @@ struct BriefcaseGroup: Sendable, Hashable {
   let fields: [String]
 }
 
-/// The ids of one retrieve.
-struct BriefcaseBatch: Sendable, Hashable {
-  /// The place of the group in the target's groups.
-  let group: Int
-  let ids: [String]
-}
-
 extension BriefcaseTarget {
   /// What is retrieved: infos of one type and soup are one, groups of one soup follow each other.
   var groups: [BriefcaseGroup] {

@@ -54,3 +54,53 @@ package struct BriefcaseListing: Sendable {
     return lists.reduce(0) { known.contains($1.key) ? $0 : $0 + $1.value.count }
   }
 }
+
+extension BriefcaseListing {
+  /// The list of all pages, to the end; `check` is called before each request.
+  nonisolated(nonsending) static func fetch(
+    _ session: Session, check: () throws(SyncError) -> Void = {}
+  ) async throws(SyncError) -> BriefcaseListing {
+    var listing = BriefcaseListing()
+    var token: String?
+    repeat {
+      try check()
+      let relayToken = token
+      let page = try await SyncError.inOrg { () async throws(OrgError) in
+        try await session.primingRecords(relayToken: relayToken)
+      }
+      for (type, records) in page.records.sorted(by: { $0.key < $1.key }) {
+        for record in records {
+          listing.add(type: type, id: record.id, stamp: record.systemModstamp)
+        }
+      }
+      listing.add(ruleErrors: page.ruleErrors)
+      token = try listing.follow(page.relayToken)
+    } while token != nil
+    return listing
+  }
+
+  /// Every id that is listed for a soup.
+  func ids(of soup: String, in groups: [BriefcaseGroup]) -> RecordIDSet {
+    var ids = RecordIDSet()
+    for group in groups where group.soupName == soup {
+      for entry in entries(of: group.sobjectType) { ids.insert(entry.id) }
+    }
+    return ids
+  }
+
+  /// What a person should know of the list; what the rules could not give is named as such.
+  func warnings(for groups: [BriefcaseGroup]) -> [String] {
+    var warnings: [String] = []
+    let others = count(ofTypesOtherThan: groups.map(\.sobjectType))
+    if others > 0 {
+      warnings.append(
+        "the briefcases hold \(others) records of types that the target does not name")
+    }
+    if !ruleErrors.isEmpty {
+      warnings.append(
+        "the org could not run the briefcase rules \(ruleErrors.joined(separator: ", ")); "
+          + "records may be missing, so none was removed")
+    }
+    return warnings
+  }
+}

@@ -9,12 +9,8 @@ extension StorePrime {
   /// not known are retrieved. So an unmoved org costs the list alone, and what the list leaves out
   /// is gone.
   func run(_ sync: SyncDefinition, _ target: BriefcaseTarget) async throws(SyncError) {
-    let listing = try await list(sync)
     let groups = target.groups
-    let others = listing.count(ofTypesOtherThan: groups.map(\.sobjectType))
-    if others > 0 {
-      warn("the briefcases hold \(others) records of types that the target does not name", sync)
-    }
+    let listing = try await list(sync, groups)
     let isFull = isFull(sync)
     var fetch = BriefcaseFetch(groups: groups, listing: listing) { soup in
       isFull ? [:] : input.knownStamps[key(soup)] ?? [:]
@@ -33,34 +29,22 @@ extension StorePrime {
     for soup in fetch.soups { try finish(soup, &fetch, sync) }
   }
 
-  /// The ids of all pages, to the end.
-  private func list(_ sync: SyncDefinition) async throws(SyncError) -> BriefcaseListing {
-    var listing = BriefcaseListing()
-    var token: String?
-    repeat {
-      let relayToken = token
-      let page = try await SyncError.inOrg { () async throws(OrgError) in
-        try await session.primingRecords(relayToken: relayToken)
+  /// The ids of all pages; what a failed rule means is for the pipeline to say.
+  private func list(
+    _ sync: SyncDefinition, _ groups: [BriefcaseGroup]
+  ) async throws(SyncError) -> BriefcaseListing {
+    let listing = try await BriefcaseListing.fetch(session)
+    if !listing.ruleErrors.isEmpty {
+      outcome.hadRuleErrors = true
+      guard input.onRuleErrors == .keepAndWarn else {
+        throw SyncError(
+          .ruleErrors,
+          "the org could not run the briefcase rules "
+            + listing.ruleErrors.joined(separator: ", "),
+          fix: "mend the rules in Briefcase Builder, or set onRuleErrors to keepAndWarn")
       }
-      for (type, records) in page.records.sorted(by: { $0.key < $1.key }) {
-        for record in records {
-          listing.add(type: type, id: record.id, stamp: record.systemModstamp)
-        }
-      }
-      listing.add(ruleErrors: page.ruleErrors)
-      token = try listing.follow(page.relayToken)
-    } while token != nil
-    guard !listing.ruleErrors.isEmpty else { return listing }
-    outcome.hadRuleErrors = true
-    let rules = listing.ruleErrors.joined(separator: ", ")
-    guard input.onRuleErrors == .keepAndWarn else {
-      throw SyncError(
-        .ruleErrors, "the org could not run the briefcase rules \(rules)",
-        fix: "mend the rules in Briefcase Builder, or set onRuleErrors to keepAndWarn")
     }
-    warn(
-      "the org could not run the briefcase rules \(rules); records may be missing, "
-        + "so none was removed", sync)
+    for warning in listing.warnings(for: groups) { warn(warning, sync) }
     return listing
   }
 
@@ -72,7 +56,7 @@ extension StorePrime {
     let batches = fetch.batches(of: target.countIdsPerRetrieve)
     let groups = fetch.groups
     var current: (group: Int, load: SoupLoad)?
-    var retrieves = RetrieveWindow(session: session, groups: groups, batches: batches)
+    let retrieves = groups.retrieves(batches, in: session)
     do throws(SyncError) {
       for batch in batches {
         let page = try await retrieves.take()
@@ -104,12 +88,7 @@ extension StorePrime {
     _ page: [UInt8], of batch: BriefcaseBatch, _ load: SoupLoad, _ fetch: inout BriefcaseFetch
   ) throws(SyncError) {
     let (records, nulls) = try load.load(page, in: .array)
-    guard records + nulls == batch.ids.count else {
-      throw SyncError(
-        .incomplete,
-        "the org answered \(records + nulls) of \(batch.ids.count) records of "
-          + fetch.groups[batch.group].sobjectType, fix: "run again")
-    }
+    try batch.check(answered: records + nulls, of: fetch.groups)
     if nulls > 0 { try fetch.noteUnreadable(page, of: batch) }
     progress(load.count, of: fetch.wanted[batch.group].count, SyncEvent.progressed)
   }
@@ -136,7 +115,7 @@ extension StorePrime {
     }
     var hasAll = fetch.listing.ruleErrors.isEmpty
     if hasAll, !files.isCold {
-      let listed = fetch.listedIDs(of: soup)
+      let listed = fetch.listing.ids(of: soup, in: fetch.groups)
       let cleaner = GhostCleaner(
         files: files, policy: input.ghosts, soup: soup, syncID: syncID(sync))
       let result = try cleaner.clean(idPath: "Id") { !listed.contains($0) }

@@ -1,0 +1,86 @@
+import JSON
+import SmartStore
+
+/// Ids in the order of their bytes, without an object for each.
+struct IDList: Sendable {
+  private struct Place: Sendable {
+    let start: Int
+    let count: Int
+  }
+
+  private var bytes: [UInt8] = []
+  private var places: [Place] = []
+
+  /// An empty list.
+  init() {}
+
+  /// How many ids there are.
+  var count: Int { places.count }
+
+  /// Adds an id at the end; `sort` puts it into its place.
+  mutating func append(_ id: UnsafeRawBufferPointer) {
+    places.append(Place(start: bytes.count, count: id.count))
+    bytes.append(contentsOf: id)
+  }
+
+  /// Puts the ids into their order, and drops those that are there twice.
+  mutating func sort() {
+    let bytes = self.bytes
+    func id(_ place: Place) -> ArraySlice<UInt8> { bytes[place.start..<place.start + place.count] }
+    places.sort { id($0).lexicographicallyPrecedes(id($1)) }
+    var distinct: [Place] = []
+    distinct.reserveCapacity(places.count)
+    for place in places where distinct.last.map({ id($0) != id(place) }) ?? true {
+      distinct.append(place)
+    }
+    places = distinct
+  }
+
+  /// The ids of the slice at an index, where each slice has `size` of them.
+  func slice(_ index: Int, of size: Int) -> [String] {
+    let start = min(index * size, count)
+    return places[start..<min(start + size, count)].map { place in
+      String(decoding: bytes[place.start..<place.start + place.count], as: UTF8.self)
+    }
+  }
+
+  /// All ids as a set.
+  var set: RecordIDSet {
+    var set = RecordIDSet()
+    bytes.withUnsafeBytes { bytes in
+      for place in places {
+        set.insert(UnsafeRawBufferPointer(rebasing: bytes[place.start..<place.start + place.count]))
+      }
+    }
+    return set
+  }
+}
+
+extension SoupReader {
+  /// The ids of the clean elements of a sync that the org has given: what may be a ghost.
+  func remoteCandidates(idPath: String, syncID: Int64) throws(SyncError) -> IDList {
+    var list = IDList()
+    for entry in try cleanEntries(
+      idPath: idPath, syncID: syncID, where: { !LocalFields.isLocalID($0) })
+    {
+      var id = entry.id
+      id.withUTF8 { list.append(UnsafeRawBufferPointer($0)) }
+    }
+    list.sort()
+    return list
+  }
+}
+
+extension IDQuery {
+  /// What the org still has of the clean records of a sync; no others were asked about.
+  nonisolated(nonsending) func remoteIDs(
+    _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] {
+    let asked = try SoupReader(store: context.store, soup: context.soupName)
+      .remoteCandidates(idPath: idField, syncID: context.syncID)
+    let ids = try await existing(among: asked, context)
+    return [
+      RemoteIDs(soupName: context.soupName, idPath: idField, ids: ids, asked: asked.set)
+    ]
+  }
+}

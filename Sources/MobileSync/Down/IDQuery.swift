@@ -1,0 +1,71 @@
+import JSON
+import Salesforce
+import System
+
+/// Queries for records by the values of their id field, a slice of the values at a time.
+struct IDQuery: Sendable {
+  /// The most values in one query.
+  static let mostValues = 500
+
+  /// The object.
+  let sobjectType: String
+  /// The field whose values are known.
+  let idField: String
+  /// The values in one query; a statement too long for an address travels in a body.
+  let slice: Int
+
+  /// Queries of at most `slice` values.
+  init(_ sobjectType: String, idField: String, slice: Int = mostValues) {
+    self.sobjectType = sobjectType
+    self.idField = idField
+    self.slice = min(max(1, slice), Self.mostValues)
+  }
+
+  /// The query for some fields of the records with these values, changed after `since`.
+  func soql(
+    _ fields: [String], values: [String], modifiedAfter since: Int64? = nil,
+    _ dateField: String = ""
+  ) -> String {
+    let list = values.map(SOQLVariables.literal).joined(separator: ", ")
+    let soql =
+      "select \(fields.joined(separator: ", ")) from \(sobjectType) where \(idField) IN (\(list))"
+    guard let since else { return soql }
+    return soql + " AND \(dateField) > \(Dates.utc(since))"
+  }
+
+  /// The fields and, where they are missing, the id and the modification date.
+  static func fields(_ fields: [String], adding names: [String]) -> [String] {
+    names.reduce(into: fields) { fields, name in
+      guard !fields.contains(where: { $0.lowercased() == name.lowercased() }) else { return }
+      fields.append(name)
+    }
+  }
+
+  /// Sends the queries for all values, `slice` of them in each, and hands out the answers in order.
+  func window(
+    _ session: Session, count: Int, _ soql: @escaping @Sendable (_ slice: Int) -> String
+  ) -> AnswerWindow<QueryAnswer> {
+    AnswerWindow(count: (count + slice - 1) / slice) { index throws(OrgError) in
+      try await session.answer(to: soql(index))
+    }
+  }
+
+  /// Which of the values the org still has.
+  nonisolated(nonsending) func existing(
+    among values: IDList, _ context: SyncContext
+  ) async throws(SyncError) -> RecordIDSet {
+    var ids = RecordIDSet()
+    guard values.count > 0 else { return ids }
+    let window = window(try await context.session(), count: values.count) { [self] index in
+      soql([idField], values: values.slice(index, of: slice))
+    }
+    while window.hasMore {
+      try context.checkStop()
+      try await window.take().read(paths: [idField]) { bytes, fields in
+        guard fields[0].kind == .string else { return }
+        ids.insert(UnsafeRawBufferPointer(rebasing: bytes[fields[0].range]))
+      }
+    }
+    return ids
+  }
+}

@@ -1,0 +1,52 @@
+import JSON
+import Salesforce
+import SmartStore
+
+extension LayoutTarget: SyncDownTarget {
+  /// The soup in which the SDKs keep layouts.
+  package static let soupName = "sfdcLayouts"
+
+  /// The layout as one element, whole each time.
+  nonisolated(nonsending) package func pages(
+    since: Int64?, _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages {
+    let session = try await context.session()
+    try context.checkStop()
+    let answer = try await SyncError.inOrg { () async throws(OrgError) in
+      try await session.layout(
+        sobjectType, formFactor: formFactor?.rawValue, layoutType: layoutType.rawValue,
+        mode: mode?.rawValue, recordTypeID: recordTypeId)
+    }
+    let ids = context.platforms.map { (platform: $0, id: id(on: $0)) }
+    let isCommon = Set(ids.map(\.id)).count == 1
+    let parts = (isCommon ? Array(ids.prefix(1)) : ids).map { platform, id in
+      SyncPage.Part(
+        destination(context.soupName), bytes: AnswerElement.bytes(answer, id: id),
+        container: .array, platform: isCommon ? nil : platform)
+    }
+    return SingleAnswer(parts, totalSize: 1)
+  }
+
+  /// The sync's soup.
+  package func destinations(soupName: String) -> [SyncDestination] { [destination(soupName)] }
+
+  /// A layout is no record: none is a ghost.
+  nonisolated(nonsending) package func remoteIDs(
+    _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] { [] }
+
+  /// The id under which the SDK of a platform looks a layout up.
+  package func id(on platform: Platform) -> String {
+    let nothing = platform == .ios ? "(null)" : "null"
+    return [
+      sobjectType, formFactor?.rawValue ?? nothing, layoutType.rawValue,
+      mode?.rawValue ?? nothing, recordTypeId ?? nothing,
+    ].joined(separator: "-")
+  }
+
+  private func destination(_ soupName: String) -> SyncDestination {
+    SyncDestination(
+      soupName: soupName, idPath: AnswerElement.idPath,
+      modificationPath: fields.modificationDateFieldName)
+  }
+}

@@ -1,0 +1,35 @@
+import Salesforce
+
+extension MetadataTarget: SyncDownTarget {
+  /// The soup in which the SDKs keep descriptions.
+  package static let soupName = "sfdcMetadata"
+
+  /// The description as one element, whole each time.
+  nonisolated(nonsending) package func pages(
+    since: Int64?, _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages {
+    let session = try await context.session()
+    try context.checkStop()
+    let answer = try await SyncError.inOrg { () async throws(OrgError) in
+      try await session.describeAnswer(sobjectType)
+    }
+    let part = SyncPage.Part(
+      destination(context.soupName), bytes: AnswerElement.bytes(answer, id: sobjectType),
+      container: .array)
+    return SingleAnswer([part], totalSize: 1)
+  }
+
+  /// The sync's soup.
+  package func destinations(soupName: String) -> [SyncDestination] { [destination(soupName)] }
+
+  /// A description is no record: none is a ghost.
+  nonisolated(nonsending) package func remoteIDs(
+    _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] { [] }
+
+  private func destination(_ soupName: String) -> SyncDestination {
+    SyncDestination(
+      soupName: soupName, idPath: AnswerElement.idPath,
+      modificationPath: fields.modificationDateFieldName)
+  }
+}

@@ -1,0 +1,36 @@
+import Salesforce
+
+extension MruTarget: SyncDownTarget {
+  /// The records that the user opened last, whole each time; the id and the modification date are
+  /// fetched whether the list names them or not.
+  nonisolated(nonsending) package func pages(
+    since: Int64?, _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages {
+    let session = try await context.session()
+    try context.checkStop()
+    let items = try await SyncError.inOrg { () async throws(OrgError) in
+      try await session.recentItems(sobjectType)
+    }
+    var ids = IDList()
+    for var id in items { id.withUTF8 { ids.append(UnsafeRawBufferPointer($0)) } }
+    // The list of recent items knows records by nothing but their own ids.
+    return RecordsByIDPages(
+      IDQuery(sobjectType, idField: "Id"), fieldlist, [.init(values: ids)], total: .answers,
+      into: destination(context.soupName), session: session, context)
+  }
+
+  /// The sync's soup.
+  package func destinations(soupName: String) -> [SyncDestination] { [destination(soupName)] }
+
+  /// What the org still has; a record that is no longer among the last ones stays.
+  nonisolated(nonsending) package func remoteIDs(
+    _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] {
+    try await IDQuery(sobjectType, idField: idFieldName).remoteIDs(context)
+  }
+
+  private func destination(_ soupName: String) -> SyncDestination {
+    SyncDestination(
+      soupName: soupName, idPath: idFieldName, modificationPath: modificationDateFieldName)
+  }
+}

@@ -1,0 +1,60 @@
+import JSON
+import Salesforce
+
+/// All pages of a query whose result is small.
+struct QueryAnswer: Sendable {
+  /// The pages as the org sent them.
+  let pages: [[UInt8]]
+  /// The records that the org promised.
+  let totalSize: Int
+
+  /// Where the records stand in a page.
+  static let container = RecordScanner.Container.member("records")
+
+  /// Hands the members at `paths` of each record to `body`, and answers how many records came; fewer
+  /// than were promised are an error, because what is missing would look like deleted.
+  @discardableResult
+  func read(
+    paths: [String] = [],
+    _ body: (_ page: UnsafeRawBufferPointer, _ fields: UnsafeBufferPointer<JSONSpan>) -> Void =
+      { _, _ in }
+  ) throws(SyncError) -> Int {
+    let scanner = RecordScanner(paths: paths)
+    var count = 0
+    do {
+      for page in pages {
+        try page.withUnsafeBytes { bytes in
+          count += try scanner.scan(bytes, in: Self.container) { _, _, fields in
+            body(bytes, fields)
+          }.records
+        }
+      }
+    } catch {
+      throw SyncError(.badResponse, "a page of records cannot be read: \(error)")
+    }
+    guard count == totalSize else {
+      throw SyncError(
+        .incomplete, "\(count) records arrived of \(totalSize) that the org promised",
+        fix: "run again")
+    }
+    return count
+  }
+}
+
+extension Session {
+  /// The whole answer to a query; a cursor that the org dropped is asked for again.
+  func answer(to soql: String) async throws(OrgError) -> QueryAnswer {
+    var restarts = 0
+    while true {
+      do throws(OrgError) {
+        let pages = query(soql)
+        var answers: [[UInt8]] = []
+        while let page = try await pages.next() { answers.append(page) }
+        return QueryAnswer(pages: answers, totalSize: pages.totalSize ?? 0)
+      } catch {
+        guard error.kind == .locatorExpired, restarts < 2 else { throw error }
+        restarts += 1
+      }
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import JSON
+import Salesforce
+
+/// Records that are fetched by the values of their id field, one query a page.
+///
+/// The values are taken once: what is deleted or added meanwhile moves no record from one page to
+/// another.
+final class RecordsByIDPages: SyncDownPages {
+  /// Values to ask for.
+  struct Request: Sendable {
+    /// The values of the id field.
+    var values: IDList
+    /// Ask only for what was modified after this, in milliseconds; nil for all.
+    var since: Int64?
+  }
+
+  /// What the total of records is.
+  enum Total {
+    /// All values that are asked for, as a refresh counts.
+    case values
+    /// What comes: known of the first page, and taken for granted of the others.
+    case answers
+  }
+
+  private(set) var totalSize: Int
+  let isSorted = false
+  private let total: Total
+  private let slice: Int
+  private let destination: SyncDestination
+  private let context: SyncContext
+  private let windows: [AnswerWindow<QueryAnswer>]
+  private var isFirst = true
+
+  /// Fetches the fields of records, and their id and modification date, which the queries add.
+  init(
+    _ query: IDQuery, _ fields: [String], _ requests: [Request], total: Total,
+    into destination: SyncDestination, session: Session, _ context: SyncContext
+  ) {
+    totalSize = requests.reduce(0) { $0 + $1.values.count }
+    self.total = total
+    slice = query.slice
+    self.destination = destination
+    self.context = context
+    let date = destination.modificationPath
+    let fields = IDQuery.fields(fields, adding: [destination.idPath, date])
+    windows = requests.map { request in
+      query.window(session, count: request.values.count) { index in
+        query.soql(
+          fields, values: request.values.slice(index, of: query.slice),
+          modifiedAfter: request.since, date)
+      }
+    }
+  }
+
+  nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? {
+    guard let window = windows.first(where: \.hasMore) else { return nil }
+    try context.checkStop()
+    let answer = try await window.take()
+    let records = try answer.read()
+    if isFirst, total == .answers { totalSize += records - min(slice, totalSize) }
+    isFirst = false
+    let parts = answer.pages.map {
+      SyncPage.Part(destination, bytes: $0, container: QueryAnswer.container)
+    }
+    return SyncPage(parts: parts, records: records)
+  }
+}

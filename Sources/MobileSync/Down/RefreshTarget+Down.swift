@@ -1,0 +1,68 @@
+import JSON
+import SmartStore
+
+extension RefreshTarget: SyncDownTarget {
+  /// The records of the soup as the org has them now; later only those that were modified.
+  ///
+  /// Records that an app only knows the id of have no modification date, and are fetched whenever
+  /// they were modified.
+  nonisolated(nonsending) package func pages(
+    since: Int64?, _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages {
+    let (undated, dated) = try ids(in: context.store, separating: since != nil)
+    return RecordsByIDPages(
+      IDQuery(sobjectType, idField: idFieldName, slice: countIdsPerSoql), fieldlist,
+      [.init(values: undated), .init(values: dated, since: since)], total: .values,
+      into: destination(context.soupName), session: try await context.session(), context)
+  }
+
+  /// The sync's soup.
+  package func destinations(soupName: String) -> [SyncDestination] { [destination(soupName)] }
+
+  /// What the org still has of the sync's records.
+  nonisolated(nonsending) package func remoteIDs(
+    _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] {
+    try await IDQuery(sobjectType, idField: idFieldName, slice: countIdsPerSoql)
+      .remoteIDs(context)
+  }
+
+  private func destination(_ soupName: String) -> SyncDestination {
+    SyncDestination(
+      soupName: soupName, idPath: idFieldName, modificationPath: modificationDateFieldName)
+  }
+
+  /// The ids in the soup that the org can know, in their order; where it matters, those of elements
+  /// without a modification date apart.
+  private func ids(
+    in store: Store, separating: Bool
+  ) throws(SyncError) -> (undated: IDList, dated: IDList) {
+    var undated = IDList()
+    var dated = IDList()
+    let local = Array(LocalFields.localIDPrefix.utf8)
+    do {
+      if separating {
+        let paths = [idFieldName, modificationDateFieldName]
+        try store.forEachElement(in: soupName, paths: paths) { element in
+          guard element.fields[0].kind == .string, !element.raw(0).starts(with: local) else {
+            return
+          }
+          if element.fields[1].kind == .string {
+            dated.append(element.raw(0))
+          } else {
+            undated.append(element.raw(0))
+          }
+        }
+      } else {
+        try store.forEachValue(of: idFieldName, in: soupName) { _, id in
+          if !id.starts(with: local) { dated.append(id) }
+        }
+      }
+    } catch {
+      throw SyncError(.store, "\(error)")
+    }
+    undated.sort()
+    dated.sort()
+    return (undated, dated)
+  }
+}

@@ -1,0 +1,133 @@
+import JSON
+import Salesforce
+
+extension SoslTarget: SyncDownTarget {
+  /// What the search finds; nothing is added to it, and it is whole each time.
+  nonisolated(nonsending) package func pages(
+    since: Int64?, _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages {
+    let found = try await find(context)
+    let part = SyncPage.Part(
+      destination(context.soupName), bytes: found.answer, container: .member(Self.records))
+    return SingleAnswer(
+      [part], totalSize: found.count, remoteIDs: [remoteIDs(found, context)])
+  }
+
+  /// The sync's soup.
+  package func destinations(soupName: String) -> [SyncDestination] { [destination(soupName)] }
+
+  /// What the search finds now; nothing can be told from a search that met its limit.
+  nonisolated(nonsending) package func remoteIDs(
+    _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] {
+    let remote = remoteIDs(try await find(context), context)
+    if remote.ids == nil {
+      context.warn(
+        "the search found as many records as it may, so records that are missing in it cannot be "
+          + "told from deleted ones; none was removed")
+    }
+    return [remote]
+  }
+
+  // MARK: the search
+
+  private static let records = "searchRecords"
+
+  private struct Found {
+    let answer: [UInt8]
+    let count: Int
+    let ids: RecordIDSet
+  }
+
+  private func destination(_ soupName: String) -> SyncDestination {
+    SyncDestination(
+      soupName: soupName, idPath: idFieldName, modificationPath: modificationDateFieldName)
+  }
+
+  private func remoteIDs(_ found: Found, _ context: SyncContext) -> RemoteIDs {
+    RemoteIDs(
+      soupName: context.soupName, idPath: idFieldName,
+      ids: found.count < Self.limit(of: query) ? found.ids : nil)
+  }
+
+  nonisolated(nonsending) private func find(
+    _ context: SyncContext
+  ) async throws(SyncError) -> Found {
+    let session = try await context.session()
+    try context.checkStop()
+    let answer = try await SyncError.inOrg { () async throws(OrgError) in
+      try await session.search(query)
+    }
+    let scanner = RecordScanner(paths: [idFieldName])
+    var ids = RecordIDSet()
+    var count = 0
+    var withoutID = 0
+    do {
+      try answer.withUnsafeBytes { bytes in
+        count = try scanner.scan(bytes, in: .member(Self.records)) { _, _, fields in
+          guard fields[0].kind == .string else {
+            withoutID += 1
+            return
+          }
+          ids.insert(UnsafeRawBufferPointer(rebasing: bytes[fields[0].range]))
+        }.records
+      }
+    } catch {
+      throw SyncError(.badResponse, "what the search found cannot be read: \(error)")
+    }
+    guard withoutID == 0 else {
+      throw SyncError(
+        .definition, "\(withoutID) records that the search found have no \(idFieldName)",
+        fix: "name \(idFieldName) in the RETURNING clause, as in RETURNING Account(Id, Name)")
+    }
+    return Found(answer: answer, count: count, ids: ids)
+  }
+
+  /// How many records cut a search: the org's own bound, or the least LIMIT in it.
+  ///
+  /// What an OFFSET skips cannot be told at all.
+  static func limit(of query: String) -> Int {
+    var limit = Session.searchLimit
+    let words = words(of: query)
+    for (index, word) in words.enumerated() {
+      switch word.uppercased() {
+      case "OFFSET": return 0
+      case "LIMIT": limit = min(limit, words[safe: index + 1].flatMap { Int($0) } ?? limit)
+      default: continue
+      }
+    }
+    return limit
+  }
+
+  /// The words outside of quotes and of the braces that hold what is searched.
+  private static func words(of query: String) -> [String] {
+    var words: [String] = []
+    var word = ""
+    var end: Character?
+    var isEscaped = false
+    for character in query {
+      if let closing = end {
+        if isEscaped {
+          isEscaped = false
+        } else if character == "\\" {
+          isEscaped = true
+        } else if character == closing {
+          end = nil
+        }
+        continue
+      }
+      if character.isLetter || character.isNumber || character == "_" {
+        word.append(character)
+        continue
+      }
+      if !word.isEmpty { words.append(word) }
+      word = ""
+      if character == "{" { end = "}" } else if character == "'" { end = "'" }
+    }
+    return word.isEmpty ? words : words + [word]
+  }
+}
+
+extension Array {
+  fileprivate subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
+}

@@ -1,0 +1,75 @@
+import JSON
+import Salesforce
+
+/// The ids of one retrieve.
+struct BriefcaseBatch: Sendable, Hashable {
+  /// The place of the group in the target's groups.
+  let group: Int
+  let ids: [String]
+
+  /// The retrieves for the ids that are wanted of each group, in slices of so many ids.
+  ///
+  /// Slices are in the order of the groups, with a retrieve for each type in a slice; where they do
+  /// not go across groups each is one retrieve.
+  static func slices(
+    of wanted: [[String]], size: Int, acrossGroups: Bool
+  ) -> [[BriefcaseBatch]] {
+    let size = min(max(1, size), Session.retrieveLimit)
+    var slices: [[BriefcaseBatch]] = []
+    var room = 0
+    for (group, ids) in wanted.enumerated() {
+      if !acrossGroups { room = 0 }
+      var rest = ids[...]
+      while !rest.isEmpty {
+        if room == 0 {
+          slices.append([])
+          room = size
+        }
+        let part = rest.prefix(room)
+        slices[slices.count - 1].append(BriefcaseBatch(group: group, ids: Array(part)))
+        rest = rest.dropFirst(part.count)
+        room -= part.count
+      }
+    }
+    return slices
+  }
+
+  /// Reads an answer: how many places it has, and which ids it has no record for.
+  func read(_ page: [UInt8]) throws(SyncError) -> (count: Int, missing: [String]) {
+    let scanner = RecordScanner(paths: ["Id"])
+    var found = RecordIDSet()
+    do {
+      let result = try page.withUnsafeBytes { bytes in
+        try scanner.scan(bytes, in: .array) { _, _, fields in
+          guard fields[0].kind == .string else { return }
+          found.insert(UnsafeRawBufferPointer(rebasing: bytes[fields[0].range]))
+        }
+      }
+      return (result.records + result.nulls, ids.filter { !found.contains($0) })
+    } catch {
+      throw SyncError(.badResponse, "the records of a retrieve cannot be read: \(error)")
+    }
+  }
+
+  /// An answer has a place for each id; one that has not is not the answer to this retrieve.
+  func check(answered count: Int, of groups: [BriefcaseGroup]) throws(SyncError) {
+    guard count != ids.count else { return }
+    throw SyncError(
+      .incomplete,
+      "the org answered \(count) of \(ids.count) records of \(groups[group].sobjectType)",
+      fix: "run again")
+  }
+}
+
+extension [BriefcaseGroup] {
+  /// The answers to retrieves, as the org's bytes, in order.
+  func retrieves(
+    _ batches: [BriefcaseBatch], in session: Session
+  ) -> AnswerWindow<[UInt8]> {
+    AnswerWindow(count: batches.count) { [self] index throws(OrgError) in
+      let group = self[batches[index].group]
+      return try await session.retrieve(
+        group.sobjectType, ids: batches[index].ids, fields: group.fields)
+    }
+  }
+}
