@@ -11,11 +11,14 @@ package enum JSONText {
   /// Appends text without the quotes around it; the bytes must be UTF-8.
   package static func appendEscaped(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
     var clean = 0
-    for index in 0..<text.count {
+    var index = 0
+    while true {
+      index = firstEscaped(text, from: index)
+      guard index < text.count else { break }
       let byte = text[index]
-      guard byte < 0x20 || byte == 0x22 || byte == 0x5C else { continue }
-      bytes.append(contentsOf: text[clean..<index])
-      clean = index + 1
+      bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[clean..<index]))
+      index += 1
+      clean = index
       bytes.append(0x5C)
       switch byte {
       case 0x22, 0x5C: bytes.append(byte)
@@ -28,7 +31,32 @@ package enum JSONText {
         bytes.append(contentsOf: [0x75, 0x30, 0x30, hex(byte >> 4), hex(byte & 15)])
       }
     }
-    bytes.append(contentsOf: text[clean..<text.count])
+    bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[clean..<text.count]))
+  }
+
+  /// The first byte from `start` on that must be escaped; the count where none must.
+  @inline(__always)
+  private static func firstEscaped(_ text: UnsafeRawBufferPointer, from start: Int) -> Int {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    var index = start
+    while index &+ 8 <= text.count {
+      let word = UInt64(
+        littleEndian: text.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+      let quote = word ^ (ones &* 0x22)
+      let backslash = word ^ (ones &* 0x5C)
+      // The lowest set bit is exact; those above it may be false alarms.
+      let hits =
+        ((quote &- ones) & ~quote | (backslash &- ones) & ~backslash
+          | (word &- ones &* 0x20) & ~word) & (ones &* 0x80)
+      if hits != 0 { return index &+ hits.trailingZeroBitCount &>> 3 }
+      index &+= 8
+    }
+    while index < text.count {
+      let byte = text[index]
+      if byte < 0x20 || byte == 0x22 || byte == 0x5C { return index }
+      index &+= 1
+    }
+    return index
   }
 
   /// `string` in quotes.

@@ -180,6 +180,17 @@ extension Statement {
   /// The storage class of a column of this row: `SQLITE_INTEGER` and its like.
   package func columnType(_ index: Int32) -> Int32 { sqlite3_column_type(handle, index) }
 
+  /// The storage class of a column of this row.
+  package func storageClass(_ index: Int32) -> StorageClass {
+    switch sqlite3_column_type(handle, index) {
+    case SQLITE_INTEGER: .integer
+    case SQLITE_FLOAT: .real
+    case SQLITE_TEXT: .text
+    case SQLITE_BLOB: .blob
+    default: .null
+    }
+  }
+
   /// Says whether a column of this row is NULL.
   package func isNull(_ index: Int32) -> Bool {
     sqlite3_column_type(handle, index) == SQLITE_NULL

@@ -4,13 +4,21 @@ import SQLite
 extension Store {
   /// One page of a query's rows as JSON text: elements, or arrays of values.
   public func query(_ spec: QuerySpec, page: Int = 0) throws(StoreError) -> [String] {
-    try queryValues(spec, page: page).map(\.text)
+    try StoreError.mapping {
+      var rows: [String] = []
+      var composer = RowComposer(path: path)
+      try forEachRow(of: spec, page: page) { row in
+        rows.append(
+          spec.yieldsElements ? try composer.element(row) : try composer.array(row))
+      }
+      return rows
+    }
   }
 
   /// The number of rows that a query finds on all pages.
   public func count(_ spec: QuerySpec) throws(StoreError) -> Int {
     try StoreError.mapping {
-      Int(try connection.integer(translated(spec.countSmartSQL, spec.arguments)) ?? 0)
+      try plan(.count, of: spec).number(spec)
     }
   }
 
@@ -21,30 +29,15 @@ extension Store {
 
   /// The SQL that Smart SQL stands for.
   public func sql(ofSmartSQL text: String) throws(StoreError) -> String {
-    try StoreError.mapping { try translated(text, []).text }
+    try StoreError.mapping { try translated(text) }
   }
 
-  /// One page of a query's rows.
+  /// One page of a query's rows as trees.
   package func queryValues(
     _ spec: QuerySpec, page: Int = 0
   ) throws(StoreError) -> [JSONValue] {
-    try StoreError.mapping {
-      guard spec.pageSize > 0, page >= 0 else {
-        throw StoreError.invalidQuery("a page has at least one row, and pages count from 0")
-      }
-      let inner = try translated(spec.smartSQL, spec.arguments)
-      let sql: SQL = """
-        SELECT * FROM (\(inner)) LIMIT \(spec.pageSize * page),\(spec.pageSize)
-        """
-      var rows: [JSONValue] = []
-      try forEachRow(of: sql) { names, row in
-        if spec.yieldsElements {
-          rows.append(try JSONValue(parsing: row.bytes(0)))
-        } else {
-          rows.append(.array(try Self.values(row, names)))
-        }
-      }
-      return rows
+    try query(spec, page: page).map { row throws(StoreError) in
+      try StoreError.mapping { try JSONValue(parsing: row) }
     }
   }
 
@@ -53,8 +46,11 @@ extension Store {
     ofSmartSQL text: String, arguments: [String] = [],
     _ body: (_ names: [String], _ values: [JSONValue]) throws -> Void
   ) throws {
-    try forEachRow(of: translated(text, arguments.map(Optional.some))) { names, row in
-      try body(names, Self.values(row, names))
+    var names: [String]?
+    try connection.rows(translated(text, arguments.map(Optional.some))) { row in
+      let known = names ?? row.names
+      names = known
+      try body(known, Self.values(row, known))
     }
   }
 
@@ -76,31 +72,42 @@ extension Store {
     case .real(let value): return JSONValue(value)
     case .blob: return .null
     case .text(let text):
-      guard name == "soup" || name.hasPrefix("soup:") else { return .string(text) }
+      guard RowComposer.namesElement(name) else { return .string(text) }
       return try JSONValue(parsing: text)
     }
   }
 
   private func forEachRow(
-    of sql: SQL, _ body: (_ names: [String], _ row: borrowing Row) throws -> Void
+    of spec: QuerySpec, page: Int, _ body: (Statement) throws -> Void
   ) throws {
-    var names: [String]?
-    try connection.rows(sql) { row in
-      let known = names ?? row.names
-      names = known
-      try body(known, row)
+    let isInRange = spec.pageSize > 0 && page >= 0
+    guard isInRange, !spec.pageSize.multipliedReportingOverflow(by: page).overflow else {
+      throw StoreError.invalidQuery("a page has at least one row, and pages count from 0")
     }
+    try plan(.rows, of: spec).forEachRow(spec, page: page, body)
+  }
+
+  private func plan(_ asking: QueryPlan.Asking, of spec: QuerySpec) throws -> QueryPlan {
+    let shape = QueryPlan.Shape(asking, spec)
+    if let known = plans.value(for: shape) { return known }
+    let text = asking == .rows ? spec.smartSQL : spec.countSmartSQL
+    let plan = try QueryPlan(asking, translated(text), on: connection)
+    plans.keep(plan, for: shape)
+    return plan
   }
 
   /// SQL of Smart SQL and its arguments; text that could change the store is refused.
   func translated(_ text: String, _ arguments: [String?]) throws -> SQL {
+    SQL(
+      try translated(text), bindings: arguments.map { $0.map(SQLiteValue.text) ?? .null })
+  }
+
+  private func translated(_ text: String) throws -> String {
+    if let known = translations.value(for: text) { return known }
     let sql = try SmartSQL(text: text).translated(for: platform) { try find($0) }
-    // Prepared once here for its own sake: what is no SELECT never reaches a step.
-    if !reading.contains(sql) {
-      guard try connection.prepare(sql).isReadOnly else { throw StoreError.notSelect }
-      if reading.count >= 64 { reading = [] }
-      reading.insert(sql)
-    }
-    return SQL(sql, bindings: arguments.map { $0.map(SQLiteValue.text) ?? .null })
+    // Prepared here for its own sake: what is no SELECT never reaches a step.
+    guard try connection.prepare(sql).isReadOnly else { throw StoreError.notSelect }
+    translations.keep(sql, for: text)
+    return sql
   }
 }

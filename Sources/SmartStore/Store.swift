@@ -18,8 +18,10 @@ public final class Store {
   private var known: [String: Soup] = [:]
   /// Soups whose full-text tables hold remains of deleted words.
   private var wornFullText: Set<String> = []
-  /// SQL that was found to do nothing but read.
-  var reading: Set<String> = []
+  /// Smart SQL beside its SQL, which was found to do nothing but read.
+  var translations = BoundedCache<String, String>(limit: 64)
+  /// Queries that were asked, ready to be asked again.
+  var plans = BoundedCache<QueryPlan.Shape, QueryPlan>(limit: 64)
   /// Bulk loads under way that do without a journal.
   var looseLoads = 0
 
@@ -108,7 +110,7 @@ public final class Store {
   public func transaction<T>(_ body: () throws -> T) throws -> T {
     guard connection.inTransaction else {
       do { return try connection.transaction(body) } catch {
-        known = [:]
+        forgetSoups()
         throw error
       }
     }
@@ -118,7 +120,7 @@ public final class Store {
       try connection.execute("RELEASE nested")
       return result
     } catch {
-      known = [:]
+      forgetSoups()
       if connection.inTransaction { try? connection.execute("ROLLBACK TO nested; RELEASE nested") }
       throw error
     }
@@ -137,7 +139,10 @@ public final class Store {
 
   /// Closes the store; what was deleted is gone from the file's bytes afterwards.
   public func close() throws(StoreError) {
-    defer { connection.close() }
+    defer {
+      forgetQueries()
+      connection.close()
+    }
     try StoreError.mapping { try scrub() }
   }
 
@@ -176,7 +181,21 @@ public final class Store {
   }
 
   /// Forgets what was read of a soup.
-  func forget(_ name: String) { known[name] = nil }
+  func forget(_ name: String) {
+    known[name] = nil
+    forgetQueries()
+  }
+
+  private func forgetSoups() {
+    known = [:]
+    forgetQueries()
+  }
+
+  /// What Smart SQL means depends on the soups and their indexes.
+  private func forgetQueries() {
+    translations.removeAll()
+    plans.removeAll()
+  }
 
   /// Reads the specs in their physical order, as both SDKs do.
   private func read(_ name: String, _ number: Int64) throws -> Soup {

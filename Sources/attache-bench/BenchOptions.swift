@@ -2,9 +2,9 @@ import System
 
 /// What the command line says.
 struct BenchOptions: Sendable {
-  /// What to do; all but `bench` and `help` are children that `bench` starts.
+  /// What to do; all but `bench`, `queries` and `help` are children that `bench` starts.
   enum Task: String, Sendable {
-    case help, bench, org, prime, download, sqlite
+    case help, bench, queries, org, prime, download, sqlite
   }
 
   /// A command line that cannot be read.
@@ -19,16 +19,19 @@ struct BenchOptions: Sendable {
     attache-bench: workloads beside their floors
 
       attache-bench [--records N] [--base N] [--rounds N] [--directory PATH] [--live] [--json]
+      attache-bench queries [--records N] [--directory PATH] [--json]
 
-      --records N       records to prime (1000000)
+    Without a word it does all; `queries` only asks a store by index, with a join and a count.
+
+      --records N       records to prime, and of each soup that is asked (1000000)
       --base N          records of the smaller prime, whose memory is compared (250000)
       --rounds N        rounds of all arms, forwards and backwards (2)
       --directory PATH  where pages are kept between runs and stores are written (Benchmarks/out)
       --live            let the local org make every page anew, instead of serving recorded ones
       --json            one JSON document instead of a table
 
-    It ends with 1 when a prime takes 64 MiB of resident memory or more, or when the larger prime
-    takes over 10 % more than the smaller one.
+    It ends with 1 when a prime takes 64 MiB of resident memory or more, when the larger prime takes
+    over 10 % more than the smaller one, or when a question takes over 1.2 times its SQL.
 
     """
 

@@ -1,3 +1,4 @@
+import JSON
 import System
 
 /// The program: workloads beside their floors.
@@ -18,7 +19,8 @@ enum Main {
       case .help:
         ProcessEnvironment.write(1, BenchOptions.help)
         return 0
-      case .bench: return try PrimeBench(options).run()
+      case .bench: return try bench(options)
+      case .queries: return try queries(options)
       case .org: try await OrgChild(options).run()
       case .prime: try await PrimeChild(options).run().print()
       case .sqlite: try SQLiteChild(options).run().print()
@@ -29,5 +31,21 @@ enum Main {
       ProcessEnvironment.write(2, "attache-bench: \(error)\n")
       return error is BenchOptions.Failure ? 2 : 1
     }
+  }
+
+  /// All workloads; 1 where one is slower or larger than was promised.
+  private static func bench(_ options: BenchOptions) throws -> Int32 {
+    let prime = try PrimeBench(options).measure()
+    if !options.isJSON { ProcessEnvironment.write(1, prime.text + "\n") }
+    let queries = try QueryBench(options).measure()
+    let json: JSONValue = ["prime": prime.json, "queries": queries.json]
+    ProcessEnvironment.write(1, options.isJSON ? json.text + "\n" : queries.text)
+    return prime.failures.isEmpty && queries.failures.isEmpty ? 0 : 1
+  }
+
+  private static func queries(_ options: BenchOptions) throws -> Int32 {
+    let report = try QueryBench(options).measure()
+    ProcessEnvironment.write(1, options.isJSON ? report.json.text + "\n" : report.text)
+    return report.failures.isEmpty ? 0 : 1
   }
 }

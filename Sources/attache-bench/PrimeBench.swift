@@ -16,14 +16,12 @@ struct PrimeBench {
 
   init(_ options: BenchOptions) { self.options = options }
 
-  /// Measures and prints; the exit status.
-  func run() throws -> Int32 {
+  /// Measures.
+  func measure() throws -> PrimeReport {
     let base = try measure(options.base, rounds: 1)
     let full = try measure(options.records, rounds: options.rounds)
-    let report = PrimeReport(
+    return PrimeReport(
       base: base, full: full, limitKiB: Self.limitKiB, growthPercent: Self.growthPercent)
-    ProcessEnvironment.write(1, options.isJSON ? report.json.text + "\n" : report.text)
-    return report.failures.isEmpty ? 0 : 1
   }
 
   /// The runs of one number of records: each arm, forwards and backwards, again and again.

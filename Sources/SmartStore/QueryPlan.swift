@@ -1,0 +1,108 @@
+import SQLite
+
+/// A query without the values that it compares with: translated, found to do nothing but read, and
+/// prepared, once for all queries of its shape.
+final class QueryPlan {
+  /// What is asked of a query.
+  enum Asking: Hashable {
+    case rows, count
+  }
+
+  /// What makes two queries one plan: all but values, page and page size.
+  struct Shape: Hashable {
+    private enum Form: Hashable {
+      case all
+      case exact(String)
+      case range(String, from: Bool, to: Bool)
+      case like(String)
+      case match(String?, String)
+      case smart(String)
+    }
+
+    private let asking: Asking
+    private let soupName: String
+    private let form: Form
+    private let selectPaths: [String]
+    private let orderPath: String?
+    private let order: QuerySpec.Order
+
+    init(_ asking: Asking, _ spec: QuerySpec) {
+      self.asking = asking
+      soupName = spec.soupName
+      selectPaths = spec.selectPaths
+      orderPath = spec.orderPath
+      order = spec.order
+      form =
+        switch spec.kind {
+        case .all: .all
+        case .exact(let path, _): .exact(path)
+        case .range(let path, let begin, let end): .range(path, from: begin != nil, to: end != nil)
+        case .like(let path, _): .like(path)
+        case .match(let path, let key): .match(path, key)
+        case .smart(let text, _): .smart(text)
+        }
+    }
+  }
+
+  private let statement: Statement
+  private let asking: Asking
+  /// The places for the query's own values; those of a page come after them.
+  private let valueCount: Int32
+
+  /// Prepares `sql`, which was found to do nothing but read.
+  init(_ asking: Asking, _ sql: String, on connection: Connection) throws {
+    self.asking = asking
+    switch asking {
+    case .count:
+      statement = try connection.prepare(sql)
+      valueCount = statement.parameterCount
+    case .rows:
+      statement = try connection.prepare("SELECT * FROM (\(sql)) LIMIT ?,?")
+      valueCount = statement.parameterCount - 2
+    }
+  }
+
+  /// Hands each row of a page to `body`.
+  func forEachRow(
+    _ spec: QuerySpec, page: Int, _ body: (Statement) throws -> Void
+  ) throws {
+    defer { release() }
+    try bind(spec)
+    try statement.bind(valueCount + 1, spec.pageSize * page)
+    try statement.bind(valueCount + 2, spec.pageSize)
+    while try statement.step() { try body(statement) }
+  }
+
+  /// The one number that a count answers.
+  func number(_ spec: QuerySpec) throws -> Int {
+    defer { release() }
+    try bind(spec)
+    return try statement.step() ? Int(statement.columnInteger(0)) : 0
+  }
+
+  private func release() {
+    statement.reset()
+    statement.clearBindings()
+  }
+
+  private func bind(_ spec: QuerySpec) throws {
+    var given: Int32 = 0
+    func put(_ value: String?) throws {
+      given += 1
+      if given <= valueCount { try statement.bind(given, value) }
+    }
+    switch spec.kind {
+    case .all, .match: break
+    case .exact(_, let key): try put(key)
+    case .range(_, let begin, let end):
+      if let begin { try put(begin) }
+      if let end { try put(end) }
+    case .like(_, let key): try put(key)
+    case .smart(_, let arguments): for argument in arguments { try put(argument) }
+    }
+    guard given == valueCount else {
+      throw StoreError.invalidQuery(
+        "the query has \(valueCount) question marks and got \(given) values; give one for each")
+    }
+  }
+}
