@@ -7,6 +7,9 @@ extension SoslTarget: SyncDownTarget {
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let found = try await find(context)
+    if found.count >= Session.searchLimit {
+      context.warn("the search found as many records as the org gives; more may match")
+    }
     let part = SyncPage.Part(
       destination(context.soupName), bytes: found.answer, container: .member(Self.records))
     return SingleAnswer(
@@ -23,13 +26,24 @@ extension SoslTarget: SyncDownTarget {
     let remote = remoteIDs(try await find(context), context)
     if remote.ids == nil {
       context.warn(
-        "the search found as many records as it may, so records that are missing in it cannot be "
-          + "told from deleted ones; none was removed")
+        Self.cutWarning)
     }
     return [remote]
   }
 
   // MARK: the search
+
+  /// What a person is told where the records that the org still has cannot be told.
+  static let cutWarning =
+    "the search found as many records as it may, so records that are missing in it cannot be "
+    + "told from deleted ones; none was removed"
+
+  /// The search with its variables filled in; what stands in braces is text.
+  package func search(variables: [String: String]) throws(SyncError) -> String {
+    let end = Self.endOfText(in: query)
+    return try String(query[..<end])
+      + SOQLVariables.substitute(variables, in: String(query[end...]))
+  }
 
   private static let records = "searchRecords"
 
@@ -53,10 +67,11 @@ extension SoslTarget: SyncDownTarget {
   nonisolated(nonsending) private func find(
     _ context: SyncContext
   ) async throws(SyncError) -> Found {
+    let search = try search(variables: context.variables)
     let session = try await context.session()
     try context.checkStop()
     let answer = try await SyncError.inOrg { () async throws(OrgError) in
-      try await session.search(query)
+      try await session.search(search)
     }
     let scanner = RecordScanner(paths: [idFieldName])
     var ids = RecordIDSet()
@@ -99,32 +114,47 @@ extension SoslTarget: SyncDownTarget {
     return limit
   }
 
-  /// The words outside of quotes and of the braces that hold what is searched.
-  private static func words(of query: String) -> [String] {
-    var words: [String] = []
-    var word = ""
-    var end: Character?
+  /// The place after the braces that hold what is searched for; the beginning where there are none.
+  private static func endOfText(in query: String) -> String.Index {
+    guard let start = query.firstIndex(of: "{") else { return query.startIndex }
     var isEscaped = false
-    for character in query {
-      if let closing = end {
-        if isEscaped {
-          isEscaped = false
-        } else if character == "\\" {
-          isEscaped = true
-        } else if character == closing {
-          end = nil
-        }
-        continue
+    for index in query[start...].indices {
+      if isEscaped {
+        isEscaped = false
+      } else if query[index] == "\\" {
+        isEscaped = true
+      } else if query[index] == "}" {
+        return query.index(after: index)
       }
-      if character.isLetter || character.isNumber || character == "_" {
-        word.append(character)
-        continue
-      }
-      if !word.isEmpty { words.append(word) }
-      word = ""
-      if character == "{" { end = "}" } else if character == "'" { end = "'" }
     }
-    return word.isEmpty ? words : words + [word]
+    return query.startIndex
+  }
+
+  /// The words outside of quotes and of the braces that hold what is searched for.
+  private static func words(of query: String) -> [String] {
+    let bytes = Array(query[endOfText(in: query)...].utf8)
+    var words: [String] = []
+    var word: [UInt8] = []
+    var index = 0
+    func isPart(_ byte: UInt8) -> Bool {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
+      default: false
+      }
+    }
+    while index < bytes.count {
+      if isPart(bytes[index]) {
+        word.append(bytes[index])
+        index += 1
+        continue
+      }
+      if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }
+      word = []
+      index =
+        bytes[index] == UInt8(ascii: "'")
+        ? min(SOQLTokens.endOfQuoted(bytes, from: index), bytes.count) : index + 1
+    }
+    return word.isEmpty ? words : words + [String(decoding: word, as: UTF8.self)]
   }
 }
 

@@ -10,6 +10,9 @@ extension SyncTarget {
     case .soql(var target):
       target.query = try target.syncQuery(variables: variables).stored
       return target.json
+    case .sosl(var target):
+      target.query = try target.search(variables: variables)
+      return target.json
     case .parentChildren(var target):
       target.parentSoqlFilter = try ParentChildrenQuery.filter(target, variables: variables)
       return target.json

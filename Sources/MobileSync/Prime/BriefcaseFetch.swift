@@ -57,11 +57,7 @@ struct BriefcaseFetch {
       counts[soup] = count
       return
     }
-    sum.fetched += count.fetched
-    sum.written += count.written
-    sum.unchanged += count.unchanged
-    sum.skipped += count.skipped
-    sum.doubles += count.doubles
+    sum.add(count)
     counts[soup] = sum
   }
 

@@ -24,6 +24,17 @@ package struct SoupCount: Sendable, Hashable {
   package var total = 0
 }
 
+extension SoupCount {
+  /// Adds what became of more records of the soup.
+  mutating func add(_ other: SoupCount) {
+    fetched += other.fetched
+    written += other.written
+    unchanged += other.unchanged
+    skipped += other.skipped
+    doubles += other.doubles
+  }
+}
+
 /// What a prime did.
 package struct PrimeOutcome: Sendable {
   /// False: no file was written at all.

@@ -11,6 +11,10 @@ final class SoupLoad {
   private let mergeMode: MergeMode
   /// Later syncs that fill the same soup: a record belongs to the last sync that brings it.
   private let laterSyncIDs: [Int64]
+  /// The only platform whose stores are loaded; nil for all.
+  var platform: Platform?
+  /// The ids that LEAVE_IF_CHANGED leaves in a store; nil for those of the soup's dirty elements.
+  var reader: ((Store) throws(SyncError) -> Set<String>)?
   private var loader: BulkLoader?
   /// Ids that a comparison leaves alone; the same on every platform.
   private var skip: Set<String>?
@@ -66,7 +70,7 @@ final class SoupLoad {
   private func compare(
     _ page: UnsafeRawBufferPointer, _ container: RecordScanner.Container
   ) throws(SyncError) -> BulkLoader.PageChanges {
-    guard let store = files.stores.first else {
+    guard let store = stores.first else {
       throw SyncError(.store, "no store is open to compare with")
     }
     if skip == nil { skip = try idsToSkip(in: store) }
@@ -89,7 +93,7 @@ final class SoupLoad {
 
   private func makeLoader() throws(SyncError) -> BulkLoader {
     var destinations: [BulkLoader.Destination] = []
-    for store in files.stores {
+    for store in stores {
       destinations.append(BulkLoader.Destination(store, skip: try idsToSkip(in: store)))
     }
     let options = self.options
@@ -99,9 +103,14 @@ final class SoupLoad {
     }
   }
 
+  private var stores: [Store] {
+    files.stores.filter { platform == nil || $0.platform == platform }
+  }
+
   /// LEAVE_IF_CHANGED leaves what a device changed; OVERWRITE takes it back.
   private func idsToSkip(in store: Store) throws(SyncError) -> Set<String> {
     guard mergeMode == .leaveIfChanged, !files.isCold else { return [] }
+    if let reader { return try reader(store) }
     return try SoupReader(store: store, soup: options.soup).dirtyIDs(idPath: options.idPath)
   }
 

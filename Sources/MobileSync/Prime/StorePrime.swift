@@ -41,7 +41,9 @@ final class StorePrime {
         switch sync.target {
         case .soql(let target): try await run(sync, target)
         case .briefcase(let target): try await run(sync, target)
-        default: throw Self.notYet(sync.target)
+        default:
+          guard let target = sync.target.down else { throw Self.isCustom }
+          try await run(sync, target)
         }
       } catch {
         throw error.of(sync.syncName)
@@ -116,10 +118,8 @@ final class StorePrime {
   private func laterSyncs(than sync: SyncDefinition, of soup: String) -> [SyncDefinition] {
     store.syncs.drop { $0.syncName != sync.syncName }.dropFirst().filter { later in
       guard later.syncType == .syncDown else { return false }
-      if case .briefcase(let target) = later.target {
-        return target.infos.contains { $0.soupName == soup }
-      }
-      return later.soupName == soup
+      let places = later.target.down?.destinations(soupName: later.soupName) ?? []
+      return places.contains { $0.soupName == soup }
     }
   }
 
@@ -170,10 +170,7 @@ final class StorePrime {
     progress(count, of: count.fetched, SyncEvent.finished)
   }
 
-  private static func notYet(_ target: SyncTarget) -> SyncError {
-    let kind = target.json["type"]?.string ?? "custom"
-    return SyncError(
-      .notYet, "a \(kind) target cannot be primed yet",
-      fix: "use a soql or a briefcase target, or leave the sync out of the pipeline")
-  }
+  private static let isCustom = SyncError(
+    .definition, "the target is code of the app, which a prime has not",
+    fix: "leave the sync out of the pipeline")
 }

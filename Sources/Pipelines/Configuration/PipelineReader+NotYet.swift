@@ -28,12 +28,6 @@ extension PipelineReader {
       refuse(node, "carrying open edits into the next generation", "write false, or leave it out")
     }
     for (store, node) in zip(pipeline.stores, root["stores"]?.array ?? []) {
-      for sync in store.primed {
-        guard let type = Self.laterTarget(sync.target) else { continue }
-        refuse(
-          place(of: sync, "prime", node), "priming a \(type) target (\(sync.syncName))",
-          "leave the sync out of \"prime\"")
-      }
       for sync in store.reconciled {
         guard case .syncUp(let target) = sync.target, target.kind == .parentChildren else {
           continue
@@ -43,19 +37,6 @@ extension PipelineReader {
           "sending parents and children together (\(sync.syncName))",
           "leave the sync out of \"reconcile\"")
       }
-    }
-  }
-
-  /// The type of a target that cannot be primed yet.
-  private static func laterTarget(_ target: SyncTarget) -> String? {
-    switch target {
-    case .soql, .briefcase, .syncUp, .custom: nil
-    case .sosl: "sosl"
-    case .mru: "mru"
-    case .refresh: "refresh"
-    case .layout: "layout"
-    case .metadata: "metadata"
-    case .parentChildren: "parent_children"
     }
   }
 
