@@ -17,3 +17,12 @@ extension SoqlTarget {
       modificationField: modificationDateFieldName)
   }
 }
+
+extension SyncState {
+  /// The target, read back from what is stored.
+  package func syncTarget() throws(SyncError) -> SyncTarget {
+    do { return try SyncTarget(stored: target, type: type) } catch {
+      throw SyncError(.definition, "the target cannot be used: \(error)", syncName: name)
+    }
+  }
+}

@@ -29,6 +29,8 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     case running = "sync.running"
     /// The sync manager was stopped.
     case stopped = "sync.stopped"
+    /// The code of a custom target failed.
+    case target = "sync.target"
     /// The run was cancelled.
     case cancelled = "sync.cancelled"
   }
@@ -44,6 +46,13 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// What the org or the way to it said, where that was the cause.
   package var cause: OrgError?
+
+  /// The HTTP status of the org's answer, where that was the cause.
+  public var status: Int? { cause?.status }
+  /// The org's `errorCode`, where that was the cause.
+  public var errorCode: String? { cause?.code }
+  /// True when the login failed or the session was revoked: somebody must log in again.
+  public var isAuthentication: Bool { cause?.kind == .authentication }
 
   /// Describes a failure.
   public init(_ code: Code, _ message: String, fix: String? = nil, syncName: String? = nil) {

@@ -33,9 +33,12 @@ final class SyncDownLoad {
       context.options.mergeMode == .leaveIfChanged ? try target.idsToSkip(context) : [:]
     do {
       return try context.store.transaction {
-        try page.parts.reduce(0) { sum, part in
-          sum + (try store(part, skip: skip[part.destination.soupName] ?? []))
+        var records = 0
+        for part in page.parts
+        where part.platform ?? context.store.platform == context.store.platform {
+          records += try store(part, skip: skip[part.destination.soupName] ?? [])
         }
+        return records
       }
     } catch let error as SyncError {
       throw error

@@ -29,7 +29,10 @@ package enum SyncDownTask {
       try context.checkStop()
       page = try await pages.next()
     }
-    context.set { $0.maxTimeStamp = load.cursor(after: $0.maxTimeStamp) }
+    context.set { state in
+      let cursor = load.cursor(after: state.maxTimeStamp)
+      state.maxTimeStamp = max(state.maxTimeStamp, min(cursor, pages.cursorLimit ?? cursor))
+    }
   }
 
   /// What an incremental run asks for; nil for everything.

@@ -53,6 +53,9 @@ package final class SyncContext {
     try await session().serverDate
   }
 
+  /// The org for a custom target.
+  var org: SyncOrg { SyncOrg(login) }
+
   /// Throws `stopped` when the manager was asked to stop; to be called before each request.
   package func checkStop() throws(SyncError) {
     if shouldStop() { throw SyncError(.stopped, "the sync was stopped") }

@@ -152,20 +152,23 @@ extension SyncManager {
   }
 
   private func perform(_ context: SyncContext) async throws(SyncError) {
-    let target: SyncTarget
-    do {
-      target = try SyncTarget(stored: context.state.target, type: context.state.type)
-    } catch {
-      throw SyncError(.definition, "the target cannot be used: \(error)")
+    let target = try context.state.syncTarget()
+    switch (target, context.state.type) {
+    case (_, .syncDown): try await SyncDownTask.run(down(target), context)
+    case (.syncUp(let target), .syncUp): try await up(target, context)
+    case (.custom(let target), .syncUp): try await up(target, context)
+    case (_, .syncUp):
+      throw SyncError(.definition, "the target of this sync up is one of a sync down")
     }
-    switch target {
-    case .syncUp(let target): try await up(target, context)
-    default:
-      guard let down = target.down else {
-        throw SyncError(.notYet, "this kind of sync down is not there yet")
-      }
-      try await SyncDownTask.run(down, context)
+  }
+
+  /// How to fetch from a target.
+  func down(_ target: SyncTarget) throws(SyncError) -> any SyncDownTarget {
+    if let down = target.down { return down }
+    guard case .custom(let custom) = target else {
+      throw SyncError(.notYet, "this kind of sync down is not there yet")
     }
+    return CustomDown(target: try customTargets.syncDown(custom))
   }
 
   // MARK: stop and restart

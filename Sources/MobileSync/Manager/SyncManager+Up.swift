@@ -3,4 +3,10 @@ extension SyncManager {
   func up(_ target: SyncUpTarget, _ context: SyncContext) async throws(SyncError) {
     throw SyncError(.notYet, "a \(target.kind.rawValue) sync up is not there yet")
   }
+
+  /// Runs a sync up whose code is the embedding program's.
+  func up(_ target: CustomTarget, _ context: SyncContext) async throws(SyncError) {
+    _ = try customTargets.syncUp(target)
+    throw SyncError(.notYet, "a custom sync up is not there yet")
+  }
 }

@@ -15,6 +15,7 @@ public actor SyncManager {
 
   let store: Store
   let settings: SyncSettings
+  let customTargets: CustomTargets
   let login: @Sendable () async throws(OrgError) -> Session
   /// What the manager does with a sync that is to be run.
   var phase = Phase.accepting
@@ -22,8 +23,6 @@ public actor SyncManager {
   var active: [Int64: Work] = [:]
   /// The end of what was started last: the next waits for it.
   var last: Task<Void, Never>?
-  /// SOQL literals for `:name` in queries of syncs that are made.
-  var variables: [String: String] = [:]
 
   /// Whether syncs are taken.
   enum Phase {
@@ -41,22 +40,27 @@ public actor SyncManager {
   /// - Parameters:
   ///   - org: The org to sync with.
   ///   - username: The user as whom to act, where the credentials are for several.
+  ///   - settings: What to do beyond what the syncs say.
+  ///   - customTargets: The code of targets that are the program's own.
   public init(
-    store: sending Store, org: Org, username: String? = nil, settings: SyncSettings = SyncSettings()
+    store: sending Store, org: Org, username: String? = nil,
+    settings: SyncSettings = SyncSettings(), customTargets: CustomTargets = CustomTargets()
   ) async throws(SyncError) {
-    try await self.init(store: store, settings: settings) { () async throws(OrgError) in
-      try await org.session(username: username)
+    try await self.init(store: store, settings: settings, customTargets: customTargets) {
+      () async throws(OrgError) in try await org.session(username: username)
     }
   }
 
   /// Takes over a store; `login` gives the session of its user.
   package init(
-    store: sending Store, settings: SyncSettings,
+    store: sending Store, settings: SyncSettings = SyncSettings(),
+    customTargets: CustomTargets = CustomTargets(),
     login: @escaping @Sendable () async throws(OrgError) -> Session
   ) async throws(SyncError) {
     thread = ActorThread(name: "sync")
     self.store = store
     self.settings = settings
+    self.customTargets = customTargets
     self.login = login
     try setUp()
   }
@@ -72,6 +76,14 @@ public actor SyncManager {
   /// Works on the store; no sync writes meanwhile.
   public func withStore<T: Sendable>(_ body: @Sendable (Store) throws -> T) rethrows -> T {
     try body(store)
+  }
+
+  /// Stops, waits for what runs, and closes the store; the manager is of no more use.
+  public func close() async throws(SyncError) {
+    stop()
+    await last?.value
+    phase = .stopped
+    try SyncError.inStore { () throws(StoreError) in try store.close() }
   }
 
   // MARK: syncs
@@ -104,7 +116,7 @@ public actor SyncManager {
         fix: "give it another name", syncName: syncName)
     }
     let state = SyncState(
-      type: type, name: syncName, target: try target.stored(variables: variables),
+      type: type, name: syncName, target: try target.stored(variables: settings.variables),
       options: options.json, soupName: soupName)
     return try SyncsSoup.save(state, in: store)
   }

@@ -13,6 +13,9 @@ public struct SyncSettings: Sendable, Hashable {
   /// not take our own write for somebody else's.
   public var refreshesDates: Bool
 
+  /// SOQL literals for `:name` in the queries of syncs that are made; a device knows nothing of them.
+  public var variables: [String: String] = [:]
+
   /// Settings; the defaults are those of a pipeline.
   public init(
     overlapSeconds: Int = 300, maxDeletesPercent: Int = 10, minimumDeletes: Int = 10,

@@ -10,6 +10,27 @@ public struct CustomTarget: Sendable, Hashable {
   /// The target as the file has it.
   package var json: JSONValue
 
+  /// A target made in code.
+  ///
+  /// - Parameters:
+  ///   - iOSImpl: The class by which the target is found, on iOS.
+  ///   - androidImpl: The class by which the target is found, on Android.
+  ///   - json: The JSON text of an object with whatever else the target needs.
+  public init(iOSImpl: String? = nil, androidImpl: String? = nil, json: String = "{}") throws {
+    let value = try JSONValue(parsing: json)
+    guard var object = value.object, iOSImpl != nil || androidImpl != nil else {
+      throw SyncError(
+        .definition, "a custom target is a JSON object with the class that runs it",
+        fix: "give iOSImpl or androidImpl, and an object")
+    }
+    object["type"] = "custom"
+    object["iOSImpl"] = iOSImpl.map(JSONValue.string)
+    object["androidImpl"] = androidImpl.map(JSONValue.string)
+    self.iOSImpl = iOSImpl
+    self.androidImpl = androidImpl
+    self.json = .object(object)
+  }
+
   init?(_ node: JSONNode, _ reader: ConfigurationReader) {
     let ios = node["iOSImpl"].flatMap(reader.string)
     let android = node["androidImpl"].flatMap(reader.string)

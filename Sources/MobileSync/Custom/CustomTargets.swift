@@ -1,0 +1,57 @@
+/// The custom targets of an embedding program, by the class names in its configuration.
+public struct CustomTargets: Sendable {
+  /// Makes a sync down target of its configuration, the JSON text that `syncs_soup` keeps.
+  public typealias SyncDownMaker = @Sendable (_ json: String) throws -> any CustomSyncDownTarget
+  /// Makes a sync up target of its configuration, the JSON text that `syncs_soup` keeps.
+  public typealias SyncUpMaker = @Sendable (_ json: String) throws -> any CustomSyncUpTarget
+
+  private var downs: [String: SyncDownMaker] = [:]
+  private var ups: [String: SyncUpMaker] = [:]
+
+  /// None.
+  public init() {}
+
+  /// Adds the code for a sync down whose `androidImpl` or `iOSImpl` is this class.
+  public mutating func add(_ className: String, syncDown make: @escaping SyncDownMaker) {
+    downs[className] = make
+  }
+
+  /// Adds the code for a sync up whose `androidImpl` or `iOSImpl` is this class.
+  public mutating func add(_ className: String, syncUp make: @escaping SyncUpMaker) {
+    ups[className] = make
+  }
+
+  func syncDown(_ target: CustomTarget) throws(SyncError) -> any CustomSyncDownTarget {
+    try Self.make(target, downs, "sync down")
+  }
+
+  func syncUp(_ target: CustomTarget) throws(SyncError) -> any CustomSyncUpTarget {
+    try Self.make(target, ups, "sync up")
+  }
+
+  private static func make<T>(
+    _ target: CustomTarget, _ makers: [String: @Sendable (String) throws -> T], _ kind: String
+  ) throws(SyncError) -> T {
+    let names = [target.androidImpl, target.iOSImpl].compactMap(\.self)
+    guard let make = names.compactMap({ makers[$0] }).first else {
+      throw SyncError(
+        .definition,
+        "no code for the custom \(kind) target \(names.joined(separator: ", ")) is there",
+        fix: "give it to the sync manager by this class name")
+    }
+    do {
+      return try make(target.json.text)
+    } catch {
+      throw SyncError.custom(error)
+    }
+  }
+}
+
+extension SyncError {
+  /// What the code of a custom target threw.
+  static func custom(_ error: any Error) -> SyncError {
+    if let error = error as? SyncError { return error }
+    if error is CancellationError { return SyncError(.cancelled, "the sync was cancelled") }
+    return SyncError(.target, "the custom target failed: \(error)")
+  }
+}

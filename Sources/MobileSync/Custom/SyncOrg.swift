@@ -1,0 +1,33 @@
+import Salesforce
+
+/// The org as a custom target may ask it, in the session of the store's user.
+public struct SyncOrg: Sendable {
+  private let login: @Sendable () async throws(OrgError) -> Session
+
+  init(_ login: @escaping @Sendable () async throws(OrgError) -> Session) { self.login = login }
+
+  /// Sends a request and answers the body of its answer.
+  ///
+  /// An expired session is renewed; a read that fails on the way is repeated. What is no success is an
+  /// error, which has the org's `status` and `errorCode`.
+  ///
+  /// - Parameters:
+  ///   - method: `GET`, `POST`, `PATCH` or `DELETE`.
+  ///   - resource: Such as `sobjects/Account`, below the version's data resources; with a leading slash
+  ///     a path of the org.
+  ///   - query: Names and values, which are encoded here.
+  ///   - body: JSON text.
+  public func send(
+    _ method: String, _ resource: String, query: [(name: String, value: String)] = [],
+    body: String? = nil
+  ) async throws(SyncError) -> String {
+    do throws(OrgError) {
+      let session = try await login()
+      let bytes = try await session.bytes(
+        method, resource, query: query, body: body.map { Array($0.utf8) })
+      return String(decoding: bytes, as: UTF8.self)
+    } catch {
+      throw SyncError(error)
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import JSON
+import SmartStore
+
+extension SyncManager {
+  /// Registers the soups of a configuration and answers the names of those that are new; a soup that
+  /// is there is left as it is.
+  @discardableResult
+  public func setUpStore(from config: StoreConfig) throws(SyncError) -> [String] {
+    try SyncError.inStore { () throws(StoreError) in try store.register(config) }
+  }
+
+  /// Makes the syncs of a configuration that are not there yet.
+  ///
+  /// A sync whose name is there is left as it is, with its cursor, even where its definition differs:
+  /// the answer names it, and `replacing` says otherwise. Of two syncs of one name the first counts.
+  @discardableResult
+  public func setUpSyncs(
+    from config: SyncsConfig, replacing: SyncReplacement = .none
+  ) throws(SyncError) -> SyncsSetUp {
+    var result = SyncsSetUp()
+    do {
+      try store.transaction {
+        for sync in config.syncs { try setUp(sync, replacing, &result) }
+      }
+    } catch let error as SyncError {
+      throw error
+    } catch {
+      throw SyncError(.store, "\(error)")
+    }
+    return result
+  }
+
+  private func setUp(
+    _ sync: SyncDefinition, _ replacing: SyncReplacement, _ result: inout SyncsSetUp
+  ) throws(SyncError) {
+    let name = sync.syncName
+    var state: SyncState
+    do throws(SyncError) { state = try sync.newState(variables: settings.variables) } catch {
+      throw error.of(name)
+    }
+    guard let existing = try syncStatus(named: name) else {
+      _ = try SyncsSoup.save(state, in: store)
+      return result.created.append(name)
+    }
+    guard !existing.hasDefinition(of: state) else { return result.kept.append(name) }
+    let isOfThisConfig = result.created.contains(name) || result.replaced.contains(name)
+    guard replacing.includes(name), !isOfThisConfig else {
+      return result.differing.append(name)
+    }
+    guard active[existing.id] == nil else {
+      throw SyncError(
+        .running, "sync \(existing.id) is still running", fix: "wait for its end", syncName: name)
+    }
+    state.id = existing.id
+    try SyncsSoup.update(state, in: store)
+    result.replaced.append(name)
+  }
+}
+
+extension SyncState {
+  /// Says whether two syncs do the same, whoever stored them.
+  ///
+  /// A device writes the names of the SDK's own classes beside what they mean.
+  package func hasDefinition(of other: SyncState) -> Bool {
+    type == other.type && soupName == other.soupName
+      && SyncOptions(stored: options) == SyncOptions(stored: other.options)
+      && target(withoutClasses: self) == target(withoutClasses: other)
+  }
+
+  private func target(withoutClasses state: SyncState) -> JSONValue {
+    guard let target = try? state.syncTarget(), let stored = try? target.stored(),
+      var object = stored.object
+    else { return state.target }
+    if case .custom = target { return state.target }
+    if case .syncUp(let up) = target { object["kind"] = .string(up.kind.rawValue) }
+    object["iOSImpl"] = nil
+    object["androidImpl"] = nil
+    return .object(object)
+  }
+}

@@ -1,0 +1,124 @@
+import Salesforce
+import SmartStore
+import System
+
+/// The sync managers of a program: one for each user and store, however often it is asked for.
+public actor SyncManagers {
+  private let directory: String
+  private let platform: Platform
+  private let org: Org
+  private let settings: SyncSettings
+  private let customTargets: CustomTargets
+  private var managers: [String: Task<Result<SyncManager, SyncError>, Never>] = [:]
+
+  /// Managers of stores below a directory.
+  ///
+  /// - Parameters:
+  ///   - directory: Where the stores are, at the paths that an app has below its own directory.
+  ///   - platform: The layout of stores that are made.
+  ///   - org: The org to sync with.
+  ///   - settings: What to do beyond what the syncs say.
+  ///   - customTargets: The code of targets that are the program's own.
+  public init(
+    directory: String, platform: Platform, org: Org, settings: SyncSettings = SyncSettings(),
+    customTargets: CustomTargets = CustomTargets()
+  ) {
+    self.directory = directory
+    self.platform = platform
+    self.org = org
+    self.settings = settings
+    self.customTargets = customTargets
+  }
+
+  /// The manager of a user's store, which is made where it is missing.
+  ///
+  /// - Parameters:
+  ///   - username: The user; nil for the one that the credentials are for.
+  ///   - storeName: The store; the user's default one unless named.
+  public func manager(
+    username: String? = nil, storeName: String = StoreLocation.defaultStoreName
+  ) async throws(SyncError) -> SyncManager {
+    let user = try await self.user(username)
+    let location = StoreLocation(platform, storeName: storeName, user: user)
+    return try await manager(at: "\(directory)/\(location.path)", user, username)
+  }
+
+  /// The manager of a store that belongs to all users, syncing as one of them.
+  public func globalManager(
+    username: String? = nil, storeName: String = StoreLocation.defaultStoreName
+  ) async throws(SyncError) -> SyncManager {
+    let user = try await self.user(username)
+    let location = StoreLocation(platform, storeName: storeName)
+    return try await manager(at: "\(directory)/\(location.path)", user, username)
+  }
+
+  /// The manager of a store file, wherever it is; an existing store keeps its platform.
+  public func manager(
+    storeAt path: String, username: String? = nil
+  ) async throws(SyncError) -> SyncManager {
+    try await manager(at: path, user(username), username)
+  }
+
+  /// Closes all managers; the next who asks gets new ones.
+  public func close() async throws(SyncError) {
+    let all = managers.values
+    managers = [:]
+    for task in all {
+      if case .success(let manager) = await task.value { try await manager.close() }
+    }
+  }
+
+  private func user(_ username: String?) async throws(SyncError) -> StoreLocation.User {
+    let org = self.org
+    let session = try await SyncError.inOrg { () async throws(OrgError) in
+      try await org.session(username: username)
+    }
+    return StoreLocation.User(
+      organizationID: session.identity.organizationID, userID: session.identity.userID)
+  }
+
+  private func manager(
+    at path: String, _ user: StoreLocation.User, _ username: String?
+  ) async throws(SyncError) -> SyncManager {
+    let key = "\(user.organizationID)/\(user.userID):\(path)"
+    let task =
+      managers[key]
+      ?? Task { [platform, org, settings, customTargets] in
+        do throws(SyncError) {
+          let manager = try await SyncManager(
+            storeAt: path, platform: platform, settings: settings, customTargets: customTargets
+          ) { () async throws(OrgError) in try await org.session(username: username) }
+          return .success(manager)
+        } catch {
+          return .failure(error)
+        }
+      }
+    managers[key] = task
+    let result = await task.value
+    if case .failure = result, managers[key] == task { managers[key] = nil }
+    return try result.get()
+  }
+}
+
+extension SyncManager {
+  /// Opens the store of a file, or makes it with its directories, and takes it over.
+  package init(
+    storeAt path: String, platform: Platform, settings: SyncSettings = SyncSettings(),
+    customTargets: CustomTargets = CustomTargets(),
+    login: @escaping @Sendable () async throws(OrgError) -> Session
+  ) async throws(SyncError) {
+    if !Files.exists(path), let directory = Files.parent(of: path) {
+      do throws(SystemError) {
+        if !Files.isDirectory(directory) { try Files.makeDirectory(directory) }
+      } catch {
+        throw SyncError(.store, error.description)
+      }
+    }
+    let store = try SyncError.inStore { () throws(StoreError) in
+      Files.exists(path)
+        ? try Store(opening: path) : try Store(creating: path, platform: platform)
+    }
+    try await self.init(
+      store: store, settings: settings, customTargets: customTargets, login: login)
+  }
+}

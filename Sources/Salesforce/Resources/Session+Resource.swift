@@ -1,0 +1,16 @@
+import HTTP
+
+extension Session {
+  /// Asks for any resource and answers its bytes; a path without a leading slash is one of this
+  /// version's data resources.
+  package func bytes(
+    _ method: String, _ resource: String, query: [(name: String, value: String)] = [],
+    body: [UInt8]? = nil
+  ) async throws(OrgError) -> [UInt8] {
+    var address = resource.hasPrefix("/") ? resource : path(resource)
+    if !query.isEmpty { address += "?" + HTTPQuery.string(query.map { ($0.name, $0.value) }) }
+    var call = OrgCall(.other, method, address, body: body)
+    call.expectsJSON = false
+    return try await send(call).body
+  }
+}
