@@ -17,46 +17,20 @@ struct OrgRecords {
   func read(
     _ sobject: String, ids: [String], fields: [String]
   ) async throws -> [String: JSONObject] {
-    var found: [String: JSONObject] = [:]
-    for start in stride(from: 0, to: ids.count, by: Session.retrieveLimit) {
-      let part = Array(ids[start..<min(start + Session.retrieveLimit, ids.count)])
-      let bytes = try await session.retrieve(sobject, ids: part, fields: fields)
-      let records: [JSONValue]
-      do {
-        records = try JSONValue(parsing: bytes).array ?? []
-      } catch {
-        throw OrgError(
-          .nonsense, message: "the retrieved records are not JSON", request: "retrieve \(sobject)")
-      }
-      for record in records {
-        guard let object = record.object, let id = object["Id"]?.string,
-          let long = RecordID(id)?.text18
-        else { continue }
-        found[long] = object
-      }
-    }
-    return found
+    try await session.records(sobject, ids: ids, fields: fields)
   }
 
   /// What became of records that do not read: asked of the recycle bin as the integration user.
   func prove(_ sobject: String, absent ids: [String]) async throws -> [String: ServerRecord] {
-    var states = Dictionary(ids.map { ($0, ServerRecord.hidden) }, uniquingKeysWith: { $1 })
-    guard let integration, !ids.isEmpty else { return states }
-    let describe = try await integration.describe(sobject)
-    let merges = describe.field("MasterRecordId") != nil
-    let columns = merges ? "Id, IsDeleted, MasterRecordId" : "Id, IsDeleted"
-    for start in stride(from: 0, to: ids.count, by: 200) {
-      let part = ids[start..<min(start + 200, ids.count)]
-      // Ids are proved to be ids before they come here: letters and digits only.
-      let list = part.map { "'\($0)'" }.joined(separator: ",")
-      let soql = "SELECT \(columns) FROM \(describe.name) WHERE Id IN (\(list))"
-      for record in try await integration.queryAllRecords(soql, all: true) {
-        guard let id = record["Id"]?.string.flatMap({ RecordID($0)?.text18 }) else { continue }
-        guard record["IsDeleted"]?.bool == true else { continue }
-        let master = record["MasterRecordId"]?.string.flatMap { RecordID($0)?.text18 }
-        states[id] = master.map { .merged(into: $0) } ?? .deleted
+    guard let integration, !ids.isEmpty else {
+      return Dictionary(ids.map { ($0, .hidden) }, uniquingKeysWith: { $1 })
+    }
+    return try await integration.fates(of: ids, sobject).mapValues { fate in
+      switch fate {
+      case .deleted: .deleted
+      case .merged(let id): .merged(into: id)
+      case .unproved: .hidden
       }
     }
-    return states
   }
 }

@@ -156,7 +156,9 @@ extension Reconciler {
         let canSplit = batch.sends.count > 1 && error.kind != .notFound
         guard canSplit, error.kind != .permission else {
           return batch.sends.map {
-            ($0, .refused(code: error.code, message: error.message, fields: error.fields))
+            let refusal = RowRefusal(
+              code: error.code, message: error.message, fields: error.fields)
+            return ($0, .refused(refusal))
           }
         }
       }
@@ -216,22 +218,22 @@ extension Reconciler {
       if redone.insert(send.edit.id).inserted { return .left }
       try state.settle(send.edit.id, run: run.id, Settlement(.conflict, send.expected.detail))
       return .refused
-    case .absent(let code, let message):
-      try state.finish(operation, .rejected(code: code, message: message))
+    case .absent(let refusal):
+      try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
       if redone.insert(send.edit.id).inserted { return .left }
-      try refuse(send, code, message, [])
+      try refuse(send, refusal)
       return .refused
-    case .locked(let code, let message):
+    case .locked(let refusal):
       if !isLast {
         try state.finish(operation, .again)
         return .locked
       }
-      try state.finish(operation, .rejected(code: code, message: message))
-      try refuse(send, code, message, [])
+      try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
+      try refuse(send, refusal)
       return .refused
-    case .refused(let code, let message, let fields):
-      try state.finish(operation, .rejected(code: code, message: message))
-      try refuse(send, code, message, fields)
+    case .refused(let refusal):
+      try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
+      try refuse(send, refusal)
       return .refused
     case .unknown(let message):
       try state.finish(operation, .doubt)
@@ -242,13 +244,11 @@ extension Reconciler {
     }
   }
 
-  private func refuse(
-    _ send: PlannedSend, _ code: String?, _ message: String, _ fields: [String]
-  ) throws {
+  private func refuse(_ send: PlannedSend, _ refusal: RowRefusal) throws {
     var detail = send.expected.detail
-    detail.code = code
-    detail.message = message
-    detail.errorFields = fields
+    detail.code = refusal.code
+    detail.message = refusal.message
+    detail.errorFields = refusal.fields
     try state.settle(send.edit.id, run: run.id, Settlement(.failed, detail))
   }
 

@@ -16,6 +16,8 @@ package struct OrgCall: Sendable {
   package var isRead: Bool
   /// Whether the answer must be JSON.
   package var expectsJSON = true
+  /// Whether an answer that says no to what was asked is handed back instead of thrown.
+  var returnsRefusals = false
 
   /// A call; it is a read if its method is GET or HEAD, unless said otherwise.
   package init(

@@ -58,6 +58,9 @@ final class OrgConnection: Sendable {
         attempt += 1
         try await wait(decision, exchange, call, identity)
       case .fail(let kind, let isAmbiguous):
+        if call.returnsRefusals, kind.isRefusal, let response = exchange.response {
+          return response
+        }
         throw exchange.error(kind, call, isAmbiguous: isAmbiguous)
       }
     }

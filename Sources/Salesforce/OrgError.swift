@@ -26,6 +26,14 @@ package struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
     case cancelled
     /// It cannot work as configured.
     case configuration
+
+    /// Whether the org understood the request and said no to it.
+    package var isRefusal: Bool {
+      switch self {
+      case .refused, .notFound, .permission: true
+      default: false
+      }
+    }
   }
 
   /// What to make of it.

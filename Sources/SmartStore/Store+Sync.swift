@@ -10,27 +10,49 @@ extension Store {
     orderedBy path: String? = nil, _ body: (borrowing StoredElement) throws -> Void
   ) throws {
     let soup = try self.soup(soup)
-    let scanner = RecordScanner(paths: paths)
-    let spans = UnsafeMutableBufferPointer<JSONSpan>.allocate(capacity: paths.count)
-    spans.initialize(repeating: .missing)
-    defer { spans.deallocate() }
     let order = path.map { soup.expression(for: $0, on: platform) } ?? "id"
     let sql: SQL = """
       SELECT id, created, lastModified, soup FROM \(raw: soup.table)
       WHERE \(condition(filter, soup)) ORDER BY \(raw: order)
       """
-    try connection.rows(sql) { row in
-      let bytes = row.bytes(3)
-      do {
-        try scanner.scan(record: bytes, into: spans)
-      } catch {
-        throw StoreError.damaged(
-          path: self.path, reason: "\(soup.table) row \(row.integer(0)) is no JSON object")
+    try forEachElement(of: [sql], in: soup, paths, body)
+  }
+
+  /// Hands the elements of soup entry ids to `body`, in the order of the ids; ids without an element
+  /// are left out.
+  package func forEachElement(
+    of soupEntryIDs: [Int64], in soup: String, paths: [String] = [],
+    _ body: (borrowing StoredElement) throws -> Void
+  ) throws {
+    let soup = try self.soup(soup)
+    let queries = soupEntryIDs.lazy.map { id -> SQL in
+      "SELECT id, created, lastModified, soup FROM \(raw: soup.table) WHERE id = \(id)"
+    }
+    try forEachElement(of: queries, in: soup, paths, body)
+  }
+
+  private func forEachElement(
+    of queries: some Sequence<SQL>, in soup: Soup, _ paths: [String],
+    _ body: (borrowing StoredElement) throws -> Void
+  ) throws {
+    let scanner = RecordScanner(paths: paths)
+    let spans = UnsafeMutableBufferPointer<JSONSpan>.allocate(capacity: paths.count)
+    spans.initialize(repeating: .missing)
+    defer { spans.deallocate() }
+    for sql in queries {
+      try connection.rows(sql) { row in
+        let bytes = row.bytes(3)
+        do {
+          try scanner.scan(record: bytes, into: spans)
+        } catch {
+          throw StoreError.damaged(
+            path: self.path, reason: "\(soup.table) row \(row.integer(0)) is no JSON object")
+        }
+        try body(
+          StoredElement(
+            soupEntryID: row.integer(0), created: row.integer(1), lastModified: row.integer(2),
+            bytes: bytes, fields: UnsafeBufferPointer(spans)))
       }
-      try body(
-        StoredElement(
-          soupEntryID: row.integer(0), created: row.integer(1), lastModified: row.integer(2),
-          bytes: bytes, fields: UnsafeBufferPointer(spans)))
     }
   }
 

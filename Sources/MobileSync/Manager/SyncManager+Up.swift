@@ -1,7 +1,11 @@
 extension SyncManager {
   /// Runs a sync up by its kind.
   func up(_ target: SyncUpTarget, _ context: SyncContext) async throws(SyncError) {
-    throw SyncError(.notYet, "a \(target.kind.rawValue) sync up is not there yet")
+    switch target.kind {
+    case .collection, .batch, .single: try await SyncUpTask.run(target, context)
+    case .parentChildren, .custom:
+      throw SyncError(.notYet, "a \(target.kind.rawValue) sync up is not there yet")
+    }
   }
 
   /// Runs a sync up whose code is the embedding program's.

@@ -14,6 +14,8 @@ public struct SyncReport: Sendable, Hashable {
       case left(MergeReason)
       /// The org refused the change, in its code and words; the element keeps it and the error.
       case failed(code: String, message: String)
+      /// It was sent and no answer came back; it is searched for and not sent blindly again.
+      case inDoubt(String)
     }
 
     /// The soup.

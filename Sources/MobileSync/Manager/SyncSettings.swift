@@ -12,6 +12,9 @@ public struct SyncSettings: Sendable, Hashable {
   /// Whether a record's modification date is fetched after it was sent, so that the next sync up does
   /// not take our own write for somebody else's.
   public var refreshesDates: Bool
+  /// How long, in seconds, a new record whose answer was lost is not sent again because it was not
+  /// found in the org: the request may still be under way.
+  public var quietWindowSeconds: Int
 
   /// SOQL literals for `:name` in the queries of syncs that are made; a device knows nothing of them.
   public var variables: [String: String] = [:]
@@ -19,11 +22,12 @@ public struct SyncSettings: Sendable, Hashable {
   /// Settings; the defaults are those of a pipeline.
   public init(
     overlapSeconds: Int = 300, maxDeletesPercent: Int = 10, minimumDeletes: Int = 10,
-    refreshesDates: Bool = true
+    refreshesDates: Bool = true, quietWindowSeconds: Int = 900
   ) {
     self.overlapSeconds = max(0, overlapSeconds)
     self.maxDeletesPercent = maxDeletesPercent
     self.minimumDeletes = minimumDeletes
     self.refreshesDates = refreshesDates
+    self.quietWindowSeconds = max(0, quietWindowSeconds)
   }
 }

@@ -23,6 +23,16 @@ public struct SyncUpTarget: Sendable, Hashable {
       case .single, .parentChildren, .custom: 1
       }
     }
+
+    /// The SDK's class; nil for the one that needs no name, and for an app's own.
+    var className: String? {
+      switch self {
+      case .collection, .custom: nil
+      case .batch: "BatchSyncUpTarget"
+      case .single: "SyncUpTarget"
+      case .parentChildren: "ParentChildrenSyncUpTarget"
+      }
+    }
   }
 
   /// The kind of request.
@@ -56,6 +66,11 @@ public struct SyncUpTarget: Sendable, Hashable {
     self.externalIdFieldName = externalIdFieldName
     self.maxBatchSize = min(maxBatchSize ?? kind.mostRecords, kind.mostRecords)
     self.fields = fields
+    // A stored target tells its kind by its classes alone.
+    if fields.iOSImpl == nil, fields.androidImpl == nil, let name = kind.className {
+      self.fields.iOSImpl = "SF" + name
+      self.fields.androidImpl = "com.salesforce.androidsdk.mobilesync.target." + name
+    }
   }
 
   /// The field that identifies a record.

@@ -1,5 +1,6 @@
 import HTTP
 import JSON
+import System
 
 /// One request inside a composite one.
 package struct CompositeRequest: Sendable {
@@ -24,6 +25,15 @@ package struct CompositeRequest: Sendable {
     self.referenceId = referenceId
     self.body = body
     self.headers = headers
+  }
+
+  /// A request that holds only while its record was not modified after a moment, to the second.
+  package init(
+    method: String, url: String, referenceId: String, body: [UInt8]?, unmodifiedSince: Int64?
+  ) {
+    self.init(
+      method: method, url: url, referenceId: referenceId, body: body,
+      headers: unmodifiedSince.map { [("If-Unmodified-Since", Dates.http($0))] } ?? [])
   }
 }
 

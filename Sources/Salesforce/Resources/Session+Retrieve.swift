@@ -35,6 +35,28 @@ extension Session {
     return body
   }
 
+  /// The records of any number of ids, by their 18 characters; those that do not read are missing.
+  package func records(
+    _ sObject: String, ids: [String], fields: [String]
+  ) async throws(OrgError) -> [String: JSONObject] {
+    var found: [String: JSONObject] = [:]
+    for start in stride(from: 0, to: ids.count, by: Self.retrieveLimit) {
+      let part = Array(ids[start..<min(start + Self.retrieveLimit, ids.count)])
+      let bytes = try await retrieve(sObject, ids: part, fields: fields)
+      guard let records = (try? JSONValue(parsing: bytes))?.array else {
+        throw OrgError(
+          .nonsense, message: "the retrieved records are not JSON", request: "retrieve \(sObject)")
+      }
+      for record in records {
+        guard let object = record.object, let id = object["Id"]?.string,
+          let long = RecordID(id)?.text18
+        else { continue }
+        found[long] = object
+      }
+    }
+    return found
+  }
+
   static func firstByte(_ body: [UInt8]) -> UInt8? { body.first { $0 > 0x20 } }
   static func lastByte(_ body: [UInt8]) -> UInt8? { body.last { $0 > 0x20 } }
 }

@@ -1,0 +1,277 @@
+import JSON
+import Salesforce
+import System
+
+/// Runs a sync up on a live store.
+package enum SyncUpTask {
+  /// Sends the local changes of a soup: in collections, composites, or one by one.
+  package nonisolated(nonsending) static func run(
+    _ target: SyncUpTarget, _ context: SyncContext
+  ) async throws(SyncError) {
+    try await SyncUpRun(target, context).run()
+  }
+}
+
+/// One run of a sync up.
+///
+/// Changes are read one by one in the order of their rows, decided, and gathered into batches. Each
+/// answer of the org is in the store before the next request is made.
+final class SyncUpRun {
+  let target: SyncUpTarget
+  let context: SyncContext
+  let elements: UpElements
+  var bodies: UpBodies
+  /// What is to go with the next request.
+  private var batch: [UpSend] = []
+  private var idsOfBatch: Set<String> = []
+  /// What was settled without a request since the last commit.
+  private var settled: [UpSettled] = []
+  /// Records that were dealt with and not counted yet.
+  private var steps = 0
+  private var done = 0
+  /// Records that were sent, and whose dates are to be read.
+  var unread: [SentRecord] = []
+
+  /// The org's clock at its last answer to a write.
+  private var answered: Int64?
+
+  /// A record that was sent.
+  struct SentRecord: Sendable {
+    var soupEntryID: Int64
+    var objectType: String
+    var id: String
+    /// The org's clock when the answer was there: a later modification is somebody else's.
+    var answered: Int64?
+  }
+
+  init(_ target: SyncUpTarget, _ context: SyncContext) {
+    self.target = target
+    self.context = context
+    elements = UpElements(store: context.store, soupName: context.soupName, target: target)
+    bodies = UpBodies(target, context.options)
+  }
+
+  nonisolated(nonsending) func run() async throws(SyncError) {
+    let ids = try elements.dirtyIDs()
+    try context.update { $0.totalSize = ids.count }
+    if ids.isEmpty { return }
+    // Only what leaves changed records alone has to ask the org before it sends.
+    let window = context.options.mergeMode == .leaveIfChanged ? Session.retrieveLimit : ids.count
+    for start in stride(from: 0, to: ids.count, by: window) {
+      let part = Array(ids[start..<min(start + window, ids.count)])
+      let server = try await serverStates(of: part)
+      for id in part {
+        try context.checkStop()
+        try await take(id, server)
+      }
+    }
+    try await flush()
+    try await readDates()
+  }
+
+  // MARK: one record
+
+  private nonisolated(nonsending) func take(
+    _ id: Int64, _ server: [Int64: ServerState]
+  ) async throws(SyncError) {
+    steps += 1
+    // Removed by the app since the run began.
+    guard let record = try elements.read(id) else { return }
+    let operation = record.operation
+    let decision = MergeDecision.decide(
+      operation, local: record.modificationDate, server: server[id] ?? .unknown,
+      mode: context.options.mergeMode)
+    switch decision {
+    case .nothing: break
+    case .dropLocally, .alreadyDeleted: settle(record, operation, .removed)
+    case .leave(let reason): settle(record, operation, .left(reason))
+    case .recreate: try await add(bodies.send(record, .create, isRecreated: true))
+    case .send:
+      if operation != .create, record.serverID == nil {
+        settle(record, operation, Self.noID(target.kind))
+        break
+      }
+      var send = try bodies.send(record, operation)
+      send.unmodifiedSince = condition(operation, server[id])
+      try await add(send)
+    }
+    if settled.count >= Session.collectionLimit { try await flush() }
+  }
+
+  /// The moment that closes the window between check and write, where the request can bear it.
+  private func condition(_ operation: SyncOperation, _ server: ServerState?) -> Int64? {
+    guard target.kind == .batch || target.kind == .single, operation == .update,
+      context.options.mergeMode == .leaveIfChanged,
+      target.modificationDateFieldName == "LastModifiedDate", case .alive(let date?)? = server
+    else { return nil }
+    return date.milliseconds
+  }
+
+  private func settle(_ record: UpRecord, _ operation: SyncOperation, _ end: UpSettled.End) {
+    settled.append(UpSettled(record: record, operation: operation, end: end))
+  }
+
+  /// What an org says of an update or a delete that names no record.
+  private static func noID(_ kind: SyncUpTarget.Kind) -> UpSettled.End {
+    let code = "MISSING_ARGUMENT"
+    let message = "Id not specified in an update call"
+    let key = kind == .collection ? "statusCode" : "errorCode"
+    let error: JSONValue = [key: .string(code), "message": .string(message), "fields": []]
+    let shaped: JSONValue = kind == .single ? [error] : error
+    return .failed(code: code, message: message, error: shaped.text)
+  }
+
+  private nonisolated(nonsending) func add(_ send: UpSend) async throws(SyncError) {
+    // An org refuses two changes of one record in one request.
+    if let id = send.record.serverID, idsOfBatch.contains(id) { try await flush() }
+    batch.append(send)
+    if let id = send.record.serverID { idsOfBatch.insert(id) }
+    if batch.count >= max(1, target.maxBatchSize) { try await flush() }
+  }
+
+  // MARK: one batch
+
+  private nonisolated(nonsending) func flush() async throws(SyncError) {
+    let sends = batch
+    batch = []
+    idsOfBatch = []
+    try commit(settled)
+    settled = []
+    var missing: [Missing] = []
+    for request in UpRequest.requests(sends, target) {
+      missing += try await exchange(request)
+    }
+    try await settle(missing)
+    try advance()
+    if unread.count >= Session.collectionLimit { try await readDates() }
+  }
+
+  /// Tells of each record that was dealt with; the end of the run tells of the last one.
+  private func advance() throws(SyncError) {
+    while steps > 0 {
+      steps -= 1
+      done += 1
+      if done < context.state.totalSize {
+        try context.update { $0.progress = 100 * self.done / $0.totalSize }
+      }
+    }
+  }
+
+  /// An update of a record that the org says is not there.
+  struct Missing: Sendable {
+    var send: UpSend
+    var refusal: RowRefusal
+  }
+
+  /// Sends a request and enters what the org said; answers the updates whose records are not there.
+  private nonisolated(nonsending) func exchange(
+    _ request: UpRequest
+  ) async throws(SyncError) -> [Missing] {
+    try context.checkStop()
+    let answers = try await carry(request)
+    var missing: [Missing] = []
+    var entered: [UpSettled] = []
+    for (send, answer) in zip(request.sends, answers) {
+      if case .absent(let refusal) = answer, send.action == .update, !send.isRecreated,
+        context.options.mergeMode == .overwrite
+      {
+        missing.append(Missing(send: send, refusal: refusal))
+      } else {
+        entered.append(
+          UpSettled(
+            record: send.record, operation: send.record.operation, end: end(of: answer, to: send),
+            isRecreated: send.isRecreated))
+      }
+    }
+    try commit(entered)
+    return missing
+  }
+
+  private nonisolated(nonsending) func carry(
+    _ request: UpRequest
+  ) async throws(SyncError) -> [RowAnswer] {
+    let session = try await context.session()
+    do throws(OrgError) {
+      let answers = try await request.send(session)
+      answered = session.serverDate
+      return answers
+    } catch {
+      throw SyncError(error)
+    }
+  }
+
+  /// What an answer means for an element.
+  private func end(of answer: RowAnswer, to send: UpSend) -> UpSettled.End {
+    switch answer {
+    case .done(let id, _): send.action == .delete ? .deleted : .sent(id: id)
+    case .changed: .left(.changedOnServer)
+    case .absent where send.action == .delete: .removed
+    // The SDK's single target keeps no error then, the others do.
+    case .absent where send.action == .update && target.kind == .single:
+      .left(.deletedOnServer)
+    case .absent(let refusal), .locked(let refusal), .refused(let refusal):
+      .failed(code: refusal.code ?? "", message: refusal.message, error: refusal.raw)
+    case .unknown(let words): .inDoubt(words)
+    }
+  }
+
+  /// Makes records anew that are proved to be deleted; the others keep the org's answer.
+  private nonisolated(nonsending) func settle(_ missing: [Missing]) async throws(SyncError) {
+    guard !missing.isEmpty else { return }
+    let fates = try await fates(of: missing)
+    var again: [UpSend] = []
+    var refused: [UpSettled] = []
+    for one in missing {
+      let record = one.send.record
+      if fates[record.soupEntryID] == .deleted {
+        again.append(try bodies.send(record, .create, isRecreated: true))
+        continue
+      }
+      var message = one.refusal.message
+      if case .merged(let id)? = fates[record.soupEntryID] {
+        message += "; the record was merged into \(id)"
+      }
+      refused.append(
+        UpSettled(
+          record: record, operation: .update,
+          end: .failed(code: one.refusal.code ?? "", message: message, error: one.refusal.raw)))
+    }
+    try commit(refused)
+    for request in UpRequest.requests(again, target) { _ = try await exchange(request) }
+  }
+
+  // MARK: entering
+
+  private func commit(_ settled: [UpSettled]) throws(SyncError) {
+    if settled.isEmpty { return }
+    try elements.commit(settled)
+    for one in settled { note(one) }
+  }
+
+  /// Puts a change into the report, and a sent one among those whose dates are to be read.
+  private func note(_ one: UpSettled) {
+    let record = one.record
+    var id = record.id
+    let outcome: SyncReport.Record.Outcome
+    switch one.end {
+    case .sent(let newID):
+      id = newID ?? id
+      outcome = one.isRecreated ? .recreated : .sent
+      if let id {
+        unread.append(
+          SentRecord(
+            soupEntryID: record.soupEntryID, objectType: record.objectType, id: id,
+            answered: answered))
+      }
+    case .deleted: outcome = .sent
+    case .removed: outcome = .removed
+    case .failed(let code, let message, _): outcome = .failed(code: code, message: message)
+    case .left(let reason): outcome = .left(reason)
+    case .inDoubt(let words): outcome = .inDoubt(words)
+    }
+    context.report.records.append(
+      SyncReport.Record(
+        soupName: context.soupName, soupEntryID: record.soupEntryID, id: id,
+        operation: one.operation, outcome: outcome))
+  }
+}

@@ -1,0 +1,146 @@
+import JSON
+import SmartStore
+
+/// What became of a local change, as its element has to show it.
+struct UpSettled: Sendable {
+  /// What became of a change.
+  enum End: Sendable, Hashable {
+    /// The org did it; the id that the record has now.
+    case sent(id: String?)
+    /// The org deleted the record: the element leaves the store.
+    case deleted
+    /// The record was gone already, or never there: the element leaves the store.
+    case removed
+    /// The org said no; the text is kept in the element where there is one.
+    case failed(code: String, message: String, error: String?)
+    /// The change stays as it is.
+    case left(SyncReport.MergeReason)
+    /// It is not known whether the org did it.
+    case inDoubt(String)
+  }
+
+  let record: UpRecord
+  let operation: SyncOperation
+  let end: End
+  var isRecreated = false
+}
+
+/// The elements of a sync up: which are dirty, and how they look afterwards.
+struct UpElements {
+  let store: Store
+  let soupName: String
+  let target: SyncUpTarget
+
+  /// The rows that have local changes, in their numeric order.
+  func dirtyIDs() throws(SyncError) -> [Int64] {
+    try Self.mapping {
+      var ids: [Int64] = []
+      try store.forEachValue(of: StoreField.soupEntryID, in: soupName, .dirty) { id, _ in
+        ids.append(id)
+      }
+      return ids.sorted()
+    }
+  }
+
+  /// Hands the elements of rows to `body`, one after the other; rows that are gone are left out.
+  func forEach(_ ids: [Int64], _ body: (UpRecord) throws -> Void) throws(SyncError) {
+    try Self.mapping {
+      try store.forEachElement(of: ids, in: soupName, paths: UpRecord.paths(target)) {
+        try body(UpRecord($0))
+      }
+    }
+  }
+
+  /// The element of a row as it is now; nil when it is gone.
+  func read(_ id: Int64) throws(SyncError) -> UpRecord? {
+    var record: UpRecord?
+    try forEach([id]) { record = $0 }
+    return record
+  }
+
+  /// Enters what became of changes, all of them or none.
+  ///
+  /// An element that is not what was sent was edited while the request was on its way: that edit
+  /// stays, and stays to be sent.
+  func commit(
+    _ settled: [UpSettled], also body: () throws -> Void = {}
+  ) throws(SyncError) {
+    try Self.mapping {
+      try store.transaction {
+        for one in settled { try enter(one) }
+        try body()
+      }
+    }
+  }
+
+  private func enter(_ one: UpSettled) throws {
+    // Gone meanwhile: the app has removed it, and nothing is to be kept.
+    guard let now = try read(one.record.soupEntryID) else { return }
+    let isEdited = now.bytes != one.record.bytes
+    switch one.end {
+    case .deleted, .removed:
+      if !isEdited || now.state.isDeleted {
+        try store.remove([now.soupEntryID], from: soupName)
+      }
+    case .sent(let id): try save(now, id: id, isEdited: isEdited)
+    case .failed(_, _, let error?) where !isEdited:
+      var object = try self.object(now)
+      object[LocalFields.lastError] = .string(error)
+      try save(object)
+    case .failed, .left, .inDoubt: break
+    }
+  }
+
+  /// A sent element: the server's id, clean unless it was edited meanwhile.
+  private func save(_ now: UpRecord, id: String?, isEdited: Bool) throws {
+    var object = try self.object(now)
+    if let id { object[target.idFieldName] = .string(id) }
+    object[LocalFields.lastError] = nil
+    if !isEdited {
+      for name in [
+        LocalFields.local, LocalFields.created, LocalFields.updated, LocalFields.deleted,
+      ] {
+        object[name] = false
+      }
+    } else if now.state.isLocal {
+      // The server has the record now, so that the newer content is an update of it, or a delete.
+      object[LocalFields.created] = false
+      if !now.state.isDeleted { object[LocalFields.updated] = true }
+    }
+    try save(object)
+  }
+
+  /// Writes the modification dates that records have after they were sent.
+  func setDates(
+    _ dates: [(soupEntryID: Int64, id: String, date: String)]
+  ) throws(SyncError) {
+    try Self.mapping {
+      try store.transaction {
+        for (entryID, id, date) in dates {
+          guard let now = try read(entryID), now.id == id else { continue }
+          var object = try self.object(now)
+          object[target.modificationDateFieldName] = .string(date)
+          try save(object)
+        }
+      }
+    }
+  }
+
+  private func object(_ record: UpRecord) throws -> JSONObject {
+    try JSONValue(parsing: record.bytes).object ?? [:]
+  }
+
+  private func save(_ object: JSONObject) throws {
+    try store.upsert([.object(object)], into: soupName)
+  }
+
+  static func mapping<T>(_ body: () throws -> T) throws(SyncError) -> T {
+    do {
+      return try body()
+    } catch let error as SyncError {
+      throw error
+    } catch {
+      throw SyncError(.store, "\(error)")
+    }
+  }
+}

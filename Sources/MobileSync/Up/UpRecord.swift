@@ -1,0 +1,75 @@
+import JSON
+import SmartStore
+
+/// One locally changed element, as it was read when its turn came.
+struct UpRecord: Sendable {
+  /// The row.
+  let soupEntryID: Int64
+  /// When the row was made, in milliseconds.
+  let created: Int64
+  /// The element's own bytes.
+  let bytes: [UInt8]
+  /// The record's id; one that a device made up begins with `local_`.
+  let id: String?
+  /// The sObject type; `null`, as Android sends it, where the element names none.
+  let objectType: String
+  /// The modification date of the copy that was changed.
+  let modificationDate: ModificationDate?
+  /// The local flags.
+  let state: LocalState
+  /// The value of the target's external id, as text and as JSON.
+  let externalID: (text: String, json: [UInt8])?
+
+  /// What has to be done.
+  ///
+  /// Difference: a local id is proof that the server does not know the record, whatever the flags
+  /// say. The SDK sends an update of it, which fails.
+  var operation: SyncOperation {
+    let operation = SyncOperation(state)
+    guard let id, LocalFields.isLocalID(id) else { return operation }
+    return switch operation {
+    case .update: .create
+    case .delete: .dropLocally
+    default: operation
+    }
+  }
+
+  /// The id that a server gave.
+  var serverID: String? {
+    guard let id, !id.isEmpty, !LocalFields.isLocalID(id) else { return nil }
+    return id
+  }
+
+  init(_ element: borrowing StoredElement) {
+    soupEntryID = element.soupEntryID
+    created = element.created
+    bytes = Array(element.bytes)
+    id = element.text(0)
+    objectType = element.text(1) ?? "null"
+    modificationDate = element.text(2).map(ModificationDate.init)
+    state = LocalState(
+      isLocal: element.isTrue(3), isCreated: element.isTrue(4), isUpdated: element.isTrue(5),
+      isDeleted: element.isTrue(6))
+    externalID = element.fields.count > 7 ? Self.externalID(element) : nil
+  }
+
+  private static func externalID(
+    _ element: borrowing StoredElement
+  ) -> (text: String, json: [UInt8])? {
+    let raw = Array(element.raw(7))
+    switch element.fields[7].kind {
+    case .number: return (String(decoding: raw, as: UTF8.self), raw)
+    case .string, .escapedString:
+      return element.text(7).map { ($0, [0x22] + raw + [0x22]) }
+    default: return nil
+    }
+  }
+
+  /// The paths to read, in the order that `init` expects.
+  static func paths(_ target: SyncUpTarget) -> [String] {
+    [
+      target.idFieldName, LocalFields.objectType, target.modificationDateFieldName,
+      LocalFields.local, LocalFields.created, LocalFields.updated, LocalFields.deleted,
+    ] + [target.externalIdFieldName].compactMap { $0 }
+  }
+}

@@ -1,0 +1,113 @@
+import JSON
+
+/// Why the org did not do what was asked with a row.
+package struct RowRefusal: Sendable, Hashable {
+  /// The org's code; nil where it gave none.
+  package var code: String?
+  /// The org's words.
+  package var message: String
+  /// The fields that the org names.
+  package var fields: [String]
+  /// The error as the org wrote it: an object, or for a single row the whole body.
+  package var raw: String?
+
+  /// A refusal.
+  package init(code: String?, message: String, fields: [String] = [], raw: String? = nil) {
+    self.code = code
+    self.message = message
+    self.fields = fields
+    self.raw = raw
+  }
+
+  /// Whether the error is about the record itself: a code that names fields blames the reference in
+  /// them.
+  var blamesRecord: Bool { fields.allSatisfy { $0 == "Id" || $0 == "id" } }
+}
+
+/// What the org said of one row.
+package enum RowAnswer: Sendable, Hashable {
+  /// Done; `created` says what an upsert did.
+  case done(id: String?, created: Bool?)
+  /// The record no longer bears the date of the condition.
+  case changed
+  /// The record is not there, as far as the sender can see.
+  case absent(RowRefusal)
+  /// Another writer holds it.
+  case locked(RowRefusal)
+  /// The org said no.
+  case refused(RowRefusal)
+  /// It is not known what became of it.
+  case unknown(String)
+
+  /// Reads the result of one row of a collection; `recordID` is the record that was meant, nil for
+  /// one that is new.
+  package init(_ result: SaveResult, recordID: String?) {
+    if result.success {
+      self = Self.done(result.id, created: result.created, meant: recordID)
+      return
+    }
+    guard let error = result.errors.first else {
+      self = .refused(RowRefusal(code: nil, message: "the org gave no reason"))
+      return
+    }
+    self = Self.refusal(
+      RowRefusal(
+        code: error.statusCode, message: error.message, fields: error.fields, raw: error.raw.text),
+      isMissing: false)
+  }
+
+  /// Reads the result of a row inside a composite.
+  package init(_ result: CompositeResult, recordID: String?) {
+    let error = result.body.array?.first ?? result.body
+    self.init(
+      status: result.status, body: result.body, raw: error.isNull ? nil : error.text,
+      recordID: recordID)
+  }
+
+  /// Reads the answer to a request for a row of its own.
+  init(status: Int, body: [UInt8], recordID: String?) {
+    self.init(
+      status: status, body: (try? JSONValue(parsing: body)) ?? .null,
+      raw: body.isEmpty ? nil : String(decoding: body, as: UTF8.self), recordID: recordID)
+  }
+
+  private init(status: Int, body: JSONValue, raw: String?, recordID: String?) {
+    switch status {
+    case 200..<300:
+      // An update or a delete is answered without a body.
+      let id = body["id"]?.string ?? recordID
+      self = Self.done(id, created: body["created"]?.bool, meant: recordID)
+    case 412: self = .changed
+    default:
+      let error = body.array?.first ?? body
+      let refusal = RowRefusal(
+        code: error["errorCode"]?.string ?? "HTTP_\(status)",
+        message: error["message"]?.string ?? "the org answered with HTTP status \(status)",
+        fields: error["fields"]?.array?.compactMap(\.string) ?? [], raw: raw)
+      self = Self.refusal(refusal, isMissing: status == 404)
+    }
+  }
+
+  /// A success that does not name its record, or names another, tells nothing of this one: its id
+  /// would be lost, or the wrong record taken for it.
+  private static func done(_ id: String?, created: Bool?, meant: String?) -> RowAnswer {
+    let named = id.flatMap { RecordID($0)?.text18 }
+    let meant = meant.map { RecordID($0)?.text18 ?? $0 }
+    return switch (named, meant) {
+    case (nil, nil): .unknown("the org said it was done and named no record")
+    case (let id?, let meant?) where id != meant:
+      .unknown("the org said it was done to another record")
+    case (let id, let meant): .done(id: id ?? meant, created: created)
+    }
+  }
+
+  private static func refusal(_ refusal: RowRefusal, isMissing: Bool) -> RowAnswer {
+    switch refusal.code {
+    case "UNABLE_TO_LOCK_ROW": return .locked(refusal)
+    case "ENTITY_IS_DELETED" where refusal.blamesRecord,
+      "INVALID_CROSS_REFERENCE_KEY" where refusal.blamesRecord:
+      return .absent(refusal)
+    default: return isMissing ? .absent(refusal) : .refused(refusal)
+    }
+  }
+}

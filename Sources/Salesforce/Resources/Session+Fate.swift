@@ -1,0 +1,46 @@
+/// What became of a record that does not read.
+package enum RecordFate: Sendable, Hashable {
+  /// It is in the recycle bin.
+  case deleted
+  /// It was merged into another.
+  case merged(into: String)
+  /// It is there, or nobody can tell: hidden, purged, or never an id of this object.
+  case unproved
+}
+
+extension Session {
+  /// What became of records that do not read: absence alone proves nothing, `queryAll` does.
+  ///
+  /// Every id has an answer.
+  package func fates(
+    of ids: [String], _ sObject: String
+  ) async throws(OrgError) -> [String: RecordFate] {
+    var fates: [String: RecordFate] = [:]
+    var byLongID: [String: [String]] = [:]
+    for id in ids {
+      fates[id] = .unproved
+      if let long = RecordID(id)?.text18 { byLongID[long, default: []].append(id) }
+    }
+    guard !byLongID.isEmpty else { return fates }
+    let describe = try await describe(sObject)
+    let merges = describe.field("MasterRecordId") != nil
+    let columns = merges ? "Id, IsDeleted, MasterRecordId" : "Id, IsDeleted"
+    let longIDs = byLongID.keys.sorted()
+    for start in stride(from: 0, to: longIDs.count, by: 200) {
+      // Each is proved to be an id: letters and digits only.
+      let list = longIDs[start..<min(start + 200, longIDs.count)].map { "'\($0)'" }
+      let soql =
+        "SELECT \(columns) FROM \(describe.name) WHERE Id IN (\(list.joined(separator: ",")))"
+      for record in try await queryAllRecords(soql, all: true) {
+        guard let id = record["Id"]?.string.flatMap({ RecordID($0)?.text18 }),
+          record["IsDeleted"]?.bool == true
+        else { continue }
+        let master = record["MasterRecordId"]?.string.flatMap { RecordID($0)?.text18 }
+        for name in byLongID[id] ?? [] {
+          fates[name] = master.map { .merged(into: $0) } ?? .deleted
+        }
+      }
+    }
+    return fates
+  }
+}

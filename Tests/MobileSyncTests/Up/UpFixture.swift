@@ -1,0 +1,110 @@
+import JSON
+import LocalOrg
+import SmartStore
+import Testing
+
+@testable import MobileSync
+
+/// A kind of sync up on a platform: what the SDK's three suites of sync ups run on each of its
+/// platforms.
+struct UpCase: Sendable, CustomTestStringConvertible {
+  var kind: SyncUpTarget.Kind
+  var platform: Platform
+
+  static let all = Platform.allCases.flatMap { platform in
+    [SyncUpTarget.Kind.single, .batch, .collection].map { UpCase(kind: $0, platform: platform) }
+  }
+  /// Where the platform makes no difference.
+  static let kinds = all.filter { $0.platform == .ios }
+
+  var testDescription: String { "\(kind.rawValue) on \(platform.rawValue)" }
+}
+
+extension ManagedStore {
+  convenience init(
+    _ up: UpCase, settings: SyncSettings = SyncSettings(overlapSeconds: 0, quietWindowSeconds: 0)
+  ) async throws {
+    try await self.init(up.platform, settings: settings)
+  }
+
+  /// Accounts that are in the org and in the store, clean.
+  func syncedAccounts(_ count: Int) async throws -> [String] {
+    let ids = try org.org.transaction {
+      try (0..<count).map {
+        try org.make("Account", ["Name": .string("name \($0)"), "Description": "remote"])
+      }
+    }
+    _ = try await manager.syncDown(
+      target: .soql(.accounts(ids)), soupName: Self.accounts
+    ).finish()
+    return ids
+  }
+
+  /// Changes name and description of accounts on the device.
+  func editAccounts(_ ids: [String]) async throws {
+    try await edit(ids) {
+      $0["Name"] = .string("local \($0["Id"]?.string ?? "")")
+      $0["Description"] = "local"
+    }
+  }
+
+  /// Runs a sync up to its end, whatever that is.
+  @discardableResult
+  func up(
+    _ target: SyncUpTarget, _ mode: MergeMode = .overwrite,
+    fields: [String]? = ["Name", "Description"], in soup: String = accounts
+  ) async throws -> (state: SyncState, report: SyncReport, story: [String]) {
+    let run = try await manager.syncUp(
+      target: .syncUp(target), options: SyncOptions(fieldlist: fields, mergeMode: mode),
+      soupName: soup)
+    let story = await run.story
+    return (await run.lastState, await run.report, story)
+  }
+
+  /// The same with a kind's own target.
+  @discardableResult
+  func up(
+    _ kind: SyncUpTarget.Kind, _ mode: MergeMode = .overwrite,
+    fields: [String]? = ["Name", "Description"]
+  ) async throws -> (state: SyncState, report: SyncReport, story: [String]) {
+    try await up(SyncUpTarget(kind: kind), mode, fields: fields)
+  }
+
+  /// The account's name in the org; nil when it is gone.
+  func serverName(_ id: String) throws -> String? {
+    try server("Account", "Name", of: id)?.string
+  }
+
+  /// The account's description in the org.
+  func serverDescription(_ id: String) throws -> String? {
+    try server("Account", "Description", of: id)?.string
+  }
+
+  /// How many accounts the org has.
+  func accountCount() throws -> Int {
+    try org.org.query("SELECT Id FROM Account", as: org.admin).totalSize
+  }
+
+  /// Ids of elements by their names.
+  func ids(named names: [String]) async throws -> [String] {
+    let elements = try await elements()
+    return try names.map { name in
+      try #require(elements.first { $0["Name"]?.string == name }?["Id"]?.string)
+    }
+  }
+
+  /// The local flags of an element, as letters: l c u d.
+  func flags(_ id: String) async throws -> String? {
+    guard let element = try await element(id) else { return nil }
+    let state = LocalState(element: element)
+    return (state.isLocal ? "l" : "") + (state.isCreated ? "c" : "") + (state.isUpdated ? "u" : "")
+      + (state.isDeleted ? "d" : "")
+  }
+}
+
+extension SyncReport {
+  /// What became of the changes, by id.
+  var outcomes: [String: Record.Outcome] {
+    Dictionary(records.compactMap { r in r.id.map { ($0, r.outcome) } }, uniquingKeysWith: { $1 })
+  }
+}
