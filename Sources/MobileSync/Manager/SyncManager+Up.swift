@@ -3,7 +3,8 @@ extension SyncManager {
   func up(_ target: SyncUpTarget, _ context: SyncContext) async throws(SyncError) {
     switch target.kind {
     case .collection, .batch, .single: try await SyncUpTask.run(target, context)
-    case .parentChildren, .custom:
+    case .parentChildren: try await ParentChildrenUpTask.run(target, context)
+    case .custom:
       throw SyncError(.notYet, "a \(target.kind.rawValue) sync up is not there yet")
     }
   }

@@ -88,7 +88,7 @@ final class SyncUpRun {
     case .recreate: try await add(bodies.send(record, .create, isRecreated: true))
     case .send:
       if operation != .create, record.serverID == nil {
-        settle(record, operation, Self.noID(target.kind))
+        settle(record, operation, UpSettled.End.noID(target.kind))
         break
       }
       var send = try bodies.send(record, operation)
@@ -109,16 +109,6 @@ final class SyncUpRun {
 
   private func settle(_ record: UpRecord, _ operation: SyncOperation, _ end: UpSettled.End) {
     settled.append(UpSettled(record: record, operation: operation, end: end))
-  }
-
-  /// What an org says of an update or a delete that names no record.
-  private static func noID(_ kind: SyncUpTarget.Kind) -> UpSettled.End {
-    let code = "MISSING_ARGUMENT"
-    let message = "Id not specified in an update call"
-    let key = kind == .collection ? "statusCode" : "errorCode"
-    let error: JSONValue = [key: .string(code), "message": .string(message), "fields": []]
-    let shaped: JSONValue = kind == .single ? [error] : error
-    return .failed(code: code, message: message, error: shaped.text)
   }
 
   private nonisolated(nonsending) func add(_ send: UpSend) async throws(SyncError) {
@@ -179,7 +169,8 @@ final class SyncUpRun {
       } else {
         entered.append(
           UpSettled(
-            record: send.record, operation: send.record.operation, end: end(of: answer, to: send),
+            record: send.record, operation: send.record.operation,
+            end: UpSettled.End(answer, action: send.action, kind: target.kind),
             isRecreated: send.isRecreated))
       }
     }
@@ -197,21 +188,6 @@ final class SyncUpRun {
       return answers
     } catch {
       throw SyncError(error)
-    }
-  }
-
-  /// What an answer means for an element.
-  private func end(of answer: RowAnswer, to send: UpSend) -> UpSettled.End {
-    switch answer {
-    case .done(let id, _): send.action == .delete ? .deleted : .sent(id: id)
-    case .changed: .left(.changedOnServer)
-    case .absent where send.action == .delete: .removed
-    // The SDK's single target keeps no error then, the others do.
-    case .absent where send.action == .update && target.kind == .single:
-      .left(.deletedOnServer)
-    case .absent(let refusal), .locked(let refusal), .refused(let refusal):
-      .failed(code: refusal.code ?? "", message: refusal.message, error: refusal.raw)
-    case .unknown(let words): .inDoubt(words)
     }
   }
 
@@ -250,28 +226,12 @@ final class SyncUpRun {
 
   /// Puts a change into the report, and a sent one among those whose dates are to be read.
   private func note(_ one: UpSettled) {
-    let record = one.record
-    var id = record.id
-    let outcome: SyncReport.Record.Outcome
-    switch one.end {
-    case .sent(let newID):
-      id = newID ?? id
-      outcome = one.isRecreated ? .recreated : .sent
-      if let id {
-        unread.append(
-          SentRecord(
-            soupEntryID: record.soupEntryID, objectType: record.objectType, id: id,
-            answered: answered))
-      }
-    case .deleted: outcome = .sent
-    case .removed: outcome = .removed
-    case .failed(let code, let message, _): outcome = .failed(code: code, message: message)
-    case .left(let reason): outcome = .left(reason)
-    case .inDoubt(let words): outcome = .inDoubt(words)
-    }
-    context.report.records.append(
-      SyncReport.Record(
-        soupName: context.soupName, soupEntryID: record.soupEntryID, id: id,
-        operation: one.operation, outcome: outcome))
+    let row = one.reportRow(soupName: context.soupName)
+    context.report.records.append(row)
+    guard case .sent = one.end, let id = row.id else { return }
+    unread.append(
+      SentRecord(
+        soupEntryID: one.record.soupEntryID, objectType: one.record.objectType, id: id,
+        answered: answered))
   }
 }

@@ -23,6 +23,8 @@ struct UpSettled: Sendable {
   let operation: SyncOperation
   let end: End
   var isRecreated = false
+  /// Members that the element gets beside, where it has not been edited in them meanwhile.
+  var members: [(name: String, value: JSONValue)] = []
 }
 
 /// The elements of a sync up: which are dirty, and how they look afterwards.
@@ -82,18 +84,28 @@ struct UpElements {
       if !isEdited || now.state.isDeleted {
         try store.remove([now.soupEntryID], from: soupName)
       }
-    case .sent(let id): try save(now, id: id, isEdited: isEdited)
-    case .failed(_, _, let error?) where !isEdited:
+    case .sent(let id): try save(now, one, id: id, isEdited: isEdited)
+    case .failed(_, _, let error) where error != nil && !isEdited || !one.members.isEmpty:
       var object = try self.object(now)
-      object[LocalFields.lastError] = .string(error)
+      if let error, !isEdited { object[LocalFields.lastError] = .string(error) }
+      try set(one, in: &object)
       try save(object)
     case .failed, .left, .inDoubt: break
     }
   }
 
+  /// Gives an element the members that came with the answer, but for those that were edited
+  /// meanwhile.
+  private func set(_ one: UpSettled, in object: inout JSONObject) throws {
+    if one.members.isEmpty { return }
+    let sent = try self.object(one.record)
+    for (name, value) in one.members where object[name] == sent[name] { object[name] = value }
+  }
+
   /// A sent element: the server's id, clean unless it was edited meanwhile.
-  private func save(_ now: UpRecord, id: String?, isEdited: Bool) throws {
+  private func save(_ now: UpRecord, _ one: UpSettled, id: String?, isEdited: Bool) throws {
     var object = try self.object(now)
+    try set(one, in: &object)
     if let id { object[target.idFieldName] = .string(id) }
     object[LocalFields.lastError] = nil
     if !isEdited {

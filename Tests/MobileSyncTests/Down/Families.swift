@@ -73,3 +73,21 @@ extension ManagedStore {
     return values
   }
 }
+
+extension SyncUpTarget {
+  /// Accounts with their contacts, as the SDK's tests have them.
+  static func accounts(
+    _ type: RelationshipType = .masterDetail, externalIDs: (String?, String?) = (nil, nil)
+  ) -> SyncUpTarget {
+    var target = SyncUpTarget(
+      kind: .parentChildren, createFieldlist: ["Id", "Name", "Description"],
+      updateFieldlist: ["Name", "Description"])
+    var family = ParentChildrenFamily.accounts(type)
+    family.parent.externalIdFieldName = externalIDs.0
+    family.children.externalIdFieldName = externalIDs.1
+    target.family = family
+    target.childrenCreateFieldlist = ["LastName", "AccountId"]
+    target.childrenUpdateFieldlist = ["LastName", "AccountId"]
+    return target
+  }
+}

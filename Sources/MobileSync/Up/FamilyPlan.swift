@@ -1,0 +1,152 @@
+import JSON
+
+/// What is to be done with the records of one tree: a pure reading of their flags.
+struct FamilyPlan: Sendable {
+  /// A record that is to be sent.
+  struct Item: Sendable {
+    var place: FamilyPlace
+    var record: UpRecord
+    /// A create, an update or a delete.
+    var operation: SyncOperation
+    /// Whether the record had been in the org and was deleted there.
+    var isRecreated = false
+    /// Whether the parent is named.
+    var namesParent = false
+    /// The moment after which the record must not have been modified.
+    var unmodifiedSince: Int64?
+  }
+
+  /// A record that needs no request.
+  struct Settled: Sendable {
+    var place: FamilyPlace
+    var record: UpRecord
+    var end: UpSettled.End
+  }
+
+  /// In the order in which they are sent, but that a deleted parent goes last.
+  var items: [Item] = []
+  var settled: [Settled] = []
+
+  private let targets: FamilyTargets
+  private let tree: FamilyTree
+  private let states: [FamilyPlace: ServerState]
+  private let mode: MergeMode
+
+  /// The first request of a tree.
+  ///
+  /// `states` says what the org has, where the mode made us ask; the tree may be sent.
+  init(
+    _ tree: FamilyTree, _ targets: FamilyTargets, mode: MergeMode,
+    states: [FamilyPlace: ServerState] = [:]
+  ) {
+    self.tree = tree
+    self.targets = targets
+    self.states = states
+    self.mode = mode
+    let operation = tree.parent.operation
+    add(.parent, tree.parent, operation, namesParent: false)
+    for child in tree.children { add(child, parent: operation) }
+    if operation == .delete, let last = items.firstIndex(where: { $0.place == .parent }) {
+      items.append(items.remove(at: last))
+    }
+  }
+
+  private mutating func add(_ child: UpRecord, parent: SyncOperation) {
+    let place = FamilyPlace.child(child.soupEntryID)
+    var operation = child.operation
+    switch parent {
+    case .delete where targets.isMasterDetail:
+      // The org deletes the details with their master; here they go when it has.
+      return
+    case .dropLocally where targets.isMasterDetail && child.serverID == nil:
+      operation = .dropLocally
+    case .create where operation == .none:
+      // The parent gets another id, which the child has to learn.
+      operation = .update
+    default: break
+    }
+    let isNew = operation == .create
+    let needsKey = isNew || parent == .create || targets.sendsKey
+    add(
+      place, child, operation,
+      namesParent: needsKey && parent != .delete && parent != .dropLocally)
+  }
+
+  private mutating func add(
+    _ place: FamilyPlace, _ record: UpRecord, _ operation: SyncOperation, namesParent: Bool
+  ) {
+    let state = states[place] ?? .unknown
+    let decision = MergeDecision.decide(
+      operation, local: record.modificationDate, server: state,
+      mode: mode)
+    switch decision {
+    case .nothing: return
+    case .dropLocally, .alreadyDeleted:
+      settled.append(Settled(place: place, record: record, end: .removed))
+    case .leave(let reason):
+      settled.append(Settled(place: place, record: record, end: .left(reason)))
+    case .send where operation != .create && record.serverID == nil:
+      settled.append(Settled(place: place, record: record, end: UpSettled.End.noID(.batch)))
+    case .send, .recreate:
+      var item = Item(place: place, record: record, operation: operation)
+      item.namesParent = namesParent && operation != .delete
+      item.unmodifiedSince = condition(operation, place, state)
+      items.append(item)
+    }
+  }
+
+  /// The moment that closes the window between check and write.
+  private func condition(
+    _ operation: SyncOperation, _ place: FamilyPlace, _ state: ServerState
+  ) -> Int64? {
+    let target = place == .parent ? targets.parents : targets.children
+    guard mode == .leaveIfChanged, operation == .update,
+      target.modificationDateFieldName == "LastModifiedDate", case .alive(let date?) = state
+    else { return nil }
+    return date.milliseconds
+  }
+
+  // MARK: a second request
+
+  /// What the org's refusals of the first request made us find out.
+  struct Facts: Sendable {
+    /// The parent is proved to be deleted.
+    var parentIsDeleted = false
+    /// The children that are proved to be deleted.
+    var deletedChildren: Set<Int64> = []
+    /// The records that were refused because something is missing.
+    var refused: Set<FamilyPlace> = []
+  }
+
+  /// The one request that follows where the org had deleted something, under OVERWRITE.
+  ///
+  /// A deleted parent is made anew, and its children with it where they are deleted too; those that
+  /// are there learn the new id. Without that only what was refused is looked at.
+  init(_ tree: FamilyTree, _ targets: FamilyTargets, after facts: Facts) {
+    self.tree = tree
+    self.targets = targets
+    states = [:]
+    mode = .overwrite
+    if facts.parentIsDeleted {
+      items.append(
+        Item(place: .parent, record: tree.parent, operation: .create, isRecreated: true))
+    }
+    for child in tree.children {
+      let place = FamilyPlace.child(child.soupEntryID)
+      guard facts.parentIsDeleted || facts.refused.contains(place) else { continue }
+      let isDeleted = facts.deletedChildren.contains(child.soupEntryID)
+      let operation = child.operation
+      if operation == .delete || operation == .dropLocally { continue }
+      if isDeleted {
+        items.append(
+          Item(
+            place: place, record: child, operation: .create, isRecreated: true, namesParent: true))
+      } else if facts.parentIsDeleted, operation == .create || child.serverID != nil {
+        items.append(
+          Item(
+            place: place, record: child, operation: operation == .create ? .create : .update,
+            namesParent: true))
+      }
+    }
+  }
+}

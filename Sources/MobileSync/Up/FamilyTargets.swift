@@ -1,0 +1,54 @@
+/// A parent-children sync up as two targets: one for the parents, one for the children.
+struct FamilyTargets: Sendable {
+  let family: ParentChildrenFamily
+  /// How parents are read, sent and saved.
+  let parents: SyncUpTarget
+  /// How children are; the field that names the parent is in none of its lists.
+  let children: SyncUpTarget
+  /// Whether the list of an update names the field that names the parent.
+  private let listsKey: Bool
+
+  init(_ target: SyncUpTarget) throws(SyncError) {
+    guard let family = target.family, let key = family.children.parentIdFieldName,
+      family.children.sobjectTypePlural != nil
+    else {
+      throw SyncError(
+        .definition, "the sync up does not say what its parents and children are",
+        fix: "set \"parent\" and \"children\" in the target")
+    }
+    guard let create = target.childrenCreateFieldlist, let update = target.childrenUpdateFieldlist
+    else {
+      throw SyncError(
+        .definition, "the sync up names no fields of children to send",
+        fix: "set target.childrenCreateFieldlist and target.childrenUpdateFieldlist")
+    }
+    self.family = family
+    parents = Self.target(family.parent, target.createFieldlist, target.updateFieldlist)
+    children = Self.target(
+      family.children, create.filter { $0 != key }, update.filter { $0 != key })
+    listsKey = update.contains(key)
+  }
+
+  private static func target(
+    _ member: FamilyMember, _ create: [String]?, _ update: [String]?
+  ) -> SyncUpTarget {
+    SyncUpTarget(
+      kind: .batch, createFieldlist: create, updateFieldlist: update,
+      externalIdFieldName: member.externalIdFieldName,
+      fields: TargetFields(
+        idFieldName: member.idFieldName,
+        modificationDateFieldName: member.modificationDateFieldName))
+  }
+
+  /// The field of a child that names its parent.
+  var key: String { family.children.parentIdFieldName ?? "" }
+
+  /// Whether children go with their parent.
+  var isMasterDetail: Bool { family.relationshipType == .masterDetail }
+
+  /// Whether an update of a child names its parent although the parent has kept its id.
+  ///
+  /// A detail cannot be moved to another master unless its object allows it, and an org refuses the
+  /// field altogether then: it is sent where the list names it.
+  var sendsKey: Bool { listsKey || !isMasterDetail }
+}

@@ -1,0 +1,145 @@
+import JSON
+import Salesforce
+
+/// What the org has of parents and children, by the 18 characters of their ids.
+struct FamilyStates: Sendable {
+  var parents: [String: ServerState] = [:]
+  var children: [String: ServerState] = [:]
+
+  /// The states of a tree's records.
+  func states(of tree: FamilyTree, _ targets: FamilyTargets) -> [FamilyPlace: ServerState] {
+    var states: [FamilyPlace: ServerState] = [:]
+    if let id = tree.parent.serverID { states[.parent] = parents[Self.key(id)] }
+    for child in tree.children {
+      guard let id = child.serverID else { continue }
+      states[.child(child.soupEntryID)] = children[Self.key(id)]
+    }
+    return states
+  }
+
+  static func key(_ id: String) -> String { RecordID(id)?.text18 ?? id }
+}
+
+// What a sync up of families asks of the org beside its writes.
+extension FamilyUpRun {
+  /// How many trees' dates are asked for at once.
+  static let treesOfOneCheck = 100
+
+  /// What the org has of the trees of rows, where the merge mode wants to know.
+  ///
+  /// The trees' dates come in one query. A record that is not in it may have moved to another parent,
+  /// be deleted, or be hidden: it is asked for by its id, and its deletion is proved.
+  nonisolated(nonsending) func serverStates(
+    of rows: [Int64]
+  ) async throws(SyncError) -> FamilyStates {
+    var states = FamilyStates()
+    guard context.options.mergeMode == .leaveIfChanged else { return states }
+    var parentIDs: [String] = []
+    var childIDs: [String] = []
+    for row in rows {
+      guard let tree = try elements.tree(row) else { continue }
+      if tree.parent.operation != .create, let id = tree.parent.serverID { parentIDs.append(id) }
+      childIDs += tree.children.filter { $0.operation != .create }.compactMap(\.serverID)
+    }
+    try context.checkStop()
+    let session = try await context.session()
+    if !parentIDs.isEmpty { try await readTrees(parentIDs, session, into: &states) }
+    for member in [\FamilyStates.parents, \.children] {
+      let isParent = member == \.parents
+      try await complete(
+        &states[keyPath: member], isParent ? parentIDs : childIDs,
+        isParent ? targets.family.parent : targets.family.children, session)
+    }
+    return states
+  }
+
+  /// Reads the dates of parents and of the children that hang on them now.
+  private nonisolated(nonsending) func readTrees(
+    _ parentIDs: [String], _ session: Session, into states: inout FamilyStates
+  ) async throws(SyncError) {
+    let (parent, children) = (targets.family.parent, targets.family.children)
+    let list = parentIDs.map(SOQLVariables.literal).joined(separator: ", ")
+    let pages = session.query(
+      "select \(parent.idFieldName), \(parent.modificationDateFieldName), "
+        + "(select \(children.idFieldName), \(children.modificationDateFieldName) "
+        + "from \(children.sobjectTypePlural ?? "")) from \(parent.sobjectType) "
+        + "where \(parent.idFieldName) in (\(list))")
+    let splitter = FamilySplitter(targets.family)
+    do throws(SyncError) {
+      while let bytes = try await ParentChildrenPages.next(pages) {
+        let page = try splitter.split(bytes)
+        pages.recycle(bytes)
+        try Self.note(page.parents, parent, in: &states.parents)
+        try Self.note(page.children, children, in: &states.children)
+      }
+    } catch {
+      try giveUp(on: error, "the modification dates of \(parent.sobjectType) could not be read")
+    }
+  }
+
+  private static func note(
+    _ page: [UInt8], _ member: FamilyMember, in states: inout [String: ServerState]
+  ) throws(SyncError) {
+    do {
+      for record in try JSONValue(parsing: page)["records"]?.array ?? [] {
+        guard let id = record[member.idFieldName]?.string else { continue }
+        let date = record[member.modificationDateFieldName]?.string
+        states[FamilyStates.key(id)] = .alive(date.map(ModificationDate.init))
+      }
+    } catch {
+      throw SyncError(.badResponse, "a page of dates cannot be read: \(error)")
+    }
+  }
+
+  /// Asks for the records that did not come with their trees, and for the proof of their deletion.
+  private nonisolated(nonsending) func complete(
+    _ states: inout [String: ServerState], _ ids: [String], _ member: FamilyMember,
+    _ session: Session
+  ) async throws(SyncError) {
+    let missing = ids.filter { states[FamilyStates.key($0)] == nil }
+    // Only record ids can be asked for.
+    guard !missing.isEmpty, member.idFieldName == "Id" else { return }
+    let field = member.modificationDateFieldName
+    do throws(OrgError) {
+      let found = try await session.records(
+        member.sobjectType, ids: missing, fields: ["Id", field])
+      for (id, record) in found {
+        states[id] = .alive(record[field]?.string.map(ModificationDate.init))
+      }
+      let absent = missing.filter { states[FamilyStates.key($0)] == nil }
+      guard !absent.isEmpty else { return }
+      for (id, fate) in try await session.fates(of: absent, member.sobjectType)
+      where fate != .unproved {
+        states[FamilyStates.key(id)] = .deleted
+      }
+    } catch {
+      try giveUp(
+        on: SyncError(error), "the modification dates of \(member.sobjectType) could not be read")
+    }
+  }
+
+  /// What became of records that the org says are not there.
+  nonisolated(nonsending) func fates(
+    of ids: [String], _ member: FamilyMember
+  ) async throws(SyncError) -> [String: RecordFate] {
+    guard !ids.isEmpty, member.idFieldName == "Id" else { return [:] }
+    try context.checkStop()
+    let session = try await context.session()
+    do throws(OrgError) {
+      return try await session.fates(of: ids, member.sobjectType)
+    } catch {
+      try giveUp(
+        on: SyncError(error), "the deletion of records of \(member.sobjectType) could not be proved"
+      )
+      return [:]
+    }
+  }
+
+  /// Goes on without an answer, unless no other request can be answered either.
+  private func giveUp(on error: SyncError, _ what: String) throws(SyncError) {
+    switch error.cause?.kind {
+    case nil, .authentication?, .cancelled?, .configuration?: throw error
+    default: context.warn("\(what): \(error.message)")
+    }
+  }
+}

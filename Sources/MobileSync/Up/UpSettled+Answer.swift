@@ -1,0 +1,50 @@
+import JSON
+import Salesforce
+
+extension UpSettled.End {
+  /// What an answer means for an element.
+  init(_ answer: RowAnswer, action: UpSend.Action, kind: SyncUpTarget.Kind) {
+    self =
+      switch answer {
+      case .done(let id, _): action == .delete ? .deleted : .sent(id: id)
+      case .changed: .left(.changedOnServer)
+      case .absent where action == .delete: .removed
+      // The SDK's single target keeps no error then, the others do.
+      case .absent where action == .update && kind == .single: .left(.deletedOnServer)
+      case .absent(let refusal), .locked(let refusal), .refused(let refusal):
+        .failed(code: refusal.code ?? "", message: refusal.message, error: refusal.raw)
+      case .unknown(let words): .inDoubt(words)
+      }
+  }
+
+  /// What an org says of an update or a delete that names no record.
+  static func noID(_ kind: SyncUpTarget.Kind) -> UpSettled.End {
+    let code = "MISSING_ARGUMENT"
+    let message = "Id not specified in an update call"
+    let key = kind == .collection ? "statusCode" : "errorCode"
+    let error: JSONValue = [key: .string(code), "message": .string(message), "fields": []]
+    let shaped: JSONValue = kind == .single ? [error] : error
+    return .failed(code: code, message: message, error: shaped.text)
+  }
+}
+
+extension UpSettled {
+  /// The row of the report that tells of it.
+  func reportRow(soupName: String) -> SyncReport.Record {
+    var id = record.id
+    let outcome: SyncReport.Record.Outcome
+    switch end {
+    case .sent(let newID):
+      id = newID ?? id
+      outcome = isRecreated ? .recreated : .sent
+    case .deleted: outcome = .sent
+    case .removed: outcome = .removed
+    case .failed(let code, let message, _): outcome = .failed(code: code, message: message)
+    case .left(let reason): outcome = .left(reason)
+    case .inDoubt(let words): outcome = .inDoubt(words)
+    }
+    return SyncReport.Record(
+      soupName: soupName, soupEntryID: record.soupEntryID, id: id, operation: operation,
+      outcome: outcome)
+  }
+}
