@@ -57,7 +57,7 @@ extension PipelineRun {
       user: user, pipeline: pipeline, data: data, run: self.row.id, now: now,
       organizationID: try state.organizationID ?? "", stampKey: try state.stampKey,
       settled: try state.includes(snapshotID: user.id),
-      listIDs: try dueListings(row, user.id), allowsAllDeletes: options.allowsAllDeletes,
+      listIDs: try dueListings(row, user.id), maxDeletes: options.maxDeletes,
       report: report)
   }
 
@@ -74,7 +74,7 @@ extension PipelineRun {
       for sync in store.primed {
         let key = PrimeInput.key(store.storeName, sync.syncName)
         let runs = row?.ghostRuns[key]?.int ?? 0
-        if options.allowsAllDeletes || runs + 1 >= every { due.insert(key) }
+        if options.maxDeletes != nil || runs + 1 >= every { due.insert(key) }
       }
     }
     return due

@@ -13,8 +13,8 @@ package struct RunOptions: Sendable {
   package var asSnapshot: (id: String, generation: Int)?
   /// Shows what would be done, and does nothing.
   package var isDryRun = false
-  /// Says that more deletions than the guard allows are right, once.
-  package var allowsAllDeletes = false
+  /// The share of a soup that may be removed as ghosts in this run; nil for the pipeline's own.
+  package var maxDeletes: Percentage?
   /// The digests of plans that a person confirmed.
   package var confirmed: Set<String> = []
   /// Edits of an earlier run to take up again.

@@ -19,7 +19,8 @@ struct SnapshotWork: Sendable {
   let settled: [IncludedReturn]
   /// The `soql` syncs whose ids are to be listed whole.
   let listIDs: Set<String>
-  let allowsAllDeletes: Bool
+  /// The share of a soup that may go at once, where this run was told another than the pipeline.
+  let maxDeletes: Percentage?
   let report: @Sendable (RunEvent) -> Void
 
   /// What the priming of a snapshot came to.
@@ -114,8 +115,9 @@ struct SnapshotWork: Sendable {
       stores: primeStores, now: now, overlapSeconds: pipeline.prime.overlapSeconds,
       cursors: previous?.cursors ?? [:], knownStamps: try knownStamps(previous))
     input.ghosts = GhostPolicy(
-      listIDs: listIDs, maxDeletesPercent: pipeline.prime.ghostsMaxDeletes.value,
-      minimumAllowed: PrimeSettings.fewestDeletes, maxDeletesOverride: allowsAllDeletes)
+      listIDs: listIDs,
+      maxDeletesPercent: (maxDeletes ?? pipeline.prime.ghostsMaxDeletes).value,
+      minimumAllowed: PrimeSettings.fewestDeletes)
     input.onRuleErrors = pipeline.prime.onRuleErrors == .fail ? .fail : .keepAndWarn
     input.variables = variables(session)
     input.finish = stampWriter(number)

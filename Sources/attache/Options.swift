@@ -1,4 +1,5 @@
 import Arguments
+import Pipelines
 
 /// The options that commands which work or answer have in common.
 struct Options: Sendable {
@@ -22,4 +23,19 @@ struct Options: Sendable {
         completes: .directories, \.data)
     ] + output
   }
+}
+
+extension Percentage: ArgumentValue {
+  /// A whole number from 0 to 100, with or without its sign.
+  package init?(argument: String) {
+    guard let number = Int(argument.hasSuffix("%") ? argument.dropLast() : argument[...]),
+      (0...100).contains(number)
+    else { return nil }
+    self.init(number)
+  }
+
+  /// A percentage.
+  package static var expectation: String { "a percentage, as in 10%" }
+  /// As the pipeline file writes it.
+  package var argumentText: String { description }
 }

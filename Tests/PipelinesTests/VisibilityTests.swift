@@ -65,7 +65,7 @@ import Testing
 
     try world.org.unshare(shared, from: "ben@example.com")
     for id in own { try world.org.transfer(id, to: "cleo@example.com") }
-    let summary = try await world.run { $0.allowsAllDeletes = true }
+    let summary = try await world.run { $0.maxDeletes = Percentage(100) }
     #expect(summary.snapshots.first { $0.username == "ben@example.com" }?.changed == true)
     #expect(try hits(Self.canaries, world, "ben") == [])
     // The search finds them where they belong.

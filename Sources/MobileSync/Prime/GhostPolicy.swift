@@ -7,23 +7,19 @@ package struct GhostPolicy: Sendable, Hashable {
   package var maxDeletesPercent: Int
   /// What may always go, however small the soup.
   package var minimumAllowed: Int
-  /// True where a person said that the deletions are right.
-  package var maxDeletesOverride: Bool
 
   /// A policy.
   package init(
-    listIDs: Set<String> = [], maxDeletesPercent: Int = 10, minimumAllowed: Int = 10,
-    maxDeletesOverride: Bool = false
+    listIDs: Set<String> = [], maxDeletesPercent: Int = 10, minimumAllowed: Int = 10
   ) {
     self.listIDs = listIDs
     self.maxDeletesPercent = maxDeletesPercent
     self.minimumAllowed = minimumAllowed
-    self.maxDeletesOverride = maxDeletesOverride
   }
 
   /// True when this many of a soup's records may be removed at once.
   package func allows(deleting ghosts: Int, of records: Int) -> Bool {
-    maxDeletesOverride || ghosts <= max(minimumAllowed, records * maxDeletesPercent / 100)
+    ghosts <= max(minimumAllowed, records * maxDeletesPercent / 100)
   }
 }
 

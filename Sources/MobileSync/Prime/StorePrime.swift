@@ -154,7 +154,7 @@ final class StorePrime {
       warn(
         "\(ghosts) of \(total) records of soup \"\(count.soup)\" are no longer given by the org, "
           + "more than \(input.ghosts.maxDeletesPercent) %; they were kept; "
-          + "look why, then allow the deletions once",
+          + "look why, then allow them once with --max-deletes",
         sync)
       return false
     }

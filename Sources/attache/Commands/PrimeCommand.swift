@@ -17,15 +17,17 @@ struct PrimeCommand: Command {
       .argument(
         "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
       .option("user", "USERNAME", "only this user's snapshot", \.users),
-      .flag(
-        "max-deletes", "allow more deletions than prime.ghosts.maxDeletes, once", \.allowsDeletes),
+      .option(
+        "max-deletes", "N%",
+        "the share of a soup that may be removed in this run, instead of prime.ghosts.maxDeletes",
+        \.maxDeletes),
       .flag("dry-run", short: "n", "show the plan, send and write nothing", \.dryRun),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 
   var pipeline = ""
   var users: [String] = []
-  var allowsDeletes = false
+  var maxDeletes: Percentage?
   var dryRun = false
   var options = Options()
 
@@ -34,7 +36,7 @@ struct PrimeCommand: Command {
     run.stages = [.prime]
     run.users = Set(users)
     run.isDryRun = dryRun
-    run.allowsAllDeletes = allowsDeletes
+    run.maxDeletes = maxDeletes
     return try await PipelineCall(program: context, options: options, name: pipeline).run(run)
   }
 }

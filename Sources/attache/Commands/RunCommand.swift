@@ -16,8 +16,10 @@ struct RunCommand: Command {
         "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
       .option("only", "STAGES", "only these stages", commas: true, \.only),
       .option("user", "USERNAME", "prime and pack only this user's snapshot", \.users),
-      .flag(
-        "max-deletes", "allow more deletions than prime.ghosts.maxDeletes, once", \.allowsDeletes),
+      .option(
+        "max-deletes", "N%",
+        "the share of a soup that may be removed in this run, instead of prime.ghosts.maxDeletes",
+        \.maxDeletes),
       .option("confirm", "DIGEST", "confirm a plan that was held", \.confirm),
       .option("deadline", "SECONDS", "end after so many seconds", \.deadline),
       .flag("dry-run", short: "n", "show the plan, send and write nothing", \.dryRun),
@@ -27,7 +29,7 @@ struct RunCommand: Command {
   var pipeline = ""
   var only: [Stage] = []
   var users: [String] = []
-  var allowsDeletes = false
+  var maxDeletes: Percentage?
   var confirm: [String] = []
   var deadline: Int?
   var dryRun = false
@@ -46,7 +48,7 @@ struct RunCommand: Command {
     run.deadlineSeconds = deadline
     run.users = Set(users)
     run.isDryRun = dryRun
-    run.allowsAllDeletes = allowsDeletes
+    run.maxDeletes = maxDeletes
     return try await PipelineCall(program: context, options: options, name: pipeline).run(run)
   }
 }

@@ -128,7 +128,7 @@ import Testing
     #expect(!refused.changed)
     #expect(refused.warnings.contains { $0.contains("11 of 20") })
     #expect(try snapshot.column("Id", of: "accounts").count == 20)
-    snapshot.ghosts.maxDeletesOverride = true
+    snapshot.ghosts.maxDeletesPercent = 100
     let allowed = try await snapshot.prime()
     #expect(!allowed.guardTripped)
     #expect(allowed.soups.map(\.ghosts) == [11])
