@@ -4,6 +4,8 @@ import System
 
 /// The pages of a query's records, to the last one.
 ///
+/// Asked for deletions, it learns in the same requests what was deleted since, where the org can
+/// tell.
 /// A cursor that the org dropped is taken up again after the last record that was stored, and in the
 /// end what came is compared with what was promised.
 final class SoqlPages: SyncDownPages {
@@ -13,6 +15,12 @@ final class SoqlPages: SyncDownPages {
   private let since: Int64?
   private let destination: SyncDestination
   private let warn: (String) -> Void
+  /// Whether `statement` is one of `queryAll` that tells deleted rows too.
+  private var tellsDeletions = false
+  /// The deleted rows of the page that was read last.
+  private var deletedOfPage = 0
+  /// The ids of what was deleted; nil where it was not asked for.
+  private(set) var deletions: RecordIDSet?
 
   /// The statement that is read now.
   private var statement: QueryPages
@@ -25,10 +33,11 @@ final class SoqlPages: SyncDownPages {
   /// The last page that was stored: it has the place to go on from.
   private var stored: [UInt8]?
 
-  /// The pages of a query: of all its records, or of those that were modified after `since`.
+  /// The pages of a query: of all its records, or of those that were modified after `since`;
+  /// `asksDeletions` is a wish.
   init(
     _ session: Session, _ query: SyncQuery, batchSize: Int, since: Int64?, soupName: String,
-    warn: @escaping (String) -> Void
+    asksDeletions: Bool = false, warn: @escaping (String) -> Void
   ) {
     self.session = session
     self.query = query
@@ -36,7 +45,14 @@ final class SoqlPages: SyncDownPages {
     self.since = since
     self.warn = warn
     destination = query.destination(soupName: soupName)
-    statement = session.query(query.fetch(since: since), batchSize: batchSize)
+    if asksDeletions, let since, let changes = query.changes(since: since) {
+      tellsDeletions = true
+      deletions = RecordIDSet()
+      statement = session.query(changes, all: true, batchSize: batchSize)
+    } else {
+      if asksDeletions, !query.knowsDeletion { deletions = RecordIDSet() }
+      statement = session.query(query.fetch(since: since), batchSize: batchSize)
+    }
   }
 
   /// What has arrived and what is still promised.
@@ -54,12 +70,16 @@ final class SoqlPages: SyncDownPages {
           try await statement.next()
         }
         if let bytes {
-          let part = SyncPage.Part(destination, bytes: bytes, container: .member("records"))
-          return SyncPage(parts: [part])
+          if tellsDeletions, isCut { leaveDeletions(knows: false) } else { return try page(bytes) }
+          continue
         }
         try await check()
         return nil
       } catch {
+        if tellsDeletions, error.code == .queryRefused, received == 0 {
+          leaveDeletions(knows: error.cause?.code == "INVALID_FIELD")
+          continue
+        }
         guard error.cause?.kind == .locatorExpired, restarts < 3 else { throw error }
         restarts += 1
         restart()
@@ -67,9 +87,34 @@ final class SoqlPages: SyncDownPages {
     }
   }
 
+  private func page(_ bytes: [UInt8]) throws(SyncError) -> SyncPage {
+    var living = bytes
+    if tellsDeletions {
+      let rows = DeletedRows(idField: query.idField, cutsMember: query.addsIsDeleted)
+      let split = try rows.split(bytes)
+      living = split.living
+      deletedOfPage = split.deleted.count
+      for id in split.deleted { deletions?.insert(id) }
+    }
+    return SyncPage(parts: [.init(destination, bytes: living, container: .member("records"))])
+  }
+
+  /// Whether deleted rows may have taken the places of living ones under a LIMIT.
+  private var isCut: Bool {
+    query.limit.map { (statement.totalSize ?? 0) >= $0 } ?? query.isBounded
+  }
+
+  /// Asks for the living records alone; `knows` says that nothing of the object is ever deleted.
+  private func leaveDeletions(knows: Bool) {
+    tellsDeletions = false
+    deletions = knows ? RecordIDSet() : nil
+    statement = session.query(query.fetch(since: since), batchSize: batchSize)
+  }
+
   /// Keeps the page that was stored, and gives the one before back.
   func recycle(_ page: consuming SyncPage, records: Int) {
-    received += records
+    received += records + deletedOfPage
+    deletedOfPage = 0
     if let stored { statement.recycle(stored) }
     stored = page.parts.first?.bytes
   }
@@ -80,15 +125,21 @@ final class SoqlPages: SyncDownPages {
     before += received
     received = 0
     stored = nil
-    statement = session.query(query.fetch(since: since, after: after), batchSize: batchSize)
+    statement = session.query(text, all: tellsDeletions, batchSize: batchSize)
+  }
+
+  /// What is asked for, from the place where to go on.
+  private var text: String {
+    let changes = tellsDeletions ? since.flatMap { query.changes(since: $0, after: after) } : nil
+    return changes ?? query.fetch(since: since, after: after)
   }
 
   /// Compares what came with what was promised; records that were deleted meanwhile do not come.
   nonisolated(nonsending) private func check() async throws(SyncError) {
     guard let promised = statement.totalSize, received != promised else { return }
-    let (session, text) = (self.session, query.count(since: since, after: after))
+    let (session, text, all) = (self.session, try SyncQuery.count(of: text), tellsDeletions)
     let now = try await SyncError.inOrg { () async throws(OrgError) in
-      try await session.count(text)
+      try await session.count(text, all: all)
     }
     guard received >= now else {
       throw SyncError(

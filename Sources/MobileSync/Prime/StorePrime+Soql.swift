@@ -19,11 +19,13 @@ extension StorePrime {
       return try SoupReader(store: first, soup: sync.soupName).count()
     }
     let since = mayMiss ? nil : cursor.since
+    let listsAll = since == nil || input.ghosts.listIDs.contains(key(sync.syncName))
     let load = try makeLoad(
       sync, soup: sync.soupName, idPath: query.idField,
       modificationPath: query.modificationField)
     let pages = SoqlPages(
-      session, query, batchSize: target.maxBatchSize, since: since, soupName: sync.soupName
+      session, query, batchSize: target.maxBatchSize, since: since, soupName: sync.soupName,
+      asksDeletions: !files.isCold && !listsAll
     ) { [unowned self] in warn($0, sync) }
     try await read(pages, into: load)
     try load.finish()
@@ -32,7 +34,11 @@ extension StorePrime {
     keep(cursor, of: sync)
     var count = load.count
     if !files.isCold {
-      try await cleanGhosts(sync, query, since: since, listsAll: since == nil, count: &count)
+      if listsAll {
+        try await cleanGhosts(sync, query, count: &count)
+      } else if let since {
+        try await cleanDeleted(sync, query, pages.deletions, since: since, count: &count)
+      }
     }
     try end(count)
   }
@@ -51,25 +57,37 @@ extension StorePrime {
 
   // MARK: ghosts
 
+  /// Removes what is not in the list of all ids.
   private func cleanGhosts(
-    _ sync: SyncDefinition, _ query: SyncQuery, since: Int64?, listsAll: Bool,
+    _ sync: SyncDefinition, _ query: SyncQuery, count: inout SoupCount
+  ) async throws(SyncError) {
+    guard let ids = try await SoqlIDs(session: session, query: query).all() else {
+      warn(SoqlIDs.boundedWarning, sync)
+      return
+    }
+    let result = try cleaner(sync).clean(idPath: query.idField) { !ids.contains($0) }
+    // What the guard kept is looked at again in the next run.
+    if take(result, into: &count, sync) { outcome.listed.insert(key(sync.syncName)) }
+  }
+
+  /// Removes what was deleted lately; it is asked for where the pages did not tell.
+  private func cleanDeleted(
+    _ sync: SyncDefinition, _ query: SyncQuery, _ told: RecordIDSet?, since: Int64,
     count: inout SoupCount
   ) async throws(SyncError) {
-    let cleaner = GhostCleaner(
-      files: files, policy: input.ghosts, soup: sync.soupName, syncID: syncID(sync))
-    if listsAll || input.ghosts.listIDs.contains(key(sync.syncName)) {
-      guard let ids = try await SoqlIDs(session: session, query: query).all() else {
-        warn(SoqlIDs.boundedWarning, sync)
-        return
-      }
-      let result = try cleaner.clean(idPath: query.idField) { !ids.contains($0) }
-      // What the guard kept is looked at again in the next run.
-      if take(result, into: &count, sync) { outcome.listed.insert(key(sync.syncName)) }
-    } else if let since, query.idField == "Id" {
-      let deleted = try await SoqlIDs(session: session, query: query).deleted(since: since)
-      guard deleted.count > 0 else { return }
-      let result = try cleaner.clean(idPath: query.idField) { deleted.contains($0) }
-      _ = take(result, into: &count, sync)
+    guard query.idField == "Id" else { return }
+    let deleted: RecordIDSet
+    if let told {
+      deleted = told
+    } else {
+      deleted = try await SoqlIDs(session: session, query: query).deleted(since: since)
     }
+    guard deleted.count > 0 else { return }
+    let result = try cleaner(sync).clean(idPath: query.idField) { deleted.contains($0) }
+    _ = take(result, into: &count, sync)
+  }
+
+  private func cleaner(_ sync: SyncDefinition) -> GhostCleaner {
+    GhostCleaner(files: files, policy: input.ghosts, soup: sync.soupName, syncID: syncID(sync))
   }
 }

@@ -22,7 +22,7 @@ package struct SyncQuery: Sendable, Hashable {
   package let idField: String
   /// The field of the record's modification date.
   package let modificationField: String
-  private let soql: SOQLText
+  let soql: SOQLText
 
   /// Reads a target's query and adds to it what a sync needs.
   ///
@@ -93,11 +93,9 @@ package struct SyncQuery: Sendable, Hashable {
     return query.text
   }
 
-  /// The query for how many records match.
-  package func count(since: Int64? = nil, after key: Key? = nil) -> String {
-    var query = soql
-    if let since { query.addCondition("\(modificationField) > \(Dates.utc(since))") }
-    if canResume, let key { query.addCondition(condition(after: key)) }
+  /// The query for how many records another one finds.
+  package static func count(of text: String) throws(SyncError) -> String {
+    var query = try SOQLText(text)
     query[.select] = "COUNT()"
     query[.orderBy] = nil
     return query.text
@@ -118,7 +116,7 @@ package struct SyncQuery: Sendable, Hashable {
     return size == 2000 ? nil : "batchSize=\(size)"
   }
 
-  private func condition(after key: Key) -> String {
+  func condition(after key: Key) -> String {
     let id = "'\(key.id)'"
     return "(\(modificationField) > \(key.modified) or "
       + "(\(modificationField) = \(key.modified) and \(idField) > \(id)))"

@@ -41,9 +41,9 @@ extension Session {
     }
   }
 
-  /// The number that `SELECT COUNT() …` answers.
-  package func count(_ soql: String) async throws(OrgError) -> Int {
-    let pages = query(soql)
+  /// The number that `SELECT COUNT() …` answers; `all` also counts deleted and archived records.
+  package func count(_ soql: String, all: Bool = false) async throws(OrgError) -> Int {
+    let pages = query(soql, all: all)
     while try await pages.next() != nil {}
     return pages.totalSize ?? 0
   }

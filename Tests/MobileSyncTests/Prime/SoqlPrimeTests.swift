@@ -123,7 +123,7 @@ import Testing
     #expect(outcome.soups.map(\.written) == [0])
     #expect(snapshot.files == files)
     #expect(try files.map { try Files.read(snapshot.directory.file($0)) } == bytes)
-    #expect(org.requests(.query) == 3)
+    #expect(org.requests(.query) == 2)
     #expect(org.server.log.writes.isEmpty)
   }
 

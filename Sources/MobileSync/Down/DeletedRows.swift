@@ -1,0 +1,65 @@
+import JSON
+
+/// Takes the deleted rows out of a page that `queryAll` answered with `IsDeleted` as its last field.
+///
+/// What is left are the living records, byte for byte as `query` would have sent them: the member
+/// that was only asked for here is cut out of each.
+struct DeletedRows {
+  /// The field of the record's id.
+  let idField: String
+  /// Whether `IsDeleted` is to be cut out; a query that selects it itself keeps it.
+  let cutsMember: Bool
+
+  /// The living records of a page as `{"records":[…]}`, and the ids of the deleted ones.
+  func split(_ page: [UInt8]) throws(SyncError) -> (living: [UInt8], deleted: [String]) {
+    var living = Array(#"{"records":["#.utf8)
+    living.reserveCapacity(page.count)
+    var deleted: [String] = []
+    let scanner = RecordScanner(paths: [idField, "IsDeleted"])
+    do {
+      try page.withUnsafeBytes { bytes in
+        var isFirst = true
+        _ = try scanner.scan(bytes, in: .member("records")) { _, record, fields throws(SyncError) in
+          let flag = fields[1]
+          guard flag.kind == .true || flag.kind == .false else { throw Self.unreadable }
+          if flag.kind == .true {
+            if fields[0].kind == .string {
+              deleted.append(String(decoding: bytes[fields[0].range], as: UTF8.self))
+            }
+            return
+          }
+          if !isFirst { living.append(UInt8(ascii: ",")) }
+          isFirst = false
+          guard cutsMember else {
+            living.append(contentsOf: bytes[record])
+            return
+          }
+          let member = try Self.member(endingAt: flag.range, in: bytes, of: record)
+          living.append(contentsOf: bytes[record.lowerBound..<member.lowerBound])
+          living.append(contentsOf: bytes[member.upperBound..<record.upperBound])
+        }
+      }
+    } catch let error as SyncError {
+      throw error
+    } catch {
+      throw SyncError(.badResponse, "a page of records cannot be read: \(error)")
+    }
+    living.append(contentsOf: "]}".utf8)
+    return (living, deleted)
+  }
+
+  /// The place of a member that is not its object's first, from the comma before its name.
+  private static func member(
+    endingAt value: Range<Int>, in bytes: UnsafeRawBufferPointer, of record: Range<Int>
+  ) throws(SyncError) -> Range<Int> {
+    var start = value.lowerBound
+    // Back over `"IsDeleted":`, which has neither escapes nor commas in it.
+    while start > record.lowerBound, bytes[start] != UInt8(ascii: ",") { start -= 1 }
+    guard start > record.lowerBound else { throw unreadable }
+    return start..<value.upperBound
+  }
+
+  private static let unreadable = SyncError(
+    .badResponse, "a record of queryAll does not say whether it is deleted",
+    fix: "try again; if it stays so, the org's answers cannot be trusted")
+}

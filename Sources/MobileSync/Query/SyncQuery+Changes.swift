@@ -1,0 +1,58 @@
+import System
+
+extension SyncQuery {
+  /// Objects whose rows are never deleted, so that they have no `IsDeleted` to ask for.
+  private static let undeletable: Set<String> = [
+    "user", "profile", "userrole", "organization", "recordtype",
+  ]
+
+  /// False where nothing of the object is ever deleted.
+  var knowsDeletion: Bool { !Self.undeletable.contains(objectName.lowercased()) }
+
+  /// Whether `IsDeleted` is asked for beyond what the target selects.
+  var addsIsDeleted: Bool { !soql.selects("IsDeleted") }
+
+  /// The query for what changed and what was deleted after `since`, in one: to be sent to
+  /// `queryAll`, with `IsDeleted` as the last field of each record.
+  ///
+  /// The target's own conditions are for living records alone, as in `deleted(since:)`. Nil where
+  /// `queryAll` would answer something else than `query` does: a subquery would see deleted rows,
+  /// and a scope or another such clause is not the same for them.
+  func changes(since: Int64, after key: Key? = nil) -> String? {
+    guard knowsDeletion, idField == "Id", !hasOffset, !soql.hasSubqueries,
+      [.scope, .with, .for, .allRows].allSatisfy({ soql[$0] == nil })
+    else { return nil }
+    let date = Dates.utc(since)
+    var query = soql
+    query.addCondition("\(modificationField) > \(date)")
+    query.addCondition("IsDeleted = false")
+    let living = query[.where] ?? ""
+    query[.where] = "(\(living)) or (IsDeleted = true and SystemModstamp > \(date))"
+    if addsIsDeleted { query[.select] = (query[.select] ?? "") + ", IsDeleted" }
+    if canResume {
+      query[.orderBy] = "\(modificationField), \(idField)"
+      if let key { query.addCondition(condition(after: key)) }
+    }
+    return query.text
+  }
+}
+
+extension SOQLText {
+  /// True when a SELECT stands inside the query.
+  fileprivate var hasSubqueries: Bool {
+    Clause.allCases.contains { clause in
+      SOQLTokens.words(in: self[clause] ?? "").contains { $0.lowercased() == "select" }
+    }
+  }
+}
+
+extension SOQLTokens {
+  /// The words of a text at any depth, without what is quoted.
+  fileprivate static func words(in text: String) -> [String] {
+    tokenize(text).flatMap { token -> [String] in
+      if token.hasPrefix("'") { return [] }
+      guard token.hasPrefix("(") else { return [token] }
+      return words(in: String(token.dropFirst().dropLast()))
+    }
+  }
+}
