@@ -112,8 +112,8 @@ extension SyncManager {
     _ ghosts: Int, _ soup: String, _ allowsAllDeletes: Bool
   ) throws(SyncError) {
     let policy = GhostPolicy(
-      maxDeletesPercent: settings.maxDeletesPercent, minimumAllowed: settings.minimumDeletes,
-      maxDeletesOverride: allowsAllDeletes)
+      maxDeletesPercent: allowsAllDeletes ? 100 : settings.maxDeletesPercent,
+      minimumAllowed: settings.minimumDeletes)
     let total = try SoupReader(store: store, soup: soup).count()
     guard policy.allows(deleting: ghosts, of: total) else {
       throw SyncError(
