@@ -94,6 +94,8 @@ public struct BriefcaseTarget: Sendable, Hashable {
   private static func checkDoubles(
     _ infos: [(BriefcaseObjectInfo?, JSONNode)], _ reader: ConfigurationReader
   ) {
+    // What a store holds was accepted before.
+    guard !reader.isLenient else { return }
     var types: [String: Int] = [:]
     var soups: [String: Int] = [:]
     for case (let info?, let node) in infos {

@@ -39,7 +39,7 @@ import Testing
     return (org, accountIDs, contactIDs)
   }
 
-  // testStartFetchNoMaxTimeStamp, testSyncDownFetchingOneObjectType
+  // SDK: testStartFetchNoMaxTimeStamp (197), testSyncDownFetchingOneObjectType (199)
   @Test func `one type is fetched whole by one list and one retrieve`() async throws {
     let (org, ids, _) = try Self.org(accounts: 12)
     let snapshot = Self.snapshot(org, [Self.accounts])
@@ -61,7 +61,8 @@ import Testing
     #expect(state.target["countIdsPerRetrieve"] == 2000)
   }
 
-  // testStartFetchWithMaxTimeStamp: here by the stamps, which also find late commits.
+  // Here by the stamps, which also find late commits.
+  // SDK: testStartFetchWithMaxTimeStamp (198)
   @Test func `a second prime retrieves the new records alone, an unmoved org none`() async throws {
     let (org, _, _) = try Self.org(accounts: 6)
     let snapshot = Self.snapshot(org)
@@ -81,7 +82,7 @@ import Testing
     #expect(org.requests(.priming) == 3)
   }
 
-  // testSyncDownFetchingOneObjectTypeWithMultipleRetrieveCalls
+  // SDK: testSyncDownFetchingOneObjectTypeWithMultipleRetrieveCalls (200)
   @Test func `few ids a retrieve make many retrieves, written in order`() async throws {
     let (org, _, _) = try Self.org(accounts: 12)
     let snapshot = Self.snapshot(org, [Self.accounts], perRetrieve: 2)
@@ -96,7 +97,8 @@ import Testing
     #expect(try one.elements("accounts") == snapshot.elements("accounts"))
   }
 
-  // testSyncDownFetchingTwoObjectTypes, …WithMultipleRetrieveCalls
+  // SDK: testSyncDownFetchingTwoObjectTypes (201)
+  // SDK: testSyncDownFetchingTwoObjectTypesWithMultipleRetrieveCalls (202)
   @Test(arguments: [(2000, 2), (3, 8)])
   func `two types go into their soups`(_ perRetrieve: Int, _ retrieves: Int) async throws {
     let (org, accounts, contacts) = try Self.org(accounts: 12, contacts: 12)
@@ -110,7 +112,7 @@ import Testing
     #expect(try SyncsSoup.states(in: snapshot.store()).first?.totalSize == 24)
   }
 
-  // testCleanGhostsOneObjectType, testCleanGhostsTwoObjectTypes
+  // SDK: testCleanGhostsOneObjectType (203), testCleanGhostsTwoObjectTypes (204)
   @Test func `deleted records leave both soups, what a device made stays`() async throws {
     let (org, accounts, contacts) = try Self.org(accounts: 4, contacts: 4)
     let snapshot = Self.snapshot(org)
@@ -134,7 +136,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  // testIdsToSkip, and LEAVE_IF_CHANGED to its end
+  // SDK: testIdsToSkip (205)
   @Test func `LEAVE_IF_CHANGED leaves exactly the dirty records of every soup`() async throws {
     let (org, accounts, contacts) = try Self.org(accounts: 4, contacts: 4)
     let snapshot = Self.snapshot(org, mode: .leaveIfChanged)

@@ -1,0 +1,71 @@
+import JSON
+import SmartStore
+
+/// Answers of the org that are kept in a soup of their own, fetched by syncs down.
+struct AnswerCache: Sendable {
+  let manager: SyncManager
+  let soupName: String
+
+  /// The element of an answer, from where the mode says; nil only from the store.
+  func fetch(
+    _ target: SyncTarget, _ mode: FetchMode, id: @Sendable (Platform) -> String
+  ) async throws(SyncError) -> JSONValue? {
+    if mode != .serverFirst {
+      let cached = try await cached(id)
+      if cached != nil || mode == .cacheOnly { return cached }
+    }
+    try await download(target)
+    guard let element = try await cached(id) else {
+      throw SyncError(
+        .badResponse, "what the org answered is not in the soup \"\(soupName)\" now",
+        fix: "try again")
+    }
+    return element
+  }
+
+  private func cached(
+    _ id: @Sendable (Platform) -> String
+  ) async throws(SyncError) -> JSONValue? {
+    try await inStore { store in
+      guard try store.hasSoup(soupName) else { return nil }
+      return try store.elements(
+        in: soupName, where: AnswerElement.idPath, is: id(store.platform)
+      ).first
+    }
+  }
+
+  /// Fetches the answer by the sync that did so before, or by a new one.
+  private func download(_ target: SyncTarget) async throws(SyncError) {
+    let known = try await inStore { store -> Int64? in
+      if try !store.hasSoup(soupName) {
+        try store.registerSoup(
+          soupName, indexSpecs: [IndexSpec(path: AnswerElement.idPath, type: .json1)])
+      }
+      return try SyncsSoup.states(in: store).first {
+        $0.name == nil && $0.type == .syncDown && $0.soupName == soupName
+          && $0.target == target.json
+      }?.id
+    }
+    try await run(target, known).finish()
+  }
+
+  private func run(_ target: SyncTarget, _ known: Int64?) async throws(SyncError) -> SyncRun {
+    if let known {
+      do throws(SyncError) { return try await manager.reSync(id: known) } catch {
+        // Somebody else waits for the same answer: another sync asks once more.
+        guard error.code == .running else { throw error }
+      }
+    }
+    return try await manager.syncDown(target: target, soupName: soupName)
+  }
+
+  private func inStore<T: Sendable>(
+    _ body: @Sendable (Store) throws -> T
+  ) async throws(SyncError) -> T {
+    do { return try await manager.withStore(body) } catch let error as SyncError {
+      throw error
+    } catch {
+      throw SyncError(.store, "\(error)")
+    }
+  }
+}

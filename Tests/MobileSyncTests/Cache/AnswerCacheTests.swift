@@ -1,0 +1,176 @@
+import JSON
+import LocalOrg
+import SmartStore
+import Testing
+
+@testable import MobileSync
+
+/// Rows 206–215 of the conformance table (LayoutSyncManagerTest, MetadataSyncManagerTest).
+@Suite struct AnswerCacheTests {
+  private static func layout(_ store: ManagedStore, _ mode: FetchMode) async throws -> Layout? {
+    try await LayoutSyncManager(store.manager).fetchLayout(
+      objectAPIName: "Account", formFactor: .medium, layoutType: .compact, layoutMode: .edit,
+      mode: mode)
+  }
+
+  private static func metadata(_ store: ManagedStore, _ mode: FetchMode) async throws -> Metadata? {
+    try await MetadataSyncManager(store.manager).fetchMetadata(objectType: "Account", mode: mode)
+  }
+
+  private static func check(_ layout: Layout?, _ platform: Platform) throws {
+    let layout = try #require(layout)
+    let nothing = platform == .ios ? "(null)" : "null"
+    #expect(layout.id == "Account-Medium-Compact-Edit-\(nothing)")
+    #expect(layout.objectAPIName == "Account")
+    #expect(layout.layoutType == "Compact")
+    #expect(layout.mode == "Edit")
+    let json = try JSONValue(parsing: layout.json)
+    #expect(json["sections"]?.array?.isEmpty == false)
+  }
+
+  private static func check(_ metadata: Metadata?) throws {
+    let metadata = try #require(metadata)
+    #expect(metadata.name == "Account")
+    #expect(metadata.keyPrefix == "001")
+    #expect(metadata.label == "Account")
+    #expect(metadata.labelPlural == "Accounts")
+    #expect(metadata.fieldNames.contains("Name"))
+    let json = try JSONValue(parsing: metadata.json)
+    #expect(json["childRelationships"]?.array != nil)
+    #expect(json["urls"]?.object != nil)
+  }
+
+  // SDK: testFetchLayoutInCacheOnlyMode (206)
+  @Test(arguments: Platform.allCases)
+  func `the store alone answers a layout that was fetched before`(
+    _ platform: Platform
+  ) async throws {
+    let store = try await ManagedStore(platform)
+    #expect(try await Self.layout(store, .cacheOnly) == nil)
+    #expect(store.org.requests(.layout) == 0)
+    try Self.check(try await Self.layout(store, .serverFirst), platform)
+    try Self.check(try await Self.layout(store, .cacheOnly), platform)
+    #expect(store.org.requests(.layout) == 1)
+  }
+
+  // SDK: testFetchLayoutInCacheFirstModeWithCacheData (207)
+  @Test(arguments: Platform.allCases)
+  func `a layout that is in the store is not asked for`(_ platform: Platform) async throws {
+    let store = try await ManagedStore(platform)
+    _ = try await Self.layout(store, .serverFirst)
+    try Self.check(try await Self.layout(store, .cacheFirst), platform)
+    #expect(store.org.requests(.layout) == 1)
+  }
+
+  // SDK: testFetchLayoutInCacheFirstModeWithoutCacheData (208)
+  // SDK: testFetchLayoutInServerFirstMode (209)
+  @Test(arguments: Platform.allCases, [FetchMode.cacheFirst, .serverFirst])
+  func `a layout that is not in the store comes from the org`(
+    _ platform: Platform, _ mode: FetchMode
+  ) async throws {
+    let store = try await ManagedStore(platform)
+    try Self.check(try await Self.layout(store, mode), platform)
+    #expect(store.org.requests(.layout) == 1)
+  }
+
+  // SDK: testFetchLayoutMultipleTimes (210)
+  @Test(arguments: Platform.allCases)
+  func `a layout that is fetched twice is one element and one sync`(
+    _ platform: Platform
+  ) async throws {
+    let store = try await ManagedStore(platform)
+    for _ in 0..<2 { try Self.check(try await Self.layout(store, .serverFirst), platform) }
+    #expect(store.org.requests(.layout) == 2)
+    #expect(try await store.elements(LayoutTarget.soupName).count == 1)
+    #expect(try await store.elements(SyncsSoup.name).count == 1)
+  }
+
+  // SDK: testFetchMetadataInCacheOnlyMode (211)
+  @Test(arguments: Platform.allCases)
+  func `the store alone answers a description that was fetched before`(
+    _ platform: Platform
+  ) async throws {
+    let store = try await ManagedStore(platform)
+    #expect(try await Self.metadata(store, .cacheOnly) == nil)
+    #expect(store.org.requests(.describe) == 0)
+    try Self.check(try await Self.metadata(store, .serverFirst))
+    try Self.check(try await Self.metadata(store, .cacheOnly))
+    #expect(store.org.requests(.describe) == 1)
+  }
+
+  // SDK: testFetchMetadataInCacheFirstModeWithCacheData (212)
+  @Test(arguments: Platform.allCases)
+  func `a description that is in the store is not asked for`(
+    _ platform: Platform
+  ) async throws {
+    let store = try await ManagedStore(platform)
+    _ = try await Self.metadata(store, .serverFirst)
+    try Self.check(try await Self.metadata(store, .cacheFirst))
+    #expect(store.org.requests(.describe) == 1)
+  }
+
+  // SDK: testFetchMetadataInCacheFirstModeWithoutCacheData (213)
+  // SDK: testFetchMetadataInServerFirstMode (214)
+  @Test(arguments: Platform.allCases, [FetchMode.cacheFirst, .serverFirst])
+  func `a description that is not in the store comes from the org`(
+    _ platform: Platform, _ mode: FetchMode
+  ) async throws {
+    let store = try await ManagedStore(platform)
+    try Self.check(try await Self.metadata(store, mode))
+    #expect(store.org.requests(.describe) == 1)
+  }
+
+  // SDK: testFetchMetadataMultipleTimes (215)
+  @Test(arguments: Platform.allCases)
+  func `a description that is fetched twice is one element and one sync`(
+    _ platform: Platform
+  ) async throws {
+    let store = try await ManagedStore(platform)
+    for _ in 0..<2 { try Self.check(try await Self.metadata(store, .serverFirst)) }
+    #expect(store.org.requests(.describe) == 2)
+    #expect(try await store.elements(MetadataTarget.soupName).count == 1)
+    #expect(try await store.elements(SyncsSoup.name).count == 1)
+  }
+
+  @Test func `an org that does not answer is an error, not silence`() async throws {
+    let store = try await ManagedStore()
+    _ = try await Self.metadata(store, .serverFirst)
+    for kind in [LocalOrg.RequestKind.layout, .describe] {
+      store.org.server.faults.add(
+        .kind(kind), times: 20, .status(404, code: "NOT_FOUND", message: "no"))
+    }
+    for mode in [FetchMode.cacheFirst, .serverFirst] {
+      await #expect(throws: SyncError.self) { try await Self.layout(store, mode) }
+    }
+    await #expect(throws: SyncError.self) { try await Self.metadata(store, .serverFirst) }
+    // What was fetched before is still there.
+    try Self.check(try await Self.metadata(store, .cacheFirst))
+  }
+
+  @Test func `several who ask for one description at once all get it`() async throws {
+    let store = try await ManagedStore()
+    let metadata = MetadataSyncManager(store.manager)
+    try await withThrowingTaskGroup(of: Metadata?.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          try await metadata.fetchMetadata(objectType: "Account", mode: .serverFirst)
+        }
+      }
+      for try await answer in group { try Self.check(answer) }
+    }
+    #expect(try await store.elements(MetadataTarget.soupName).count == 1)
+  }
+
+  @Test func `layouts of other parts are elements of their own`() async throws {
+    let store = try await ManagedStore()
+    let layouts = LayoutSyncManager(store.manager)
+    _ = try await layouts.fetchLayout(objectAPIName: "Account", layoutType: .full)
+    _ = try await layouts.fetchLayout(objectAPIName: "Account", layoutType: .compact)
+    _ = try await layouts.fetchLayout(objectAPIName: "Contact", layoutType: .full)
+    #expect(
+      try await store.column("Id", of: LayoutTarget.soupName) == [
+        "Account-(null)-Compact-(null)-(null)", "Account-(null)-Full-(null)-(null)",
+        "Contact-(null)-Full-(null)-(null)",
+      ])
+  }
+}

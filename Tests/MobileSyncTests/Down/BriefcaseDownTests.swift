@@ -1,0 +1,186 @@
+import HTTP
+import JSON
+import LocalOrg
+import SmartStore
+import Testing
+
+@testable import MobileSync
+
+/// Rows 197–205 of the conformance table (BriefcaseSyncDownTargetTest, BriefcaseSyncDownTests) in the
+/// sync manager; `BriefcasePrimeTests` has them for a prime.
+@Suite struct BriefcaseDownTests {
+  static let accounts = BriefcasePrimeTests.accounts
+  static let contacts = BriefcasePrimeTests.contacts
+
+  /// A store whose user has a briefcase of all accounts and contacts.
+  static func store(
+    _ platform: Platform = .ios, accounts: Int, contacts: Int = 0,
+    _ adjust: (inout OrgServer.Options) -> Void = { _ in }
+  ) async throws -> (ManagedStore, accounts: [String], contacts: [String]) {
+    let (org, accountIDs, contactIDs) = try BriefcasePrimeTests.org(
+      accounts: accounts, contacts: contacts, adjust)
+    return (try await ManagedStore(platform, org: org), accountIDs, contactIDs)
+  }
+
+  static func target(
+    _ infos: [BriefcaseObjectInfo] = [accounts, contacts], perRetrieve: Int = 2000
+  ) -> SyncTarget {
+    .briefcase(BriefcaseTarget(infos: infos, countIdsPerRetrieve: perRetrieve))
+  }
+
+  static func start(
+    _ store: ManagedStore, _ target: SyncTarget = target(), _ mode: MergeMode = .overwrite
+  ) async throws -> SyncRun {
+    try await store.manager.syncDown(
+      target: target, options: SyncOptions(mergeMode: mode), soupName: "does-not-matter")
+  }
+
+  // SDK: testStartFetchNoMaxTimeStamp (197)
+  // SDK: testSyncDownFetchingOneObjectType (199)
+  @Test(arguments: Platform.allCases)
+  func `the briefcase's records come in one page`(_ platform: Platform) async throws {
+    let (store, ids, _) = try await Self.store(platform, accounts: 12)
+    let run = try await Self.start(store, Self.target([Self.accounts], perRetrieve: 500))
+    #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/12", "DONE 100/12"])
+    #expect(try await store.column("Id") == ids.sorted())
+    #expect(try await store.column("Name").count == 12)
+    #expect(store.org.requests(.priming) == 1)
+    #expect(store.org.requests(.retrieve) == 1)
+    for element in try await store.elements() {
+      #expect(element["__sync_id__"]?.int == run.syncID)
+      #expect(element["__local__"] == false)
+      #expect(element["attributes"]?["type"] == "Account")
+    }
+  }
+
+  // SDK: testStartFetchWithMaxTimeStamp (198)
+  @Test(arguments: Platform.allCases)
+  func `a second run fetches what is new or was modified, and nothing of an unmoved org`(
+    _ platform: Platform
+  ) async throws {
+    let (store, ids, _) = try await Self.store(platform, accounts: 6)
+    let first = try await Self.start(store, Self.target([Self.accounts]))
+    try await first.finish()
+    let cursor = await first.lastState.maxTimeStamp
+    #expect(cursor > 0)
+    let new = try store.org.makeAccounts(6, name: "New")
+    try store.org.update("Account", ids[2], ["Name": "changed"])
+    let run = try await store.manager.reSync(id: first.syncID)
+    #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/7", "DONE 100/7"])
+    #expect(try await run.finish().written == 7)
+    #expect(try await store.column("Id") == (ids + new).sorted())
+    #expect(try await store.element(ids[2])?["Name"] == "changed")
+    #expect(await run.lastState.maxTimeStamp > cursor)
+    let retrieves = store.org.requests(.retrieve)
+    let unmoved = try await store.manager.reSync(id: first.syncID)
+    #expect(await unmoved.story == ["RUNNING 0/-1", "RUNNING 0/0", "DONE 100/0"])
+    #expect(store.org.requests(.retrieve) == retrieves)
+  }
+
+  @Test func `an old record that joins the briefcase is fetched`() async throws {
+    let (store, _, contacts) = try await Self.store(accounts: 2, contacts: 2)
+    let run = try await Self.start(store)
+    try await run.finish()
+    // As if it had not been assigned before: the soup has not heard of it.
+    try await store.manager.withStore { store in
+      _ = try store.deleteElements(in: "contacts", where: "Id", in: [contacts[0]])
+    }
+    try await store.manager.reSync(id: run.syncID).finish()
+    #expect(try await store.column("Id", of: "contacts") == contacts.sorted())
+  }
+
+  // SDK: testSyncDownFetchingOneObjectTypeWithMultipleRetrieveCalls (200)
+  @Test(arguments: Platform.allCases)
+  func `few ids a retrieve make many pages, with progress`(_ platform: Platform) async throws {
+    let (store, ids, _) = try await Self.store(platform, accounts: 12)
+    let run = try await Self.start(store, Self.target([Self.accounts], perRetrieve: 2))
+    #expect(
+      await run.story == ["RUNNING 0/-1", "RUNNING 0/12"]
+        + [16, 33, 50, 66, 83].map { "RUNNING \($0)/12" } + ["DONE 100/12"])
+    #expect(try await store.column("Id") == ids.sorted())
+    #expect(store.org.requests(.retrieve) == 6)
+  }
+
+  // SDK: testSyncDownFetchingTwoObjectTypes (201)
+  @Test(arguments: Platform.allCases)
+  func `two types are one page and go into their soups`(_ platform: Platform) async throws {
+    let (store, accounts, contacts) = try await Self.store(platform, accounts: 12, contacts: 12)
+    let run = try await Self.start(store)
+    #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/24", "DONE 100/24"])
+    #expect(try await store.column("Id") == accounts.sorted())
+    #expect(try await store.column("Id", of: "contacts") == contacts.sorted())
+    #expect(store.org.requests(.retrieve) == 2)
+  }
+
+  // SDK: testSyncDownFetchingTwoObjectTypesWithMultipleRetrieveCalls (202)
+  @Test(arguments: Platform.allCases)
+  func `a page goes across types, in the order of the infos`(_ platform: Platform) async throws {
+    let (store, accounts, contacts) = try await Self.store(platform, accounts: 12, contacts: 12)
+    let run = try await Self.start(store, Self.target(perRetrieve: 3))
+    #expect(
+      await run.story == ["RUNNING 0/-1", "RUNNING 0/24"]
+        + [12, 25, 37, 50, 62, 75, 87].map { "RUNNING \($0)/24" } + ["DONE 100/24"])
+    #expect(try await store.column("Id") == accounts.sorted())
+    #expect(try await store.column("Id", of: "contacts") == contacts.sorted())
+    // Five ids a page: the third has accounts and contacts.
+    let (other, _, _) = try await Self.store(platform, accounts: 12, contacts: 12)
+    let five = try await Self.start(other, Self.target(perRetrieve: 5))
+    #expect(await five.story.count == 2 + 4 + 1)
+    #expect(other.org.requests(.retrieve) == 6)
+  }
+
+  // SDK: testCleanGhostsOneObjectType (203)
+  @Test(arguments: Platform.allCases)
+  func `deleted records leave the soup, what a device made stays`(
+    _ platform: Platform
+  ) async throws {
+    let (store, ids, _) = try await Self.store(platform, accounts: 4)
+    let run = try await Self.start(store, Self.target([Self.accounts]))
+    try await run.finish()
+    let local = try await store.createAccounts(["one", "two"])
+    for id in ids[0..<2] { try store.org.delete(id) }
+    #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == 2)
+    #expect(try await store.column("Id") == (ids[2...] + local).sorted())
+  }
+
+  // SDK: testCleanGhostsTwoObjectTypes (204)
+  @Test(arguments: Platform.allCases)
+  func `ghosts of two types leave both soups`(_ platform: Platform) async throws {
+    let (store, accounts, contacts) = try await Self.store(platform, accounts: 4, contacts: 4)
+    let run = try await Self.start(store)
+    try await run.finish()
+    let parents = try await store.createAccounts(["mine"])
+    let children = try await store.create(
+      [["LastName": "mine", "AccountId": .string(parents[0])]], type: "Contact", in: "contacts")
+    for id in accounts[0..<2] + contacts[0..<2] { try store.org.delete(id) }
+    let ghosts = try await store.manager.cleanResyncGhosts(id: run.syncID)
+    #expect(ghosts.count == 4)
+    #expect(ghosts.removed == ["accounts": 2, "contacts": 2])
+    #expect(try await store.column("Id") == (accounts[2...] + parents).sorted())
+    #expect(try await store.column("Id", of: "contacts") == (contacts[2...] + children).sorted())
+  }
+
+  // SDK: testIdsToSkip (205)
+  @Test(arguments: Platform.allCases)
+  func `LEAVE_IF_CHANGED leaves exactly the dirty records of every soup, OVERWRITE none`(
+    _ platform: Platform
+  ) async throws {
+    let (store, accounts, contacts) = try await Self.store(platform, accounts: 4, contacts: 4)
+    try await Self.start(store, Self.target(), .leaveIfChanged).finish()
+    try await store.delete(Array(accounts[0..<2]))
+    try await store.delete(Array(contacts[0..<2]), of: "contacts")
+    for id in accounts { try store.org.update("Account", id, ["Name": "theirs"]) }
+    for id in contacts { try store.org.update("Contact", id, ["LastName": "theirs"]) }
+    let left = try await Self.start(store, Self.target(), .leaveIfChanged).finish()
+    #expect(
+      left.skipped.mapValues { $0.sorted() }
+        == ["accounts": accounts[0..<2].sorted(), "contacts": contacts[0..<2].sorted()])
+    #expect(try await store.dirty() == accounts[0..<2].sorted())
+    #expect(try await store.dirty("contacts") == contacts[0..<2].sorted())
+    #expect(try await store.column("Name").filter { $0 == "theirs" }.count == 2)
+    let overwritten = try await Self.start(store).finish()
+    #expect(overwritten.overwritten.mapValues(\.count) == ["accounts": 2, "contacts": 2])
+    #expect(try await store.dirty().isEmpty)
+    #expect(try await store.column("LastName", of: "contacts") == contacts.map { _ in "theirs" })
+  }
+}

@@ -1,0 +1,125 @@
+import HTTP
+import JSON
+import LocalOrg
+import SmartStore
+import Testing
+
+@testable import MobileSync
+
+/// Recent records in the sync manager.
+@Suite struct MruDownTests {
+  static func target(_ fields: String...) -> SyncTarget {
+    .mru(MruTarget(sobjectType: "Account", fieldlist: fields))
+  }
+
+  // SDK: testCleanResyncGhostsForMRUTarget (12)
+  @Test(arguments: Platform.allCases)
+  func `recent records are fetched, and those deleted in the org are ghosts`(
+    _ platform: Platform
+  ) async throws {
+    let store = try await ManagedStore(platform)
+    let ids = try store.org.makeAccounts(3)
+    let run = try await store.manager.syncDown(
+      target: Self.target("Id", "Name"), soupName: ManagedStore.accounts)
+    #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/3", "DONE 100/3"])
+    #expect(try await store.column("Id") == ids.sorted())
+    #expect(store.org.requests(.object) == 1)
+    #expect(store.org.requests(.query) == 1)
+    try store.org.delete(ids[0])
+    #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == 1)
+    #expect(try await store.column("Id") == ids[1...].sorted())
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `the id and the modification date are fetched without being named, once where they are`(
+    _ platform: Platform
+  ) async throws {
+    let store = try await ManagedStore(platform)
+    let ids = try store.org.makeAccounts(2)
+    for fields in [["Name"], ["Name", "id", "lastmodifieddate"]] {
+      let run = try await store.manager.syncDown(
+        target: .mru(MruTarget(sobjectType: "Account", fieldlist: fields)),
+        soupName: ManagedStore.accounts)
+      try await run.finish()
+      #expect(await run.lastState.maxTimeStamp > 0)
+    }
+    let elements = try await store.elements()
+    #expect(elements.compactMap { $0["Id"]?.string }.sorted() == ids.sorted())
+    #expect(elements.allSatisfy { $0["LastModifiedDate"]?.string != nil })
+  }
+
+  @Test func `a user without recent records gets none, and loses none`() async throws {
+    let org = try SyncedOrg()
+    let store = try await ManagedStore(org: org, as: "ben@example.com")
+    let run = try await store.manager.syncDown(
+      target: Self.target("Name"), soupName: ManagedStore.accounts)
+    #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/0", "DONE 100/0"])
+    #expect(org.requests(.query) == 0)
+  }
+
+  @Test func `a recent record that is gone by now is left out of the total`() async throws {
+    let store = try await ManagedStore()
+    let ids = try store.org.makeAccounts(3)
+    let org = store.org
+    store.org.server.faults.add(.kind(.query), .mutate { _ in try org.delete(ids[1]) })
+    let run = try await store.manager.syncDown(
+      target: Self.target("Name"), soupName: ManagedStore.accounts)
+    #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/2", "DONE 100/2"])
+  }
+
+  @Test func `a record that is no longer recent stays, a changed one too`() async throws {
+    let store = try await ManagedStore()
+    let ids = try store.org.makeAccounts(2)
+    let run = try await store.manager.syncDown(
+      target: Self.target("Name"), soupName: ManagedStore.accounts)
+    try await run.finish()
+    try store.org.makeAccounts(205, name: "later")
+    try store.org.delete(ids[1])
+    try await store.rename([ids[1]])
+    #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == 0)
+    #expect(try await store.column("Id") == ids.sorted())
+  }
+
+  @Test func `more ids than one query takes are asked about in slices`() async throws {
+    let store = try await ManagedStore()
+    let ids = try store.org.makeAccounts(510)
+    let run = try await store.manager.syncDown(
+      target: .soql(.accounts()), soupName: ManagedStore.accounts)
+    try await run.finish()
+    let target = Self.target("Name")
+    try await store.manager.withStore { store in
+      var state = try #require(try SyncsSoup.states(in: store).first)
+      state.target = target.json
+      _ = try SyncsSoup.save(state, in: store)
+    }
+    try store.org.delete(ids[3])
+    try store.org.delete(ids[509])
+    let before = store.org.requests(.query) + store.org.requests(.composite)
+    #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == 2)
+    #expect(store.org.requests(.query) + store.org.requests(.composite) == before + 2)
+    #expect(try await store.elements().count == 508)
+  }
+
+  @Test func `an answer with fewer ids than promised makes no ghosts`() async throws {
+    let store = try await ManagedStore()
+    let ids = try store.org.makeAccounts(3)
+    let run = try await store.manager.syncDown(
+      target: Self.target("Name"), soupName: ManagedStore.accounts)
+    try await run.finish()
+    let answer = ServerResponse.json(#"{"totalSize":3,"done":true,"records":[]}"#)
+    store.org.server.faults.add(.kind(.query), .respond(answer))
+    let error = await #expect(throws: SyncError.self) {
+      try await store.manager.cleanResyncGhosts(id: run.syncID)
+    }
+    #expect(error?.code == .incomplete)
+    #expect(try await store.column("Id") == ids.sorted())
+  }
+}
+
+extension ServerResponse {
+  /// An answer of status 200 with a JSON text.
+  static func json(_ text: String) -> ServerResponse {
+    ServerResponse(
+      status: 200, headers: ["Content-Type": "application/json"], body: Array(text.utf8))
+  }
+}

@@ -1,0 +1,156 @@
+import HTTP
+import JSON
+import LocalOrg
+import Salesforce
+import SmartStore
+import Testing
+
+@testable import MobileSync
+
+/// Searches in the sync manager.
+@Suite struct SoslDownTests {
+  static let search = "FIND {Acme} IN NAME FIELDS RETURNING Account(Id, Name)"
+
+  @discardableResult
+  static func acmes(_ count: Int, _ store: ManagedStore) throws -> [String] {
+    try store.org.makeAccounts(count, name: "Acme")
+  }
+
+  // SDK: testCleanResyncGhostsForSOSLTarget (13)
+  @Test(arguments: Platform.allCases)
+  func `what a search no longer finds is a ghost`(_ platform: Platform) async throws {
+    let store = try await ManagedStore(platform)
+    let ids = try Self.acmes(3, store)
+    let run = try await store.manager.syncDown(
+      target: .sosl(SoslTarget(query: Self.search)), soupName: ManagedStore.accounts)
+    #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/3", "DONE 100/3"])
+    #expect(try await store.column("Id") == ids.sorted())
+    try store.org.delete(ids[0])
+    #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == 1)
+    #expect(try await store.column("Id") == ids[1...].sorted())
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `a search is whole each time, and adds nothing to its text`(
+    _ platform: Platform
+  ) async throws {
+    let store = try await ManagedStore(platform)
+    let ids = try Self.acmes(2, store)
+    let query = "FIND {Acme} IN NAME FIELDS RETURNING Account(Id, LastModifiedDate)"
+    let run = try await store.manager.syncDown(
+      target: .sosl(SoslTarget(query: query)), soupName: ManagedStore.accounts)
+    try await run.finish()
+    let state = try #require(try await store.manager.syncStatus(id: run.syncID))
+    #expect(state.maxTimeStamp > 0)
+    #expect(state.target["query"]?.string == query)
+    #expect(try await store.elements().allSatisfy { $0["Name"] == nil })
+    try store.org.update("Account", ids[0], ["Site": "new"])
+    let again = try await store.manager.reSync(id: run.syncID)
+    #expect(try await again.finish().fetched == 2)
+  }
+
+  @Test func `a search without dates keeps no cursor`() async throws {
+    let store = try await ManagedStore()
+    try Self.acmes(2, store)
+    let run = try await store.manager.syncDown(
+      target: .sosl(SoslTarget(query: Self.search)), soupName: ManagedStore.accounts)
+    #expect(await run.lastState.maxTimeStamp == -1)
+  }
+
+  @Test func `a search that finds nothing is done`() async throws {
+    let store = try await ManagedStore()
+    let run = try await store.manager.syncDown(
+      target: .sosl(SoslTarget(query: Self.search)), soupName: ManagedStore.accounts)
+    #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/0", "DONE 100/0"])
+  }
+
+  @Test func `records without an id are an error that says where to name it`() async throws {
+    let store = try await ManagedStore()
+    try Self.acmes(1, store)
+    let answer = ServerResponse.json(#"{"searchRecords":[{"Name":"Acme"}]}"#)
+    store.org.server.faults.add(.kind(.search), .respond(answer))
+    let run = try await store.manager.syncDown(
+      target: .sosl(SoslTarget(query: Self.search)), soupName: ManagedStore.accounts)
+    let error = await #expect(throws: SyncError.self) { try await run.finish() }
+    #expect(error?.code == .definition)
+    #expect(error?.description.contains("RETURNING") == true)
+    #expect(await run.lastState.status == .failed)
+  }
+
+  @Test func `an answer that is no answer to a search fails the sync`() async throws {
+    let store = try await ManagedStore()
+    store.org.server.faults.add(.kind(.search), .respond(.json(#"{"other":1}"#)))
+    let run = try await store.manager.syncDown(
+      target: .sosl(SoslTarget(query: Self.search)), soupName: ManagedStore.accounts)
+    let error = await #expect(throws: SyncError.self) { try await run.finish() }
+    #expect(error?.code == .badResponse)
+  }
+
+  @Test(arguments: [
+    ("FIND {Acme} RETURNING Account(Id LIMIT 2)", 0),
+    ("FIND {Acme} RETURNING Account(Id) LIMIT 2", 0),
+    ("FIND {Acme} RETURNING Account(Id LIMIT 9 OFFSET 1)", 0),
+    ("FIND {Acme} RETURNING Account(Id LIMIT 9)", 1),
+  ])
+  func `nothing is a ghost where the search met its limit`(
+    _ query: String, _ removed: Int
+  ) async throws {
+    let store = try await ManagedStore()
+    let ids = try Self.acmes(3, store)
+    let run = try await store.manager.syncDown(
+      target: .sosl(SoslTarget(query: "FIND {Acme} RETURNING Account(Id)")),
+      soupName: ManagedStore.accounts)
+    try await run.finish()
+    let target = SyncTarget.sosl(SoslTarget(query: query))
+    try await store.manager.withStore { store in
+      var state = try #require(try SyncsSoup.states(in: store).first)
+      state.target = target.json
+      _ = try SyncsSoup.save(state, in: store)
+    }
+    try store.org.delete(ids[0])
+    let ghosts = try await store.manager.cleanResyncGhosts(id: run.syncID)
+    #expect(ghosts.count == removed)
+    #expect(ghosts.warnings.isEmpty == (removed > 0))
+  }
+
+  @Test func `a search that meets the org's own bound tells so, and removes nothing`()
+    async throws
+  {
+    let store = try await ManagedStore()
+    let records = (0..<Session.searchLimit).map { number in
+      #"{"attributes":{"type":"Account"},"Id":"001000000000\#(1000 + number % 1000)\#(number / 1000)AAA"}"#
+    }
+    let answer = ServerResponse.json("{\"searchRecords\":[\(records.joined(separator: ","))]}")
+    store.org.server.faults.add(.kind(.search), times: 2, .respond(answer))
+    let run = try await store.manager.syncDown(
+      target: .sosl(SoslTarget(query: Self.search)), soupName: ManagedStore.accounts)
+    let report = try await run.finish()
+    #expect(report.fetched == Session.searchLimit)
+    #expect(report.warnings.contains { $0.contains("more may match") })
+    let ghosts = try await store.manager.cleanResyncGhosts(id: run.syncID)
+    #expect(ghosts.count == 0)
+    #expect(ghosts.warnings.count == 1)
+  }
+
+  @Test(arguments: [
+    ("FIND {Acme} RETURNING Account(Id)", 2000),
+    ("find {limit 5} returning Account(Id limit 7), Contact(Id LIMIT 3) limit 100", 3),
+    (#"FIND {a\} LIMIT 1} RETURNING Account(Id WHERE Name = 'LIMIT 2') LIMIT 40"#, 40),
+    ("FIND {x} RETURNING Account(Id LIMIT 5000)", 2000),
+    ("FIND {x} RETURNING Account(Id LIMIT 5 OFFSET 2)", 0),
+  ])
+  func `the least LIMIT outside of what is searched for cuts a search`(
+    _ query: String, _ limit: Int
+  ) {
+    #expect(SoslTarget.limit(of: query) == limit)
+  }
+
+  @Test func `variables are filled in outside of what is searched for`() throws {
+    let target = SoslTarget(
+      query: #"FIND {Joe's :user} RETURNING Account(Id WHERE OwnerId = :user)"#)
+    #expect(
+      try target.search(variables: ["user": "'005'"])
+        == #"FIND {Joe's :user} RETURNING Account(Id WHERE OwnerId = '005')"#)
+    #expect(throws: SyncError.self) { try target.search(variables: [:]) }
+  }
+}

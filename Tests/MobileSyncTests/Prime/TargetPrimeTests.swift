@@ -1,0 +1,268 @@
+import HTTP
+import JSON
+import LocalOrg
+import Salesforce
+import SmartStore
+import Testing
+
+@testable import MobileSync
+
+/// Kinds of syncs down other than soql and briefcase in a prime, on both platforms.
+@Suite struct TargetPrimeTests {
+  private static func down(
+    _ name: String, _ target: SyncTarget, into soup: String, _ mode: MergeMode = .overwrite
+  ) -> SyncDefinition {
+    SyncDefinition(
+      syncName: name, syncType: .syncDown, soupName: soup, target: target,
+      options: SyncOptions(mergeMode: mode))
+  }
+
+  private static func snapshot(
+    _ org: SyncedOrg, _ syncs: SyncDefinition..., as user: String = "admin@example.com"
+  ) -> Snapshot {
+    Snapshot(
+      org, as: user,
+      soups: [
+        .sample("accounts", "Name"), .sample("contacts", "LastName", "AccountId"),
+        StoreConfig.Soup(soupName: "answers", indexes: [IndexSpec(path: "Id", type: .string)]),
+      ], syncs: syncs)
+  }
+
+  private static let search = SyncTarget.sosl(
+    SoslTarget(query: "FIND {Acme} IN NAME FIELDS RETURNING Account(Id, Name, LastModifiedDate)"))
+
+  // MARK: sosl
+
+  @Test func `a search is one request a run, whose list tells the ghosts too`() async throws {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(3, name: "Acme")
+    let snapshot = Self.snapshot(org, Self.down("search", Self.search, into: "accounts"))
+    let first = try await snapshot.prime()
+    #expect(first.soups.map(\.fetched) == [3])
+    #expect(first.cursors["userstore/search"] ?? 0 > 0)
+    let files = snapshot.files
+    let unmoved = try await snapshot.prime()
+    #expect(!unmoved.changed)
+    #expect(unmoved.soups.map(\.unchanged) == [3])
+    #expect(snapshot.files == files)
+    #expect(org.requests(.search) == 2)
+    try org.delete(ids[0])
+    try org.update("Account", ids[1], ["Name": "Acme new"])
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.written) == [1])
+    #expect(outcome.soups.map(\.ghosts) == [1])
+    #expect(org.requests(.search) == 3)
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("Id", of: "accounts", platform) == ids[1...].sorted())
+    }
+    let state = try #require(try SyncsSoup.states(in: snapshot.store()).first)
+    #expect(state.status == .done)
+    #expect(state.totalSize == 2)
+  }
+
+  @Test func `a search that is cut removes nothing and says so`() async throws {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(3, name: "Acme")
+    let target = SyncTarget.sosl(
+      SoslTarget(query: "FIND {Acme} IN NAME FIELDS RETURNING Account(Id LIMIT 2)"))
+    let snapshot = Self.snapshot(org, Self.down("search", target, into: "accounts"))
+    try await snapshot.prime()
+    for id in ids { try org.delete(id) }
+    try org.makeAccounts(2, name: "Acme")
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.ghosts) == [0])
+    #expect(outcome.soups.map(\.total) == [4])
+    #expect(outcome.warnings.contains { $0.contains("none was removed") })
+  }
+
+  @Test func `the guard holds for every kind`() async throws {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(20, name: "Acme")
+    let snapshot = Self.snapshot(org, Self.down("search", Self.search, into: "accounts"))
+    try await snapshot.prime()
+    for id in ids[0..<11] { try org.delete(id) }
+    let refused = try await snapshot.prime()
+    #expect(refused.guardTripped)
+    #expect(!refused.changed)
+    snapshot.ghosts.maxDeletesOverride = true
+    #expect(try await snapshot.prime().soups.map(\.ghosts) == [11])
+  }
+
+  // MARK: mru
+
+  @Test func `recent records are the user's own, and ghosts are asked for in the rhythm`()
+    async throws
+  {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(3)
+    let target = SyncTarget.mru(MruTarget(sobjectType: "Account", fieldlist: ["Name"]))
+    let snapshot = Self.snapshot(org, Self.down("recent", target, into: "accounts"))
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [3])
+    try org.delete(ids[0])
+    let requests = org.requests(.query)
+    #expect(try await snapshot.prime().soups.map(\.ghosts) == [0])
+    #expect(org.requests(.query) == requests + 1)
+    snapshot.ghosts.listIDs = ["userstore/recent"]
+    let listed = try await snapshot.prime()
+    #expect(listed.soups.map(\.ghosts) == [1])
+    #expect(listed.listed == ["userstore/recent"])
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("Id", of: "accounts", platform) == ids[1...].sorted())
+    }
+    let other = Self.snapshot(
+      org, Self.down("recent", target, into: "accounts"), as: "ben@example.com")
+    #expect(try await other.prime().soups.map(\.fetched) == [0])
+  }
+
+  // MARK: refresh
+
+  @Test func `a refresh completes what an earlier sync put into the same soup`() async throws {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(5)
+    let target = SyncTarget.refresh(
+      RefreshTarget(
+        sobjectType: "Account", fieldlist: ["Name", "Site"], soupName: "accounts",
+        countIdsPerSoql: 2))
+    let snapshot = Self.snapshot(
+      org, .soql("ids", "SELECT Id FROM Account", into: "accounts"),
+      Self.down("fields", target, into: "accounts"))
+    let first = try await snapshot.prime()
+    #expect(first.soups.map(\.fetched) == [5, 5])
+    for platform in Platform.allCases {
+      let elements = try snapshot.elements("accounts", platform)
+      #expect(elements.count == 5)
+      #expect(elements.allSatisfy { $0["Name"]?.string != nil && $0["__sync_id__"] == 2 })
+    }
+    #expect(try await !snapshot.prime().changed)
+    try org.update("Account", ids[3], ["Site": "new"])
+    let second = try await snapshot.prime()
+    #expect(second.soups.map(\.fetched) == [1, 1])
+    #expect(try snapshot.column("Site", of: "accounts", .android) == ["new"])
+    try org.delete(ids[0])
+    snapshot.ghosts.listIDs = ["userstore/ids", "userstore/fields"]
+    #expect(try await snapshot.prime().soups.map(\.ghosts) == [0, 1])
+    #expect(try snapshot.column("Id", of: "accounts") == ids[1...].sorted())
+  }
+
+  @Test func `a refresh that breaks off leaves no file`() async throws {
+    let org = try SyncedOrg()
+    try org.makeAccounts(4)
+    let target = SyncTarget.refresh(
+      RefreshTarget(
+        sobjectType: "Account", fieldlist: ["Name"], soupName: "accounts", countIdsPerSoql: 1))
+    let snapshot = Self.snapshot(
+      org, .soql("ids", "SELECT Id FROM Account", into: "accounts"),
+      Self.down("fields", target, into: "accounts"))
+    org.server.faults.add(
+      .kind(.query), nth: 3, .status(400, code: "MALFORMED_QUERY", message: "no"))
+    let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
+    #expect(error?.syncName == "fields")
+    #expect(snapshot.files.isEmpty)
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [4, 4])
+  }
+
+  // MARK: layout and metadata
+
+  @Test func `a layout has the id that each platform looks for`() async throws {
+    let org = try SyncedOrg()
+    let layout = SyncTarget.layout(
+      LayoutTarget(sobjectType: "Account", formFactor: .medium, layoutType: .compact))
+    let snapshot = Self.snapshot(
+      org, Self.down("layout", layout, into: "answers"),
+      Self.down(
+        "metadata", .metadata(MetadataTarget(sobjectType: "Account")), into: "answers"))
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.fetched) == [1, 1])
+    #expect(outcome.soups.map(\.total) == [1, 2])
+    #expect(
+      try snapshot.column("Id", of: "answers", .ios)
+        == ["Account", "Account-Medium-Compact-(null)-(null)"])
+    #expect(
+      try snapshot.column("Id", of: "answers", .android)
+        == ["Account", "Account-Medium-Compact-null-null"])
+    let states = try SyncsSoup.states(in: snapshot.store())
+    #expect(states.map(\.totalSize) == [1, 1])
+    #expect(states.map(\.maxTimeStamp) == [-1, -1])
+    #expect(try await !snapshot.prime().changed)
+    #expect(org.requests(.layout) == 2)
+    #expect(org.requests(.describe) == 2)
+  }
+
+  // MARK: parent_children
+
+  private static let family: SyncTarget = {
+    var children = FamilyMember(sobjectType: "Contact", soupName: "contacts")
+    children.sobjectTypePlural = "Contacts"
+    children.parentIdFieldName = "AccountId"
+    return .parentChildren(
+      ParentChildrenTarget(
+        family: ParentChildrenFamily(
+          parent: FamilyMember(sobjectType: "Account", soupName: "accounts"), children: children,
+          relationshipType: .masterDetail),
+        parentFieldlist: ["Name"], childrenFieldlist: ["LastName"],
+        parentSoqlFilter: "Name LIKE 'Family%'"))
+  }()
+
+  private static func families(_ org: SyncedOrg) throws -> (parents: [String], children: [String]) {
+    let parents = try org.makeAccounts(3, name: "Family")
+    let children = try parents.flatMap { parent in
+      try (0..<2).map { number in
+        try org.make(
+          "Contact", ["LastName": .string("Child \(number)"), "AccountId": .string(parent)])
+      }
+    }
+    return (parents, children)
+  }
+
+  @Test func `families go into both soups of both platforms, and their ghosts out`() async throws {
+    let org = try SyncedOrg()
+    let (parents, children) = try Self.families(org)
+    let snapshot = Self.snapshot(org, Self.down("families", Self.family, into: "accounts"))
+    let first = try await snapshot.prime()
+    #expect(first.soups.map(\.soup) == ["accounts", "contacts"])
+    #expect(first.soups.map(\.fetched) == [3, 6])
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("Id", of: "accounts", platform) == parents.sorted())
+      #expect(try snapshot.column("Id", of: "contacts", platform) == children.sorted())
+      #expect(
+        try snapshot.elements("contacts", platform).allSatisfy { $0["AccountId"]?.string != nil })
+    }
+    #expect(try await !snapshot.prime().changed)
+    try org.update("Account", parents[1], ["Name": "Family new"])
+    #expect(try await snapshot.prime().soups.first?.written == 1)
+    try org.delete(children[0])
+    snapshot.ghosts.listIDs = ["userstore/families"]
+    #expect(try await snapshot.prime().soups.map(\.ghosts) == [0, 1])
+    #expect(try snapshot.column("Id", of: "contacts", .android) == children[1...].sorted())
+  }
+
+  @Test func `LEAVE_IF_CHANGED leaves the whole tree of a changed child`() async throws {
+    let org = try SyncedOrg()
+    let (parents, children) = try Self.families(org)
+    let snapshot = Self.snapshot(
+      org, Self.down("families", Self.family, into: "accounts", .leaveIfChanged))
+    try await snapshot.prime()
+    try snapshot.edit("contacts", children[0]) { $0["LastName"] = "mine" }
+    for id in parents { try org.update("Account", id, ["Name": "Family theirs"]) }
+    try await snapshot.prime()
+    for platform in Platform.allCases {
+      let names = try snapshot.elements("accounts", platform).map { $0["Name"]?.string }
+      #expect(names.filter { $0 == "Family theirs" }.count == 2)
+      #expect(try snapshot.column("LastName", of: "contacts", platform).contains("mine"))
+    }
+  }
+
+  // MARK: what a prime has not
+
+  @Test func `the code of an app cannot be primed`() async throws {
+    let org = try SyncedOrg()
+    let json = JSONValue.object([
+      "type": "custom", "iOSImpl": "AppTarget", "androidImpl": "com.example.AppTarget",
+    ])
+    let target = try SyncTarget(stored: json, type: .syncDown)
+    let snapshot = Self.snapshot(org, Self.down("custom", target, into: "accounts"))
+    let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
+    #expect(error?.code == .definition)
+    #expect(snapshot.files.isEmpty)
+  }
+}
