@@ -84,7 +84,7 @@ import Testing
     let refused = try await snapshot.prime()
     #expect(refused.guardTripped)
     #expect(!refused.changed)
-    snapshot.ghosts.maxDeletesOverride = true
+    snapshot.ghosts.maxDeletesPercent = 100
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [11])
   }
 
