@@ -23,7 +23,8 @@ extension Org {
     }
   }
 
-  /// Puts a record in the recycle bin; nil for `object` takes it from the id.
+  /// Puts a record in the recycle bin, with the children that belong to it; nil for `object` takes
+  /// it from the id.
   package func delete(_ object: String?, id: String, as user: OrgUser) -> RowOutcome {
     writing(as: user) { writer in try writer.delete(object, id: id) }
   }
@@ -59,6 +60,16 @@ extension Org {
     try locked { store in
       try RecordReader(store: store, user: user, version: "66.0")
         .find(object, externalField: externalField, value: value)
+    }
+  }
+
+  /// The ids of all records with this value in an external id field, which need not be unique.
+  package func findAll(_ object: String, externalField: String, value: String, as user: OrgUser)
+    throws(OrgError) -> [String]
+  {
+    try locked { store in
+      try RecordReader(store: store, user: user, version: "66.0")
+        .findAll(object, externalField: externalField, value: value)
     }
   }
 

@@ -12,6 +12,9 @@ extension Org {
     return (try? locked { try $0.users(where: "u.\"Id\" = \(id)").first }) ?? nil
   }
 
+  /// The first user.
+  var administrator: OrgUser? { user(id: OrgStore.administratorID) }
+
   /// All users, in the order of their ids.
   package func users() -> [OrgUser] { (try? locked { try $0.users(where: "1") }) ?? [] }
 

@@ -48,7 +48,18 @@ final class OrgStore {
     try RecentItems.makeTables(connection)
     for table in tables.values {
       try connection.execute(table.creation)
+      try addMissingColumns(table)
       for index in table.indexes { try connection.execute(index.creation) }
+    }
+  }
+
+  /// An org that was made before a field was thought of gets its column.
+  private func addMissingColumns(_ table: StoredObject) throws {
+    let rows = try connection.all(
+      "SELECT name FROM pragma_table_info(\("o_" + table.schema.name))")
+    let known = Set(rows.compactMap { $0[0].text })
+    for column in table.columns where !known.contains(column.name) {
+      try connection.execute("ALTER TABLE \(table.table) ADD COLUMN \(column.definition)")
     }
   }
 
@@ -130,6 +141,11 @@ final class OrgStore {
 
   /// The moment of the next record written.
   func tick() -> Int64 { clock.tick() }
+
+  /// Changes the clock for good.
+  func adjustClock(_ body: (inout OrgClock) -> Void) throws {
+    try transaction { body(&clock) }
+  }
 
   /// The next sequence number under a key prefix.
   func nextSequence(_ prefix: String) -> Int64 {

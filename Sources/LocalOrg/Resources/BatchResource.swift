@@ -14,8 +14,9 @@ enum BatchResource {
     var hasErrors = false
     var writer = JSONWriter()
     writer.beginArray()
-    for value in values {
-      let answer = hasErrors && haltsAtError ? halted : part(value, call)
+    for (place, value) in values.prefix(call.faults.partLimit ?? values.count).enumerated() {
+      let refusal = call.faults.refusal(ofPart: place).map { Answer.failure([$0]) }
+      let answer = hasErrors && haltsAtError ? halted : refusal ?? part(value, call)
       if !answer.isSuccess { hasErrors = true }
       writer.beginObject()
       writer.name("statusCode")

@@ -15,7 +15,7 @@ enum ChangesResource {
         "deletedRecords": .array(
           changes.map { ["id": .string($0.id), "deletedDate": .string($0.date)] }),
         "earliestDateAvailable": .string(Dates.salesforce(call.org.now() - 15 * day)),
-        "latestDateCovered": .string(Dates.salesforce(end)),
+        "latestDateCovered": .string(Dates.salesforce(covered(end, call))),
       ], records: changes.count)
   }
 
@@ -27,8 +27,13 @@ enum ChangesResource {
     return .json(
       [
         "ids": .array(changes.map { .string($0.id) }),
-        "latestDateCovered": .string(Dates.salesforce(end)),
+        "latestDateCovered": .string(Dates.salesforce(covered(end, call))),
       ], records: changes.count)
+  }
+
+  /// What is still to come is not covered.
+  private static func covered(_ end: Int64, _ call: Call) -> Int64 {
+    min(end, call.org.now() / 60_000 * 60_000)
   }
 
   /// Whole minutes, the start before the end and not too long ago.

@@ -83,8 +83,13 @@ enum CollectionResource {
     do {
       // One transaction for the call: one commit, and a way back for allOrNone.
       try call.org.transaction {
-        for index in 0..<count { outcomes.append(row(index)) }
-        if allOrNone, outcomes.contains(where: { $0.id == nil }) { throw RolledBack() }
+        for index in 0..<min(count, call.faults.partLimit ?? count) {
+          outcomes.append(
+            call.faults.refusal(ofPart: index).map { .failure([$0]) } ?? row(index))
+        }
+        // Broken off, the call is answered by the fault; all or none is none then.
+        let isWhole = outcomes.count == count && !outcomes.contains { $0.id == nil }
+        if allOrNone, !isWhole { throw RolledBack() }
       }
     } catch is RolledBack {
       outcomes = outcomes.map { $0.id == nil ? $0 : .failure([rolledBack]) }
@@ -148,10 +153,7 @@ enum CollectionResource {
   }
 
   private static func type(of record: JSONObject, _ call: Call) -> Result<ObjectSchema, OrgError> {
-    guard let name = record["attributes"]?["type"]?.string else {
-      return .failure(
-        OrgError(code: "INVALID_TYPE", message: "attributes.type is missing in a record"))
-    }
+    let name = record["attributes"]?["type"]?.string ?? "null"
     return call.org.schema(name).map { .success($0) } ?? .failure(.unknownObject(name))
   }
 

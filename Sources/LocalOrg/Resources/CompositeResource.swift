@@ -18,7 +18,8 @@ enum CompositeResource {
       if allOrNone {
         try call.org.transaction {
           results = perform(parts, call, haltsAtFailure: true)
-          if results.contains(where: { !$0.answer.isSuccess }) { throw RolledBack() }
+          let isWhole = results.count == parts.count && results.allSatisfy(\.answer.isSuccess)
+          if !isWhole { throw RolledBack() }
         }
       } else {
         results = perform(parts, call, haltsAtFailure: false)
@@ -59,9 +60,10 @@ enum CompositeResource {
   {
     var references = CompositeReferences()
     var results: [CompositeResult] = []
-    for part in parts {
+    for (place, part) in parts.prefix(call.faults.partLimit ?? parts.count).enumerated() {
       let answer: Answer
       do throws(OrgError) {
+        if let error = call.faults.refusal(ofPart: place) { throw error }
         answer = try part.run(call, references)
       } catch {
         answer = .failure([error])

@@ -4,6 +4,7 @@ import JSON
 enum ExternalRowResource {
   @Sendable static func read(_ call: Call) throws(OrgError) -> Answer {
     let schema = try call.schema()
+    if let choices = try choices(schema, call) { return choices }
     return try RowResource.read(schema, id: try id(schema, call), call)
   }
 
@@ -17,6 +18,7 @@ enum ExternalRowResource {
         code: "INVALID_FIELD",
         message: "The \(name) field should not be specified in the sobject data.", fields: [name])
     }
+    if let choices = try choices(schema, call) { return choices }
     let outcome = call.org.upsert(
       schema.name, externalField: call.path[2], value: call.path[3], fields, as: call.user)
     switch outcome {
@@ -47,10 +49,23 @@ enum ExternalRowResource {
 
   @Sendable static func delete(_ call: Call) throws(OrgError) -> Answer {
     let schema = try call.schema()
+    if let choices = try choices(schema, call) { return choices }
     switch call.org.delete(schema.name, id: try id(schema, call), as: call.user) {
     case .success: return .empty(204, records: 1)
     case .failure(let errors): return .failure(errors)
     }
+  }
+
+  /// Status 300 with the addresses of the records when several have the value.
+  private static func choices(_ schema: ObjectSchema, _ call: Call) throws(OrgError) -> Answer? {
+    guard let field = schema.field(call.path[2]), field.idLookup, !field.unique,
+      field.type != .id
+    else { return nil }
+    let ids = try call.org.findAll(
+      schema.name, externalField: field.name, value: call.path[3], as: call.user)
+    guard ids.count > 1 else { return nil }
+    return .json(
+      .array(ids.map { .string("\(call.root)/sobjects/\(schema.name)/\($0)") }), status: 300)
   }
 
   private static func id(_ schema: ObjectSchema, _ call: Call) throws(OrgError) -> String {

@@ -22,7 +22,8 @@ enum PrimingResource {
     // A mobile client sends both from its second page on; the token knows the first page's date.
     let page = try call.org.primingRecords(
       as: call.user, app: call.session.clientID, changedAfter: token == nil ? after : nil,
-      relayToken: token, pageSize: call.settings.primingPageSize)
+      relayToken: token,
+      pageSize: min(call.settings.primingPageSize, call.faults.pageLimit ?? .max))
     return answer(page, call.faults)
   }
 

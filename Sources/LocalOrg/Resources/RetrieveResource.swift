@@ -22,17 +22,19 @@ enum RetrieveResource {
     guard let schema = call.org.schema(call.path[2]) else { throw .unknownObject(call.path[2]) }
     guard ids.count <= most else { throw .tooMany("ids", ids.count, limit: most) }
     let body = try call.org.retrieve(
-      schema.name, ids: spoiled(ids, call.faults.nullIDs), fields: fields, as: call.user,
+      schema.name, ids: spoiled(ids, call.faults), fields: fields, as: call.user,
       version: call.version)
     return Answer(body: body, records: ids.count)
   }
 
   /// An injected null: the id becomes one that nothing has.
-  private static func spoiled(_ ids: [String], _ nulls: [String]) -> [String] {
-    guard !nulls.isEmpty else { return ids }
-    let hidden = Set(nulls.compactMap { OrgID.normalize($0) })
-    return ids.map { id in
-      OrgID.normalize(id).map(hidden.contains) == true ? "000000000000000AAA" : id
+  private static func spoiled(_ ids: [String], _ faults: FaultPlan) -> [String] {
+    let places = faults.nullPlaces
+    let hidden = Set(faults.nullIDs.compactMap { OrgID.normalize($0) })
+    guard !hidden.isEmpty || !places.isEmpty else { return ids }
+    return ids.enumerated().map { place, id in
+      places.contains(place) || OrgID.normalize(id).map(hidden.contains) == true
+        ? "000000000000000AAA" : id
     }
   }
 

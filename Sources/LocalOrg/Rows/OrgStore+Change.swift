@@ -12,16 +12,22 @@ extension OrgStore {
     return try statement.step() ? statement.row : nil
   }
 
-  /// Reads a record, lets `body` change its columns, and writes what differs with new dates.
+  /// Reads a record, lets `body` change its columns, and writes what differs with new dates: those
+  /// of the clock unless a moment is given.
   func change(
-    _ id: String, by userID: String, _ body: (inout [SQLiteValue], StoredObject) throws -> Void
+    _ id: String, by userID: String, at given: Int64? = nil,
+    _ body: (inout [SQLiteValue], StoredObject) throws -> Void
   ) throws {
     guard let schema = catalog.object(ofID: id) else { throw OrgError.malformedID(id) }
     let table = try table(schema.name)
     guard let before = try row(table, id: id) else { throw OrgError.notFound }
     var after = before
     try body(&after, table)
-    let moment = SQLiteValue.text(Dates.salesforce(tick()))
+    var date = Dates.salesforce(given ?? tick())
+    if OrgClock.lag != 0, let place = table.place("SystemModstamp"), let last = before[place].text {
+      date = max(date, last)
+    }
+    let moment = SQLiteValue.text(date)
     Computed.apply(to: &after, of: table, at: moment)
     for (name, value) in [
       ("LastModifiedDate", moment), ("SystemModstamp", moment),
@@ -68,7 +74,7 @@ extension OrgStore {
   }
 
   func undelete(_ recordID: String) throws {
-    try set("IsDeleted", of: known(recordID), to: 0)
+    try restore(known(recordID), by: OrgStore.administratorID, at: tick())
   }
 
   func merge(_ recordID: String, into masterID: String) throws {

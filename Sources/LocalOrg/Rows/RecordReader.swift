@@ -24,8 +24,19 @@ struct RecordReader {
     return try JSONValue(parsing: encoder.bytes).object ?? JSONObject()
   }
 
-  /// The id of the record with a value in an id look-up field.
+  /// The id of the record with a value in an id look-up field; refused when several have it.
   func find(_ object: String, externalField: String, value: String) throws -> String? {
+    let ids = try findAll(object, externalField: externalField, value: value)
+    guard ids.count > 1 else { return ids.first }
+    throw OrgError(
+      code: "DUPLICATE_EXTERNAL_ID",
+      message: "\(externalField): more than one record found for external id field: "
+        + "[\(ids.joined(separator: ", "))]",
+      fields: [externalField])
+  }
+
+  /// The ids of all records with a value in an id look-up field.
+  func findAll(_ object: String, externalField: String, value: String) throws -> [String] {
     let schema = try schema(object)
     let table = try store.table(schema.name)
     guard let field = schema.field(externalField), field.idLookup else {
@@ -35,7 +46,7 @@ struct RecordReader {
     }
     if field.type == .id {
       guard let id = OrgID.normalize(value) else { throw OrgError.malformedID(value) }
-      return try? existing(schema, id)
+      return (try? existing(schema, id)).map { [$0] } ?? []
     }
     let collation = FilterValue.collation(field)
     var sql: SQL = """
@@ -43,7 +54,8 @@ struct RecordReader {
       \(raw: collation) AND t."IsDeleted" = 0
       """
     if let visible = Visibility(user: user).probe(schema, "t") { sql += " AND \(visible)" }
-    return try store.connection.text(sql)
+    sql += " ORDER BY t.\"seq\" LIMIT 200"
+    return try store.connection.all(sql).compactMap { $0[0].text }
   }
 
   /// Records in the order of `ids`, null for what is not there.

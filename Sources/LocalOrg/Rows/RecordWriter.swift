@@ -85,9 +85,7 @@ struct RecordWriter {
     guard schema.name != "User", schema.name != "Organization", schema.name != "Profile" else {
       throw OrgError(code: "DELETE_FAILED", message: "\(schema.label) records cannot be deleted")
     }
-    try store.change(normal, by: user.id) { row, table in
-      if let place = table.place("IsDeleted") { row[place] = 1 }
-    }
+    try store.remove(normal, by: user.id, at: store.tick())
     return .success(id: normal, created: false)
   }
 

@@ -31,14 +31,19 @@ struct StoredObject: Sendable {
     return "INSERT INTO \(table) (\"seq\", \(columnList)) VALUES (\(marks))"
   }
 
+  /// The names of the columns and what defines them.
+  var columns: [(name: String, definition: String)] {
+    fields.map { field in
+      let name = SQL.quoted(name: field.name)
+      let type = field.name == "Id" ? "TEXT NOT NULL UNIQUE" : Self.affinity(field)
+      return (field.name, "\(name) \(type)")
+    }
+  }
+
   /// What makes the table.
   var creation: String {
-    let columns = fields.map { field in
-      let name = SQL.quoted(name: field.name)
-      return field.name == "Id" ? "\(name) TEXT NOT NULL UNIQUE" : "\(name) \(Self.affinity(field))"
-    }
-    return "CREATE TABLE IF NOT EXISTS \(table) (\"seq\" INTEGER PRIMARY KEY, "
-      + columns.joined(separator: ", ") + ")"
+    let columns = columns.map(\.definition).joined(separator: ", ")
+    return "CREATE TABLE IF NOT EXISTS \(table) (\"seq\" INTEGER PRIMARY KEY, \(columns))"
   }
 
   /// The names of the indexes and what makes them.

@@ -18,6 +18,10 @@ enum BusinessObjects {
   static let recordType = FieldSchema.lookup(
     "RecordTypeId", "Record Type ID", ["RecordType"], "RecordType")
 
+  /// The administrator's own key, for upserts.
+  private static let externalID = FieldSchema.text("External_Id__c", "External Id", 64)
+    .uniqueExternalID.ofTheAdministrator
+
   private static let account = ObjectSchema(
     "Account", label: "Account", plural: "Accounts", prefix: "001", sharing: .privateToOwner,
     fields: FieldSchema.identity + [
@@ -39,7 +43,7 @@ enum BusinessObjects {
       .choice("Rating", "Account Rating", ["Hot", "Warm", "Cold"]),
       .text("Site", "Account Site", 80),
       .owner(),
-    ] + FieldSchema.audit)
+    ] + FieldSchema.audit + [externalID])
 
   private static let contactName: FieldSchema = {
     var field = FieldSchema.text("Name", "Full Name", 121).readOnly.naming
@@ -80,7 +84,7 @@ enum BusinessObjects {
       .kind(.textarea, "Description", "Contact Description", 32000),
       .flag("DoNotCall", "Do Not Call"),
       .owner(),
-    ] + FieldSchema.audit)
+    ] + FieldSchema.audit + [externalID])
 
   private static let opportunity = ObjectSchema(
     "Opportunity", label: "Opportunity", plural: "Opportunities", prefix: "006",

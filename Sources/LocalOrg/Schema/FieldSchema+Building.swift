@@ -154,6 +154,12 @@ extension FieldSchema {
     }
   }
   var ofTheAdministrator: FieldSchema { with { $0.custom = true } }
+  var externalID: FieldSchema {
+    with {
+      $0.externalId = true
+      $0.idLookup = true
+    }
+  }
   var uniqueExternalID: FieldSchema {
     with {
       $0.externalId = true

@@ -77,6 +77,7 @@ enum ServiceObjects {
       .text("Name", "Site Visit Name", 80).required.naming,
     ] + FieldSchema.audit + [
       FieldSchema.text("External_Id__c", "External Id", 64).uniqueExternalID.ofTheAdministrator,
+      FieldSchema.text("Legacy_Id__c", "Legacy Id", 40).externalID.ofTheAdministrator,
       FieldSchema.lookup(
         "Account__c", "Account", ["Account"], "Account__r", children: "Site_Visits__r"
       )

@@ -1,6 +1,7 @@
 import Crypto
 import HTTP
 import JSON
+import System
 
 /// Does through `/attache/…` what a person at the org itself would do.
 ///
@@ -46,9 +47,22 @@ struct AdminResource: Sendable {
     case ("POST", "users"):
       let body = try object(body)
       try org.setActive(try text("user", body), body["active"]?.bool ?? true)
+    case ("POST", "clock"): try setClock(object(body))
     default: throw .notFound
     }
     return .empty(204)
+  }
+
+  /// `{"to": "2024-01-31T12:00:00Z", "moveBy": -60, "step": 0}`, the numbers in seconds.
+  private func setClock(_ body: JSONObject) throws(OrgError) {
+    if let text = body["to"]?.string {
+      guard let time = Dates.milliseconds(iso8601: text) else {
+        throw OrgError(code: "INVALID_INPUT", message: "to is not a date and time")
+      }
+      try org.setClock(time)
+    }
+    if let seconds = body["moveBy"]?.int { try org.moveClock(by: seconds * 1000) }
+    if let seconds = body["step"]?.int { try org.setClockStep(seconds * 1000) }
   }
 
   private func object(_ body: [UInt8]) throws(OrgError) -> JSONObject {

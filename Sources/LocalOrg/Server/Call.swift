@@ -75,6 +75,6 @@ struct Call: Sendable {
   {
     Call(
       org: org, session: session, target: target, version: version, path: path, headers: headers,
-      content: .value(body), settings: settings, faults: faults)
+      content: .value(body), settings: settings, faults: faults.forPart)
   }
 }

@@ -75,7 +75,7 @@ final class Desk: Sendable {
       session = nil
     }
     if let response = plan.answerBefore { return (plan.spoil(response), nil) }
-    let (response, records) = work(visit, session, plan)
+    let (response, records) = OrgClock.$lag.withValue(plan.lag) { work(visit, session, plan) }
     return (plan.spoil(response), records)
   }
 

@@ -31,6 +31,7 @@ struct FaultOrder: Sendable {
   private static func action(_ order: JSONObject) throws(OrgError) -> Faults.Action {
     func number(_ name: String) -> Int? { order[name]?.int.flatMap { Int(exactly: $0) } }
     let isAfter = order["afterCommit"]?.bool ?? false
+    if let action = partAction(order, number) ?? orgAction(order, number) { return action }
     if let status = number("status"), (200...599).contains(status) {
       return .status(
         status, code: order["code"]?.string ?? "UNKNOWN_EXCEPTION", afterCommit: isAfter)
@@ -40,6 +41,7 @@ struct FaultOrder: Sendable {
     if let milliseconds = number("delay") { return .delay(milliseconds: milliseconds) }
     if let records = number("shortPage"), records > 0 { return .shortPage(records: records) }
     if let id = order["nullEntry"]?.string { return .nullEntry(id: id) }
+    if let place = number("nullPlace") { return .nullPlace(place) }
     if let id = order["ruleError"]?.string {
       return .ruleError(ruleID: id, object: order["object"]?.string)
     }
@@ -47,8 +49,50 @@ struct FaultOrder: Sendable {
     if order["expireCursors"]?.bool == true { return .expireCursors }
     if order["limitExceeded"]?.bool == true { return .limitExceeded }
     throw refusal(
-      "name one of status, drop, truncate, delay, shortPage, nullEntry, ruleError, "
-        + "expireSession, expireCursors, limitExceeded")
+      "name one of status, drop, truncate, delay, shortPage, nullEntry, nullPlace, "
+        + "ruleError, expireSession, expireCursors, limitExceeded, interrupt, refusePart, "
+        + "commitLate, moveClock, update, delete")
+  }
+
+  /// What happens in the midst of a request of many parts.
+  private static func partAction(_ order: JSONObject, _ number: (String) -> Int?)
+    -> Faults.Action?
+  {
+    let code = order["code"]?.string
+    if let parts = number("interrupt") {
+      return .interrupt(
+        afterParts: parts, status: number("status") ?? 503, code: code ?? "SERVER_UNAVAILABLE",
+        drops: order["drop"]?.bool ?? false)
+    }
+    if let part = number("refusePart") {
+      return .refusePart(
+        part, status: number("status") ?? 400, code: code ?? "UNKNOWN_EXCEPTION")
+    }
+    return nil
+  }
+
+  /// What happens to the org itself: its time, or somebody else's work.
+  private static func orgAction(_ order: JSONObject, _ number: (String) -> Int?)
+    -> Faults.Action?
+  {
+    if let seconds = number("commitLate") { return .commitLate(seconds: seconds) }
+    if let seconds = number("moveClock") { return .moveClock(seconds: seconds) }
+    if let id = order["delete"]?.string {
+      return .mutate { org in
+        guard let user = org.administrator else { throw OrgError.notFound }
+        if let error = org.delete(nil, id: id, as: user).errors.first { throw error }
+      }
+    }
+    if let id = order["update"]?.string, let fields = order["fields"]?.object {
+      return .mutate { org in
+        guard let user = org.administrator, let schema = org.schema(ofID: id) else {
+          throw OrgError.notFound
+        }
+        let outcome = org.update(schema.name, id: id, fields, as: user)
+        if let error = outcome.errors.first { throw error }
+      }
+    }
+    return nil
   }
 
   private static func refusal(_ message: String) -> OrgError {

@@ -3,7 +3,7 @@ import JSON
 
 /// The faults that strike one request, by the moment at which they do.
 struct FaultPlan: Sendable {
-  let actions: [Faults.Action]
+  private(set) var actions: [Faults.Action]
   /// Whether the token endpoint is struck, whose refusals have a shape of their own.
   var isForToken = false
 
@@ -17,7 +17,7 @@ struct FaultPlan: Sendable {
     actions.contains { if case .expireSession = $0 { true } else { false } }
   }
 
-  /// The most records of a query page.
+  /// The most records of a page.
   var pageLimit: Int? {
     for case .shortPage(let records) in actions { return records }
     return nil
@@ -26,6 +26,44 @@ struct FaultPlan: Sendable {
   /// The records that a retrieve does not find.
   var nullIDs: [String] {
     actions.compactMap { if case .nullEntry(let id) = $0 { id } else { nil } }
+  }
+
+  /// The places at which a retrieve finds nothing.
+  var nullPlaces: Set<Int> {
+    Set(actions.compactMap { if case .nullPlace(let place) = $0 { place } else { nil } })
+  }
+
+  /// After how many parts a request is broken off.
+  var partLimit: Int? {
+    for case .interrupt(let parts, _, _, _) in actions { return parts }
+    return nil
+  }
+
+  /// Why a part is refused, if it is.
+  func refusal(ofPart place: Int) -> OrgError? {
+    for case .refusePart(place, let status, let code, let message) in actions {
+      return OrgError(status: status, code: code, message: message)
+    }
+    return nil
+  }
+
+  /// What is left for a part of the request by itself: its own parts are not meant.
+  var forPart: FaultPlan {
+    var plan = self
+    plan.actions.removeAll {
+      switch $0 {
+      case .interrupt, .refusePart: true
+      default: false
+      }
+    }
+    return plan
+  }
+
+  /// How far back the request's writes are dated, in milliseconds.
+  var lag: Int64 {
+    actions.reduce(0) {
+      if case .commitLate(let seconds) = $1 { max($0, Int64(seconds) * 1000) } else { $0 }
+    }
   }
 
   /// The rules that priming reports as failed, with the objects they leave out.
@@ -41,6 +79,7 @@ struct FaultPlan: Sendable {
       switch action {
       case .mutate(let body): try body(org)
       case .expireCursors: try org.expireCursors()
+      case .moveClock(let seconds): try org.moveClock(by: Int64(seconds) * 1000)
       default: break
       }
     }
@@ -55,8 +94,10 @@ struct FaultPlan: Sendable {
       case .limitExceeded:
         let error = OrgError.limitExceeded
         return refusal(error.status, error.code, error.message)
-      case .drop(afterCommit: false):
+      case .drop(afterCommit: false), .interrupt(afterParts: 0, _, _, drops: true):
         return ServerResponse(status: 500, fault: .dropBeforeHead)
+      case .interrupt(afterParts: 0, let status, let code, drops: false):
+        return refusal(status, code, "injected fault")
       case .respond(let response): return response
       default: break
       }
@@ -71,7 +112,10 @@ struct FaultPlan: Sendable {
       switch action {
       case .status(let status, let code, let message, true):
         result = refusal(status, code, message)
-      case .drop(afterCommit: true): result.fault = .dropBeforeHead
+      case .interrupt(_, let status, let code, drops: false):
+        result = refusal(status, code, "injected fault")
+      case .drop(afterCommit: true), .interrupt(_, _, _, drops: true):
+        result.fault = .dropBeforeHead
       case .truncate(let bytes): result.fault = .dropAfter(bytes: bytes)
       case .delay(let milliseconds):
         if result.fault == nil { result.fault = .delay(milliseconds: milliseconds) }

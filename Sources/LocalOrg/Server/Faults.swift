@@ -61,10 +61,22 @@ package final class Faults: Sendable {
     case expireSession
     /// Every query locator given out so far becomes invalid first.
     case expireCursors
-    /// A query page holds at most so many records, whatever was asked for.
+    /// A page of a query or of priming records holds at most so many, whatever was asked for.
     case shortPage(records: Int)
     /// A retrieve answers null for this record.
     case nullEntry(id: String)
+    /// A retrieve answers null at this place, counted from 0.
+    case nullPlace(Int)
+    /// Of a collection, composite or batch the first so many parts are done and stay done, unless
+    /// it is all or none; then the answer is a refusal, or the connection drops.
+    case interrupt(
+      afterParts: Int, status: Int = 503, code: String = "SERVER_UNAVAILABLE", drops: Bool = false)
+    /// One part of a collection, composite or batch is refused, counted from 0.
+    case refusePart(Int, status: Int = 400, code: String, message: String = "injected fault")
+    /// What the request writes is dated so many seconds back: it was committed late.
+    case commitLate(seconds: Int)
+    /// The org's clock moves first, backwards when the number is negative.
+    case moveClock(seconds: Int)
     /// Priming names this rule as failed, and leaves out an object's records when one is named.
     case ruleError(ruleID: String, object: String? = nil)
     /// The day's calls are used up.
@@ -86,6 +98,12 @@ package final class Faults: Sendable {
       case .expireCursors: "expire cursors"
       case .shortPage(let records): "short page \(records)"
       case .nullEntry: "null entry"
+      case .nullPlace(let place): "null at \(place)"
+      case .interrupt(let parts, let status, let code, let drops):
+        "interrupt after \(parts) parts: \(drops ? "drop" : "\(status) \(code)")"
+      case .refusePart(let part, _, let code, _): "refuse part \(part) \(code)"
+      case .commitLate(let seconds): "commit late by \(seconds) s"
+      case .moveClock(let seconds): "move clock by \(seconds) s"
       case .ruleError: "rule error"
       case .limitExceeded: "limit exceeded"
       case .mutate: "mutate"

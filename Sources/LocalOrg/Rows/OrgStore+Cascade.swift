@@ -1,0 +1,45 @@
+import SQLite
+
+/// Deleting a record with what belongs to it, and taking both back.
+extension OrgStore {
+  /// Puts a record and, below it, every child that goes with its parent in the recycle bin.
+  ///
+  /// All bear one moment, by which `restore` finds them again.
+  func remove(_ id: String, by userID: String, at moment: Int64) throws {
+    try change(id, by: userID, at: moment) { row, table in
+      if let place = table.place("IsDeleted") { row[place] = 1 }
+    }
+    for child in try dependents(of: id, where: "\"IsDeleted\" = 0") {
+      try remove(child, by: userID, at: moment)
+    }
+  }
+
+  /// Takes a record out of the recycle bin, with the children that were deleted with it.
+  func restore(_ id: String, by userID: String, at moment: Int64) throws {
+    guard let schema = catalog.object(ofID: id) else { throw OrgError.malformedID(id) }
+    let table = try table(schema.name)
+    let place = table.place("SystemModstamp")
+    let deleted = try row(table, id: id).flatMap { row in place.flatMap { row[$0].text } } ?? ""
+    let children = try dependents(
+      of: id, where: "\"IsDeleted\" = 1 AND \"SystemModstamp\" = \(deleted)")
+    try change(id, by: userID, at: moment) { row, table in
+      if let place = table.place("IsDeleted") { row[place] = 0 }
+    }
+    for child in children { try restore(child, by: userID, at: moment) }
+  }
+
+  /// The children of a record that are deleted with it.
+  private func dependents(of id: String, where condition: SQL) throws -> [String] {
+    guard let schema = catalog.object(ofID: id) else { return [] }
+    var ids: [String] = []
+    for relationship in schema.childRelationships where relationship.cascadesDelete {
+      let rows = try connection.all(
+        """
+        SELECT "Id" FROM \(raw: try table(relationship.childObject).table) \
+        WHERE \(name: relationship.field) = \(id) AND \(condition) ORDER BY "seq"
+        """)
+      ids += rows.compactMap { $0[0].text }.filter { !ids.contains($0) }
+    }
+    return ids
+  }
+}

@@ -1,0 +1,72 @@
+import JSON
+import LocalOrg
+import Testing
+
+/// What becomes of children when their parent is deleted.
+@Suite struct CascadeTests {
+  let sample: SampleOrg
+  let account: String
+  let contact: String
+  let incident: String
+  let task: String
+
+  init() throws {
+    sample = try SampleOrg()
+    account = try sample.make("Account", ["Name": "Alpha"])
+    contact = try sample.make("Contact", ["LastName": "Young", "AccountId": .string(account)])
+    incident = try sample.make("Case", ["Subject": "Leak", "AccountId": .string(account)])
+    task = try sample.make(
+      "Task", ["Subject": "Call", "WhoId": .string(contact), "WhatId": .string(account)])
+  }
+
+  private func deletedDates(_ objects: [String]) throws -> [String] {
+    try objects.flatMap { object in
+      try sample.records(
+        "SELECT LastModifiedDate FROM \(object) WHERE IsDeleted = true", all: true
+      ).compactMap { $0["LastModifiedDate"]?.string }
+    }
+  }
+
+  @Test func `what belongs to a record goes with it, at the same moment`() throws {
+    #expect(sample.org.delete("Account", id: account, as: sample.admin).errors.isEmpty)
+    for (object, id) in [("Contact", contact), ("Task", task)] {
+      let error = sample.org.update(object, id: id, ["Description": "x"], as: sample.admin)
+        .errors.first
+      #expect(error?.code == "ENTITY_IS_DELETED", "\(object)")
+    }
+    let dates = try deletedDates(["Account", "Contact", "Task"])
+    #expect(dates.count == 3 && Set(dates).count == 1)
+    // A mere lookup stays, and shows nothing.
+    #expect(try sample.column("SELECT Subject FROM Case", "Subject") == ["Leak"])
+    #expect(try sample.records("SELECT Account.Name FROM Case")[0]["Account"] == .null)
+    // It does so past what the user may do to the children.
+    let gone = try sample.org.changes(
+      "Contact", deleted: true, from: SampleOrg.start, to: SampleOrg.start + 600_000,
+      as: sample.admin)
+    #expect(gone.map(\.id) == [contact])
+  }
+
+  @Test func `what was deleted together comes back together`() throws {
+    let early = try sample.make("Contact", ["LastName": "Early", "AccountId": .string(account)])
+    _ = sample.org.delete("Contact", id: early, as: sample.admin)
+    _ = sample.org.delete("Account", id: account, as: sample.admin)
+    try sample.org.undelete(account)
+    #expect(try sample.column("SELECT Name FROM Contact") == ["Young"])
+    #expect(try sample.column("SELECT Subject FROM Task", "Subject") == ["Call"])
+    #expect(try deletedDates(["Account", "Contact", "Task"]).count == 1)
+  }
+
+  @Test func `one request finds what lives and what is gone since a date`() throws {
+    let before = try sample.records("SELECT LastModifiedDate FROM Account")[0]
+    let since = try #require(before["LastModifiedDate"]?.string)
+    let other = try sample.make("Account", ["Name": "Beta"])
+    _ = sample.org.delete("Account", id: account, as: sample.admin)
+    let rows = try sample.records(
+      """
+      SELECT Id, IsDeleted, LastModifiedDate FROM Account WHERE LastModifiedDate > \(since) \
+      ORDER BY LastModifiedDate
+      """, all: true)
+    #expect(rows.map { $0["Id"]?.string } == [other, account])
+    #expect(rows.map { $0["IsDeleted"] } == [false, true])
+  }
+}
