@@ -15,10 +15,6 @@ struct FamilySplitter {
     var parentCount = 0
     /// Children of which the page holds the first ones only.
     var unfinished: [Unfinished] = []
-    /// The greatest modification date of the parents, as written.
-    var latestParent: [UInt8] = []
-    /// The greatest modification date of the children, as written.
-    var latestChild: [UInt8] = []
     /// The modification date of the last parent, as written.
     var lastParent: [UInt8] = []
 
@@ -62,7 +58,7 @@ struct FamilySplitter {
       "\(plural).records", "\(plural).done", "\(plural).nextRecordsUrl",
     ])
     childScanner = RecordScanner(paths: [
-      foreignKey, family.children.modificationDateFieldName, family.children.idFieldName,
+      foreignKey, family.children.idFieldName,
     ])
   }
 
@@ -125,7 +121,6 @@ struct FamilySplitter {
     }
     if fields[1].kind == .string {
       page.lastParent = Array(bytes[fields[1].range])
-      Self.advance(&page.latestParent, bytes[fields[1].range])
     }
     let parentID = UnsafeRawBufferPointer(rebasing: bytes[id.range])
     if fields[3].kind == .array {
@@ -146,11 +141,10 @@ struct FamilySplitter {
     to page: inout Page
   ) {
     if !left.parents.isEmpty, left.parents.contains(String(decoding: parentID, as: UTF8.self)),
-      !left.knownChildren.contains(String(decoding: bytes[fields[2].range], as: UTF8.self))
+      !left.knownChildren.contains(String(decoding: bytes[fields[1].range], as: UTF8.self))
     {
       return
     }
-    if fields[1].kind == .string { Self.advance(&page.latestChild, bytes[fields[1].range]) }
     Self.comma(&page.children)
     let key = fields[0]
     if key.kind == .missing {
@@ -190,10 +184,5 @@ struct FamilySplitter {
 
   private static func comma(_ bytes: inout [UInt8]) {
     if bytes.count > Page.opening.count { bytes.append(UInt8(ascii: ",")) }
-  }
-
-  /// Keeps the later of two dates; dates of one form are ordered as their bytes are.
-  private static func advance(_ latest: inout [UInt8], _ date: Slice<UnsafeRawBufferPointer>) {
-    if latest.lexicographicallyPrecedes(date) { latest = Array(date) }
   }
 }

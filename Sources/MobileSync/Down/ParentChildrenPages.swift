@@ -16,8 +16,6 @@ final class ParentChildrenPages: SyncDownPages {
   private var onward: String?
   private var restarts = 0
   private var lastParent: [UInt8] = []
-  private var latestParent: [UInt8] = []
-  private var latestChild: [UInt8] = []
   private(set) var totalSize = -1
 
   /// Begins a fetch of what was modified after `since`, or of everything.
@@ -33,11 +31,11 @@ final class ParentChildrenPages: SyncDownPages {
     chain = session.query(query.records(since: since))
   }
 
-  /// Whether the cursor may follow: only as long as no child is newer than the parents.
+  /// Never, though parents come in the order of their dates.
   ///
-  /// Parents come in the order of their dates; a cursor that a child has put beyond them would pass
-  /// over the parents that are still to come.
-  var isSorted: Bool { !latestParent.lexicographicallyPrecedes(latestChild) }
+  /// A run that goes on from a cursor asks for children after it: the older children of parents that
+  /// are still to come would be passed over, and a child may be newer than parents to come.
+  var isSorted: Bool { false }
 
   nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? {
     while true {
@@ -63,19 +61,11 @@ final class ParentChildrenPages: SyncDownPages {
     let page = try splitter.split(bytes, leaving: left)
     chain.recycle(bytes)
     var children = [page.children]
-    var latest = page.latestChild
     for family in page.unfinished {
-      for more in try await others(of: family, leaving: left) {
-        children.append(more.children)
-        if latest.lexicographicallyPrecedes(more.latestChild) { latest = more.latestChild }
-      }
+      children += try await others(of: family, leaving: left).map(\.children)
     }
     received += page.parentCount
     if !page.lastParent.isEmpty { lastParent = page.lastParent }
-    if latestParent.lexicographicallyPrecedes(page.latestParent) {
-      latestParent = page.latestParent
-    }
-    if latestChild.lexicographicallyPrecedes(latest) { latestChild = latest }
     let (parents, offspring) = target.family.destinations
     return SyncPage(
       parts: [SyncPage.Part(parents, bytes: page.parents, container: .member("records"))]

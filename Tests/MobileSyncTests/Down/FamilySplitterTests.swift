@@ -40,8 +40,6 @@ import Testing
     #expect(
       try records(result.children) == #"{"records":["# + children.joined(separator: ",") + "]}")
     #expect(result.unfinished.isEmpty)
-    #expect(String(decoding: result.latestChild, as: UTF8.self).hasPrefix("2024-02"))
-    #expect(String(decoding: result.latestParent, as: UTF8.self).hasPrefix("2024-01"))
   }
 
   @Test func `children that did not come are told with the place where they are`() throws {
@@ -82,34 +80,5 @@ import Testing
     #expect(throws: SyncError.self) {
       try FamilySplitter(.accounts()).split(Array(#"{"records":[{"Id":"001"]}"#.utf8))
     }
-  }
-
-  // SDK: testGetLatestModificationTimeStamp (144)
-  @Test(arguments: [
-    ("AccountTimeStamp1", "ContactTimeStamp1", 3), ("AccountTimeStamp1", "ContactTimeStamp2", 3),
-    ("AccountTimeStamp2", "ContactTimeStamp1", 1), ("AccountTimeStamp2", "ContactTimeStamp2", 2),
-  ])
-  func `the latest date is that of parents and children, by each one's own field`(
-    parentField: String, childField: String, expected: Int
-  ) throws {
-    let dates = (1...4).map { "1970-01-0\($0)T03:46:40.000+0000" }
-    let accounts = (0..<4).map { place -> JSONValue in
-      let contacts = (0..<3).map { child -> JSONValue in
-        [
-          "Id": .string("c\(place)\(child)"), "ContactTimeStamp1": .string(dates[1]),
-          "ContactTimeStamp2": .string(dates[child]),
-        ]
-      }
-      return [
-        "Id": .string("a\(place)"), "AccountTimeStamp1": .string(dates[place]),
-        "AccountTimeStamp2": .string(dates[0]), "Contacts": ["records": .array(contacts)],
-      ]
-    }
-    let page: JSONValue = ["records": .array(accounts)]
-    let result = try FamilySplitter(.accounts(dates: (parentField, childField))).split(page.bytes)
-    let latest = max(
-      String(decoding: result.latestParent, as: UTF8.self),
-      String(decoding: result.latestChild, as: UTF8.self))
-    #expect(latest == dates[expected])
   }
 }

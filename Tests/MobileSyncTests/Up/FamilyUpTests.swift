@@ -1,0 +1,254 @@
+import JSON
+import LocalOrg
+import SmartStore
+import System
+import Testing
+
+@testable import MobileSync
+
+/// What the SDK's own cases leave open of a parent-children sync up.
+@Suite struct FamilyUpTests {
+  private func composites(_ store: ManagedStore) -> Int { store.org.requests(.composite) }
+
+  private func syncedFamilies(
+    _ store: ManagedStore, _ count: Int, children: Int, _ type: RelationshipType = .masterDetail
+  ) async throws -> [Family] {
+    let families = try store.org.makeFamilies(count, children: children)
+    try await store.syncFamilies(.accounts(families, type))
+    return families
+  }
+
+  @Test func `a tree of more than 25 requests is split, and its ids are put in`() async throws {
+    let store = try await ManagedStore()
+    let account = try await store.createAccounts(["A"])
+    try await store.create(
+      (0..<60).map { ["LastName": .string("c\($0)"), "AccountId": .string(account[0])] },
+      type: "Contact", in: "contacts")
+    let (state, report, story) = try await store.up(.accounts(), fields: nil)
+    #expect(state.status == .done)
+    #expect(story == ["RUNNING 0/-1", "RUNNING 0/1", "DONE 100/1"])
+    #expect(composites(store) == 3)
+    #expect(report.records.count == 61)
+    let id = try #require(try await store.column("Id").first)
+    #expect(Set(try await store.values("AccountId", of: "contacts").values) == [id])
+    #expect(try await store.dirty("contacts").isEmpty)
+    #expect(try await store.elements("contacts").allSatisfy { $0["LastModifiedDate"] != nil })
+    #expect(try contacts(store, of: id).count == 60)
+  }
+
+  @Test func `children of a parent that was refused are not sent without it`() async throws {
+    let store = try await ManagedStore()
+    let account = try await store.create([["Description": "no name"]])
+    try await store.create(
+      (0..<30).map { ["LastName": .string("c\($0)"), "AccountId": .string(account[0])] },
+      type: "Contact", in: "contacts")
+    let (state, report, _) = try await store.up(.accounts(), fields: nil)
+    #expect(state.status == .done)
+    #expect(composites(store) == 1)
+    #expect(report.records.count == 31)
+    #expect(
+      report.records.allSatisfy { if case .failed = $0.outcome { true } else { false } })
+    #expect(try store.org.org.query("SELECT Id FROM Contact", as: store.org.admin).totalSize == 0)
+    for contact in try await store.elements("contacts") {
+      #expect(contact["__last_error__"]?.string?.contains("PROCESSING_HALTED") == true)
+      #expect(contact["__locally_created__"] == true)
+      #expect(contact["AccountId"]?.string == account[0])
+    }
+    // Once the parent is right everything goes.
+    try await store.edit(account) {
+      $0["Name"] = "A"
+      $0["__locally_updated__"] = false
+    }
+    #expect(try await store.up(.accounts(), fields: nil).report.records.count == 31)
+    #expect(try await store.dirty("contacts").isEmpty)
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `a refused child of a new parent learns the parent's id, and goes with the next sync`(
+    _ platform: Platform
+  ) async throws {
+    let store = try await ManagedStore(platform)
+    let account = try await store.createAccounts(["A"])
+    try await store.create(
+      [
+        ["LastName": "good", "AccountId": .string(account[0])],
+        ["FirstName": "bad", "AccountId": .string(account[0])],
+      ], type: "Contact", in: "contacts")
+    try await store.up(.accounts(), fields: nil)
+    let id = try #require(try await store.column("Id").first)
+    #expect(!id.hasPrefix("local_"))
+    let contacts = try await store.elements("contacts")
+    #expect(contacts.allSatisfy { $0["AccountId"]?.string == id })
+    let bad = try #require(contacts.first { $0["FirstName"] == "bad" })
+    #expect(bad["__locally_created__"] == true)
+    #expect(bad["__last_error__"]?.string?.contains("REQUIRED_FIELD_MISSING") == true)
+    try await store.edit([bad["Id"]?.string ?? ""], of: "contacts") { $0["LastName"] = "mended" }
+    #expect(try await store.up(.accounts(), fields: nil).state.totalSize == 1)
+    #expect(try self.contacts(store, of: id).sorted() == ["good", "mended"])
+  }
+
+  @Test func `a parent that only cannot be seen is not made anew`() async throws {
+    let org = try SyncedOrg()
+    let store = try await ManagedStore(org: org, as: "ada@example.com")
+    let ada = try #require(org.org.user(named: "ada@example.com"))
+    let account = try org.make("Account", ["Name": "A"], as: ada)
+    let contact = try org.make(
+      "Contact", ["LastName": "c", "AccountId": .string(account)], as: ada)
+    try await store.syncFamilies(.accounts())
+    #expect(try await store.column("Id") == [account])
+    try await store.rename([account])
+    try await store.edit([contact], of: "contacts") { $0["LastName"] = "local" }
+    try org.org.transfer(account, to: "ben@example.com")
+    try org.org.transfer(contact, to: "ben@example.com")
+    let accounts = try store.accountCount()
+    let (state, report, _) = try await store.up(.accounts(), fields: nil)
+    #expect(state.status == .done)
+    #expect(try store.accountCount() == accounts)
+    #expect(try await store.dirty() == [account])
+    #expect(try await store.dirty("contacts") == [contact])
+    #expect(report.records.count == 2)
+    for record in report.records {
+      guard case .failed = record.outcome else {
+        Issue.record("\(record)")
+        continue
+      }
+    }
+  }
+
+  @Test func `what the org deletes again and again is made anew once`() async throws {
+    let store = try await ManagedStore()
+    let families = try await syncedFamilies(store, 1, children: 1)
+    let child = families[0].children[0]
+    try await store.edit([child], of: "contacts") { $0["LastName"] = "local" }
+    try store.org.delete(child)
+    // Before the second round somebody deletes the parent too.
+    let parent = families[0].id
+    store.org.server.faults.add(
+      .kind(.composite), nth: 2,
+      .mutate { org in
+        _ = org.delete(nil, id: parent, as: try #require(org.user(named: "admin@example.com")))
+      })
+    let (state, report, _) = try await store.up(.accounts(), fields: nil)
+    #expect(state.status == .done)
+    #expect(composites(store) == 2)
+    guard case .failed(code: "ENTITY_IS_DELETED", message: _)? = report.outcomes[child] else {
+      Issue.record("\(report.outcomes)")
+      return
+    }
+    let contact = try #require(try await store.element(child, in: "contacts"))
+    #expect(contact["__local__"] == true)
+    #expect(contact["__last_error__"] != nil)
+    // The next sync goes on from there.
+    try await store.up(.accounts(), fields: nil)
+    #expect(try await store.dirty("contacts").isEmpty)
+    #expect(try await store.column("Id") != [parent])
+  }
+
+  @Test func `a child whose parent is in no soup is told of and left`() async throws {
+    let store = try await ManagedStore()
+    try await store.create(
+      [["LastName": "c", "AccountId": "001000000000000AAA"]], type: "Contact", in: "contacts")
+    let (state, report, _) = try await store.up(.accounts(), fields: nil)
+    #expect(state.status == .done)
+    #expect(state.totalSize == 0)
+    #expect(report.warnings.first?.hasPrefix("1 changed records of soup \"contacts\"") == true)
+    #expect(try await store.dirty("contacts").count == 1)
+  }
+
+  // MARK: relationships
+
+  @Test func `without the parent's field in the list a master's details are not moved`()
+    async throws
+  {
+    let store = try await ManagedStore()
+    let families = try await syncedFamilies(store, 2, children: 1)
+    let child = families[0].children[0]
+    // The org moved the child; an update that names the old parent would move it back.
+    try store.org.update("Contact", child, ["AccountId": .string(families[1].id)])
+    try await store.edit([child], of: "contacts") { $0["LastName"] = "local" }
+    var target = SyncUpTarget.accounts()
+    target.childrenUpdateFieldlist = ["LastName"]
+    try await store.up(target, fields: nil)
+    #expect(try store.server("Contact", "LastName", of: child) == "local")
+    #expect(try store.server("Contact", "AccountId", of: child)?.string == families[1].id)
+    #expect(try await store.dirty("contacts").isEmpty)
+    // A lookup's child names its parent, and so does a listed field.
+    try await store.edit([child], of: "contacts") { $0["LastName"] = "again" }
+    target.family?.relationshipType = .lookup
+    try await store.up(target, fields: nil)
+    #expect(try store.server("Contact", "AccountId", of: child)?.string == families[0].id)
+  }
+
+  @Test func `a new parent and its new children that were deleted again leave without a request`()
+    async throws
+  {
+    let store = try await ManagedStore()
+    let account = try await store.createAccounts(["A"])
+    try await store.create(
+      [["LastName": "c", "AccountId": .string(account[0])]], type: "Contact", in: "contacts")
+    try await store.delete(account)
+    let (_, report, _) = try await store.up(.accounts(), fields: nil)
+    #expect(try await store.elements().isEmpty)
+    #expect(try await store.elements("contacts").isEmpty)
+    #expect(composites(store) == 0)
+    #expect(report.records.map(\.outcome) == [.removed, .removed])
+  }
+
+  // MARK: leave if changed
+
+  @Test func `the trees' dates are asked for together, and a moved child is still found`()
+    async throws
+  {
+    let store = try await ManagedStore()
+    let families = try await syncedFamilies(store, 5, children: 2)
+    try await store.rename(families.map(\.id))
+    // The child is under another parent now: newer than the device's, not deleted.
+    try store.org.update(
+      "Contact", families[0].children[0], ["AccountId": .string(families[1].id)])
+    let before = store.org.requests(.query)
+    let (state, report, _) = try await store.up(.accounts(), .leaveIfChanged, fields: nil)
+    #expect(state.status == .done)
+    #expect(store.org.requests(.query) == before + 1)
+    #expect(try await store.dirty() == [families[0].id])
+    #expect(report.outcomes[families[0].id] == .left(.changedOnServer))
+    #expect(composites(store) == 4)
+  }
+
+  @Test func `after a sync up an edit is not a conflict with itself`() async throws {
+    let store = try await ManagedStore()
+    let families = try await syncedFamilies(store, 1, children: 2)
+    for round in 0..<3 {
+      try await store.rename([families[0].id], to: "round \(round)")
+      try await store.edit([families[0].children[0]], of: "contacts") {
+        $0["LastName"] = .string("round \(round)")
+      }
+      let (_, report, _) = try await store.up(.accounts(), .leaveIfChanged, fields: nil)
+      #expect(report.records.map(\.outcome) == [.sent, .sent])
+    }
+    #expect(try store.server("Contact", "LastName", of: families[0].children[0]) == "round 2")
+  }
+
+  @Test func `a change between the check and the write is not overwritten`() async throws {
+    let store = try await ManagedStore()
+    let families = try await syncedFamilies(store, 1, children: 1)
+    let id = families[0].id
+    try await store.rename([id])
+    store.org.server.faults.add(
+      .kind(.composite),
+      .mutate { org in
+        _ = org.update(
+          "Account", id: id, ["Name": "remote"],
+          as: try #require(org.user(named: "admin@example.com")))
+      })
+    let (_, report, _) = try await store.up(.accounts(), .leaveIfChanged, fields: nil)
+    #expect(report.outcomes[id] == .left(.changedOnServer))
+    #expect(try store.server("Account", "Name", of: id) == "remote")
+    #expect(try await store.dirty() == [id])
+  }
+
+  private func contacts(_ store: ManagedStore, of id: String) throws -> [String] {
+    let page = try store.org.org.query(
+      "SELECT LastName FROM Contact WHERE AccountId = '\(id)'", as: store.org.admin)
+    return try JSONValue(parsing: page.records).array?.compactMap { $0["LastName"]?.string } ?? []
+  }
+}
