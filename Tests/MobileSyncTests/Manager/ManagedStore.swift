@@ -24,6 +24,7 @@ final class ManagedStore {
   init(
     _ platform: Platform = .ios, org: SyncedOrg? = nil, as username: String = "admin@example.com",
     settings: SyncSettings = SyncSettings(overlapSeconds: 0),
+    customTargets: CustomTargets = CustomTargets(),
     adjust: (Store) throws -> Void = { _ in }
   ) async throws {
     let org = try org ?? SyncedOrg()
@@ -32,7 +33,8 @@ final class ManagedStore {
     let store = try Self.makeStore(directory.file("store.db"), platform)
     try adjust(store)
     try store.close()
-    manager = try await Self.manager(directory.file("store.db"), org, username, settings)
+    manager = try await Self.manager(
+      directory.file("store.db"), org, username, settings, customTargets)
   }
 
   /// A manager over the store as if the program had been started again.
@@ -43,10 +45,13 @@ final class ManagedStore {
   }
 
   private static func manager(
-    _ path: String, _ org: SyncedOrg, _ username: String, _ settings: SyncSettings
+    _ path: String, _ org: SyncedOrg, _ username: String, _ settings: SyncSettings,
+    _ customTargets: CustomTargets = CustomTargets()
   ) async throws -> SyncManager {
     let client = try org.client(username)
-    return try await SyncManager(store: Store(opening: path), settings: settings) {
+    return try await SyncManager(
+      store: Store(opening: path), settings: settings, customTargets: customTargets
+    ) {
       () async throws(Salesforce.OrgError) in try await client.session()
     }
   }
@@ -73,6 +78,15 @@ final class ManagedStore {
   }
 
   // MARK: what an app does
+
+  /// Syncs accounts down as a new sync, all or those of these ids.
+  @discardableResult
+  func down(_ ids: [String]?, _ mode: MergeMode = .overwrite) async throws -> SyncReport {
+    try await manager.syncDown(
+      target: .soql(.accounts(ids)), options: SyncOptions(mergeMode: mode),
+      soupName: Self.accounts
+    ).finish()
+  }
 
   /// Changes elements of a soup on the device, by their ids.
   func edit(

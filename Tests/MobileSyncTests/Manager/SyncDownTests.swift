@@ -1,3 +1,4 @@
+import Dispatch
 import JSON
 import LocalOrg
 import SmartStore
@@ -34,5 +35,156 @@ import Testing
     let report = try await run.finish()
     #expect(report.fetched == 10)
     #expect(report.written == 10)
+  }
+
+  // SDK: testSyncDownWithoutOverwrite (3)
+  @Test(arguments: Platform.allCases)
+  func `LEAVE_IF_CHANGED leaves local edits and tells of them, OVERWRITE takes them and tells`(
+    _ platform: Platform
+  ) async throws {
+    let store = try await ManagedStore(platform)
+    let ids = try store.org.makeAccounts(10)
+    try await store.down(ids)
+    let edited = Array(ids[2...4])
+    try await store.rename(edited)
+    for id in ids { try store.org.update("Account", id, ["Name": "server"]) }
+
+    let left = try await store.down(ids, .leaveIfChanged)
+    #expect(left.skipped == ["accounts": edited])
+    #expect(left.overwritten.isEmpty)
+    #expect(left.fetched == 10)
+    #expect(left.written == 7)
+    #expect(try await store.dirty() == edited.sorted())
+    #expect(try await store.element(edited[0])?["Name"]?.string == "local \(edited[0])")
+    #expect(try await store.element(ids[0])?["Name"] == "server")
+
+    let taken = try await store.down(ids, .overwrite)
+    #expect(taken.overwritten == ["accounts": edited])
+    #expect(taken.skipped.isEmpty)
+    for element in try await store.elements() {
+      #expect(element["Name"] == "server")
+      for flag in ["__local__", "__locally_updated__", "__locally_deleted__"] {
+        #expect(element[flag] == false)
+      }
+    }
+  }
+
+  // SDK: testReSync (6), testReSyncByName (7)
+  @Test(arguments: Platform.allCases, [false, true])
+  func `a second run fetches what changed, by id or by name`(
+    _ platform: Platform, _ isByName: Bool
+  ) async throws {
+    let store = try await ManagedStore(platform)
+    let ids = try store.org.makeAccounts(10)
+    let manager = store.manager
+    let sync = try await manager.createSyncDown(
+      target: .soql(.accounts(ids)), soupName: ManagedStore.accounts, syncName: "down")
+    func run() async throws -> SyncRun {
+      isByName ? try await manager.reSync(named: "down") : try await manager.reSync(id: sync.id)
+    }
+    let first = try await run().lastState
+    #expect(first.status == .done)
+    #expect(first.maxTimeStamp > 0)
+    for id in ids[3...5] { try store.org.update("Account", id, ["Name": "changed"]) }
+    let second = try await run()
+    #expect(await second.story == ["RUNNING 0/-1", "RUNNING 0/3", "DONE 100/3"])
+    #expect(await second.lastState.maxTimeStamp > first.maxTimeStamp)
+    #expect(try await store.column("Name").filter { $0 == "changed" }.count == 3)
+    #expect(try await manager.syncStatus(id: sync.id) == second.lastState)
+    let third = try await run()
+    #expect(await third.story == ["RUNNING 0/-1", "RUNNING 0/0", "DONE 100/0"])
+    #expect(await third.lastState.maxTimeStamp == second.lastState.maxTimeStamp)
+  }
+
+  // SDK: testReSyncByNameWithWrongName (8)
+  @Test func `a run of a sync that is not there is refused in the SDK's words`() async throws {
+    let store = try await ManagedStore()
+    let error = await #expect(throws: SyncError.self) {
+      _ = try await store.manager.reSync(named: "nobody")
+    }
+    #expect(error?.code == .unknownSync)
+    #expect(error?.message == "Sync nobody does not exist")
+    await #expect(throws: SyncError.self) { _ = try await store.manager.reSync(id: 7) }
+  }
+
+  @Test func `the overlap brings records again, and neither writes them nor takes edits of them`()
+    async throws
+  {
+    let store = try await ManagedStore(settings: SyncSettings(overlapSeconds: 300))
+    let ids = try store.org.makeAccounts(5)
+    let manager = store.manager
+    let first = try await manager.syncDown(
+      target: .soql(.accounts()), soupName: ManagedStore.accounts, syncName: "down")
+    try await first.finish()
+    try await store.rename([ids[1], ids[2]])
+    try store.org.update("Account", ids[2], ["Name": "server"])
+    let report = try await manager.reSync(named: "down").finish()
+    #expect(report.fetched == 5)
+    #expect(report.written == 1)
+    #expect(report.overwritten == ["accounts": [ids[2]]])
+    #expect(try await store.dirty() == [ids[1]])
+    #expect(try await manager.syncStatus(named: "down")?.maxTimeStamp ?? 0 > 0)
+  }
+
+  @Test(arguments: [0, 300])
+  func `a record that is committed late is found by the overlap`(_ overlap: Int) async throws {
+    let store = try await ManagedStore(settings: SyncSettings(overlapSeconds: overlap))
+    try store.org.makeAccounts(3)
+    let manager = store.manager
+    try await manager.syncDown(
+      target: .soql(.accounts()), soupName: ManagedStore.accounts, syncName: "down"
+    ).finish()
+    // The last run was at a moment when a newer record was there and this one not yet.
+    let late = try store.org.makeAccounts(1, name: "Late")
+    let newest = try store.org.makeAccounts(1)
+    try await manager.reSync(named: "down").finish()
+    #expect(try await store.column("Id").contains(newest[0]))
+    try await manager.withStore { store in
+      _ = try store.deleteElements(in: ManagedStore.accounts, where: "Id", in: late)
+    }
+    let report = try await manager.reSync(named: "down").finish()
+    #expect(report.written == (overlap > 0 ? 1 : 0))
+    #expect(try await store.column("Id").contains(late[0]) == (overlap > 0))
+  }
+
+  @Test func `a cursor in the org's future is answered by reading everything`() async throws {
+    let store = try await ManagedStore()
+    let ids = try store.org.makeAccounts(3)
+    let manager = store.manager
+    let state = await
+      (try manager.syncDown(
+        target: .soql(.accounts()), soupName: ManagedStore.accounts)).lastState
+    try await manager.withStore { store in
+      var ahead = state
+      ahead.maxTimeStamp += 3_600_000
+      try SyncsSoup.update(ahead, in: store)
+    }
+    let run = try await manager.reSync(id: state.id)
+    let report = try await run.finish()
+    #expect(report.fetched == ids.count)
+    #expect(report.warnings.count == 1)
+    #expect(await run.lastState.maxTimeStamp == state.maxTimeStamp)
+  }
+
+  @Test func `an edit made while a sync runs is left under LEAVE_IF_CHANGED`() async throws {
+    let store = try await ManagedStore()
+    let ids = try store.org.makeAccounts(450)
+    let manager = store.manager
+    try await store.down(nil)
+    for id in ids { try store.org.update("Account", id, ["Name": "server"]) }
+    let held = DispatchSemaphore(value: 0)
+    store.org.server.faults.add(.kind(.queryMore), nth: 2, .pause(afterBytes: 10) { held.wait() })
+    let target = SoqlTarget(query: SoqlTarget.accounts().query, maxBatchSize: 200)
+    let run = try await manager.syncDown(
+      target: .soql(target), options: SyncOptions(mergeMode: .leaveIfChanged),
+      soupName: ManagedStore.accounts)
+    var states = run.makeAsyncIterator()
+    while let state = await states.next(), state.progress < 88 {}
+    // The last page is on its way.
+    try await store.rename([ids[449]])
+    held.signal()
+    let report = try await run.finish()
+    #expect(report.skipped == ["accounts": [ids[449]]])
+    #expect(try await store.element(ids[449])?["Name"]?.string == "local \(ids[449])")
   }
 }

@@ -1,0 +1,126 @@
+import JSON
+import LocalOrg
+import SmartStore
+import Testing
+
+@testable import MobileSync
+
+/// Rows 10, 11 and 14 of the conformance table (SyncManagerTest, SyncManagerTests).
+@Suite struct GhostCleaningTests {
+  // SDK: testCleanResyncGhostsForSOQLTarget (10), testSyncCleanGhostsReSync (14)
+  @Test(arguments: Platform.allCases)
+  func `a record that was deleted in the org leaves the soup, and the sync goes on`(
+    _ platform: Platform
+  ) async throws {
+    let store = try await ManagedStore(platform)
+    let ids = try store.org.makeAccounts(3)
+    let manager = store.manager
+    let run = try await manager.syncDown(
+      target: .soql(.accounts(ids)), soupName: ManagedStore.accounts, syncName: "down")
+    let state = await run.lastState
+    try store.org.delete(ids[0])
+    #expect(try await manager.cleanResyncGhosts(id: run.syncID).count == 1)
+    #expect(try await store.column("Id") == ids[1...].sorted())
+    #expect(try await manager.syncStatus(id: run.syncID) == state)
+    #expect(try await manager.cleanResyncGhosts(named: "down") == SyncGhosts())
+    #expect(await (try manager.reSync(id: run.syncID)).lastState.status == .done)
+  }
+
+  // SDK: testCleanResyncGhostsWithMultipleSyncs (11)
+  @Test(arguments: Platform.allCases)
+  func `cleaning one sync leaves what another brought`(_ platform: Platform) async throws {
+    let store = try await ManagedStore(platform)
+    let ids = try store.org.makeAccounts(6)
+    let manager = store.manager
+    let one = try await manager.syncDown(
+      target: .soql(.accounts(Array(ids[0...2]))), soupName: ManagedStore.accounts)
+    try await one.finish()
+    let two = try await manager.syncDown(
+      target: .soql(.accounts(Array(ids[2...5]))), soupName: ManagedStore.accounts)
+    try await two.finish()
+    #expect(try await store.element(ids[2])?["__sync_id__"]?.int == two.syncID)
+    for index in [0, 2, 5] { try store.org.delete(ids[index]) }
+    #expect(try await manager.cleanResyncGhosts(id: one.syncID).count == 1)
+    #expect(try await store.column("Id") == ids[1...].sorted())
+    #expect(try await manager.cleanResyncGhosts(id: two.syncID).removed == ["accounts": 2])
+    #expect(try await store.column("Id") == [ids[1], ids[3], ids[4]].sorted())
+  }
+
+  @Test func `a sync up has no ghosts, in the SDK's words`() async throws {
+    let store = try await ManagedStore()
+    let state = try await store.manager.createSyncUp(
+      options: SyncOptions(fieldlist: ["Name"]), soupName: ManagedStore.accounts)
+    let error = await #expect(throws: SyncError.self) {
+      try await store.manager.cleanResyncGhosts(id: state.id)
+    }
+    #expect(
+      error?.message == "Cannot run cleanResyncGhosts:\(state.id): wrong type:syncUp")
+    let unknown = await #expect(throws: SyncError.self) {
+      try await store.manager.cleanResyncGhosts(named: "nobody")
+    }
+    #expect(unknown?.code == .unknownSync)
+    await store.manager.stop()
+    await #expect(throws: SyncError.self) {
+      try await store.manager.cleanResyncGhosts(id: state.id)
+    }
+  }
+
+  @Test func `a dirty record is no ghost, and an empty soup asks for nothing`() async throws {
+    let store = try await ManagedStore()
+    let ids = try store.org.makeAccounts(3)
+    let manager = store.manager
+    let sync = try await manager.createSyncDown(
+      target: .soql(.accounts(ids)), soupName: ManagedStore.accounts)
+    #expect(try await manager.cleanResyncGhosts(id: sync.id) == SyncGhosts())
+    #expect(store.org.requests(.query) == 0)
+    try await manager.reSync(id: sync.id).finish()
+    try await store.rename([ids[0]])
+    for id in ids[0...1] { try store.org.delete(id) }
+    #expect(try await manager.cleanResyncGhosts(id: sync.id).count == 1)
+    #expect(try await store.column("Id") == [ids[0], ids[2]].sorted())
+  }
+
+  @Test func `more ghosts than the guard allows are kept until a person allows them`() async throws
+  {
+    let store = try await ManagedStore(
+      settings: SyncSettings(overlapSeconds: 0, maxDeletesPercent: 10, minimumDeletes: 2))
+    let ids = try store.org.makeAccounts(20)
+    let manager = store.manager
+    let run = try await manager.syncDown(
+      target: .soql(.accounts()), soupName: ManagedStore.accounts, syncName: "down")
+    try await run.finish()
+    for id in ids[0...2] { try store.org.delete(id) }
+    let error = await #expect(throws: SyncError.self) {
+      try await manager.cleanResyncGhosts(named: "down")
+    }
+    #expect(error?.code == .tooManyDeletes)
+    #expect(error?.syncName == "down")
+    #expect(try await store.elements().count == 20)
+    #expect(try await manager.cleanResyncGhosts(named: "down", allowsAllDeletes: true).count == 3)
+    #expect(try await store.elements().count == 17)
+  }
+
+  @Test func `under a LIMIT that cuts the list nothing is cleaned, and it is told`() async throws {
+    let store = try await ManagedStore()
+    let ids = try store.org.makeAccounts(5)
+    let run = try await store.manager.syncDown(
+      target: .soql(SoqlTarget(query: "SELECT Id, Name FROM Account LIMIT 3")),
+      soupName: ManagedStore.accounts)
+    try await run.finish()
+    for id in ids[0...1] { try store.org.delete(id) }
+    let ghosts = try await store.manager.cleanResyncGhosts(id: run.syncID)
+    #expect(ghosts.count == 0)
+    #expect(ghosts.warnings == [SoqlIDs.boundedWarning])
+    #expect(try await store.elements().count == 3)
+  }
+
+  @Test func `a custom target that cannot tell what is gone cleans nothing`() async throws {
+    let target = GatedTarget(3)
+    let store = try await ManagedStore(customTargets: target.targets())
+    let run = try await store.manager.syncDown(
+      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    try await run.finish()
+    #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == 0)
+    #expect(try await store.elements().count == 3)
+  }
+}

@@ -1,0 +1,249 @@
+import JSON
+import SmartStore
+import Synchronization
+import System
+import TestSupport
+import Testing
+
+@testable import MobileSync
+
+/// Rows 9 and 21–23 of the conformance table (SyncManagerTest, SyncManagerTests): a custom target, and
+/// what stop and restart do.
+@Suite struct StopRestartTests {
+  private func store(_ platform: Platform = .ios, _ targets: CustomTargets) async throws
+    -> ManagedStore
+  {
+    try await ManagedStore(platform, customTargets: targets)
+  }
+
+  // SDK: testCustomSyncDownTarget (21)
+  @Test(arguments: Platform.allCases)
+  func `a custom target is found by its class and fetched page by page`(
+    _ platform: Platform
+  ) async throws {
+    let target = GatedTarget(30, perPage: 10)
+    let store = try await store(platform, target.targets())
+    let run = try await store.manager.syncDown(
+      target: GatedTarget.target(), soupName: ManagedStore.accounts, syncName: "custom")
+    #expect(
+      await run.story
+        == ["RUNNING 0/-1", "RUNNING 0/30", "RUNNING 33/30", "RUNNING 66/30", "DONE 100/30"])
+    let state = try #require(try await store.manager.syncStatus(named: "custom"))
+    #expect(state.maxTimeStamp == GatedTarget.date(29))
+    #expect(
+      state.target
+        == ["type": "custom", "androidImpl": .string(GatedTarget.className), "extra": [1, 2]])
+    #expect(try await store.elements().count == 30)
+    let again = try await store.manager.reSync(named: "custom")
+    #expect(await again.story == ["RUNNING 0/-1", "RUNNING 0/0", "DONE 100/0"])
+    #expect(target.since.all == [nil, GatedTarget.date(29)])
+  }
+
+  @Test func `a custom target without its code is an error that names the class`() async throws {
+    let store = try await store(.ios, CustomTargets())
+    let run = try await store.manager.syncDown(
+      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    let error = await #expect(throws: SyncError.self) { try await run.finish() }
+    #expect(error?.message.contains(GatedTarget.className) == true)
+    #expect(await run.lastState.status == .failed)
+  }
+
+  // SDK: testReSyncRunningSync (9)
+  @Test(arguments: Platform.allCases)
+  func `a sync that runs is not run again until it is done`(_ platform: Platform) async throws {
+    let gate = PageGate(closedAt: 1)
+    let store = try await store(platform, GatedTarget(3, gate: gate).targets())
+    let manager = store.manager
+    let run = try await manager.syncDown(
+      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    await gate.reached()
+    let error = await #expect(throws: SyncError.self) {
+      _ = try await manager.reSync(id: run.syncID)
+    }
+    #expect(error?.code == .running)
+    #expect(error?.message == "sync \(run.syncID) is still running")
+    let ghosts = await #expect(throws: SyncError.self) {
+      try await manager.cleanResyncGhosts(id: run.syncID)
+    }
+    #expect(ghosts?.code == .running)
+    await gate.open()
+    try await run.finish()
+    #expect(await (try manager.reSync(id: run.syncID)).lastState.status == .done)
+  }
+
+  // SDK: testStopResumeSingleSyncDown (22), testStopRestartSingleSyncDown (22)
+  @Test(arguments: Platform.allCases)
+  func `a sync that is stopped keeps what it has and goes on from there`(
+    _ platform: Platform
+  ) async throws {
+    let gate = PageGate(closedAt: 5)
+    let target = GatedTarget(10, gate: gate)
+    let store = try await store(platform, target.targets())
+    let manager = store.manager
+    let run = try await manager.syncDown(
+      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    await gate.reached()
+    await manager.stop()
+    #expect(await manager.isStopping)
+    await gate.open()
+    #expect(
+      await run.story == [
+        "RUNNING 0/-1", "RUNNING 0/10", "RUNNING 10/10", "RUNNING 20/10", "RUNNING 30/10",
+        "RUNNING 40/10", "RUNNING 50/10", "STOPPED 50/10",
+      ])
+    let error = await #expect(throws: SyncError.self) { try await run.finish() }
+    #expect(error?.code == .stopped)
+    #expect(await manager.isStopped)
+    let state = try #require(try await manager.syncStatus(id: run.syncID))
+    #expect(state.status == .stopped)
+    #expect(state.maxTimeStamp == GatedTarget.date(4))
+    #expect(try await store.elements().count == 5)
+
+    let refused = await #expect(throws: SyncError.self) {
+      _ = try await manager.reSync(id: run.syncID)
+    }
+    #expect(refused?.code == .stopped)
+    #expect(try await manager.restart(restartStoppedSyncs: false).isEmpty)
+    #expect(await !manager.isStopped)
+    #expect(try await manager.syncStatus(id: run.syncID) == state)
+
+    await manager.stop()
+    #expect(await manager.isStopped)
+    let runs = try await manager.restart(restartStoppedSyncs: true)
+    #expect(runs.map(\.syncID) == [run.syncID])
+    #expect(
+      await runs.first?.story == [
+        "RUNNING 0/-1", "RUNNING 0/6", "RUNNING 16/6", "RUNNING 33/6", "RUNNING 50/6",
+        "RUNNING 66/6", "RUNNING 83/6", "DONE 100/6",
+      ])
+    #expect(target.since.all == [nil, GatedTarget.date(4) - 1])
+    #expect(try await store.elements().count == 10)
+    #expect(try await manager.restart(restartStoppedSyncs: true).isEmpty)
+  }
+
+  // SDK: testStopResumeMultipleSyncDowns (23), testStopRestartMultipleSyncDowns (23)
+  @Test(arguments: Platform.allCases)
+  func `of several syncs that are stopped each goes on from where it stood`(
+    _ platform: Platform
+  ) async throws {
+    let gates = [PageGate(closedAt: 1), PageGate()]
+    var targets = CustomTargets()
+    let one = GatedTarget(prefix: "one", 5, gate: gates[0])
+    let two = GatedTarget(prefix: "two", 10, gate: gates[1])
+    targets.add("One", syncDown: { _ in one })
+    targets.add("Two", syncDown: { _ in two })
+    let store = try await store(platform, targets)
+    let manager = store.manager
+    let first = try await manager.syncDown(
+      target: GatedTarget.target("One"), soupName: ManagedStore.accounts)
+    await gates[0].reached()
+    let second = try await manager.syncDown(
+      target: GatedTarget.target("Two"), soupName: ManagedStore.accounts)
+    let queued = try #require(try await manager.syncStatus(id: second.syncID))
+    #expect(queued.status == .running)
+    #expect(queued.progress == 0 && queued.totalSize == -1)
+    await manager.stop()
+    await gates[0].open()
+    #expect(
+      await first.story == ["RUNNING 0/-1", "RUNNING 0/5", "RUNNING 20/5", "STOPPED 20/5"])
+    #expect(await second.story == ["RUNNING 0/-1", "STOPPED 0/-1"])
+    #expect(await second.lastState.maxTimeStamp == -1)
+    #expect(await first.lastState.maxTimeStamp == GatedTarget.date(0))
+
+    try await manager.restart(restartStoppedSyncs: false)
+    await gates[1].close(at: 5)
+    let manual = try await manager.reSync(id: second.syncID)
+    await gates[1].reached()
+    await manager.stop()
+    await gates[1].open()
+    #expect(await manual.story.last == "STOPPED 50/10")
+    let runs = try await manager.restart(restartStoppedSyncs: true)
+    #expect(runs.map(\.syncID) == [first.syncID, second.syncID])
+    #expect(
+      await runs[0].story == [
+        "RUNNING 0/-1", "RUNNING 0/5", "RUNNING 20/5", "RUNNING 40/5", "RUNNING 60/5",
+        "RUNNING 80/5", "DONE 100/5",
+      ])
+    #expect(await runs[1].story.last == "DONE 100/6")
+    #expect(try await store.elements().count == 15)
+  }
+
+  @Test func `a stopped manager refuses a new sync before it is made`() async throws {
+    let store = try await store(.ios, CustomTargets())
+    let manager = store.manager
+    await manager.stop()
+    let error = await #expect(throws: SyncError.self) {
+      _ = try await manager.syncDown(
+        target: .soql(.accounts()), soupName: ManagedStore.accounts)
+    }
+    #expect(error?.code == .stopped)
+    #expect(try await manager.syncs().isEmpty)
+  }
+
+  @Test func `who is cancelled while waiting for a run stops it`() async throws {
+    let gate = PageGate(closedAt: 2)
+    let store = try await store(.ios, GatedTarget(4, gate: gate).targets())
+    let run = try await store.manager.syncDown(
+      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    let waiting = Task { try await run.finish() }
+    await gate.reached()
+    waiting.cancel()
+    await gate.open()
+    await #expect(throws: SyncError.self) { try await waiting.value }
+    #expect(await run.lastState.status == .stopped)
+    #expect(await run.lastState.progress == 50)
+    let again = try await store.manager.reSync(id: run.syncID)
+    #expect(await again.lastState.status == .done)
+    #expect(try await store.elements().count == 4)
+  }
+
+  @Test func `a sync that is deleted while it runs ends and is not made again`() async throws {
+    let gate = PageGate(closedAt: 2)
+    let store = try await store(.ios, GatedTarget(4, gate: gate).targets())
+    let manager = store.manager
+    let run = try await manager.syncDown(
+      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    await gate.reached()
+    try await manager.deleteSync(id: run.syncID)
+    await gate.open()
+    try await run.finish()
+    #expect(await run.lastState.status == .done)
+    #expect(try await manager.syncs().isEmpty)
+    #expect(try await store.elements().count == 4)
+  }
+
+  @Test func `times are kept, and an error goes when the next run begins`() async throws {
+    struct Failure: Error {}
+    final class Broken: Sendable {
+      private let state = Mutex(true)
+      var value: Bool { state.withLock { $0 } }
+      func mend() { state.withLock { $0 = false } }
+    }
+    let gate = PageGate()
+    let broken = Broken()
+    var targets = CustomTargets()
+    targets.add(
+      GatedTarget.className,
+      syncDown: { _ in
+        if broken.value { throw Failure() }
+        return GatedTarget(2, gate: gate)
+      })
+    let store = try await store(.ios, targets)
+    let run = try await store.manager.syncDown(
+      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    let failed = await run.lastState
+    #expect(failed.status == .failed)
+    #expect(failed.error.contains("Failure"))
+    #expect(failed.startTime > 0 && failed.endTime >= failed.startTime)
+    broken.mend()
+    await gate.close(at: 1)
+    let again = try await store.manager.reSync(id: run.syncID)
+    await gate.reached()
+    let running = try #require(try await store.manager.syncStatus(id: run.syncID))
+    #expect(running.error.isEmpty)
+    #expect(running.endTime == 0)
+    await gate.open()
+    #expect(await again.lastState.error.isEmpty)
+    #expect(await again.lastState.endTime > 0)
+  }
+}
