@@ -3,7 +3,7 @@ import Testing
 
 @testable import MobileSync
 
-/// Rows 88–89 and 96–99 of the conformance table (SyncsConfigTest, SFSDKSyncsConfigTests): what a sync of
+/// Rows 88–100 of the conformance table (SyncsConfigTest, SFSDKSyncsConfigTests): what a sync of
 /// a configuration file becomes in `syncs_soup`, and back.
 @Suite struct StoredTargetTests {
   private func state(_ type: String, _ target: String, _ options: String) throws -> SyncState {
@@ -19,7 +19,7 @@ import Testing
     return state
   }
 
-  // testSoqlSyncDownFromConfig, testSoqlSyncDownWithBatchSizeFromConfig
+  // SDK: testSoqlSyncDownFromConfig (88), testSoqlSyncDownWithBatchSizeFromConfig (89)
   @Test func `a soql target is stored with its query completed and its defaults`() throws {
     let state = try state(
       "syncDown", #"{"type":"soql","query":"SELECT Id, Name FROM Account"}"#,
@@ -38,7 +38,127 @@ import Testing
     #expect(sized.target["maxBatchSize"] == 200)
   }
 
-  // testBriefcaseSyncDownFromConfig
+  // SDK: testSoslSyncDownFromConfig (90)
+  @Test func `a sosl target is stored with its search`() throws {
+    let state = try state(
+      "syncDown", #"{"type":"sosl","query":"FIND {a} IN ALL FIELDS RETURNING Contact(Id)"}"#,
+      #"{"mergeMode":"LEAVE_IF_CHANGED"}"#)
+    #expect(
+      state.target == [
+        "type": "sosl", "idFieldName": "Id", "modificationDateFieldName": "LastModifiedDate",
+        "query": "FIND {a} IN ALL FIELDS RETURNING Contact(Id)",
+      ])
+    #expect(state.options == ["mergeMode": "LEAVE_IF_CHANGED"])
+  }
+
+  // SDK: testMruSyncDownFromConfig (91)
+  @Test func `an mru target is stored with its type and fields`() throws {
+    let state = try state(
+      "syncDown", #"{"type":"mru","sobjectType":"Account","fieldlist":["Name","Description"]}"#,
+      #"{"mergeMode":"OVERWRITE"}"#)
+    #expect(
+      state.target == [
+        "type": "mru", "idFieldName": "Id", "modificationDateFieldName": "LastModifiedDate",
+        "sobjectType": "Account", "fieldlist": ["Name", "Description"],
+      ])
+  }
+
+  // SDK: testRefreshSyncDownFromConfig (92)
+  @Test func `a refresh target is stored with its soup and the ids of a query`() throws {
+    let state = try state(
+      "syncDown",
+      #"{"type":"refresh","sobjectType":"Account","fieldlist":["Name"],"soupName":"accounts"}"#,
+      #"{"mergeMode":"LEAVE_IF_CHANGED"}"#)
+    #expect(state.target["soupName"] == "accounts")
+    #expect(state.target["sobjectType"] == "Account")
+    #expect(state.target["fieldlist"] == ["Name"])
+    #expect(state.target["countIdsPerSoql"] == 500)
+    #expect(state.options == ["mergeMode": "LEAVE_IF_CHANGED"])
+  }
+
+  // SDK: testLayoutSyncDownFromConfig (93)
+  @Test func `a layout target is stored without a record type where it has none`() throws {
+    let state = try state(
+      "syncDown",
+      """
+      {"type":"layout","sobjectType":"Account","formFactor":"Medium","layoutType":"Compact",
+       "mode":"Edit"}
+      """, #"{"mergeMode":"OVERWRITE"}"#)
+    #expect(
+      state.target == [
+        "type": "layout", "idFieldName": "Id", "modificationDateFieldName": "LastModifiedDate",
+        "sobjectType": "Account", "formFactor": "Medium", "layoutType": "Compact", "mode": "Edit",
+      ])
+  }
+
+  // SDK: testMetadataSyncDownFromConfig (94)
+  @Test func `a metadata target is stored with its type`() throws {
+    let state = try state(
+      "syncDown", #"{"type":"metadata","sobjectType":"Account"}"#,
+      #"{"mergeMode":"LEAVE_IF_CHANGED"}"#)
+    #expect(
+      state.target == [
+        "type": "metadata", "idFieldName": "Id", "modificationDateFieldName": "LastModifiedDate",
+        "sobjectType": "Account",
+      ])
+    #expect(state.options == ["mergeMode": "LEAVE_IF_CHANGED"])
+  }
+
+  private static let parent = """
+    "parent":{"sobjectType":"Account","soupName":"accounts","idFieldName":"IdX",
+      "modificationDateFieldName":"LastModifiedDateX","externalIdFieldName":"ExternalIdX"},
+    "children":{"sobjectType":"Contact","soupName":"contacts","idFieldName":"IdY",
+      "modificationDateFieldName":"LastModifiedDateY","externalIdFieldName":"ExternalIdY",
+      "sobjectTypePlural":"Contacts","parentIdFieldName":"AccountId"},
+    "relationshipType":"MASTER_DETAIL"
+    """
+
+  private func checkFamily(_ target: JSONValue) {
+    #expect(target["parent"]?["idFieldName"] == "IdX")
+    #expect(target["parent"]?["modificationDateFieldName"] == "LastModifiedDateX")
+    #expect(target["parent"]?["externalIdFieldName"] == "ExternalIdX")
+    #expect(target["children"]?["idFieldName"] == "IdY")
+    #expect(target["children"]?["modificationDateFieldName"] == "LastModifiedDateY")
+    #expect(target["children"]?["externalIdFieldName"] == "ExternalIdY")
+    #expect(target["children"]?["sobjectTypePlural"] == "Contacts")
+    #expect(target["children"]?["parentIdFieldName"] == "AccountId")
+    #expect(target["relationshipType"] == "MASTER_DETAIL")
+  }
+
+  // SDK: testParentChildrenSyncDownFromConfig (95)
+  @Test func `a parent-children sync down keeps the families' own names`() throws {
+    let state = try state(
+      "syncDown",
+      """
+      {"type":"parent_children",\(Self.parent),"parentFieldlist":["IdX","Name"],
+       "parentSoqlFilter":"NameX like 'James%'","childrenFieldlist":["LastName"]}
+      """, #"{"mergeMode":"OVERWRITE"}"#)
+    checkFamily(state.target)
+    #expect(state.target["type"] == "parent_children")
+    #expect(state.target["parentFieldlist"] == ["IdX", "Name"])
+    #expect(state.target["parentSoqlFilter"] == "NameX like 'James%'")
+    #expect(state.target["childrenFieldlist"] == ["LastName"])
+  }
+
+  // SDK: testParentChildrenSyncUpFromConfig (100)
+  @Test func `a parent-children sync up keeps all its lists and external ids`() throws {
+    let state = try state(
+      "syncUp",
+      """
+      {"iOSImpl":"SFParentChildrenSyncUpTarget",
+       "androidImpl":"com.salesforce.androidsdk.mobilesync.target.ParentChildrenSyncUpTarget",
+       \(Self.parent),"createFieldlist":["Name"],"updateFieldlist":["Name","Description"],
+       "childrenCreateFieldlist":["LastName"],"childrenUpdateFieldlist":["FirstName"]}
+      """, #"{"mergeMode":"LEAVE_IF_CHANGED","fieldlist":[]}"#)
+    checkFamily(state.target)
+    #expect(state.target["createFieldlist"] == ["Name"])
+    #expect(state.target["updateFieldlist"] == ["Name", "Description"])
+    #expect(state.target["childrenCreateFieldlist"] == ["LastName"])
+    #expect(state.target["childrenUpdateFieldlist"] == ["FirstName"])
+    #expect(state.target["iOSImpl"] == "SFParentChildrenSyncUpTarget")
+  }
+
+  // SDK: testBriefcaseSyncDownFromConfig (96)
   @Test func `a briefcase target is stored with its infos and their field names`() throws {
     let state = try state(
       "syncDown",
@@ -55,7 +175,7 @@ import Testing
     #expect(state.target["countIdsPerRetrieve"] == 2000)
   }
 
-  // testSingleRecordSyncUpFromConfig (iOS: testNoBatchSyncUpFromConfig)
+  // SDK: testSingleRecordSyncUpFromConfig (97), testNoBatchSyncUpFromConfig (97)
   @Test func `a class name makes a single-record sync up, and an empty list stays a list`() throws {
     let state = try state(
       "syncUp",
@@ -69,7 +189,7 @@ import Testing
     #expect(state.options["fieldlist"] == [])
   }
 
-  // testBatchSyncUpFromConfig
+  // SDK: testBatchSyncUpFromConfig (98)
   @Test func `a batch sync up has 25 records a request`() throws {
     let state = try state(
       "syncUp",
@@ -80,7 +200,7 @@ import Testing
     #expect(state.target["maxBatchSize"] == 25)
   }
 
-  // testCollectionSyncUpFromConfig
+  // SDK: testCollectionSyncUpFromConfig (99)
   @Test func `without a class it is a collection of 200 with the target's own names`() throws {
     let state = try state(
       "syncUp",

@@ -1,0 +1,157 @@
+import JSON
+import LocalOrg
+import SmartStore
+import System
+import Testing
+
+@testable import MobileSync
+
+/// What a sync down does when the org, or the way to it, fails.
+@Suite struct SyncFaultTests {
+  private func paged(
+    _ count: Int = 650, _ platform: Platform = .ios
+  ) async throws -> (ManagedStore, [String], SoqlTarget) {
+    let store = try await ManagedStore(platform)
+    let ids = try store.org.makeAccounts(count)
+    return (store, ids, SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200))
+  }
+
+  @Test func `a session that expires in the middle is renewed or ends the run with its reason`()
+    async throws
+  {
+    let (store, ids, target) = try await paged()
+    store.org.server.faults.add(.kind(.queryMore), nth: 2, .expireSession)
+    let run = try await store.manager.syncDown(
+      target: .soql(target), soupName: ManagedStore.accounts, syncName: "down")
+    let error = await #expect(throws: SyncError.self) { try await run.finish() }
+    // The token cannot be renewed: somebody has to log in again.
+    #expect(error?.isAuthentication == true)
+    #expect(error?.syncName == "down")
+    let state = try #require(try await store.manager.syncStatus(named: "down"))
+    #expect(state.status == .failed)
+    #expect(state.error.contains("sync.org"))
+    #expect(state.progress > 0 && state.progress < 100)
+    #expect(state.maxTimeStamp > 0)
+    // What was stored stays, and another login goes on from there.
+    let had = try await store.elements().count
+    #expect(had > 0 && had < ids.count)
+    try await store.manager.close()
+    let manager = try await store.restarted()
+    try await manager.reSync(named: "down").finish()
+    let all = try await manager.withStore { try $0.values(of: "Id", in: ManagedStore.accounts) }
+    #expect(all == ids.sorted())
+  }
+
+  @Test func `a page that breaks off or is refused for a moment is asked for again`() async throws {
+    let (store, ids, target) = try await paged()
+    store.org.server.faults.add(.kind(.queryMore), nth: 1, .drop(afterCommit: false))
+    store.org.server.faults.add(.kind(.queryMore), nth: 2, .status(503, code: "SERVER_UNAVAILABLE"))
+    store.org.server.faults.add(.kind(.queryMore), nth: 4, .truncate(bytes: 100))
+    let run = try await store.manager.syncDown(
+      target: .soql(target), soupName: ManagedStore.accounts)
+    try await run.finish()
+    #expect(try await store.column("Id") == ids.sorted())
+    #expect(store.org.server.faults.fired == 3)
+  }
+
+  @Test func `an org that stays away fails the run; the next goes on from the last page`()
+    async throws
+  {
+    let (store, ids, target) = try await paged()
+    store.org.server.faults.add(
+      .kind(.queryMore), nth: 2, times: 100, .status(503, code: "SERVER_UNAVAILABLE"))
+    let run = try await store.manager.syncDown(
+      target: .soql(target), soupName: ManagedStore.accounts, syncName: "down")
+    let failed = await run.lastState
+    #expect(failed.status == .failed)
+    #expect(failed.error.contains("503"))
+    #expect(failed.progress == 61)
+    #expect(failed.totalSize == 650)
+    #expect(failed.maxTimeStamp > 0)
+    store.org.server.faults.removeAll()
+    let again = try await store.manager.reSync(named: "down")
+    let report = try await again.finish()
+    #expect(report.fetched >= 250 && report.fetched < 650)
+    #expect(await again.lastState.error.isEmpty)
+    #expect(try await store.column("Id") == ids.sorted())
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `a locator that the org dropped is taken up again after the last record`(
+    _ platform: Platform
+  ) async throws {
+    let (store, ids, target) = try await paged(650, platform)
+    store.org.server.faults.add(.kind(.queryMore), nth: 2, .expireCursors)
+    let run = try await store.manager.syncDown(
+      target: .soql(target), soupName: ManagedStore.accounts)
+    let story = await run.story
+    #expect(story.last?.hasPrefix("DONE 100/") == true)
+    #expect(try await store.column("Id") == ids.sorted())
+    #expect(store.org.requests(.query) == 2)
+  }
+
+  @Test func `records that were promised and did not come fail the run`() async throws {
+    let (store, _, target) = try await paged(450)
+    store.org.server.faults.add(
+      .kind(.queryMore), nth: 2,
+      .respond(
+        .init(
+          status: 200, headers: ["Content-Type": "application/json"],
+          body: Array(#"{"totalSize":450,"done":true,"records":[]}"#.utf8))))
+    let run = try await store.manager.syncDown(
+      target: .soql(target), soupName: ManagedStore.accounts)
+    let error = await #expect(throws: SyncError.self) { try await run.finish() }
+    #expect(error?.code == .incomplete)
+  }
+
+  @Test func `a sync that is stopped between its pages goes on where it stood`() async throws {
+    let (store, ids, target) = try await paged()
+    let manager = store.manager
+    let run = try await manager.syncDown(
+      target: .soql(target), soupName: ManagedStore.accounts, syncName: "down")
+    for await state in run where state.progress == 30 { await manager.stop() }
+    let state = await run.lastState
+    #expect(state.status == .stopped || state.status == .done)
+    try await manager.restart(restartStoppedSyncs: false)
+    try await manager.reSync(named: "down").finish()
+    #expect(try await store.column("Id") == ids.sorted())
+    #expect(Set(try await store.column("Id")).count == ids.count)
+  }
+
+  @Test func `a query that the org refuses fails the run in the org's words`() async throws {
+    let store = try await ManagedStore()
+    let run = try await store.manager.syncDown(
+      target: .soql(SoqlTarget(query: "SELECT Id, Region__c FROM Account")),
+      soupName: ManagedStore.accounts, syncName: "down")
+    #expect(await run.story == ["RUNNING 0/-1", "FAILED 0/-1"])
+    let error = await #expect(throws: SyncError.self) { try await run.finish() }
+    #expect(error?.code == .queryRefused)
+    #expect(error?.errorCode == "INVALID_FIELD")
+    #expect(error?.status == 400)
+    #expect(try await store.manager.syncStatus(named: "down")?.error.contains("Region__c") == true)
+  }
+
+  @Test func `a soup that is not there fails the run and names it`() async throws {
+    let store = try await ManagedStore()
+    try store.org.makeAccounts(1)
+    let run = try await store.manager.syncDown(
+      target: .soql(.accounts()), soupName: "nowhere")
+    let error = await #expect(throws: SyncError.self) { try await run.finish() }
+    #expect(error?.message.contains("\"nowhere\"") == true)
+    #expect(await run.lastState.status == .failed)
+  }
+
+  @Test func `what failed does not hold up what waits behind it`() async throws {
+    let store = try await ManagedStore()
+    let ids = try store.org.makeAccounts(3)
+    let manager = store.manager
+    let bad = try await manager.syncDown(
+      target: .soql(SoqlTarget(query: "SELECT Id FROM Nothing__c")),
+      soupName: ManagedStore.accounts)
+    let good = try await manager.syncDown(
+      target: .soql(.accounts()), soupName: ManagedStore.accounts)
+    #expect(await good.lastState.status == .done)
+    #expect(await bad.lastState.status == .failed)
+    #expect(try await store.column("Id") == ids.sorted())
+  }
+}
