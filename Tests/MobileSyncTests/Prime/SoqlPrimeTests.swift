@@ -223,20 +223,4 @@ import Testing
     let state = try #require(try SyncsSoup.states(in: snapshot.store()).last)
     #expect(state.target["query"]?.string?.contains("'South%'") == true)
   }
-
-  @Test func `a target of another kind is refused as not yet there`() async throws {
-    let org = try SyncedOrg()
-    let snapshot = Snapshot(
-      org, soups: [.sample("accounts")],
-      syncs: [
-        SyncDefinition(
-          syncName: "recent", syncType: .syncDown, soupName: "accounts",
-          target: .mru(MruTarget(sobjectType: "Account", fieldlist: ["Id"])),
-          options: SyncOptions())
-      ])
-    let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
-    #expect(error?.code == .notYet)
-    #expect(error?.syncName == "recent")
-    #expect(snapshot.files.isEmpty)
-  }
 }
