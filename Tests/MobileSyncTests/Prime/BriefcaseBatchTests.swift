@@ -1,0 +1,47 @@
+import Testing
+
+@testable import MobileSync
+
+@Suite struct BriefcaseBatchTests {
+  private static let wanted = [["a", "b", "c"], [], ["d", "e"]]
+
+  private static func text(_ slices: [[BriefcaseBatch]]) -> [String] {
+    slices.map { slice in
+      slice.map { "\($0.group):" + $0.ids.joined() }.joined(separator: " ")
+    }
+  }
+
+  @Test(arguments: [
+    (1, ["0:a", "0:b", "0:c", "2:d", "2:e"]), (2, ["0:ab", "0:c 2:d", "2:e"]),
+    (3, ["0:abc", "2:de"]), (4, ["0:abc 2:d", "2:e"]), (9, ["0:abc 2:de"]),
+    (0, ["0:a", "0:b", "0:c", "2:d", "2:e"]),
+  ])
+  func `a slice goes across groups in their order`(_ size: Int, _ slices: [String]) {
+    #expect(
+      Self.text(BriefcaseBatch.slices(of: Self.wanted, size: size, acrossGroups: true)) == slices)
+  }
+
+  @Test(arguments: [(2, ["0:ab", "0:c", "2:de"]), (9, ["0:abc", "2:de"])])
+  func `where slices stay in their groups each is one retrieve`(
+    _ size: Int, _ slices: [String]
+  ) {
+    #expect(
+      Self.text(BriefcaseBatch.slices(of: Self.wanted, size: size, acrossGroups: false)) == slices)
+  }
+
+  @Test func `no slice has more ids than a retrieve takes`() {
+    let slices = BriefcaseBatch.slices(
+      of: [(0..<4001).map(String.init)], size: 9999, acrossGroups: true)
+    #expect(slices.map { $0.map(\.ids.count) } == [[2000], [2000], [1]])
+  }
+
+  @Test func `an answer is read by its places, whatever is null in it`() throws {
+    let batch = BriefcaseBatch(
+      group: 0, ids: ["001000000000001AAA", "001000000000002AAA", "001000000000003AAA"])
+    let page = Array(#"[{"Id":"001000000000003AAA"},null,{"Id":"001000000000001AAA"}]"#.utf8)
+    let (count, missing) = try batch.read(page)
+    #expect(count == 3)
+    #expect(missing == ["001000000000002AAA"])
+    #expect(throws: SyncError.self) { try batch.read(Array("{}".utf8)) }
+  }
+}
