@@ -33,8 +33,9 @@ package final class FileLock: Sendable {
 
   /// Takes the lock without waiting.
   ///
-  /// `note` is added to what stands in the file for others to read.
-  package init(_ path: String, exclusive: Bool = true, note: String = "") throws(LockError) {
+  /// `note` is added to what stands in the file for others to read; with nil nothing is written, for
+  /// a lock on a file that is something else.
+  package init(_ path: String, exclusive: Bool = true, note: String? = "") throws(LockError) {
     self.path = path
     let directory = Files.parent(of: path) ?? "."
     if ProcessLimits.isNetworkFileSystem(directory) { throw .networkFileSystem(directory) }
@@ -46,10 +47,10 @@ package final class FileLock: Sendable {
       if code != EWOULDBLOCK {
         throw .system(SystemError(operation: "lock", path: path, errno: code))
       }
-      throw .held(by: FileLock.holder(path))
+      throw .held(by: note == nil ? "another process" : FileLock.holder(path))
     }
     descriptor = Locked(opened)
-    if exclusive { FileLock.leave(note, in: opened) }
+    if exclusive, let note { FileLock.leave(note, in: opened) }
   }
 
   deinit { close() }

@@ -16,6 +16,7 @@ enum AttacheTool {
       Note("bundle", "one bundle"),
       Note("org", "the embedded org"),
       Note("store", "one SmartStore file"),
+      Note("sync", "Mobile Sync on one store, without a pipeline"),
     ],
     commands: [
       RunCommand.self, IngestCommand.self, ReconcileCommand.self, ReconcileRetryCommand.self,
@@ -24,6 +25,7 @@ enum AttacheTool {
       BundleInspectCommand.self, BundleVerifyCommand.self,
       BundleExtractCommand.self, StoreQueryCommand.self, StoreCheckCommand.self,
       StoreSealCommand.self, StoreUnsealCommand.self,
+      SyncRunCommand.self, SyncStatusCommand.self, SyncListCommand.self, SyncDeleteCommand.self,
       OrgServeCommand.self,
       OrgSeedCommand.self, OrgCheckCommand.self, OrgCACommand.self, DemoCommand.self,
     ],

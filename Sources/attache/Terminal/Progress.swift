@@ -1,3 +1,4 @@
+import MobileSync
 import Pipelines
 import Synchronization
 import System
@@ -34,6 +35,12 @@ final class Progress: Sendable {
     default:
       if let text = EventText.line(for: event) { last(text) }
     }
+  }
+
+  /// Shows how a sync stands.
+  func show(_ state: SyncState) {
+    guard draws, state.status == .running, state.totalSize > 0 else { return }
+    redraw("sync: \(state.name ?? "") \(state.progress) % of \(state.totalSize)")
   }
 
   /// Ends the status line.

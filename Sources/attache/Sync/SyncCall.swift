@@ -1,0 +1,180 @@
+import Arguments
+import Bundles
+import MobileSync
+import Pipelines
+import Salesforce
+import SmartStore
+import System
+
+/// One call of `attache sync run`: the store taken, the syncs set up and run one after another.
+///
+/// The order is an app's: log in, set up the store, set up the syncs, run them by name. The first
+/// sync that fails ends the call, because a sync down after it could overwrite what was not sent.
+struct SyncCall: Sendable {
+  /// What the files say.
+  struct Plan: Sendable {
+    var syncs: SyncsConfig?
+    var soups: StoreConfig?
+    /// What the file of syncs is called in messages.
+    var syncsFile = ""
+  }
+
+  /// What came of it.
+  struct Result: Sendable {
+    var outcomes: [SyncOutcome] = []
+    /// The names of syncs that were not begun.
+    var notRun: [String] = []
+    var warnings: [String] = []
+    var failure: PipelineError?
+  }
+
+  let command: SyncRunCommand
+  let program: Program
+  let plan: Plan
+  let org: Org
+  /// Told of each state of each sync.
+  let show: @Sendable (SyncState) -> Void
+  /// Told of what a person should know.
+  let warn: @Sendable (String) -> Void
+
+  func run() async throws -> Result {
+    do { return try await work() } catch let error as OrgError {
+      throw Self.told(error)
+    }
+  }
+
+  /// A refusal in the words of the command line: there is no pipeline file to look into.
+  private static func told(_ error: OrgError) -> PipelineError {
+    var told = PipelineError(describing: error)
+    switch told.code {
+    case "org.login":
+      told.fix = "check the login's options, the connected app and that the user may use it"
+    case "org.unreachable": told.fix = "check --org-url and the network, and run it again"
+    default: break
+    }
+    return told
+  }
+
+  private func work() async throws -> Result {
+    let path = program.absolute(command.store)
+    let session = try await org.session(username: command.login.username)
+    let file = try SyncStore(path, mayCreate: plan.soups != nil)
+    defer { file.discardIfEmpty() }
+    let store = try file.open(command.platform.flatMap { Platform(rawValue: $0.rawValue) })
+    var result = Result()
+    if let warning = try Stamp.checkOwner(of: store, session.identity) {
+      result.warnings.append(warning)
+      warn(warning)
+    }
+    var settings = SyncSettings()
+    if let share = command.maxDeletes { settings.maxDeletesPercent = share.value }
+    let manager = try await SyncManager(
+      store: store, org: org, username: command.login.username, settings: settings)
+    do {
+      let names = try await setUp(manager, &result)
+      try await run(names, manager, &result)
+    } catch {
+      try await close(manager)
+      throw error
+    }
+    try await close(manager)
+    return result
+  }
+
+  /// Leaves one file without a `-wal` beside it.
+  private func close(_ manager: SyncManager) async throws {
+    try await manager.withStore { try $0.checkpoint() }
+    try await manager.close()
+  }
+
+  // MARK: setting up
+
+  /// Makes the soups and syncs that are missing; answers which syncs to run, in order.
+  private func setUp(
+    _ manager: SyncManager, _ result: inout Result
+  ) async throws -> [String] {
+    if let soups = plan.soups { try await manager.setUpStore(from: soups) }
+    if let syncs = plan.syncs {
+      let replacing: SyncReplacement = command.replace ? .all : .none
+      let setUp = try await manager.setUpSyncs(from: syncs, replacing: replacing)
+      for name in setUp.differing {
+        let text =
+          "sync \"\(name)\" in the store differs from \(plan.syncsFile) and was kept; "
+          + "--replace takes the new definition"
+        result.warnings.append(text)
+        warn(text)
+      }
+    }
+    let known = try await manager.syncs()
+    if command.all { return order(known) }
+    let names = known.compactMap(\.name)
+    for name in command.names where !names.contains(name) {
+      throw SyncStore.unknown(name, known, "attache \(SyncRunCommand.name)")
+    }
+    return command.names
+  }
+
+  /// All syncs that have a name, those of the file if there is one: changes go up before records
+  /// come down.
+  private func order(_ known: [SyncState]) -> [String] {
+    let listed = plan.syncs?.syncs.map(\.syncName)
+    let named = known.filter { state in
+      state.name.map { listed?.contains($0) ?? true } ?? false
+    }
+    let ordered = named.sorted { one, other in
+      (listed?.firstIndex(of: one.name ?? "") ?? 0)
+        < (listed?.firstIndex(of: other.name ?? "") ?? 0)
+    }
+    return [SyncType.syncUp, .syncDown].flatMap { type in
+      ordered.filter { $0.type == type }.compactMap(\.name)
+    }
+  }
+
+  // MARK: running
+
+  private func run(
+    _ names: [String], _ manager: SyncManager, _ result: inout Result
+  ) async throws {
+    for (place, name) in names.enumerated() {
+      let run = try await manager.reSync(named: name)
+      let watcher = Task {
+        for await state in run { show(state) }
+      }
+      do throws(SyncError) {
+        try await run.finish()
+      } catch {
+        result.failure = PipelineError(describing: error)
+        result.notRun = Array(names[(place + 1)...])
+      }
+      await watcher.value
+      var outcome = SyncOutcome(state: await run.lastState, report: await run.report)
+      if result.failure == nil, command.cleanGhosts, outcome.state.type == .syncDown {
+        await clean(name, manager, &outcome, &result)
+      }
+      outcome.warnings += outcome.report.warnings
+      for text in outcome.warnings {
+        result.warnings.append("sync \"\(name)\": \(text)")
+        warn("sync \"\(name)\": \(text)")
+      }
+      result.outcomes.append(outcome)
+      if result.failure != nil { return }
+    }
+  }
+
+  private func clean(
+    _ name: String, _ manager: SyncManager, _ outcome: inout SyncOutcome, _ result: inout Result
+  ) async {
+    do throws(SyncError) {
+      let ghosts = try await manager.cleanResyncGhosts(named: name)
+      outcome.ghosts = ghosts.removed.values.reduce(0, +)
+      outcome.warnings += ghosts.warnings
+    } catch {
+      guard error.code == .tooManyDeletes else {
+        result.failure = PipelineError(describing: error)
+        return
+      }
+      outcome.isGuarded = true
+      outcome.warnings.append("\(error.message); look why, then allow them with --max-deletes")
+    }
+  }
+}

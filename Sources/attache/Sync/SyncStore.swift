@@ -1,0 +1,92 @@
+import Arguments
+import MobileSync
+import Pipelines
+import SmartStore
+import System
+
+/// The store file of a `sync` command, held so that no other process syncs it meanwhile.
+struct SyncStore: ~Copyable {
+  let path: String
+  /// Whether this command makes the file.
+  let isNew: Bool
+  private let lock: FileLock
+
+  /// Takes the file; where there is none, `mayCreate` says whether an empty one is made.
+  init(_ path: String, mayCreate: Bool) throws {
+    let isNew = !Files.exists(path)
+    if isNew, !mayCreate {
+      throw UsageError(
+        "there is no file \(path)",
+        hint: "correct the name, or give --store-config FILE and --platform to make a store")
+    }
+    if !isNew { try Self.checkReadable(path) }
+    do throws(LockError) {
+      // A lock file of its own would stay beside the store for ever.
+      lock = try FileLock(path, note: nil)
+    } catch {
+      guard case .held = error else { throw PipelineError(.failed, "disk", "\(error)") }
+      throw PipelineError(
+        .locked, "sync.locked", "another process is syncing \(path)",
+        fix: "wait for its end, and run it again")
+    }
+    self.path = path
+    self.isNew = isNew
+  }
+
+  /// Opens the store, or makes it in the platform's layout.
+  borrowing func open(_ platform: Platform?) throws -> sending Store {
+    guard isNew else {
+      let store = try Store(opening: path)
+      if let platform, platform != store.platform {
+        throw UsageError(
+          "\(path) has the layout of \(store.platform.rawValue), not of \(platform.rawValue)",
+          hint: "leave --platform out: it is for a store that is made")
+      }
+      return store
+    }
+    guard let platform else {
+      throw UsageError(
+        "a new store needs a platform", hint: "give --platform ios or --platform android")
+    }
+    return try Store(creating: path, platform: platform)
+  }
+
+  /// Removes the file again where nothing could be put into it.
+  borrowing func discardIfEmpty() {
+    if isNew, let size = try? Files.size(of: path), size == 0 { try? Files.remove(path) }
+  }
+
+  /// Says of a file that cannot be read why not, where it can be told before it is opened.
+  static func checkReadable(_ path: String) throws {
+    guard try SQLCipherFile.mayBeSealed(path) else { return }
+    throw PipelineError(
+      .configuration, "sync.sealed", "\(path) is sealed or no store: it cannot be synced as it is",
+      fix: "unseal it first with attache store unseal, and seal it again afterwards")
+  }
+
+  /// The syncs of a store, which is opened for reading only.
+  static func syncs(in path: String, _ program: Program) throws -> [SyncState] {
+    let path = try program.existing(path)
+    try checkReadable(path)
+    let store = try Store(opening: path, readOnly: true)
+    let states = try SyncsSoup.states(in: store)
+    try store.close()
+    return states
+  }
+
+  /// Forgets syncs.
+  static func forget(_ ids: [Int64], in store: Store) throws {
+    try store.transaction {
+      for id in ids { try SyncsSoup.remove(id: id, from: store) }
+    }
+  }
+
+  /// What to say of a sync that is not there.
+  static func unknown(_ name: String, _ states: [SyncState], _ command: String) -> UsageError {
+    let names = states.compactMap(\.name)
+    return UsageError(
+      "there is no sync \"\(name)\" in the store",
+      hint: names.isEmpty ? "it has none" : "it has " + names.joined(separator: ", "),
+      command: command)
+  }
+}

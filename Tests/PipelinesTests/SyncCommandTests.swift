@@ -1,0 +1,151 @@
+import JSON
+import LocalOrg
+import SQLite
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// `attache sync run`, `list`, `status` and `delete`, as a user calls them.
+@Suite struct SyncCommandTests {
+  @Test(arguments: Platform.allCases)
+  func `the sample of accounts goes down, up and down again`(_ platform: Platform) throws {
+    let scene = try SyncScene()
+    let first = try scene.prime("accounts", platform)
+    #expect(first.status == 0, "\(first.error)")
+    #expect(first.output.contains("sync2: 0 changes\nsync1: 5 records, 5 written\n"))
+    #expect(first.error.isEmpty)
+    let ids = try scene.ownIDs("accounts", "Account")
+    try scene.rename("accounts", ids[0], "Name", "renamed")
+    try scene.edit("accounts", ids[1]) { $0["__locally_deleted__"] = true }
+    try scene.create("accounts", "Account", ["Name": "made here"])
+    let second = try scene.prime("accounts", platform)
+    #expect(second.status == 0, "\(second.error)")
+    #expect(second.output.hasPrefix("sync2: 3 changes, 3 sent\n"))
+    #expect(try scene.dirty("accounts").isEmpty)
+    #expect(try scene.world.record("Account", ids[0])["Name"] == "renamed")
+    let made = try #require(try scene.elements("accounts").first { $0["Name"] == "made here" })
+    let madeID = try #require(made["Id"]?.string)
+    #expect(try scene.world.record("Account", madeID)["Name"] == "made here")
+    #expect(try scene.elements("accounts").count == 5)
+    let check = StoreCheck(origin: .device, platform: platform)
+    #expect(try check.violations(at: scene.store).isEmpty)
+  }
+
+  @Test(arguments: [
+    ("contacts", "contacts", "Contact", "LastName"), ("briefcase", "accounts", "Account", "Name"),
+  ])
+  func `the other samples go down and up`(
+    _ sample: String, _ soup: String, _ type: String, _ field: String
+  ) throws {
+    let scene = try SyncScene()
+    #expect(try scene.prime(sample).status == 0)
+    let ids = try scene.elements(soup).compactMap { $0["Id"]?.string }.sorted()
+    #expect(!ids.isEmpty)
+    let again = try scene.prime(sample)
+    #expect(again.status == 0)
+    #expect(!again.output.contains("written"), "\(again.output)")
+    guard sample == "contacts" else { return }
+    let own = try scene.ownIDs(soup, type)
+    try scene.rename(soup, own[0], field, "renamed")
+    #expect(try scene.prime(sample).output.contains("syncUpContacts: 1 change, 1 sent"))
+    #expect(try scene.world.record(type, own[0])[field] == "renamed")
+    #expect(try scene.dirty(soup).isEmpty)
+  }
+
+  @Test func `the sample of users brings ten at most`() throws {
+    let scene = try SyncScene()
+    let outcome = try scene.prime("users", .android)
+    #expect(outcome.status == 0, "\(outcome.error)")
+    #expect((1...10).contains(try scene.elements("User").count))
+  }
+
+  @Test func `events are the SDK's states, and the last line is the summary`() throws {
+    let scene = try SyncScene()
+    try scene.prime("accounts")
+    let outcome = try scene.sync("--name", "sync1", "--json")
+    #expect(outcome.status == 0)
+    #expect(outcome.error.isEmpty)
+    let lines = try outcome.lines()
+    let states = lines.filter { $0["type"] == "sync" }.compactMap { $0["state"] }
+    #expect(states.first?["status"] == "RUNNING")
+    #expect(states.last?["status"] == "DONE")
+    #expect(states.last?["progress"] == 100)
+    for name in [
+      "syncId", "type", "name", "target", "options", "soupName", "status", "progress",
+      "totalSize", "maxTimeStamp", "startTime", "endTime", "error",
+    ] {
+      #expect(states.allSatisfy { $0[name] != nil }, "\(name)")
+    }
+    let summary = try outcome.summary()
+    #expect(summary["type"] == "summary")
+    #expect(summary["status"] == 0)
+    #expect(summary["result"]?["syncs"]?.array?.first?["unchanged"] == 5)
+  }
+
+  @Test func `changes that stay are listed and end with 3`() throws {
+    let scene = try SyncScene()
+    try scene.prime("accounts")
+    let ids = try scene.ownIDs("accounts", "Account")
+    try scene.rename("accounts", ids[0], "Name", "here")
+    try scene.rename("accounts", ids[1], "Name", String(repeating: "x", count: 256))
+    let admin = try scene.world.user("admin")
+    _ = scene.world.org.update("Account", id: ids[0], ["Name": "there"], as: admin)
+    let outcome = try scene.sync("--name", "sync2")
+    #expect(outcome.status == 3)
+    #expect(outcome.output.contains("sync2: 2 changes, "))
+    #expect(outcome.output.contains("the org's record is newer"))
+    #expect(outcome.output.contains("STRING_TOO_LONG"))
+    #expect(outcome.output.contains(ids[0]) && outcome.output.contains(ids[1]))
+    #expect(try scene.dirty("accounts").count == 2)
+    let json = try scene.sync("--name", "sync2", "--json").summary()
+    #expect(json["status"] == 3)
+    let records = json["result"]?["syncs"]?.array?.first?["records"]?.array ?? []
+    #expect(records.compactMap { $0["outcome"]?.string }.sorted() == ["failed", "left"])
+  }
+
+  @Test func `a sync that fails ends the command before what comes down`() throws {
+    let scene = try SyncScene()
+    try scene.prime("accounts")
+    let ids = try scene.ownIDs("accounts", "Account")
+    try scene.rename("accounts", ids[0], "Name", "not lost")
+    scene.world.server.faults.add(
+      .writes, times: 20, .status(403, code: "REQUEST_LIMIT_EXCEEDED"))
+    let outcome = try scene.sync("--all")
+    #expect(outcome.status == 6, "\(outcome.error)")
+    #expect(outcome.error.contains("attache: sync \"sync2\" failed: "))
+    #expect(outcome.error.contains("\n  where  "))
+    #expect(outcome.error.contains("\n  fix    "))
+    #expect(outcome.error.contains("not run: sync1"))
+    #expect(try scene.dirty("accounts").count == 1)
+    scene.world.server.faults.removeAll()
+    let list = try scene.attache(["sync", "list", "--store", scene.store])
+    #expect(list.output.contains("FAILED"))
+    #expect(try scene.sync("--all").status == 0)
+    #expect(try scene.world.record("Account", ids[0])["Name"] == "not lost")
+  }
+
+  @Test func `ghosts go when asked, and not too many at once`() throws {
+    let scene = try SyncScene()
+    let (org, admin) = (scene.world.org, try scene.world.user("admin"))
+    let ada = try scene.world.user("ada")
+    for number in 0..<20 {
+      _ = org.create("Account", ["Name": .string("more \(number)")], as: ada)
+    }
+    try scene.prime("accounts")
+    let ids = try scene.ownIDs("accounts", "Account")
+    for id in ids[0..<12] { _ = org.delete(nil, id: id, as: admin) }
+    let plain = try scene.sync("--name", "sync1")
+    #expect(plain.status == 0)
+    #expect(try scene.elements("accounts").count == 25)
+    let guarded = try scene.sync("--name", "sync1", "--clean-ghosts")
+    #expect(guarded.status == 3)
+    #expect(guarded.error.contains("12 of 25 records"))
+    #expect(guarded.error.contains("--max-deletes"))
+    #expect(try scene.elements("accounts").count == 25)
+    let allowed = try scene.sync("--name", "sync1", "--clean-ghosts", "--max-deletes", "50%")
+    #expect(allowed.status == 0)
+    #expect(allowed.output.contains("12 removed"))
+    #expect(try scene.elements("accounts").count == 13)
+  }
+}

@@ -1,0 +1,189 @@
+import JSON
+import LocalOrg
+import SQLite
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// What `attache sync` does with the store file and its syncs.
+@Suite struct SyncStoreTests {
+  @Test func `syncs are listed, shown whole, and forgotten`() throws {
+    let scene = try SyncScene()
+    try scene.prime("accounts")
+    let list = try scene.attache(["sync", "list", "--store", scene.store])
+    #expect(list.status == 0)
+    #expect(list.output.contains("sync1") && list.output.contains("syncDown"))
+    #expect(list.output.contains("DONE") && list.output.contains("cursor"))
+    let json = try scene.attache(["sync", "list", "--store", scene.store, "--json"]).lines()
+    #expect(json.first?.array?.count == 2)
+    let status = try scene.attache(["sync", "status", "--store", scene.store, "--name", "sync1"])
+    #expect(status.output.contains("\nstatus    DONE\n"))
+    #expect(status.output.contains("from Account"))
+    let byID = try scene.attache(
+      ["sync", "status", "--store", scene.store, "--id", "2", "--json"])
+    #expect(try byID.lines().first?["name"] == "sync2")
+    let deleted = try scene.attache(["sync", "delete", "--store", scene.store, "--name", "sync1"])
+    #expect(deleted.status == 0)
+    #expect(try scene.elements("syncs_soup").count == 1)
+    #expect(try scene.elements("accounts").count == 5)
+  }
+
+  @Test func `a wrong call says what is wrong and what there is`() throws {
+    let scene = try SyncScene()
+    try scene.prime("accounts")
+    let cases: [(words: [String], says: String)] = [
+      (
+        ["sync", "run", "--store", scene.store, "--name", "sync3"] + SyncScene.login, "sync1, sync2"
+      ),
+      (["sync", "run", "--store", scene.store, "--name", "sync1"], "--target-org"),
+      (["sync", "run", "--store", scene.store] + SyncScene.login, "--all"),
+      (
+        ["sync", "run", "--store", scene.store, "--all", "--name", "sync1"] + SyncScene.login,
+        "exclude"
+      ),
+      (
+        ["sync", "run", "--store", scene.store + "x", "--all"] + SyncScene.login,
+        "--store-config"
+      ),
+      (
+        ["sync", "run", "--store", scene.store, "--all", "--token-env", "T"] + SyncScene.login,
+        "more than one login"
+      ),
+      (
+        ["sync", "run", "--store", scene.store, "--all", "--max-deletes", "many"]
+          + SyncScene.login, "10%"
+      ),
+      (["sync", "status", "--store", scene.store, "--name", "sync"], "it has sync1, sync2"),
+      (["sync", "delete", "--store", scene.store, "--name", "sync"], "it has sync1, sync2"),
+      (["sync", "list", "--store", scene.store + "x"], "no file"),
+    ]
+    for (words, says) in cases {
+      let outcome = try scene.attache(words)
+      #expect(outcome.status == 2, "\(words): \(outcome.error)")
+      #expect(outcome.error.contains(says), "\(outcome.error)")
+    }
+    #expect(!Files.exists(scene.store + "x"))
+    let unset = try scene.attache(
+      ["sync", "run", "--store", scene.store, "--all"] + SyncScene.login,
+      without: ["ATTACHE_JWT_KEY"])
+    #expect(unset.status == 4)
+    let stranger = try scene.attache([
+      "sync", "run", "--store", scene.store, "--all", "--key-env", "ATTACHE_JWT_KEY", "--username",
+      "nobody@example.com",
+    ])
+    #expect(stranger.status == 5, "\(stranger.error)")
+  }
+
+  @Test func `a broken file of syncs is told with its place, and no store is made`() throws {
+    let scene = try SyncScene()
+    let config = scene.world.directory.file("broken.json")
+    try DurableFile.write(
+      Array(#"{"syncs":[{"syncName":"a","syncType":"syncDown","soupÑame":"s"}]}"#.utf8), to: config)
+    let words = [
+      "sync", "run", "--store", scene.store, "--all", "--config", config, "--platform", "ios",
+    ]
+    let outcome = try scene.attache(
+      words + Array(SyncScene.files("accounts")[2...3]) + SyncScene.login)
+    #expect(outcome.status == 4)
+    #expect(outcome.error.contains("broken.json:1:"))
+    #expect(outcome.error.contains("did you mean"))
+    #expect(!Files.exists(scene.store))
+  }
+
+  @Test func `a store that another process syncs is left alone`() throws {
+    let scene = try SyncScene()
+    try scene.prime("accounts")
+    let lock = try FileLock(scene.store, note: nil)
+    let outcome = try scene.sync("--all")
+    #expect(outcome.status == 7)
+    #expect(outcome.error.contains("[sync.locked]"))
+    lock.close()
+    #expect(try scene.sync("--all").status == 0)
+    // No lock file stays beside it.
+    let directory = try #require(Files.parent(of: scene.store))
+    #expect(try Files.list(directory).filter { $0.hasPrefix("store") } == ["store.sqlite"])
+  }
+
+  @Test func `a sealed store is refused with what to do`() throws {
+    let scene = try SyncScene()
+    try scene.prime("accounts")
+    let sealed = scene.world.directory.file("sealed.sqlite")
+    _ = try SQLCipherFile.seal(
+      scene.store, to: sealed, key: SQLCipherKey(passphrase: Secret("a passphrase")))
+    for words in [["run", "--all"] + SyncScene.login, ["list"]] {
+      let outcome = try scene.attache(
+        ["sync", words[0], "--store", sealed] + words.dropFirst())
+      #expect(outcome.status == 4)
+      #expect(outcome.error.contains("attache store unseal"))
+    }
+  }
+
+  @Test func `edits in a -wal are sent, and none is left beside the store`() throws {
+    let scene = try SyncScene()
+    try scene.prime("accounts")
+    let id = try #require(try scene.ownIDs("accounts", "Account").first)
+    // A device keeps its last edits in a -wal: copied while the store is open.
+    let live = scene.world.directory.file("live.sqlite")
+    try Files.copy(scene.store, to: live)
+    let connection = try Connection(live, mode: .readWrite)
+    try connection.execute("PRAGMA journal_mode = WAL")
+    let store = try Store(opening: live)
+    var object = try #require(try store.elements(in: "accounts", where: "Id", is: id).first?.object)
+    object["Name"] = "in the wal"
+    object["__local__"] = true
+    object["__locally_updated__"] = true
+    try store.upsert([.object(object)], into: "accounts")
+    try Files.remove(scene.store)
+    try Files.copy(live, to: scene.store)
+    try Files.copy(live + "-wal", to: scene.store + "-wal")
+    try store.close()
+    connection.close()
+    let outcome = try scene.sync("--all")
+    #expect(outcome.status == 0, "\(outcome.error)")
+    #expect(outcome.output.contains("1 change, 1 sent"))
+    #expect(try scene.world.record("Account", id)["Name"] == "in the wal")
+    #expect(!Files.exists(scene.store + "-wal"))
+  }
+
+  @Test func `a changed definition is kept and said, and taken when told so`() throws {
+    let scene = try SyncScene()
+    try scene.prime("accounts")
+    let sample = World.repository + "/pipelines/samples/accounts.usersyncs.json"
+    let text = String(decoding: try Files.read(sample), as: UTF8.self)
+      .replacing("FROM Account", with: "FROM Account WHERE Name LIKE '%0'")
+    let config = scene.world.directory.file("usersyncs.json")
+    try DurableFile.write(Array(text.utf8), to: config)
+    let kept = try scene.sync("--name", "sync1", "--config", config)
+    #expect(kept.status == 0)
+    #expect(kept.error.contains("sync \"sync1\" in the store differs"))
+    #expect(kept.output.contains("5 records"))
+    let replaced = try scene.sync("--name", "sync1", "--config", config, "--replace")
+    #expect(replaced.error.isEmpty)
+    #expect(!replaced.output.contains("5 records"), "\(replaced.output)")
+  }
+
+  @Test func `a store that was issued for another org is refused`() async throws {
+    let scene = try SyncScene()
+    try await scene.world.run(.prime)
+    let id = try scene.world.user("ada").id
+    let issued = try #require(
+      try scene.world.stores().map(\.path).first { $0.contains(id) && $0.contains("/ios/") })
+    let words = ["sync", "run", "--store", issued, "--all"]
+    let own = try scene.attache(words + SyncScene.login)
+    #expect(own.status == 0, "\(own.error)")
+    let other = try scene.attache(
+      words + ["--key-env", "ATTACHE_JWT_KEY", "--username", "ben@example.com"])
+    #expect(other.error.contains("warning: the store was issued for the user \(id)"))
+    let store = try Store(opening: issued)
+    var stamps: [JSONObject] = []
+    try store.forEachElement(in: "attache_stamp") { stamps += [try $0.value().object ?? [:]] }
+    var stamp = try #require(stamps.first)
+    stamp["org"] = "00D000000000099EAA"
+    try store.upsert([.object(stamp)], into: "attache_stamp")
+    try store.close()
+    let refused = try scene.attache(words + SyncScene.login)
+    #expect(refused.status == 4)
+    #expect(refused.error.contains("[sync.foreign-store]"))
+  }
+}
