@@ -14,6 +14,13 @@ enum FieldNames {
       case .soql(let target) where sync.soupName == soup:
         // A query that cannot be read is refused before anything is primed.
         if let query = try? SOQLText(target.query) { names.formUnion(query.selectedFields) }
+      case .sosl(let target) where sync.soupName == soup:
+        names.formUnion(SOSLFields.names(in: target.query))
+      case .mru(let target) where sync.soupName == soup: names.formUnion(target.fieldlist)
+      case .refresh(let target) where sync.soupName == soup: names.formUnion(target.fieldlist)
+      case .parentChildren(let target):
+        if target.family.parent.soupName == soup { names.formUnion(target.parentFieldlist) }
+        if target.family.children.soupName == soup { names.formUnion(target.childrenFieldlist) }
       case .syncUp(let target) where sync.soupName == soup:
         names.formUnion(target.createFieldlist ?? [])
         names.formUnion(target.updateFieldlist ?? [])

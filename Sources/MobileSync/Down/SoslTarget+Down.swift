@@ -40,9 +40,11 @@ extension SoslTarget: SyncDownTarget {
 
   /// The search with its variables filled in; what stands in braces is text.
   package func search(variables: [String: String]) throws(SyncError) -> String {
-    let end = Self.endOfText(in: query)
-    return try String(query[..<end])
-      + SOQLVariables.substitute(variables, in: String(query[end...]))
+    let bytes = Array(query.utf8)
+    let end = SOSLFields.textEnd(bytes)
+    let rest = String(decoding: bytes[end...], as: UTF8.self)
+    return try String(decoding: bytes[..<end], as: UTF8.self)
+      + SOQLVariables.substitute(variables, in: rest)
   }
 
   private static let records = "searchRecords"
@@ -114,28 +116,12 @@ extension SoslTarget: SyncDownTarget {
     return limit
   }
 
-  /// The place after the braces that hold what is searched for; the beginning where there are none.
-  private static func endOfText(in query: String) -> String.Index {
-    guard let start = query.firstIndex(of: "{") else { return query.startIndex }
-    var isEscaped = false
-    for index in query[start...].indices {
-      if isEscaped {
-        isEscaped = false
-      } else if query[index] == "\\" {
-        isEscaped = true
-      } else if query[index] == "}" {
-        return query.index(after: index)
-      }
-    }
-    return query.startIndex
-  }
-
   /// The words outside of quotes and of the braces that hold what is searched for.
   private static func words(of query: String) -> [String] {
-    let bytes = Array(query[endOfText(in: query)...].utf8)
+    let bytes = Array(query.utf8)
     var words: [String] = []
     var word: [UInt8] = []
-    var index = 0
+    var index = SOSLFields.textEnd(bytes)
     func isPart(_ byte: UInt8) -> Bool {
       switch byte {
       case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
