@@ -22,7 +22,7 @@ struct DoubtSearch {
     return writes.map { write in
       guard let record = write.operation.recordID.flatMap({ found[$0] }),
         record["LastModifiedById"]?.string == access.session.identity.userID,
-        agreement(of: write.operation.payload, with: record) == .whole
+        LostCreates.agreement(of: write.operation.payload, with: record) == .whole
       else { return (write, .notDone) }
       return (write, .done(id: write.operation.recordID, created: nil))
     }
@@ -57,7 +57,7 @@ struct DoubtSearch {
         + "WHERE \(key) = \(SOQLVariables.literal(value))"
       let found = try await access.session.queryAllRecords(soql)
       guard found.count == 1, let record = found[0].object,
-        agreement(of: write.operation.payload, with: record) == .whole
+        LostCreates.agreement(of: write.operation.payload, with: record) == .whole
       else {
         answers.append((write, .notDone))
         continue
@@ -66,7 +66,7 @@ struct DoubtSearch {
       let isOurs =
         record["CreatedById"]?.string == access.session.identity.userID
         && (created ?? 0) >= (write.operation.sentMilliseconds ?? .max)
-      answers.append((write, .done(id: Self.id(of: record), created: isOurs)))
+      answers.append((write, .done(id: LostCreates.id(of: record), created: isOurs)))
     }
     return answers
   }
@@ -95,77 +95,34 @@ struct DoubtSearch {
   }
 
   private func candidates(for writes: [DoubtfulWrite]) async throws -> [JSONObject] {
-    let describe = try await access.describe(sobject)
     let earliest = writes.compactMap(\.operation.sentMilliseconds).min() ?? 0
-    let fields = try await readable(writes, and: ["CreatedDate"])
-    // The user id is the session's own.
-    let soql =
-      "SELECT \(fields.joined(separator: ", ")) FROM \(describe.name) "
-      + "WHERE CreatedById = '\(access.session.identity.userID)' "
-      + "AND CreatedDate >= \(Dates.utcSeconds(earliest)) ORDER BY Id"
-    return try await access.session.queryAllRecords(soql).compactMap(\.object).filter {
-      try !state.isClaimed(recordID: Self.id(of: $0) ?? "")
+    return try await LostCreates.candidates(
+      access.session, access.describe(sobject), fields: writes.flatMap(\.operation.payload.names),
+      userID: access.session.identity.userID, since: earliest
+    ).filter {
+      try !state.isClaimed(recordID: LostCreates.id(of: $0) ?? "")
     }
   }
 
-  /// Gives records to creates.
-  ///
-  /// Equal creates are interchangeable: as many records as creates are theirs. Where the numbers
-  /// differ, or a record agrees in part, a person has to look.
   private func match(_ writes: [DoubtfulWrite], _ candidates: [JSONObject]) -> Answers {
-    var answers: Answers = []
-    var free = candidates
-    var unmatched: [DoubtfulWrite] = []
-    let groups = Dictionary(grouping: writes) { JSONValue.object($0.operation.payload) }
-    for group in groups.values.sorted(by: { $0[0].operation.id < $1[0].operation.id }) {
-      let agreeing = free.filter {
-        agreement(of: group[0].operation.payload, with: $0) == .whole
-      }
-      if agreeing.count == group.count {
-        for (write, record) in zip(group, agreeing) {
-          answers.append((write, .done(id: Self.id(of: record), created: nil)))
-        }
-        let taken = Set(agreeing.compactMap(Self.id))
-        free.removeAll { Self.id(of: $0).map(taken.contains) ?? false }
-      } else if agreeing.isEmpty {
-        unmatched += group
-      } else {
-        let words = "\(agreeing.count) records may be what \(group.count) creates made"
-        answers += group.map { ($0, .unknown(words)) }
+    let writes = writes.sorted { $0.operation.id < $1.operation.id }
+    return zip(writes, LostCreates.match(writes.map(\.operation.payload), candidates)).map {
+      write, fate in
+      switch fate {
+      case .made(let id): (write, .done(id: id, created: nil))
+      case .notMade: (write, .notDone)
+      case .unclear(let words): (write, .unknown(words))
       }
     }
-    return answers
-      + unmatched.map { write in
-        let similar = free.contains {
-          agreement(of: write.operation.payload, with: $0) == .partial
-        }
-        let words = "a record created at that time agrees in part with it"
-        return (write, similar ? .unknown(words) : .notDone)
-      }
   }
 
   // MARK: comparing
-
-  private enum Agreement { case whole, partial, none }
-
-  private func agreement(of payload: JSONObject, with record: JSONObject) -> Agreement {
-    let compared = payload.filter { record[$0.name] != nil }
-    guard !compared.isEmpty else { return payload.isEmpty ? .whole : .partial }
-    let same = compared.count { FieldValue.isSame($0.value, record[$0.name]) }
-    if same == compared.count { return .whole }
-    return same * 2 > compared.count ? .partial : .none
-  }
 
   /// The fields of the payloads that the org lets read, with `Id` and `others`.
   private func readable(
     _ writes: [DoubtfulWrite], and others: [String]
   ) async throws -> [String] {
-    let describe = try await access.describe(sobject)
-    let names = Set(writes.flatMap(\.operation.payload.names) + others)
-    return ["Id"] + names.compactMap { describe.field($0)?.name }.filter { $0 != "Id" }.sorted()
-  }
-
-  private static func id(of record: JSONObject) -> String? {
-    record["Id"]?.string.flatMap { RecordID($0)?.text18 }
+    LostCreates.readable(
+      writes.flatMap(\.operation.payload.names), try await access.describe(sobject), and: others)
   }
 }

@@ -1,4 +1,5 @@
 import JSON
+import MobileSync
 
 /// One field with the values of all sides.
 package struct FieldDifference: Sendable, Hashable {

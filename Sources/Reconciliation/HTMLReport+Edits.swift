@@ -1,4 +1,5 @@
 import JSON
+import MobileSync
 
 extension HTMLReport {
   /// The edits of one verdict, in blocks that a browser lays out when they are looked at.

@@ -33,6 +33,9 @@ package final class Session: Sendable {
   /// The org's clock in milliseconds, as its last answer told it.
   package var serverDate: Int64? { connection.serverDate }
 
+  /// The org's clock in milliseconds now, as well as its answers tell.
+  package var estimatedServerDate: Int64 { connection.estimatedServerNow }
+
   /// The address of the org's resources.
   package var instanceURL: String { token.current.instanceURL }
 

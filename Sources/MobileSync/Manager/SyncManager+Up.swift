@@ -11,7 +11,6 @@ extension SyncManager {
 
   /// Runs a sync up whose code is the embedding program's.
   func up(_ target: CustomTarget, _ context: SyncContext) async throws(SyncError) {
-    _ = try customTargets.syncUp(target)
-    throw SyncError(.notYet, "a custom sync up is not there yet")
+    try await SyncUpTask.run(try customTargets.syncUp(target), target, context)
   }
 }

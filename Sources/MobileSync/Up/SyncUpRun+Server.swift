@@ -30,9 +30,16 @@ extension SyncUpRun {
   private nonisolated(nonsending) func serverStates(
     of group: [(entryID: Int64, id: String)], _ type: String
   ) async throws(SyncError) -> [Int64: ServerState] {
-    let session = try await context.session()
     let field = target.modificationDateFieldName
     var states: [Int64: ServerState] = [:]
+    if let custom {
+      for one in group {
+        try context.checkStop()
+        states[one.entryID] = try await serverState(of: one.id, type, custom)
+      }
+      return states
+    }
+    let session = try await context.session()
     do throws(OrgError) {
       let found = try await session.records(type, ids: group.map(\.id), fields: ["Id", field])
       var absent: [(entryID: Int64, id: String)] = []
@@ -56,10 +63,17 @@ extension SyncUpRun {
     of missing: [Missing]
   ) async throws(SyncError) -> [Int64: RecordFate] {
     try context.checkStop()
-    let session = try await context.session()
     var fates: [Int64: RecordFate] = [:]
     let groups = Dictionary(grouping: missing) { $0.send.record.objectType }
     for (type, group) in groups.sorted(by: { $0.key < $1.key }) {
+      if let custom {
+        for one in group {
+          let state = try await serverState(of: one.send.recordID ?? "", type, custom)
+          if state == .deleted { fates[one.send.record.soupEntryID] = .deleted }
+        }
+        continue
+      }
+      let session = try await context.session()
       do throws(OrgError) {
         let known = try await session.fates(of: group.compactMap(\.send.recordID), type)
         for one in group {
@@ -131,7 +145,7 @@ extension SyncUpRun {
   }
 
   /// Goes on without an answer, unless no other request can be answered either.
-  private func giveUp(on error: OrgError, _ what: String) throws(SyncError) {
+  func giveUp(on error: OrgError, _ what: String) throws(SyncError) {
     switch error.kind {
     case .authentication, .cancelled, .configuration: throw SyncError(error)
     default: context.warn("\(what): \(error.description)")

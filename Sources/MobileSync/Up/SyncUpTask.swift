@@ -8,7 +8,7 @@ package enum SyncUpTask {
   package nonisolated(nonsending) static func run(
     _ target: SyncUpTarget, _ context: SyncContext
   ) async throws(SyncError) {
-    try await SyncUpRun(target, context).run()
+    try await SyncUpRun(target, custom: nil, context).run()
   }
 }
 
@@ -18,6 +18,7 @@ package enum SyncUpTask {
 /// answer of the org is in the store before the next request is made.
 final class SyncUpRun {
   let target: SyncUpTarget
+  let custom: (any CustomSyncUpTarget)?
   let context: SyncContext
   let elements: UpElements
   var bodies: UpBodies
@@ -26,6 +27,8 @@ final class SyncUpRun {
   private var idsOfBatch: Set<String> = []
   /// What was settled without a request since the last commit.
   private var settled: [UpSettled] = []
+  /// Rows that wait until it is known what an earlier request did, and why.
+  private var held: [Int64: String] = [:]
   /// Records that were dealt with and not counted yet.
   private var steps = 0
   private var done = 0
@@ -44,19 +47,23 @@ final class SyncUpRun {
     var answered: Int64?
   }
 
-  init(_ target: SyncUpTarget, _ context: SyncContext) {
+  init(
+    _ target: SyncUpTarget, custom: (any CustomSyncUpTarget)?, _ context: SyncContext
+  ) {
     self.target = target
+    self.custom = custom
     self.context = context
     elements = UpElements(store: context.store, soupName: context.soupName, target: target)
     bodies = UpBodies(target, context.options)
   }
 
   nonisolated(nonsending) func run() async throws(SyncError) {
+    held = try await settleDoubts()
     let ids = try elements.dirtyIDs()
     try context.update { $0.totalSize = ids.count }
-    if ids.isEmpty { return }
     // Only what leaves changed records alone has to ask the org before it sends.
-    let window = context.options.mergeMode == .leaveIfChanged ? Session.retrieveLimit : ids.count
+    let isCareful = context.options.mergeMode == .leaveIfChanged
+    let window = isCareful ? Session.retrieveLimit : max(1, ids.count)
     for start in stride(from: 0, to: ids.count, by: window) {
       let part = Array(ids[start..<min(start + window, ids.count)])
       let server = try await serverStates(of: part)
@@ -78,6 +85,10 @@ final class SyncUpRun {
     // Removed by the app since the run began.
     guard let record = try elements.read(id) else { return }
     let operation = record.operation
+    if let words = held[id] {
+      settle(record, operation, .inDoubt(words))
+      return
+    }
     let decision = MergeDecision.decide(
       operation, local: record.modificationDate, server: server[id] ?? .unknown,
       mode: context.options.mergeMode)
@@ -125,8 +136,10 @@ final class SyncUpRun {
     let sends = batch
     batch = []
     idsOfBatch = []
-    try commit(settled)
-    settled = []
+    if !settled.isEmpty {
+      try commit(settled)
+      settled = []
+    }
     var missing: [Missing] = []
     for request in UpRequest.requests(sends, target) {
       missing += try await exchange(request)
@@ -158,7 +171,11 @@ final class SyncUpRun {
     _ request: UpRequest
   ) async throws(SyncError) -> [Missing] {
     try context.checkStop()
-    let answers = try await carry(request)
+    let (answers, mark) = try await carry(request)
+    let doubtful = Set(
+      zip(request.sends, answers).compactMap { send, answer -> Int64? in
+        if case .unknown = answer { send.record.soupEntryID } else { nil }
+      })
     var missing: [Missing] = []
     var entered: [UpSettled] = []
     for (send, answer) in zip(request.sends, answers) {
@@ -174,19 +191,32 @@ final class SyncUpRun {
             isRecreated: send.isRecreated))
       }
     }
-    try commit(entered)
+    try commit(entered) { try self.unmark(mark, but: doubtful) }
     return missing
   }
 
+  /// Sends a request, once its mark is in the store; the mark stays where no answer came.
   private nonisolated(nonsending) func carry(
     _ request: UpRequest
-  ) async throws(SyncError) -> [RowAnswer] {
+  ) async throws(SyncError) -> ([RowAnswer], SentMark?) {
+    if let custom { return ([try await carry(request.sends[0], custom)], nil) }
     let session = try await context.session()
+    let mark = try mark(request, session)
     do throws(OrgError) {
       let answers = try await request.send(session)
       answered = session.serverDate
-      return answers
+      return (answers, mark)
     } catch {
+      if error.isAmbiguous {
+        for send in request.sends {
+          note(
+            UpSettled(
+              record: send.record, operation: send.record.operation,
+              end: .inDoubt("no answer came: \(error.message)")))
+        }
+      } else {
+        try unmark(mark)
+      }
       throw SyncError(error)
     }
   }
@@ -212,15 +242,17 @@ final class SyncUpRun {
           record: record, operation: .update,
           end: .failed(code: one.refusal.code ?? "", message: message, error: one.refusal.raw)))
     }
-    try commit(refused)
+    if !refused.isEmpty { try commit(refused) }
     for request in UpRequest.requests(again, target) { _ = try await exchange(request) }
   }
 
   // MARK: entering
 
-  private func commit(_ settled: [UpSettled]) throws(SyncError) {
-    if settled.isEmpty { return }
-    try elements.commit(settled)
+  /// Enters what became of changes, and whatever belongs to it, in one transaction.
+  func commit(
+    _ settled: [UpSettled], also body: () throws -> Void = {}
+  ) throws(SyncError) {
+    try elements.commit(settled, also: body)
     for one in settled { note(one) }
   }
 
@@ -228,7 +260,7 @@ final class SyncUpRun {
   private func note(_ one: UpSettled) {
     let row = one.reportRow(soupName: context.soupName)
     context.report.records.append(row)
-    guard case .sent = one.end, let id = row.id else { return }
+    guard case .sent = one.end, custom == nil, let id = row.id else { return }
     unread.append(
       SentRecord(
         soupEntryID: one.record.soupEntryID, objectType: one.record.objectType, id: id,

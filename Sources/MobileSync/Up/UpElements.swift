@@ -25,6 +25,8 @@ struct UpSettled: Sendable {
   var isRecreated = false
   /// Members that the element gets beside, where it has not been edited in them meanwhile.
   var members: [(name: String, value: JSONValue)] = []
+  /// Whether the element is known to differ from what was sent.
+  var isEdited = false
 }
 
 /// The elements of a sync up: which are dirty, and how they look afterwards.
@@ -78,7 +80,7 @@ struct UpElements {
   private func enter(_ one: UpSettled) throws {
     // Gone meanwhile: the app has removed it, and nothing is to be kept.
     guard let now = try read(one.record.soupEntryID) else { return }
-    let isEdited = now.bytes != one.record.bytes
+    let isEdited = one.isEdited || now.bytes != one.record.bytes
     switch one.end {
     case .deleted, .removed:
       if !isEdited || now.state.isDeleted {

@@ -9,8 +9,9 @@ extension UpSettled.End {
       case .done(let id, _): action == .delete ? .deleted : .sent(id: id)
       case .changed: .left(.changedOnServer)
       case .absent where action == .delete: .removed
-      // The SDK's single target keeps no error then, the others do.
-      case .absent where action == .update && kind == .single: .left(.deletedOnServer)
+      // The SDK's target of single records keeps no error then, the others do.
+      case .absent where action == .update && (kind == .single || kind == .custom):
+        .left(.deletedOnServer)
       case .absent(let refusal), .locked(let refusal), .refused(let refusal):
         .failed(code: refusal.code ?? "", message: refusal.message, error: refusal.raw)
       case .unknown(let words): .inDoubt(words)

@@ -1,0 +1,89 @@
+import JSON
+import Salesforce
+
+extension SyncUpTask {
+  /// Sends the local changes of a soup by a program's own code.
+  package nonisolated(nonsending) static func run(
+    _ custom: any CustomSyncUpTarget, _ target: CustomTarget, _ context: SyncContext
+  ) async throws(SyncError) {
+    try await SyncUpRun(SyncUpTarget(custom, target), custom: custom, context).run()
+  }
+}
+
+extension SyncUpTarget {
+  /// What a custom target's code and its configuration say.
+  init(_ custom: any CustomSyncUpTarget, _ target: CustomTarget) {
+    func name(_ key: String, _ standard: String) -> String {
+      target.json[key]?.string.flatMap { $0.isEmpty ? nil : $0 } ?? standard
+    }
+    func list(_ key: String) -> [String]? { target.json[key]?.array?.compactMap(\.string) }
+    self.init(
+      kind: .custom, createFieldlist: custom.createFieldlist ?? list("createFieldlist"),
+      updateFieldlist: custom.updateFieldlist ?? list("updateFieldlist"),
+      fields: TargetFields(
+        idFieldName: name("idFieldName", "Id"),
+        modificationDateFieldName: name("modificationDateFieldName", "LastModifiedDate")))
+  }
+}
+
+// What a sync up does through a program's own code.
+extension SyncUpRun {
+  /// Hands a change to the target; what it throws fails the sync.
+  nonisolated(nonsending) func carry(
+    _ send: UpSend, _ custom: any CustomSyncUpTarget
+  ) async throws(SyncError) -> RowAnswer {
+    let type = send.record.objectType
+    let fields = String(decoding: send.body, as: UTF8.self)
+    let result: CustomSaveResult
+    do {
+      switch send.action {
+      case .create, .upsert:
+        result = try await custom.createOnServer(
+          objectType: type, fields: fields, org: context.org)
+      case .update:
+        result = try await custom.updateOnServer(
+          objectType: type, objectId: send.recordID ?? "", fields: fields, org: context.org)
+      case .delete:
+        result = try await custom.deleteOnServer(
+          objectType: type, objectId: send.recordID ?? "", org: context.org)
+      }
+    } catch {
+      throw SyncError.custom(error)
+    }
+    switch result {
+    case .saved(nil) where send.recordID == nil:
+      return .unknown("the custom target said it was done and named no record")
+    case .saved(let id): return .done(id: id ?? send.recordID, created: nil)
+    case .notFound:
+      return .absent(refusal("NOT_FOUND", "The requested resource does not exist"))
+    case .refused(let code, let message): return .refused(refusal(code, message))
+    }
+  }
+
+  private func refusal(_ code: String, _ message: String) -> RowRefusal {
+    let error: JSONValue = [
+      ["message": .string(message), "errorCode": .string(code), "fields": []]
+    ]
+    return RowRefusal(code: code, message: message, raw: error.text)
+  }
+
+  /// What the target knows of a record; where it throws, nothing is known.
+  nonisolated(nonsending) func serverState(
+    of id: String, _ type: String, _ custom: any CustomSyncUpTarget
+  ) async throws(SyncError) -> ServerState {
+    do {
+      switch try await custom.fetchLastModificationDate(
+        objectType: type, objectId: id, org: context.org)
+      {
+      case .modified(let date): return .alive(ModificationDate(date))
+      case .deleted: return .deleted
+      case .unknown: return .unknown
+      }
+    } catch {
+      let failure = SyncError.custom(error)
+      if failure.code == .cancelled { throw failure }
+      context.warn("the modification date of a \(type) could not be read: \(failure.message)")
+      return .unknown
+    }
+  }
+}

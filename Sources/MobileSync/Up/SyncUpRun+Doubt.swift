@@ -1,0 +1,174 @@
+import JSON
+import Salesforce
+import SmartStore
+
+/// One change without an answer, with its element as it is now.
+private struct Doubt {
+  var mark: SentMark
+  var change: SentMark.Change
+  var record: UpRecord
+
+  /// Whether the element has other values to send, or is to be deleted, since.
+  var isEdited: Bool {
+    if record.state.isDeleted { return true }
+    return (try? RecordBody.fields(change.fields.names, of: record.bytes)) != change.fields
+  }
+}
+
+// What becomes of requests whose answer was lost, or whose program died.
+extension SyncUpRun {
+  /// The mark of a request that is about to leave; nil where sending it again does no harm.
+  ///
+  /// New records could be made twice. An update is the same a second time, but under LEAVE_IF_CHANGED
+  /// our own write would look like somebody else's. An upsert finds its record, a delete finds none.
+  func mark(_ request: UpRequest, _ session: Session) throws(SyncError) -> SentMark? {
+    let isCareful = context.options.mergeMode == .leaveIfChanged
+    let sends = request.sends.filter {
+      $0.action == .create || ($0.action == .update && isCareful)
+    }
+    guard !sends.isEmpty else { return nil }
+    let now = session.estimatedServerDate
+    var mark = SentMark(
+      userID: session.identity.userID, since: session.serverDate ?? now - 600_000, sent: now,
+      changes: [])
+    for send in sends {
+      let record = send.record
+      guard let fields = try? JSONValue(parsing: send.body).object else { continue }
+      mark.changes.append(
+        SentMark.Change(
+          soupEntryID: record.soupEntryID, created: record.created,
+          isCreate: send.action == .create, objectType: record.objectType, id: record.id,
+          fields: fields))
+    }
+    let store = elements.store
+    let soup = context.soupName
+    mark.markID = try SyncError.inStore { () throws(StoreError) in
+      try SentMark.put(mark, of: soup, in: store)
+    }
+    return mark
+  }
+
+  /// Takes a mark back, but for rows that are still in doubt.
+  func unmark(_ mark: SentMark?, but rows: Set<Int64> = []) throws(SyncError) {
+    guard let mark else { return }
+    let store = elements.store
+    let soup = context.soupName
+    try SyncError.inStore { () throws(StoreError) in
+      try SentMark.keep(rows, of: mark, soup, in: store)
+    }
+  }
+
+  /// Finds out what earlier requests without an answer did, and answers the rows that must not be
+  /// sent before that is known.
+  nonisolated(nonsending) func settleDoubts() async throws(SyncError) -> [Int64: String] {
+    let store = elements.store
+    let soup = context.soupName
+    let marks = try SyncError.inStore { () throws(StoreError) in
+      try SentMark.all(of: soup, in: store)
+    }
+    guard !marks.isEmpty else { return [:] }
+    var doubts: [Doubt] = []
+    for mark in marks {
+      for change in mark.changes {
+        guard let record = try elements.read(change.soupEntryID),
+          record.created == change.created, record.state.isLocal, record.id == change.id
+        else { continue }
+        doubts.append(Doubt(mark: mark, change: change, record: record))
+      }
+    }
+    var settled: [UpSettled] = []
+    var held: [Int64: String] = [:]
+    var groups: [String: [Doubt]] = [:]
+    for doubt in doubts { groups[doubt.change.objectType, default: []].append(doubt) }
+    for (type, group) in groups.sorted(by: { $0.key < $1.key }) {
+      for (doubt, fate) in try await fates(of: group, type) {
+        switch fate {
+        case .made(let id):
+          settled.append(
+            UpSettled(
+              record: doubt.record, operation: doubt.record.operation, end: .sent(id: id),
+              isRecreated: doubt.change.isCreate && doubt.record.serverID != nil,
+              isEdited: doubt.isEdited))
+        case .notMade: break
+        case .unclear(let words): held[doubt.record.soupEntryID] = words
+        }
+      }
+    }
+    try commit(settled) {
+      for mark in marks { try self.unmark(mark, but: Set(held.keys)) }
+    }
+    return held
+  }
+
+  private nonisolated(nonsending) func fates(
+    of group: [Doubt], _ type: String
+  ) async throws(SyncError) -> [(Doubt, LostCreates.Fate)] {
+    try context.checkStop()
+    let session = try await context.session()
+    do throws(OrgError) {
+      let describe = try await session.describe(type)
+      var fates: [(Doubt, LostCreates.Fate)] = []
+      var byUser: [String: [Doubt]] = [:]
+      for doubt in group where doubt.change.isCreate {
+        byUser[doubt.mark.userID, default: []].append(doubt)
+      }
+      for (userID, creates) in byUser.sorted(by: { $0.key < $1.key }) {
+        fates += try await self.fates(ofCreates: creates, describe, userID, session)
+      }
+      let updates = group.filter { !$0.change.isCreate }
+      return fates + (try await self.fates(ofUpdates: updates, describe, session))
+    } catch {
+      try giveUp(on: error, "what was sent of \(type) without an answer could not be looked for")
+      return group.map { ($0, .unclear("it could not be looked for: \(error.message)")) }
+    }
+  }
+
+  private nonisolated(nonsending) func fates(
+    ofCreates creates: [Doubt], _ describe: Describe, _ userID: String, _ session: Session
+  ) async throws(OrgError) -> [(Doubt, LostCreates.Fate)] {
+    let found = try await LostCreates.candidates(
+      session, describe, fields: creates.flatMap(\.change.fields.names), userID: userID,
+      since: creates.map(\.mark.since).min() ?? 0)
+    let free = found.filter { !isInSoup(LostCreates.id(of: $0)) }
+    let window = Int64(context.settings.quietWindowSeconds) * 1000
+    let now = session.serverDate ?? session.estimatedServerDate
+    return zip(creates, LostCreates.match(creates.map(\.change.fields), free)).map {
+      doubt, fate in
+      // It may still be under way, and arrive after it was looked for.
+      guard fate == .notMade, window > 0, now - doubt.mark.sent < window else {
+        return (doubt, fate)
+      }
+      return (doubt, .unclear("it may still be on its way; the org is asked again later"))
+    }
+  }
+
+  /// An update is done if the record holds what was sent, and its sender wrote last.
+  private nonisolated(nonsending) func fates(
+    ofUpdates updates: [Doubt], _ describe: Describe, _ session: Session
+  ) async throws(OrgError) -> [(Doubt, LostCreates.Fate)] {
+    guard !updates.isEmpty else { return [] }
+    let fields = LostCreates.readable(
+      updates.flatMap(\.change.fields.names), describe, and: ["LastModifiedById"])
+    let found = try await session.records(
+      describe.name, ids: updates.compactMap(\.change.id), fields: fields)
+    return updates.map { doubt in
+      guard let id = doubt.change.id.flatMap({ RecordID($0)?.text18 }), let record = found[id],
+        record["LastModifiedById"]?.string.flatMap({ RecordID($0)?.text18 }) == doubt.mark.userID,
+        LostCreates.agreement(of: doubt.change.fields, with: record) == .whole
+      else { return (doubt, .notMade) }
+      return (doubt, .made(id))
+    }
+  }
+
+  /// Whether an element of the soup stands for a record already.
+  private func isInSoup(_ id: String?) -> Bool {
+    guard let id else { return true }
+    do {
+      return try elements.store.elementBytes(
+        in: context.soupName, where: target.idFieldName, is: id) != nil
+    } catch {
+      // Not to be taken for another's.
+      return true
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import Dispatch
+import LocalOrg
+import Testing
+
+/// Holds a request in the org until the test lets it go on: what happens meanwhile happens between
+/// the request and its answer.
+struct RequestGate {
+  private let arrived: AsyncStream<Void>
+  private let arrival: AsyncStream<Void>.Continuation
+  private let opened = DispatchSemaphore(value: 0)
+
+  init() { (arrived, arrival) = AsyncStream.makeStream(of: Void.self) }
+
+  /// Closes the gate before the `nth` request of this kind from now on.
+  func close(_ org: SyncedOrg, _ match: Faults.Match, nth: Int = 1) {
+    org.server.faults.add(
+      match, nth: nth,
+      .mutate { [arrival, opened] _ in
+        arrival.yield()
+        // A test that fails must not hang.
+        _ = opened.wait(timeout: .now() + 20)
+      })
+  }
+
+  /// Waits until the request stands before the gate.
+  func reached() async {
+    for await _ in arrived { return }
+  }
+
+  /// Lets the request go on.
+  func open() { opened.signal() }
+}

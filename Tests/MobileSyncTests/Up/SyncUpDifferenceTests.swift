@@ -1,0 +1,284 @@
+import JSON
+import LocalOrg
+import SmartStore
+import Testing
+
+@testable import MobileSync
+
+/// Where sync ups are safer than the SDK's: one test for each row of docs/differences.md.
+@Suite struct SyncUpDifferenceTests {
+  @Test(arguments: UpCase.kinds)
+  func `absence alone does not make a record anew`(_ up: UpCase) async throws {
+    let org = try SyncedOrg()
+    let store = try await ManagedStore(
+      up.platform, org: org, as: "ada@example.com",
+      settings: SyncSettings(overlapSeconds: 0, quietWindowSeconds: 0))
+    // Contacts belong to their owner: ada loses sight of one that is shared no longer.
+    let ids = try (0..<2).map { try org.make("Contact", ["LastName": .string("name \($0)")]) }
+    for id in ids { try org.org.share(id, with: "ada@example.com") }
+    _ = try await store.manager.syncDown(
+      target: .soql(SoqlTarget(query: "SELECT Id, LastName FROM Contact")),
+      soupName: ManagedStore.contacts
+    ).finish()
+    try await store.edit(ids, of: ManagedStore.contacts) { $0["LastName"] = "local" }
+    try org.org.unshare(ids[0], from: "ada@example.com")
+    let end = try await store.up(
+      SyncUpTarget(kind: up.kind), fields: ["LastName"], in: ManagedStore.contacts)
+    #expect(end.state.status == .done)
+    #expect(try await store.dirty(ManagedStore.contacts) == [ids[0]])
+    let element = try #require(try await store.element(ids[0], in: ManagedStore.contacts))
+    #expect(element["__locally_created__"] == false)
+    #expect(element["__last_error__"]?.string != nil)
+    #expect(end.report.outcomes[ids[1]] == .sent)
+    #expect(try org.values("Contact", ["LastName"], of: ids[0])?["LastName"] == "name 0")
+    #expect(try org.org.query("SELECT Id FROM Contact", as: org.admin).totalSize == 2)
+  }
+
+  @Test(arguments: UpCase.kinds)
+  func `a merged record is not made anew`(_ up: UpCase) async throws {
+    let store = try await ManagedStore(up)
+    let ids = try await store.syncedAccounts(2)
+    try await store.editAccounts([ids[0]])
+    try store.org.org.merge(ids[0], into: ids[1])
+    let end = try await store.up(up.kind)
+    #expect(try await store.dirty() == [ids[0]])
+    #expect("\(end.report.records[0].outcome)".contains("merged into \(ids[1])"))
+    #expect(try store.accountCount() == 1)
+  }
+
+  @Test(arguments: UpCase.kinds)
+  func `a code that names fields blames the reference, not the record`(
+    _ up: UpCase
+  ) async throws {
+    let store = try await ManagedStore(up)
+    let account = try store.org.make("Account", ["Name": "A"])
+    let contact = try store.org.make("Contact", ["LastName": "L", "AccountId": .string(account)])
+    _ = try await store.manager.syncDown(
+      target: .soql(SoqlTarget(query: "SELECT Id, LastName, AccountId FROM Contact")),
+      soupName: ManagedStore.contacts
+    ).finish()
+    try await store.edit([contact], of: ManagedStore.contacts) {
+      $0["AccountId"] = "001000000000000AAA"
+    }
+    let end = try await store.up(
+      SyncUpTarget(kind: up.kind), fields: ["LastName", "AccountId"], in: ManagedStore.contacts)
+    guard case .failed? = end.report.outcomes[contact] else {
+      Issue.record("\(end.report.records)")
+      return
+    }
+    // No proof was even asked for.
+    #expect(store.org.server.log.entries.allSatisfy { $0.soql?.contains("IsDeleted") != true })
+    #expect(try store.org.org.query("SELECT Id FROM Contact", as: store.org.admin).totalSize == 1)
+  }
+
+  @Test(arguments: UpCase.kinds)
+  func `our own write is no conflict the next time`(_ up: UpCase) async throws {
+    let store = try await ManagedStore(up)
+    let ids = try await store.syncedAccounts(2)
+    try await store.createAccounts(["A"])
+    for round in 0..<3 {
+      let all = try await store.column("Id")
+      try await store.edit(all) { $0["Description"] = .string("round \(round)") }
+      let end = try await store.up(up.kind, .leaveIfChanged)
+      #expect(end.report.records.map(\.outcome) == [.sent, .sent, .sent])
+    }
+    for id in ids { #expect(try store.serverDescription(id) == "round 2") }
+  }
+
+  @Test func `without fresh dates our own write is a conflict, as it is to the SDK`()
+    async throws
+  {
+    let settings = SyncSettings(overlapSeconds: 0, refreshesDates: false)
+    let store = try await ManagedStore(.ios, settings: settings)
+    let ids = try await store.syncedAccounts(1)
+    try await store.editAccounts(ids)
+    try await store.up(.collection, .leaveIfChanged)
+    try await store.editAccounts(ids)
+    let end = try await store.up(.collection, .leaveIfChanged)
+    #expect(end.report.outcomes[ids[0]] == .left(.changedOnServer))
+    #expect(store.org.requests(.retrieve) == 2)
+  }
+
+  @Test(arguments: UpCase.kinds, [true, false])
+  func `what somebody else wrote after us is not taken for our own`(
+    _ up: UpCase, _ isSameUser: Bool
+  ) async throws {
+    let store = try await ManagedStore(up)
+    let ids = try await store.syncedAccounts(1)
+    try await store.editAccounts(ids)
+    let id = ids[0]
+    // Between the write and the reading of its date.
+    store.org.server.faults.add(
+      .kind(.retrieve),
+      .mutate { org in
+        let name = isSameUser ? "admin@example.com" : "ada@example.com"
+        guard let user = org.user(named: name) else { return }
+        try org.share(id, with: name)
+        _ = org.update("Account", id: id, ["Name": "theirs"], as: user)
+        _ = org.update("Account", id: id, ["Name": "theirs"], as: user)
+      })
+    try await store.up(up.kind)
+    #expect(try store.serverName(id) == "theirs")
+    try await store.editAccounts(ids)
+    let end = try await store.up(up.kind, .leaveIfChanged)
+    #expect(end.report.outcomes[id] == .left(.changedOnServer))
+    #expect(try store.serverName(id) == "theirs")
+  }
+
+  @Test(arguments: UpCase.kinds)
+  func `a modification date that cannot be read leaves the record with that reason`(
+    _ up: UpCase
+  ) async throws {
+    let store = try await ManagedStore(up)
+    let ids = try await store.syncedAccounts(2)
+    try await store.edit(ids) { $0["Changed__c"] = "2024-01-01T00:00:00.000+0000" }
+    let target = SyncUpTarget(
+      kind: up.kind, fields: TargetFields(modificationDateFieldName: "Changed__c"))
+    let end = try await store.up(withImplementation(target, up.kind), .leaveIfChanged)
+    #expect(end.state.status == .done)
+    #expect(try await store.dirty() == ids.sorted())
+    #expect(end.report.records.map(\.outcome) == [.left(.serverUnknown), .left(.serverUnknown)])
+    #expect(end.report.warnings.count == 1)
+  }
+
+  /// A target with fields of its own keeps its kind's classes.
+  private func withImplementation(
+    _ target: SyncUpTarget, _ kind: SyncUpTarget.Kind
+  ) -> SyncUpTarget {
+    var target = target
+    target.fields.iOSImpl = SyncUpTarget(kind: kind).fields.iOSImpl
+    return target
+  }
+
+  @Test(arguments: UpCase.all)
+  func `several sObject types in one soup go up together`(_ up: UpCase) async throws {
+    let store = try await ManagedStore(up)
+    let accounts = try await store.syncedAccounts(2)
+    let contacts = try (0..<2).map {
+      try store.org.make("Contact", ["LastName": .string("c\($0)")])
+    }
+    _ = try await store.manager.syncDown(
+      target: .soql(SoqlTarget(query: "SELECT Id, LastName, Description FROM Contact")),
+      soupName: ManagedStore.accounts
+    ).finish()
+    try await store.edit(accounts + contacts) { $0["Description"] = "local" }
+    try store.org.update("Contact", contacts[1], ["Description": "theirs"])
+    let end = try await store.up(up.kind, .leaveIfChanged, fields: ["Description"])
+    #expect(try await store.dirty() == [contacts[1]])
+    #expect(end.report.outcomes[contacts[1]] == .left(.changedOnServer))
+    for id in accounts { #expect(try store.serverDescription(id) == "local") }
+    let there = try store.org.values("Contact", ["Description"], of: contacts[0])
+    #expect(there?["Description"] == "local")
+  }
+
+  @Test(arguments: UpCase.kinds)
+  func `upserts of several types go up, each to its own`(_ up: UpCase) async throws {
+    let store = try await ManagedStore(up)
+    let account = try store.org.make("Account", ["Name": "A"])
+    let contact = try store.org.make("Contact", ["LastName": "L"])
+    try await store.create([["Id": .string(account), "Description": "local"]])
+    try await store.create([["Id": .string(contact), "Description": "local"]], type: "Contact")
+    let end = try await store.up(
+      SyncUpTarget(kind: up.kind, externalIdFieldName: "Id"), fields: ["Description"])
+    #expect(end.report.records.map(\.outcome) == [.sent, .sent])
+    #expect(try store.serverDescription(account) == "local")
+  }
+
+  @Test(arguments: UpCase.all)
+  func `a local id is proof that the server does not know the record`(_ up: UpCase) async throws {
+    let store = try await ManagedStore(up)
+    let local = try await store.createAccounts(["A", "B"])
+    try await store.edit(local) { $0["__locally_created__"] = false }
+    try await store.edit([local[1]]) { $0["__locally_deleted__"] = true }
+    let before = store.org.server.log.count
+    let end = try await store.up(up.kind, .leaveIfChanged)
+    #expect(end.report.records.map(\.outcome).contains(.removed))
+    #expect(try await store.dirty().isEmpty)
+    #expect(try store.accountCount() == 1)
+    #expect(store.org.server.log.entries(after: before).filter(\.isWrite).count == 1)
+    let id = try await store.ids(named: ["A"])[0]
+    #expect(try store.serverName(id) == "A")
+  }
+
+  @Test(arguments: UpCase.kinds)
+  func `an update without an id is the record's error`(_ up: UpCase) async throws {
+    let store = try await ManagedStore(up)
+    try await store.manager.withStore { store in
+      try store.upsert(
+        [
+          [
+            "attributes": ["type": "Account"], "Name": "A", "__local__": true,
+            "__locally_updated__": true,
+          ]
+        ], into: ManagedStore.accounts)
+      return
+    }
+    let before = store.org.server.log.count
+    let end = try await store.up(up.kind)
+    #expect(end.state.status == .done)
+    #expect(store.org.server.log.entries(after: before).filter(\.isWrite).isEmpty)
+    let element = try #require(try await store.elements().first)
+    #expect(element["__last_error__"]?.string?.contains("MISSING_ARGUMENT") == true)
+    #expect(element["__local__"] == true)
+  }
+
+  @Test(arguments: UpCase.kinds)
+  func `two elements of one record go up one after the other`(_ up: UpCase) async throws {
+    let store = try await ManagedStore(up)
+    let ids = try await store.syncedAccounts(1)
+    let id = ids[0]
+    try await store.editAccounts(ids)
+    try await store.create([["Id": .string(id), "Name": "second"]])
+    try await store.manager.withStore { store in
+      var twin = try #require(
+        try store.elements(in: ManagedStore.accounts, where: "Id", is: id).last?.object)
+      twin["__locally_created__"] = false
+      try store.upsert([.object(twin)], into: ManagedStore.accounts)
+      return
+    }
+    let before = store.org.server.log.count
+    try await store.up(up.kind, fields: ["Name"])
+    #expect(try store.serverName(id) == "second")
+    #expect(try await store.dirty().isEmpty)
+    #expect(store.org.server.log.entries(after: before).filter(\.isWrite).count == 2)
+  }
+
+  @Test func `rows go up in their numeric order`() async throws {
+    let store = try await ManagedStore(.android)
+    try await store.createAccounts((1...12).map { "A\($0)" })
+    let end = try await store.up(.single)
+    #expect(end.report.records.map(\.soupEntryID) == (1...12).map { Int64($0) })
+    // An org gives ids in the order of the requests.
+    let ids = try await store.ids(named: (1...12).map { "A\($0)" })
+    #expect(ids == ids.sorted())
+  }
+
+  @Test(arguments: UpCase.kinds)
+  func `a record that could not be made anew stays an update with the org's words`(
+    _ up: UpCase
+  ) async throws {
+    let store = try await ManagedStore(up)
+    let ids = try await store.syncedAccounts(1)
+    try await store.edit(ids) { $0["Name"] = "" }
+    try store.org.delete(ids[0])
+    let end = try await store.up(up.kind)
+    #expect(end.state.status == .done)
+    #expect(try await store.flags(ids[0]) == "lu")
+    let error = try await store.element(ids[0])?["__last_error__"]?.string
+    #expect(error?.contains("Required fields are missing: [Name]") == true)
+    // Mended, it goes.
+    try await store.edit(ids) { $0["Name"] = "mended" }
+    try await store.up(up.kind)
+    #expect(try await store.dirty().isEmpty)
+    #expect(try store.accountCount() == 1)
+    #expect(try await store.elements().first?["__last_error__"] == nil)
+  }
+
+  @Test func `no field list fails the sync and names the key`() async throws {
+    let store = try await ManagedStore(.ios)
+    try await store.createAccounts(["A"])
+    let end = try await store.up(SyncUpTarget(), fields: nil)
+    #expect(end.state.status == .failed)
+    #expect(end.state.error.contains("createFieldlist"))
+  }
+}

@@ -1,0 +1,181 @@
+import JSON
+import LocalOrg
+import SmartStore
+import System
+import Testing
+
+@testable import MobileSync
+
+/// What becomes of changes whose answer was lost on the way.
+@Suite struct SyncUpDoubtTests {
+  private func marks(_ store: ManagedStore) async throws -> Int {
+    try await store.manager.withStore { store in
+      try store.hasSoup(SentMark.soupName) ? store.count(of: SentMark.soupName) : 0
+    }
+  }
+
+  @Test(arguments: UpCase.kinds, [true, false])
+  func `a create whose answer was lost is made once, whether it arrived or not`(
+    _ up: UpCase, _ afterCommit: Bool
+  ) async throws {
+    let store = try await ManagedStore(up)
+    try await store.createAccounts(["A", "B", "B"])
+    store.org.server.faults.add(.writes, .drop(afterCommit: afterCommit))
+    let lost = try await store.up(up.kind)
+    #expect(lost.state.status == .failed)
+    #expect(
+      lost.report.records.allSatisfy { if case .inDoubt = $0.outcome { true } else { false } })
+    #expect(!lost.report.records.isEmpty)
+    #expect(try await store.dirty().count == 3)
+    #expect(try await marks(store) == 1)
+
+    let end = try await store.up(up.kind)
+    #expect(end.state.status == .done)
+    #expect(try await store.dirty().isEmpty)
+    #expect(try store.accountCount() == 3)
+    #expect(try await marks(store) == 0)
+    let elements = try await store.elements()
+    #expect(Set(elements.compactMap { $0["Id"]?.string }).count == 3)
+    for element in elements {
+      let id = try #require(element["Id"]?.string)
+      #expect(try store.serverName(id) == element["Name"]?.string)
+    }
+  }
+
+  @Test func `the mark is in the file before the request leaves, and gone with the answer`()
+    async throws
+  {
+    let store = try await ManagedStore()
+    try await store.createAccounts(["A"])
+    let gate = RequestGate()
+    gate.close(store.org, .kind(.collectionCreate))
+    let run = try await store.manager.syncUp(
+      options: SyncOptions(fieldlist: ["Name"]), soupName: ManagedStore.accounts)
+    await gate.reached()
+    let other = try Store(opening: store.directory.file("store.db"), readOnly: true)
+    #expect(try other.count(of: SentMark.soupName) == 1)
+    try other.close()
+    gate.open()
+    try await run.finish()
+    #expect(try await marks(store) == 0)
+  }
+
+  @Test func `what was not found is not sent again before the quiet window is over`() async throws {
+    let settings = SyncSettings(overlapSeconds: 0, quietWindowSeconds: 600)
+    let store = try await ManagedStore(.ios, settings: settings)
+    try await store.createAccounts(["A"])
+    store.org.server.faults.add(.writes, .drop(afterCommit: false))
+    try await store.up(.collection)
+    let early = try await store.up(.collection)
+    #expect(early.state.status == .done)
+    #expect(
+      early.report.records.map(\.outcome).first.map { "\($0)".contains("on its way") } == true)
+    #expect(try store.accountCount() == 0)
+    #expect(try await store.dirty().count == 1)
+    // Each record that somebody writes moves the org's clock by a second.
+    let other = try store.org.make("Account", ["Name": "other"])
+    for _ in 0..<700 { try store.org.update("Account", other, ["Name": "other"]) }
+    try await store.up(.collection)
+    #expect(try store.accountCount() == 2)
+    #expect(try await store.dirty().isEmpty)
+  }
+
+  @Test func `a record that arrived is found at once, also within the quiet window`() async throws {
+    let settings = SyncSettings(overlapSeconds: 0, quietWindowSeconds: 600)
+    let store = try await ManagedStore(.android, settings: settings)
+    try await store.createAccounts(["A"])
+    store.org.server.faults.add(.writes, .drop(afterCommit: true))
+    try await store.up(.collection)
+    let end = try await store.up(.collection)
+    #expect(end.report.records.map(\.outcome) == [.sent])
+    #expect(try store.accountCount() == 1)
+  }
+
+  @Test func `what was edited after the lost create goes up as an update of the record`()
+    async throws
+  {
+    let store = try await ManagedStore(UpCase.kinds[2])
+    let local = try await store.createAccounts(["A"])
+    store.org.server.faults.add(.writes, .drop(afterCommit: true))
+    try await store.up(.collection)
+    try await store.edit(local) { $0["Name"] = "B" }
+    try await store.up(.collection)
+    #expect(try store.accountCount() == 1)
+    let id = try #require(try await store.elements().first?["Id"]?.string)
+    #expect(try store.serverName(id) == "B")
+    #expect(try await store.dirty().isEmpty)
+  }
+
+  @Test func `more records than creates are for a person to look at`() async throws {
+    let store = try await ManagedStore(UpCase.kinds[2])
+    try await store.createAccounts(["A"])
+    store.org.server.faults.add(.writes, .drop(afterCommit: true))
+    try await store.up(.collection)
+    let twin = try store.org.make("Account", ["Name": "A", "Description": "of A"])
+    let end = try await store.up(.collection)
+    #expect(end.state.status == .done)
+    #expect(end.report.records.count == 1)
+    #expect("\(end.report.records[0].outcome)".contains("2 records may be"))
+    #expect(try store.accountCount() == 2)
+    // Once one of them is gone, the other is ours.
+    try store.org.delete(twin)
+    try await store.up(.collection)
+    #expect(try await store.dirty().isEmpty)
+    #expect(try store.accountCount() == 1)
+  }
+
+  @Test(arguments: UpCase.kinds)
+  func `our own update without an answer is not taken for a conflict`(_ up: UpCase) async throws {
+    let store = try await ManagedStore(up)
+    let ids = try await store.syncedAccounts(2)
+    try await store.editAccounts(ids)
+    store.org.server.faults.add(.writes, .drop(afterCommit: true))
+    #expect(try await store.up(up.kind, .leaveIfChanged).state.status == .failed)
+    let end = try await store.up(up.kind, .leaveIfChanged)
+    #expect(end.report.records.allSatisfy { $0.outcome == .sent })
+    #expect(try await store.dirty().isEmpty)
+    #expect(try await marks(store) == 0)
+    // The date is the new one: the next edit is none either.
+    try await store.edit(ids) { $0["Name"] = "again" }
+    let again = try await store.up(up.kind, .leaveIfChanged)
+    #expect(again.report.records.allSatisfy { $0.outcome == .sent })
+  }
+
+  @Test(arguments: UpCase.kinds)
+  func `a request that was refused whole leaves no doubt`(_ up: UpCase) async throws {
+    let store = try await ManagedStore(up)
+    try await store.createAccounts(["A"])
+    store.org.server.faults.add(.writes, .limitExceeded)
+    #expect(try await store.up(up.kind).state.status == .failed)
+    #expect(try await marks(store) == 0)
+    try await store.up(up.kind)
+    #expect(try store.accountCount() == 1)
+    #expect(try await store.dirty().isEmpty)
+  }
+
+  @Test(arguments: UpCase.kinds)
+  func `an upsert whose answer was lost is sent again`(_ up: UpCase) async throws {
+    let store = try await ManagedStore(up)
+    let id = try store.org.make("Account", ["Name": "old"])
+    try await store.create([["Id": .string(id), "Name": "new"]])
+    let target = SyncUpTarget(kind: up.kind, externalIdFieldName: "Id")
+    store.org.server.faults.add(.writes, .drop(afterCommit: true))
+    try await store.up(target, fields: ["Name"])
+    #expect(try await marks(store) == 0)
+    let end = try await store.up(target, fields: ["Name"])
+    #expect(end.report.outcomes[id] == .sent)
+    #expect(try store.accountCount() == 1)
+  }
+
+  @Test(arguments: UpCase.kinds)
+  func `a delete whose answer was lost is found done`(_ up: UpCase) async throws {
+    let store = try await ManagedStore(up)
+    let ids = try await store.syncedAccounts(2)
+    try await store.delete(ids)
+    store.org.server.faults.add(.writes, .drop(afterCommit: true))
+    #expect(try await store.up(up.kind).state.status == .failed)
+    try await store.up(up.kind)
+    #expect(try await store.elements().isEmpty)
+    #expect(try store.accountCount() == 0)
+  }
+}
