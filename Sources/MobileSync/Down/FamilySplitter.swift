@@ -13,6 +13,8 @@ struct FamilySplitter {
     var children: [UInt8]
     /// How many parents there are.
     var parentCount = 0
+    /// How many children there are, where they came alone.
+    var childCount = 0
     /// Children of which the page holds the first ones only.
     var unfinished: [Unfinished] = []
     /// The modification date of the last parent, as written.
@@ -89,6 +91,22 @@ struct FamilySplitter {
             add(child: record, fields, of: bytes, parentID: id, leaving: left, to: &result)
           }
         }
+      }
+    }
+    result.close()
+    return result
+  }
+
+  /// Takes up children of several parents from a page of their own; each names its parent.
+  func children(_ page: [UInt8], leaving left: Left) throws(SyncError) -> Page {
+    var result = Page()
+    try reading {
+      try page.withUnsafeBytes { bytes in
+        let found = try childScanner.scan(bytes, in: .member("records")) { _, record, fields in
+          let parentID = UnsafeRawBufferPointer(rebasing: bytes[fields[0].range])
+          add(child: record, fields, of: bytes, parentID: parentID, leaving: left, to: &result)
+        }
+        result.childCount = found.records
       }
     }
     result.close()

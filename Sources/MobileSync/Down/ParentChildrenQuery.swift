@@ -52,6 +52,19 @@ package struct ParentChildrenQuery: Sendable, Hashable {
       + " order by \(parent.modificationDateFieldName)"
   }
 
+  /// The query for the children that were modified after `since`, whether their parents were or not.
+  package func changedChildren(since: Int64, isCount: Bool = false) -> String {
+    let key = children.parentIdFieldName ?? ""
+    // In the order in which a child under its parent has them: the store's bytes stay the same.
+    var list = fields(target.childrenFieldlist, children)
+    if !list.contains(key) { list.append(key) }
+    let date = "\(children.modificationDateFieldName) > \(Dates.utc(since))"
+    // Only record ids can be compared with a subquery's.
+    return select(
+      isCount ? ["COUNT()"] : list, from: children.sobjectType,
+      where: "\(date) and \(key) in (\(select(["Id"], from: parent.sobjectType, where: filter)))")
+  }
+
   /// The query for the ids of all parents that match now.
   package var parentIDs: String {
     select([parent.idFieldName], from: parent.sobjectType, where: filter)

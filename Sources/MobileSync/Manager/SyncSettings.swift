@@ -15,6 +15,9 @@ public struct SyncSettings: Sendable, Hashable {
   /// How long, in seconds, a new record whose answer was lost is not sent again because it was not
   /// found in the org: the request may still be under way.
   public var quietWindowSeconds: Int
+  /// Whether an incremental parent_children sync also asks for changed children of unchanged parents;
+  /// the SDK does not see them.
+  public var readsChangedChildren: Bool
 
   /// SOQL literals for `:name` in the queries of syncs that are made; a device knows nothing of them.
   public var variables: [String: String] = [:]
@@ -22,12 +25,13 @@ public struct SyncSettings: Sendable, Hashable {
   /// Settings; the defaults are those of a pipeline.
   public init(
     overlapSeconds: Int = 300, maxDeletesPercent: Int = 10, minimumDeletes: Int = 10,
-    refreshesDates: Bool = true, quietWindowSeconds: Int = 900
+    refreshesDates: Bool = true, quietWindowSeconds: Int = 900, readsChangedChildren: Bool = true
   ) {
     self.overlapSeconds = max(0, overlapSeconds)
     self.maxDeletesPercent = maxDeletesPercent
     self.minimumDeletes = minimumDeletes
     self.refreshesDates = refreshesDates
     self.quietWindowSeconds = max(0, quietWindowSeconds)
+    self.readsChangedChildren = readsChangedChildren
   }
 }

@@ -13,6 +13,7 @@ struct Family: Sendable, Hashable {
 
 extension SyncedOrg {
   /// Creates accounts with contacts: `Account 0` with `Contact 0.0` and so on.
+  @discardableResult
   func makeFamilies(_ count: Int, children: Int) throws -> [Family] {
     try org.transaction {
       try (0..<count).map { place in

@@ -218,6 +218,67 @@ import Testing
     #expect(await run.lastState.maxTimeStamp == stamps[expected])
   }
 
+  // MARK: changed children
+
+  @Test(arguments: Platform.allCases)
+  func `a changed child under an unchanged parent comes too`(_ platform: Platform) async throws {
+    let store = try await ManagedStore(platform)
+    let families = try store.org.makeFamilies(4, children: 2)
+    let target = ParentChildrenTarget.accounts(
+      nil, filter: "Name != 'Account 3' OR Name = 'nobody'")
+    let run = try await store.syncFamilies(target)
+    try store.org.update("Account", families[0].id, ["Name": "remote"])
+    for family in families {
+      try store.org.update("Contact", family.children[0], ["LastName": "remote"])
+    }
+    // It moves to another parent, and neither of the two changes.
+    try store.org.update(
+      "Contact", families[1].children[1], ["AccountId": .string(families[2].id)])
+    let before = store.org.requests(.query)
+    let next = try await store.reSync(run)
+    #expect(store.org.requests(.query) == before + 2)
+    #expect(await next.lastState.totalSize == 1)
+    // What comes both with its parent and alone is the same to the byte.
+    #expect(await next.report.written == 5)
+    #expect(await next.report.fetched == 6)
+    let names = try await store.values("LastName", of: "contacts")
+    for family in families[..<3] { #expect(names[family.children[0]] == "remote") }
+    #expect(names[families[3].children[0]] == nil)
+    let parents = try await store.values("AccountId", of: "contacts")
+    #expect(parents[families[1].children[1]] == families[2].id)
+    // Nothing is missed or fetched again afterwards.
+    let last = try await store.reSync(next)
+    #expect(await last.report.fetched == 0)
+  }
+
+  @Test func `a new child of a changed tree stays away when it comes alone`() async throws {
+    let store = try await ManagedStore()
+    let families = try store.org.makeFamilies(2, children: 1)
+    let run = try await store.manager.syncDown(
+      target: .parentChildren(.accounts()), options: SyncOptions(mergeMode: .leaveIfChanged),
+      soupName: "accounts")
+    try await run.finish()
+    try await store.rename([families[0].id])
+    for family in families {
+      try store.org.make("Contact", ["LastName": "new", "AccountId": .string(family.id)])
+    }
+    try await store.reSync(run)
+    #expect(try await store.elements("contacts").count == 3)
+  }
+
+  @Test func `an org that refuses to give changed children is asked as the SDK asks`()
+    async throws
+  {
+    let store = try await ManagedStore()
+    try store.org.makeFamilies(1, children: 1)
+    let run = try await store.syncFamilies(.accounts())
+    store.org.server.faults.add(
+      .kind(.query), nth: 2, .status(400, code: "MALFORMED_QUERY"))
+    let next = try await store.reSync(run)
+    #expect(await next.lastState.status == .done)
+    #expect(await next.report.warnings.count == 1)
+  }
+
   @Test func `the session's end in the middle of the pages is not noticed`() async throws {
     let org = try small()
     let store = try await ManagedStore(org: org)

@@ -128,6 +128,9 @@ import Testing
         == [families[0].children[0], families[1].children[1]])
   }
 
+  /// As the SDK looks for changes.
+  private static let plain = SyncSettings(overlapSeconds: 0, readsChangedChildren: false)
+
   // SDK: testReSyncWithUpdatedParents (148)
   @Test(arguments: Platform.allCases)
   func `a second run fetches the changed parents alone`(_ platform: Platform) async throws {
@@ -151,7 +154,7 @@ import Testing
   func `a changed child comes with its changed parent, under an unchanged one it does not`(
     _ platform: Platform
   ) async throws {
-    let store = try await ManagedStore(platform)
+    let store = try await ManagedStore(platform, settings: Self.plain)
     let families = try store.org.makeFamilies(4, children: 3)
     let first = try await store.syncFamilies(.accounts(families))
     try store.org.update("Account", families[0].id, ["Name": "remote"])

@@ -81,6 +81,16 @@ import Testing
         == "select Id, (select Id from Children) from Parent where School = 'MIT'")
   }
 
+  @Test func `changed children are asked for by their own dates and their parents' condition`()
+    throws
+  {
+    #expect(
+      try ParentChildrenQuery(target(usual: false)).changedChildren(since: 1_706_704_496_123)
+        == "select ChildName, School, ChildId, ChildLastModifiedDate, parentId from Child where "
+        + "ChildLastModifiedDate > 2024-01-31T12:34:56.123Z and parentId in "
+        + "(select Id from Parent where School = 'MIT')")
+  }
+
   @Test func `an open OR in the parents' condition is closed, and variables are filled in`() throws
   {
     let query = try ParentChildrenQuery(
