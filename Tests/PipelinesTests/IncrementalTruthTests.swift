@@ -1,0 +1,183 @@
+import JSON
+import LocalOrg
+import Pipelines
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// A pipeline of three soql syncs and a briefcase: what it asks, and what it never takes for gone.
+@Suite struct IncrementalTruthTests {
+  let world: World
+
+  init() throws {
+    world = try World(file: Self.pipeline.get().file("truth.json"))
+  }
+
+  /// The pipeline's files, with the ids listed whole every third run.
+  static let pipeline = Result {
+    let directory = TemporaryDirectory.untilExit("truth")
+    let soups = ["accounts", "contacts", "orders", "bAccounts", "bContacts"]
+    let indexes =
+      ["Id", "__local__"].map { #"{"path":"\#($0)","type":"string"}"# }
+      + [#"{"path":"__sync_id__","type":"integer"}"#]
+    func soql(_ soup: String, _ query: String) -> String {
+      """
+      {"syncName":"\(soup)Down","syncType":"syncDown","soupName":"\(soup)",
+       "target":{"type":"soql","query":"\(query)"},"options":{"mergeMode":"OVERWRITE"}}
+      """
+    }
+    let files = [
+      "truth.json": """
+      {"format":1,"name":"truth",
+       "org":{"url":{"env":"ATTACHE_ORG_URL"},"login":{"method":"jwt",
+         "clientId":{"env":"ATTACHE_CLIENT_ID"},"key":{"env":"ATTACHE_JWT_KEY"}}},
+       "users":{"list":["ada@example.com"]},
+       "stores":[{"schema":"userstore.json","syncs":"usersyncs.json"}],
+       "platforms":["ios","android"],
+       "prime":{"ghosts":{"everyRuns":3}},
+       "inbox":{"settleSeconds":0}}
+      """,
+      "userstore.json": """
+      {"soups":[\(soups.map { #"{"soupName":"\#($0)","indexes":[\#(indexes.joined(separator: ","))]}"# }
+        .joined(separator: ","))]}
+      """,
+      "usersyncs.json": """
+      {"syncs":[
+        \(soql("accounts", "SELECT Id, Name, Phone FROM Account")),
+        \(soql("contacts", "SELECT Id, LastName FROM Contact LIMIT 10000")),
+        \(soql("orders", "SELECT Id, Subject FROM WorkOrder WHERE Subject != 'x' OR Status = 'New'")),
+        {"syncName":"briefcaseDown","syncType":"syncDown","soupName":"bAccounts",
+         "target":{"type":"briefcase","infos":[
+           {"sobjectType":"Account","fieldlist":["Name"],"soupName":"bAccounts"},
+           {"sobjectType":"Contact","fieldlist":["LastName"],"soupName":"bContacts"}]},
+         "options":{"mergeMode":"OVERWRITE"}}]}
+      """,
+    ]
+    for (name, text) in files {
+      try DurableFile.write(Array(text.utf8), to: directory.file(name))
+    }
+    return directory
+  }
+
+  /// What a run asked, but for logging in.
+  func asked(_ body: () async throws -> Void) async rethrows -> [RequestKind: Int] {
+    let before = world.server.log.counts
+    try await body()
+    var asked: [RequestKind: Int] = [:]
+    for (kind, count) in world.server.log.counts
+    where ![.token, .userinfo, .versions, .limits].contains(kind) {
+      if count > before[kind, default: 0] { asked[kind] = count - before[kind, default: 0] }
+    }
+    return asked
+  }
+
+  func ids(_ soup: String) throws -> [String] {
+    try world.ids(soup, on: world.device("ada", as: "d\(world.server.log.count)"))
+  }
+
+  @Test func `an unmoved org is asked once an object, and no file is written`() async throws {
+    let first = try await world.run()
+    #expect(first.snapshots.map(\.changed) == [true])
+    #expect(first.findings == [])
+    func files() throws -> [String: Tree.Entry] { try Tree.entries(world.data.path + "/users") }
+    let before = try files()
+    var queries: [Int] = []
+    for _ in 0..<6 {
+      let asked = try await asked { try await world.run() }
+      #expect(Set(asked.keys) == [.query, .priming])
+      #expect(asked[.priming] == 1)
+      queries.append(asked[.query] ?? 0)
+    }
+    // Each third run lists the ids of the three queries, too.
+    #expect(queries.sorted() == [3, 3, 3, 3, 6, 6])
+    #expect(try files() == before)
+    #expect(world.server.log.writes == [])
+  }
+
+  @Test func `what moved is fetched alone, deletions with it`() async throws {
+    try await world.run()
+    let (org, admin) = (world.org, try world.user("admin"))
+    let contacts = try ids("contacts")
+    #expect(org.delete(nil, id: contacts[0], as: admin).errors == [])
+    #expect(org.update("Contact", id: contacts[1], ["LastName": "New"], as: admin).errors == [])
+    let asked = try await asked {
+      let summary = try await world.run()
+      let change = try #require(
+        summary.snapshots.first?.soups.first { $0.soup == "contacts" })
+      #expect(change.removed == 1)
+      #expect(change.written == 1)
+    }
+    #expect(asked[.query] == 3)
+    #expect(asked[.priming] == 1)
+    #expect(asked[.retrieve] == 1)
+    #expect(try ids("contacts") == Array(contacts.dropFirst()))
+  }
+
+  @Test func `fewer records than promised publish nothing`() async throws {
+    world.server.faults.add(
+      .kind(.query), nth: 1,
+      .respond(
+        .init(
+          status: 200, headers: ["Content-Type": "application/json"],
+          body: Array(#"{"totalSize":99,"done":true,"records":[]}"#.utf8))))
+    let summary = try await world.run()
+    #expect(summary.findings.contains(.skippedUser))
+    #expect(world.skipped.first?.contains("[sync.incomplete]") == true, "\(world.skipped)")
+    #expect(try world.data.generations(of: world.user("ada").id) == [])
+  }
+
+  @Test func `an org that was set back is read whole`() async throws {
+    try await world.run()
+    let contacts = try ids("contacts")
+    #expect(world.org.delete(nil, id: contacts[0], as: try world.user("admin")).errors == [])
+    // A restored org's clock stands before the last record that was read.
+    try world.org.setClock(OrgTemplate.clockStart - 86_400_000)
+    let summary = try await world.run()
+    #expect(summary.warnings.contains { $0.contains("all is read again") })
+    #expect(try ids("contacts") == Array(contacts.dropFirst()))
+  }
+
+  @Test func `nothing is removed when the org reported rule errors`() async throws {
+    try await world.run()
+    let accounts = try ids("bAccounts")
+    world.server.faults.add(
+      .kind(.priming), .ruleError(ruleID: "0nP000000000001AAA", object: "Account"))
+    let summary = try await world.run()
+    #expect(summary.findings.contains(.incompleteData))
+    #expect(try ids("bAccounts") == accounts)
+    try await world.run()
+    #expect(try ids("bAccounts") == accounts)
+  }
+
+  @Test func `too many deletions are kept until somebody allows so large a share`() async throws {
+    let (ada, admin) = (try world.user("ada"), try world.user("admin"))
+    for number in 0..<32 {
+      let made = world.org.create("Account", ["Name": .string("more \(number)")], as: ada)
+      #expect(made.errors == [])
+    }
+    try await world.run()
+    let accounts = try ids("accounts")
+    let lost = try accounts.filter {
+      try world.record("Account", $0)["Name"]?.string?.hasPrefix("more") == true
+    }.prefix(16)
+    for id in lost { #expect(world.org.delete(nil, id: id, as: admin).errors == []) }
+    func prime(_ words: String...) throws -> ChildProcess.Result {
+      var variables = ProcessEnvironment.variables()
+      variables.merge(world.variables) { $1 }
+      return try ChildProcess.run(
+        ChildRun.executable,
+        ["prime", world.pipeline.file, "--data", world.root] + words, environment: variables)
+    }
+    let refused = try prime()
+    #expect(refused.status == 3)
+    #expect(String(decoding: refused.error, as: UTF8.self).contains("--max-deletes"))
+    #expect(try prime("--max-deletes", "20%").status == 3)
+    try await world.run(.pack)
+    #expect(try ids("accounts") == accounts)
+    let allowed = try prime("--max-deletes", "50%")
+    #expect(allowed.status == 0, "\(String(decoding: allowed.error, as: UTF8.self))")
+    #expect(try await world.run(.pack).bundles.count == 2)
+    #expect(try ids("accounts").count == accounts.count - 16)
+  }
+}
