@@ -33,7 +33,8 @@ extension SyncManager {
   private func reSync(_ state: SyncState) throws(SyncError) -> SyncRun {
     var state = state
     // What was stored last may not have been all that has its date.
-    if state.status == .stopped, state.maxTimeStamp > 0 { state.maxTimeStamp -= 1 }
+    let isCut = state.status == .stopped || state.status == .failed
+    if isCut, state.maxTimeStamp > 0 { state.maxTimeStamp -= 1 }
     return try start(state)
   }
 

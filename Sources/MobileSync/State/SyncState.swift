@@ -79,6 +79,9 @@ public struct SyncState: Sendable, Hashable {
     error = element["error"]?.string ?? ""
   }
 
+  /// The sync as JSON text, with its target and options, as the SDKs write it.
+  public var json: String { element.text }
+
   /// The element as the SDKs write it; a sync without a name has no member for it.
   package var element: JSONValue {
     var object = JSONObject()

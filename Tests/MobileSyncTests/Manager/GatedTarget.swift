@@ -50,6 +50,10 @@ struct GatedTarget: CustomSyncDownTarget {
   let count: Int
   let perPage: Int
   var isSortedByModification = true
+  /// How many records have the same date.
+  var perDate = 1
+  /// Called with each page's number; throws where the fetch is to fail.
+  var onPage: @Sendable (Int) throws -> Void = { _ in }
   let gate: PageGate
   /// The cursors that fetches began with.
   let since: Cursors
@@ -74,11 +78,12 @@ struct GatedTarget: CustomSyncDownTarget {
     if place == nil { self.since.add(since) }
     let page = place.flatMap { Int($0) } ?? 0
     await gate.pass(page)
-    let all = (0..<count).filter { since == nil || Self.date($0) > since ?? 0 }
+    try onPage(page)
+    let all = (0..<count).filter { since == nil || Self.date($0 / perDate) > since ?? 0 }
     let some = all.dropFirst(page * perPage).prefix(perPage)
     let records = some.map { index in
       #"{"Id":"\#(prefix)_\#(index)","Name":"\#(prefix) \#(index)","#
-        + #""LastModifiedDate":"\#(Dates.salesforce(Self.date(index)))"}"#
+        + #""LastModifiedDate":"\#(Dates.salesforce(Self.date(index / perDate)))"}"#
     }
     let isLast = (page + 1) * perPage >= all.count
     return CustomPage(

@@ -212,6 +212,23 @@ import Testing
     #expect(try await store.elements().count == 4)
   }
 
+  @Test func `a run that failed between two records of one date loses neither`() async throws {
+    struct Failure: Error {}
+    let isOver = Atomic(false)
+    var target = GatedTarget(4)
+    target.perDate = 4
+    target.onPage = { page in
+      if page == 2, !isOver.exchange(true, ordering: .relaxed) { throw Failure() }
+    }
+    let store = try await store(.ios, target.targets())
+    let run = try await store.manager.syncDown(
+      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    #expect(await run.lastState.status == .failed)
+    #expect(try await store.elements().count == 2)
+    try await store.manager.reSync(id: run.syncID).finish()
+    #expect(try await store.elements().count == 4)
+  }
+
   @Test func `times are kept, and an error goes when the next run begins`() async throws {
     struct Failure: Error {}
     final class Broken: Sendable {
