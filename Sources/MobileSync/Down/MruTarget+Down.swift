@@ -29,6 +29,13 @@ extension MruTarget: SyncDownTarget {
     try await IDQuery(sobjectType, idField: idFieldName).remoteIDs(context)
   }
 
+  /// The records of the object that were deleted.
+  nonisolated(nonsending) package func deletions(
+    since: Int64, _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] {
+    try await destination(context.soupName).deletions(of: sobjectType, since: since, context)
+  }
+
   private func destination(_ soupName: String) -> SyncDestination {
     SyncDestination(
       soupName: soupName, idPath: idFieldName, modificationPath: modificationDateFieldName)

@@ -45,6 +45,24 @@ extension ParentChildrenTarget: SyncDownTarget {
         ids: listing.children, isCounted: false),
     ]
   }
+
+  /// The parents and the children that were deleted; dirty trees stay.
+  package nonisolated(nonsending) func deletions(
+    since: Int64, _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] {
+    let places = family.destinations
+    var remote = try await places.parents.deletions(
+      of: family.parent.sobjectType, since: since, context)
+    remote += try await places.children.deletions(
+      of: family.children.sobjectType, since: since, context)
+    let dirty = try family.idsOfDirtyTrees(in: context.store)
+    return remote.map { list in
+      var list = list
+      let isParent = list.soupName == places.parents.soupName
+      list.ids = RecordIDSet(isParent ? dirty.parents : dirty.children)
+      return list
+    }
+  }
 }
 
 extension ParentChildrenFamily {

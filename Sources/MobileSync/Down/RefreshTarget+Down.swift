@@ -27,6 +27,13 @@ extension RefreshTarget: SyncDownTarget {
       .remoteIDs(context)
   }
 
+  /// The records of the object that were deleted.
+  nonisolated(nonsending) package func deletions(
+    since: Int64, _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] {
+    try await destination(context.soupName).deletions(of: sobjectType, since: since, context)
+  }
+
   private func destination(_ soupName: String) -> SyncDestination {
     SyncDestination(
       soupName: soupName, idPath: idFieldName, modificationPath: modificationDateFieldName)

@@ -21,9 +21,20 @@ package protocol SyncDownTarget: Sendable {
   nonisolated(nonsending) func remoteIDs(
     _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs]
+
+  /// What was deleted after `since`, in milliseconds, as far as one question an object tells it: what
+  /// a prime asks between two lists of all ids.
+  nonisolated(nonsending) func deletions(
+    since: Int64, _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs]
 }
 
 extension SyncDownTarget {
+  /// Nothing is asked; the next list of all ids tells.
+  package nonisolated(nonsending) func deletions(
+    since: Int64, _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] { [] }
+
   /// The dirty records of each soup, as the SDK's targets have it.
   package func idsToSkip(_ context: SyncContext) throws(SyncError) -> [String: Set<String>] {
     var ids: [String: Set<String>] = [:]

@@ -35,11 +35,21 @@ extension StorePrime {
     if !files.isCold {
       let listsAll = since == nil || input.ghosts.listIDs.contains(key(sync.syncName))
       var remote = pages.remoteIDs
-      if remote == nil, listsAll { remote = try await target.remoteIDs(context) }
+      let isWhole = listsAll || remote != nil
+      if remote == nil {
+        remote =
+          if let since, !listsAll {
+            try await target.deletions(since: since, context)
+          } else {
+            try await target.remoteIDs(context)
+          }
+      }
       if listsAll, pages.remoteIDs?.contains(where: { $0.ids == nil }) == true {
         warn("which of its records the org still has cannot be told; none was removed", sync)
       }
-      if let remote { try clean(remote, &counts, sync) }
+      if let remote, try clean(remote, &counts, sync), isWhole {
+        outcome.listed.insert(key(sync.syncName))
+      }
     }
     take(context.report, into: &counts, sync)
     for count in counts { try end(count) }
@@ -80,24 +90,24 @@ extension StorePrime {
     }
   }
 
-  /// Removes what the org no longer has; a list that the guard held up is looked at again in the
-  /// next run.
+  /// Removes what the org no longer has; false where something was kept that may be gone, to be
+  /// looked at again in the next run.
   private func clean(
     _ remote: [RemoteIDs], _ counts: inout [SoupCount], _ sync: SyncDefinition
-  ) throws(SyncError) {
-    var isWhole = true
+  ) throws(SyncError) -> Bool {
+    var isDone = true
     for list in remote {
       guard list.ids != nil, let index = counts.firstIndex(where: { $0.soup == list.soupName })
       else {
-        isWhole = false
+        isDone = false
         continue
       }
       let cleaner = GhostCleaner(
         files: files, policy: input.ghosts, soup: list.soupName, syncID: syncID(sync))
       let result = try cleaner.clean(idPath: list.idPath, isGhost: list.isGhost)
-      if !take(result, into: &counts[index], sync) { isWhole = false }
+      if !take(result, into: &counts[index], sync) { isDone = false }
     }
-    if isWhole { outcome.listed.insert(key(sync.syncName)) }
+    return isDone
   }
 
   /// Takes what the target reported into the counts.

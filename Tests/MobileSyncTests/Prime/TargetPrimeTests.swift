@@ -90,7 +90,7 @@ import Testing
 
   // MARK: mru
 
-  @Test func `recent records are the user's own, and ghosts are asked for in the rhythm`()
+  @Test func `recent records are the user's own, and deletions arrive with the next prime`()
     async throws
   {
     let org = try SyncedOrg()
@@ -99,16 +99,21 @@ import Testing
     let snapshot = Self.snapshot(org, Self.down("recent", target, into: "accounts"))
     #expect(try await snapshot.prime().soups.map(\.fetched) == [3])
     try org.delete(ids[0])
-    let requests = org.requests(.query)
+    let deleted = try await snapshot.prime()
+    #expect(deleted.soups.map(\.ghosts) == [1])
+    #expect(deleted.listed.isEmpty)
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("Id", of: "accounts", platform) == ids[1...].sorted())
+    }
+    #expect(try await !snapshot.prime().changed)
+    // What the org no longer tells of is found by the list.
+    try org.delete(ids[1])
+    snapshot.cursors["userstore/recent"] = org.org.now()
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [0])
-    #expect(org.requests(.query) == requests + 1)
     snapshot.ghosts.listIDs = ["userstore/recent"]
     let listed = try await snapshot.prime()
     #expect(listed.soups.map(\.ghosts) == [1])
     #expect(listed.listed == ["userstore/recent"])
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("Id", of: "accounts", platform) == ids[1...].sorted())
-    }
     let other = Self.snapshot(
       org, Self.down("recent", target, into: "accounts"), as: "ben@example.com")
     #expect(try await other.prime().soups.map(\.fetched) == [0])
@@ -139,9 +144,13 @@ import Testing
     #expect(second.soups.map(\.fetched) == [1, 1])
     #expect(try snapshot.column("Site", of: "accounts", .android) == ["new"])
     try org.delete(ids[0])
-    snapshot.ghosts.listIDs = ["userstore/ids", "userstore/fields"]
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [0, 1])
     #expect(try snapshot.column("Id", of: "accounts") == ids[1...].sorted())
+    try org.delete(ids[1])
+    snapshot.ghosts.listIDs = ["userstore/ids", "userstore/fields"]
+    let listed = try await snapshot.prime()
+    #expect(listed.soups.map(\.ghosts) == [0, 1])
+    #expect(listed.listed == snapshot.ghosts.listIDs)
   }
 
   @Test func `a refresh that breaks off leaves no file`() async throws {
@@ -231,9 +240,30 @@ import Testing
     try org.update("Account", parents[1], ["Name": "Family new"])
     #expect(try await snapshot.prime().soups.first?.written == 1)
     try org.delete(children[0])
-    snapshot.ghosts.listIDs = ["userstore/families"]
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [0, 1])
     #expect(try snapshot.column("Id", of: "contacts", .android) == children[1...].sorted())
+    // A parent that no longer matches is found by the list alone, and its children with it.
+    try org.update("Account", parents[2], ["Name": "other"])
+    #expect(try await snapshot.prime().soups.map(\.ghosts) == [0, 0])
+    snapshot.ghosts.listIDs = ["userstore/families"]
+    #expect(try await snapshot.prime().soups.map(\.ghosts) == [1, 2])
+  }
+
+  @Test func `a tree that was changed on the device stays although its parent was deleted`()
+    async throws
+  {
+    let org = try SyncedOrg()
+    let (parents, children) = try Self.families(org)
+    let snapshot = Self.snapshot(
+      org, Self.down("families", Self.family, into: "accounts", .leaveIfChanged))
+    try await snapshot.prime()
+    try snapshot.edit("contacts", children[0]) { $0["LastName"] = "mine" }
+    try org.delete(parents[0])
+    try org.delete(parents[1])
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.first?.ghosts == 1)
+    #expect(try snapshot.column("Id", of: "accounts") == [parents[0], parents[2]].sorted())
+    #expect(try snapshot.column("Id", of: "contacts").contains(children[0]))
   }
 
   @Test func `LEAVE_IF_CHANGED leaves the whole tree of a changed child`() async throws {
