@@ -168,6 +168,25 @@ import Testing
     #expect(try await store.elements().count == 15)
   }
 
+  @Test func `a sync whose records come in no order begins anew after a stop`() async throws {
+    let gate = PageGate(closedAt: 2)
+    var target = GatedTarget(4, gate: gate)
+    target.isSortedByModification = false
+    let store = try await store(.ios, target.targets())
+    let run = try await store.manager.syncDown(
+      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    await gate.reached()
+    await store.manager.stop()
+    await gate.open()
+    let state = await run.lastState
+    #expect(state.status == .stopped)
+    #expect(state.maxTimeStamp == -1)
+    let runs = try await store.manager.restart(restartStoppedSyncs: true)
+    #expect(await runs.first?.lastState.maxTimeStamp == GatedTarget.date(3))
+    #expect(target.since.all == [nil, nil])
+    #expect(try await store.elements().count == 4)
+  }
+
   @Test func `a stopped manager refuses a new sync before it is made`() async throws {
     let store = try await store(.ios, CustomTargets())
     let manager = store.manager
