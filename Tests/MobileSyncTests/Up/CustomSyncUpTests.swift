@@ -97,7 +97,8 @@ private final class TestTarget: CustomSyncUpTarget {
     return ids
   }
 
-  // SDK: testCustomSyncUpWithLocallyUpdatedRecords, testCustomSyncUpWithLocallyCreatedRecords (24, 25)
+  // SDK: testCustomSyncUpWithLocallyUpdatedRecords (24)
+  // SDK: testCustomSyncUpWithLocallyCreatedRecords (25)
   // SDK: testCustomSyncUpWithLocallyDeletedRecords (26)
   @Test(arguments: Platform.allCases, Operation.allCases)
   func `a program's own target is handed each change, and its answers are entered`(

@@ -91,7 +91,7 @@ import Testing
         == [false, false, false, true, true])
   }
 
-  // SDK: testSyncUpWithNoType, testSyncUpWithBadType (121, 122)
+  // SDK: testSyncUpWithNoType (121), testSyncUpWithBadType (122)
   @Test(arguments: UpCase.all, [nil, "badType"])
   func `an sObject type that is missing or wrong is the record's error`(
     _ up: UpCase, _ type: String?
@@ -141,8 +141,7 @@ import Testing
     #expect(try store.serverName(ids[3]) == "name 3")
   }
 
-  // SDK: testSyncUpWithLocallyUpdatedRemotelyUpdatedRecordsWithoutOverwrite,
-  // SDK: testSyncUpWithLocallyUpdatedRecordsWithoutOverwrite (125)
+  // SDK: testSyncUpWithLocallyUpdatedRemotelyUpdatedRecordsWithoutOverwrite (125)
   @Test(arguments: UpCase.all)
   func `under LEAVE_IF_CHANGED an update of a changed record stays, and says so`(
     _ up: UpCase
@@ -164,8 +163,8 @@ import Testing
     for id in ids { #expect(try store.serverName(id) == "local \(id)") }
   }
 
-  // SDK: testSyncUpWithLocallyCreatedRecords, testSyncUpWithLocallyCreatedRecordsWithoutOverwrite
-  // SDK: (126, 127)
+  // SDK: testSyncUpWithLocallyCreatedRecords (126)
+  // SDK: testSyncUpWithLocallyCreatedRecordsWithoutOverwrite (127)
   @Test(arguments: UpCase.all, MergeMode.allCases)
   func `local creates go up and get the org's ids`(
     _ up: UpCase, _ mode: MergeMode
@@ -214,8 +213,7 @@ import Testing
     #expect(end.report.records.map(\.outcome) == [.removed, .removed])
   }
 
-  // SDK: testSyncUpWithLocallyDeletedRemotelyUpdatedRecordsWithoutOverwrite,
-  // SDK: testSyncUpWithLocallyDeletedRecordsWithoutOverwrite (130)
+  // SDK: testSyncUpWithLocallyDeletedRemotelyUpdatedRecordsWithoutOverwrite (130)
   @Test(arguments: UpCase.all)
   func `under LEAVE_IF_CHANGED a delete of a changed record stays, and says so`(
     _ up: UpCase
@@ -235,8 +233,8 @@ import Testing
     for id in ids { #expect(try store.serverName(id) == nil) }
   }
 
-  // SDK: testSyncUpWithLocallyDeletedRemotelyDeletedRecords,
-  // SDK: testSyncUpWithLocallyDeletedRemotelyDeletedRecordsWithoutOverwrite (131, 132)
+  // SDK: testSyncUpWithLocallyDeletedRemotelyDeletedRecords (131)
+  // SDK: testSyncUpWithLocallyDeletedRemotelyDeletedRecordsWithoutOverwrite (132)
   @Test(arguments: UpCase.all, MergeMode.allCases)
   func `what was deleted on both sides leaves the store`(
     _ up: UpCase, _ mode: MergeMode

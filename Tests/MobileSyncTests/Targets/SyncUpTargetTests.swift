@@ -1,0 +1,143 @@
+import JSON
+import SmartStore
+import Testing
+
+@testable import MobileSync
+
+/// Rows 101–116 of the conformance table: how sync ups are made, read and written.
+@Suite struct SyncUpTargetTests {
+  typealias Kind = SyncUpTarget.Kind
+  /// The kinds that have a size, each with the most that the org takes.
+  static let sized: [(Kind, Int)] = [(.batch, 25), (.collection, 200)]
+
+  private func read(_ json: JSONValue) throws -> SyncUpTarget {
+    guard case .syncUp(let target) = try SyncTarget(stored: json, type: .syncUp) else {
+      throw SyncError(.definition, "no sync up")
+    }
+    return target
+  }
+
+  private func classes(_ kind: Kind) -> JSONObject {
+    guard kind == .batch else { return [:] }
+    return [
+      "iOSImpl": "SFBatchSyncUpTarget",
+      "androidImpl": "com.salesforce.androidsdk.mobilesync.target.BatchSyncUpTarget",
+    ]
+  }
+
+  // SDK: BatchSyncUpTargetConstructorTest.testMaxBatchSizeExceedingLimit (101)
+  // SDK: BatchSyncUpTargetConstructorTest.testMaxBatchSizeExceedingLimitInJSON (102)
+  // SDK: CollectionSyncUpTargetTest.testMaxBatchSizeExceedingLimit (108)
+  // SDK: CollectionSyncUpTargetTest.testMaxBatchSizeExceedingLimitInJSON (109)
+  @Test(arguments: sized)
+  func `no request is larger than the org takes`(_ kind: Kind, _ most: Int) throws {
+    #expect(SyncUpTarget(kind: kind, maxBatchSize: most + 1).maxBatchSize == most)
+    var json = classes(kind)
+    json["maxBatchSize"] = JSONValue(most + 1)
+    let target = try read(.object(json))
+    #expect(target.kind == kind)
+    #expect(target.maxBatchSize == most)
+    json["maxBatchSize"] = 12
+    #expect(try read(.object(json)).maxBatchSize == 12)
+  }
+
+  // SDK: BatchSyncUpTargetConstructorTest.testConstructors (103)
+  // SDK: CollectionSyncUpTargetTest.testConstructors (110)
+  @Test(arguments: sized)
+  func `a target made in code has its lists or none, its size or the most`(
+    _ kind: Kind, _ most: Int
+  ) {
+    let plain = SyncUpTarget(kind: kind)
+    #expect(plain.createFieldlist == nil && plain.updateFieldlist == nil)
+    #expect(plain.maxBatchSize == most)
+    #expect(plain.idFieldName == "Id")
+    #expect(plain.modificationDateFieldName == "LastModifiedDate")
+    let listed = SyncUpTarget(
+      kind: kind, createFieldlist: ["Name"], updateFieldlist: ["Name", "Description"],
+      maxBatchSize: 12)
+    #expect(listed.createFieldlist == ["Name"])
+    #expect(listed.updateFieldlist == ["Name", "Description"])
+    #expect(listed.maxBatchSize == 12)
+  }
+
+  // SDK: BatchSyncUpTargetConstructorTest.testConstructorWithJSON (104)
+  // SDK: CollectionSyncUpTargetTest.testConstructorWithJSON (111)
+  @Test(arguments: sized)
+  func `a stored target has all that it says`(_ kind: Kind, _ most: Int) throws {
+    var json = classes(kind)
+    json["createFieldlist"] = ["Name"]
+    json["updateFieldlist"] = ["Name", "Description"]
+    json["maxBatchSize"] = 12
+    json["idFieldName"] = "IdX"
+    json["modificationDateFieldName"] = "LastModifiedDateX"
+    json["externalIdFieldName"] = "ExternalIdX"
+    let target = try read(.object(json))
+    #expect(target.createFieldlist == ["Name"])
+    #expect(target.updateFieldlist == ["Name", "Description"])
+    #expect(target.maxBatchSize == 12)
+    #expect(target.idFieldName == "IdX")
+    #expect(target.modificationDateFieldName == "LastModifiedDateX")
+    #expect(target.externalIdFieldName == "ExternalIdX")
+  }
+
+  // SDK: BatchSyncUpTargetConstructorTest.testConstructorWithJSONWithoutOptionalFields (105)
+  // SDK: CollectionSyncUpTargetTest.testConstructorWithJSONWithoutOptionalFields (112)
+  // SDK: BatchSyncUpTargetConstructorTest.testFromJSON (106)
+  // SDK: CollectionSyncUpTargetTest.testFromJSON (113)
+  // SDK: CollectionSyncUpTargetTest.testCollectionSyncUpTargetIsDefault (115)
+  @Test(arguments: sized)
+  func `what a stored target leaves out has the SDK's defaults`(_ kind: Kind, _ most: Int) throws {
+    let target = try read(.object(classes(kind)))
+    #expect(target.kind == kind)
+    #expect(target.maxBatchSize == most)
+    #expect(target.createFieldlist == nil && target.updateFieldlist == nil)
+    #expect(target.externalIdFieldName == nil)
+    #expect(target.idFieldName == "Id")
+    #expect(target.modificationDateFieldName == "LastModifiedDate")
+  }
+
+  // SDK: BatchSyncUpTargetConstructorTest.testToJSON (107)
+  // SDK: CollectionSyncUpTargetTest.testToJSON (114)
+  @Test(arguments: sized)
+  func `a target is written with these members and no others`(_ kind: Kind, _ most: Int) {
+    var expected = classes(kind)
+    expected["idFieldName"] = "Id"
+    expected["modificationDateFieldName"] = "LastModifiedDate"
+    expected["maxBatchSize"] = JSONValue(most)
+    #expect(members(SyncUpTarget(kind: kind).json) == members(.object(expected)))
+    expected["createFieldlist"] = ["Name"]
+    expected["updateFieldlist"] = []
+    expected["externalIdFieldName"] = "ExternalIdX"
+    expected["maxBatchSize"] = 12
+    let listed = SyncUpTarget(
+      kind: kind, createFieldlist: ["Name"], updateFieldlist: [],
+      externalIdFieldName: "ExternalIdX", maxBatchSize: 12)
+    #expect(members(listed.json) == members(.object(expected)))
+  }
+
+  /// The members by name: their order means nothing.
+  private func members(_ json: JSONValue) -> [String: JSONValue] {
+    var members: [String: JSONValue] = [:]
+    for (name, value) in json.object ?? [:] { members[name] = value }
+    return members
+  }
+
+  // SDK: CollectionSyncUpTargetTests.testSyncUpTargetSerialization (116)
+  @Test(arguments: [
+    (#"{}"#, true), (#"{"type":"rest"}"#, true),
+    (#"{"iOSImpl":"MyTarget","androidImpl":"com.example.MyTarget","anything":[1]}"#, false),
+  ])
+  func `a target without a class is a collection, an app's own comes back as it was`(
+    _ text: String, _ isCollection: Bool
+  ) throws {
+    let json = try JSONValue(parsing: Array(text.utf8))
+    let target = try SyncTarget(stored: json, type: .syncUp)
+    if case .syncUp(let up) = target {
+      #expect(isCollection && up.kind == .collection)
+    } else {
+      #expect(!isCollection)
+      #expect(target.json == json)
+    }
+    #expect(try SyncTarget(stored: target.json, type: .syncUp) == target)
+  }
+}
