@@ -5,6 +5,16 @@ import SQLite
 
 /// What a column holds, told from the table of the description of the format, not from the code.
 enum ModelCell {
+  /// The value at a path: through arrays the values of their elements, without those that have none.
+  static func projected(_ names: ArraySlice<Substring>, _ value: JSONValue) -> JSONValue? {
+    guard let name = names.first else { return value }
+    if let elements = value.array {
+      let found = elements.compactMap { projected(names, $0) }
+      return found.isEmpty ? nil : .array(found)
+    }
+    return value[String(name)].flatMap { projected(names.dropFirst(), $0) }
+  }
+
   /// The cell of a projected value; numbers in text columns are told by their value.
   static func expected(
     _ value: JSONValue?, _ type: IndexType, _ platform: Platform

@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import SQLite
 import TestSupport
@@ -22,6 +23,12 @@ struct ModelMismatch: Error, CustomStringConvertible {
 
 /// One random play on a store and its model.
 struct ModelPlay {
+  /// A type of index and a kind of value.
+  struct Pair: Hashable {
+    let type: IndexType
+    let kind: Int
+  }
+
   /// Every kind of value, as JSON; the last is no member at all.
   static let kinds = StoreCheckTests.values + [nil as String?]
   static let paths = ["a", "b.c", "d.e.f", "g", "h"]
@@ -37,13 +44,20 @@ struct ModelPlay {
   var cells: [IndexType: Int] = [:]
   /// Whether the last operation found nothing that it could be done on.
   var isSkipped = false
-  /// The pairs of type and kind of value that were stored.
-  var met: Set<String> = []
+  /// The elements that the last operation wrote: by soup and id, the kind of the value at each path.
+  var fresh: [String: [Int64: [String: Int]]] = [:]
+  /// How often a value of a kind was compared with what an index of a type holds of it.
+  var met: [Pair: Int] = [:]
+  /// Kills that left pages of an unfinished change in the file.
+  var torn = 0
+  /// Where SQLite is asked what the model does not know: `json_extract`, and what a column converts.
+  let scratch: Connection
 
   init(_ platform: Platform, seed: UInt64) throws {
     self.platform = platform
     random = SplitMix(state: seed)
     store = try Store(creating: directory.file("store.sqlite"), platform: platform)
+    scratch = try Connection(":memory:", mode: .create)
     // Thousands of commits: what is tested here is not the disk.
     try store.connection.execute("PRAGMA synchronous = OFF")
     counts = Dictionary(uniqueKeysWithValues: ModelTests.Operation.allCases.map { ($0, 0) })
@@ -59,11 +73,22 @@ struct ModelPlay {
       kinds[path] = kind
       guard let text = Self.kinds[kind] else { continue }
       let names = path.split(separator: ".").map(String.init)
-      var value = try JSONValue(parsing: text)
-      for name in names.dropFirst().reversed() { value = .object([name: value]) }
-      object[names[0]] = value
+      let value = try JSONValue(parsing: text)
+      object[names[0]] = Self.nested(value, names.dropFirst())
+      // Now and then the way leads through an array, one of whose elements has nothing there.
+      guard names.count > 1, Int.random(in: 0..<4, using: &random) == 0 else { continue }
+      kinds[path] = nil
+      object[names[0]] = .array([Self.nested(value, names.dropFirst()), [:], Self.nested(1, names)])
     }
     return (object, kinds)
+  }
+
+  private static func nested(_ value: JSONValue, _ names: ArraySlice<String>) -> JSONValue {
+    names.reversed().reduce(value) { .object([$1: $0]) }
+  }
+
+  private static func nested(_ value: JSONValue, _ names: [String]) -> JSONValue {
+    nested(value, names.dropFirst())
   }
 
   mutating func specs() -> [IndexSpec] {
@@ -82,6 +107,7 @@ struct ModelPlay {
   mutating func perform(_ operation: ModelTests.Operation) throws {
     now += 1
     let time = now
+    fresh = [:]
     store.clock = { time }
     if operation == .register {
       let name = Self.names.first { model[$0] == nil } ?? Self.names[0]
@@ -108,7 +134,9 @@ struct ModelPlay {
       model[name] = nil
     case .queryAll, .queryExact, .queryRange, .queryLike, .queryMatch, .querySmart:
       try query(name, operation)
-    case .reopen: try reopen(name)
+    case .reopen: try reopen()
+    case .killInChange: try kill(inChangeOf: name)
+    case .killInAlteration: try kill(inAlterationOf: name)
     }
     if !isSkipped { counts[operation, default: 0] += 1 }
   }
@@ -122,10 +150,7 @@ struct ModelPlay {
     if model[name]?.elements[id] == nil { model[name]?.created[id] = now }
     model[name]?.elements[id] = stored
     for path in model[name]?.stale.keys.sorted() ?? [] { model[name]?.stale[path]?[id] = nil }
-    for spec in model[name]?.specs ?? [] {
-      guard let kind = kinds[spec.path] else { continue }
-      met.insert("\(spec.type) \(kind)")
-    }
+    fresh[name, default: [:]][id] = kinds
   }
 
   private mutating func insert(_ name: String) throws {
@@ -198,9 +223,15 @@ struct ModelPlay {
   }
 
   private mutating func alter(_ name: String, reIndexData: Bool) throws {
-    guard let old = model[name] else { return }
     let new = specs()
     try store.alterSoup(name, indexSpecs: new, reIndexData: reIndexData)
+    try alterModel(name, new, reIndexData: reIndexData)
+  }
+
+  private mutating func alterModel(
+    _ name: String, _ new: [IndexSpec], reIndexData: Bool
+  ) throws {
+    guard let old = model[name] else { return }
     var stale: [String: [Int64: SQLiteValue]] = [:]
     for spec in new where spec.type != .json1 {
       let before = old.specs.first { $0.path == spec.path }
@@ -234,7 +265,7 @@ struct ModelPlay {
   }
 
   /// What `json_extract` says, in a column of the type: asked of SQLite, not of the code under test.
-  private func extracted(_ spec: IndexSpec, _ id: Int64, _ name: String) throws -> SQLiteValue {
+  func extracted(_ spec: IndexSpec, _ id: Int64, _ name: String) throws -> SQLiteValue {
     let element = JSONValue.object(model[name]?.elements[id] ?? [:]).text
     return try cast("json_extract(?, '$.\(spec.path)')", [.text(element)], spec.type)
   }
@@ -242,12 +273,12 @@ struct ModelPlay {
   private func cast(
     _ expression: String, _ bindings: [SQLiteValue], _ type: IndexType
   ) throws -> SQLiteValue {
+    let table = "t\(sqlType(type))"
     let column = ["TEXT", "INTEGER", "REAL", ""][sqlType(type)]
-    let scratch = try Connection(":memory:", mode: .create)
-    defer { scratch.close() }
-    try scratch.execute("CREATE TABLE t (v \(column))")
-    try scratch.run(SQL("INSERT INTO t VALUES (\(expression))", bindings: bindings))
-    return try scratch.all("SELECT v FROM t")[0][0]
+    try scratch.execute("CREATE TABLE IF NOT EXISTS \(table) (v \(column))")
+    try scratch.run("DELETE FROM \(raw: table)")
+    try scratch.run(SQL("INSERT INTO \(table) VALUES (\(expression))", bindings: bindings))
+    return try scratch.all("SELECT v FROM \(raw: table)")[0][0]
   }
 
   private mutating func reIndex(_ name: String) throws {
@@ -256,24 +287,61 @@ struct ModelPlay {
     model[name]?.stale[path] = nil
   }
 
-  /// Kills in the middle of a change, of the device's alteration or of nothing, and opens again.
-  private mutating func reopen(_ name: String) throws {
-    switch Int.random(in: 0..<3, using: &random) {
-    case 0:
-      let steps = SoupAlteration.Step.allCases.filter { $0 < .last(on: platform) }
-      let specs = model[name]?.specs ?? []
-      var alteration = SoupAlteration(
-        platform: platform, old: try store.soup(name), specs: specs, reIndexData: true)
-      let row = try store.begin(alteration)
-      try store.run(
-        &alteration, row: row, through: steps.randomElement(using: &random) ?? .starting)
-    case 1:
-      try store.connection.execute("BEGIN IMMEDIATE")
+  /// Closes, as an app does that ends, and opens again.
+  private mutating func reopen() throws {
+    if Bool.random(using: &random) { try store.close() } else { store.connection.close() }
+    store = try Store(opening: store.path)
+    try store.connection.execute("PRAGMA synchronous = OFF")
+  }
+
+  /// Kills in the middle of a change, which is gone afterwards.
+  private mutating func kill(inChangeOf name: String) throws {
+    let isRemoved = Bool.random(using: &random)
+    let new = try element().object
+    try kill { store in
+      try store.upsert([.object(new)], into: name)
       try store.clearSoup(name)
-      try store.removeSoup(name)
-    default: break
+      if isRemoved { try store.removeSoup(name) }
     }
+  }
+
+  /// Kills in or between the steps of an alteration as a device makes it, which goes on afterwards.
+  private mutating func kill(inAlterationOf name: String) throws {
+    let new = specs()
+    let reIndexData = Bool.random(using: &random)
+    let steps = SoupAlteration.Step.allCases.filter { $0 < .last(on: platform) }
+    let done = steps.randomElement(using: &random) ?? .starting
+    let later = steps.filter { $0 > done }.randomElement(using: &random) ?? done
+    var alteration = SoupAlteration(
+      platform: platform, old: try store.soup(name), specs: new, reIndexData: reIndexData)
+    let row = try store.begin(alteration)
+    try store.run(&alteration, row: row, through: done)
+    try kill { [alteration] store in
+      var rest = alteration
+      try store.run(&rest, row: row, through: later)
+    }
+    try alterModel(name, new, reIndexData: reIndexData)
+  }
+
+  /// Opens what is left of the file when the process ends before `change` is committed: the file with
+  /// some pages of it, and the journal that takes them back.
+  private mutating func kill(_ change: (Store) throws -> Void) throws {
+    // Pages go to the file as soon as they are changed.
+    try store.connection.execute("PRAGMA cache_size = 1; PRAGMA cache_spill = 1")
+    let before = try read(store.path)
+    try store.connection.execute("BEGIN IMMEDIATE")
+    try change(store)
+    var left: [String: [UInt8]] = [:]
+    for suffix in ["", "-journal"] where FileManager.default.fileExists(atPath: store.path + suffix)
+    {
+      left[suffix] = try read(store.path + suffix)
+    }
+    if left[""] != before { torn += 1 }
+    try store.connection.execute("ROLLBACK")
     store.connection.close()
+    for (suffix, bytes) in left {
+      try Data(bytes).write(to: URL(filePath: store.path + suffix))
+    }
     store = try Store(opening: store.path)
     try store.connection.execute("PRAGMA synchronous = OFF")
   }
@@ -287,7 +355,8 @@ struct ModelPlay {
   /// The cell that the model expects.
   func cell(_ spec: IndexSpec, _ id: Int64, in soup: ModelSoup) -> SQLiteValue {
     if let stale = soup.stale[spec.path]?[id] { return stale }
-    let value = JSONProjection.project(spec.path, from: .object(soup.elements[id] ?? [:]))
+    let value = ModelCell.projected(
+      spec.path.split(separator: ".")[...], .object(soup.elements[id] ?? [:]))
     return ModelCell.expected(value, spec.type, platform)
   }
 
@@ -315,8 +384,12 @@ struct ModelPlay {
           try require(
             ModelCell.isSame(expected, found),
             "\(name) \(id) \(column.spec): \(found) instead of \(expected)")
+          if let kind = fresh[name]?[id]?[column.spec.path] {
+            met[Pair(type: column.spec.type, kind: kind), default: 0] += 1
+          }
         }
       }
+      try compareExpressions(name, soup, known)
       guard known.hasFullText else { continue }
       let words = known.fullTextColumns.map(\.name).joined(separator: ", ")
       let there = "SELECT rowid, \(words) FROM \(known.fullTextTable) ORDER BY rowid"
@@ -332,6 +405,30 @@ struct ModelPlay {
     }
   }
 
+  /// The values of json1 indexes of what was just written, read through the index.
+  private mutating func compareExpressions(
+    _ name: String, _ soup: ModelSoup, _ known: Soup
+  ) throws {
+    for (position, spec) in known.specs.enumerated() where spec.type == .json1 {
+      for (id, kinds) in fresh[name] ?? [:] where soup.elements[id] != nil {
+        let found = try store.connection.all(
+          """
+          SELECT \(raw: known.columnNames[position]) FROM \(raw: known.table)
+          INDEXED BY \(raw: known.table)_\(raw: "\(position)")_idx
+          WHERE \(raw: known.columnNames[position]) IS
+            (SELECT \(raw: known.columnNames[position]) FROM \(raw: known.table) WHERE id = \(id))
+            AND id = \(id)
+          """)
+        let expected = try extracted(spec, id, name)
+        cells[spec.type, default: 0] += 1
+        try require(
+          found.count == 1 && found[0][0] == expected,
+          "\(name) \(id) \(spec): \(found) instead of \(expected)")
+        if let kind = kinds[spec.path] { met[Pair(type: .json1, kind: kind), default: 0] += 1 }
+      }
+    }
+  }
+
   /// Closes the store and checks it; columns that no element fills are told where they are stale.
   mutating func finish() throws {
     for name in model.keys.sorted() {
@@ -339,6 +436,8 @@ struct ModelPlay {
       model[name]?.stale = [:]
     }
     try compare()
+    let words = try store.connection.texts("PRAGMA integrity_check")
+    try require(words == ["ok"], "\(words)")
     try store.close()
     let found = try StoreCheck(origin: .server, idPath: "none").violations(at: store.path)
     try require(found.isEmpty, "\(found)")
