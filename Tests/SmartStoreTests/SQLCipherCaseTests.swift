@@ -1,0 +1,135 @@
+import Crypto
+import SQLite
+import System
+import TestSupport
+import Testing
+
+@testable import SmartStore
+
+/// The SDKs' own cases of encrypted stores.
+@Suite struct SQLCipherCaseTests {
+  /// What a database without a key answers when its soup is read.
+  private func plainCount(_ path: String) throws -> Int64? {
+    let connection = try Connection(path, mode: .readOnly)
+    defer { connection.close() }
+    return try connection.integer("SELECT count(*) FROM TABLE_1")
+  }
+
+  // SDK: testEncryptDatabase (iOS)
+  @Test(arguments: Platform.allCases)
+  func `a plain store that is sealed opens with its key only`(_ platform: Platform) throws {
+    let test = try SealedStore(platform, elements: 50)
+    #expect(try plainCount(test.plain) == 50)
+    try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
+    let error = #expect(throws: SQLiteError.self) { try plainCount(test.sealed) }
+    #expect(error?.isDamage == true)
+    #expect(throws: SQLCipherError.wrongKey(path: test.sealed)) {
+      try SQLCipherFile.unseal(test.sealed, to: test.opened, key: test.key("another"))
+    }
+    try SQLCipherFile.unseal(test.sealed, to: test.opened, key: test.key())
+    #expect(try Files.read(test.opened) == Files.read(test.plain))
+  }
+
+  // SDK: testUnencryptDatabase (iOS)
+  @Test(arguments: Platform.allCases)
+  func `a sealed store that is unsealed opens without a key, with all that it had`(
+    _ platform: Platform
+  ) throws {
+    let test = try SealedStore(platform, elements: 50)
+    try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
+    try Files.remove(test.plain)
+    try SQLCipherFile.unseal(test.sealed, to: test.opened, key: test.key())
+    #expect(try plainCount(test.opened) == 50)
+    let store = try Store(opening: test.opened)
+    #expect(store.platform == platform)
+    let spec = QuerySpec(soupName: "notes", .exact(path: "Id", matchKey: "id7"))
+    #expect(try store.count(spec) == 1)
+    try store.upsert([#"{"Id":"new"}"#], into: "notes")
+    try store.close()
+    #expect(try StoreCheck(origin: .server).violations(at: test.opened) == [])
+  }
+
+  // SDK: testSmartStoreIsRecreatedWhenKeyIsLost (iOS)
+  @Test
+  func `a store whose key is lost is refused, kept, and replaced by a new one only on purpose`()
+    throws
+  {
+    let test = try SealedStore(.ios, elements: 20)
+    try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
+    let before = try Files.read(test.sealed)
+    #expect(throws: SQLCipherError.wrongKey(path: test.sealed)) {
+      try SQLCipherFile.unseal(test.sealed, to: test.opened, key: test.key("new key"))
+    }
+    #expect(throws: StoreError.self) { try Store(opening: test.sealed) }
+    #expect(throws: StoreError.self) { try Store(creating: test.sealed, platform: .ios) }
+    #expect(try Files.read(test.sealed) == before)
+    #expect(!Files.exists(test.opened))
+    // The app's new store, under its new key.
+    try Files.remove(test.sealed)
+    let new = try Store(creating: test.opened, platform: .ios)
+    #expect(try new.soupNames() == [])
+    try new.close()
+    try SQLCipherFile.seal(test.opened, to: test.sealed, key: test.key("new key"))
+    try Files.remove(test.opened)
+    try SQLCipherFile.unseal(test.sealed, to: test.opened, key: test.key("new key"))
+    #expect(try Store(opening: test.opened).soupNames() == [])
+  }
+}
+
+/// The same of cases in which SQLCipher itself has to answer.
+@Suite(.enabled(if: ForeignSQLCipher.isThere)) struct SQLCipherSettingsTests {
+  // SDK: testRuntimeSettings
+  @Test(arguments: Platform.allCases)
+  func `a sealed store is readable under the settings of the SDK's connections`(
+    _ platform: Platform
+  ) throws {
+    let test = try SealedStore(platform, elements: 20)
+    try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
+    let settings = [
+      "PRAGMA kdf_iter", "PRAGMA cipher_page_size", "PRAGMA cipher_use_hmac",
+      "PRAGMA cipher_plaintext_header_size", "PRAGMA cipher_hmac_algorithm",
+      "PRAGMA cipher_kdf_algorithm",
+    ]
+    let answers = try ForeignSQLCipher.run(
+      test.sealed, passphrase: test.passphrase, "SELECT count(*) FROM TABLE_1", settings[0],
+      settings[1], settings[2], settings[3], settings[4], settings[5])
+    #expect(
+      answers == [
+        "[[20]]", #"[["4000"]]"#, #"[["4096"]]"#, #"[["1"]]"#, #"[["0"]]"#,
+        #"[["HMAC_SHA512"]]"#, #"[["PBKDF2_HMAC_SHA512"]]"#,
+      ])
+    // One that is not so, and the file is no database any more.
+    for other in [
+      "PRAGMA kdf_iter = 256000", "PRAGMA cipher_page_size = 1024", "PRAGMA cipher_use_hmac = OFF",
+      "PRAGMA cipher_hmac_algorithm = HMAC_SHA1",
+      "PRAGMA cipher_kdf_algorithm = PBKDF2_HMAC_SHA1",
+    ] {
+      #expect(throws: ForeignSQLCipher.ForeignFailure.self, "\(other)") {
+        try ForeignSQLCipher.run(
+          test.sealed, passphrase: test.passphrase, other, "SELECT count(*) FROM TABLE_1")
+      }
+    }
+  }
+
+  // SDK: testSQLCipherVersion (Android)
+  // SDK: testSqlCipherVersion (iOS)
+  @Test(arguments: Platform.allCases)
+  func `a sealed store is of the format of SQLCipher 4 and of no other`(
+    _ platform: Platform
+  ) throws {
+    let test = try SealedStore(platform, elements: 20)
+    try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
+    let answers = try ForeignSQLCipher.run(
+      test.sealed, passphrase: test.passphrase, "PRAGMA cipher_compatibility = 4",
+      "PRAGMA kdf_iter = 4000", "SELECT count(*) FROM TABLE_1", "PRAGMA cipher_version")
+    #expect(answers.dropLast().last == "[[20]]")
+    #expect(answers.last?.hasPrefix(#"[["4."#) == true, "\(answers)")
+    for version in 1...3 {
+      #expect(throws: ForeignSQLCipher.ForeignFailure.self) {
+        try ForeignSQLCipher.run(
+          test.sealed, passphrase: test.passphrase, "PRAGMA cipher_compatibility = \(version)",
+          "PRAGMA kdf_iter = 4000", "SELECT count(*) FROM TABLE_1")
+      }
+    }
+  }
+}
