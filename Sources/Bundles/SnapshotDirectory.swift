@@ -42,7 +42,10 @@ package struct SnapshotDirectory: Sendable {
   package func generations() throws(BundleError) -> [Int] {
     try BundleError.mapping {
       guard Files.isDirectory(path) else { return [] }
-      return try Files.list(path).compactMap { Int($0) }.filter { $0 > 0 }.sorted()
+      // `+7` and `007` are numbers too, and no generations.
+      return try Files.list(path).compactMap { name in
+        Int(name).flatMap { $0 > 0 && String($0) == name ? $0 : nil }
+      }.sorted()
     }
   }
 

@@ -1,3 +1,4 @@
+import Bundles
 import System
 
 /// The files of one pipeline under `snapshots/`, as docs/on-disk.md lists them.
@@ -55,7 +56,7 @@ package struct DataDirectory: Sendable, Hashable {
   ///
   /// Only the holder of the pipeline's lock may call it. The inbox is left alone: whoever puts a
   /// return there may be at it.
-  package func removeLeftovers() throws(SystemError) {
+  package func removeLeftovers() throws {
     var directories = [path, processing, done, quarantine, reports, bases]
     for directory in [reports, bases] where Files.isDirectory(directory) {
       directories += try Files.list(directory).map { directory + "/" + $0 }
@@ -72,15 +73,8 @@ package struct DataDirectory: Sendable, Hashable {
   }
 
   /// The published generations of a snapshot, ascending.
-  package func generations(of id: String) throws(SystemError) -> [Int] {
-    let directory = snapshot(id)
-    guard Files.isDirectory(directory) else { return [] }
-    var numbers: [Int] = []
-    for name in try Files.list(directory) {
-      guard let number = Int(name), number > 0, String(number) == name else { continue }
-      numbers.append(number)
-    }
-    return numbers.sorted()
+  package func generations(of id: String) throws(BundleError) -> [Int] {
+    try SnapshotDirectory(path: snapshot(id)).generations()
   }
 
   /// The snapshots that have a directory: users' ids ascending, then `global` if there is one.

@@ -26,9 +26,20 @@ extension Store {
     {
       flag = "\(raw: soup.columnNames[position]) = \(platform.text(of: true))"
     }
-    try connection.rows(
-      "SELECT id, created, lastModified, soup, \(flag) FROM \(raw: soup.table) ORDER BY id"
-    ) { row in
+    try forEachRow(of: soup, telling: flag, body)
+  }
+
+  /// Hands rows of a soup to `body`: the one walk over its table. `flag` is what the row says of its
+  /// index on `__local__`.
+  func forEachRow(
+    of soup: Soup, where condition: SQL = "1", orderedBy order: String = "id",
+    telling flag: SQL = "0", _ body: (borrowing StoredRow) throws -> Void
+  ) throws {
+    let sql: SQL = """
+      SELECT id, created, lastModified, soup, \(flag) FROM \(raw: soup.table)
+      WHERE \(condition) ORDER BY \(raw: order)
+      """
+    try connection.rows(sql) { row in
       try body(
         StoredRow(
           soupEntryID: row.integer(0), created: row.integer(1), lastModified: row.integer(2),

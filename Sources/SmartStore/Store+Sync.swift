@@ -11,11 +11,7 @@ extension Store {
   ) throws {
     let soup = try self.soup(soup)
     let order = path.map { soup.expression(for: $0, on: platform) } ?? "id"
-    let sql: SQL = """
-      SELECT id, created, lastModified, soup FROM \(raw: soup.table)
-      WHERE \(condition(filter, soup)) ORDER BY \(raw: order)
-      """
-    try forEachElement(of: [sql], in: soup, paths, body)
+    try forEachElement(in: soup, where: [condition(filter, soup)], orderedBy: order, paths, body)
   }
 
   /// Hands the elements of soup entry ids to `body`, in the order of the ids; ids without an element
@@ -24,34 +20,30 @@ extension Store {
     of soupEntryIDs: [Int64], in soup: String, paths: [String] = [],
     _ body: (borrowing StoredElement) throws -> Void
   ) throws {
-    let soup = try self.soup(soup)
-    let queries = soupEntryIDs.lazy.map { id -> SQL in
-      "SELECT id, created, lastModified, soup FROM \(raw: soup.table) WHERE id = \(id)"
-    }
-    try forEachElement(of: queries, in: soup, paths, body)
+    let conditions = soupEntryIDs.lazy.map { id -> SQL in "id = \(id)" }
+    try forEachElement(in: self.soup(soup), where: conditions, orderedBy: "id", paths, body)
   }
 
   private func forEachElement(
-    of queries: some Sequence<SQL>, in soup: Soup, _ paths: [String],
-    _ body: (borrowing StoredElement) throws -> Void
+    in soup: Soup, where conditions: some Sequence<SQL>, orderedBy order: String,
+    _ paths: [String], _ body: (borrowing StoredElement) throws -> Void
   ) throws {
     let scanner = RecordScanner(paths: paths)
     let spans = UnsafeMutableBufferPointer<JSONSpan>.allocate(capacity: paths.count)
     spans.initialize(repeating: .missing)
     defer { spans.deallocate() }
-    for sql in queries {
-      try connection.rows(sql) { row in
-        let bytes = row.bytes(3)
+    for condition in conditions {
+      try forEachRow(of: soup, where: condition, orderedBy: order) { row in
         do {
-          try scanner.scan(record: bytes, into: spans)
+          try scanner.scan(record: row.bytes, into: spans)
         } catch {
           throw StoreError.damaged(
-            path: self.path, reason: "\(soup.table) row \(row.integer(0)) is no JSON object")
+            path: self.path, reason: "\(soup.table) row \(row.soupEntryID) is no JSON object")
         }
         try body(
           StoredElement(
-            soupEntryID: row.integer(0), created: row.integer(1), lastModified: row.integer(2),
-            bytes: bytes, fields: UnsafeBufferPointer(spans)))
+            soupEntryID: row.soupEntryID, created: row.created, lastModified: row.lastModified,
+            bytes: row.bytes, fields: UnsafeBufferPointer(spans)))
       }
     }
   }

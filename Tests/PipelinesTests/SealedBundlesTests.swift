@@ -17,8 +17,12 @@ import Testing
   static func world() throws -> World { try World { Self.sealing($0, passphrase) } }
 
   static func sealing(_ text: String, _ passphrase: String) -> String {
-    let secret = #"{"command": ["/bin/echo", "\#(passphrase)"]}"#
-    return text.replacingOccurrences(
+    sealing(text, secret: #"{"command": ["/bin/echo", "\#(passphrase)"]}"#)
+  }
+
+  /// `pack.seal` with a passphrase that stands somewhere.
+  static func sealing(_ text: String, secret: String) -> String {
+    text.replacingOccurrences(
       of: #""pack": { "format": "tar.zst" }"#,
       with: #"""
         "pack": {

@@ -13,7 +13,8 @@ struct KillScene: Sendable {
   let name: String
   private let path: String
 
-  /// One scene for each stage, two for prime: the first time, and what changed.
+  /// One scene for each stage, two for prime, the first time and what changed, and two for pack, plain
+  /// stores and sealed ones.
   static let all = Result { try make() }
 
   /// A fresh copy of the scene, with its own org on the same clock.
@@ -47,6 +48,8 @@ struct KillScene: Sendable {
     try keep(.prime, "prime, the first time")
     try act(place, .prime)
     try keep(.pack, "pack")
+    try keep(.pack, "pack, sealed")
+    try seal(directory.file("pack, sealed/pipelines"))
     try act(place, .pack)
     try withWorld(place, playField)
     try keep(.ingest, "ingest")
@@ -55,6 +58,17 @@ struct KillScene: Sendable {
     try act(place, .reconcile)
     try keep(.prime, "prime, what changed")
     return scenes
+  }
+
+  /// Lets the pipeline of a scene seal its stores.
+  private static func seal(_ pipelines: String) throws {
+    let path = pipelines + "/" + Files.name(of: file)
+    let secret = pipelines + "/passphrase"
+    try DurableFile.write(Array(SealedBundlesTests.passphrase.utf8), to: secret)
+    let text = String(decoding: try Files.read(path), as: UTF8.self)
+    let sealing = SealedBundlesTests.sealing(text, secret: #"{"file": "passphrase"}"#)
+    guard sealing != text else { throw Failure(words: "there is nothing to seal in \(path)") }
+    try DurableFile.write(Array(sealing.utf8), to: path)
   }
 
   private static func act(_ place: TemporaryDirectory, _ stage: Stage) throws {
