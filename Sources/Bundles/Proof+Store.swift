@@ -7,11 +7,21 @@ struct ExaminedStore {
   let store: Store
   let stamp: Stamp
   let soups: [StoreConfig.Soup]
+  /// Soups that the device was interrupted in altering; the alteration was finished in the copy.
+  let finished: [String]
 
   /// The soups of Mobile Sync and of this program: in every store and in no configuration.
   private static let housekeeping: Set<String> = [
     Stamp.soupName, "syncs_soup", "sfdcMetadata", "sfdcLayouts",
   ]
+
+  /// What a person may want to know of it.
+  func notes(_ name: String) -> [String] {
+    finished.map {
+      "\(name): the device was interrupted in changing the indexes of soup \"\($0)\"; the change was "
+        + "finished in the copy that is read"
+    }
+  }
 
   func proved(_ issued: Proof.IssuedStore, isUntouched: Bool) throws -> ProvedStore {
     let present = Dictionary(soups.map { ($0.soupName, $0) }) { first, _ in first }
@@ -49,6 +59,7 @@ extension Proof {
     }
     // A log without a word in it, and what SQLite made beside it.
     for companion in ["-wal", "-shm"] { try Files.remove(path + companion) }
+    let finished = try refusingDamage(name) { try finishAlterations(path) }
     let store = try refusingDamage(name) {
       try Store(
         untrusted: path, heapLimitMiB: expected.heapMiB,
@@ -61,12 +72,22 @@ extension Proof {
           StoreConfig.Soup(soupName: $0, indexes: try store.indexSpecs(of: $0))
         }
       }
-      return ExaminedStore(store: store, stamp: stamp, soups: soups)
+      return ExaminedStore(store: store, stamp: stamp, soups: soups, finished: finished)
     } catch {
       // The refusal is what matters.
       try? store.close()
       throw error
     }
+  }
+
+  /// Finishes what the device was interrupted in, in a copy that takes the place of the private one.
+  private func finishAlterations(_ path: String) throws -> [String] {
+    let copy = path + ".finished"
+    let soups = try Store.finishAlterations(
+      untrusted: path, to: copy, heapLimitMiB: expected.heapMiB,
+      deadlineSeconds: expected.deadlineSeconds)
+    if !soups.isEmpty { try Files.rename(copy, to: path) }
+    return soups
   }
 
   private func checkHeader(_ path: String, _ name: String) throws {

@@ -136,12 +136,13 @@ package struct Proof: Sendable {
     let proved = try examined.proved(issued, isUntouched: false)
     return ProvedReturn(
       sha256: taken.sha256, sourceName: taken.name, stamp: stamp, platform: stamp.platform,
-      stores: [proved], notes: note.map { [$0] } ?? [])
+      stores: [proved], notes: examined.notes(taken.name) + (note.map { [$0] } ?? []))
   }
 
   private func proveBundle(_ taken: TakenReturn, _ directory: String) throws -> ProvedReturn {
     let (manifest, files) = try unpack(taken, directory)
     var stores: [ProvedStore] = []
+    var notes: [String] = []
     for file in files {
       let name = "\(taken.name): \(file.entry.path)"
       // Before the log is folded in: what is in it is not in the issued file.
@@ -154,6 +155,7 @@ package struct Proof: Sendable {
           $0.scope == file.entry.scope && $0.storeName == file.entry.storeName
         } ?? IssuedStore(scope: file.entry.scope, storeName: file.entry.storeName, soups: [])
       stores.append(try examined.proved(issued, isUntouched: isUntouched))
+      notes += examined.notes(name)
     }
     guard let first = stores.first(where: { $0.scope == .user }) ?? stores.first else {
       throw Refusal(
@@ -161,7 +163,7 @@ package struct Proof: Sendable {
     }
     return ProvedReturn(
       sha256: taken.sha256, sourceName: taken.name, stamp: first.stamp,
-      platform: manifest.platform, stores: stores, notes: [])
+      platform: manifest.platform, stores: stores, notes: notes)
   }
 
   private func unpack(

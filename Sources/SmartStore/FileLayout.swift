@@ -50,10 +50,10 @@ struct FileLayout {
     "json_extract(soup, \(SQL.quoted(text: "$." + path)))"
   }
 
-  /// The soup's table.
-  func createTable(_ soup: Soup) -> String {
+  /// The soup's table; `name` is another one that it has for a time.
+  func createTable(_ soup: Soup, as name: String? = nil) -> String {
     let columns = soup.columns.map { ", \($0.name) \($0.spec.type.columnType ?? "TEXT") " }
-    return "CREATE TABLE \(soup.table) (id INTEGER PRIMARY KEY AUTOINCREMENT, soup TEXT, "
+    return "CREATE TABLE \(name ?? soup.table) (id INTEGER PRIMARY KEY AUTOINCREMENT, soup TEXT, "
       + "created INTEGER, lastModified INTEGER" + columns.joined() + ")"
   }
 
@@ -65,19 +65,15 @@ struct FileLayout {
       "CREATE VIRTUAL TABLE \(soup.fullTextTable) USING fts5(\(columns.joined(separator: ",")))"
   }
 
-  /// The soup's SQL indexes in the SDK's order.
-  func createIndexes(_ soup: Soup) -> [(name: String, sql: String)] {
-    var indexes = [
-      index(soup, "created", on: "created"), index(soup, "lastModified", on: "lastModified"),
-    ]
-    for (position, column) in soup.columnNames.enumerated() {
-      indexes.append(index(soup, "\(position)", on: column))
+  /// The soup's SQL indexes in the SDK's order; `table` is another name that its table has for a time,
+  /// when the indexes still have theirs.
+  func createIndexes(_ soup: Soup, of table: String? = nil) -> [(name: String, sql: String)] {
+    let columns = [("created", "created"), ("lastModified", "lastModified")]
+    let indexed = soup.columnNames.enumerated().map { ("\($0.offset)", $0.element) }
+    return (columns + indexed).map { suffix, column in
+      let name = "\(soup.table)_\(suffix)_idx"
+      let place = "\(platform.indexPreposition) \(table ?? soup.table) ( \(column) )"
+      return (name, "CREATE INDEX \(name) \(place)")
     }
-    return indexes
-  }
-
-  private func index(_ soup: Soup, _ suffix: String, on column: String) -> (String, String) {
-    let name = "\(soup.table)_\(suffix)_idx"
-    return (name, "CREATE INDEX \(name) \(platform.indexPreposition) \(soup.table) ( \(column) )")
   }
 }

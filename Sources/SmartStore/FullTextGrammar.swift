@@ -13,10 +13,9 @@ enum FullTextGrammar: CaseIterable {
     let sql: String?
   }
 
-  /// The objects of a soup's full-text table.
-  func objects(of soup: Soup) -> [Object] {
+  /// The objects of a soup's full-text table, under the name that it has.
+  func objects(of soup: Soup, table: String) -> [Object] {
     let columns = soup.fullTextColumns.map(\.name)
-    let table = soup.fullTextTable
     let main = Object(
       type: "table", name: table,
       sql: "CREATE VIRTUAL TABLE \(table) USING \(self)(\(columns.joined(separator: ",")))")

@@ -10,28 +10,51 @@ enum SchemaGrammar {
     let sql: String?
   }
 
-  /// Everything in the schema that SmartStore does not make; empty for a clean file.
-  static func violations(
-    of connection: Connection, platform: Platform
-  ) throws -> [Violation] {
+  /// What a schema says.
+  struct Findings {
+    /// Everything that SmartStore does not make; empty for a clean file.
+    var violations: [Violation] = []
+    /// Alterations of soups that were interrupted; the schema is as their last step left it.
+    var interrupted: [SoupAlteration] = []
+  }
+
+  /// Compares the schema with the meta tables.
+  static func findings(of connection: Connection, platform: Platform) throws -> Findings {
     let objects = try connection.all("SELECT type, name, tbl_name, sql FROM sqlite_schema").map {
       Object(
         type: $0[0].text ?? "", name: $0[1].text ?? "", table: $0[2].text ?? "", sql: $0[3].text)
     }
+    var findings = Findings()
     // Reading the meta tables is safe only when they are plain tables.
-    var violations = metaViolations(objects, platform)
-    guard violations.isEmpty else { return violations }
-    let expected = try expectations(connection, platform, objects, &violations)
+    findings.violations = metaViolations(objects, platform)
+    guard findings.violations.isEmpty else { return findings }
+    findings.interrupted = try interrupted(connection, platform, &findings.violations)
+    let expected = try expectations(connection, platform, objects, &findings)
     for object in objects where !metaNames.contains(object.name) {
       if let reason = fault(in: object, expected) {
-        violations.append(Violation(object.name, reason))
+        findings.violations.append(Violation(object.name, reason))
       }
     }
     let names = Set(objects.map(\.name))
     for name in expected.keys.sorted() where !names.contains(name) {
-      violations.append(Violation(name, "it is missing"))
+      findings.violations.append(Violation(name, "it is missing"))
     }
-    return violations
+    return findings
+  }
+
+  private static func interrupted(
+    _ connection: Connection, _ platform: Platform, _ violations: inout [Violation]
+  ) throws -> [SoupAlteration] {
+    var found: [String: SoupAlteration] = [:]
+    for row in try SoupAlteration.rows(of: connection, platform: platform) {
+      guard let alteration = row.alteration, found[alteration.old.name] == nil else {
+        violations.append(
+          Violation("long_operations_status", row: row.id, "it holds a change that no SDK makes"))
+        continue
+      }
+      found[alteration.old.name] = alteration
+    }
+    return found.values.sorted { $0.old.number < $1.old.number }
   }
 
   // MARK: meta tables
@@ -88,28 +111,64 @@ enum SchemaGrammar {
 
   private static func expectations(
     _ connection: Connection, _ platform: Platform, _ objects: [Object],
-    _ violations: inout [Violation]
+    _ findings: inout Findings
   ) throws -> [String: Expectation] {
     let layout = FileLayout(platform: platform)
     var expected: [String: Expectation] = [:]
-    for (name, number) in try soupNumbers(connection, &violations) {
-      guard let soup = try soup(name, number, connection, &violations) else { continue }
-      expected[soup.table] = Expectation(type: "table", tokens: tokens(layout.createTable(soup)))
-      for index in layout.createIndexes(soup) {
-        expected[index.name] = Expectation(type: "index", tokens: tokens(index.sql))
+    for (name, number) in try soupNumbers(connection, &findings.violations) {
+      let parts: [FullTextGrammar.Object]
+      if let alteration = findings.interrupted.first(where: { $0.old.name == name }) {
+        try compareMap(of: alteration, connection, &findings.violations)
+        parts = alteration.objects(layout) { fullText($0, objects) }
+      } else {
+        guard let soup = try soup(name, number, connection, &findings.violations) else { continue }
+        parts = whole(soup, layout, objects)
       }
-      guard soup.hasFullText else { continue }
-      for object in fullText(of: soup, objects).objects(of: soup) {
-        expected[object.name] = Expectation(type: object.type, tokens: object.sql.map(tokens))
+      for part in parts {
+        expected[part.name] = Expectation(type: part.type, tokens: part.sql.map(tokens))
       }
     }
     return expected
   }
 
-  /// What a soup's full-text table is taken for.
-  private static func fullText(of soup: Soup, _ objects: [Object]) -> FullTextGrammar {
-    let words = objects.first { $0.name == soup.fullTextTable }.map { tokens($0.sql ?? "") } ?? []
+  /// The objects of a soup that nobody is altering.
+  private static func whole(
+    _ soup: Soup, _ layout: FileLayout, _ objects: [Object]
+  ) -> [FullTextGrammar.Object] {
+    var parts: [FullTextGrammar.Object] = [
+      .init(type: "table", name: soup.table, sql: layout.createTable(soup))
+    ]
+    parts += layout.createIndexes(soup).map { .init(type: "index", name: $0.name, sql: $0.sql) }
+    if soup.hasFullText {
+      let table = soup.fullTextTable
+      parts += fullText(table, objects).objects(of: soup, table: table)
+    }
+    return parts
+  }
+
+  /// What a full-text table is taken for.
+  private static func fullText(_ table: String, _ objects: [Object]) -> FullTextGrammar {
+    let words = objects.first { $0.name == table }.map { tokens($0.sql ?? "") } ?? []
     return words.contains("fts4") ? .fts4 : .fts5
+  }
+
+  /// What `soup_index_map` says of a soup must be what the alteration's last step left in it.
+  private static func compareMap(
+    of alteration: SoupAlteration, _ connection: Connection, _ violations: inout [Violation]
+  ) throws {
+    let name = alteration.old.name
+    let rows = try connection.all(
+      "SELECT path, columnName, columnType FROM soup_index_map WHERE soupName = \(name)")
+    let soup = alteration.mappedSoup
+    let wanted: [[SQLiteValue]] = zip(soup?.specs ?? [], soup?.columnNames ?? []).map {
+      [.text($0.path), .text($1), .text($0.type.rawValue)]
+    }
+    if rows != wanted {
+      violations.append(
+        Violation(
+          "soup_index_map",
+          "the indexes of a soup are not those of the step at which its change was interrupted"))
+    }
   }
 
   private static func soupNumbers(

@@ -37,16 +37,8 @@ extension Store {
   func resumeLongOperations() throws {
     let table: SQL = "SELECT count(*) FROM sqlite_schema WHERE name = 'long_operations_status'"
     guard try connection.integer(table) != 0 else { return }
-    let rows = try connection.all(
-      "SELECT id, type, details, status FROM long_operations_status ORDER BY id")
-    for row in rows {
-      guard let id = row[0].integer, let type = row[1].text, let details = row[2].text,
-        let status = row[3].text,
-        let name = (try? JSONValue(parsing: details))?["soupName"]?.string,
-        let number = try connection.integer("SELECT id FROM soup_attrs WHERE soupName = \(name)"),
-        var alteration = SoupAlteration(
-          platform: platform, type: type, details: details, status: status, number: number)
-      else {
+    for row in try SoupAlteration.rows(of: connection, platform: platform) {
+      guard let id = row.id, var alteration = row.alteration else {
         throw StoreError.damaged(
           path: path, reason: "long_operations_status holds a change that no SDK makes")
       }
@@ -155,7 +147,7 @@ extension Store {
   private static let reIndexBatch = 500
 
   /// Projects the elements of a soup anew into the columns of some paths.
-  private func reIndex(_ soup: Soup, paths: [String]) throws {
+  func reIndex(_ soup: Soup, paths: [String]) throws {
     let wanted = Set(paths)
     let columns = soup.columns.filter {
       wanted.contains($0.spec.path)

@@ -66,21 +66,18 @@ public final class Store {
 
   /// Opens a file that came from outside, for reading only, with every defence on.
   ///
-  /// Throws when the file is damaged or its schema holds anything that SmartStore does not make. A
-  /// `-wal` beside it is not read.
+  /// Throws when the file is damaged or its schema holds anything that SmartStore does not make; one
+  /// whose device was interrupted in altering a soup is first finished by
+  /// `finishAlterations(untrusted:to:)`. A `-wal` beside it is not read.
   public convenience init(
     untrusted path: String, heapLimitMiB: Int = 256, deadlineSeconds: Int = 60
   ) throws(StoreError) {
     let (connection, platform) = try StoreError.mapping {
       let connection = try Connection.hostile(
         path, heapLimitMiB: heapLimitMiB, deadlineSeconds: deadlineSeconds)
-      // The grammar first: reading rows may run what the schema says.
-      let platform = try Store.platform(of: connection)
-      if let violation = try SchemaGrammar.violations(of: connection, platform: platform).first {
-        throw StoreError.notAStore(path: path, reason: violation.description)
-      }
-      if let fault = try connection.quickCheck(limit: 1).first {
-        throw StoreError.damaged(path: path, reason: fault)
+      let (platform, interrupted) = try Store.examined(connection)
+      if let alteration = interrupted.first {
+        throw StoreError.interrupted(path: path, soup: alteration.old.name)
       }
       return (connection, platform)
     }

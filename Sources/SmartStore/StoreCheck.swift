@@ -65,19 +65,26 @@ public struct StoreCheck: Sendable {
     }
     let platform = platform ?? found
     var violations = try header(connection, platform, found)
-    let schema = try SchemaGrammar.violations(of: connection, platform: platform)
-    violations += schema
+    let schema = try SchemaGrammar.findings(of: connection, platform: platform)
+    violations += schema.violations
     // Reading on through a schema that is not SmartStore's proves nothing.
-    guard schema.isEmpty else { return violations }
+    guard schema.violations.isEmpty else { return violations }
     let faults = try connection.quickCheck()
     guard faults.isEmpty else { return violations + faults.map { Violation("file", $0) } }
-    if try connection.integer("SELECT count(*) FROM long_operations_status") != 0 {
+    let interrupted = Set(schema.interrupted.map(\.old.name))
+    for alteration in schema.interrupted {
+      let step = alteration.lastStep.status(on: platform)
       violations.append(
-        Violation("long_operations_status", "a change of a soup was interrupted"))
+        Violation(
+          "long_operations_status",
+          "a change of the indexes of soup \"\(alteration.old.name)\" was interrupted after step "
+            + "\(step); open the store in its app once, or let attache ingest it"))
     }
     let store = Store(connection, platform: platform)
-    violations += try differences(store)
-    for name in try store.soupNames() where violations.count < limit {
+    violations += try differences(store, beside: interrupted)
+    // Of a soup between two steps only the schema can be checked.
+    for name in try store.soupNames()
+    where violations.count < limit && !interrupted.contains(name) {
       let soup = try store.soup(name)
       var check = SoupCheck(
         connection: connection, soup: soup, platform: platform, origin: origin, idPath: idPath,
@@ -89,9 +96,11 @@ public struct StoreCheck: Sendable {
   }
 
   /// What the configuration says and the store does not have.
-  private func differences(_ store: Store) throws -> [Violation] {
+  private func differences(
+    _ store: Store, beside interrupted: Set<String>
+  ) throws -> [Violation] {
     var violations: [Violation] = []
-    for wanted in config?.soups ?? [] {
+    for wanted in config?.soups ?? [] where !interrupted.contains(wanted.soupName) {
       guard let soup = try store.find(wanted.soupName) else {
         violations.append(
           Violation("soup_attrs", "the soup \"\(wanted.soupName)\" of the configuration is missing")

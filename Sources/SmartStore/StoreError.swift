@@ -11,6 +11,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   case notAStore(path: String, reason: String)
   /// The store's own tables contradict each other.
   case damaged(path: String, reason: String)
+  /// A device was interrupted while it altered a soup.
+  case interrupted(path: String, soup: String)
   /// A soup needs a name.
   case emptySoupName
   /// A soup needs at least one index.
@@ -47,7 +49,7 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong, where, and what to do.
   public var description: String {
     switch self {
-    case .database, .notAStore, .damaged: fileDescription
+    case .database, .notAStore, .damaged, .interrupted: fileDescription
     case .emptySoupName: "a soup needs a name; give it one"
     case .noIndexSpecs(let soup):
       "soup \"\(soup)\" has no index; a soup needs at least one index spec"
@@ -74,6 +76,9 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case .database(let path, _, let message): "\(path): \(message)"
     case .notAStore(let path, let reason): "\(path) is no SmartStore: \(reason)"
     case .damaged(let path, let reason): "\(path) is damaged: \(reason)"
+    case .interrupted(let path, let soup):
+      "\(path): a change of the indexes of soup \"\(soup)\" was interrupted; open the store in its "
+        + "app once, or let attache ingest it, which finishes the change in a copy"
     default: ""
     }
   }

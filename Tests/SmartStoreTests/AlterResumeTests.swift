@@ -163,14 +163,10 @@ import Testing
     }
   }
 
-  @Test func `an interrupted store is refused as one from outside, and read as one of ours`() throws
-  {
+  @Test func `an interrupted store is read as one of ours`() throws {
     let test = try Altering.make(.android, Altering.old)
     try Altering.interrupt(test.store, Altering.new, after: .starting)
     test.store.connection.close()
-    #expect(
-      try StoreCheck().violations(at: test.store.path).map(\.description)
-        == ["long_operations_status: a change of a soup was interrupted"])
     let reader = try Store(opening: test.store.path, readOnly: true)
     #expect(try reader.count(of: "s") == 3)
   }

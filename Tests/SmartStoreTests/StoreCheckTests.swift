@@ -159,7 +159,7 @@ enum IndependentReader {
     ("DROP TABLE soup_index_map", "file: it has no table soup_index_map"),
     (
       "INSERT INTO long_operations_status (type) VALUES ('alterSoup')",
-      "long_operations_status: a change of a soup"
+      "long_operations_status row 1: it holds a change that no SDK makes"
     ),
     ("INSERT INTO soup_attrs (soupName) VALUES ('s')", "soup_attrs row 7: the soup is registered"),
     ("INSERT INTO soup_attrs (soupName) VALUES ('t')", "soup_attrs row 7: the soup has no index"),

@@ -1,0 +1,134 @@
+import SQLite
+import System
+
+/// A file from outside whose device was interrupted in altering soups, and the copy in which the
+/// alterations are finished.
+///
+/// The file is only read, by a connection with every defence on. The copy is made from nothing: its
+/// schema is ours, and of the file it gets values alone. So no table, index or full-text module of the
+/// file's ever runs with a right to write.
+struct InterruptedStore {
+  private let source: Store
+  private let platform: Platform
+  private let alterations: [String: SoupAlteration]
+
+  /// Takes a file whose schema was found to be SmartStore's, between two steps of `alterations`.
+  init(_ source: Store, _ alterations: [SoupAlteration]) {
+    self.source = source
+    platform = source.platform
+    self.alterations = Dictionary(alterations.map { ($0.old.name, $0) }) { first, _ in first }
+  }
+
+  /// Writes the copy.
+  func finish(to path: String) throws {
+    let copy = try Store(creating: path, platform: platform)
+    // A file of nobody's until it is whole.
+    try copy.connection.execute("PRAGMA synchronous = OFF")
+    try copy.transaction {
+      for row in try source.connection.all("SELECT id, soupName FROM soup_attrs ORDER BY id") {
+        guard let number = row[0].integer, let name = row[1].text else { continue }
+        try copy.connection.run(
+          "INSERT INTO soup_attrs (id, soupName) VALUES (\(number), \(name))")
+        if let alteration = alterations[name] {
+          try write(alteration, to: copy)
+        } else {
+          let soup = try source.soup(name)
+          try copy.createTables(of: soup)
+          let kept = soup.columns.map { (old: $0.name, new: $0.name) }
+          try write(soup, from: soup.table, kept, to: copy)
+        }
+      }
+      try copySequence(of: "soup_attrs", as: "soup_attrs", to: copy)
+      try copySequence(of: "long_operations_status", as: "long_operations_status", to: copy)
+    }
+    try copy.close()
+  }
+
+  private func write(_ alteration: SoupAlteration, to copy: Store) throws {
+    let new = alteration.new
+    try copy.createTables(of: new)
+    let kept =
+      alteration.isCopied
+      ? new.columns.map { (old: $0.name, new: $0.name) }
+      : alteration.keptColumns.map { (old: $0.old, new: $0.new.name) }
+    try write(new, from: alteration.elementTable, kept, to: copy)
+    if alteration.reIndexData, alteration.lastStep < .reIndexSoup {
+      try copy.reIndex(new, paths: alteration.changedPaths)
+    }
+  }
+
+  /// Copies rows with the columns that are kept, and makes the words of what was copied.
+  private func write(
+    _ soup: Soup, from table: String, _ kept: [(old: String, new: String)], to copy: Store
+  ) throws {
+    let core = ["id", "soup", "created", "lastModified"]
+    let from = (core + kept.map(\.old)).joined(separator: ", ")
+    let into = (core + kept.map(\.new)).joined(separator: ", ")
+    let places = Array(repeating: "?", count: core.count + kept.count).joined(separator: ", ")
+    let insert = try copy.connection.prepare(
+      "INSERT INTO \(soup.table) (\(into)) VALUES (\(places))")
+    try source.connection.rows("SELECT \(raw: from) FROM \(raw: table) ORDER BY id") { row in
+      try insert.bind(row.values)
+      try insert.execute()
+    }
+    try copySequence(of: table, as: soup.table, to: copy)
+    guard soup.hasFullText else { return }
+    let words = soup.fullTextColumns.map(\.name).joined(separator: ", ")
+    try copy.connection.execute(
+      """
+      INSERT INTO \(soup.fullTextTable) (rowid, \(words)) SELECT id, \(words) FROM \(soup.table)
+      """)
+  }
+
+  private func copySequence(of table: String, as name: String, to copy: Store) throws {
+    let sequence: SQL = "SELECT seq FROM sqlite_sequence WHERE name = \(table)"
+    guard let last = try source.connection.integer(sequence) else { return }
+    try copy.connection.run("DELETE FROM sqlite_sequence WHERE name = \(name)")
+    try copy.connection.run("INSERT INTO sqlite_sequence (name, seq) VALUES (\(name), \(last))")
+  }
+}
+
+extension Store {
+  /// Finishes, in a copy, the alterations of soups that a device was interrupted in; answers the
+  /// soups' names.
+  ///
+  /// Where nothing was interrupted it answers none and makes no copy. The file is only read, with
+  /// every defence on; what `init(untrusted:)` would refuse in it is refused. The copy is then opened
+  /// like any other file from outside.
+  public static func finishAlterations(
+    untrusted path: String, to copy: String, heapLimitMiB: Int = 256, deadlineSeconds: Int = 60
+  ) throws(StoreError) -> [String] {
+    try StoreError.mapping {
+      let connection = try Connection.hostile(
+        path, heapLimitMiB: heapLimitMiB, deadlineSeconds: deadlineSeconds)
+      defer { connection.close() }
+      let (platform, interrupted) = try examined(connection)
+      guard !interrupted.isEmpty else { return [] }
+      let source = Store(connection, platform: platform)
+      do {
+        try InterruptedStore(source, interrupted).finish(to: copy)
+      } catch {
+        for suffix in ["", "-journal"] { try Files.remove(copy + suffix) }
+        throw error
+      }
+      return interrupted.map(\.old.name)
+    }
+  }
+
+  /// Proves that a file from outside is a sound database with SmartStore's schema; the alterations
+  /// that were interrupted in it.
+  static func examined(
+    _ connection: Connection
+  ) throws -> (platform: Platform, interrupted: [SoupAlteration]) {
+    // The grammar first: reading rows may run what the schema says.
+    let platform = try platform(of: connection)
+    let findings = try SchemaGrammar.findings(of: connection, platform: platform)
+    if let violation = findings.violations.first {
+      throw StoreError.notAStore(path: connection.path, reason: violation.description)
+    }
+    if let fault = try connection.quickCheck(limit: 1).first {
+      throw StoreError.damaged(path: connection.path, reason: fault)
+    }
+    return (platform, findings.interrupted)
+  }
+}

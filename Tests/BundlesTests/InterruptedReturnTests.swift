@@ -1,0 +1,91 @@
+import Bundles
+import SQLite
+import System
+import TestSupport
+import Testing
+
+@testable import SmartStore
+
+/// Returns whose device was interrupted while its app altered a soup.
+@Suite struct InterruptedReturnTests {
+  static let steps: [(Platform, SoupAlteration.Step)] = Platform.allCases.flatMap { platform in
+    SoupAlteration.Step.allCases.filter { $0 < .last(on: platform) }.map { (platform, $0) }
+  }
+  static let specs = [
+    IndexSpec(path: "Id", type: .string), IndexSpec(path: "Amount", type: .floating),
+    IndexSpec(path: "__local__", type: .string), IndexSpec(path: "Name", type: .string),
+  ]
+
+  let directory = TemporaryDirectory()
+
+  /// Edits an account on the device, and stops the app after a step of its update.
+  private func interrupt(_ path: String, after step: SoupAlteration.Step) throws {
+    let device = try Store(opening: path)
+    let text = """
+      {"_soupEntryId":7,"Id":"00100000000000006AA","Name":"from the device","Amount":2.5,\
+      "__local__":true,"__locally_updated__":true}
+      """
+    try device.upsert([text], into: "accounts")
+    var alteration = SoupAlteration(
+      platform: device.platform, old: try device.soup("accounts"), specs: Self.specs,
+      reIndexData: true)
+    let row = try device.begin(alteration)
+    try device.run(&alteration, row: row, through: step)
+    // A killed app closes nothing.
+    device.connection.close()
+  }
+
+  @Test(arguments: InterruptedReturnTests.steps)
+  func `the edits in a store that was interrupted in an alteration are read`(
+    _ platform: Platform, _ step: SoupAlteration.Step
+  ) throws {
+    let issued = try Issued(platform)
+    try interrupt(issued.storePath, after: step)
+    let returned = directory.file("returned.db")
+    try Files.copy(issued.storePath, to: returned)
+    let before = try Files.read(returned)
+    let proved = try Issued.prove(returned, in: directory)
+    #expect(try Files.read(returned) == before, "what came in is kept as it was")
+    #expect(
+      proved.notes == [
+        "returned.db: the device was interrupted in changing the indexes of soup \"accounts\"; "
+          + "the change was finished in the copy that is read"
+      ])
+    #expect(proved.stores[0].reindexedSoups == ["accounts"])
+    let store = try Store(untrusted: proved.stores[0].path)
+    #expect(try store.indexSpecs(of: "accounts") == Self.specs)
+    var dirty: [Int64] = []
+    var rows = 0
+    try store.forEachStoredRow(in: "accounts") { row in
+      rows += 1
+      if row.isIndexedDirty { dirty.append(row.soupEntryID) }
+    }
+    #expect(rows == 20 && dirty == [7])
+    #expect(
+      try store.values(of: "Name", in: "accounts", .dirty) == ["from the device"])
+    try store.close()
+    #expect(try StoreCheck().violations(at: proved.stores[0].path).isEmpty)
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `a change that no SDK makes goes to quarantine with its reason`(
+    _ platform: Platform
+  ) throws {
+    for change in [
+      "UPDATE long_operations_status SET status = 'x'", "DROP TABLE TABLE_1_old",
+      "CREATE TRIGGER t AFTER INSERT ON TABLE_1 BEGIN SELECT 1; END",
+    ] {
+      let issued = try Issued(platform)
+      try interrupt(issued.storePath, after: .copyTable)
+      let device = try Connection(issued.storePath)
+      try device.execute(change)
+      device.close()
+      let refusal = #expect(throws: Refusal.self) {
+        _ = try Issued.prove(issued.storePath, in: directory)
+      }
+      #expect(refusal?.code == .notAStore, "\(change)")
+      // What was begun of a copy is gone with the private directory's other files.
+      #expect(refusal?.sentence.contains("is no SmartStore") == true)
+    }
+  }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import JSON
+import SQLite
+import TestSupport
+import Testing
+
+@testable import SmartStore
+
+/// Files from outside whose device was interrupted in altering a soup: understood at every step, and
+/// never written.
+@Suite struct InterruptedStoreTests {
+  static let olds: [[IndexSpec]] = [
+    Altering.old,
+    [
+      IndexSpec(path: "lastName", type: .fullText), IndexSpec(path: "address.city", type: .json1),
+      IndexSpec(path: "gone", type: .integer),
+    ],
+  ]
+
+  /// A closed file of which `s` was being altered, beside a soup with an edit.
+  func interrupted(
+    _ platform: Platform, _ step: SoupAlteration.Step, from old: [IndexSpec] = Altering.old,
+    reIndexData: Bool = true
+  ) throws -> TestStore {
+    let test = try Altering.make(platform, old)
+    try test.store.remove([3], from: "s")
+    try test.store.registerSoup(
+      "beside",
+      indexSpecs: [
+        IndexSpec(path: "__local__", type: .string), IndexSpec(path: "t", type: .fullText),
+      ])
+    try test.store.upsert(
+      [#"{"t":"kept","__local__":false}"#, #"{"t":"edited","__local__":true}"#], into: "beside")
+    try Altering.interrupt(test.store, Altering.new, after: step, reIndexData: reIndexData)
+    // A killed app closes nothing.
+    test.store.connection.close()
+    return test
+  }
+
+  func contents(_ path: String) throws -> [[SQLiteValue]] {
+    let connection = try Connection(path, mode: .readOnly)
+    defer { connection.close() }
+    return try [
+      "TABLE_1", "TABLE_1_fts", "TABLE_2", "TABLE_2_fts", "soup_index_map", "soup_attrs",
+      "long_operations_status",
+    ].flatMap { table -> [[SQLiteValue]] in
+      let sql = "SELECT '\(table)', * FROM \(table) ORDER BY 1, 2"
+      return try connection.all(SQL(sql))
+    } + connection.all("SELECT * FROM sqlite_sequence WHERE name LIKE 'TABLE%' ORDER BY name")
+  }
+
+  @Test(arguments: AlterResumeTests.steps)
+  func `the copy is what the app itself would have made of it`(
+    _ platform: Platform, _ step: SoupAlteration.Step
+  ) throws {
+    for (old, reIndexData) in Self.olds.flatMap({ [($0, true), ($0, false)] }) {
+      let test = try interrupted(platform, step, from: old, reIndexData: reIndexData)
+      let before = try read(test.store.path)
+      #expect(throws: StoreError.interrupted(path: test.store.path, soup: "s")) {
+        try Store(untrusted: test.store.path)
+      }
+      let copy = test.directory.file("copy.sqlite")
+      #expect(try Store.finishAlterations(untrusted: test.store.path, to: copy) == ["s"])
+      #expect(try read(test.store.path) == before)
+      let store = try Store(untrusted: copy)
+      #expect(try store.indexSpecs(of: "s") == Altering.new)
+      #expect(try store.retrieve([1, 2, 3], from: "s").count == 2)
+      #expect(try store.count(of: "beside", .dirty) == 1)
+      try store.close()
+      // The app resumes in place, by the full-text module and ALTER TABLE.
+      try Store(opening: test.store.path).close()
+      #expect(try contents(copy) == contents(test.store.path), "\(step) \(reIndexData)")
+      let found = try StoreCheck(origin: .server).violations(at: copy)
+      let device = try StoreCheck(origin: .server).violations(at: test.store.path)
+      #expect(found == device)
+      #expect(!reIndexData || found.isEmpty, "\(found)")
+    }
+  }
+
+  @Test(arguments: AlterResumeTests.steps)
+  func `a check names the soup and the step, and what to do`(
+    _ platform: Platform, _ step: SoupAlteration.Step
+  ) throws {
+    for old in Self.olds {
+      let test = try interrupted(platform, step, from: old)
+      let name = step.status(on: platform)
+      #expect(
+        try StoreCheck().violations(at: test.store.path).map(\.description) == [
+          "long_operations_status: a change of the indexes of soup \"s\" was interrupted after step "
+            + "\(name); open the store in its app once, or let attache ingest it"
+        ])
+      // The other soups are checked as ever.
+      let connection = try Connection(test.store.path)
+      try connection.execute("UPDATE TABLE_2 SET created = 'x' WHERE id = 1")
+      connection.close()
+      #expect(try StoreCheck().violations(at: test.store.path).count == 2)
+    }
+  }
+
+  @Test func `a file in which nothing was interrupted needs no copy`() throws {
+    let test = try Altering.make(.ios, Altering.old)
+    try test.store.close()
+    let copy = test.directory.file("copy.sqlite")
+    #expect(try Store.finishAlterations(untrusted: test.store.path, to: copy) == [])
+    #expect(!FileManager.default.fileExists(atPath: copy))
+  }
+
+  /// Nothing is left of a copy, and nothing is written into the file.
+  private func expectRefusal(_ test: TestStore, _ change: String) throws {
+    let connection = try Connection(test.store.path)
+    try connection.execute(change)
+    connection.close()
+    let before = try read(test.store.path)
+    let copy = test.directory.file("copy.sqlite")
+    let error = #expect(throws: StoreError.self, "\(change)") {
+      try Store.finishAlterations(untrusted: test.store.path, to: copy)
+    }
+    #expect(error?.description.isEmpty == false)
+    #expect(throws: StoreError.self, "\(change)") { try Store(untrusted: test.store.path) }
+    #expect(try !StoreCheck().violations(at: test.store.path).isEmpty)
+    #expect(try read(test.store.path) == before)
+    let names = try FileManager.default.contentsOfDirectory(atPath: test.directory.path)
+    #expect(names == ["store.sqlite"])
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `a row that no SDK writes is refused`(_ platform: Platform) throws {
+    for change in AlterResumeTests.strange {
+      try expectRefusal(
+        interrupted(platform, .dropOldIndexes), "UPDATE long_operations_status SET \(change)")
+    }
+    try expectRefusal(
+      interrupted(platform, .dropOldIndexes),
+      """
+      INSERT INTO long_operations_status (type, details, status)
+      SELECT type, details, status FROM long_operations_status
+      """)
+  }
+
+  /// What does not belong into a file at the step `registerSoupUsingTableName`.
+  static let foreign = [
+    "CREATE TRIGGER t AFTER INSERT ON TABLE_1 BEGIN SELECT 1; END",
+    "CREATE TRIGGER t AFTER DELETE ON TABLE_1_old BEGIN SELECT 1; END",
+    "CREATE VIEW v AS SELECT 1", "CREATE TABLE other (a)", "DROP TABLE TABLE_1_old",
+    "DROP TABLE TABLE_1", "ALTER TABLE TABLE_1_old ADD COLUMN extra TEXT",
+    "ALTER TABLE TABLE_1_old RENAME TO TABLE_9_old", "DROP INDEX TABLE_1_0_idx",
+    "CREATE INDEX more ON TABLE_1_old ( soup )",
+    "CREATE VIRTUAL TABLE TABLE_3_fts USING fts5(a)",
+    "CREATE VIRTUAL TABLE TABLE_1_old_fts USING fts5(TABLE_1_0)",
+    "DELETE FROM soup_index_map WHERE soupName = 's'",
+    "UPDATE soup_index_map SET columnName = 'TABLE_1_9' WHERE columnName = 'TABLE_1_0'",
+    // The step before and the step after leave another schema.
+    "UPDATE long_operations_status SET status = CASE status WHEN '3' THEN '2' "
+      + "ELSE 'DROP_OLD_INDEXES' END",
+    "UPDATE long_operations_status SET status = CASE status WHEN '3' THEN '1' "
+      + "ELSE 'RENAME_OLD_SOUP_TABLE' END",
+    "UPDATE long_operations_status SET status = CASE status WHEN '3' THEN '6' "
+      + "ELSE 'DROP_OLD_TABLE' END",
+    "UPDATE long_operations_status SET status = CASE status WHEN '3' THEN '0' ELSE 'STARTING' END",
+    "UPDATE long_operations_status SET details = replace(details, 'address.city', 'address.town')",
+    "DELETE FROM long_operations_status",
+  ]
+
+  @Test(arguments: foreign)
+  func `a schema that the step did not leave is refused`(_ change: String) throws {
+    for platform in Platform.allCases {
+      try expectRefusal(interrupted(platform, .registerSoupUsingTableName), change)
+    }
+  }
+
+  @Test func `an element that cannot be indexed leaves no copy`() throws {
+    let specs = [IndexSpec(path: "lastName", type: .json1)]
+    let test = try Altering.make(.android, Altering.old)
+    try Altering.interrupt(test.store, specs, after: .renameOldSoupTable)
+    test.store.connection.close()
+    let connection = try Connection(test.store.path)
+    try connection.execute("UPDATE TABLE_1_old SET soup = '{' WHERE id = 2")
+    connection.close()
+    let copy = test.directory.file("copy.sqlite")
+    #expect(throws: StoreError.self) {
+      try Store.finishAlterations(untrusted: test.store.path, to: copy)
+    }
+    let names = try FileManager.default.contentsOfDirectory(atPath: test.directory.path)
+    #expect(names == ["store.sqlite"])
+  }
+}
