@@ -29,8 +29,9 @@ extension Store {
     try forEachRow(of: soup, telling: flag, body)
   }
 
-  /// Hands rows of a soup to `body`: the one walk over its table. `flag` is what the row says of its
-  /// index on `__local__`.
+  /// Hands rows of a soup to `body`: the one walk over its table.
+  ///
+  /// `flag` is what a row says of its index on `__local__`.
   func forEachRow(
     of soup: Soup, where condition: SQL = "1", orderedBy order: String = "id",
     telling flag: SQL = "0", _ body: (borrowing StoredRow) throws -> Void
