@@ -106,7 +106,9 @@ final class SyncDownLoad {
   /// Whether the overlap brings again the very record that was changed locally: without the
   /// overlap the org would not have sent it, so it overwrites nothing.
   private func isKnown(_ record: Record, _ place: SyncDestination) throws -> Bool {
-    guard !isFull, let date = record.date.flatMap({ Dates.milliseconds(iso8601: $0) }) else {
+    guard context.settings.deduplicates, !isFull,
+      let date = record.date.flatMap({ Dates.milliseconds(iso8601: $0) })
+    else {
       return false
     }
     return try context.store.elements(in: place.soupName, where: place.idPath, is: record.id)

@@ -7,11 +7,17 @@ package enum SyncDownTask {
   nonisolated(nonsending) package static func run(
     _ target: any SyncDownTarget, _ context: SyncContext
   ) async throws(SyncError) {
-    let since = try await cursor(context)
-    let pages = try await target.pages(since: since, context)
+    var since = try await cursor(context)
+    var pages = try await target.pages(since: since, context)
+    var page = try await pages.next()
+    // The answer told the org's clock anew: it may have been set back since the one before.
+    if since != nil, try await cursor(context) == nil {
+      since = nil
+      pages = try await target.pages(since: nil, context)
+      page = try await pages.next()
+    }
     let load = SyncDownLoad(context, isFull: since == nil)
     var arrived = 0
-    var page = try await pages.next()
     try context.update { $0.totalSize = max(0, pages.totalSize) }
     while let current = page {
       try context.checkStop()

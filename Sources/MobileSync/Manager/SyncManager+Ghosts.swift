@@ -104,8 +104,19 @@ extension SyncManager {
   private func clean(
     _ soup: String, _ idPath: String, _ state: SyncState, where holds: (String) -> Bool
   ) throws(SyncError) -> [SoupReader.Entry] {
-    try SoupReader(store: store, soup: soup)
-      .cleanEntries(idPath: idPath, syncID: state.id, where: holds)
+    let claimsOrphans = try isOnlyDown(state, into: soup)
+    return try SoupReader(store: store, soup: soup)
+      .cleanEntries(
+        idPath: idPath, syncID: state.id, claimsOrphans: claimsOrphans, where: holds)
+  }
+
+  /// Whether no other sync down of the store fills a soup; one that cannot be read might.
+  private func isOnlyDown(_ state: SyncState, into soup: String) throws(SyncError) -> Bool {
+    try SyncsSoup.states(in: store).allSatisfy { other in
+      if other.type != .syncDown || other.id == state.id { return true }
+      guard let target = try? down(other.syncTarget()) else { return false }
+      return !target.destinations(soupName: other.soupName).contains { $0.soupName == soup }
+    }
   }
 
   private func guardDeletes(

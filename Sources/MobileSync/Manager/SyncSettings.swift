@@ -18,6 +18,9 @@ public struct SyncSettings: Sendable, Hashable {
   /// Whether an incremental parent_children sync also asks for changed children of unchanged parents;
   /// the SDK does not see them.
   public var readsChangedChildren: Bool
+  /// Whether a record that the overlap brings again is told from one that changed; tests switch it
+  /// off to show what for.
+  package var deduplicates = true
 
   /// SOQL literals for `:name` in the queries of syncs that are made; a device knows nothing of them.
   public var variables: [String: String] = [:]

@@ -25,21 +25,18 @@ struct SoupReader {
   /// The clean elements that a sync brought.
   ///
   /// Elements without `__local__` are neither clean nor dirty. Where the sync's id is not indexed
-  /// it is read from the elements: the SDK would take those of other syncs for its own.
+  /// it is read from the elements: the SDK would take those of other syncs for its own. With
+  /// `claimsOrphans` the elements that no sync brought are the sync's too: a device made them, and
+  /// since they were sent no sync down has seen them.
   func cleanEntries(
-    idPath: String, syncID: Int64, where holds: (String) -> Bool
+    idPath: String, syncID: Int64, claimsOrphans: Bool = false, where holds: (String) -> Bool
   ) throws(SyncError) -> [Entry] {
-    let isIndexed = try SyncError.inStore { () throws(StoreError) in
-      try store.indexSpecs(of: soup).contains {
-        $0.path == LocalFields.syncID && $0.type != .json1
-      }
-    }
     var entries: [Entry] = []
     func add(_ entryID: Int64, _ id: String) {
       if holds(id) { entries.append(Entry(entryID: entryID, id: id)) }
     }
     do {
-      if isIndexed {
+      if try isTold(bySyncID: syncID, claimsOrphans) {
         try store.forEachValue(of: idPath, in: soup, .clean(syncID: syncID)) { entryID, value in
           add(entryID, String(decoding: value, as: UTF8.self))
         }
@@ -47,7 +44,10 @@ struct SoupReader {
         let paths = [idPath, LocalFields.syncID]
         let text = Array(String(syncID).utf8)
         try store.forEachElement(in: soup, paths: paths, .clean(syncID: nil)) { element in
-          guard element.raw(1).elementsEqual(text), let id = element.text(0) else { return }
+          let isOrphan = [.missing, .null].contains(element.fields[1].kind)
+          guard isOrphan ? claimsOrphans : element.raw(1).elementsEqual(text),
+            let id = element.text(0), !isOrphan || !LocalFields.isLocalID(id)
+          else { return }
           add(element.soupEntryID, id)
         }
       }
@@ -55,6 +55,16 @@ struct SoupReader {
       throw SyncError(.store, "\(error)")
     }
     return entries
+  }
+
+  /// Whether the index on the sync's id tells all elements that count.
+  private func isTold(bySyncID syncID: Int64, _ claimsOrphans: Bool) throws(StoreError) -> Bool {
+    let isIndexed = try store.indexSpecs(of: soup).contains {
+      $0.path == LocalFields.syncID && $0.type != .json1
+    }
+    guard isIndexed, claimsOrphans else { return isIndexed }
+    return try store.count(of: soup, .clean(syncID: nil))
+      == store.count(of: soup, .clean(syncID: syncID))
   }
 
   /// The number of elements.
