@@ -56,6 +56,17 @@ import Testing
     #expect(try deletedDates(["Account", "Contact", "Task"]).count == 1)
   }
 
+  @Test func `the children of a merged record go over to the one that stays`() throws {
+    let master = try sample.make("Account", ["Name": "Beta"])
+    try sample.org.merge(account, into: master)
+    for object in ["Contact", "Case"] {
+      #expect(
+        try sample.records("SELECT Account.Name FROM \(object)")[0]["Account"]?["Name"] == "Beta")
+    }
+    #expect(try sample.column("SELECT What.Name FROM Task", "What").count == 1)
+    #expect(throws: OrgError.self) { try sample.org.merge(contact, into: master) }
+  }
+
   @Test func `one request finds what lives and what is gone since a date`() throws {
     let before = try sample.records("SELECT LastModifiedDate FROM Account")[0]
     let since = try #require(before["LastModifiedDate"]?.string)

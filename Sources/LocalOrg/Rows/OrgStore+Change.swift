@@ -79,14 +79,34 @@ extension OrgStore {
 
   func merge(_ recordID: String, into masterID: String) throws {
     let (loser, master) = (try known(recordID), try known(masterID))
-    try change(loser, by: OrgStore.administratorID) { row, table in
-      guard let place = table.place("MasterRecordId"), let deleted = table.place("IsDeleted"),
-        OrgID.prefix(loser) == OrgID.prefix(master)
-      else {
-        throw OrgError(code: "INVALID_OPERATION", message: "these records cannot be merged")
+    guard let schema = catalog.object(ofID: loser), schema.field("MasterRecordId") != nil,
+      OrgID.prefix(loser) == OrgID.prefix(master)
+    else { throw OrgError(code: "INVALID_OPERATION", message: "these records cannot be merged") }
+    let moment = tick()
+    try handOver(from: loser, to: master, of: schema, at: moment)
+    try change(loser, by: OrgStore.administratorID, at: moment) { row, table in
+      if let place = table.place("MasterRecordId") { row[place] = .text(master) }
+      if let place = table.place("IsDeleted") { row[place] = 1 }
+    }
+  }
+
+  /// The children of a merged record become those of the one that stays.
+  private func handOver(
+    from loser: String, to master: String, of schema: ObjectSchema, at moment: Int64
+  ) throws {
+    for relationship in schema.childRelationships {
+      let child = try table(relationship.childObject)
+      guard child.schema.field(relationship.field)?.createable == true else { continue }
+      let ids = try connection.all(
+        """
+        SELECT "Id" FROM \(raw: child.table) WHERE \(name: relationship.field) = \(loser) \
+        AND "IsDeleted" = 0 AND "Id" <> \(master) ORDER BY "seq"
+        """)
+      for id in ids.compactMap({ $0[0].text }) {
+        try change(id, by: OrgStore.administratorID, at: moment) { row, table in
+          if let place = table.place(relationship.field) { row[place] = .text(master) }
+        }
       }
-      row[place] = .text(master)
-      row[deleted] = 1
     }
   }
 

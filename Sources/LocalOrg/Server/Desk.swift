@@ -52,7 +52,8 @@ final class Desk: Sendable {
     log.append { sequence in
       RequestLog.Entry(
         sequence: sequence, kind: visit.kind, method: target.method, path: request.path,
-        soql: visit.kind == .query ? target.query("q") : nil, user: session?.user.username,
+        soql: [.query, .search].contains(visit.kind) ? target.query("q") : nil,
+        user: session?.user.username,
         app: session?.clientID, status: response.status, isWrite: visit.isWrite,
         records: records, bytes: response.body.count, fault: plan.label,
         milliseconds: Double(Clock.monotonicNanoseconds() - start) / 1_000_000)

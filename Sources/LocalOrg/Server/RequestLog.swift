@@ -13,7 +13,7 @@ package final class RequestLog: Sendable {
     package let method: String
     /// The decoded path without its query.
     package let path: String
-    /// The SOQL of a query.
+    /// The SOQL of a query, or the SOSL of a search.
     package let soql: String?
     /// The user name of its token, when that was valid.
     package let user: String?
