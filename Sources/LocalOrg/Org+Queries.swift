@@ -17,13 +17,17 @@ extension Org {
   }
 
   /// Another page by its locator (`0r8…-2000`): any page, any number of times, until it expires.
+  ///
+  /// As in a real org the locators of children that earlier pages gave end with that, unless
+  /// `endsChildLocators` is false.
   package func queryMore(
     _ locator: String, as user: OrgUser, batchSize: Int = 2000, childPageSize: Int = 2000,
-    version: String = "66.0"
+    endsChildLocators: Bool = true, version: String = "66.0"
   ) throws(OrgError) -> QueryPage {
     try locked { store in
       try QueryRunner(
-        store: store, user: user, version: version, childPageSize: childPageSize
+        store: store, user: user, version: version, childPageSize: childPageSize,
+        endsChildLocators: endsChildLocators
       )
       .more(locator, batchSize: batchSize)
     }

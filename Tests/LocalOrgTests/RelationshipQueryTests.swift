@@ -103,6 +103,37 @@ import Testing
     #expect(names == (0..<4).flatMap { parent in (0..<3).map { "\(parent).\($0)" } })
   }
 
+  @Test func `the next page of parents ends the locators of children before it`() async throws {
+    _ = try await families([3, 3, 3])
+    for (isKept, outcome) in [(false, "400 INVALID_QUERY_LOCATOR"), (true, "200")] {
+      var options = OrgServer.Options()
+      options.childPageSize = 2
+      options.endsChildLocators = !isKept
+      let server = try OrgServer(org: served.org, options: options)
+      server.faults.add(.any, times: .max, .shortPage(records: 1))
+      let token = try server.token(for: "ada@example.com")
+      func get(_ path: String) async throws -> HTTPResponse {
+        var request = HTTPRequest("GET", server.url + path)
+        request.headers["Authorization"] = "Bearer " + token
+        return try await served.client.send(request)
+      }
+      let soql = HTTPQuery.encode("SELECT Id, (SELECT LastName FROM Contacts) FROM Account")
+      let first = try await get("/services/data/v66.0/query?q=" + soql)
+      let child = try #require(
+        first.json["records"]?[0]?["Contacts"]?["nextRecordsUrl"]?.string)
+      let next = try #require(first.json["nextRecordsUrl"]?.string)
+      #expect(try await get(child).status == 200)
+      let second = try await get(next)
+      #expect(try await get(child).outcome == outcome)
+      let other = try #require(
+        second.json["records"]?[0]?["Contacts"]?["nextRecordsUrl"]?.string)
+      #expect(try await get(other).status == 200)
+      let third = try await get(try #require(second.json["nextRecordsUrl"]?.string))
+      #expect(third.json["done"] == true)
+      #expect(try await get(other).outcome == outcome)
+    }
+  }
+
   @Test func `grandchildren have pages too`() async throws {
     let ids = try await families([1])
     let contact = try await served.query("SELECT Id FROM Contact")

@@ -9,6 +9,8 @@ struct Cursor {
   let total: Int
   /// Which of the statement's subqueries it stands for: places joined by dots, empty for none.
   var path = ""
+  /// The cursor whose pages it hangs on, empty for none.
+  var outer = ""
 }
 
 /// The lists of records behind locators: any page of a list can be had any number of times.
@@ -24,14 +26,15 @@ struct Cursors {
   static func makeTables(_ connection: Connection) throws {
     // Locators do not outlive a change of their form.
     let columns = try connection.all("SELECT name FROM pragma_table_info('cursor')")
-    if !columns.isEmpty, !columns.contains([.text("path")]) {
+    if !columns.isEmpty, !columns.contains([.text("outer")]) {
       try connection.execute("DROP TABLE cursor; DROP TABLE cursor_chunk;")
     }
     try connection.execute(
       """
       CREATE TABLE IF NOT EXISTS cursor (
         id TEXT PRIMARY KEY, user TEXT NOT NULL, soql TEXT NOT NULL, deleted INTEGER NOT NULL,
-        total INTEGER NOT NULL, finished INTEGER NOT NULL, path TEXT NOT NULL
+        total INTEGER NOT NULL, finished INTEGER NOT NULL, path TEXT NOT NULL,
+        outer TEXT NOT NULL
       ) WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS cursor_chunk (
         cursor TEXT NOT NULL, n INTEGER NOT NULL, sequences BLOB NOT NULL, PRIMARY KEY (cursor, n)
@@ -44,9 +47,9 @@ struct Cursors {
   func save(_ cursor: Cursor, _ sequences: [Int64]) throws {
     try store.connection.run(
       """
-      INSERT INTO cursor (id, user, soql, deleted, total, finished, path) VALUES (\(cursor.id), \
+      INSERT INTO cursor (id, user, soql, deleted, total, finished, path, outer) VALUES (\(cursor.id), \
       \(cursor.userID), \(cursor.soql), \(cursor.includeDeleted), \(cursor.total), 0, \
-      \(cursor.path))
+      \(cursor.path), \(cursor.outer))
       """)
     let statement = try store.prepared(
       "INSERT INTO cursor_chunk (cursor, n, sequences) VALUES (?, ?, ?)")
@@ -95,6 +98,16 @@ struct Cursors {
   /// Notes that the last page was read: it no longer counts among the open ones.
   func finish(_ cursor: Cursor) throws {
     try store.connection.run("UPDATE cursor SET finished = 1 WHERE id = \(cursor.id)")
+  }
+
+  /// Ends the locators of children that pages of this cursor gave, and of those below them.
+  func endNested(of cursor: Cursor) throws {
+    try store.connection.run(
+      """
+      WITH RECURSIVE nested (id) AS (SELECT id FROM cursor WHERE outer = \(cursor.id) \
+      UNION SELECT cursor.id FROM cursor JOIN nested ON cursor.outer = nested.id) \
+      DELETE FROM cursor WHERE id IN (SELECT id FROM nested)
+      """)
   }
 
   /// Makes every locator invalid.

@@ -7,6 +7,8 @@ struct QueryRunner {
   let version: String
   /// As many children of one record stand in a page; the rest has a locator of its own.
   var childPageSize = 2000
+  /// Whether the next page of parents ends the locators of the children in the pages before.
+  var endsChildLocators = true
 
   /// The first page of a statement.
   func run(_ soql: String, includeDeleted: Bool, batchSize: Int) throws -> QueryPage {
@@ -30,15 +32,19 @@ struct QueryRunner {
     }
     var cursor = Cursor(
       id: "", userID: user.id, soql: soql, includeDeleted: all, total: sequences.count)
-    try save(page.nested, under: cursor)
     var locator: String?
     if sequences.count > size {
       cursor.id = store.cursors.newID()
       locator = "\(cursor.id)-\(size)"
-      try store.transaction {
-        try store.cursors.save(cursor, sequences)
-        try store.cursors.prune(userID: user.id)
-      }
+    }
+    guard locator != nil || !page.nested.isEmpty else {
+      return QueryPage(
+        totalSize: sequences.count, locator: nil, records: page.bytes, count: page.count)
+    }
+    try store.transaction {
+      if locator != nil { try store.cursors.save(cursor, sequences) }
+      try save(page.nested, under: cursor)
+      try store.cursors.prune(userID: user.id)
     }
     return QueryPage(
       totalSize: sequences.count, locator: locator, records: page.bytes, count: page.count)
@@ -52,17 +58,13 @@ struct QueryRunner {
 
   /// Keeps what is left of subqueries for their locators.
   private func save(_ nested: [NestedPages.Rest], under outer: Cursor) throws {
-    guard !nested.isEmpty else { return }
-    try store.transaction {
-      for rest in nested {
-        try store.cursors.save(
-          Cursor(
-            id: rest.cursorID, userID: outer.userID, soql: outer.soql,
-            includeDeleted: outer.includeDeleted, total: rest.sequences.count,
-            path: outer.path.isEmpty ? rest.path : outer.path + "." + rest.path),
-          rest.sequences)
-      }
-      try store.cursors.prune(userID: outer.userID)
+    for rest in nested {
+      try store.cursors.save(
+        Cursor(
+          id: rest.cursorID, userID: outer.userID, soql: outer.soql,
+          includeDeleted: outer.includeDeleted, total: rest.sequences.count,
+          path: outer.path.isEmpty ? rest.path : outer.path + "." + rest.path, outer: outer.id),
+        rest.sequences)
     }
   }
 
@@ -81,7 +83,13 @@ struct QueryRunner {
     let end = min(cursor.total, offset + max(1, size))
     let sequences = try store.cursors.sequences(cursor, offset..<end)
     let page = try encode(sequences[...], plan, nesting(batchSize))
-    try save(page.nested, under: cursor)
+    if query.hasChildren {
+      try store.transaction {
+        if endsChildLocators { try store.cursors.endNested(of: cursor) }
+        try save(page.nested, under: cursor)
+        try store.cursors.prune(userID: user.id)
+      }
+    }
     if end == cursor.total { try store.cursors.finish(cursor) }
     return QueryPage(
       totalSize: cursor.total, locator: end < cursor.total ? "\(cursor.id)-\(end)" : nil,

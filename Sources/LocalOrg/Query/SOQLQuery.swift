@@ -81,6 +81,11 @@ struct SOQLQuery {
       }
   }
 
+  /// Whether it selects children of its records.
+  var hasChildren: Bool {
+    selections.contains { if case .children = $0 { true } else { false } }
+  }
+
   /// Whether it is `SELECT COUNT()`.
   var countsRows: Bool {
     guard selections.count == 1, case .countRows = selections[0] else { return false }

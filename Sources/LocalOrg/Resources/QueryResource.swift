@@ -16,7 +16,8 @@ enum QueryResource {
   @Sendable static func more(_ call: Call) throws(OrgError) -> Answer {
     let page = try call.org.queryMore(
       call.path[1], as: call.user, batchSize: batchSize(call),
-      childPageSize: call.settings.childPageSize, version: call.version)
+      childPageSize: call.settings.childPageSize,
+      endsChildLocators: call.settings.endsChildLocators, version: call.version)
     return answer(page, call)
   }
 

@@ -41,6 +41,9 @@ package final class OrgServer: Sendable {
     /// The most children of one record in a page of a relationship query; the rest has a locator of
     /// its own.
     package var childPageSize = 2000
+    /// Whether reading the next page of parents ends the locators of the children in the pages
+    /// before, as in a real org.
+    package var endsChildLocators = true
     /// Whether priming refuses a request with both of its parameters, as the documentation has it.
     package var isStrict = false
     /// After how many seconds a token ends; nil: when it is revoked.

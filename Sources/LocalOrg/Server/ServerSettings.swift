@@ -5,6 +5,7 @@ final class ServerSettings: Sendable {
   let dailyLimit: Int
   let primingPageSize: Int
   let childPageSize: Int
+  let endsChildLocators: Bool
   let isStrict: Bool
   /// The org's time at the start, in milliseconds; the schema is as old.
   let startedAt: Int64
@@ -14,6 +15,7 @@ final class ServerSettings: Sendable {
     dailyLimit = options.dailyLimit
     primingPageSize = options.primingPageSize
     childPageSize = options.childPageSize
+    endsChildLocators = options.endsChildLocators
     isStrict = options.isStrict
     self.startedAt = startedAt
   }

@@ -26,7 +26,7 @@ struct FamilyListing {
 
   /// Reads all pages, and all further pages of children.
   nonisolated(nonsending) mutating func read() async throws(SyncError) {
-    let chain = session.query(query.childrenIDs)
+    let chain = session.query(query.childrenIDs, ahead: false)
     var received = 0
     while true {
       try context.checkStop()

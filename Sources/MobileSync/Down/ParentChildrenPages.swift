@@ -32,7 +32,7 @@ final class ParentChildrenPages: SyncDownPages {
     self.context = context
     query = try ParentChildrenQuery(target, variables: context.variables)
     splitter = FamilySplitter(target.family)
-    chain = session.query(query.records(since: since))
+    chain = session.query(query.records(since: since), ahead: false)
   }
 
   /// Never, though parents come in the order of their dates.
@@ -51,7 +51,7 @@ final class ParentChildrenPages: SyncDownPages {
         if parentsAreRead { continue }
         received = 0
         onward = lastParent.isEmpty ? onward : String(decoding: lastParent, as: UTF8.self)
-        chain = session.query(query.records(since: since, from: onward))
+        chain = session.query(query.records(since: since, from: onward), ahead: false)
       }
     }
   }

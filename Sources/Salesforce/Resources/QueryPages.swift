@@ -4,7 +4,7 @@ import System
 
 /// The pages of one query, as the org's bytes, in order.
 ///
-/// Pages are asked for ahead while the one before arrives. A page that broke off, or whose session
+/// Pages are asked for ahead while the one before arrives, unless that is forbidden. A page that broke off, or whose session
 /// expired, is asked for again by its own locator. A cursor that the org dropped is the error
 /// `locatorExpired`: the caller knows the last key, and starts again from there. One task reads.
 package final class QueryPages: Sendable {
@@ -21,15 +21,17 @@ package final class QueryPages: Sendable {
 
   private let session: Session
   private let first: OrgCall
+  private let isAhead: Bool
   private let state: Locked<State>
   private let issued = IssuedTokens()
 
   /// An org refuses a request line and header of 16,384 bytes; this leaves room for the header.
   private static let longestPath = 12_000
 
-  init(_ session: Session, _ first: OrgCall) {
+  init(_ session: Session, _ first: OrgCall, ahead: Bool = true) {
     self.session = session
     self.first = first
+    isAhead = ahead
     state = Locked(State(address: first.path))
   }
 
@@ -178,7 +180,9 @@ package final class QueryPages: Sendable {
     if let chain = state.withLock({ $0.chain }) { return chain }
     try admit(address)
     let headers = first.headers
-    let chain = session.connection.client.pages(first: request(address)) { [session, issued] head in
+    let chain = session.connection.client.pages(first: request(address)) {
+      [session, issued, isAhead] head in
+      guard isAhead else { return .unknown }
       if JSONHead.stringMember("done", in: head) == .found("true") { return .end }
       guard case .found(let next) = JSONHead.stringMember("nextRecordsUrl", in: head),
         QueryPageHead.isLocator(next)

@@ -4,14 +4,18 @@ import JSON
 extension Session {
   /// The records that a statement selects, page by page; nothing is sent before the first is read.
   ///
-  /// `all` also finds deleted and archived records. `batchSize` is a wish, from 200 to 2,000.
-  package func query(_ soql: String, all: Bool = false, batchSize: Int? = nil) -> QueryPages {
+  /// `all` also finds deleted and archived records. `batchSize` is a wish, from 200 to 2,000. With
+  /// `ahead` the next page is asked for while one arrives; not so where a page may hold locators of
+  /// children, because the org ends those when the next page is read.
+  package func query(
+    _ soql: String, all: Bool = false, batchSize: Int? = nil, ahead: Bool = true
+  ) -> QueryPages {
     let resource = all ? "queryAll" : "query"
     var call = OrgCall(.query, "GET", path(resource) + "?" + HTTPQuery.string([("q", soql)]))
     if let batchSize, batchSize < 2000 {
       call.headers["Sforce-Query-Options"] = "batchSize=\(max(200, batchSize))"
     }
-    return QueryPages(self, call)
+    return QueryPages(self, call, ahead: ahead)
   }
 
   /// The pages from the address on that a page gave for the next one, such as that of a parent's
