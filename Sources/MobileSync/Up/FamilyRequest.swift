@@ -7,6 +7,7 @@ struct FamilyRequest {
   /// A record in it.
   struct Part {
     let item: FamilyPlan.Item
+    /// What is sent; a child names its parent in it, unless the parent is made in this request.
     let send: UpSend
     /// The name that its result bears.
     var reference: String {
@@ -71,14 +72,8 @@ struct FamilyRequest {
   }
 
   private func body(_ part: Part) -> [UInt8] {
-    guard part.item.namesParent else { return part.send.body }
-    var writer = JSONWriter(reserving: part.send.fields.count + 64)
-    writer.beginObject()
-    if !part.send.fields.isEmpty { writer.raw(part.send.fields) }
-    writer.name(targets.key)
-    writer.string(parentID ?? "@{\(Self.parentReference).id}")
-    writer.endObject()
-    return writer.bytes
+    guard part.item.namesParent, parentID == nil else { return part.send.body }
+    return part.send.naming(targets.key, "@{\(Self.parentReference).id}").body
   }
 
   // MARK: dates
@@ -119,5 +114,19 @@ struct FamilyRequest {
       }
     }
     return dates
+  }
+}
+
+extension UpSend {
+  /// The same with a field more.
+  func naming(_ field: String, _ value: String) -> UpSend {
+    var writer = JSONWriter(reserving: fields.count + 64)
+    if !fields.isEmpty { writer.raw(fields) }
+    writer.name(field)
+    writer.string(value)
+    var send = UpSend(
+      record: record, action: action, fields: writer.bytes, isRecreated: isRecreated)
+    send.unmodifiedSince = unmodifiedSince
+    return send
   }
 }

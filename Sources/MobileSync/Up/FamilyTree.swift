@@ -74,10 +74,34 @@ struct FamilyElements {
     }
   }
 
-  /// Enters what became of records of one tree, all of them or none.
-  func commit(_ settled: [(place: FamilyPlace, settled: UpSettled)]) throws(SyncError) {
+  /// Enters what became of records of one tree, and whatever belongs to it, in one transaction.
+  ///
+  /// Where the parent has got another id, all of its children learn it there and then, those too
+  /// that were refused or are still to be sent.
+  func commit(
+    _ settled: [(place: FamilyPlace, settled: UpSettled)], also body: () throws -> Void
+  ) throws(SyncError) {
     let ofParent = settled.filter { $0.place == .parent }.map(\.settled)
     let ofChildren = settled.filter { $0.place != .parent }.map(\.settled)
-    try parents.commit(ofParent) { try children.commit(ofChildren) }
+    try parents.commit(ofParent) {
+      try children.commit(ofChildren)
+      try rekey(ofParent)
+      try body()
+    }
+  }
+
+  /// Gives the children of parents that have got another id that id.
+  func rekey(_ parents: [UpSettled]) throws(SyncError) {
+    for one in parents {
+      guard case .sent(let id?) = one.end, let old = one.record.id, old != id else { continue }
+      let soup = targets.family.children.soupName
+      try UpElements.mapping {
+        for element in try store.elements(in: soup, where: targets.key, is: old) {
+          guard var object = element.object else { continue }
+          object[targets.key] = .string(id)
+          try store.upsert([.object(object)], into: soup)
+        }
+      }
+    }
   }
 }

@@ -21,9 +21,9 @@ extension SyncUpRun {
   ///
   /// New records could be made twice. An update is the same a second time, but under LEAVE_IF_CHANGED
   /// our own write would look like somebody else's. An upsert finds its record, a delete finds none.
-  func mark(_ request: UpRequest, _ session: Session) throws(SyncError) -> SentMark? {
+  func mark(_ sends: [UpSend], _ session: Session) throws(SyncError) -> SentMark? {
     let isCareful = context.options.mergeMode == .leaveIfChanged
-    let sends = request.sends.filter {
+    let sends = sends.filter {
       $0.action == .create || ($0.action == .update && isCareful)
     }
     guard !sends.isEmpty else { return nil }
@@ -37,11 +37,11 @@ extension SyncUpRun {
       mark.changes.append(
         SentMark.Change(
           soupEntryID: record.soupEntryID, created: record.created,
-          isCreate: send.action == .create, objectType: record.objectType, id: record.id,
-          fields: fields))
+          isCreate: send.action == .create, objectType: objectType ?? record.objectType,
+          id: record.id, fields: fields))
     }
     let store = elements.store
-    let soup = context.soupName
+    let soup = soupName
     mark.markID = try SyncError.inStore { () throws(StoreError) in
       try SentMark.put(mark, of: soup, in: store)
     }
@@ -52,7 +52,7 @@ extension SyncUpRun {
   func unmark(_ mark: SentMark?, but rows: Set<Int64> = []) throws(SyncError) {
     guard let mark else { return }
     let store = elements.store
-    let soup = context.soupName
+    let soup = soupName
     try SyncError.inStore { () throws(StoreError) in
       try SentMark.keep(rows, of: mark, soup, in: store)
     }
@@ -60,9 +60,13 @@ extension SyncUpRun {
 
   /// Finds out what earlier requests without an answer did, and answers the rows that must not be
   /// sent before that is known.
-  nonisolated(nonsending) func settleDoubts() async throws(SyncError) -> [Int64: String] {
+  ///
+  /// `body` runs in the transaction in which what was found is entered.
+  nonisolated(nonsending) func settleDoubts(
+    also body: ([UpSettled]) throws -> Void = { _ in }
+  ) async throws(SyncError) -> [Int64: String] {
     let store = elements.store
-    let soup = context.soupName
+    let soup = soupName
     let marks = try SyncError.inStore { () throws(StoreError) in
       try SentMark.all(of: soup, in: store)
     }
@@ -96,6 +100,7 @@ extension SyncUpRun {
     }
     try commit(settled) {
       for mark in marks { try self.unmark(mark, but: Set(held.keys)) }
+      try body(settled)
     }
     return held
   }
@@ -165,7 +170,7 @@ extension SyncUpRun {
     guard let id else { return true }
     do {
       return try elements.store.elementBytes(
-        in: context.soupName, where: target.idFieldName, is: id) != nil
+        in: soupName, where: target.idFieldName, is: id) != nil
     } catch {
       // Not to be taken for another's.
       return true

@@ -20,6 +20,10 @@ final class SyncUpRun {
   let target: SyncUpTarget
   let custom: (any CustomSyncUpTarget)?
   let context: SyncContext
+  /// The soup of the records.
+  let soupName: String
+  /// The sObject type where it is the same for all, whatever the elements say.
+  let objectType: String?
   let elements: UpElements
   var bodies: UpBodies
   /// What is to go with the next request.
@@ -47,13 +51,17 @@ final class SyncUpRun {
     var answered: Int64?
   }
 
+  /// A run over the soup of the sync's definition, or over another one.
   init(
-    _ target: SyncUpTarget, custom: (any CustomSyncUpTarget)?, _ context: SyncContext
+    _ target: SyncUpTarget, custom: (any CustomSyncUpTarget)?, _ context: SyncContext,
+    soupName: String? = nil, objectType: String? = nil
   ) {
     self.target = target
     self.custom = custom
     self.context = context
-    elements = UpElements(store: context.store, soupName: context.soupName, target: target)
+    self.soupName = soupName ?? context.soupName
+    self.objectType = objectType
+    elements = UpElements(store: context.store, soupName: self.soupName, target: target)
     bodies = UpBodies(target, context.options)
   }
 
@@ -201,7 +209,7 @@ final class SyncUpRun {
   ) async throws(SyncError) -> ([RowAnswer], SentMark?) {
     if let custom { return ([try await carry(request.sends[0], custom)], nil) }
     let session = try await context.session()
-    let mark = try mark(request, session)
+    let mark = try mark(request.sends, session)
     do throws(OrgError) {
       let answers = try await request.send(session)
       answered = session.serverDate
@@ -258,12 +266,13 @@ final class SyncUpRun {
 
   /// Puts a change into the report, and a sent one among those whose dates are to be read.
   private func note(_ one: UpSettled) {
-    let row = one.reportRow(soupName: context.soupName)
+    let row = one.reportRow(soupName: soupName)
     context.report.records.append(row)
     guard case .sent = one.end, custom == nil, let id = row.id else { return }
     unread.append(
       SentRecord(
-        soupEntryID: one.record.soupEntryID, objectType: one.record.objectType, id: id,
+        soupEntryID: one.record.soupEntryID, objectType: objectType ?? one.record.objectType,
+        id: id,
         answered: answered))
   }
 }

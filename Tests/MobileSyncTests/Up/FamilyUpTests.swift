@@ -157,6 +157,82 @@ import Testing
 
   // MARK: relationships
 
+  /// Accounts with the accounts below them: deleting one does not delete the others.
+  private var subsidiaries: (down: ParentChildrenTarget, up: SyncUpTarget) {
+    let parent = FamilyMember(sobjectType: "Account", soupName: "accounts")
+    var child = FamilyMember(sobjectType: "Account", soupName: "subsidiaries")
+    child.sobjectTypePlural = "ChildAccounts"
+    child.parentIdFieldName = "ParentId"
+    let family = ParentChildrenFamily(parent: parent, children: child, relationshipType: .lookup)
+    var up = SyncUpTarget(
+      kind: .parentChildren, createFieldlist: ["Name"], updateFieldlist: ["Name"])
+    up.family = family
+    up.childrenCreateFieldlist = ["Name"]
+    up.childrenUpdateFieldlist = ["Name"]
+    let down = ParentChildrenTarget(
+      family: family, parentFieldlist: ["Name"], childrenFieldlist: ["Name"],
+      parentSoqlFilter: "ParentId = null")
+    return (down, up)
+  }
+
+  private func withSubsidiaries(_ platform: Platform) async throws -> (
+    ManagedStore, parent: String, children: [String]
+  ) {
+    let store = try await ManagedStore(platform) { store in
+      try store.registerSoup(
+        "subsidiaries",
+        indexSpecs: ["Id", "ParentId", "__local__"].map { IndexSpec(path: $0, type: .string) })
+    }
+    let parent = try store.org.make("Account", ["Name": "parent"])
+    let children = try (0..<2).map {
+      try store.org.make("Account", ["Name": .string("child \($0)"), "ParentId": .string(parent)])
+    }
+    try await store.syncFamilies(subsidiaries.down)
+    #expect(try await store.column("Id", of: "subsidiaries") == children.sorted())
+    return (store, parent, children)
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `children of a lookup outlive their parent on both sides`(_ platform: Platform) async throws
+  {
+    let (store, parent, children) = try await withSubsidiaries(platform)
+    try await store.delete([parent])
+    try await store.edit([children[0]], of: "subsidiaries") { $0["Name"] = "local" }
+    let (_, report, _) = try await store.up(subsidiaries.up, fields: nil)
+    #expect(try await store.elements().isEmpty)
+    #expect(try store.serverName(parent) == nil)
+    #expect(try store.serverName(children[0]) == "local")
+    #expect(try store.serverName(children[1]) == "child 1")
+    #expect(try await store.dirty("subsidiaries").isEmpty)
+    #expect(try await store.elements("subsidiaries").count == 2)
+    #expect(report.records.map(\.outcome) == [.sent, .sent])
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `living children of a lookup learn the id of a parent that was made anew`(
+    _ platform: Platform
+  ) async throws {
+    let (store, parent, children) = try await withSubsidiaries(platform)
+    try store.org.delete(parent)
+    try store.org.delete(children[1])
+    try await store.rename([parent])
+    #expect(
+      try await store.up(subsidiaries.up, .leaveIfChanged, fields: nil).report.outcomes[parent]
+        == .left(.deletedOnServer))
+    try await store.up(subsidiaries.up, fields: nil)
+    let new = try #require(try await store.column("Id").first)
+    #expect(new != parent)
+    let names = try await store.values("Name", of: "subsidiaries")
+    #expect(names[children[0]] == "child 0")
+    #expect(names[children[1]] == nil)
+    #expect(names.count == 2)
+    for id in names.keys {
+      #expect(try store.server("Account", "ParentId", of: id)?.string == new)
+    }
+    #expect(Set(try await store.values("ParentId", of: "subsidiaries").values) == [new])
+    #expect(try await store.dirty("subsidiaries").isEmpty)
+  }
+
   @Test func `without the parent's field in the list a master's details are not moved`()
     async throws
   {
@@ -212,6 +288,21 @@ import Testing
     #expect(try await store.dirty() == [families[0].id])
     #expect(report.outcomes[families[0].id] == .left(.changedOnServer))
     #expect(composites(store) == 4)
+  }
+
+  @Test func `the org's child that moves to a new parent is looked at too`() async throws {
+    let store = try await ManagedStore()
+    let families = try await syncedFamilies(store, 1, children: 1)
+    let child = families[0].children[0]
+    let local = try await store.createAccounts(["A"])
+    try await store.edit([child], of: "contacts") { $0["AccountId"] = .string(local[0]) }
+    try store.org.update("Contact", child, ["LastName": "remote"])
+    let (_, report, _) = try await store.up(.accounts(), .leaveIfChanged, fields: nil)
+    #expect(report.outcomes[child] == .left(.changedOnServer))
+    #expect(try await store.dirty() == local)
+    #expect(try store.server("Contact", "LastName", of: child) == "remote")
+    try await store.up(.accounts(), fields: nil)
+    #expect(try await store.dirty("contacts").isEmpty)
   }
 
   @Test func `after a sync up an edit is not a conflict with itself`() async throws {

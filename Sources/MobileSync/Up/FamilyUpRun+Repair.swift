@@ -1,0 +1,52 @@
+import JSON
+import Salesforce
+
+// The second round, where the org had deleted something.
+extension FamilyUpRun {
+  /// Finds out what is deleted, and makes it anew.
+  nonisolated(nonsending) func repair(
+    _ row: Int64, _ first: Round
+  ) async throws(SyncError) {
+    guard let tree = try elements.tree(row) else { return }
+    var facts = FamilyPlan.Facts()
+    facts.refused = Set(first.missing.map(\.item.place))
+    var merged: [FamilyPlace: String] = [:]
+    if !first.parentIsAlive, let id = tree.parent.serverID {
+      let fate = try await fates(of: [id], targets.family.parent)[id]
+      facts.parentIsDeleted = fate == .deleted
+      if case .merged(let master)? = fate { merged[.parent] = master }
+    }
+    let suspects = tree.children.filter { child in
+      child.serverID != nil
+        && (facts.parentIsDeleted || facts.refused.contains(.child(child.soupEntryID)))
+    }
+    let fates = try await fates(of: suspects.compactMap(\.serverID), targets.family.children)
+    for child in suspects {
+      switch child.serverID.flatMap({ fates[$0] }) {
+      case .deleted: facts.deletedChildren.insert(child.soupEntryID)
+      case .merged(let master): merged[.child(child.soupEntryID)] = master
+      default: break
+      }
+    }
+    let plan = FamilyPlan(tree, targets, after: facts)
+    let again = Set(plan.items.map(\.place))
+    try commit(
+      first.missing.filter { !again.contains($0.item.place) }.map { missing in
+        var message = missing.refusal.message
+        if let master = merged[missing.item.place] {
+          message += "; the record was merged into \(master)"
+        }
+        let record = missing.item.record
+        return (
+          missing.item.place,
+          UpSettled(
+            record: record, operation: record.operation,
+            end: .failed(
+              code: missing.refusal.code ?? "", message: message, error: missing.refusal.raw))
+        )
+      }, tree)
+    var round = Round(
+      parentID: facts.parentIsDeleted ? nil : first.parentID, isLast: true)
+    try await send(plan.items, tree, &round)
+  }
+}
