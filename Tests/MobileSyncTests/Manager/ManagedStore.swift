@@ -56,7 +56,8 @@ final class ManagedStore {
     }
   }
 
-  private static func makeStore(_ path: String, _ platform: Platform) throws -> Store {
+  /// A store with the soups of the SDK's tests.
+  static func makeStore(_ path: String, _ platform: Platform) throws -> Store {
     let store = try Store(creating: path, platform: platform)
     try store.registerSoup(
       accounts,

@@ -1,7 +1,9 @@
 import JSON
 import LocalOrg
+import Salesforce
 import SmartStore
 import System
+import TestSupport
 import Testing
 
 @testable import MobileSync
@@ -16,7 +18,7 @@ import Testing
     return (store, ids, SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200))
   }
 
-  @Test func `a session that expires in the middle is renewed or ends the run with its reason`()
+  @Test func `a session that cannot be renewed in the middle ends the run with its reason`()
     async throws
   {
     let (store, ids, target) = try await paged()
@@ -38,6 +40,29 @@ import Testing
     try await store.manager.close()
     let manager = try await store.restarted()
     try await manager.reSync(named: "down").finish()
+    let all = try await manager.withStore { try $0.values(of: "Id", in: ManagedStore.accounts) }
+    #expect(all == ids.sorted())
+  }
+
+  @Test func `a session that expires in the middle is renewed and the run goes on`() async throws {
+    let org = try SyncedOrg {
+      $0.clients["app"] = .init(secret: "s3cret", username: "admin@example.com")
+    }
+    let ids = try org.makeAccounts(450)
+    let directory = TemporaryDirectory("renewed")
+    let client = try Salesforce.Org(
+      url: org.server.url,
+      credentials: Credentials(.clientCredentials(clientID: "app", secret: Secret("s3cret"))),
+      apiVersion: "66.0", concurrency: 4, pause: .none)
+    let manager = try await SyncManager(
+      store: ManagedStore.makeStore(directory.file("store.db"), .android), org: client)
+    org.server.faults.add(.kind(.queryMore), nth: 1, .expireSession)
+    let run = try await manager.syncDown(
+      target: .soql(SoqlTarget(query: "SELECT Id FROM Account", maxBatchSize: 200)),
+      soupName: ManagedStore.accounts)
+    try await run.finish()
+    #expect(org.server.faults.fired == 1)
+    #expect(org.requests(.token) == 2)
     let all = try await manager.withStore { try $0.values(of: "Id", in: ManagedStore.accounts) }
     #expect(all == ids.sorted())
   }
