@@ -50,7 +50,7 @@ public enum ForeignSQLCipher {
   }()
 
   /// The directory that the tests were built in.
-  private static var scratch: String {
+  static var scratch: String {
     var url = URL(fileURLWithPath: CommandLine.arguments.first ?? "").resolvingSymlinksInPath()
     while url.pathComponents.count > 2 {
       if ["debug", "release"].contains(url.lastPathComponent) {
