@@ -1,0 +1,136 @@
+import JSON
+import LocalOrg
+import Pipelines
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// A pipeline whose syncs down are of the kinds beside soql and briefcase.
+@Suite struct EveryKindTests {
+  let world: World
+
+  init() throws {
+    world = try World(file: Self.pipeline.get().file("kinds.json"))
+  }
+
+  static let pipeline = Result {
+    let directory = TemporaryDirectory.untilExit("kinds")
+    let soups = ["found", "recent", "parents", "children", "layouts", "metadata"]
+    let paths = ["Id", "AccountId", "__local__"]
+    let indexes =
+      paths.map { #"{"path":"\#($0)","type":"string"}"# }
+      + [#"{"path":"__sync_id__","type":"integer"}"#]
+    func down(_ name: String, _ soup: String, _ target: String) -> String {
+      """
+      {"syncName":"\(name)","syncType":"syncDown","soupName":"\(soup)","target":\(target),
+       "options":{"mergeMode":"OVERWRITE"}}
+      """
+    }
+    let syncs = [
+      down(
+        "search", "found",
+        #"""
+        {"type":"sosl",
+         "query":"FIND {Zebra} IN NAME FIELDS RETURNING Account(Id, Name WHERE OwnerId = :userId)"}
+        """#),
+      down(
+        "recent", "recent", #"{"type":"mru","sobjectType":"Account","fieldlist":["Name"]}"#),
+      down(
+        "refresh", "found",
+        """
+        {"type":"refresh","sobjectType":"Account","fieldlist":["Name","Phone"],"soupName":"found"}
+        """),
+      down(
+        "families", "parents",
+        """
+        {"type":"parent_children","parent":{"sobjectType":"Account","soupName":"parents"},
+         "parentFieldlist":["Name"],"parentSoqlFilter":"Name LIKE 'Zebra%'",
+         "children":{"sobjectType":"Contact","sobjectTypePlural":"Contacts",
+           "soupName":"children","parentIdFieldName":"AccountId"},
+         "childrenFieldlist":["LastName"],"relationshipType":"MASTER_DETAIL"}
+        """),
+      down(
+        "layout", "layouts",
+        #"{"type":"layout","sobjectType":"Account","layoutType":"Compact"}"#),
+      down("metadata", "metadata", #"{"type":"metadata","sobjectType":"Account"}"#),
+    ]
+    let list = indexes.joined(separator: ",")
+    let files = [
+      "kinds.json": """
+      {"format":1,"name":"kinds",
+       "org":{"url":{"env":"ATTACHE_ORG_URL"},"login":{"method":"jwt",
+         "clientId":{"env":"ATTACHE_CLIENT_ID"},"key":{"env":"ATTACHE_JWT_KEY"}}},
+       "users":{"list":["ada@example.com"]},
+       "stores":[{"schema":"userstore.json","syncs":"usersyncs.json"}],
+       "platforms":["ios","android"],"inbox":{"settleSeconds":0}}
+      """,
+      "userstore.json": """
+      {"soups":[\(soups.map { #"{"soupName":"\#($0)","indexes":[\#(list)]}"# }
+        .joined(separator: ","))]}
+      """,
+      "usersyncs.json": #"{"syncs":[\#(syncs.joined(separator: ","))]}"#,
+    ]
+    for (name, text) in files {
+      try DurableFile.write(Array(text.utf8), to: directory.file(name))
+    }
+    return directory
+  }
+
+  /// Accounts that Ada made, with a contact each.
+  func makeZebras() throws -> (accounts: [String], contacts: [String]) {
+    let ada = try world.user("ada")
+    var accounts: [String] = []
+    var contacts: [String] = []
+    for number in 0..<3 {
+      let fields: JSONObject = ["Name": .string("Zebra \(number)"), "Phone": "1"]
+      let account = try #require(world.org.create("Account", fields, as: ada).id)
+      accounts.append(account)
+      let child: JSONObject = ["LastName": "Foal", "AccountId": .string(account)]
+      contacts.append(try #require(world.org.create("Contact", child, as: ada).id))
+    }
+    return (accounts, contacts)
+  }
+
+  @Test func `every kind of sync down is primed, bundled, and left alone while nothing moves`()
+    async throws
+  {
+    let (accounts, contacts) = try makeZebras()
+    let first = try await world.run()
+    #expect(first.findings == [])
+    for platform in Platform.allCases {
+      let device = try world.device("ada", platform, as: "first-\(platform)")
+      #expect(try world.ids("found", on: device) == accounts.sorted())
+      #expect(try device.elements("found").allSatisfy { $0["Phone"] == "1" })
+      #expect(try world.ids("recent", on: device).starts(with: accounts.sorted().prefix(1)))
+      #expect(try world.ids("parents", on: device) == accounts.sorted())
+      #expect(try world.ids("children", on: device) == contacts.sorted())
+      let nothing = platform == .ios ? "(null)" : "null"
+      #expect(
+        try world.ids("layouts", on: device)
+          == ["Account-\(nothing)-Compact-\(nothing)-\(nothing)"])
+      #expect(try device.elements("metadata").first?["keyPrefix"] == "001")
+    }
+    let before = try Tree.entries(world.data.path + "/users")
+    let second = try await world.run()
+    #expect(second.snapshots.map(\.changed) == [false])
+    #expect(try Tree.entries(world.data.path + "/users") == before)
+  }
+
+  @Test func `what moved and what was deleted arrives with the next run`() async throws {
+    let (accounts, contacts) = try makeZebras()
+    try await world.run()
+    let admin = try world.user("admin")
+    #expect(world.org.delete(nil, id: contacts[0], as: admin).errors == [])
+    #expect(world.org.update("Account", id: accounts[1], ["Phone": "2"], as: admin).errors == [])
+    #expect(world.org.delete(nil, id: accounts[2], as: admin).errors == [])
+    let summary = try await world.run()
+    #expect(summary.findings == [])
+    let device = try world.device("ada", as: "second")
+    #expect(try world.ids("found", on: device) == accounts[0..<2].sorted())
+    #expect(try device.elements("found").compactMap { $0["Phone"]?.string }.sorted() == ["1", "2"])
+    #expect(try world.ids("parents", on: device) == accounts[0..<2].sorted())
+    #expect(try world.ids("children", on: device) == [contacts[1]])
+    #expect(try !world.ids("recent", on: device).contains(accounts[2]))
+  }
+}
