@@ -4,12 +4,12 @@ import SmartStore
 extension RefreshTarget: SyncDownTarget {
   /// The records of the soup as the org has them now; later only those that were modified.
   ///
-  /// Records that an app only knows the id of have no modification date, and are fetched whenever
-  /// they were modified.
+  /// Records that an app only knows the id of have no modification date, and those that another sync
+  /// brought since lack what this one fetches: both are fetched whenever they were modified.
   nonisolated(nonsending) package func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
-    let (undated, dated) = try ids(in: context.store, separating: since != nil)
+    let (undated, dated) = try ids(context, separating: since != nil)
     return RecordsByIDPages(
       IDQuery(sobjectType, idField: idFieldName, slice: countIdsPerSoql), fieldlist,
       [.init(values: undated), .init(values: dated, since: since)], total: .values,
@@ -40,28 +40,29 @@ extension RefreshTarget: SyncDownTarget {
   }
 
   /// The ids in the soup that the org can know, in their order; where it matters, those of elements
-  /// without a modification date apart.
+  /// that this sync did not bring, or that have no modification date, apart.
   private func ids(
-    in store: Store, separating: Bool
+    _ context: SyncContext, separating: Bool
   ) throws(SyncError) -> (undated: IDList, dated: IDList) {
     var undated = IDList()
     var dated = IDList()
     let local = Array(LocalFields.localIDPrefix.utf8)
     do {
       if separating {
-        let paths = [idFieldName, modificationDateFieldName]
-        try store.forEachElement(in: soupName, paths: paths) { element in
+        let paths = [idFieldName, modificationDateFieldName, LocalFields.syncID]
+        let own = Array(String(context.syncID).utf8)
+        try context.store.forEachElement(in: soupName, paths: paths) { element in
           guard element.fields[0].kind == .string, !element.raw(0).starts(with: local) else {
             return
           }
-          if element.fields[1].kind == .string {
+          if element.fields[1].kind == .string, element.raw(2).elementsEqual(own) {
             dated.append(element.raw(0))
           } else {
             undated.append(element.raw(0))
           }
         }
       } else {
-        try store.forEachValue(of: idFieldName, in: soupName) { _, id in
+        try context.store.forEachValue(of: idFieldName, in: soupName) { _, id in
           if !id.starts(with: local) { dated.append(id) }
         }
       }

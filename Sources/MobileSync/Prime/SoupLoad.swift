@@ -82,13 +82,43 @@ final class SoupLoad {
       }
     }
     var result = try changes()
+    let places = Dictionary(uniqueKeysWithValues: zip(result.changed, result.ranges))
     // What a later sync brought, and will bring again, is no change of this one.
     for later in laterSyncIDs where !result.isEmpty {
       options.syncID = later
       let others = Set(try changes().changed)
       result.changed = result.changed.filter(others.contains)
     }
+    guard !laterSyncIDs.isEmpty else { return result }
+    var changed: [Int] = []
+    for position in result.changed {
+      guard let place = places[position] else { continue }
+      let record = UnsafeRawBufferPointer(rebasing: page[place])
+      if try !isCompleted(record, in: store) { changed.append(position) }
+    }
+    result.changed = changed
     return result
+  }
+
+  /// Whether a later sync completed a record with fields of its own: as long as it did not move that
+  /// sync will not bring it again, and what stands in the store is what a new prime would write.
+  private func isCompleted(
+    _ record: UnsafeRawBufferPointer, in store: Store
+  ) throws(SyncError) -> Bool {
+    do {
+      let record = try JSONValue(parsing: record)
+      guard let id = JSONProjection.project(options.idPath, from: record)?.string,
+        let date = JSONProjection.project(options.modificationPath, from: record)?.string
+      else { return false }
+      let stored = try store.elements(in: options.soup, where: options.idPath, is: id)
+      guard stored.count == 1, let element = stored.first,
+        element[LocalFields.local]?.bool != true,
+        let syncID = element[LocalFields.syncID]?.int, laterSyncIDs.contains(syncID)
+      else { return false }
+      return JSONProjection.project(options.modificationPath, from: element)?.string == date
+    } catch {
+      throw SyncError(.store, "\(error)")
+    }
   }
 
   private func makeLoader() throws(SyncError) -> BulkLoader {

@@ -163,6 +163,28 @@ import Testing
     #expect(try await store.column("Name").contains("old 0"))
   }
 
+  @Test(arguments: Platform.allCases)
+  func `what another sync brought since is fetched again, however old it is`(
+    _ platform: Platform
+  ) async throws {
+    let store = try await ManagedStore(platform)
+    let ids = try store.org.makeAccounts(3)
+    for id in ids { try store.org.update("Account", id, ["Site": "here"]) }
+    let recent = try await store.manager.syncDown(
+      target: .mru(MruTarget(sobjectType: "Account", fieldlist: ["Name"])),
+      soupName: ManagedStore.accounts)
+    try await recent.finish()
+    let run = try await store.manager.syncDown(
+      target: Self.target(fields: ["Name", "Site"]), soupName: ManagedStore.accounts)
+    try await run.finish()
+    // The whole list comes again, with its few fields.
+    try await store.manager.reSync(id: recent.syncID).finish()
+    #expect(try await store.column("Site").isEmpty)
+    #expect(try await store.manager.reSync(id: run.syncID).finish().fetched == 3)
+    #expect(try await store.column("Site") == ["here", "here", "here"])
+    #expect(try await store.manager.reSync(id: run.syncID).finish().fetched == 0)
+  }
+
   @Test func `the fields that a sync lives by are fetched without being named`() async throws {
     let (store, ids) = try await Self.store(count: 2)
     let run = try await store.manager.syncDown(

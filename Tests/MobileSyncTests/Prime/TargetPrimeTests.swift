@@ -153,6 +153,34 @@ import Testing
     #expect(listed.listed == snapshot.ghosts.listIDs)
   }
 
+  @Test(arguments: [
+    SyncTarget.soql(SoqlTarget(query: "SELECT Id FROM Account")),
+    .mru(MruTarget(sobjectType: "Account", fieldlist: ["Name"])),
+  ])
+  func `what a refresh completed stays complete, and an unmoved org writes nothing`(
+    _ source: SyncTarget
+  ) async throws {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(4)
+    for id in ids { try org.update("Account", id, ["Site": "here"]) }
+    let target = SyncTarget.refresh(
+      RefreshTarget(sobjectType: "Account", fieldlist: ["Name", "Site"], soupName: "accounts"))
+    let snapshot = Self.snapshot(
+      org, Self.down("source", source, into: "accounts"),
+      Self.down("fields", target, into: "accounts"))
+    // The overlap brings all of them again at each run.
+    snapshot.overlapSeconds = 3600
+    try await snapshot.prime()
+    #expect(try await !snapshot.prime().changed)
+    try org.update("Account", ids[2], ["Site": "there"])
+    #expect(try await snapshot.prime().changed)
+    for platform in Platform.allCases {
+      #expect(
+        try snapshot.column("Site", of: "accounts", platform) == ["here", "here", "here", "there"])
+    }
+    #expect(try await !snapshot.prime().changed)
+  }
+
   @Test func `a refresh that breaks off leaves no file`() async throws {
     let org = try SyncedOrg()
     try org.makeAccounts(4)
