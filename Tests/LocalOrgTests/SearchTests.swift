@@ -32,6 +32,7 @@ import Testing
     (#""valves acme""#, []),
     (#""pumps valves""#, ["Acme Werke"]),
     ("wer*", ["Acme Werke"]), ("wer", []), ("w?r*e", ["Acme Werke"]), ("SÜ?", ["Acme-Süd 12"]),
+    ("w*r*k*", ["Acme Werke"]), ("w*r*x", []), ("werke*", ["Acme Werke"]), ("werke?", []),
     ("*lobex", []), ("*globex*", ["Globex"]),
     (#"acme\-süd"#, ["Acme-Süd 12"]), (#"\"acme\""#, ["Acme Werke", "Acme-Süd 12", "Globex"]),
     ("555", ["Acme-Süd 12"]),
@@ -93,6 +94,14 @@ import Testing
     ("FIND {Acme} RETURNING Account(Id", "MALFORMED_SEARCH"),
     ("FIND {Acme} RETURNING Account LIMIT 2001", "MALFORMED_SEARCH"),
     ("FIND {Acme} RETURNING Account(Id) nonsense", "MALFORMED_SEARCH"),
+    (
+      "FIND {\(String(repeating: "(", count: 5000))Acme} RETURNING Account", "MALFORMED_SEARCH"
+    ),
+    ("FIND {\(String(repeating: "ab ", count: 4000))} RETURNING Account", "MALFORMED_SEARCH"),
+    (
+      "FIND {Acme} RETURNING Account(Id OFFSET 9223372036854775807)",
+      "NUMBER_OUTSIDE_VALID_RANGE"
+    ),
     ("FIND {Acme} RETURNING Account(Nope)", "INVALID_FIELD"),
     ("FIND {Acme} RETURNING Account(Id WHERE Nope = 1)", "INVALID_FIELD"),
     ("FIND {Acme} RETURNING Nope", "INVALID_TYPE"),
@@ -101,6 +110,18 @@ import Testing
   func `what is no search is refused`(_ sosl: String, _ code: String) throws {
     #expect { try sample.org.search(sosl, as: sample.admin) } throws: {
       ($0 as? OrgError)?.code == code
+    }
+  }
+
+  @Test func `a long search and one of many stars end soon`() throws {
+    let stars = "ab" + String(repeating: "*a", count: 200) + "*c"
+    try sample.make("Account", ["Name": .string("ab" + String(repeating: "a", count: 250))])
+    #expect(try names("FIND {\(stars)} RETURNING Account(Name)") == [])
+    let words = Array(repeating: "acme", count: 1500)
+    for separator in [" ", " OR ", " AND "] {
+      let found = try names(
+        "FIND {\(words.prefix(1100).joined(separator: separator))} RETURNING Account(Name)")
+      #expect(found.count == 3)
     }
   }
 

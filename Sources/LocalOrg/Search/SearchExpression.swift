@@ -26,7 +26,7 @@ indirect enum SearchExpression: Equatable {
   private static func contains(_ words: [[Character]], _ patterns: [WordPattern]) -> Bool {
     guard words.count >= patterns.count else { return false }
     return (0...(words.count - patterns.count)).contains { start in
-      patterns.indices.allSatisfy { patterns[$0].matches(words[start + $0][...]) }
+      patterns.indices.allSatisfy { patterns[$0].matches(words[start + $0]) }
     }
   }
 }
@@ -63,17 +63,32 @@ struct WordPattern: Equatable {
     return best.isEmpty ? nil : best
   }
 
-  func matches(_ word: ArraySlice<Character>) -> Bool { Self.matches(parts[...], word) }
+  /// Compares from left to right; after a star that took too little, it takes one more.
+  func matches(_ word: [Character]) -> Bool {
+    var (place, index) = (0, 0)
+    var star: (place: Int, index: Int)?
+    while index < word.count {
+      if place < parts.count, parts[place] == .many {
+        star = (place, index)
+        place += 1
+      } else if place < parts.count, accepts(place, word[index]) {
+        place += 1
+        index += 1
+      } else if let last = star {
+        star = (last.place, last.index + 1)
+        (place, index) = (last.place + 1, last.index + 1)
+      } else {
+        return false
+      }
+    }
+    return parts[place...].allSatisfy { $0 == .many }
+  }
 
-  private static func matches(_ parts: ArraySlice<Part>, _ word: ArraySlice<Character>) -> Bool {
-    guard let first = parts.first else { return word.isEmpty }
-    let rest = parts.dropFirst()
-    switch first {
-    case .character(let character):
-      return word.first == character && matches(rest, word.dropFirst())
-    case .one: return !word.isEmpty && matches(rest, word.dropFirst())
-    case .many:
-      return (word.startIndex...word.endIndex).contains { matches(rest, word[$0...]) }
+  private func accepts(_ place: Int, _ character: Character) -> Bool {
+    switch parts[place] {
+    case .character(let wanted): wanted == character
+    case .one: true
+    case .many: false
     }
   }
 }

@@ -99,6 +99,11 @@ struct SearchRunner {
       AND \(Self.sieve(search.expression, columns)) ORDER BY \(order)
       """
     let offset = query.offset ?? 0
+    guard offset <= Self.most else {
+      throw OrgError(
+        code: "NUMBER_OUTSIDE_VALID_RANGE",
+        message: "Maximum SOSL offset allowed is \(Self.most), but \(offset) was given")
+    }
     let wanted = min(query.limit ?? Self.most, Self.most) + offset
     let statement = try store.prepared(sql.text)
     try statement.bind(sql.bindings)
@@ -114,17 +119,20 @@ struct SearchRunner {
   }
 
   /// What the storage can rule out by itself: a condition that holds for every match.
+  ///
+  /// A part of a long search is enough for that, and the storage bounds how deep conditions go.
   private static func sieve(_ expression: SearchExpression, _ columns: [String]) -> SQL {
     switch expression {
     case .phrase(let patterns):
-      let tests = patterns.compactMap(\.literal).map { literal -> SQL in
+      let tests = patterns.compactMap(\.literal).prefix(8).map { literal -> SQL in
         "(" + columns.map { "\(raw: $0) LIKE \("%" + literal + "%")" }.joined(separator: " OR ")
           + ")"
       }
       return tests.isEmpty ? "1" : "(" + tests.joined(separator: " AND ") + ")"
     case .all(let parts):
-      return "(" + parts.map { sieve($0, columns) }.joined(separator: " AND ") + ")"
+      return "(" + parts.prefix(8).map { sieve($0, columns) }.joined(separator: " AND ") + ")"
     case .any(let parts):
+      guard parts.count <= 8 else { return "1" }
       return "(" + parts.map { sieve($0, columns) }.joined(separator: " OR ") + ")"
     case .except(let wanted, _): return sieve(wanted, columns)
     }

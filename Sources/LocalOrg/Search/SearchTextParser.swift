@@ -34,35 +34,38 @@ struct SearchTextParser {
 
   // MARK: Grammar
 
-  private mutating func any() throws(OrgError) -> SearchExpression {
-    var parts = [try all()]
-    while take(.or) { parts.append(try all()) }
+  private mutating func any(depth: Int = 0) throws(OrgError) -> SearchExpression {
+    guard depth < 32 else { throw Self.unexpected }
+    var parts = [try all(depth: depth)]
+    while take(.or) { parts.append(try all(depth: depth)) }
     return parts.count == 1 ? parts[0] : .any(parts)
   }
 
-  /// AND, AND NOT, and words side by side, from left to right.
-  private mutating func all() throws(OrgError) -> SearchExpression {
-    var result = try factor()
+  /// AND, AND NOT, and words side by side.
+  private mutating func all(depth: Int) throws(OrgError) -> SearchExpression {
+    var wanted = [try factor(depth: depth)]
+    var unwanted: [SearchExpression] = []
     while place < tokens.count, tokens[place] != .or, tokens[place] != .closing {
       let isJoined = take(.and)
       if take(.not) {
         guard isJoined else { throw Self.unexpected }
-        result = .except(result, [try factor()])
+        unwanted.append(try factor(depth: depth))
       } else {
-        result = .all([result, try factor()])
+        wanted.append(try factor(depth: depth))
       }
     }
-    return result
+    let whole = wanted.count == 1 ? wanted[0] : .all(wanted)
+    return unwanted.isEmpty ? whole : .except(whole, unwanted)
   }
 
-  private mutating func factor() throws(OrgError) -> SearchExpression {
+  private mutating func factor(depth: Int) throws(OrgError) -> SearchExpression {
     guard place < tokens.count else { throw Self.unexpected }
     defer { place += 1 }
     switch tokens[place] {
     case .word(let patterns), .phrase(let patterns): return .phrase(patterns)
     case .opening:
       place += 1
-      let inner = try any()
+      let inner = try any(depth: depth + 1)
       guard place < tokens.count, tokens[place] == .closing else { throw Self.unexpected }
       return inner
     case .and, .or, .not, .closing: throw Self.unexpected

@@ -61,8 +61,16 @@ struct AdminResource: Sendable {
       }
       try org.setClock(time)
     }
-    if let seconds = body["moveBy"]?.int { try org.moveClock(by: seconds * 1000) }
-    if let seconds = body["step"]?.int { try org.setClockStep(seconds * 1000) }
+    if let seconds = try seconds("moveBy", body) { try org.moveClock(by: seconds * 1000) }
+    if let seconds = try seconds("step", body) { try org.setClockStep(seconds * 1000) }
+  }
+
+  private func seconds(_ name: String, _ body: JSONObject) throws(OrgError) -> Int64? {
+    guard let seconds = body[name]?.int else { return nil }
+    guard let number = Int(exactly: seconds), FaultOrder.century.contains(number) else {
+      throw OrgError(code: "INVALID_INPUT", message: "\(name) is more than a century")
+    }
+    return seconds
   }
 
   private func object(_ body: [UInt8]) throws(OrgError) -> JSONObject {

@@ -71,12 +71,19 @@ struct FaultOrder: Sendable {
     return nil
   }
 
+  /// As many seconds the org's time may be moved.
+  static let century = -3_200_000_000...3_200_000_000
+
   /// What happens to the org itself: its time, or somebody else's work.
   private static func orgAction(_ order: JSONObject, _ number: (String) -> Int?)
     -> Faults.Action?
   {
-    if let seconds = number("commitLate") { return .commitLate(seconds: seconds) }
-    if let seconds = number("moveClock") { return .moveClock(seconds: seconds) }
+    if let seconds = number("commitLate"), century.contains(seconds) {
+      return .commitLate(seconds: seconds)
+    }
+    if let seconds = number("moveClock"), century.contains(seconds) {
+      return .moveClock(seconds: seconds)
+    }
     if let id = order["delete"]?.string {
       return .mutate { org in
         guard let user = org.administrator else { throw OrgError.notFound }

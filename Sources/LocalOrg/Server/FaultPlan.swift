@@ -35,7 +35,7 @@ struct FaultPlan: Sendable {
 
   /// After how many parts a request is broken off.
   var partLimit: Int? {
-    for case .interrupt(let parts, _, _, _) in actions { return parts }
+    for case .interrupt(let parts, _, _, _) in actions { return max(0, parts) }
     return nil
   }
 
