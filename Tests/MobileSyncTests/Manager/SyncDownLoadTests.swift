@@ -1,0 +1,121 @@
+import JSON
+import Salesforce
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+@testable import MobileSync
+
+/// How the pages of a sync down get into soups.
+@Suite struct SyncDownLoadTests {
+  private static let date = "2024-01-31T12:34:56.000+0000"
+  private let directory = TemporaryDirectory("load")
+
+  private struct NoTarget: SyncDownTarget {
+    nonisolated(nonsending) func pages(
+      since: Int64?, _ context: SyncContext
+    ) async throws(SyncError) -> any SyncDownPages { throw SyncError(.definition, "none") }
+    func destinations(soupName: String) -> [SyncDestination] { [] }
+    nonisolated(nonsending) func remoteIDs(
+      _ context: SyncContext
+    ) async throws(SyncError) -> [RemoteIDs] { [] }
+  }
+
+  private func context(overlap: Int = 0) throws -> SyncContext {
+    var state = SyncState(
+      type: .syncDown, name: nil, target: [:], options: [:], soupName: ManagedStore.accounts)
+    state.id = 7
+    return SyncContext(
+      state, options: SyncOptions(), settings: SyncSettings(overlapSeconds: overlap),
+      store: try ManagedStore.makeStore(directory.file("store.db"), .android)
+    ) { () async throws(Salesforce.OrgError) in
+      throw Salesforce.OrgError(.configuration, message: "no org here", request: "login")
+    }
+  }
+
+  private func page(_ soups: (String, String)...) -> SyncPage {
+    SyncPage(
+      parts: soups.map { soup, records in
+        SyncPage.Part(
+          SyncDestination(soupName: soup, idPath: "Id", modificationPath: "LastModifiedDate"),
+          bytes: Array("[\(records)]".utf8), container: .array)
+      })
+  }
+
+  private static func record(_ id: String, _ date: String?) -> String {
+    let member = date.map { #","LastModifiedDate":"\#($0)""# } ?? ""
+    return #"{"Id":"\#(id)"\#(member)}"#
+  }
+
+  @Test(arguments: ["nowhere", "contacts"])
+  func `the parts of a page are stored together or not at all`(_ second: String) throws {
+    let context = try context()
+    let load = SyncDownLoad(context, isFull: true)
+    // The second part has no soup, or a record that has no id.
+    let page = page(
+      (ManagedStore.accounts, Self.record("001A", Self.date)), (second, #"{"Name":"x"}"#))
+    let error = #expect(throws: SyncError.self) { _ = try load.store(page, from: NoTarget()) }
+    #expect(error?.message.contains(second) == true)
+    #expect(try context.store.count(of: ManagedStore.accounts) == 0)
+    let good = self.page(
+      (ManagedStore.accounts, Self.record("001A", Self.date)),
+      (ManagedStore.contacts, Self.record("003A", nil)))
+    #expect(try load.store(good, from: NoTarget()) == 2)
+    #expect(try context.store.count(of: ManagedStore.accounts) == 1)
+    #expect(try context.store.count(of: ManagedStore.contacts) == 1)
+  }
+
+  @Test func `a record that cannot be dated neither moves nor lowers the cursor`() throws {
+    let context = try context()
+    let load = SyncDownLoad(context, isFull: true)
+    func store(_ records: String...) throws -> Int64 {
+      _ = try load.store(
+        page((ManagedStore.accounts, records.joined(separator: ","))), from: NoTarget())
+      return load.cursor(after: -1)
+    }
+    let date = try #require(Dates.milliseconds(iso8601: Self.date))
+    #expect(try store(Self.record("001A", nil)) == -1)
+    #expect(try store(Self.record("001B", Self.date), Self.record("001C", nil)) == date)
+    #expect(try store(Self.record("001D", nil)) == date)
+    #expect(try store(Self.record("001E", "2023-01-31T12:34:56.000+0000")) == date)
+    #expect(load.cursor(after: date + 5) == date + 5)
+  }
+
+  @Test func `the cursor lies an overlap before the last record, but never at none`() throws {
+    let context = try context(overlap: 300)
+    let load = SyncDownLoad(context, isFull: true)
+    let date = try #require(Dates.milliseconds(iso8601: Self.date))
+    _ = try load.store(
+      page((ManagedStore.accounts, Self.record("001A", Self.date))), from: NoTarget())
+    #expect(load.cursor(after: -1) == date - 300_000)
+    let early = SyncDownLoad(context, isFull: true)
+    _ = try early.store(
+      page((ManagedStore.accounts, Self.record("001A", "1970-01-01T00:01:00.000Z"))),
+      from: NoTarget())
+    #expect(early.cursor(after: -1) == 1)
+  }
+
+  @Test func `an element is replaced as a whole, with clean flags and without its error`() throws {
+    let context = try context()
+    let store = context.store
+    try store.upsert(
+      [
+        [
+          "Id": "001A", "Mine": 1, "__local__": true, "__locally_deleted__": true,
+          "__last_error__": "no", "__sync_id__": 3,
+        ]
+      ], into: ManagedStore.accounts)
+    let load = SyncDownLoad(context, isFull: true)
+    _ = try load.store(
+      page((ManagedStore.accounts, Self.record("001A", Self.date))), from: NoTarget())
+    let element = try #require(
+      try store.elements(in: ManagedStore.accounts, where: "Id", is: "001A").first?.object)
+    #expect(element["Mine"] == nil)
+    #expect(element["__last_error__"] == nil)
+    #expect(element["__local__"] == false)
+    #expect(element["__locally_deleted__"] == false)
+    #expect(element["__sync_id__"] == 7)
+    #expect(context.report.overwritten == [ManagedStore.accounts: ["001A"]])
+  }
+}
