@@ -6,7 +6,10 @@ struct ConformanceCase {
   let row: Int?
   /// The SDK's class.
   let suite: String
+  /// Its name; where the SDKs call it differently, that of Android.
   let name: String
+  /// What another SDK calls it.
+  var otherName: String?
   let platforms: String
   /// Why it is not ported; empty where it is.
   let reason: String
@@ -25,9 +28,10 @@ struct ConformanceCase {
   /// test asks an org, reason.
   static func mobileSync() throws -> [ConformanceCase] {
     try cells(of: "sdk-mobilesync-cases.tsv").map { cells in
-      ConformanceCase(
-        row: Int(cells[0]), suite: cells[1], name: cells[2], platforms: cells[3],
-        reason: cells.count > 5 ? cells[5] : "")
+      let names = cells[2].split(separator: "/").map(String.init)
+      return ConformanceCase(
+        row: Int(cells[0]), suite: cells[1], name: names[0], otherName: names.dropFirst().first,
+        platforms: cells[3], reason: cells.count > 5 ? cells[5] : "")
     }
   }
 

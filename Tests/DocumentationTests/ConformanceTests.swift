@@ -56,17 +56,13 @@ import Testing
   @Test func `every case of the SDKs is ported or has a reason, and the page says so`() throws {
     let (store, sync) = (try ConformancePart.smartStore(), try ConformancePart.mobileSync())
     #expect(store.problems == [])
-    withKnownIssue("cases of Mobile Sync are being ported", isIntermittent: true) {
-      #expect(sync.problems == [])
-    }
+    #expect(sync.problems == [])
     let page = Self.rendered(store, sync)
     if ProcessInfo.processInfo.environment["UPDATE_CONFORMANCE"] != nil {
       try page.write(to: Self.page, atomically: true, encoding: .utf8)
     }
     let committed = try String(contentsOf: Self.page, encoding: .utf8)
-    withKnownIssue("cases of Mobile Sync are being ported", isIntermittent: true) {
-      #expect(committed == page, "run it with UPDATE_CONFORMANCE=1")
-    }
+    #expect(committed == page, "run it with UPDATE_CONFORMANCE=1")
   }
 
   @Test func `nineteen cases of twenty are ported, and those that lose data all are`() throws {
@@ -74,9 +70,7 @@ import Testing
     #expect(sync.rows.compactMap(\.item.row) == Array(1...237))
     let missing = sync.others.compactMap(\.item.row)
       .filter { row in Self.required.contains { $0.contains(row) } }
-    withKnownIssue("cases of Mobile Sync are being ported", isIntermittent: true) {
-      #expect(sync.ported.count * 100 >= sync.rows.count * 95)
-      #expect(missing == [])
-    }
+    #expect(sync.ported.count * 100 >= sync.rows.count * 95)
+    #expect(missing == [])
   }
 }
