@@ -37,8 +37,8 @@ final class ParentChildrenPages: SyncDownPages {
 
   /// Never, though parents come in the order of their dates.
   ///
-  /// A run that goes on from a cursor asks for children after it: the older children of parents that
-  /// are still to come would be passed over, and a child may be newer than parents to come.
+  /// A run that goes on from a cursor asks for children after it: the older children of parents
+  /// that are still to come would be passed over, and a child may be newer than parents to come.
   var isSorted: Bool { false }
 
   nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? {
@@ -79,8 +79,8 @@ final class ParentChildrenPages: SyncDownPages {
 
   /// The next page of children that changed under unchanged parents.
   ///
-  /// The SDK misses them: SOQL does not join the two conditions by an OR. They cost a query of their
-  /// own; where the org refuses it, the run is as the SDK's.
+  /// The SDK misses them: SOQL does not join the two conditions by an OR. They cost a query of
+  /// their own; where the org refuses it, the run is as the SDK's.
   nonisolated(nonsending) private func nextOfChildren() async throws(SyncError) -> SyncPage? {
     if !parentsAreRead {
       parentsAreRead = true

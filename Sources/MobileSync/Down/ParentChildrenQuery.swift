@@ -52,7 +52,7 @@ package struct ParentChildrenQuery: Sendable, Hashable {
       + " order by \(parent.modificationDateFieldName)"
   }
 
-  /// The query for the children that were modified after `since`, whether their parents were or not.
+  /// The query for the children that were modified after `since`, whatever their parents were.
   package func changedChildren(since: Int64, isCount: Bool = false) -> String {
     let key = children.parentIdFieldName ?? ""
     // In the order in which a child under its parent has them: the store's bytes stay the same.

@@ -242,7 +242,7 @@ extension FamilyUpRun {
     for (place, one) in settled { note(place, one) }
   }
 
-  /// Puts a record into the report; what is known of it from the same tree's first round is replaced.
+  /// Puts a record into the report, in the place of what the tree's first round told of it.
   func note(_ place: FamilyPlace, _ one: UpSettled) {
     let member = place == .parent ? targets.family.parent : targets.family.children
     let row = one.reportRow(soupName: member.soupName)

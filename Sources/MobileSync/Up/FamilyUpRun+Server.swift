@@ -27,8 +27,8 @@ extension FamilyUpRun {
 
   /// What the org has of the trees of rows, where the merge mode wants to know.
   ///
-  /// The trees' dates come in one query. A record that is not in it may have moved to another parent,
-  /// be deleted, or be hidden: it is asked for by its id, and its deletion is proved.
+  /// The trees' dates come in one query. A record that is not in it may have moved to another
+  /// parent, be deleted, or be hidden: it is asked for by its id, and its deletion is proved.
   nonisolated(nonsending) func serverStates(
     of rows: [Int64]
   ) async throws(SyncError) -> FamilyStates {

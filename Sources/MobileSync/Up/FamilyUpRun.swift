@@ -3,9 +3,9 @@ import Salesforce
 
 /// One run of a parent-children sync up.
 ///
-/// Trees go one after the other, each in a composite request of its own; what does not fit goes with
-/// the next ones. Each answer is in the store before the next request is made. Where the org had
-/// deleted something, and OVERWRITE makes it anew, a second round follows: never a third.
+/// Trees go one after the other, each in a composite request of its own; what does not fit goes
+/// with the next ones. Each answer is in the store before the next request is made. Where the org
+/// had deleted something, and OVERWRITE makes it anew, a second round follows: never a third.
 final class FamilyUpRun {
   let targets: FamilyTargets
   let context: SyncContext

@@ -8,7 +8,7 @@ import Testing
 
 /// Rows 152–158 of the conformance table (ParentChildrenSyncTest, ParentChildrenSyncTests).
 @Suite struct ParentChildrenUpTests {
-  /// Every contact in the store is clean, bears a server's id and its account's, and is so in the org.
+  /// Every contact in the store is clean, bears a server's id and its account's, as in the org.
   private func checkContacts(
     _ store: ManagedStore, under accounts: [String: String]
   ) async throws {
