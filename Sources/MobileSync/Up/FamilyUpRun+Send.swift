@@ -225,21 +225,26 @@ extension FamilyUpRun {
     also body: () throws -> Void = {}
   ) throws(SyncError) {
     var settled = settled
-    // Details go with their master.
+    var waiting: [(place: FamilyPlace, settled: UpSettled)] = []
     if targets.isMasterDetail, tree.parent.operation == .delete,
-      settled.contains(where: { one in
-        one.place == .parent && (one.settled.end == .deleted || one.settled.end == .removed)
-      })
+      let parent = settled.first(where: { $0.place == .parent })?.settled
     {
-      settled += tree.children.map { child in
-        (
-          .child(child.soupEntryID),
-          UpSettled(record: child, operation: child.operation, end: .removed)
-        )
+      let details = { (end: UpSettled.End, children: [UpRecord]) in
+        children.map { child in
+          (
+            place: FamilyPlace.child(child.soupEntryID),
+            settled: UpSettled(record: child, operation: child.operation, end: end)
+          )
+        }
+      }
+      switch parent.end {
+      // Details go with their master.
+      case .deleted, .removed: settled += details(.removed, tree.children)
+      default: waiting = details(parent.end, tree.children.filter(\.state.isLocal))
       }
     }
     try elements.commit(settled, also: body)
-    for (place, one) in settled { note(place, one) }
+    for (place, one) in settled + waiting { note(place, one) }
   }
 
   /// Puts a record into the report, in the place of what the tree's first round told of it.

@@ -270,6 +270,27 @@ import Testing
     #expect(report.records.map(\.outcome) == [.removed, .removed])
   }
 
+  @Test func `details wait with a master that the org does not delete`() async throws {
+    let store = try await ManagedStore()
+    let families = try await syncedFamilies(store, 1, children: 2)
+    try await store.delete([families[0].id])
+    try await store.edit([families[0].children[0]], of: "contacts") { $0["LastName"] = "local" }
+    store.org.server.faults.add(.kind(.composite), .refusePart(0, code: "DELETE_FAILED"))
+    let (_, report, _) = try await store.up(.accounts(), fields: nil)
+    let failed = SyncReport.Record.Outcome.failed(
+      code: "DELETE_FAILED", message: "injected fault")
+    #expect(
+      report.outcomes == [families[0].id: failed, families[0].children[0]: failed])
+    #expect(try await store.dirty() == [families[0].id])
+    #expect(try await store.elements("contacts").count == 2)
+    let account = try #require(try await store.element(families[0].id))
+    #expect(account["__last_error__"]?.string?.contains("DELETE_FAILED") == true)
+    let (_, again, _) = try await store.up(.accounts(), fields: nil)
+    #expect(
+      again.records.map(\.outcome) == [.sent, .removed, .removed])
+    #expect(try await store.elements("contacts").isEmpty)
+  }
+
   // MARK: leave if changed
 
   @Test func `the trees' dates are asked for together, and a moved child is still found`()
