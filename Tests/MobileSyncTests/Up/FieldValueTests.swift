@@ -1,0 +1,22 @@
+import JSON
+import MobileSync
+import Testing
+
+@Suite struct FieldValueTests {
+  @Test(arguments: [
+    ("1", "1.0", true), ("1e2", "100", true), ("12345678901234567", "12345678901234568", false),
+    ("1234567890123456.77", "1234567890123456.78", false),
+    ("9007199254740993.0", "9007199254740992", false),
+    ("-0.50", "-5e-1", true), ("0", "-0.0", true), ("1e400", "1e401", false),
+    ("\"\"", "null", true), ("\"a  \"", "\"a\"", true), ("\" a\"", "\"a\"", false),
+    ("\"2026-01-01T00:00:00.000+0000\"", "\"2026-01-01T00:00:00Z\"", true),
+    ("\"001000000000001\"", "\"001000000000001AAA\"", true), ("true", "\"true\"", false),
+    ("\"a\\r\\nb\"", "\"a\\nb\"", true), ("false", "null", false),
+  ])
+  func `values are compared as an org sees them`(
+    _ one: String, _ other: String, _ same: Bool
+  ) throws {
+    #expect(
+      FieldValue.isSame(try JSONValue(parsing: one), try JSONValue(parsing: other)) == same)
+  }
+}
