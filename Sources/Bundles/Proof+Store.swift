@@ -12,7 +12,7 @@ struct ExaminedStore {
 
   /// The soups of Mobile Sync and of this program: in every store and in no configuration.
   private static let housekeeping: Set<String> = [
-    Stamp.soupName, "syncs_soup", "sfdcMetadata", "sfdcLayouts",
+    Stamp.soupName, "syncs_soup", "attache_sent", "sfdcMetadata", "sfdcLayouts",
   ]
 
   /// What a person may want to know of it.

@@ -4,6 +4,7 @@ extension StoreConfig {
   /// Soups that attache and Mobile Sync register themselves.
   static let reserved = [
     "syncs_soup": "Mobile Sync registers it", "attache_stamp": "attache writes it into every store",
+    "attache_sent": "attache notes in it what it is about to send",
   ]
 
   static func soup(
