@@ -33,6 +33,8 @@ struct SentMark: Sendable {
   var sent: Int64
   /// The changes.
   var changes: [Change]
+  /// Records of this device that are known to be others than those that these creates may have made.
+  var claimed: [String] = []
 
   /// The soup of the marks.
   static let soupName = "attache_sent"
@@ -77,13 +79,14 @@ extension SentMark {
     else { return nil }
     self.init(
       markID: id, userID: user, since: since, sent: sent,
-      changes: (element["changes"]?.array ?? []).compactMap { Change($0) })
+      changes: (element["changes"]?.array ?? []).compactMap { Change($0) },
+      claimed: (element["claimed"]?.array ?? []).compactMap(\.string))
   }
 
   private var element: JSONObject {
     var object: JSONObject = [
       "user": .string(userID), "since": JSONValue(since), "sent": JSONValue(sent),
-      "changes": .array(changes.map(\.json)),
+      "changes": .array(changes.map(\.json)), "claimed": JSONValue(claimed),
     ]
     if markID > 0 { object[StoreField.soupEntryID] = JSONValue(markID) }
     return object

@@ -30,7 +30,7 @@ extension SyncUpRun {
     let now = session.estimatedServerDate
     var mark = SentMark(
       userID: session.identity.userID, since: session.serverDate ?? now - 600_000, sent: now,
-      changes: [])
+      changes: [], claimed: made)
     for send in sends {
       let record = send.record
       guard let fields = try? JSONValue(parsing: send.body).object else { continue }
@@ -101,6 +101,8 @@ extension SyncUpRun {
     try commit(settled) {
       for mark in marks { try self.unmark(mark, but: Set(held.keys)) }
       try body(settled)
+      self.heldMarks = try SentMark.all(of: soup, in: store)
+      try self.claim(settled)
     }
     return held
   }
@@ -134,7 +136,7 @@ extension SyncUpRun {
     let found = try await LostCreates.candidates(
       session, describe, fields: creates.flatMap(\.change.fields.names), userID: userID,
       since: creates.map(\.mark.since).min() ?? 0)
-    let free = found.filter { !isInSoup(LostCreates.id(of: $0)) }
+    let free = found.filter { !isTaken(LostCreates.id(of: $0), creates) }
     let window = Int64(context.settings.quietWindowSeconds) * 1000
     let now = session.serverDate ?? session.estimatedServerDate
     return zip(creates, LostCreates.match(creates.map(\.change.fields), free)).map {
@@ -165,15 +167,39 @@ extension SyncUpRun {
     }
   }
 
-  /// Whether an element of the soup stands for a record already.
-  private func isInSoup(_ id: String?) -> Bool {
+  /// Whether an element of the soup stands for a record already, so that none of these creates made
+  /// it.
+  ///
+  /// What a sync down brought since they were sent may be just what they made.
+  private func isTaken(_ id: String?, _ creates: [Doubt]) -> Bool {
     guard let id else { return true }
+    let first = creates.map(\.change.soupEntryID).min() ?? 0
     do {
-      return try elements.store.elementBytes(
-        in: soupName, where: target.idFieldName, is: id) != nil
+      return try elements.store
+        .elements(in: soupName, where: target.idFieldName, is: id)
+        .contains { element in
+          let isLater = element[StoreField.soupEntryID]?.int.map { $0 > first } ?? false
+          let wasBrought = element[LocalFields.syncID]?.int != nil
+          return !isLater || !wasBrought || creates.contains { $0.mark.claimed.contains(id) }
+        }
     } catch {
       // Not to be taken for another's.
       return true
+    }
+  }
+
+  /// Notes, in the marks that are still in doubt, the records that other creates have made.
+  func claim(_ settled: [UpSettled]) throws {
+    var ids: [String] = []
+    for one in settled {
+      guard case .sent(let id?) = one.end, one.record.id != id else { continue }
+      ids.append(id)
+    }
+    guard !ids.isEmpty else { return }
+    made += ids
+    for var mark in heldMarks {
+      mark.claimed += ids
+      _ = try SentMark.put(mark, of: soupName, in: elements.store)
     }
   }
 }

@@ -41,6 +41,10 @@ final class SyncUpRun {
 
   /// The org's clock at its last answer to a write.
   private var answered: Int64?
+  /// The ids of records that this run has made.
+  var made: [String] = []
+  /// The requests of earlier runs of which it is still not known what they did.
+  var heldMarks: [SentMark] = []
 
   /// A record that was sent.
   struct SentRecord: Sendable {
@@ -131,10 +135,12 @@ final class SyncUpRun {
   }
 
   private nonisolated(nonsending) func add(_ send: UpSend) async throws(SyncError) {
-    // An org refuses two changes of one record in one request.
-    if let id = send.record.serverID, idsOfBatch.contains(id) { try await flush() }
+    // An org refuses two changes of one record in one request; and of a create without an answer and
+    // an edit of what it made, the edit is the later.
+    let ids = [send.record.serverID, send.record.externalID?.text].compactMap(\.self)
+    if !idsOfBatch.isDisjoint(with: ids) { try await flush() }
     batch.append(send)
-    if let id = send.record.serverID { idsOfBatch.insert(id) }
+    idsOfBatch.formUnion(ids)
     if batch.count >= max(1, target.maxBatchSize) { try await flush() }
   }
 
@@ -260,7 +266,13 @@ final class SyncUpRun {
   func commit(
     _ settled: [UpSettled], also body: () throws -> Void = {}
   ) throws(SyncError) {
-    try elements.commit(settled, also: body)
+    let overwritten = try elements.commit(settled) {
+      try self.claim(settled)
+      try body()
+    }
+    if !overwritten.isEmpty {
+      context.report.overwritten[context.soupName, default: []] += overwritten
+    }
     for one in settled { note(one) }
   }
 

@@ -65,28 +65,41 @@ struct UpElements {
   /// Enters what became of changes, all of them or none.
   ///
   /// An element that is not what was sent was edited while the request was on its way: that edit
-  /// stays, and stays to be sent.
+  /// stays, and stays to be sent. Answers the ids of records of which a second element was edited,
+  /// and had to give way.
+  @discardableResult
   func commit(
     _ settled: [UpSettled], also body: () throws -> Void = {}
-  ) throws(SyncError) {
+  ) throws(SyncError) -> [String] {
     try Self.mapping {
       try store.transaction {
-        for one in settled { try enter(one) }
+        var overwritten: [String] = []
+        for one in settled { overwritten += try enter(one) }
         try body()
+        return overwritten
       }
     }
   }
 
-  private func enter(_ one: UpSettled) throws {
+  private func enter(_ one: UpSettled) throws -> [String] {
     // Gone meanwhile: the app has removed it, and nothing is to be kept.
-    guard let now = try read(one.record.soupEntryID) else { return }
+    guard let now = try read(one.record.soupEntryID) else { return [] }
     let isEdited = one.isEdited || now.bytes != one.record.bytes
     switch one.end {
     case .deleted, .removed:
       if !isEdited || now.state.isDeleted {
         try store.remove([now.soupEntryID], from: soupName)
       }
-    case .sent(let id): try save(now, one, id: id, isEdited: isEdited)
+    case .sent(let id):
+      let twins = try twins(of: now, id)
+      // Of two elements of one record the one stays that has something to be sent.
+      if !isEdited, twins.contains(where: \.isDirty) {
+        try store.remove([now.soupEntryID], from: soupName)
+        return []
+      }
+      try store.remove(twins.map(\.soupEntryID), from: soupName)
+      try save(now, one, id: id, isEdited: isEdited)
+      return twins.filter(\.isDirty).compactMap { _ in id }
     case .failed(_, _, let error) where error != nil && !isEdited || !one.members.isEmpty:
       var object = try self.object(now)
       if let error, !isEdited { object[LocalFields.lastError] = .string(error) }
@@ -94,6 +107,27 @@ struct UpElements {
       try save(object)
     case .failed, .left, .inDoubt: break
     }
+    return []
+  }
+
+  /// Another element of a record that was just made.
+  private struct Twin {
+    let soupEntryID: Int64
+    let isDirty: Bool
+  }
+
+  /// What a sync down brought of a record while nobody knew that an element stands for it.
+  ///
+  /// Its create had no answer. A device fails at two elements of one id.
+  private func twins(of now: UpRecord, _ id: String?) throws -> [Twin] {
+    guard let id, now.id != id else { return [] }
+    return try store.elements(in: soupName, where: target.idFieldName, is: id)
+      .compactMap { element in
+        guard let row = element[StoreField.soupEntryID]?.int, row != now.soupEntryID else {
+          return nil
+        }
+        return Twin(soupEntryID: row, isDirty: element[LocalFields.local]?.bool ?? false)
+      }
   }
 
   /// Gives an element the members that came with the answer, but for those that were edited

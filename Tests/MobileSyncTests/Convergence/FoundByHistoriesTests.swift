@@ -58,4 +58,56 @@ import Testing
     for down in downs { #expect(try await manager.cleanResyncGhosts(id: down.syncID).count == 0) }
     #expect(try await store.elements().count == 3)
   }
+
+  // MARK: two elements of one record
+
+  /// Makes a record whose create has no answer, and lets a sync down bring it.
+  private func twins(_ target: SyncUpTarget, _ store: ManagedStore) async throws {
+    try await store.create(
+      [["Name": "made here", "External_Id__c": "x1"]], type: "Site_Visit__c")
+    let manager = store.manager
+    _ = try await manager.createSyncUp(
+      target: .syncUp(target), options: SyncOptions(fieldlist: ["Name"]),
+      soupName: ManagedStore.accounts, syncName: "up")
+    _ = try await manager.createSyncDown(
+      target: .soql(SoqlTarget(query: "SELECT Name, External_Id__c FROM Site_Visit__c")),
+      soupName: ManagedStore.accounts, syncName: "down")
+    store.org.server.faults.add(.writes, .drop(afterCommit: true))
+    let failed = try await manager.reSync(named: "up")
+    #expect(await failed.lastState.status == .failed)
+    try await manager.reSync(named: "down").finish()
+    #expect(try await store.elements().count == 2)
+  }
+
+  static let upserts = [
+    SyncUpTarget(), SyncUpTarget(externalIdFieldName: "External_Id__c"),
+  ]
+
+  @Test(arguments: upserts)
+  func `a create without an answer and what a sync down brought of it become one element`(
+    _ target: SyncUpTarget
+  ) async throws {
+    let store = try await ManagedStore()
+    try await twins(target, store)
+    try await store.manager.reSync(named: "up").finish()
+    let elements = try await store.elements()
+    #expect(elements.count == 1)
+    #expect(elements.first?["__local__"] == false)
+    let count = try store.org.org.query("SELECT count() FROM Site_Visit__c", as: store.org.admin)
+    #expect(count.totalSize == 1)
+  }
+
+  @Test(arguments: upserts)
+  func `of the two the one stays that was edited`(_ target: SyncUpTarget) async throws {
+    let store = try await ManagedStore()
+    try await twins(target, store)
+    let id = try #require(try await store.elements().compactMap { $0["Id"]?.string }.last)
+    try await store.edit([id]) { $0["Name"] = "edited" }
+    let report = try await store.manager.reSync(named: "up").finish()
+    #expect(report.records.count == 2)
+    #expect(report.overwritten.isEmpty)
+    #expect(try await store.column("Name") == ["edited"])
+    #expect(try await store.dirty().isEmpty)
+    #expect(try store.server("Site_Visit__c", "Name", of: id) == "edited")
+  }
 }
