@@ -271,7 +271,7 @@ final class SyncUpRun {
       try body()
     }
     if !overwritten.isEmpty {
-      context.report.overwritten[context.soupName, default: []] += overwritten
+      context.report.overwritten[soupName, default: []] += overwritten
     }
     for one in settled { note(one) }
   }

@@ -1,0 +1,131 @@
+import MobileSync
+
+/// The book of all edits that were made on devices: each ends in the org, or in a row of a report.
+struct EditLog {
+  /// What the user did.
+  enum Kind: Sendable, Hashable {
+    case create
+    case change(field: Int)
+    case delete
+  }
+
+  /// What became of an edit.
+  enum End: String, Sendable, Hashable {
+    /// Its value stood in the org, or the record that it deletes is gone there.
+    case inOrg
+    /// The same user changed the same field again, or deleted the record, before it was sent.
+    case superseded
+    /// A report has a row that says that the change is no longer on the device.
+    case told
+    /// A report said that the change was left or refused, and then the app gave it up.
+    case givenUp
+  }
+
+  /// One edit.
+  struct Edit: Sendable, Hashable {
+    var step: Int
+    var device: Int
+    var entry: Int64
+    var kind: Kind
+    /// The value that only this edit wrote.
+    var token: String
+    var end: End?
+  }
+
+  /// A row of a report, as far as it tells of a device's change.
+  struct Row: Sendable, Hashable {
+    enum Kind: Sendable, Hashable { case overwritten, removed, stays, sent, recreated }
+    var entry: Int64?
+    var id: String?
+    var kind: Kind
+  }
+
+  private(set) var edits: [Edit] = []
+
+  /// Notes an edit; what it replaces on the device needs no other account.
+  mutating func add(_ edit: Edit) {
+    for index in edits.indices
+    where edits[index].end == nil && edits[index].device == edit.device
+      && edits[index].entry == edit.entry
+    {
+      // A record that was made and deleted here still has to be told of: by its deletion.
+      if edit.kind == .delete || edits[index].kind == edit.kind {
+        edits[index].end = .superseded
+      }
+    }
+    edits.append(edit)
+  }
+
+  /// Settles what can be settled, and answers the edits that are neither on the device nor anywhere.
+  mutating func settle(
+    device: Int, setup: HistorySetup, elements: [Int64: Device.Element], watch: OrgWatch,
+    before: [Int64: Device.Element], rows: [Row]
+  ) -> [Edit] {
+    let live = watch.records
+    var lost: [Edit] = []
+    for index in edits.indices where edits[index].end == nil && edits[index].device == device {
+      let edit = edits[index]
+      let element = elements[edit.entry]
+      let id = (before[edit.entry] ?? element)?.id ?? ""
+      let isServerID = !id.isEmpty && !id.hasPrefix("local_")
+      if edit.kind == .delete ? isServerID && live[id] == nil : watch.hasSeen(edit.token) {
+        edits[index].end = .inOrg
+      } else if element.map({ Self.carries($0, edit, setup) }) ?? false {
+        continue
+      } else if rows.contains(where: { Self.tells($0, of: edit, id: id) }) {
+        edits[index].end = .told
+      } else {
+        lost.append(edit)
+      }
+    }
+    return lost
+  }
+
+  /// The app gives up what it was told of.
+  mutating func giveUp(device: Int, entry: Int64) {
+    for index in edits.indices
+    where edits[index].end == nil && edits[index].device == device && edits[index].entry == entry {
+      edits[index].end = .givenUp
+    }
+  }
+
+  /// The edits that have no end yet.
+  var open: [Edit] { edits.filter { $0.end == nil } }
+
+  /// Whether an element still holds an edit that is to be sent.
+  private static func carries(
+    _ element: Device.Element, _ edit: Edit, _ setup: HistorySetup
+  ) -> Bool {
+    guard element.isDirty else { return false }
+    return switch edit.kind {
+    case .create: element.isCreated && element.text("Name") == edit.token
+    case .change(let field): element.text(setup.fields[field]) == edit.token
+    case .delete: element.isDeleted
+    }
+  }
+
+  private static func tells(_ row: Row, of edit: Edit, id: String) -> Bool {
+    guard row.entry == edit.entry || (row.entry == nil && row.id == id) else { return false }
+    return row.kind == .overwritten || row.kind == .removed
+  }
+}
+
+extension EditLog.Row {
+  /// The rows of a report.
+  static func rows(of report: SyncReport) -> [EditLog.Row] {
+    var rows = (report.overwritten[Device.soup] ?? []).map {
+      EditLog.Row(entry: nil, id: $0, kind: .overwritten)
+    }
+    for record in report.records {
+      let kind: Kind =
+        switch record.outcome {
+        case .sent: .sent
+        case .recreated: .recreated
+        case .removed: .removed
+        case .left, .failed, .inDoubt: .stays
+        }
+      rows.append(EditLog.Row(entry: record.soupEntryID, id: record.id, kind: kind))
+    }
+    return rows
+  }
+}

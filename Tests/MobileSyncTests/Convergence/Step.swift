@@ -1,0 +1,69 @@
+/// One step of a history.
+///
+/// A step names elements and records by a number that is taken modulo how many there are when it is
+/// done, so that any step can be left out and the others still mean something.
+enum Step: Sendable, Hashable, CustomStringConvertible {
+  /// The syncs that a device runs.
+  enum Sync: String, Sendable, Hashable, CaseIterable {
+    case down, up, ghosts
+  }
+
+  /// When a change in the org is dated.
+  enum Moment: Sendable, Hashable {
+    /// A second after the last one.
+    case now
+    /// The same second as the last one.
+    case same
+    /// So many seconds before now: its transaction began then and commits now.
+    case late(Int)
+  }
+
+  /// Whose values hold after a conflict.
+  enum Side: String, Sendable, Hashable { case server, device }
+
+  case create(device: Int)
+  case edit(device: Int, pick: Int, field: Int)
+  case delete(device: Int, pick: Int)
+  case orgCreate(Moment)
+  case orgUpdate(pick: Int, field: Int, Moment)
+  case orgDelete(pick: Int)
+  /// A record changes so that the query no longer finds it.
+  case orgLeave(pick: Int)
+  case clock(seconds: Int)
+  case sync(device: Int, Sync, Mishap?)
+  /// The app settles what the last sync up left.
+  case resolve(device: Int, Side)
+  /// The app is killed while nothing runs.
+  case kill(device: Int)
+
+  var description: String {
+    func device(_ number: Int) -> String { Device.name(number) }
+    return switch self {
+    case .create(let number): "\(device(number)) creates a record"
+    case .edit(let number, let pick, let field):
+      "\(device(number)) edits element \(pick), field \(field)"
+    case .delete(let number, let pick): "\(device(number)) deletes element \(pick)"
+    case .orgCreate(let moment): "the org gets a record\(moment.words)"
+    case .orgUpdate(let pick, let field, let moment):
+      "the org's record \(pick) changes in field \(field)\(moment.words)"
+    case .orgDelete(let pick): "the org's record \(pick) is deleted"
+    case .orgLeave(let pick): "the org's record \(pick) leaves the query"
+    case .clock(let seconds): "the org's clock moves by \(seconds) s"
+    case .sync(let number, let sync, let mishap):
+      "\(device(number)) syncs \(sync.rawValue)" + (mishap.map { " with \($0)" } ?? "")
+    case .resolve(let number, let side):
+      "\(device(number)) settles conflicts for the \(side.rawValue)"
+    case .kill(let number): "\(device(number)) is killed and starts again"
+    }
+  }
+}
+
+extension Step.Moment {
+  var words: String {
+    switch self {
+    case .now: ""
+    case .same: ", in the second of the change before"
+    case .late(let seconds): ", committed \(seconds) s late"
+    }
+  }
+}

@@ -1,0 +1,214 @@
+import Dispatch
+import JSON
+import LocalOrg
+import MobileSync
+import SQLite
+import System
+
+/// A mishap on its way: armed before a sync, and afterwards what it did.
+final class Strike {
+  let mishap: Mishap
+  let sync: Step.Sync
+  private let device: Device
+  private let world: World
+  private let requests: Faults.Match
+  private let happening = Locked(false)
+  private let edited = Locked<EditLog.Edit?>(nil)
+  /// What is still being done on the server's threads.
+  private let pending = DispatchGroup()
+  /// Where a kill leaves the store.
+  let copy: String
+  /// The element that is edited in mid-sync, and with what.
+  private var target: (entry: Int64, field: Int, token: String)?
+  /// The record that somebody else changes, or that a retrieve does not find.
+  private var record: OrgRecord?
+
+  init(_ mishap: Mishap, _ world: World, _ device: Device, _ sync: Step.Sync) async throws {
+    self.mishap = mishap
+    self.world = world
+    self.device = device
+    self.sync = sync
+    requests = Faults.Match(user: Device.username(device.number))
+    copy = mishap.kind == .kill ? device.nextPath() : ""
+    let elements = try await device.elements()
+    let likely = sync == .up ? elements.filter(\.isDirty) : elements
+    let element = likely.isEmpty ? nil : likely[mishap.salt % likely.count]
+    if mishap.kind == .editMeanwhile, let element, !element.isDeleted {
+      target = (element.entry, mishap.salt % 2, world.token(device))
+    }
+    let records = world.watch.matching
+    record = element.flatMap { world.watch.records[$0.id] }
+    if record == nil, !records.isEmpty { record = records[mishap.salt % records.count] }
+  }
+
+  /// Whether it struck.
+  var happened: Bool {
+    switch mishap.kind {
+    case .stop, .kill, .changedBetween: happening.withLock { $0 }
+    case .editMeanwhile: edit != nil
+    default: struck.withLock { $0 }
+    }
+  }
+
+  /// The edit that was made in mid-sync.
+  var edit: EditLog.Edit? { edited.withLock { $0 } }
+
+  private let struck = Locked(false)
+
+  /// Notes whether the org's faults fired, and disarms them.
+  ///
+  /// A page that was asked for ahead may still be under way when a sync ends.
+  func disarm() async {
+    await withCheckedContinuation { continuation in
+      pending.notify(queue: .global()) { continuation.resume() }
+    }
+    let faults = world.org.server.faults
+    struck.withLock { $0 = faults.fired > (mishap.kind == .expireLocator ? 1 : 0) }
+    faults.removeAll()
+  }
+
+  // MARK: arming
+
+  func arm() {
+    let faults = world.org.server.faults
+    var match = requests
+    // What is lost of a sync up is above all the answer to a write.
+    if sync == .up, mishap.salt % 3 > 0 { match.isWrite = true }
+    let nth = mishap.nth
+    switch mishap.kind {
+    case .dropBefore: faults.add(match, nth: nth, times: times, .drop(afterCommit: false))
+    case .dropAfter: faults.add(match, nth: nth, times: times, .drop(afterCommit: true))
+    case .truncate:
+      faults.add(match, nth: nth, times: times, .truncate(bytes: mishap.salt % 120))
+    case .unavailable:
+      faults.add(
+        match, nth: nth, times: times,
+        .status(503, code: "SERVER_UNAVAILABLE", afterCommit: mishap.salt % 5 == 0))
+    case .expireSession: faults.add(requests, nth: nth, .expireSession)
+    case .expireLocator:
+      shortenPages()
+      faults.add(of(.queryMore), nth: nth, .expireCursors)
+    case .shortPage: shortenPages()
+    case .nullEntry:
+      if let record { faults.add(of(.retrieve), nth: nth, times: 2, .nullEntry(id: record.id)) }
+    case .ruleError:
+      if let rule = world.org.ruleID {
+        faults.add(of(.priming), .ruleError(ruleID: rule, object: world.setup.object))
+      }
+    case .changedBetween: armChange(faults)
+    case .stop: faults.add(requests, nth: nth, meanwhile(stopping()))
+    case .kill: armKill(faults, match)
+    case .editMeanwhile: faults.add(match, nth: nth, meanwhile(editing()))
+    }
+  }
+
+  /// Once, so that a read is repeated and succeeds, or for as long as it is repeated.
+  private var times: Int { mishap.salt % 2 == 0 ? 1 : 40 }
+
+  private func of(_ kind: LocalOrg.RequestKind) -> Faults.Match {
+    var match = requests
+    match.kind = kind
+    return match
+  }
+
+  private func shortenPages() {
+    world.org.server.faults.add(of(.query), times: 3, .shortPage(records: 1 + mishap.salt % 4))
+  }
+
+  private func armChange(_ faults: Faults) {
+    var match = requests
+    switch sync {
+    case .up: match.isWrite = true
+    case .down, .ghosts:
+      match = of(world.setup.isBriefcase ? .retrieve : .queryMore)
+      shortenPages()
+    }
+    faults.add(match, nth: mishap.nth, meanwhile(changing()))
+  }
+
+  private func armKill(_ faults: Faults, _ match: Faults.Match) {
+    let (path, copy, happening) = (device.path, self.copy, self.happening)
+    faults.add(
+      match, nth: mishap.nth,
+      meanwhile { _ in
+        // Nobody commits between two reads of the copy.
+        let connection = try Connection(path)
+        defer { connection.close() }
+        try connection.transaction { try Files.copy(path, to: copy) }
+        happening.withLock { $0 = true }
+      })
+    // The org may still do what it was asked; the program that asked is gone and asks no more.
+    faults.add(match, nth: mishap.nth, .drop(afterCommit: mishap.salt % 2 == 0))
+    faults.add(match, nth: mishap.nth + 1, times: 10_000, .drop(afterCommit: false))
+  }
+
+  // MARK: what is done while the device waits
+
+  /// Does something before the org looks at a request.
+  private func meanwhile(
+    _ body: @escaping @Sendable (LocalOrg.Org) throws -> Void
+  ) -> Faults.Action {
+    .mutate { [pending] org in
+      pending.enter()
+      defer { pending.leave() }
+      try body(org)
+    }
+  }
+
+  private func changing() -> @Sendable (LocalOrg.Org) throws -> Void {
+    let (happening, watch, record) = (self.happening, world.watch, self.record)
+    let (object, field, admin) = (world.setup.object, world.setup.fields[0], world.org.admin)
+    let value = "meanwhile-\(world.token(device))"
+    return { org in
+      guard let record else { return }
+      // What stood there before counts as having stood there.
+      try watch.look()
+      let outcome = org.update(object, id: record.id, [field: .string(value)], as: admin)
+      try watch.look()
+      if outcome.errors.isEmpty { happening.withLock { $0 = true } }
+    }
+  }
+
+  private func stopping() -> @Sendable (LocalOrg.Org) throws -> Void {
+    let (manager, happening) = (device.manager, self.happening)
+    return { _ in
+      happening.withLock { $0 = true }
+      Self.wait { await manager.stop() }
+    }
+  }
+
+  private func editing() -> @Sendable (LocalOrg.Org) throws -> Void {
+    let (manager, edited, setup) = (device.manager, self.edited, world.setup)
+    let (target, step, number) = (self.target, world.step, device.number)
+    return { _ in
+      guard let target else { return }
+      Self.wait {
+        let isEdited = try? await manager.withStore { store in
+          let text = try store.retrieve([target.entry], from: Device.soup).first
+          guard let object = try text.map({ try JSONValue(parsing: $0) })?.object,
+            object["__locally_deleted__"]?.bool != true
+          else { return false }
+          let edited = Device.edited(object, setup.fields[target.field], target.token)
+          try store.upsert([.object(edited)], into: Device.soup)
+          return true
+        }
+        guard isEdited == true else { return }
+        edited.withLock {
+          $0 = EditLog.Edit(
+            step: step, device: number, entry: target.entry, kind: .change(field: target.field),
+            token: target.token)
+        }
+      }
+    }
+  }
+
+  /// Waits on the server's thread for what has to be done elsewhere.
+  private static func wait(_ body: @escaping @Sendable () async -> Void) {
+    let done = DispatchSemaphore(value: 0)
+    Task.detached {
+      await body()
+      done.signal()
+    }
+    done.wait()
+  }
+}
