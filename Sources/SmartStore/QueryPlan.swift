@@ -46,12 +46,15 @@ final class QueryPlan {
 
   private let statement: Statement
   private let asking: Asking
+  /// The query that it was made for, whose values mean nothing here.
+  private let model: QuerySpec
   /// The places for the query's own values; those of a page come after them.
   private let valueCount: Int32
 
   /// Prepares `sql`, which was found to do nothing but read.
-  init(_ asking: Asking, _ sql: String, on connection: Connection) throws {
+  init(_ asking: Asking, _ spec: QuerySpec, _ sql: String, on connection: Connection) throws {
     self.asking = asking
+    model = spec
     switch asking {
     case .count:
       statement = try connection.prepare(sql)
@@ -59,6 +62,21 @@ final class QueryPlan {
     case .rows:
       statement = try connection.prepare("SELECT * FROM (\(sql)) LIMIT ?,?")
       valueCount = statement.parameterCount - 2
+    }
+  }
+
+  /// Says whether a query has this plan: its shape is that of the model, found without making it.
+  func serves(_ asking: Asking, _ spec: QuerySpec) -> Bool {
+    guard asking == self.asking, spec.soupName == model.soupName, spec.order == model.order,
+      spec.orderPath == model.orderPath, spec.selectPaths == model.selectPaths
+    else { return false }
+    return switch (spec.kind, model.kind) {
+    case (.all, .all): true
+    case (.exact(let path, _), .exact(let known, _)): path == known
+    case (.like(let path, _), .like(let known, _)): path == known
+    case (.smart(let text, _), .smart(let known, _)): text == known
+    case (.range, .range), (.match, .match): Shape(asking, spec) == Shape(asking, model)
+    default: false
     }
   }
 

@@ -29,6 +29,12 @@ extension SoupAlteration {
   /// Whether the old tables are there.
   private var isOldThere: Bool { lastStep < .dropOldTable }
 
+  /// Whether the soup's tables and indexes have every answer: nothing has begun, or all but tidying up
+  /// is done.
+  var isAnswering: Bool {
+    !isRenamed || lastStep >= .reIndexSoup || (isCopied && !reIndexData)
+  }
+
   /// The table that has the elements.
   var elementTable: String { isRenamed && !isCopied ? oldTable : old.table }
 

@@ -35,8 +35,7 @@ extension Store {
 
   /// Finishes what an app was killed in the middle of, as both SDKs do when they open a store.
   func resumeLongOperations() throws {
-    let table: SQL = "SELECT count(*) FROM sqlite_schema WHERE name = 'long_operations_status'"
-    guard try connection.integer(table) != 0 else { return }
+    guard try hasLongOperations() else { return }
     for row in try SoupAlteration.rows(of: connection, platform: platform) {
       guard let id = row.id, var alteration = row.alteration else {
         throw StoreError.damaged(
@@ -44,6 +43,19 @@ extension Store {
       }
       try transaction { try run(&alteration, row: id) }
     }
+  }
+
+  /// The soups whose tables do not have all answers, because an alteration was interrupted.
+  func interruptedSoups() throws -> Set<String> {
+    guard try hasLongOperations() else { return [] }
+    let rows = try SoupAlteration.rows(of: connection, platform: platform)
+    return Set(rows.compactMap(\.alteration).filter { !$0.isAnswering }.map(\.old.name))
+  }
+
+  /// Old files may lack the table.
+  private func hasLongOperations() throws -> Bool {
+    let table: SQL = "SELECT count(*) FROM sqlite_schema WHERE name = 'long_operations_status'"
+    return try connection.integer(table) != 0
   }
 
   // MARK: the steps

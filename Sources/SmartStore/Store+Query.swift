@@ -88,11 +88,18 @@ extension Store {
   }
 
   private func plan(_ asking: QueryPlan.Asking, of spec: QuerySpec) throws -> QueryPlan {
+    // What was asked last is mostly asked next, with other values.
+    if let latestPlan, latestPlan.serves(asking, spec) { return latestPlan }
     let shape = QueryPlan.Shape(asking, spec)
-    if let known = plans.value(for: shape) { return known }
-    let text = asking == .rows ? spec.smartSQL : spec.countSmartSQL
-    let plan = try QueryPlan(asking, translated(text), on: connection)
-    plans.keep(plan, for: shape)
+    let plan: QueryPlan
+    if let known = plans[shape] {
+      plan = known
+    } else {
+      let text = asking == .rows ? spec.smartSQL : spec.countSmartSQL
+      plan = try QueryPlan(asking, spec, translated(text), on: connection)
+      plans.keep(plan, for: shape)
+    }
+    latestPlan = plan
     return plan
   }
 
@@ -103,8 +110,8 @@ extension Store {
   }
 
   private func translated(_ text: String) throws -> String {
-    if let known = translations.value(for: text) { return known }
-    let sql = try SmartSQL(text: text).translated(for: platform) { try find($0) }
+    if let known = translations[text] { return known }
+    let sql = try SmartSQL(text: text).translated(for: platform) { try findReadable($0) }
     // Prepared here for its own sake: what is no SELECT never reaches a step.
     guard try connection.prepare(sql).isReadOnly else { throw StoreError.notSelect }
     translations.keep(sql, for: text)

@@ -22,6 +22,11 @@ public final class Store {
   var translations = BoundedCache<String, String>(limit: 64)
   /// Queries that were asked, ready to be asked again.
   var plans = BoundedCache<QueryPlan.Shape, QueryPlan>(limit: 64)
+  /// The plan of the last query.
+  var latestPlan: QueryPlan?
+  /// Soups between two steps of an alteration, in a store that is only read: their tables do not
+  /// answer what their elements say.
+  private var unreadable: Set<String> = []
   /// Bulk loads under way that do without a journal.
   var looseLoads = 0
 
@@ -52,7 +57,8 @@ public final class Store {
 
   /// Opens a store; its platform is read from the file.
   ///
-  /// A change of a soup that was interrupted is finished first, unless the store is only to be read.
+  /// A change of a soup that was interrupted is finished first. In a store that is only to be read such
+  /// a soup cannot be asked, where its tables do not have the answer.
   public convenience init(opening path: String, readOnly: Bool = false) throws(StoreError) {
     let (connection, platform) = try StoreError.mapping {
       let connection = try Connection(path, mode: readOnly ? .readOnly : .readWrite)
@@ -61,7 +67,13 @@ public final class Store {
       return (connection, platform)
     }
     self.init(connection, platform: platform)
-    if !readOnly { try StoreError.mapping { try resumeLongOperations() } }
+    try StoreError.mapping {
+      if readOnly {
+        unreadable = try interruptedSoups()
+      } else {
+        try resumeLongOperations()
+      }
+    }
   }
 
   /// Opens a file that came from outside, for reading only, with every defence on.
@@ -162,8 +174,16 @@ public final class Store {
 
   /// The soup of a name, or an error.
   func soup(_ name: String) throws -> Soup {
-    guard let soup = try find(name) else { throw StoreError.unknownSoup(name) }
+    guard let soup = try findReadable(name) else { throw StoreError.unknownSoup(name) }
     return soup
+  }
+
+  /// The soup of a name, if it is registered; an error where it cannot be asked.
+  func findReadable(_ name: String) throws -> Soup? {
+    guard !unreadable.contains(name) else {
+      throw StoreError.interrupted(path: path, soup: name)
+    }
+    return try find(name)
   }
 
   /// The soup of a name, if it is registered.
@@ -192,6 +212,7 @@ public final class Store {
   private func forgetQueries() {
     translations.removeAll()
     plans.removeAll()
+    latestPlan = nil
   }
 
   /// Reads the specs in their physical order, as both SDKs do.

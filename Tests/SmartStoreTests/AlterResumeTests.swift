@@ -163,11 +163,26 @@ import Testing
     }
   }
 
-  @Test func `an interrupted store is read as one of ours`() throws {
-    let test = try Altering.make(.android, Altering.old)
-    try Altering.interrupt(test.store, Altering.new, after: .starting)
+  @Test(arguments: AlterResumeTests.steps)
+  func `a soup between two steps is read where its tables have the answer, and refused elsewhere`(
+    _ platform: Platform, _ step: SoupAlteration.Step
+  ) throws {
+    let test = try Altering.make(platform, Altering.old)
+    try test.store.registerSoup("beside", indexSpecs: Altering.old)
+    try Altering.interrupt(test.store, Altering.new, after: step)
     test.store.connection.close()
     let reader = try Store(opening: test.store.path, readOnly: true)
-    #expect(try reader.count(of: "s") == 3)
+    let named = QuerySpec(soupName: "s", .exact(path: "lastName", matchKey: "Doe"))
+    if step < .renameOldSoupTable || step >= .reIndexSoup {
+      #expect(try reader.count(of: "s") == 3)
+      #expect(try reader.query(named).count == 1)
+    } else {
+      let refusal = StoreError.interrupted(path: test.store.path, soup: "s")
+      #expect(throws: refusal) { try reader.count(of: "s") }
+      #expect(throws: refusal) { try reader.query(named) }
+      #expect(throws: refusal) { try reader.count(QuerySpec(smartSQL: "select 1 from {s}")) }
+    }
+    #expect(try reader.soupNames() == ["s", "beside"])
+    #expect(try reader.count(of: "beside") == 0)
   }
 }
