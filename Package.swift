@@ -112,7 +112,9 @@ let package = Package(
     tests(
       "Rehearsal", "Rehearsal", "Pipelines", "LocalOrg", "Reconciliation", "MobileSync", "Bundles",
       "SmartStore", "Salesforce", "SQLite", "HTTP", "JSON", "Crypto", "System"),
-    tests("Documentation", "attache", "Reconciliation", "JSON", "Arguments", "System", "Pipelines"),
+    tests(
+      "Documentation", "attache", "LocalOrg", "Reconciliation", "JSON", "Arguments", "System",
+      "Pipelines"),
     tests("Tidy", "System"),
   ]
 )

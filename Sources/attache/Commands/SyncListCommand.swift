@@ -20,7 +20,7 @@ struct SyncListCommand: Command {
   func run(_ context: Program) async throws -> ExitStatus {
     let states = try SyncStore.syncs(in: store, context)
     if options.json {
-      context.print(.array(states.map(\.json)))
+      context.print(.array(states.map(\.document)))
     } else if !options.quiet {
       let header = ["id", "name", "type", "soup", "status", "progress", "last run", "cursor"]
       let rows = states.map { state in

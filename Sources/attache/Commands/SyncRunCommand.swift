@@ -102,7 +102,7 @@ struct SyncRunCommand: Command {
       command: self, program: context, plan: try plan(context), org: try login.org(context),
       show: { state in
         if json {
-          context.print(.object(["type": "sync", "state": state.json]))
+          context.print(.object(["type": "sync", "state": state.document]))
         } else {
           progress.show(state)
         }

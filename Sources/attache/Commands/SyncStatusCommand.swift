@@ -43,7 +43,7 @@ struct SyncStatusCommand: Command {
       throw SyncStore.unknown(sync ?? "\(id ?? 0)", states, "attache \(Self.name)")
     }
     if options.json {
-      context.print(state.json)
+      context.print(state.document)
     } else if !options.quiet {
       for line in lines(state) { context.print(line) }
     }

@@ -4,7 +4,7 @@ import System
 
 extension SyncState {
   /// The state with the SDK's members, as an event and as an answer.
-  var json: JSONValue {
+  var document: JSONValue {
     var object: JSONObject = ["syncId": JSONValue(id)]
     for (name, value) in element.object ?? JSONObject() where name != "_soupEntryId" {
       object[name] = value
