@@ -130,7 +130,17 @@ final class PageChainCore: Sendable {
     let answer = next(body)
     if case .unknown = answer { return }
     transfer.isFollowed = true
-    if case .request(let request) = answer { append(request) }
+    if case .request(let request) = answer { append(request, after: transfer) }
+  }
+
+  /// Adds the page that a page named, unless that page was dropped meanwhile: what comes after it
+  /// would be taken for the page that is asked for again.
+  private func append(_ request: HTTPRequest, after transfer: Transfer) {
+    state.withLock { state in
+      guard state.slots.contains(where: { $0.transfer === transfer }) else { return }
+      state.pending.append(request)
+    }
+    startPending()
   }
 
   private func complete(

@@ -152,4 +152,42 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     #expect(error?.kind == .cancelled)
     gate.open()
   }
+
+  @Test func `a page that was dropped does not bring the one after it`() async throws {
+    let address = Locked("")
+    let requests = Counter()
+    let server = try HTTPServer { request in
+      let number = Int(request.path.dropFirst()) ?? 0
+      let isFirst = requests.increment() == 1
+      let body = page(number, of: 3, url: address.withLock { $0 })
+      return ServerResponse(
+        status: 200, body: body, fault: isFirst ? .dropAfter(bytes: body.count - 1) : nil)
+    }
+    let url = server.url
+    address.withLock { $0 = url }
+    let (arrived, dropped) = (Gate(), Gate())
+    let isHeld = Locked(false)
+    let chain = try HTTPClient().pages(first: HTTPRequest("GET", url + "/0")) { head in
+      let next = readHead(head)
+      // Page 1 was asked for ahead and arrives while page 0, cut short, ends the chain.
+      if case .request(let request) = next, request.url.hasSuffix("/2"),
+        !isHeld.withLock({ held in
+          defer { held = true }
+          return held
+        })
+      {
+        arrived.open()
+        dropped.wait()
+      }
+      return next
+    }
+    await arrived.opened()
+    await #expect(throws: HTTPError.self) { try await chain.next() }
+    dropped.open()
+    chain.append(HTTPRequest("GET", url + "/0"))
+    for number in 0..<3 {
+      #expect(try await chain.next()?.body == page(number, of: 3, url: url))
+    }
+    #expect(try await chain.next() == nil)
+  }
 }

@@ -4,9 +4,10 @@ import System
 
 /// The pages of one query, as the org's bytes, in order.
 ///
-/// Pages are asked for ahead while the one before arrives, unless that is forbidden. A page that broke off, or whose session
-/// expired, is asked for again by its own locator. A cursor that the org dropped is the error
-/// `locatorExpired`: the caller knows the last key, and starts again from there. One task reads.
+/// Pages are asked for ahead while the one before arrives, unless that is forbidden. A page that
+/// broke off, or whose session expired, is asked for again by its own locator. A cursor that the org
+/// dropped is the error `locatorExpired`: the caller knows the last key, and starts again from
+/// there. One task reads.
 package final class QueryPages: Sendable {
   private struct State {
     /// The path of the page that comes next; nil after the last.
