@@ -67,8 +67,10 @@ struct EditLog {
       let edit = edits[index]
       let element = elements[edit.entry]
       let id = (before[edit.entry] ?? element)?.id ?? ""
-      let isServerID = !id.isEmpty && !id.hasPrefix("local_")
-      if edit.kind == .delete ? isServerID && live[id] == nil : watch.hasSeen(edit.token) {
+      let isDone =
+        edit.kind == .delete
+        ? Self.isGone(edit, id, rows, live) : watch.hasSeen(edit.token)
+      if isDone {
         edits[index].end = .inOrg
       } else if element.map({ Self.carries($0, edit, setup) }) ?? false {
         continue
@@ -91,6 +93,16 @@ struct EditLog {
 
   /// The edits that have no end yet.
   var open: [Edit] { edits.filter { $0.end == nil } }
+
+  /// Whether the record of a deletion is gone; a create whose answer was lost gets its id, by which
+  /// it is deleted, in the same run.
+  private static func isGone(
+    _ edit: Edit, _ id: String, _ rows: [Row], _ live: [String: OrgRecord]
+  ) -> Bool {
+    let ids = [id] + rows.filter { $0.entry == edit.entry }.compactMap(\.id)
+    let known = ids.filter { !$0.isEmpty && !$0.hasPrefix("local_") }
+    return !known.isEmpty && known.allSatisfy { live[$0] == nil }
+  }
 
   /// Whether an element still holds an edit that is to be sent.
   private static func carries(

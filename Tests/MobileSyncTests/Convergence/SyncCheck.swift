@@ -43,7 +43,8 @@ struct SyncCheck {
       if isQuiet, isIncremental, !world.setup.goesBack { try takenBack(after) }
       try removed(after, of: { _ in false })
       if isQuiet, result.error == nil { try whole(after, result.report) }
-      if isQuiet, result.error == nil, result.report.warnings.isEmpty { remember(after) }
+      let isWhole = result.report.warnings.isEmpty && result.report.unreadable.isEmpty
+      if isQuiet, isWhole, result.error == nil { remember(after) }
     case .ghosts:
       try removed(after) { element in
         !element.isDirty && world.watch.records[element.id]?.matches != true
