@@ -71,8 +71,9 @@ struct SyncCheck {
   /// Says which names may stand in the org more than once.
   private func allow(_ result: SyncResult, _ rows: [EditLog.Row], wasStruck: Bool) {
     var entries = Set(rows.filter { $0.kind == .recreated }.compactMap(\.entry))
-    // Nobody knows what became of a create whose answer was lost.
-    if wasStruck, result.error != nil {
+    // What a lost answer made is looked for by the org's dates; they say nothing where the clock went
+    // back between.
+    if world.setup.goesBack, wasStruck, result.error != nil {
       for element in elements.values where element.isDirty {
         if element.isCreated ? world.setup.externalID == nil : world.setup.upMode == .overwrite {
           entries.insert(element.entry)

@@ -16,8 +16,10 @@ final class World {
   var log = EditLog()
   /// How often each kind of fault struck.
   var tally: [Mishap.Kind: Int] = [:]
-  /// How many records of one name there may be at once: one, and one more for each time that a
-  /// device could not know whether its create was done.
+  /// How many records of one name there may be at once, where it is not one.
+  ///
+  /// A deleted record may be made anew by both devices; a create is done once, whatever became of
+  /// its answer.
   var allowance: [String: Int] = [:]
   var step = 0
   private var made = 0
