@@ -3,12 +3,14 @@ import Salesforce
 import SmartStore
 
 extension ParentChildrenTarget: SyncDownTarget {
+  /// The pages of the families.
   package nonisolated(nonsending) func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     try await ParentChildrenPages(self, since: since, context.session(), context)
   }
 
+  /// The parents' soup and the children's.
   package func destinations(soupName: String) -> [SyncDestination] {
     [family.destinations.parents, family.destinations.children]
   }

@@ -1,4 +1,3 @@
-import HTTP
 import JSON
 import Salesforce
 
@@ -86,15 +85,12 @@ struct FamilyRequest {
       + "(select \(children.idFieldName), \(children.modificationDateFieldName) "
       + "from \(children.sobjectTypePlural ?? "")) from \(parent.sobjectType) "
       + "where \(parent.idFieldName) = "
-    // A reference is only seen as it is; everything around it is encoded.
-    let query =
-      if let parentID {
-        HTTPQuery.encode(start + SOQLVariables.literal(parentID))
-      } else {
-        HTTPQuery.encode(start + "'") + "@{\(Self.parentReference).id}" + HTTPQuery.encode("'")
-      }
-    return CompositeRequest(
-      method: "GET", url: session.path("query") + "?q=" + query, referenceId: Self.datesReference)
+    if let parentID {
+      return session.queryRequest(
+        [start + SOQLVariables.literal(parentID)], referenceId: Self.datesReference)
+    }
+    return session.queryRequest(
+      [start + "'", "'"], around: "\(Self.parentReference).id", referenceId: Self.datesReference)
   }
 
   private func dates(_ result: CompositeResult) -> [String: String] {

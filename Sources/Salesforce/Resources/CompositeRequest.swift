@@ -57,6 +57,16 @@ package struct CompositeResult: Sendable, Hashable {
 }
 
 extension Session {
+  /// A query as a request of a composite; between its pieces stand references to another request's
+  /// result, which the org only sees as they are, while everything around them is encoded.
+  package func queryRequest(
+    _ pieces: [String], around reference: String = "", referenceId: String
+  ) -> CompositeRequest {
+    let query = pieces.map { HTTPQuery.encode($0) }.joined(separator: "@{\(reference)}")
+    return CompositeRequest(
+      method: "GET", url: path("query") + "?q=" + query, referenceId: referenceId)
+  }
+
   /// The most requests of one composite.
   package static let compositeLimit = 25
 
