@@ -185,6 +185,23 @@ package enum Files {
     if chmod(path, mode) != 0 { throw .last("set the permissions of", path) }
   }
 
+  /// The one absolute path of what stands at `path`, with no link, `.` or `..` in it; where nothing
+  /// stands there yet, that of its directory with the last part behind it.
+  package static func resolved(_ path: String) throws(SystemError) -> String {
+    if let whole = real(path) { return whole }
+    let name = name(of: path)
+    guard let directory = parent(of: path).flatMap(real), !name.isEmpty else {
+      throw .last("resolve", path)
+    }
+    return directory == "/" ? "/" + name : directory + "/" + name
+  }
+
+  private static func real(_ path: String) -> String? {
+    guard let text = realpath(path, nil) else { return nil }
+    defer { free(text) }
+    return String(cString: text)
+  }
+
   /// The path of the directory that holds `path`; nil for a name alone's "." is ".".
   package static func parent(of path: String) -> String? {
     var trimmed = Substring(path)

@@ -192,6 +192,9 @@ extension SyncManager {
   @discardableResult
   public func restart(restartStoppedSyncs: Bool) throws(SyncError) -> [SyncRun] {
     guard phase != .accepting else { return [] }
+    guard !isClosed else {
+      throw SyncError(.stopped, "the sync manager was closed", fix: "make a new one of the store")
+    }
     phase = .accepting
     guard restartStoppedSyncs else { return [] }
     var runs: [SyncRun] = []

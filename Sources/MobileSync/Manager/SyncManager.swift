@@ -23,6 +23,8 @@ public actor SyncManager {
   var active: [Int64: Work] = [:]
   /// The end of what was started last: the next waits for it.
   var last: Task<Void, Never>?
+  /// Whether the manager was told to close its store: it takes nothing any more.
+  var isClosed = false
 
   /// Whether syncs are taken.
   enum Phase {
@@ -80,6 +82,11 @@ public actor SyncManager {
 
   /// Stops, waits for what runs, and closes the store; the manager is of no more use.
   public func close() async throws(SyncError) {
+    if isClosed {
+      await last?.value
+      return
+    }
+    isClosed = true
     stop()
     await last?.value
     phase = .stopped

@@ -63,9 +63,13 @@ public actor SyncManagers {
   public func close() async throws(SyncError) {
     let all = managers.values
     managers = [:]
+    var failure: SyncError?
     for task in all {
-      if case .success(let manager) = await task.value { try await manager.close() }
+      guard case .success(let manager) = await task.value else { continue }
+      // One that cannot be closed keeps none of the others open.
+      do throws(SyncError) { try await manager.close() } catch { failure = failure ?? error }
     }
+    if let failure { throw failure }
   }
 
   private func user(_ username: String?) async throws(SyncError) -> StoreLocation.User {
@@ -80,6 +84,8 @@ public actor SyncManagers {
   private func manager(
     at path: String, _ user: StoreLocation.User, _ username: String?
   ) async throws(SyncError) -> SyncManager {
+    // Two ways to write a path are one store.
+    let path = try SyncManager.place(of: path)
     let key = "\(user.organizationID)/\(user.userID):\(path)"
     let task =
       managers[key]
@@ -107,18 +113,23 @@ extension SyncManager {
     customTargets: CustomTargets = CustomTargets(),
     login: @escaping @Sendable () async throws(OrgError) -> Session
   ) async throws(SyncError) {
-    if !Files.exists(path), let directory = Files.parent(of: path) {
-      do throws(SystemError) {
-        if !Files.isDirectory(directory) { try Files.makeDirectory(directory) }
-      } catch {
-        throw SyncError(.store, error.description)
-      }
-    }
+    let path = try Self.place(of: path)
     let store = try SyncError.inStore { () throws(StoreError) in
       Files.exists(path)
         ? try Store(opening: path) : try Store(creating: path, platform: platform)
     }
     try await self.init(
       store: store, settings: settings, customTargets: customTargets, login: login)
+  }
+  /// The one path of a store's file, whose directories are made where they are missing.
+  fileprivate static func place(of path: String) throws(SyncError) -> String {
+    do throws(SystemError) {
+      if !Files.exists(path), let directory = Files.parent(of: path) {
+        if !Files.isDirectory(directory) { try Files.makeDirectory(directory) }
+      }
+      return try Files.resolved(path)
+    } catch {
+      throw SyncError(.store, error.description)
+    }
   }
 }

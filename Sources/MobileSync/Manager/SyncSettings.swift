@@ -30,11 +30,13 @@ public struct SyncSettings: Sendable, Hashable {
     overlapSeconds: Int = 300, maxDeletesPercent: Int = 10, minimumDeletes: Int = 10,
     refreshesDates: Bool = true, quietWindowSeconds: Int = 900, readsChangedChildren: Bool = true
   ) {
-    self.overlapSeconds = max(0, overlapSeconds)
+    self.overlapSeconds = Self.seconds(overlapSeconds)
     self.maxDeletesPercent = maxDeletesPercent
     self.minimumDeletes = minimumDeletes
     self.refreshesDates = refreshesDates
-    self.quietWindowSeconds = max(0, quietWindowSeconds)
+    self.quietWindowSeconds = Self.seconds(quietWindowSeconds)
     self.readsChangedChildren = readsChangedChildren
   }
+  /// Seconds of which milliseconds can be made.
+  private static func seconds(_ value: Int) -> Int { min(max(0, value), 1 << 40) }
 }

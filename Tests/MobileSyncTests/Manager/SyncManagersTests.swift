@@ -52,6 +52,28 @@ import Testing
     }
   }
 
+  @Test func `two ways to write a store's path are one manager`() async throws {
+    let org = try SyncedOrg()
+    let directory = TemporaryDirectory("managers")
+    let managers = SyncManagers(
+      directory: directory.path, platform: .ios, org: try org.client())
+    // Neither the directory nor the file is there yet.
+    let first = try await managers.manager(storeAt: "\(directory.path)/a/./x.db")
+    #expect(try await managers.manager(storeAt: "\(directory.path)//a/x.db") === first)
+    #expect(try await managers.manager(storeAt: "\(directory.path)/a/../a/x.db") === first)
+    try await managers.close()
+  }
+
+  @Test func `a manager that was closed starts nothing any more`() async throws {
+    let store = try await ManagedStore()
+    try await store.manager.close()
+    try await store.manager.close()
+    let error = await #expect(throws: SyncError.self) {
+      try await store.manager.restart(restartStoppedSyncs: true)
+    }
+    #expect(error?.code == .stopped)
+  }
+
   @Test func `an app starts: log in, soups, syncs, and the first run`() async throws {
     let org = try SyncedOrg()
     let ids = try org.makeAccounts(3)
