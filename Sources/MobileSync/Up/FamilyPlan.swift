@@ -127,6 +127,8 @@ struct FamilyPlan: Sendable {
     self.targets = targets
     states = [:]
     mode = .overwrite
+    // Deleted by the app while the first request was on its way: that is for the next sync.
+    if [.delete, .dropLocally].contains(tree.parent.operation) { return }
     if facts.parentIsDeleted {
       items.append(
         Item(place: .parent, record: tree.parent, operation: .create, isRecreated: true))

@@ -41,6 +41,9 @@ struct FamilyRequest {
   /// Sends it.
   func send(_ session: Session) async throws(OrgError) -> Results {
     var requests = parts.map { request($0, session) }
+    // Without a parent in the org there is nothing to name in the query.
+    let readsDates =
+      readsDates && (parentID != nil || parts.contains { $0.item.place == .parent })
     if readsDates { requests.append(datesRequest(session)) }
     let results = try await session.composite(requests)
     let answers = zip(parts, results).map { RowAnswer($1, recordID: $0.send.recordID) }

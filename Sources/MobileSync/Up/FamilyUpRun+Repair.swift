@@ -5,9 +5,13 @@ import Salesforce
 extension FamilyUpRun {
   /// Finds out what is deleted, and makes it anew.
   nonisolated(nonsending) func repair(
-    _ row: Int64, _ first: Round
+    _ row: Int64, _ first: Round, of sent: FamilyTree
   ) async throws(SyncError) {
-    guard let tree = try elements.tree(row) else { return }
+    guard let tree = try elements.tree(row) else {
+      // The parent has left the store; what was refused of its children is still to be told of.
+      try refuse(first.missing, merged: [:], sent)
+      return
+    }
     var facts = FamilyPlan.Facts()
     facts.refused = Set(first.missing.map(\.item.place))
     var merged: [FamilyPlace: String] = [:]
@@ -30,8 +34,17 @@ extension FamilyUpRun {
     }
     let plan = FamilyPlan(tree, targets, after: facts)
     let again = Set(plan.items.map(\.place))
+    try refuse(first.missing.filter { !again.contains($0.item.place) }, merged: merged, tree)
+    var round = Round(
+      parentID: facts.parentIsDeleted ? nil : first.parentID, isLast: true)
+    try await send(plan.items, tree, &round)
+  }
+  /// Enters the org's refusals of what is not made anew.
+  private func refuse(
+    _ missing: [Missing], merged: [FamilyPlace: String], _ tree: FamilyTree
+  ) throws(SyncError) {
     try commit(
-      first.missing.filter { !again.contains($0.item.place) }.map { missing in
+      missing.map { missing in
         var message = missing.refusal.message
         if let master = merged[missing.item.place] {
           message += "; the record was merged into \(master)"
@@ -45,8 +58,5 @@ extension FamilyUpRun {
               code: missing.refusal.code ?? "", message: message, error: missing.refusal.raw))
         )
       }, tree)
-    var round = Round(
-      parentID: facts.parentIsDeleted ? nil : first.parentID, isLast: true)
-    try await send(plan.items, tree, &round)
   }
 }

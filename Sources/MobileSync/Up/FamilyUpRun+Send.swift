@@ -85,7 +85,7 @@ extension FamilyUpRun {
       results = try await request.send(session)
     } catch {
       if error.isAmbiguous { doubt(parts, error) } else { try unmark(marks, but: []) }
-      throw SyncError(error)
+      throw SyncError(error, isWrite: true)
     }
     var settled: [(place: FamilyPlace, settled: UpSettled)] = []
     for (part, answer) in zip(parts, results.answers) where part.item.place == .parent {
@@ -100,7 +100,12 @@ extension FamilyUpRun {
       }
       settled.append((part.item.place, self.settled(part, answer, results.dates)))
     }
-    try commit(settled, tree) { try self.unmark(marks, but: doubtful) }
+    (parents.answered, children.answered) = (session.serverDate, session.serverDate)
+    try commit(settled, tree) {
+      try self.parents.claim(settled.filter { $0.place == .parent }.map(\.settled))
+      try self.children.claim(settled.filter { $0.place != .parent }.map(\.settled))
+      try self.unmark(marks, but: doubtful)
+    }
   }
 
   // MARK: marks

@@ -43,7 +43,11 @@ extension FamilyUpRun {
     }
     try context.checkStop()
     let session = try await context.session()
-    if !parentIDs.isEmpty { try await readTrees(parentIDs, session, into: &states) }
+    // One text that is no id would have the org refuse the whole query.
+    let asked =
+      targets.family.parent.idFieldName == "Id"
+      ? parentIDs.filter { RecordID($0) != nil } : parentIDs
+    if !asked.isEmpty { try await readTrees(asked, session, into: &states) }
     for member in [\FamilyStates.parents, \.children] {
       let isParent = member == \.parents
       try await complete(

@@ -81,7 +81,7 @@ final class FamilyUpRun {
       round.parentID = nil
     }
     try await send(plan.items, tree, &round)
-    if !round.missing.isEmpty { try await repair(row, round) }
+    if !round.missing.isEmpty { try await repair(row, round, of: tree) }
   }
 
   /// The tree without the children that must wait; nil where all of it must.

@@ -1,4 +1,5 @@
 import JSON
+import Salesforce
 import SmartStore
 
 /// What is committed to the store before a request leaves whose answer matters: if none comes, the next
@@ -73,9 +74,15 @@ struct SentMark: Sendable {
 }
 
 extension SentMark {
+  /// From 1970 to the year 9999.
+  private static let times: Range<Int64> = 0..<253_402_300_800_000
+
   private init?(_ element: JSONValue) {
-    guard let id = element[StoreField.soupEntryID]?.int, let user = element["user"]?.string,
-      let since = element["since"]?.int, let sent = element["sent"]?.int
+    // A store may come from elsewhere: the user goes into a query, and there are sums with the times.
+    guard let id = element[StoreField.soupEntryID]?.int,
+      let user = element["user"]?.string.flatMap({ RecordID($0)?.text18 }),
+      let since = element["since"]?.int, let sent = element["sent"]?.int,
+      Self.times.contains(since), Self.times.contains(sent)
     else { return nil }
     self.init(
       markID: id, userID: user, since: since, sent: sent,

@@ -9,14 +9,23 @@ private struct Doubt {
   var record: UpRecord
 
   /// Whether the element has other values to send, or is to be deleted, since.
-  var isEdited: Bool {
+  ///
+  /// `sendable` are the fields that a sync up sends: one that the element has got since, and had not
+  /// when it was sent, is in none that were.
+  func isEdited(_ sendable: [String]) -> Bool {
     if record.state.isDeleted { return true }
-    return (try? RecordBody.fields(change.fields.names, of: record.bytes)) != change.fields
+    let sent = Set(change.fields.names)
+    let names = change.fields.names + sendable.filter { !sent.contains($0) }
+    return (try? RecordBody.fields(names, of: record.bytes)) != change.fields
   }
 }
 
 // What becomes of requests whose answer was lost, or whose program died.
 extension SyncUpRun {
+  /// How long records of this run are told from those that a create without an answer has made: the
+  /// clocks of an org's servers differ by less.
+  private static let claimedMilliseconds: Int64 = 60_000
+
   /// The mark of a request that is about to leave; nil where sending it again does no harm.
   ///
   /// New records could be made twice. An update is the same a second time, but under LEAVE_IF_CHANGED
@@ -28,9 +37,12 @@ extension SyncUpRun {
     }
     guard !sends.isEmpty else { return nil }
     let now = session.estimatedServerDate
+    let since = session.serverDate ?? now - 600_000
+    // What was made long before is no candidate; to name it in each mark would fill the store.
+    made.removeAll { $0.known < since - Self.claimedMilliseconds }
     var mark = SentMark(
-      userID: session.identity.userID, since: session.serverDate ?? now - 600_000, sent: now,
-      changes: [], claimed: made)
+      userID: session.identity.userID, since: since, sent: now, changes: [],
+      claimed: made.map(\.id))
     for send in sends {
       let record = send.record
       guard let fields = try? JSONValue(parsing: send.body).object else { continue }
@@ -82,6 +94,7 @@ extension SyncUpRun {
     }
     var settled: [UpSettled] = []
     var held: [Int64: String] = [:]
+    let sendable = sendableFields
     var groups: [String: [Doubt]] = [:]
     for doubt in doubts { groups[doubt.change.objectType, default: []].append(doubt) }
     for (type, group) in groups.sorted(by: { $0.key < $1.key }) {
@@ -92,7 +105,7 @@ extension SyncUpRun {
             UpSettled(
               record: doubt.record, operation: doubt.record.operation, end: .sent(id: id),
               isRecreated: doubt.change.isCreate && doubt.record.serverID != nil,
-              isEdited: doubt.isEdited))
+              isEdited: doubt.isEdited(sendable)))
         case .notMade: break
         case .unclear(let words): held[doubt.record.soupEntryID] = words
         }
@@ -105,6 +118,15 @@ extension SyncUpRun {
       try self.claim(settled)
     }
     return held
+  }
+
+  /// The fields of either list: what a create did not send, an update may have to.
+  private var sendableFields: [String] {
+    let lists = [SyncOperation.create, .update].compactMap {
+      try? FieldSelection.fields(for: $0, target: target, options: context.options)
+    }
+    var seen: Set<String> = []
+    return lists.flatMap(\.self).filter { seen.insert($0).inserted }
   }
 
   private nonisolated(nonsending) func fates(
@@ -196,10 +218,11 @@ extension SyncUpRun {
       ids.append(id)
     }
     guard !ids.isEmpty else { return }
-    made += ids
-    for var mark in heldMarks {
-      mark.claimed += ids
-      _ = try SentMark.put(mark, of: soupName, in: elements.store)
+    let known = answered ?? .max
+    made += ids.map { ($0, known) }
+    for index in heldMarks.indices {
+      heldMarks[index].claimed += ids
+      _ = try SentMark.put(heldMarks[index], of: soupName, in: elements.store)
     }
   }
 }

@@ -40,9 +40,9 @@ final class SyncUpRun {
   var unread: [SentRecord] = []
 
   /// The org's clock at its last answer to a write.
-  private var answered: Int64?
-  /// The ids of records that this run has made.
-  var made: [String] = []
+  var answered: Int64?
+  /// The ids of records that this run has made lately, and the org's clock when it was known.
+  var made: [(id: String, known: Int64)] = []
   /// The requests of earlier runs of which it is still not known what they did.
   var heldMarks: [SentMark] = []
 
@@ -231,7 +231,7 @@ final class SyncUpRun {
       } else {
         try unmark(mark)
       }
-      throw SyncError(error)
+      throw SyncError(error, isWrite: true)
     }
   }
 

@@ -36,10 +36,13 @@ extension Session {
   }
 
   /// The records of any number of ids, by their 18 characters; those that do not read are missing.
+  ///
+  /// What is no record id is not asked for: an org may refuse all for one.
   package func records(
     _ sObject: String, ids: [String], fields: [String]
   ) async throws(OrgError) -> [String: JSONObject] {
     var found: [String: JSONObject] = [:]
+    let ids = ids.filter { RecordID($0) != nil }
     for start in stride(from: 0, to: ids.count, by: Self.retrieveLimit) {
       let part = Array(ids[start..<min(start + Self.retrieveLimit, ids.count)])
       let bytes = try await retrieve(sObject, ids: part, fields: fields)

@@ -110,6 +110,21 @@ import Testing
     #expect(try store.accountCount() == 0)
   }
 
+  @Test func `a parent in doubt is not taken for another of the same run`() async throws {
+    let store = try await ManagedStore(
+      settings: SyncSettings(overlapSeconds: 0, quietWindowSeconds: 3600))
+    try await store.createAccounts(["A"])
+    store.org.server.faults.add(.kind(.composite), .drop(afterCommit: false))
+    try await store.up(.accounts(), fields: nil)
+    try await store.createAccounts(["A", "B"])
+    try await store.up(.accounts(), fields: nil)
+    #expect(try store.accountCount() == 2)
+    try await store.down(nil, .leaveIfChanged)
+    try await store.up(.accounts(), fields: nil)
+    #expect(try await store.elements().count == 3)
+    #expect(try await store.dirty().count == 1)
+  }
+
   @Test func `the session's end between two trees loses none and doubles none`() async throws {
     let store = try await store(["A", "B", "C"], contacts: 1)
     store.org.server.faults.add(.kind(.composite), nth: 2, .expireSession)

@@ -144,6 +144,51 @@ import Testing
     #expect(try await store.column("Id") != [parent])
   }
 
+  @Test func `a parent that the app deletes while its tree is on its way is not made anew`()
+    async throws
+  {
+    let store = try await ManagedStore()
+    let families = try await syncedFamilies(store, 1, children: 1)
+    let parent = families[0].id
+    try await store.rename([parent])
+    try store.org.delete(parent)
+    let accounts = try store.accountCount()
+    let gate = RequestGate()
+    gate.close(store.org, .kind(.composite))
+    let run = try await store.manager.syncUp(
+      target: .syncUp(.accounts()), options: SyncOptions(), soupName: "accounts")
+    await gate.reached()
+    try await store.delete([parent])
+    gate.open()
+    try await run.finish()
+    #expect(try store.accountCount() == accounts)
+    #expect(try await store.flags(parent) == "ld")
+    // The next sync finds it deleted on both sides.
+    try await store.up(.accounts(), fields: nil)
+    #expect(try await store.elements().isEmpty)
+    #expect(try store.accountCount() == accounts)
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `a refused child of a parent that left the store is told of`(
+    _ platform: Platform
+  ) async throws {
+    let (store, parent, children) = try await withSubsidiaries(platform)
+    try await store.delete([parent])
+    try await store.edit([children[0]], of: "subsidiaries") { $0["Name"] = "local" }
+    try store.org.delete(children[0])
+    let (state, report, _) = try await store.up(subsidiaries.up, fields: nil)
+    #expect(state.status == .done)
+    #expect(try await store.elements().isEmpty)
+    guard case .failed? = report.outcomes[children[0]] else {
+      Issue.record("\(report.outcomes)")
+      return
+    }
+    let child = try #require(try await store.element(children[0], in: "subsidiaries"))
+    #expect(child["__local__"] == true)
+    #expect(child["__last_error__"] != nil)
+  }
+
   @Test func `a child whose parent is in no soup is told of and left`() async throws {
     let store = try await ManagedStore()
     try await store.create(

@@ -106,6 +106,90 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
+  @Test func `a field that was first filled after the lost create goes up too`() async throws {
+    let store = try await ManagedStore(UpCase.kinds[2])
+    let local = try await store.create([["Name": "A"]])
+    store.org.server.faults.add(.writes, .drop(afterCommit: true))
+    try await store.up(.collection)
+    try await store.edit(local) { $0["Description"] = "new" }
+    try await store.up(.collection)
+    #expect(try store.accountCount() == 1)
+    let id = try #require(try await store.elements().first?["Id"]?.string)
+    #expect(try store.serverDescription(id) == "new")
+    #expect(try await store.dirty().isEmpty)
+  }
+
+  @Test func `a create in doubt is not taken for another of the same run, however many follow`()
+    async throws
+  {
+    let settings = SyncSettings(overlapSeconds: 0, quietWindowSeconds: 600)
+    let store = try await ManagedStore(.ios, settings: settings)
+    try await store.createAccounts(["A"])
+    store.org.server.faults.add(.writes, .drop(afterCommit: false))
+    try await store.up(.single)
+    // The one in doubt waits; these go out, one request each.
+    try await store.createAccounts(["A", "B"])
+    try await store.up(.single)
+    #expect(try store.accountCount() == 2)
+    try await store.down(nil, .leaveIfChanged)
+    try await store.up(.single)
+    #expect(try await store.elements().count == 3)
+    #expect(try await store.dirty().count == 1)
+    try store.org.org.moveClock(by: 700_000)
+    try await store.up(.single)
+    #expect(try store.accountCount() == 3)
+    #expect(try await store.column("Name") == ["A", "A", "B"])
+  }
+
+  @Test func `a mark names the records that were made shortly before, not all of the run`()
+    async throws
+  {
+    let store = try await ManagedStore(.ios)
+    try await store.createAccounts(["A", "B", "C"])
+    store.org.server.faults.add(.writes, nth: 2, .moveClock(seconds: 120))
+    let gate = RequestGate()
+    gate.close(store.org, .writes, nth: 3)
+    let run = try await store.manager.syncUp(
+      target: .syncUp(SyncUpTarget(kind: .single)), options: SyncOptions(fieldlist: ["Name"]),
+      soupName: ManagedStore.accounts)
+    await gate.reached()
+    let claimed = try await store.manager.withStore { store in
+      try SentMark.all(of: ManagedStore.accounts, in: store).flatMap(\.claimed)
+    }
+    #expect(claimed == (try await store.ids(named: ["B"])))
+    gate.open()
+    try await run.finish()
+    #expect(try await store.dirty().isEmpty)
+  }
+
+  @Test(arguments: [
+    #"{"user":"x' OR Name != '","since":0,"sent":0}"#,
+    #"{"user":"005000000000001AAA","since":0,"sent":-9223372036854775808}"#,
+    #"{"user":"005000000000001AAA","since":-9223372036854775808,"sent":0}"#,
+  ])
+  func `a mark that nobody can have written is none`(_ json: String) async throws {
+    let store = try await ManagedStore(.ios)
+    try await store.createAccounts(["A"])
+    try await store.manager.withStore { store in
+      try store.registerSoup(
+        SentMark.soupName, indexSpecs: [IndexSpec(path: "soupName", type: .string)])
+      let element = try #require(
+        try store.elements(in: ManagedStore.accounts, where: "Name", is: "A").first)
+      var object = try #require(try JSONValue(parsing: Array(json.utf8)).object)
+      object["soupName"] = .string(ManagedStore.accounts)
+      object["changes"] = [
+        [
+          "row": element["_soupEntryId"] ?? 1, "created": 0, "create": true, "type": "Account",
+          "fields": ["Name": "A"],
+        ]
+      ]
+      try store.upsert([.object(object)], into: SentMark.soupName)
+      #expect(try SentMark.all(of: ManagedStore.accounts, in: store).isEmpty)
+    }
+    try await store.up(.collection)
+    #expect(try store.accountCount() == 1)
+  }
+
   @Test func `more records than creates are for a person to look at`() async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
     try await store.createAccounts(["A"])

@@ -213,4 +213,34 @@ import Testing
       #expect(error != nil)
     }
   }
+
+  // The refusal of a single record's request is the record's own.
+  @Test(arguments: UpCase.kinds.filter { $0.kind != .single })
+  func `a request that the org refuses whole is said to be a write`(_ up: UpCase) async throws {
+    let store = try await ManagedStore(up)
+    try await store.createAccounts(["A"])
+    store.org.server.faults.add(
+      .writes, .status(400, code: "JSON_PARSER_ERROR", afterCommit: false))
+    let run = try await store.manager.syncUp(
+      target: .syncUp(SyncUpTarget(kind: up.kind)), options: SyncOptions(fieldlist: ["Name"]),
+      soupName: ManagedStore.accounts)
+    let error = await #expect(throws: SyncError.self) { try await run.finish() }
+    #expect(error?.code == .writeRefused)
+    #expect(error?.errorCode == "JSON_PARSER_ERROR")
+    #expect(try await store.dirty().count == 1)
+  }
+
+  @Test func `what is no record id is not asked for, and keeps no other from being sent`()
+    async throws
+  {
+    let store = try await ManagedStore()
+    let ids = try await store.syncedAccounts(2)
+    try await store.editAccounts(ids)
+    try await store.edit([ids[0]]) { $0["Id"] = "mine" }
+    let report = try await store.up(.collection, .leaveIfChanged).report
+    #expect(report.outcomes == ["mine": .left(.serverUnknown), ids[1]: .sent])
+    let asked = store.org.requests(.retrieve)
+    try await store.up(.collection, .leaveIfChanged)
+    #expect(store.org.requests(.retrieve) == asked)
+  }
 }
