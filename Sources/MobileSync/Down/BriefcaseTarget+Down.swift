@@ -1,5 +1,4 @@
 import Salesforce
-import SmartStore
 
 extension BriefcaseTarget: SyncDownTarget {
   /// What the user's briefcases hold: all of it, or what was modified after `since` and what the
@@ -11,7 +10,8 @@ extension BriefcaseTarget: SyncDownTarget {
     let listing = try await list(groups, context)
     var known: [String: RecordIDSet] = [:]
     for group in groups where known[group.soupName] == nil {
-      known[group.soupName] = try Self.recordIDs(in: group.soupName, of: context.store)
+      known[group.soupName] = try SoupReader(store: context.store, soup: group.soupName)
+        .allIDs(idPath: "Id")
     }
     let wanted = groups.map { group in
       listing.entries(of: group.sobjectType).filter { entry in
@@ -52,19 +52,6 @@ extension BriefcaseTarget: SyncDownTarget {
       try await context.session(), check: { () throws(SyncError) in try context.checkStop() })
     for warning in listing.warnings(for: groups) { context.warn(warning) }
     return listing
-  }
-
-  /// The org's ids of the records in a soup, whatever its elements are looked up by.
-  private static func recordIDs(
-    in soup: String, of store: Store
-  ) throws(SyncError) -> RecordIDSet {
-    var ids = RecordIDSet()
-    do {
-      try store.forEachValue(of: "Id", in: soup) { _, id in ids.insert(id) }
-    } catch {
-      throw SyncError(.store, "\(error)")
-    }
-    return ids
   }
 }
 

@@ -14,8 +14,12 @@ struct SoqlIDs {
     + "cannot be told from deleted ones; none was removed"
 
   /// The ids of all that matches; nil when LIMIT or OFFSET cut the list.
-  nonisolated(nonsending) func all() async throws(SyncError) -> RecordIDSet? {
-    let ids = try await ids(of: session.query(query.ids))
+  ///
+  /// Each is handed to `see`.
+  nonisolated(nonsending) func all(
+    see: (UnsafeRawBufferPointer) -> Void = { _ in }
+  ) async throws(SyncError) -> RecordIDSet? {
+    let ids = try await ids(of: session.query(query.ids), see)
     guard query.isBounded else { return ids }
     guard !query.hasOffset, let limit = query.limit, ids.count < limit else { return nil }
     return ids
@@ -33,7 +37,7 @@ struct SoqlIDs {
 
   /// The ids of all pages; a list that is not whole is an error.
   nonisolated(nonsending) private func ids(
-    of pages: QueryPages
+    of pages: QueryPages, _ see: (UnsafeRawBufferPointer) -> Void = { _ in }
   ) async throws(SyncError) -> RecordIDSet {
     let scanner = RecordScanner(paths: [query.idField])
     var ids = RecordIDSet()
@@ -45,7 +49,9 @@ struct SoqlIDs {
         try page.withUnsafeBytes { bytes in
           let result = try scanner.scan(bytes, in: .member("records")) { _, _, fields in
             guard fields[0].kind == .string else { return }
-            ids.insert(UnsafeRawBufferPointer(rebasing: bytes[fields[0].range]))
+            let id = UnsafeRawBufferPointer(rebasing: bytes[fields[0].range])
+            ids.insert(id)
+            see(id)
           }
           received += result.records
         }

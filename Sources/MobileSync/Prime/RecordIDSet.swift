@@ -43,6 +43,12 @@ package struct RecordIDSet: Sendable {
     return others.contains(id)
   }
 
+  /// True when the id that stands in a buffer is in the set.
+  package func contains(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    if let key = Self.key(bytes) { return keys.contains(key) }
+    return others.contains(String(decoding: bytes, as: UTF8.self))
+  }
+
   private static func key(_ bytes: some Collection<UInt8>) -> Key? {
     guard bytes.count == 15 || bytes.count == 18 else { return nil }
     var high: UInt64 = 0

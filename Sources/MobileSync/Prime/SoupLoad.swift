@@ -60,11 +60,22 @@ final class SoupLoad {
     }
     if loader == nil { loader = try makeLoader() }
     guard let loader else { return (0, 0) }
-    let result = try SyncError.inStore { () throws(StoreError) in
-      try loader.load(page, in: container)
+    guard let others = try withoutCompleted(page, container) else {
+      let result = try SyncError.inStore { () throws(StoreError) in
+        try loader.load(page, in: container)
+      }
+      advance(to: result.latestModification)
+      return (result.records, result.nulls)
     }
+    let result = try others.page.withUnsafeBytes { page in
+      Result { () throws(SyncError) in
+        try SyncError.inStore { () throws(StoreError) in try loader.load(page, in: .array) }
+      }
+    }.get()
     advance(to: result.latestModification)
-    return (result.records, result.nulls)
+    advance(to: others.latestModification)
+    count.unchanged += others.completed
+    return (result.records + others.completed, others.nulls)
   }
 
   private func compare(
@@ -94,31 +105,71 @@ final class SoupLoad {
     for position in result.changed {
       guard let place = places[position] else { continue }
       let record = UnsafeRawBufferPointer(rebasing: page[place])
-      if try !isCompleted(record, in: store) { changed.append(position) }
+      if try completedDate(record, in: store) == nil { changed.append(position) }
     }
     result.changed = changed
     return result
   }
 
-  /// Whether a later sync completed a record with fields of its own: as long as it did not move that
-  /// sync will not bring it again, and what stands in the store is what a new prime would write.
-  private func isCompleted(
+  /// The modification date of a record that a later sync completed with fields of its own; nil for
+  /// any other.
+  ///
+  /// As long as the record did not move that sync will not bring it again, and what stands in the
+  /// store is what a new prime would write.
+  private func completedDate(
     _ record: UnsafeRawBufferPointer, in store: Store
-  ) throws(SyncError) -> Bool {
+  ) throws(SyncError) -> String? {
     do {
       let record = try JSONValue(parsing: record)
       guard let id = JSONProjection.project(options.idPath, from: record)?.string,
         let date = JSONProjection.project(options.modificationPath, from: record)?.string
-      else { return false }
+      else { return nil }
       let stored = try store.elements(in: options.soup, where: options.idPath, is: id)
       guard stored.count == 1, let element = stored.first,
         element[LocalFields.local]?.bool != true,
-        let syncID = element[LocalFields.syncID]?.int, laterSyncIDs.contains(syncID)
-      else { return false }
-      return JSONProjection.project(options.modificationPath, from: element)?.string == date
+        let syncID = element[LocalFields.syncID]?.int, laterSyncIDs.contains(syncID),
+        JSONProjection.project(options.modificationPath, from: element)?.string == date
+      else { return nil }
+      return date
     } catch {
       throw SyncError(.store, "\(error)")
     }
+  }
+
+  /// A page without the records that a later sync completed.
+  private struct Rest {
+    /// An array of the others.
+    var page: [UInt8] = [UInt8(ascii: "[")]
+    var completed = 0
+    var nulls = 0
+    var latestModification: String?
+  }
+
+  /// What of a page is to be written, where the overlap brings records that a later sync completed;
+  /// nil for all of it.
+  private func withoutCompleted(
+    _ page: UnsafeRawBufferPointer, _ container: RecordScanner.Container
+  ) throws(SyncError) -> Rest? {
+    guard !laterSyncIDs.isEmpty, !files.isCold, let store = stores.first else { return nil }
+    var rest = Rest()
+    do {
+      rest.nulls = try RecordScanner(paths: []).scan(page, in: container) { _, place, _ in
+        let record = UnsafeRawBufferPointer(rebasing: page[place])
+        if let date = try completedDate(record, in: store) {
+          rest.completed += 1
+          rest.latestModification = max(rest.latestModification ?? "", date)
+          return
+        }
+        if rest.page.count > 1 { rest.page.append(UInt8(ascii: ",")) }
+        rest.page.append(contentsOf: record)
+      }.nulls
+    } catch let error as SyncError {
+      throw error
+    } catch {
+      throw SyncError(.badResponse, "a page of records cannot be read: \(error)")
+    }
+    rest.page.append(UInt8(ascii: "]"))
+    return rest.completed > 0 ? rest : nil
   }
 
   private func makeLoader() throws(SyncError) -> BulkLoader {

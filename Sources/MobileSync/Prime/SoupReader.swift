@@ -22,6 +22,21 @@ struct SoupReader {
       })
   }
 
+  /// The values of an id path in all elements, whoever brought them.
+  func allIDs(
+    idPath: String, where holds: (UnsafeRawBufferPointer) -> Bool = { _ in true }
+  ) throws(SyncError) -> RecordIDSet {
+    var ids = RecordIDSet()
+    do {
+      try store.forEachValue(of: idPath, in: soup) { _, id in
+        if holds(id) { ids.insert(id) }
+      }
+    } catch {
+      throw SyncError(.store, "\(error)")
+    }
+    return ids
+  }
+
   /// The clean elements that a sync brought.
   ///
   /// Elements without `__local__` are neither clean nor dirty. Where the sync's id is not indexed

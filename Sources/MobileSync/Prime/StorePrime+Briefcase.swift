@@ -12,9 +12,11 @@ extension StorePrime {
     let groups = target.groups
     let listing = try await list(sync, groups)
     let isFull = isFull(sync)
-    var fetch = BriefcaseFetch(groups: groups, listing: listing) { soup in
-      isFull ? [:] : input.knownStamps[key(soup)] ?? [:]
+    var known: [String: [String: Int64]] = [:]
+    for soup in Set(groups.map(\.soupName)) where !isFull {
+      known[soup] = try knownStamps(of: soup, sync)
     }
+    var fetch = BriefcaseFetch(groups: groups, listing: listing) { known[$0] ?? [:] }
     try await load(&fetch, target, sync)
     var cursor = SyncCursor(
       greatest: isFull ? nil : input.cursors[key(sync.syncName)],
@@ -27,6 +29,21 @@ extension StorePrime {
       to: fetch.latestModification.flatMap { Dates.milliseconds(iso8601: $0) }, now: input.now)
     keep(cursor, of: sync)
     for soup in fetch.soups { try finish(soup, &fetch, sync) }
+  }
+
+  /// The stamps of what the soup has: another sync of it may have removed a record as its ghost.
+  private func knownStamps(
+    of soup: String, _ sync: SyncDefinition
+  ) throws(SyncError) -> [String: Int64] {
+    let stamps = input.knownStamps[key(soup)] ?? [:]
+    let isShared = store.syncs.contains { other in
+      other.syncName != sync.syncName && other.syncType == .syncDown
+        && other.target.down?.destinations(soupName: other.soupName)
+          .contains { $0.soupName == soup } == true
+    }
+    guard isShared, !files.isCold, let first = files.stores.first else { return stamps }
+    let here = try SoupReader(store: first, soup: soup).allIDs(idPath: "Id")
+    return stamps.filter { here.contains($0.key) }
   }
 
   /// The ids of all pages; what a failed rule means is for the pipeline to say.

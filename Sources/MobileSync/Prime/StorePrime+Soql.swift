@@ -32,15 +32,18 @@ extension StorePrime {
     cursor.advance(
       to: load.latestModification.flatMap { Dates.milliseconds(iso8601: $0) }, now: input.now)
     keep(cursor, of: sync)
-    var count = load.count
-    if !files.isCold {
-      if listsAll {
-        try await cleanGhosts(sync, query, count: &count)
-      } else if let since {
-        try await cleanDeleted(sync, query, pages.deletions, since: since, count: &count)
-      }
+    guard !files.isCold else { return try end(load.count) }
+    if listsAll {
+      // Where all was fetched, what is not here came into being since.
+      let ids = try await list(sync, query, since == nil ? nil : load)
+      var count = load.count
+      if let ids { try cleanGhosts(sync, query, ids, count: &count) }
+      try end(count)
+    } else if let since {
+      var count = load.count
+      try await cleanDeleted(sync, query, pages.deletions, since: since, count: &count)
+      try end(count)
     }
-    try end(count)
   }
 
   private func read(_ pages: SoqlPages, into load: SoupLoad) async throws(SyncError) {
@@ -57,14 +60,53 @@ extension StorePrime {
 
   // MARK: ghosts
 
+  /// The ids of all that matches, or nil where they cannot be told; what of it is not in the soup is
+  /// loaded.
+  ///
+  /// A record may come to match without being modified: by a change of its parent, a share, the
+  /// calendar, or because it was another sync's ghost. No query for changes finds it.
+  private func list(
+    _ sync: SyncDefinition, _ query: SyncQuery, _ load: SoupLoad?
+  ) async throws(SyncError) -> RecordIDSet? {
+    var here = RecordIDSet()
+    if load != nil, let first = files.stores.first {
+      here = try SoupReader(store: first, soup: sync.soupName).allIDs(idPath: query.idField)
+    }
+    var missing = IDList()
+    let ids = try await SoqlIDs(session: session, query: query).all { id in
+      if load != nil, !here.contains(id) { missing.append(id) }
+    }
+    guard let ids else {
+      warn(SoqlIDs.boundedWarning, sync)
+      return nil
+    }
+    missing.sort()
+    if let load, missing.count > 0 {
+      try await fetch(missing, query, into: load)
+      try load.finish()
+    }
+    return ids
+  }
+
+  private func fetch(
+    _ ids: IDList, _ query: SyncQuery, into load: SoupLoad
+  ) async throws(SyncError) {
+    let slice = IDQuery.mostValues
+    let window = AnswerWindow(count: (ids.count + slice - 1) / slice) {
+      [session] index throws(OrgError) in
+      try await session.answer(to: query.fetch(among: ids.slice(index, of: slice)))
+    }
+    while window.hasMore {
+      let answer = try await window.take()
+      try answer.read()
+      for page in answer.pages { _ = try load.load(page, in: QueryAnswer.container) }
+    }
+  }
+
   /// Removes what is not in the list of all ids.
   private func cleanGhosts(
-    _ sync: SyncDefinition, _ query: SyncQuery, count: inout SoupCount
-  ) async throws(SyncError) {
-    guard let ids = try await SoqlIDs(session: session, query: query).all() else {
-      warn(SoqlIDs.boundedWarning, sync)
-      return
-    }
+    _ sync: SyncDefinition, _ query: SyncQuery, _ ids: RecordIDSet, count: inout SoupCount
+  ) throws(SyncError) {
     let result = try cleaner(sync).clean(idPath: query.idField) { !ids.contains($0) }
     // What the guard kept is looked at again in the next run.
     if take(result, into: &count, sync) { outcome.listed.insert(key(sync.syncName)) }

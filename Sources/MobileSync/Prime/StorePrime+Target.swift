@@ -30,11 +30,22 @@ extension StorePrime {
     try loads.finish()
     cursor.advance(to: loads.latestModification(limit: pages.cursorLimit), now: input.now)
     keep(cursor, of: sync)
-    var counts = loads.counts(of: store.storeName, sync.syncName)
     if let first = files.stores.first { context.store = first }
+    var remote: [RemoteIDs]?
+    if !files.isCold, since != nil, pages.remoteIDs == nil,
+      input.ghosts.listIDs.contains(key(sync.syncName))
+    {
+      let listed = try await target.remoteIDs(context)
+      remote = listed
+      if try isSomeMissing(listed) {
+        try await read(target.pages(since: nil, context), into: loads, context)
+        try loads.finish()
+      }
+    }
+    var counts = loads.counts(of: store.storeName, sync.syncName)
     if !files.isCold {
       let listsAll = since == nil || input.ghosts.listIDs.contains(key(sync.syncName))
-      var remote = pages.remoteIDs
+      remote = pages.remoteIDs ?? remote
       let isWhole = listsAll || remote != nil
       if remote == nil {
         remote =
@@ -88,6 +99,19 @@ extension StorePrime {
       // The first change has put copies in the place of the stores.
       if let first = files.stores.first { context.store = first }
     }
+  }
+
+  /// Whether the org has something that is not here: what came to match without being modified, or
+  /// under a parent that came to match, is not among the changes.
+  private func isSomeMissing(_ remote: [RemoteIDs]) throws(SyncError) -> Bool {
+    guard let first = files.stores.first else { return false }
+    for list in remote where list.asked == nil {
+      guard let ids = list.ids else { continue }
+      let here = try SoupReader(store: first, soup: list.soupName)
+        .allIDs(idPath: list.idPath, where: ids.contains)
+      if here.count < ids.count { return true }
+    }
+    return false
   }
 
   /// Removes what the org no longer has; false where something was kept that may be gone, to be

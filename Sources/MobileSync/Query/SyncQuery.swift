@@ -85,6 +85,15 @@ package struct SyncQuery: Sendable, Hashable {
     return query.text
   }
 
+  /// The query to fetch the records with these ids with.
+  package func fetch(among ids: [String]) -> String {
+    var query = soql
+    query.addCondition(
+      "\(idField) in (\(ids.map(SOQLVariables.literal).joined(separator: ", ")))")
+    query[.orderBy] = nil
+    return query.text
+  }
+
   /// The query for the ids of all that matches now.
   package var ids: String {
     var query = soql

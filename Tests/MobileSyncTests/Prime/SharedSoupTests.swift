@@ -1,0 +1,124 @@
+import JSON
+import LocalOrg
+import SmartStore
+import System
+import Testing
+
+@testable import MobileSync
+
+@Suite struct SharedSoupTests {
+  @Test func `a record that came into reach without being modified arrives when ids are listed`()
+    async throws
+  {
+    let org = try SyncedOrg()
+    let near = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
+    let far = try org.make("Account", ["Name": "Far", "BillingCity": "Rome"])
+    let one = try org.make("Contact", ["LastName": "One", "AccountId": .string(near)])
+    let two = try org.make("Contact", ["LastName": "Two", "AccountId": .string(far)])
+    let snapshot = Snapshot(
+      org, soups: [.sample("contacts", "LastName")],
+      syncs: [
+        .soql(
+          "down", "SELECT Id, LastName FROM Contact WHERE Account.BillingCity = 'Oslo'",
+          into: "contacts")
+      ])
+    try await snapshot.prime()
+    #expect(try snapshot.column("Id", of: "contacts") == [one])
+    try org.make("Contact", ["LastName": "Later", "AccountId": .string(near)])
+    try await snapshot.prime()
+    try org.update("Account", far, ["BillingCity": "Oslo"])
+    snapshot.ghosts.listIDs = ["userstore/down"]
+    try await snapshot.prime()
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("LastName", of: "contacts", platform) == ["Later", "One", "Two"])
+    }
+    #expect(try snapshot.column("Id", of: "contacts").contains(two))
+    #expect(try await !snapshot.prime().changed)
+  }
+
+  @Test func `children of a parent that came to match arrive when ids are listed`() async throws {
+    let org = try SyncedOrg()
+    let near = try org.make("Account", ["Name": "Family near"])
+    let far = try org.make("Account", ["Name": "Other"])
+    let one = try org.make("Contact", ["LastName": "One", "AccountId": .string(near)])
+    let two = try org.make("Contact", ["LastName": "Two", "AccountId": .string(far)])
+    var children = FamilyMember(sobjectType: "Contact", soupName: "contacts")
+    children.sobjectTypePlural = "Contacts"
+    children.parentIdFieldName = "AccountId"
+    let target = SyncTarget.parentChildren(
+      ParentChildrenTarget(
+        family: ParentChildrenFamily(
+          parent: FamilyMember(sobjectType: "Account", soupName: "accounts"), children: children,
+          relationshipType: .masterDetail),
+        parentFieldlist: ["Name"], childrenFieldlist: ["LastName"],
+        parentSoqlFilter: "Name LIKE 'Family%'"))
+    let snapshot = Snapshot(
+      org, soups: [.sample("accounts", "Name"), .sample("contacts", "LastName", "AccountId")],
+      syncs: [
+        SyncDefinition(
+          syncName: "down", syncType: .syncDown, soupName: "accounts", target: target,
+          options: SyncOptions(mergeMode: .overwrite))
+      ])
+    try await snapshot.prime()
+    #expect(try snapshot.column("Id", of: "contacts") == [one])
+    try org.update("Account", far, ["Name": "Family far"])
+    snapshot.ghosts.listIDs = ["userstore/down"]
+    try await snapshot.prime()
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("Id", of: "contacts", platform) == [one, two].sorted())
+      #expect(try snapshot.column("Id", of: "accounts", platform) == [near, far].sorted())
+    }
+    let requests = org.requests(.query)
+    #expect(try await !snapshot.prime().changed)
+    #expect(org.requests(.query) == requests + 3)
+  }
+
+  @Test func `a briefcase fetches again what another sync took for its ghost`() async throws {
+    let org = try SyncedOrg()
+    let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
+    let contact = try org.make("Contact", ["LastName": "One", "AccountId": .string(account)])
+    try org.org.addBriefcase(
+      "all", rules: [BriefcaseRule("Contact", limit: 5000)], users: ["admin@example.com"])
+    let snapshot = Snapshot(
+      org, soups: [.sample("contacts", "LastName")],
+      syncs: [
+        .briefcase("briefcase", [BriefcasePrimeTests.contacts]),
+        .soql(
+          "oslo", "SELECT Id, LastName FROM Contact WHERE Account.BillingCity = 'Oslo'",
+          into: "contacts"),
+      ])
+    try await snapshot.prime()
+    try org.update("Account", account, ["BillingCity": "Rome"])
+    snapshot.ghosts.listIDs = ["userstore/oslo"]
+    try await snapshot.prime()
+    try await snapshot.prime()
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("Id", of: "contacts", platform) == [contact])
+    }
+  }
+
+  @Test func `the overlap takes no field away that a later sync brought`() async throws {
+    let org = try SyncedOrg()
+    let first = try org.make(
+      "Account", ["Name": "First", "Phone": "1", "BillingCity": "Oslo"])
+    let other = try org.make("Account", ["Name": "Other", "Phone": "2", "BillingCity": "Rome"])
+    let snapshot = Snapshot(
+      org, soups: [.sample("accounts", "Name")],
+      syncs: [
+        .soql("oslo", "SELECT Id, Name FROM Account WHERE BillingCity = 'Oslo'", into: "accounts"),
+        .soql("all", "SELECT Id, Name, Phone FROM Account", into: "accounts"),
+      ])
+    snapshot.overlapSeconds = 3
+    try await snapshot.prime()
+    for place in 0..<10 { try org.update("Account", other, ["Phone": .string("\(place)")]) }
+    try await snapshot.prime()
+    try org.make("Account", ["Name": "New", "Phone": "3", "BillingCity": "Oslo"])
+    try await snapshot.prime()
+    for platform in Platform.allCases {
+      let element = try snapshot.elements("accounts", platform)
+        .first { $0["Id"]?.string == first }
+      #expect(element?["Phone"] == "1")
+      #expect(element?["__sync_id__"] == 2)
+    }
+  }
+}
