@@ -16,7 +16,7 @@ extension PipelineError {
     case let error as SyncError: self.init(sync: error)
     case let error as SecretError:
       self.init(
-        .configuration, "secret", "a secret of the pipeline cannot be read", reason: error.message,
+        .configuration, "secret", "a secret cannot be read", reason: error.message,
         fix: error.fix)
     case let error as StateError: self.init(state: error)
     case let error as BundleError:

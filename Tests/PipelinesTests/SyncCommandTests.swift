@@ -148,4 +148,15 @@ import Testing
     #expect(allowed.output.contains("12 removed"))
     #expect(try scene.elements("accounts").count == 13)
   }
+
+  @Test func `a sync without its soup is told before anything runs`() throws {
+    let scene = try SyncScene()
+    try scene.prime("users", .android)
+    let config = World.repository + "/pipelines/samples/accounts.usersyncs.json"
+    let outcome = try scene.sync("--all", "--config", config)
+    #expect(outcome.status == 4)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.error.contains("the store has no soup \"accounts\""))
+    #expect(outcome.error.contains("--store-config"))
+  }
 }

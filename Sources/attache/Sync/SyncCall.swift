@@ -106,12 +106,28 @@ struct SyncCall: Sendable {
       }
     }
     let known = try await manager.syncs()
-    if command.all { return order(known) }
     let names = known.compactMap(\.name)
     for name in command.names where !names.contains(name) {
       throw SyncStore.unknown(name, known, "attache \(SyncRunCommand.name)")
     }
-    return command.names
+    let ordered = command.all ? order(known) : command.names
+    for state in known where state.name.map(ordered.contains) == true {
+      try await checkSoups(of: state, manager)
+    }
+    return ordered
+  }
+
+  /// Says of a sync whose soup is missing where to get one, before anything is sent.
+  private func checkSoups(of state: SyncState, _ manager: SyncManager) async throws {
+    let soups = state.soupNames
+    let missing = try await manager.withStore { store in
+      try soups.first { try !store.hasSoup($0) }
+    }
+    guard let missing else { return }
+    throw PipelineError(
+      .configuration, "sync.soup",
+      "the store has no soup \"\(missing)\", which sync \"\(state.name ?? "")\" is for",
+      fix: "give the file that has the soup with --store-config FILE")
   }
 
   /// All syncs that have a name, those of the file if there is one: changes go up before records
@@ -151,7 +167,9 @@ struct SyncCall: Sendable {
       if result.failure == nil, command.cleanGhosts, outcome.state.type == .syncDown {
         await clean(name, manager, &outcome, &result)
       }
-      outcome.warnings += outcome.report.warnings
+      // Both may have asked the org the same.
+      let told = outcome.report.warnings
+      outcome.warnings = told + outcome.warnings.filter { !told.contains($0) }
       for text in outcome.warnings {
         result.warnings.append("sync \"\(name)\": \(text)")
         warn("sync \"\(name)\": \(text)")
@@ -176,5 +194,15 @@ struct SyncCall: Sendable {
       outcome.isGuarded = true
       outcome.warnings.append("\(error.message); look why, then allow them with --max-deletes")
     }
+  }
+}
+
+extension SyncState {
+  /// The soups that the sync reads or fills; none where it cannot be told.
+  fileprivate var soupNames: [String] {
+    guard let target = try? syncTarget() else { return [] }
+    if let down = target.down { return down.destinations(soupName: soupName).map(\.soupName) }
+    guard case .syncUp(let up) = target else { return [] }
+    return up.family.map { [$0.parent.soupName, $0.children.soupName] } ?? [soupName]
   }
 }
