@@ -17,6 +17,8 @@ final class ParentChildrenPages: SyncDownPages {
   private var restarts = 0
   private var lastParent: [UInt8] = []
   private var parentsAreRead = false
+  /// The parents that were in the store when the first page came.
+  private var knownParents: RecordIDSet?
   /// The changed children, once the parents are read.
   private var changed: QueryPages?
   private var receivedChildren = 0
@@ -65,6 +67,7 @@ final class ParentChildrenPages: SyncDownPages {
     let page = try splitter.split(bytes, leaving: left)
     chain.recycle(bytes)
     var children = [page.children]
+    children += try await childrenOfNewcomers(among: page.parents, leaving: left)
     for family in page.unfinished {
       children += try await others(of: family, leaving: left).map(\.children)
     }
@@ -116,6 +119,67 @@ final class ParentChildrenPages: SyncDownPages {
         throw error
       }
     }
+  }
+
+  /// All children of the parents that the store does not have.
+  ///
+  /// The query for changes brings those that were modified since: the SDK misses the older children of
+  /// a parent that came to match.
+  nonisolated(nonsending) private func childrenOfNewcomers(
+    among page: [UInt8], leaving left: FamilySplitter.Left
+  ) async throws(SyncError) -> [[UInt8]] {
+    guard since != nil, context.settings.readsChangedChildren else { return [] }
+    let parents = try newcomers(among: page)
+    var pages: [[UInt8]] = []
+    var start = 0
+    while start < parents.count {
+      try context.checkStop()
+      let slice = Array(parents[start..<min(start + IDQuery.mostValues, parents.count)])
+      start += slice.count
+      let statement = query.children(of: slice)
+      let answer: QueryAnswer
+      do throws(SyncError) {
+        answer = try await SyncError.inOrg { [session] () async throws(OrgError) in
+          try await session.answer(to: statement)
+        }
+      } catch {
+        guard error.code == .queryRefused else { throw error }
+        context.warn("the org does not give all children of new parents: \(error.message)")
+        return pages
+      }
+      try answer.read()
+      for bytes in answer.pages {
+        pages.append(try splitter.children(bytes, leaving: left).children)
+      }
+    }
+    return pages
+  }
+
+  /// The ids of the parents on a page that the store does not have.
+  private func newcomers(among page: [UInt8]) throws(SyncError) -> [String] {
+    let place = target.family.destinations.parents
+    let known: RecordIDSet
+    if let knownParents {
+      known = knownParents
+    } else {
+      known = try SoupReader(store: context.store, soup: place.soupName).allIDs(
+        idPath: place.idPath)
+      knownParents = known
+    }
+    var ids: [String] = []
+    do {
+      try page.withUnsafeBytes { bytes in
+        _ = try RecordScanner(paths: [place.idPath]).scan(bytes, in: .member("records")) {
+          _, _, fields in
+          guard fields[0].kind == .string else { return }
+          let id = UnsafeRawBufferPointer(rebasing: bytes[fields[0].range])
+          if !known.contains(id) { ids.append(String(decoding: id, as: UTF8.self)) }
+        }
+      }
+    } catch {
+      throw SyncError(.badResponse, "a page of parents cannot be read: \(error)")
+    }
+    return ids
   }
 
   /// The further children of one parent.

@@ -55,14 +55,27 @@ package struct ParentChildrenQuery: Sendable, Hashable {
   /// The query for the children that were modified after `since`, whatever their parents were.
   package func changedChildren(since: Int64, isCount: Bool = false) -> String {
     let key = children.parentIdFieldName ?? ""
-    // In the order in which a child under its parent has them: the store's bytes stay the same.
-    var list = fields(target.childrenFieldlist, children)
-    if !list.contains(key) { list.append(key) }
     let date = "\(children.modificationDateFieldName) > \(Dates.utc(since))"
     // Only record ids can be compared with a subquery's.
     return select(
-      isCount ? ["COUNT()"] : list, from: children.sobjectType,
+      isCount ? ["COUNT()"] : ownChildrenFields, from: children.sobjectType,
       where: "\(date) and \(key) in (\(select(["Id"], from: parent.sobjectType, where: filter)))")
+  }
+
+  /// The query for all children of these parents, whenever they were modified.
+  package func children(of parents: [String]) -> String {
+    let ids = parents.map(SOQLVariables.literal).joined(separator: ", ")
+    return select(
+      ownChildrenFields, from: children.sobjectType,
+      where: "\(children.parentIdFieldName ?? "") in (\(ids))")
+  }
+
+  /// The fields of children that come without their parent, in the order in which a child under its
+  /// parent has them: the store's bytes stay the same.
+  private var ownChildrenFields: [String] {
+    let key = children.parentIdFieldName ?? ""
+    let list = fields(target.childrenFieldlist, children)
+    return list.contains(key) ? list : list + [key]
   }
 
   /// The query for the ids of all parents that match now.
