@@ -1,4 +1,5 @@
 import JSON
+import Salesforce
 import SmartStore
 
 /// Ids in the order of their bytes, without an object for each.
@@ -61,7 +62,8 @@ extension SoupReader {
   func remoteCandidates(idPath: String, syncID: Int64) throws(SyncError) -> IDList {
     var list = IDList()
     for entry in try cleanEntries(
-      idPath: idPath, syncID: syncID, where: { !LocalFields.isLocalID($0) })
+      idPath: idPath, syncID: syncID,
+      where: { !LocalFields.isLocalID($0) && (idPath != "Id" || RecordID($0) != nil) })
     {
       var id = entry.id
       id.withUTF8 { list.append(UnsafeRawBufferPointer($0)) }

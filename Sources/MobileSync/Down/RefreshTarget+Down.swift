@@ -1,4 +1,5 @@
 import JSON
+import Salesforce
 import SmartStore
 
 extension RefreshTarget: SyncDownTarget {
@@ -39,6 +40,12 @@ extension RefreshTarget: SyncDownTarget {
       soupName: soupName, idPath: idFieldName, modificationPath: modificationDateFieldName)
   }
 
+  /// Whether an org can be asked for a value: one text that is no id would have it refuse the query
+  /// for all.
+  private func isAsked(_ value: UnsafeRawBufferPointer) -> Bool {
+    idFieldName != "Id" || RecordID(String(decoding: value, as: UTF8.self)) != nil
+  }
+
   /// The ids in the soup that the org can know, in their order; where it matters, those of elements
   /// that this sync did not bring, or that have no modification date, apart.
   private func ids(
@@ -52,9 +59,9 @@ extension RefreshTarget: SyncDownTarget {
         let paths = [idFieldName, modificationDateFieldName, LocalFields.syncID]
         let own = Array(String(context.syncID).utf8)
         try context.store.forEachElement(in: soupName, paths: paths) { element in
-          guard element.fields[0].kind == .string, !element.raw(0).starts(with: local) else {
-            return
-          }
+          guard element.fields[0].kind == .string, !element.raw(0).starts(with: local),
+            isAsked(element.raw(0))
+          else { return }
           if element.fields[1].kind == .string, element.raw(2).elementsEqual(own) {
             dated.append(element.raw(0))
           } else {
@@ -63,7 +70,7 @@ extension RefreshTarget: SyncDownTarget {
         }
       } else {
         try context.store.forEachValue(of: idFieldName, in: soupName) { _, id in
-          if !id.starts(with: local) { dated.append(id) }
+          if !id.starts(with: local), isAsked(id) { dated.append(id) }
         }
       }
     } catch {

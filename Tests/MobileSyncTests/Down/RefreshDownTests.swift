@@ -149,6 +149,21 @@ import Testing
     for id in ids[2...] { #expect(try await store.element(id)?["Name"]?.string != nil) }
   }
 
+  @Test func `what is no record id is not asked for, and stays`() async throws {
+    let (store, ids) = try await Self.store()
+    try await Self.put(["mine", "", "0010000000000-1AAA"], into: store)
+    let run = try await store.manager.syncDown(
+      target: Self.target(), soupName: ManagedStore.accounts)
+    try await run.finish()
+    try await store.reSync(run)
+    try await store.manager.cleanResyncGhosts(id: run.syncID)
+    let asked = store.org.server.log.entries.compactMap(\.soql)
+    #expect(asked.count == 3)
+    #expect(!asked.contains { $0.contains("mine") || $0.contains("-1AAA") || $0.contains("''") })
+    #expect(try await store.column("Name").count == ids.count)
+    #expect(try await store.elements().count == ids.count + 3)
+  }
+
   @Test func `a record that came by its id alone is fetched although it is old`() async throws {
     let (store, _) = try await Self.store(count: 2)
     let old = try store.org.makeAccounts(1, name: "old")
