@@ -77,6 +77,7 @@ extension FamilyUpRun {
         try Self.note(page.children, children, in: &states.children)
       }
     } catch {
+      if error.cause?.isOutage == true { throw error }
       try giveUp(on: error, "the modification dates of \(parent.sobjectType) could not be read")
     }
   }
@@ -117,6 +118,7 @@ extension FamilyUpRun {
         states[FamilyStates.key(id)] = .deleted
       }
     } catch {
+      if error.isOutage { throw SyncError(error) }
       try giveUp(
         on: SyncError(error), "the modification dates of \(member.sobjectType) could not be read")
     }

@@ -53,6 +53,8 @@ extension SyncUpRun {
       let fates = try await session.fates(of: absent.map(\.id), type)
       for one in absent where fates[one.id] != .unproved { states[one.entryID] = .deleted }
     } catch {
+      // Nothing can be sent to an org that is not there: that is no DONE.
+      if error.isOutage { throw SyncError(error) }
       try giveUp(on: error, "the modification dates of \(type) could not be read")
     }
     return states
@@ -149,6 +151,16 @@ extension SyncUpRun {
     switch error.kind {
     case .authentication, .cancelled, .configuration: throw SyncError(error)
     default: context.warn("\(what): \(error.description)")
+    }
+  }
+}
+
+extension OrgError {
+  /// Whether another request would fare no better: the org is out of reach, or takes no more.
+  var isOutage: Bool {
+    switch kind {
+    case .unreachable, .timeout, .limit: true
+    default: false
     }
   }
 }

@@ -243,4 +243,19 @@ import Testing
     try await store.up(.collection, .leaveIfChanged)
     #expect(store.org.requests(.retrieve) == asked)
   }
+
+  @Test(arguments: [SyncUpTarget(kind: .collection), SyncUpTarget(kind: .batch), .accounts()])
+  func `an org that cannot be asked for dates fails the run, and no edit is passed over`(
+    _ target: SyncUpTarget
+  ) async throws {
+    let store = try await ManagedStore()
+    let ids = try await store.syncedAccounts(2)
+    try await store.editAccounts(ids)
+    let kind: RequestKind = target.kind == .parentChildren ? .query : .retrieve
+    store.org.server.faults.add(.kind(kind), times: 20, .drop(afterCommit: false))
+    let end = try await store.up(target, .leaveIfChanged)
+    #expect(end.state.status == .failed)
+    #expect(end.report.records.isEmpty)
+    #expect(try await store.dirty() == ids.sorted())
+  }
 }
