@@ -95,15 +95,16 @@ import Testing
   }
 
   @Test func `a session that ends in the middle is renewed`() async throws {
-    for nth in [2, 5, 9] {
-      world.server.faults.add(.any, nth: nth, .expireSession)
-    }
+    // One of each kind: none can strike the repetition of a request that another has struck, which
+    // would rightly be taken for a login that does not work.
+    world.server.faults.add(.kind(.query), nth: 1, .expireSession)
+    world.server.faults.add(.kind(.priming), nth: 2, .expireSession)
     world.server.faults.add(.kind(.retrieve), nth: 3, .expireSession)
     let summary = try await run()
     #expect(world.skipped == [])
     #expect(summary.findings == [])
     #expect(summary.snapshots.count == 4)
-    #expect(world.server.faults.fired == 4)
+    #expect(world.server.faults.fired == 3)
     try expectSound()
   }
 
