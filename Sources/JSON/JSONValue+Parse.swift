@@ -2,16 +2,8 @@ extension JSONValue {
   /// Parses a whole text: strict RFC 8259, valid UTF-8, at most 64 levels; of equal names the last
   /// stays.
   package init(parsing text: UnsafeRawBufferPointer) throws(JSONError) {
-    do throws(JSONFault) {
-      guard let base = text.baseAddress, text.count > 0 else {
-        throw JSONFault(reason: .end, offset: 0)
-      }
-      guard text.count <= Int(Int32.max) else { throw JSONFault(reason: .tooLarge, offset: 0) }
-      var cursor = JSONCursor(base, count: text.count)
-      self = try cursor.value(depth: 0)
-      try cursor.finish()
-    } catch {
-      throw error.error(in: text)
+    self = try JSONCursor.whole(text) { (cursor) throws(JSONFault) in
+      try cursor.value(depth: 0)
     }
   }
 
@@ -30,6 +22,24 @@ extension JSONValue {
 }
 
 extension JSONCursor {
+  /// What `body` reads of a text that holds one value and nothing else.
+  static func whole<Value>(
+    _ text: UnsafeRawBufferPointer, _ body: (inout JSONCursor) throws(JSONFault) -> Value
+  ) throws(JSONError) -> Value {
+    do throws(JSONFault) {
+      guard let base = text.baseAddress, text.count > 0 else {
+        throw JSONFault(reason: .end, offset: 0)
+      }
+      guard text.count <= Int(Int32.max) else { throw JSONFault(reason: .tooLarge, offset: 0) }
+      var cursor = JSONCursor(base, count: text.count)
+      let value = try body(&cursor)
+      try cursor.finish()
+      return value
+    } catch {
+      throw error.error(in: text)
+    }
+  }
+
   /// Consumes a value and makes its tree.
   mutating func value(depth: Int) throws(JSONFault) -> JSONValue {
     let first = try peek()

@@ -2,7 +2,7 @@ import JSON
 import Salesforce
 import SmartStore
 
-extension LayoutTarget: SyncDownTarget {
+extension LayoutTarget: AnswerTarget {
   /// The soup in which the SDKs keep layouts.
   package static let soupName = "sfdcLayouts"
 
@@ -27,14 +27,6 @@ extension LayoutTarget: SyncDownTarget {
     return SingleAnswer(parts, totalSize: 1)
   }
 
-  /// The sync's soup.
-  package func destinations(soupName: String) -> [SyncDestination] { [destination(soupName)] }
-
-  /// A layout is no record: none is a ghost.
-  nonisolated(nonsending) package func remoteIDs(
-    _ context: SyncContext
-  ) async throws(SyncError) -> [RemoteIDs] { [] }
-
   /// The id under which the SDK of a platform looks a layout up.
   package func id(on platform: Platform) -> String {
     let nothing = platform == .ios ? "(null)" : "null"
@@ -42,11 +34,5 @@ extension LayoutTarget: SyncDownTarget {
       sobjectType, formFactor?.rawValue ?? nothing, layoutType.rawValue,
       mode?.rawValue ?? nothing, recordTypeId ?? nothing,
     ].joined(separator: "-")
-  }
-
-  private func destination(_ soupName: String) -> SyncDestination {
-    SyncDestination(
-      soupName: soupName, idPath: AnswerElement.idPath,
-      modificationPath: fields.modificationDateFieldName)
   }
 }

@@ -1,6 +1,6 @@
 import Salesforce
 
-extension MetadataTarget: SyncDownTarget {
+extension MetadataTarget: AnswerTarget {
   /// The soup in which the SDKs keep descriptions.
   package static let soupName = "sfdcMetadata"
 
@@ -17,19 +17,5 @@ extension MetadataTarget: SyncDownTarget {
       destination(context.soupName), bytes: AnswerElement.bytes(answer, id: sobjectType),
       container: .array)
     return SingleAnswer([part], totalSize: 1)
-  }
-
-  /// The sync's soup.
-  package func destinations(soupName: String) -> [SyncDestination] { [destination(soupName)] }
-
-  /// A description is no record: none is a ghost.
-  nonisolated(nonsending) package func remoteIDs(
-    _ context: SyncContext
-  ) async throws(SyncError) -> [RemoteIDs] { [] }
-
-  private func destination(_ soupName: String) -> SyncDestination {
-    SyncDestination(
-      soupName: soupName, idPath: AnswerElement.idPath,
-      modificationPath: fields.modificationDateFieldName)
   }
 }

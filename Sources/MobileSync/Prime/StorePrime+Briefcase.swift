@@ -18,13 +18,8 @@ extension StorePrime {
     }
     var fetch = BriefcaseFetch(groups: groups, listing: listing) { known[$0] ?? [:] }
     try await load(&fetch, target, sync)
-    var cursor = SyncCursor(
-      greatest: isFull ? nil : input.cursors[key(sync.syncName)],
-      overlapSeconds: input.overlapSeconds)
-    // What a device continues from must not lie in the future of an org that was set back.
-    if cursor.isAhead(of: input.now) {
-      cursor = SyncCursor(greatest: nil, overlapSeconds: input.overlapSeconds)
-    }
+    // The ids come whole each time, so nothing is read again for a clock that was set back.
+    var cursor = cursor(of: sync, rereads: false)
     cursor.advance(
       to: fetch.latestModification.flatMap { Dates.milliseconds(iso8601: $0) }, now: input.now)
     keep(cursor, of: sync)

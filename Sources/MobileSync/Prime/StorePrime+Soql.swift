@@ -6,14 +6,7 @@ extension StorePrime {
   /// Runs a sync down of what a query finds.
   func run(_ sync: SyncDefinition, _ target: SoqlTarget) async throws(SyncError) {
     let query = try target.syncQuery(variables: input.variables)
-    let isFull = isFull(sync)
-    var cursor = SyncCursor(
-      greatest: isFull ? nil : input.cursors[key(sync.syncName)],
-      overlapSeconds: input.overlapSeconds)
-    if cursor.isAhead(of: input.now) {
-      warn("the org's clock stands before the last record that was read; all is read again", sync)
-      cursor = SyncCursor(greatest: nil, overlapSeconds: input.overlapSeconds)
-    }
+    var cursor = cursor(of: sync)
     let mayMiss = try query.mayMissChanges { () throws(SyncError) in
       guard !files.isCold, let first = files.stores.first else { return 0 }
       return try SoupReader(store: first, soup: sync.soupName).count()

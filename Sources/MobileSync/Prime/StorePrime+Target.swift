@@ -5,14 +5,9 @@ import System
 extension StorePrime {
   /// Runs a sync down of any kind: its pages into the stores of all platforms, then its ghosts.
   func run(_ sync: SyncDefinition, _ target: any SyncDownTarget) async throws(SyncError) {
-    var cursor = SyncCursor(
-      greatest: isFull(sync) ? nil : input.cursors[key(sync.syncName)],
-      overlapSeconds: input.overlapSeconds)
-    if cursor.isAhead(of: input.now) {
-      warn("the org's clock stands before the last record that was read; all is read again", sync)
-      cursor = SyncCursor(greatest: nil, overlapSeconds: input.overlapSeconds)
-    }
+    var cursor = cursor(of: sync)
     let since = cursor.since
+    let listsAll = since == nil || input.ghosts.listIDs.contains(key(sync.syncName))
     let context = try makeContext(sync)
     let pages = try await target.pages(since: since, context)
     let loads = TargetLoads(target.destinations(soupName: sync.soupName)) {
@@ -32,9 +27,7 @@ extension StorePrime {
     keep(cursor, of: sync)
     if let first = files.stores.first { context.store = first }
     var remote: [RemoteIDs]?
-    if !files.isCold, since != nil, pages.remoteIDs == nil,
-      input.ghosts.listIDs.contains(key(sync.syncName))
-    {
+    if !files.isCold, since != nil, pages.remoteIDs == nil, listsAll {
       let listed = try await target.remoteIDs(context)
       remote = listed
       if try isSomeMissing(listed) {
@@ -44,7 +37,6 @@ extension StorePrime {
     }
     var counts = loads.counts(of: store.storeName, sync.syncName)
     if !files.isCold {
-      let listsAll = since == nil || input.ghosts.listIDs.contains(key(sync.syncName))
       remote = pages.remoteIDs ?? remote
       let isWhole = listsAll || remote != nil
       if remote == nil {

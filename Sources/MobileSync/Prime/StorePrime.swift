@@ -89,6 +89,21 @@ final class StorePrime {
     return state.target != initial[index].target || state.soupName != initial[index].soupName
   }
 
+  /// Where a sync goes on from: nowhere when it is full, or when the org was set back behind it.
+  ///
+  /// What a device continues from must not lie in the org's future either. `rereads` says that
+  /// everything is read again then, which a person is told.
+  func cursor(of sync: SyncDefinition, rereads: Bool = true) -> SyncCursor {
+    let cursor = SyncCursor(
+      greatest: isFull(sync) ? nil : input.cursors[key(sync.syncName)],
+      overlapSeconds: input.overlapSeconds)
+    guard cursor.isAhead(of: input.now) else { return cursor }
+    if rereads {
+      warn("the org's clock stands before the last record that was read; all is read again", sync)
+    }
+    return SyncCursor(greatest: nil, overlapSeconds: input.overlapSeconds)
+  }
+
   /// Remembers where a sync stands.
   func keep(_ cursor: SyncCursor, of sync: SyncDefinition) {
     cursors[sync.syncName] = cursor
