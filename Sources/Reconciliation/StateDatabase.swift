@@ -38,16 +38,37 @@ package final class StateDatabase {
       throw StateError.newer(path: path, found: found, known: StateSchema.version)
     }
     if found == StateSchema.version { return }
-    guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
-      throw StateError.notALedger(path: path)
+    if found == 0 {
+      guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
+        throw StateError.notALedger(path: path)
+      }
+    } else {
+      try keepCopy(of: found)
     }
     try connection.transaction {
-      try connection.execute(StateSchema.statements)
-      try setMeta("epoch", "1")
-      try setMeta("runNumber", "0")
-      try setMeta("stampKey", Hex.encode(RandomBytes.make(32)))
+      // Whoever opened it at the same time has been faster.
+      let version = try connection.integer("PRAGMA user_version") ?? 0
+      if version == 0 { try makeFirstVersion() }
+      for (step, statements) in StateSchema.additions.sorted(by: { $0.key < $1.key })
+      where step > version {
+        for statement in statements { try connection.execute(statement) }
+      }
       try connection.execute("PRAGMA user_version = \(StateSchema.version)")
     }
+  }
+
+  private func makeFirstVersion() throws {
+    try connection.execute(StateSchema.statements)
+    try setMeta("epoch", "1")
+    try setMeta("runNumber", "0")
+    try setMeta("stampKey", Hex.encode(RandomBytes.make(32)))
+  }
+
+  /// Keeps the ledger as an earlier version left it, beside the one that is taken over.
+  private func keepCopy(of version: Int64) throws {
+    let copy = "\(path).version-\(version)"
+    try Files.remove(copy)
+    try connection.run("VACUUM INTO \(copy)")
   }
 
   // MARK: meta

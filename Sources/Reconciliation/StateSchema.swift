@@ -1,9 +1,15 @@
 /// The ledger's tables, and the changes of state that it lets happen.
 enum StateSchema {
   /// The version that this program reads and writes.
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
-  /// Everything that a new ledger has.
+  /// What each version added to the one before, from the second on.
+  ///
+  /// A ledger of an earlier version takes these steps one after the other when it is opened; a new
+  /// one takes all of them, so that both are the same.
+  static let additions: [Int64: [String]] = [2: []]
+
+  /// Everything that a ledger of the first version has.
   ///
   /// Rows are never deleted but by `prune`; what has happened is
   /// only ever added to, so that a report is a question to the ledger at any later time.

@@ -23,7 +23,7 @@ struct StateDatabaseTests {
     let raw = try Connection(path)
     try raw.execute("PRAGMA user_version = 99")
     raw.close()
-    #expect(throws: StateError.newer(path: path, found: 99, known: 1)) {
+    #expect(throws: StateError.newer(path: path, found: 99, known: 2)) {
       try StateDatabase(path: path)
     }
   }
