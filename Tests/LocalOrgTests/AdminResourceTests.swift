@@ -39,6 +39,7 @@ import Testing
     (#"{"method":"GET","limitExceeded":true}"#, "403 REQUEST_LIMIT_EXCEEDED"),
     (#"{"pathPrefix":"/services/data","expireSession":true}"#, "401 INVALID_SESSION_ID"),
     (#"{"user":"ada@example.com","delay":1}"#, "200"),
+    (#"{"kind":"query","deliverLate":900}"#, "200"),
     (#"{"kind":"query","status":503}"#, "200"),
   ])
   func `a fault can be ordered`(_ order: String, _ outcome: String) async throws {

@@ -42,6 +42,23 @@ import Testing
     #expect(try await createAccount().status == 201)
   }
 
+  @Test func `a request is delivered late, by the org's time or on demand`() async throws {
+    served.server.faults.add(.writes, nth: 1, times: 2, .deliverLate(seconds: 900))
+    await #expect(throws: HTTPError.self) { try await createAccount() }
+    #expect(try await served.send("GET", "/limits").status == 200)
+    #expect(try accounts() == 0)
+    #expect(served.server.heldRequests == 1)
+    try served.org.moveClock(by: 900_000)
+    #expect(try await served.send("GET", "/limits").status == 200)
+    #expect(try accounts() == 1)
+    await #expect(throws: HTTPError.self) { try await createAccount() }
+    served.server.deliverHeld()
+    #expect(try accounts() == 2)
+    #expect(served.server.heldRequests == 0)
+    let late = served.server.log.entries.filter { $0.fault == "arrived late" }
+    #expect(late.map(\.status) == [201, 201])
+  }
+
   @Test func `a body that is cut off is seen as such`() async throws {
     served.server.faults.add(.kind(.limits), .truncate(bytes: 40))
     do {

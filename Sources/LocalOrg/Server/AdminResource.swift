@@ -15,15 +15,19 @@ struct AdminResource: Sendable {
   let secret: String?
 
   func answer(_ request: ServerRequest, _ target: Target) -> Answer {
-    let given = request.headers["X-Attache-Admin"] ?? ""
-    guard let secret, !secret.isEmpty,
-      Digest.areEqual(Digest.sha256(Array(given.utf8)), Digest.sha256(Array(secret.utf8)))
-    else { return .failure([.notFound]) }
+    guard isOpen(to: request) else { return .failure([.notFound]) }
     do throws(OrgError) {
       return try perform(target, request.body)
     } catch {
       return .failure([error])
     }
+  }
+
+  /// Whether a request bears the secret.
+  func isOpen(to request: ServerRequest) -> Bool {
+    let given = request.headers["X-Attache-Admin"] ?? ""
+    guard let secret, !secret.isEmpty else { return false }
+    return Digest.areEqual(Digest.sha256(Array(given.utf8)), Digest.sha256(Array(secret.utf8)))
   }
 
   private func perform(_ target: Target, _ body: [UInt8]) throws(OrgError) -> Answer {

@@ -10,6 +10,7 @@ final class Desk: Sendable {
   let settings: ServerSettings
   private let log: RequestLog
   private let faults: Faults
+  private let held = HeldRequests()
   private let tokens: TokenResource
   private let identities: IdentityResource
   private let admin: AdminResource
@@ -35,8 +36,15 @@ final class Desk: Sendable {
     let target = Target(request)
     if target.segments.first == "attache" {
       // The administrator's own calls are no part of what clients did.
+      if target.method == "POST", target.segments == ["attache", "deliver"],
+        admin.isOpen(to: request)
+      {
+        deliverHeld()
+        return Self.response(.empty(204))
+      }
       return Self.response(admin.answer(request, target))
     }
+    if held.count > 0 { deliver(held.take(now: org.now())) }
     let visit = Visit(request, target, kind: kind(of: target), scheme: scheme)
     let session = token(of: visit).flatMap { sessions.session($0, in: org) }
     let plan = faults.plan(
@@ -49,16 +57,40 @@ final class Desk: Sendable {
       response.headers["Sforce-Limit-Info"] =
         "api-usage=\(settings.usage())/\(settings.dailyLimit)"
     }
+    note(visit, session, response, records, fault: plan.label, since: start)
+    return response
+  }
+
+  private func note(
+    _ visit: Visit, _ session: Session?, _ response: ServerResponse, _ records: Int?,
+    fault: String?, since start: UInt64
+  ) {
     log.append { sequence in
       RequestLog.Entry(
-        sequence: sequence, kind: visit.kind, method: target.method, path: request.path,
-        soql: [.query, .search].contains(visit.kind) ? target.query("q") : nil,
+        sequence: sequence, kind: visit.kind, method: visit.target.method,
+        path: visit.request.path,
+        soql: [.query, .search].contains(visit.kind) ? visit.target.query("q") : nil,
         user: session?.user.username,
         app: session?.clientID, status: response.status, isWrite: visit.isWrite,
-        records: records, bytes: response.body.count, fault: plan.label,
+        records: records, bytes: response.body.count, fault: fault,
         milliseconds: Double(Clock.monotonicNanoseconds() - start) / 1_000_000)
     }
-    return response
+  }
+
+  /// How many requests have not arrived yet.
+  var heldCount: Int { held.count }
+
+  /// Lets every request arrive that is on its way.
+  func deliverHeld() { deliver(held.take(now: nil)) }
+
+  private func deliver(_ requests: [HeldRequests.Held]) {
+    for one in requests {
+      let start = Clock.monotonicNanoseconds()
+      let (response, records) = OrgClock.$lag.withValue(one.plan.lag) {
+        work(one.visit, one.session, one.plan)
+      }
+      note(one.visit, one.session, response, records, fault: "arrived late", since: start)
+    }
   }
 
   private func serve(_ visit: Visit, _ session: Session?, _ plan: FaultPlan)
@@ -74,6 +106,11 @@ final class Desk: Sendable {
     if plan.expiresSession, let token = session?.token {
       sessions.revoke(token)
       session = nil
+    }
+    if let milliseconds = plan.holdMilliseconds {
+      held.hold(
+        .init(
+          visit: visit, session: session, plan: plan.onArrival, due: org.now() + milliseconds))
     }
     if let response = plan.answerBefore { return (plan.spoil(response), nil) }
     let (response, records) = OrgClock.$lag.withValue(plan.lag) { work(visit, session, plan) }

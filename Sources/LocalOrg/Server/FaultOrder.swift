@@ -38,6 +38,9 @@ struct FaultOrder: Sendable {
     }
     if order["drop"]?.bool == true { return .drop(afterCommit: isAfter) }
     if let bytes = number("truncate") { return .truncate(bytes: bytes) }
+    if let seconds = number("deliverLate"), century.contains(seconds) {
+      return .deliverLate(seconds: seconds)
+    }
     if let milliseconds = number("delay") { return .delay(milliseconds: milliseconds) }
     if let records = number("shortPage"), records > 0 { return .shortPage(records: records) }
     if let id = order["nullEntry"]?.string { return .nullEntry(id: id) }
@@ -49,7 +52,7 @@ struct FaultOrder: Sendable {
     if order["expireCursors"]?.bool == true { return .expireCursors }
     if order["limitExceeded"]?.bool == true { return .limitExceeded }
     throw refusal(
-      "name one of status, drop, truncate, delay, shortPage, nullEntry, nullPlace, "
+      "name one of status, drop, truncate, delay, deliverLate, shortPage, nullEntry, nullPlace, "
         + "ruleError, expireSession, expireCursors, limitExceeded, interrupt, refusePart, "
         + "commitLate, moveClock, update, delete")
   }

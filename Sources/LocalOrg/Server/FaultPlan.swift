@@ -23,6 +23,19 @@ struct FaultPlan: Sendable {
     return nil
   }
 
+  /// How many milliseconds the request is on its way; nil when it arrives at once.
+  var holdMilliseconds: Int64? {
+    for case .deliverLate(let seconds) in actions { return Int64(seconds) * 1000 }
+    return nil
+  }
+
+  /// What is left of the plan when a held request arrives: nobody waits for the answer.
+  var onArrival: FaultPlan {
+    var plan = self
+    plan.actions.removeAll { if case .deliverLate = $0 { true } else { false } }
+    return plan
+  }
+
   /// The records that a retrieve does not find.
   var nullIDs: [String] {
     actions.compactMap { if case .nullEntry(let id) = $0 { id } else { nil } }
@@ -94,7 +107,8 @@ struct FaultPlan: Sendable {
       case .limitExceeded:
         let error = OrgError.limitExceeded
         return refusal(error.status, error.code, error.message)
-      case .drop(afterCommit: false), .interrupt(afterParts: 0, _, _, drops: true):
+      case .drop(afterCommit: false), .deliverLate,
+        .interrupt(afterParts: 0, _, _, drops: true):
         return ServerResponse(status: 500, fault: .dropBeforeHead)
       case .interrupt(afterParts: 0, let status, let code, drops: false):
         return refusal(status, code, "injected fault")

@@ -53,6 +53,9 @@ package final class Faults: Sendable {
     case drop(afterCommit: Bool)
     /// The body ends after so many bytes, less than its length.
     case truncate(bytes: Int)
+    /// The connection ends without an answer, and the request arrives later: at the first request
+    /// after so many seconds of the org's time, or when `OrgServer.deliverHeld` is called.
+    case deliverLate(seconds: Int)
     /// The answer is held back.
     case delay(milliseconds: Int)
     /// The body stops after so many bytes until `until` returns.
@@ -92,6 +95,7 @@ package final class Faults: Sendable {
       case .respond(let response): "respond \(response.status)"
       case .drop(let after): after ? "drop after commit" : "drop before commit"
       case .truncate(let bytes): "truncate at \(bytes)"
+      case .deliverLate(let seconds): "deliver late by \(seconds) s"
       case .delay(let milliseconds): "delay \(milliseconds)"
       case .pause(let bytes, _): "pause at \(bytes)"
       case .expireSession: "expire session"

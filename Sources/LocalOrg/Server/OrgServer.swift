@@ -107,6 +107,12 @@ package final class OrgServer: Sendable {
   /// Ends every session: each client is refused once and has to log in again.
   package func expireSessions() { desk.sessions.revokeAll() }
 
+  /// How many requests have not arrived: those of `Faults.Action.deliverLate`.
+  package var heldRequests: Int { desk.heldCount }
+
+  /// Lets every request that is on its way arrive now, in the order in which they left.
+  package func deliverHeld() { desk.deliverHeld() }
+
   /// How many calls of the day are used.
   package var usage: Int { desk.settings.usage() }
 
