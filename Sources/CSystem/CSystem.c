@@ -44,6 +44,8 @@ int attache_lock(int descriptor, int exclusive) {
   return flock(descriptor, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 ? 0 : errno;
 }
 
+void attache_unlock(int descriptor) { flock(descriptor, LOCK_UN); }
+
 int attache_copy(int from, int to) {
   if (ioctl(to, FICLONE, from) == 0) return 0;
   for (;;) {

@@ -56,9 +56,15 @@ package final class FileLock: Sendable {
   deinit { close() }
 
   /// Gives the lock back.
+  ///
+  /// It is unlocked before it is closed: the lock belongs to the open file, and a child that is
+  /// being started has a copy of the descriptor until it becomes another program.
   package func close() {
     descriptor.withLock { descriptor in
-      if descriptor >= 0 { Glibc.close(descriptor) }
+      if descriptor >= 0 {
+        attache_unlock(descriptor)
+        Glibc.close(descriptor)
+      }
       descriptor = -1
     }
   }

@@ -33,4 +33,31 @@ import Testing
     holder.wait()
     _ = try FileLock(path)
   }
+
+  /// Between its fork and its exec a child has a copy of every descriptor of its parent, this lock's
+  /// too.
+  @Test(.timeLimit(.minutes(2)))
+  func `a lock that was given back is free, whatever children are being started`() throws {
+    let path = directory.file("lock")
+    let isDone = Locked(false)
+    let failures = Locked<[String]>([])
+    let rounds = Locked(0)
+    Parallel.perform(2) { part in
+      if part == 0 {
+        for _ in 0..<1000 { _ = try? ChildProcess.run("/bin/true", []) }
+        isDone.withLock { $0 = true }
+        return
+      }
+      repeat {
+        do {
+          try FileLock(path, note: nil).close()
+        } catch {
+          failures.withLock { $0.append("\(error)") }
+        }
+        rounds.withLock { $0 += 1 }
+      } while !isDone.withLock { $0 }
+    }
+    let (failed, tried) = (failures.withLock { $0.count }, rounds.withLock { $0 })
+    #expect(failed == 0, "\(failed) of \(tried) found it held")
+  }
 }

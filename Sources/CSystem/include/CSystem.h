@@ -21,6 +21,9 @@ int attache_open(const char *path, int flags, unsigned int mode);
 /// flock(2), exclusive or shared, without waiting: 0, or an errno value.
 int attache_lock(int descriptor, int exclusive);
 
+/// Gives the lock of an open file back, whoever else has a copy of its descriptor.
+void attache_unlock(int descriptor);
+
 /// Copies all of one open file to another: by sharing blocks, in the kernel, or by hand.
 /// 0, or an errno value.
 int attache_copy(int from, int to);

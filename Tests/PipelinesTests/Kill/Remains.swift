@@ -124,6 +124,12 @@ enum LedgerRows {
     return lines
   }
 
+  /// Whether there is no run to go on with.
+  static func haveAllRunsEnded(_ path: String) throws -> Bool {
+    let connection = try Connection(path, mode: .readWrite)
+    return try connection.texts("SELECT id FROM run WHERE ended_ms IS NULL").isEmpty
+  }
+
   private static let questions: [(String, SQL)] = [
     ("meta", "SELECT name, value FROM meta WHERE name <> 'runNumber' ORDER BY name"),
     ("run", "SELECT pipeline, exit_status FROM run ORDER BY number"),
