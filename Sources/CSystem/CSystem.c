@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 int attache_rename_no_replace(const char *from, const char *to) {
@@ -93,6 +94,20 @@ long attache_write_quietly(int descriptor, const void *bytes, unsigned long coun
   pthread_sigmask(SIG_SETMASK, &before, 0);
   errno = code;
   return written;
+}
+
+int attache_try_join(unsigned long thread) { return pthread_tryjoin_np((pthread_t)thread, 0); }
+
+int attache_join(unsigned long thread, long long milliseconds) {
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += milliseconds / 1000;
+  until.tv_nsec += milliseconds % 1000 * 1000000;
+  if (until.tv_nsec >= 1000000000) {
+    until.tv_nsec -= 1000000000;
+    until.tv_sec++;
+  }
+  return pthread_clockjoin_np((pthread_t)thread, 0, CLOCK_MONOTONIC, &until);
 }
 
 void attache_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }

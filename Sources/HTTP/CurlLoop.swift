@@ -1,5 +1,4 @@
 import CCurl
-import Glibc
 import System
 
 /// The thread that owns a multi handle; transfers go in through a mutex, results come out by
@@ -14,6 +13,7 @@ final class CurlLoop: @unchecked Sendable {
     var isClosed = false
     /// The thread will look once more before it waits: no need to wake it again.
     var isAwake = false
+    var thread: OwnThread?
   }
 
   private let settings: TransferSettings
@@ -35,15 +35,16 @@ final class CurlLoop: @unchecked Sendable {
     self.multi = multi
     _ = attache_curl_multi_set_long(
       multi, CURLMOPT_MAXCONNECTS, max(4, settings.configuration.concurrency))
-    let context = Unmanaged.passRetained(self).toOpaque()
-    var thread = pthread_t()
-    let result = withoutPipeSignal { pthread_create(&thread, nil, runLoop, context) }
-    guard result == 0 else {
-      Unmanaged<CurlLoop>.fromOpaque(context).release()
+    do throws(SystemError) {
+      let thread = try withoutPipeSignal { () throws(SystemError) in
+        // The thread keeps the loop alive until it has ended.
+        try OwnThread(name: "http") { self.run() }
+      }
+      inbox.withLock { $0.thread = thread }
+    } catch {
       curl_multi_cleanup(multi)
-      throw failure("cannot start a thread (errno \(result))")
+      throw failure(error.description)
     }
-    pthread_detach(thread)
   }
 
   /// Process-wide and never undone; `static let` runs it once.
@@ -73,7 +74,9 @@ final class CurlLoop: @unchecked Sendable {
   /// Ends the thread and every transfer; does not wait for it.
   func close() {
     inbox.withLock { inbox in
+      guard !inbox.isClosed else { return }
       inbox.isClosed = true
+      inbox.thread?.willEnd()
       wake(&inbox)
     }
   }
@@ -84,7 +87,7 @@ final class CurlLoop: @unchecked Sendable {
     curl_multi_wakeup(multi)
   }
 
-  fileprivate func run() {
+  private func run() {
     while true {
       let letters = inbox.withLock { inbox in
         defer {
@@ -158,10 +161,4 @@ final class CurlLoop: @unchecked Sendable {
     curl_multi_cleanup(multi)
     for transfer in left { transfer.fail(.cancelled, "the client was closed") }
   }
-}
-
-private func runLoop(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  guard let context else { return nil }
-  Unmanaged<CurlLoop>.fromOpaque(context).takeRetainedValue().run()
-  return nil
 }

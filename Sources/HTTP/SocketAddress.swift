@@ -48,12 +48,12 @@ struct SocketAddress {
 /// Runs `body` with SIGPIPE blocked in this thread; threads that it starts inherit the mask.
 ///
 /// A broken connection is an error of a call here, never a signal that ends the process.
-func withoutPipeSignal<T>(_ body: () -> T) -> T {
+func withoutPipeSignal<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
   var pipe = sigset_t()
   var before = sigset_t()
   sigemptyset(&pipe)
   sigaddset(&pipe, SIGPIPE)
   pthread_sigmask(SIG_BLOCK, &pipe, &before)
   defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-  return body()
+  return try body()
 }

@@ -1,6 +1,4 @@
-import CSystem
 import Dispatch
-import Glibc
 
 /// The jobs that wait for a thread, and the thread's way to sleep.
 final class JobQueue<Executor: Sendable>: Sendable {
@@ -12,6 +10,7 @@ final class JobQueue<Executor: Sendable>: Sendable {
   private struct State: Sendable {
     var waiting: [Entry] = []
     var isFinished = false
+    var thread: OwnThread?
   }
 
   private let state = Locked(State())
@@ -23,7 +22,11 @@ final class JobQueue<Executor: Sendable>: Sendable {
   }
 
   func finish() {
-    state.withLock { $0.isFinished = true }
+    let thread = state.withLock { state in
+      state.isFinished = true
+      return state.thread
+    }
+    thread?.willEnd()
     ready.signal()
   }
 
@@ -42,35 +45,16 @@ final class JobQueue<Executor: Sendable>: Sendable {
 
   /// Starts a thread that runs what comes until the queue is finished.
   func start(_ name: String, run: @escaping @Sendable (UnownedJob, Executor) -> Void) {
-    let start = ThreadStart(name: name) {
-      while let entries = self.next() {
-        for entry in entries { run(entry.job, entry.executor) }
+    do throws(SystemError) {
+      let thread = try OwnThread(name: name) {
+        while let entries = self.next() {
+          for entry in entries { run(entry.job, entry.executor) }
+        }
       }
+      state.withLock { $0.thread = thread }
+    } catch {
+      // Without a thread nothing that is enqueued would ever run, silently.
+      ProcessEnvironment.leave(because: error)
     }
-    var thread = pthread_t()
-    let context = Unmanaged.passRetained(start).toOpaque()
-    let status = pthread_create(&thread, nil, threadMain, context)
-    // Without a thread nothing that is enqueued would ever run, silently.
-    precondition(status == 0, "cannot start a thread: error \(status)")
-    pthread_detach(thread)
   }
-}
-
-private final class ThreadStart: Sendable {
-  let name: String
-  let body: @Sendable () -> Void
-
-  init(name: String, body: @escaping @Sendable () -> Void) {
-    self.name = name
-    self.body = body
-  }
-}
-
-// A C callback: file scope, so that it belongs to no actor.
-private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  guard let context else { return nil }
-  let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
-  attache_name_thread(start.name)
-  start.body()
-  return nil
 }

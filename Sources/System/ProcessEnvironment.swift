@@ -1,3 +1,4 @@
+import CSystem
 import Glibc
 
 /// What the process was started with, and its three streams.
@@ -50,8 +51,23 @@ package enum ProcessEnvironment {
   /// Whether the user is root.
   package static func isRoot() -> Bool { geteuid() == 0 }
 
-  /// Ends the process with a status.
-  package static func exit(_ status: Int32) -> Never { Glibc.exit(status) }
+  /// Ends the process with a status, by the one way out that there is.
+  ///
+  /// Threads that were told to end are joined, what the C library still holds is written, and the
+  /// process ends there and then: no handler of `exit` takes libraries down under threads that may
+  /// be in the midst of them.
+  package static func leave(_ status: Int32) -> Never {
+    OwnThread.joinLeaving(withinMilliseconds: 1000)
+    fflush(nil)
+    _exit(status)
+  }
+
+  /// Ends the process because the system refuses what nothing can be done without.
+  static func leave(because error: SystemError) -> Never {
+    write(2, "attache: \(error)\n")
+    leave(1)
+  }
+
   /// The effective user's number, as `FileStatus.owner` has it.
   package static func userID() -> UInt32 { geteuid() }
 
@@ -75,9 +91,19 @@ package enum ProcessEnvironment {
     return Int(size.ws_col)
   }
 
-  /// Writes all of `bytes` to a descriptor; answers whether the reader is still there.
+  /// Opens something harmless in the place of each of the three streams that was closed: the next
+  /// file to be opened, the ledger at worst, would take its number, and messages would go into it.
+  ///
+  /// Writing to it fails, as it does on a closed one.
+  package static func fillStandardStreams() {
+    for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
+      _ = attache_open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY, 0)
+    }
+  }
+
+  /// Writes all of `bytes` to a descriptor; answers why it could not, nil if it could.
   @discardableResult
-  package static func write(_ descriptor: Int32, _ bytes: [UInt8]) -> Bool {
+  package static func write(_ descriptor: Int32, _ bytes: [UInt8]) -> SystemError? {
     bytes.withUnsafeBytes { raw in
       var written = 0
       while written < raw.count {
@@ -85,20 +111,22 @@ package enum ProcessEnvironment {
         let count = retryingInterrupts { Glibc.write(descriptor, rest.baseAddress, rest.count) }
         if count < 0 {
           // A terminal or pipe that somebody made non-blocking: wait for it.
-          guard errno == EAGAIN else { return false }
+          guard errno == EAGAIN else { return .last("write", streams[descriptor] ?? "") }
           var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
           _ = poll(&waiting, 1, -1)
           continue
         }
         written += count
       }
-      return true
+      return nil
     }
   }
 
-  /// Writes text to a descriptor; answers whether the reader is still there.
+  private static let streams: [Int32: String] = [1: "the output", 2: "the messages"]
+
+  /// Writes text to a descriptor; answers why it could not, nil if it could.
   @discardableResult
-  package static func write(_ descriptor: Int32, _ text: String) -> Bool {
+  package static func write(_ descriptor: Int32, _ text: String) -> SystemError? {
     write(descriptor, Array(text.utf8))
   }
 }

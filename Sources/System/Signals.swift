@@ -23,9 +23,7 @@ package enum Signals {
 
   private static func start() -> Bool {
     guard pipeEnds.read >= 0 else { return false }
-    var thread = pthread_t()
-    guard pthread_create(&thread, nil, listen, nil) == 0 else { return false }
-    pthread_detach(thread)
+    guard (try? OwnThread(name: "signals", listen)) != nil else { return false }
     for number in [SIGINT, SIGTERM, SIGHUP] {
       var before = sigaction()
       sigaction(number, nil, &before)
@@ -64,7 +62,7 @@ private let pipeEnds: (read: Int32, write: Int32) = {
   return (ends[0], ends[1])
 }()
 
-// C callbacks: file scope, so that they belong to no actor.
+// A C callback: file scope, so that it belongs to no actor.
 private func noteSignal(_ number: Int32) {
   let saved = errno
   var byte = UInt8(truncatingIfNeeded: number)
@@ -72,10 +70,10 @@ private func noteSignal(_ number: Int32) {
   errno = saved
 }
 
-private func listen(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+private func listen() {
   var byte: UInt8 = 0
   while true {
     let count = read(pipeEnds.read, &byte, 1)
-    if count == 1 { Signals.tell(Int32(byte)) } else if count == 0 || errno != EINTR { return nil }
+    if count == 1 { Signals.tell(Int32(byte)) } else if count == 0 || errno != EINTR { return }
   }
 }

@@ -42,6 +42,12 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whether something of that name was there already.
   package var isAlreadyThere: Bool { errno == EEXIST || errno == ENOTEMPTY }
 
+  /// Whether whoever read the other end of a pipe has gone.
+  package var isReaderGone: Bool { errno == EPIPE }
+
+  /// Whether the stream was closed from the beginning.
+  package var isClosed: Bool { errno == EBADF }
+
   /// The error of a call that has just failed.
   static func last(_ operation: String, _ path: String) -> SystemError {
     SystemError(operation: operation, path: path, errno: Glibc.errno)

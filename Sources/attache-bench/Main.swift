@@ -8,7 +8,7 @@ enum Main {
     ProcessLimits.umask077()
     Signals.ignorePipe()
     let words = Array(CommandLine.arguments.dropFirst())
-    ProcessEnvironment.exit(await run(words))
+    ProcessEnvironment.leave(await run(words))
   }
 
   /// Runs what `words` ask for; the exit status.

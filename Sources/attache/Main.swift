@@ -6,13 +6,14 @@ import System
 @main
 enum Main {
   nonisolated static func main() async {
+    ProcessEnvironment.fillStandardStreams()
     ProcessLimits.umask077()
     ProcessLimits.harden()
     Signals.ignorePipe()
     let program = Program.current()
     let words = Array(CommandLine.arguments.dropFirst())
     let status = await run(words, program)
-    ProcessEnvironment.exit(status.rawValue)
+    ProcessEnvironment.leave(program.ending(status).rawValue)
   }
 
   /// What `words` ask for, done; the exit status.
@@ -20,7 +21,7 @@ enum Main {
     do {
       switch try AttacheTool.tool.parse(words) {
       case .answer(let text):
-        program.write(Array(text.utf8))
+        program.write(text)
         return .done
       case .command(_, let run):
         return try await run(program)

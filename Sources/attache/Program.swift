@@ -15,6 +15,19 @@ struct Program: Sendable {
   /// Whether messages go to a terminal that can move its cursor.
   let errorIsTerminal: Bool
 
+  /// The first line that could not be written.
+  private let lost = Locked<SystemError?>(nil)
+
+  init(
+    variables: [String: String], workingDirectory: String, outputIsTerminal: Bool,
+    errorIsTerminal: Bool
+  ) {
+    self.variables = variables
+    self.workingDirectory = workingDirectory
+    self.outputIsTerminal = outputIsTerminal
+    self.errorIsTerminal = errorIsTerminal
+  }
+
   /// The process's own surroundings.
   static func current() -> Program {
     let variables = ProcessEnvironment.variables()
@@ -24,18 +37,50 @@ struct Program: Sendable {
       errorIsTerminal: ProcessEnvironment.isTerminal(2) && variables["TERM"] != "dumb")
   }
 
-  /// Writes to standard output.
-  func print(_ text: String) { _ = ProcessEnvironment.write(1, text + "\n") }
+  /// Writes a line to standard output.
+  ///
+  /// Names and words from outside may stand in it: here, and nowhere else, they are made fit for a
+  /// terminal and for one line of a log.
+  func print(_ line: String) { put(1, VisibleText.line(line) + "\n") }
 
-  /// Writes bytes to standard output as they are.
-  func write(_ bytes: [UInt8]) { _ = ProcessEnvironment.write(1, bytes) }
+  /// Writes our own text of many lines to standard output: help, the manual page.
+  func write(_ text: String) { put(1, text) }
 
-  /// Writes to standard error.
-  func note(_ text: String) { _ = ProcessEnvironment.write(2, text + "\n") }
+  /// Writes a table of values, CSV, to standard output.
+  func write(table: [UInt8]) { put(1, VisibleText.cell(String(decoding: table, as: UTF8.self))) }
+
+  /// Writes a line to standard error.
+  func note(_ line: String) { put(2, VisibleText.line(line) + "\n") }
+
+  /// Shows a line on the terminal that the next one replaces; an empty one takes it away.
+  func show(_ line: String) { put(2, "\r\u{1B}[K" + VisibleText.line(line)) }
 
   /// Prints one JSON document, or one line of them.
   func print(_ value: JSONValue, pretty: Bool = false) {
-    write(value.bytes(pretty: pretty, sortedKeys: false) + [0x0A])
+    let bytes = value.bytes(pretty: pretty, sortedKeys: false)
+    put(1, VisibleText.json(String(decoding: bytes, as: UTF8.self)) + "\n")
+  }
+
+  /// Prints a JSON document that stands in a file.
+  func print(document: [UInt8]) {
+    put(1, VisibleText.json(String(decoding: document, as: UTF8.self)))
+  }
+
+  private func put(_ descriptor: Int32, _ text: String) {
+    guard let error = ProcessEnvironment.write(descriptor, text) else { return }
+    // Who has read enough of a pipe, or closed the messages, wants no more.
+    if error.isReaderGone || (descriptor == 2 && error.isClosed) { return }
+    lost.withLock { $0 = $0 ?? error }
+  }
+
+  /// What the program ends with: what could not be told was not done, whatever else went well.
+  func ending(_ status: ExitStatus) -> ExitStatus {
+    guard let error = lost.withLock({ $0 }), status == .done || status == Statuses.needsEye else {
+      return status
+    }
+    note("attache: \(error)   [output]")
+    note("  fix    make room where the output goes, and ask again")
+    return Statuses.failed
   }
 
   /// The absolute path of a file that has to be there.

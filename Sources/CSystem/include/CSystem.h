@@ -37,6 +37,13 @@ int attache_set_nonblocking(int descriptor);
 /// write(2) that answers EPIPE without the signal, whatever the process does with SIGPIPE.
 long attache_write_quietly(int descriptor, const void *bytes, unsigned long count);
 
+/// Joins a thread that has ended: 0, EBUSY while it goes on, or another errno value.
+int attache_try_join(unsigned long thread);
+
+/// Waits for a thread's end, no longer than so many milliseconds: 0, ETIMEDOUT, or another errno
+/// value.
+int attache_join(unsigned long thread, long long milliseconds);
+
 /// Names the calling thread; the kernel keeps 15 bytes.
 void attache_name_thread(const char *name);
 

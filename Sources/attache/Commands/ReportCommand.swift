@@ -42,7 +42,7 @@ struct ReportCommand: Command {
     let model = try ReportModel(state: state, run: name)
     state.close()
     if options.json {
-      context.write(try Files.read(directory + "/report.json"))
+      context.print(document: try Files.read(directory + "/report.json"))
       return .done
     }
     for verdict in Verdict.allCases {

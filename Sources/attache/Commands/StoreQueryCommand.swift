@@ -64,7 +64,7 @@ struct StoreQueryCommand: Command {
       var writer = CSVWriter()
       if !rows.isEmpty { writer.row(names) }
       for row in rows { writer.row(row.map(ColumnNames.text)) }
-      context.write(writer.bytes)
+      context.write(table: writer.bytes)
     } else {
       let texts = rows.map { $0.map(ColumnNames.text) }
       for line in TextTable.lines(header: names, rows: texts) { context.print(line) }

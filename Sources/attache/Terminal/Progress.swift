@@ -47,7 +47,7 @@ final class Progress: Sendable {
   func finish() {
     guard draws else { return }
     state.withLock { state in
-      if !state.line.isEmpty { _ = ProcessEnvironment.write(2, "\r\u{1B}[K") }
+      if !state.line.isEmpty { program.show("") }
       state.line = ""
     }
   }
@@ -79,7 +79,7 @@ final class Progress: Sendable {
       guard now - state.lastDrawn > 50_000_000 else { return }
       state.lastDrawn = now
       state.line = text
-      _ = ProcessEnvironment.write(2, "\r\u{1B}[K\(text)")
+      program.show(text)
     }
   }
 }

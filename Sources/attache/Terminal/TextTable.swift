@@ -1,3 +1,5 @@
+import System
+
 /// Rows in columns, for a person to read.
 enum TextTable {
   /// The lines of a table whose columns are as wide as their widest value, 60 at most.
@@ -23,10 +25,9 @@ enum TextTable {
     return [line(all[0]), line(rule)] + all.dropFirst().map(line)
   }
 
-  /// A value on one line, without control characters, shortened.
+  /// A value on one line, as it will be printed, shortened.
   private static func oneLine(_ value: String) -> String {
-    let clean = String(
-      value.unicodeScalars.map { $0.value < 32 || $0.value == 127 ? " " : Character($0) })
+    let clean = VisibleText.line(value).replacing("\t", with: " ")
     return clean.count <= 60 ? clean : String(clean.prefix(59)) + "…"
   }
 }

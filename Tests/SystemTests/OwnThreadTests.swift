@@ -1,0 +1,44 @@
+import Foundation
+import System
+import Testing
+
+@Suite(.serialized) struct OwnThreadTests {
+  /// What a thread leaves to be done at its very end, as libcrypto does.
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    pthread_key_create(&key) { kept in
+      guard let kept else { return }
+      Unmanaged<Counter>.fromOpaque(kept).takeRetainedValue().add()
+    }
+    return key
+  }()
+
+  private final class Counter: Sendable {
+    private let count = Locked(0)
+    func add() { count.withLock { $0 += 1 } }
+    var value: Int { count.withLock { $0 } }
+  }
+
+  @Test func `threads that were told to end are waited for to their very end`() throws {
+    let counter = Counter()
+    let gate = DispatchSemaphore(value: 0)
+    for number in 0..<50 {
+      let thread = try OwnThread(name: "ending \(number)") {
+        pthread_setspecific(Self.key, Unmanaged.passRetained(counter).toOpaque())
+        gate.wait()
+      }
+      thread.willEnd()
+    }
+    for _ in 0..<50 { gate.signal() }
+    OwnThread.joinLeaving(withinMilliseconds: 60_000)
+    #expect(counter.value == 50)
+  }
+
+  @Test func `one that is held up is not waited for beyond the limit`() throws {
+    let gate = DispatchSemaphore(value: 0)
+    let thread = try OwnThread(name: "held up") { gate.wait() }
+    thread.willEnd()
+    OwnThread.joinLeaving(withinMilliseconds: 0)
+    gate.signal()
+  }
+}
