@@ -4,14 +4,16 @@
 /// its window or writes a line that looks like ours; a line feed makes a second line of a log of
 /// what was one; an override of the direction lets `gpj.exe` read `exe.jpg`.
 package enum VisibleText {
-  /// On one line: whatever would move the cursor or turn the direction is written out as JSON
-  /// writes it, `\u001b`; a line feed as `\n`. A tab stays.
+  /// On one line, with what would move the cursor or turn the direction written out.
+  ///
+  /// It is written as JSON writes it: `\u001b`, and `\n` for a line feed. A tab stays.
   package static func line(_ text: String) -> String {
     isPlain(text) ? text : replacing(text) { $0.value == 9 ? nil : escape($0) }
   }
 
-  /// JSON whose strings hold nothing that a terminal obeys. Line ends are between its tokens only,
-  /// and stay.
+  /// JSON whose strings hold nothing that a terminal obeys.
+  ///
+  /// Line ends stand between its tokens only, and stay.
   package static func json(_ text: String) -> String {
     isPlain(text)
       ? text
