@@ -1,4 +1,5 @@
 import JSON
+import SmartStore
 
 /// The local flags of an element.
 public struct LocalState: Sendable, Hashable {
@@ -21,11 +22,11 @@ public struct LocalState: Sendable, Hashable {
     self.isDeleted = isDeleted
   }
 
-  /// Reads the flags of an element.
+  /// Reads the flags of an element as the SDK of its store's platform does.
   ///
-  /// An element without `__local__` is not dirty; a flag that is not `true` is false.
-  package init(element: JSONValue) {
-    func flag(_ name: String) -> Bool { element[name]?.bool ?? false }
+  /// An element without `__local__` is not dirty.
+  package init(element: JSONValue, platform: Platform) {
+    func flag(_ name: String) -> Bool { platform.isSet(element[name]) }
     self.init(
       isLocal: flag(LocalFields.local), isCreated: flag(LocalFields.created),
       isUpdated: flag(LocalFields.updated), isDeleted: flag(LocalFields.deleted))

@@ -36,7 +36,8 @@ package struct EditReading: Sendable {
 
 /// Reads the edits of a returned store that was proved to be one.
 ///
-/// A row is dirty if its element says so, or its index does as the device's own sync reads it. What
+/// A row is dirty if its element says so, in whatever spelling the SDK of the store's platform takes
+/// for true, or its index does as the device's own sync reads it. What
 /// cannot be read becomes an edit with a finding: it is reported, and nothing else is lost by it.
 package enum EditReader {
   /// Reads `soups` of a store; `witnesses` are rows that earlier returns had as edits.
@@ -51,7 +52,8 @@ package enum EditReader {
         continue
       }
       let reader = SoupReader(
-        key: key, soup: soup, witnesses: witnesses, recordBytes: recordMiB << 20)
+        key: key, soup: soup, witnesses: witnesses, recordBytes: recordMiB << 20,
+        platform: store.platform)
       var rows = 0
       let first = reading.edits.count
       try store.forEachStoredRow(in: soup.soup) { row in
@@ -82,13 +84,18 @@ private struct SoupReader {
   let soup: SoupReading
   let witnesses: Set<RowKey>
   let recordBytes: Int
+  /// Whose SDK reads the store: it says what a set flag is.
+  let platform: Platform
   private let scanner: RecordScanner
 
-  init(key: StoreKey, soup: SoupReading, witnesses: Set<RowKey>, recordBytes: Int) {
+  init(
+    key: StoreKey, soup: SoupReading, witnesses: Set<RowKey>, recordBytes: Int, platform: Platform
+  ) {
     self.key = key
     self.soup = soup
     self.witnesses = witnesses
     self.recordBytes = recordBytes
+    self.platform = platform
     scanner = RecordScanner(paths: [LocalFields.local, soup.idField])
   }
 
@@ -108,7 +115,7 @@ private struct SoupReader {
         finding(place, row, "the element is no JSON object", element: Array(row.bytes)))
       return
     }
-    guard row.isIndexedDirty || spans[0].kind == .true else {
+    guard row.isIndexedDirty || platform.isSet(spans[0], in: row.bytes) else {
       if witnesses.contains(place) { reading.witnesses.append(witness(place, row, spans[1])) }
       return
     }
@@ -142,7 +149,7 @@ private struct SoupReader {
     guard let element = try? JSONValue(parsing: bytes) else {
       return finding(place, row, "the element is no JSON object", element: bytes)
     }
-    let local = LocalState(element: element)
+    let local = LocalState(element: element, platform: platform)
     var edit = ReturnedEdit(
       row: place, created: row.created, lastModified: row.lastModified, element: bytes,
       operation: EditOperation(isCreated: local.isCreated, isDeleted: local.isDeleted))

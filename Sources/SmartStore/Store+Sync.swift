@@ -11,7 +11,8 @@ extension Store {
   ) throws {
     let soup = try self.soup(soup)
     let order = path.map { soup.expression(for: $0, on: platform) } ?? "id"
-    try forEachElement(in: soup, where: [condition(filter, soup)], orderedBy: order, paths, body)
+    try forEachElement(
+      in: soup, where: [try condition(filter, soup)], orderedBy: order, paths, body)
   }
 
   /// Hands the elements of soup entry ids to `body`, in the order of the ids; ids without an element
@@ -58,7 +59,7 @@ extension Store {
     let column = soup.expression(for: path, on: platform)
     let sql: SQL = """
       SELECT id, \(raw: column) FROM \(raw: soup.table)
-      WHERE \(raw: column) IS NOT NULL AND \(condition(filter, soup))
+      WHERE \(raw: column) IS NOT NULL AND \(try condition(filter, soup))
       """
     try connection.rows(sql) { row in try body(row.integer(0), row.bytes(1)) }
   }
@@ -132,7 +133,7 @@ extension Store {
     try StoreError.mapping {
       let soup = try self.soup(soup)
       let sql: SQL =
-        "SELECT count(*) FROM \(raw: soup.table) WHERE \(condition(filter, soup))"
+        "SELECT count(*) FROM \(raw: soup.table) WHERE \(try condition(filter, soup))"
       return Int(try connection.integer(sql) ?? 0)
     }
   }
@@ -145,7 +146,7 @@ extension Store {
       let soup = try self.soup(soup)
       let column = soup.expression(for: path, on: platform)
       let sql: SQL = """
-        SELECT max(\(raw: column)) FROM \(raw: soup.table) WHERE \(condition(filter, soup))
+        SELECT max(\(raw: column)) FROM \(raw: soup.table) WHERE \(try condition(filter, soup))
         """
       return try connection.text(sql)
     }
@@ -153,10 +154,13 @@ extension Store {
 
   /// The SQL of a filter, as the SDKs compare: an element without `__local__` is neither dirty nor
   /// clean.
-  private func condition(_ filter: ElementFilter, _ soup: Soup) -> SQL {
+  private func condition(_ filter: ElementFilter, _ soup: Soup) throws -> SQL {
     switch filter {
     case .all: return "1"
-    case .dirty: return isLocal(true, soup)
+    case .dirty:
+      let odd = try oddlyDirtyRows(of: soup)
+      if odd.isEmpty { return isLocal(true, soup) }
+      return "(\(isLocal(true, soup)) OR id IN (\(raw: Self.list(odd))))"
     case .clean(let syncID):
       let clean = isLocal(false, soup)
       guard let syncID, let column = soup.column(of: SyncField.syncID, on: platform) else {
@@ -167,11 +171,46 @@ extension Store {
   }
 
   private func isLocal(_ flag: Bool, _ soup: Soup) -> SQL {
-    guard let position = soup.position(of: SyncField.local, on: platform),
+    "\(raw: localColumn(soup)) = \(platform.text(of: flag))"
+  }
+
+  /// What the index on `__local__` holds, or would hold where the soup has none of strings.
+  private func localColumn(_ soup: Soup) -> String {
+    if let position = soup.position(of: SyncField.local, on: platform),
       soup.specs[position].type != .json1
-    else {
-      return "\(raw: FileLayout.extract(SyncField.local)) = \(flag)"
+    {
+      return soup.columnNames[position]
     }
-    return "\(raw: soup.columnNames[position]) = \(platform.text(of: flag))"
+    let type = "json_type(soup, \(SQL.quoted(text: "$." + SyncField.local)))"
+    let words = [true, false].map { "WHEN '\($0)' THEN '\(platform.text(of: $0))'" }
+    return "CASE \(type) \(words.joined(separator: " ")) "
+      + "ELSE CAST(\(FileLayout.extract(SyncField.local)) AS TEXT) END"
+  }
+
+  /// The rows whose `__local__` is written in a way that the SDK's query does not find, and which
+  /// the SDK takes for set where it reads the element: `"YES"` on iOS, `"TRUE"` on Android.
+  private func oddlyDirtyRows(of soup: Soup) throws -> [Int64] {
+    let column = localColumn(soup)
+    // Ranges, so that an index on the flag jumps over all that is as it should be.
+    let (no, yes) = (platform.text(of: false), platform.text(of: true))
+    let others: SQL = """
+      (\(raw: column) < \(no) OR (\(raw: column) > \(no) AND \(raw: column) < \(yes))
+        OR \(raw: column) > \(yes))
+      """
+    var rows: [Int64] = []
+    try forEachElement(in: soup, where: [others], orderedBy: "id", [SyncField.local]) { element in
+      if element.isSet(0, on: platform) { rows.append(element.soupEntryID) }
+    }
+    return rows
+  }
+
+  /// The rows that count as changed though the SDK's query for changes does not find them; SQL of a
+  /// caller's own has to name them.
+  package func oddlyDirtyRows(of soup: String) throws(StoreError) -> [Int64] {
+    try StoreError.mapping { try oddlyDirtyRows(of: self.soup(soup)) }
+  }
+
+  private static func list(_ ids: [Int64]) -> String {
+    ids.map(String.init).joined(separator: ",")
   }
 }

@@ -30,8 +30,11 @@ package struct StoredElement: ~Copyable {
     UnsafeRawBufferPointer(rebasing: bytes[fields[index].range])
   }
 
-  /// Says whether the member at a position of the paths is true.
-  package func isTrue(_ index: Int) -> Bool { fields[index].kind == .true }
+  /// Says whether the member at a position of the paths is a flag that a platform's SDK takes for
+  /// set.
+  package func isSet(_ index: Int, on platform: Platform) -> Bool {
+    platform.isSet(fields[index], in: bytes)
+  }
 
   /// The whole element.
   package func value() throws(JSONError) -> JSONValue { try JSONValue(parsing: bytes) }
@@ -41,7 +44,8 @@ package struct StoredElement: ~Copyable {
 package enum ElementFilter: Sendable, Hashable {
   /// All of them.
   case all
-  /// Those with changes that the server does not know.
+  /// Those with changes that the server does not know: the index on `__local__` says so, as the
+  /// platform's SDK asks it, or the element does, as the SDK reads it.
   case dirty
   /// Those without, of one sync where the soup has an index on the sync's id.
   case clean(syncID: Int64? = nil)

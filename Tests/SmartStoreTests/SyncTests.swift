@@ -40,7 +40,7 @@ import Testing
     try test.store.forEachElement(in: "s", paths: ["Id", "M", "__local__"]) { element in
       seen.append(
         "\(element.soupEntryID) \(element.text(0) ?? "-") \(element.text(1) ?? "-") "
-          + "\(element.isTrue(2)) \(element.created == test.now)")
+          + "\(element.isSet(2, on: .ios)) \(element.created == test.now)")
     }
     #expect(
       seen == [

@@ -122,6 +122,8 @@ package struct FamilySQL: Sendable, Hashable {
   private struct Flags: Sendable, Hashable {
     var yes: String
     var no: String
+    /// The rows that are dirty though `yes` does not find them.
+    var oddRows: [Int64] = []
     static let numbers = Flags(yes: "1", no: "0")
   }
 
@@ -142,8 +144,12 @@ package struct FamilySQL: Sendable, Hashable {
           fix: "add {\"path\": \"\(path)\", \"type\": \"string\"} to the soup's indexes")
       }
       let isIndexed = specs.contains { $0.path == LocalFields.local && $0.type != .json1 }
-      guard isIndexed, store.platform == .android else { return .numbers }
-      return Flags(yes: "'true'", no: "'false'")
+      var flags = Flags.numbers
+      if isIndexed, store.platform == .android { flags = Flags(yes: "'true'", no: "'false'") }
+      flags.oddRows = try SyncError.inStore { () throws(StoreError) in
+        try store.oddlyDirtyRows(of: soup)
+      }
+      return flags
     }
     self.family = family
     parentFlags = try flags(family.parent.soupName, [family.parent.idFieldName])
@@ -158,7 +164,7 @@ package struct FamilySQL: Sendable, Hashable {
   /// The values at a path of the parents that are dirty or have a dirty child.
   package func dirty(_ path: String) -> String {
     "SELECT DISTINCT {\(parents):\(path)} FROM {\(parents)} "
-      + "WHERE {\(parents):\(LocalFields.local)} = \(parentFlags.yes) OR EXISTS (\(dirtyChildren))"
+      + "WHERE \(isDirty(parents, parentFlags)) OR EXISTS (\(dirtyChildren))"
   }
 
   /// The values at a path of the parents that are clean, as all of their children are; `predicate`
@@ -172,7 +178,14 @@ package struct FamilySQL: Sendable, Hashable {
   private var dirtyChildren: String {
     "SELECT {\(children):\(family.children.idFieldName)} FROM {\(children)} "
       + "WHERE {\(children):\(foreignKey)} = {\(parents):\(family.parent.idFieldName)} "
-      + "AND {\(children):\(LocalFields.local)} = \(childFlags.yes)"
+      + "AND \(isDirty(children, childFlags))"
+  }
+
+  private func isDirty(_ soup: String, _ flags: Flags) -> String {
+    let found = "{\(soup):\(LocalFields.local)} = \(flags.yes)"
+    if flags.oddRows.isEmpty { return found }
+    let rows = flags.oddRows.map(String.init).joined(separator: ",")
+    return "(\(found) OR {\(soup):\(StoreField.soupEntryID)} IN (\(rows)))"
   }
 
   private var foreignKey: String { family.children.parentIdFieldName ?? "" }

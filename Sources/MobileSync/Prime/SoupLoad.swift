@@ -126,7 +126,7 @@ final class SoupLoad {
       else { return nil }
       let stored = try store.elements(in: options.soup, where: options.idPath, is: id)
       guard stored.count == 1, let element = stored.first,
-        element[LocalFields.local]?.bool != true,
+        !store.platform.isSet(element[LocalFields.local]),
         let syncID = element[LocalFields.syncID]?.int, laterSyncIDs.contains(syncID),
         JSONProjection.project(options.modificationPath, from: element)?.string == date
       else { return nil }

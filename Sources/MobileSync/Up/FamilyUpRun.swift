@@ -69,6 +69,12 @@ final class FamilyUpRun {
   ) async throws(SyncError) {
     // Removed by the app since the run began.
     guard let tree = try withoutHeld(elements.tree(row)) else { return }
+    if ([tree.parent] + tree.children).allSatisfy({ !$0.state.isLocal }),
+      try elements.dirtyRows().contains(row)
+    {
+      let end = UpSettled.End.failed(code: "", message: UpElements.unclear, error: nil)
+      return note(.parent, UpSettled(record: tree.parent, operation: .update, end: end))
+    }
     let known = states.states(of: tree, targets)
     if context.options.mergeMode == .leaveIfChanged, let reason = blocks(tree, known) {
       leave(tree, reason)

@@ -97,6 +97,10 @@ final class SyncUpRun {
     // Removed by the app since the run began.
     guard let record = try elements.read(id) else { return }
     let operation = record.operation
+    if operation == .none, try elements.isFoundDirty(id) {
+      settle(record, .update, .failed(code: "", message: UpElements.unclear, error: nil))
+      return
+    }
     if let words = held[id] {
       settle(record, operation, .inDoubt(words))
       return

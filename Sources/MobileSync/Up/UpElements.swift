@@ -46,11 +46,18 @@ struct UpElements {
     }
   }
 
+  /// What is said of an element whose index and flags contradict each other.
+  static let unclear =
+    "the index on __local__ calls the element changed, its __local__ does not: nothing was sent"
+
+  /// Whether the store still calls a row changed; what a sync found may have been saved since.
+  func isFoundDirty(_ id: Int64) throws(SyncError) -> Bool { try dirtyIDs().contains(id) }
+
   /// Hands the elements of rows to `body`, one after the other; rows that are gone are left out.
   func forEach(_ ids: [Int64], _ body: (UpRecord) throws -> Void) throws(SyncError) {
     try Self.mapping {
       try store.forEachElement(of: ids, in: soupName, paths: UpRecord.paths(target)) {
-        try body(UpRecord($0))
+        try body(UpRecord($0, platform: store.platform))
       }
     }
   }
@@ -126,7 +133,7 @@ struct UpElements {
         guard let row = element[StoreField.soupEntryID]?.int, row != now.soupEntryID else {
           return nil
         }
-        return Twin(soupEntryID: row, isDirty: element[LocalFields.local]?.bool ?? false)
+        return Twin(soupEntryID: row, isDirty: store.platform.isSet(element[LocalFields.local]))
       }
   }
 

@@ -40,7 +40,7 @@ struct UpRecord: Sendable {
     return id
   }
 
-  init(_ element: borrowing StoredElement) {
+  init(_ element: borrowing StoredElement, platform: Platform) {
     soupEntryID = element.soupEntryID
     created = element.created
     bytes = Array(element.bytes)
@@ -48,8 +48,8 @@ struct UpRecord: Sendable {
     objectType = element.text(1) ?? "null"
     modificationDate = element.text(2).map(ModificationDate.init)
     state = LocalState(
-      isLocal: element.isTrue(3), isCreated: element.isTrue(4), isUpdated: element.isTrue(5),
-      isDeleted: element.isTrue(6))
+      isLocal: element.isSet(3, on: platform), isCreated: element.isSet(4, on: platform),
+      isUpdated: element.isSet(5, on: platform), isDeleted: element.isSet(6, on: platform))
     externalID = element.fields.count > 7 ? Self.externalID(element) : nil
   }
 

@@ -177,7 +177,7 @@ import Testing
     let name = try store.org.values("Contact", ["LastName"], of: id)?["LastName"]?.string
     let isThere = one.server != .deleted
     let flags = element.map { element in
-      let state = LocalState(element: element)
+      let state = LocalState(element: element, platform: .ios)
       return (state.isLocal ? "l" : "") + (state.isCreated ? "c" : "")
         + (state.isUpdated ? "u" : "") + (state.isDeleted ? "d" : "")
     }
@@ -259,7 +259,7 @@ import Testing
       let name = element["LastName"]?.string
       if side == "theirs" {
         #expect(name == (one.server == .changed ? "theirs" : "base \(index)"), "\(one)")
-        let state = LocalState(element: element)
+        let state = LocalState(element: element, platform: .ios)
         #expect(state == LocalState(isLocal: false), "\(one)")
       } else {
         #expect(name == (one.flags.isEmpty ? "base \(index)" : "mine"), "\(one)")

@@ -96,7 +96,7 @@ extension ManagedStore {
   /// The local flags of an element, as letters: l c u d.
   func flags(_ id: String) async throws -> String? {
     guard let element = try await element(id) else { return nil }
-    let state = LocalState(element: element)
+    let state = LocalState(element: element, platform: platform)
     return (state.isLocal ? "l" : "") + (state.isCreated ? "c" : "") + (state.isUpdated ? "u" : "")
       + (state.isDeleted ? "d" : "")
   }

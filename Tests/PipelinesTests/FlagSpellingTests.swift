@@ -1,0 +1,70 @@
+import JSON
+import LocalOrg
+import Pipelines
+import Rehearsal
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// Returned stores whose app writes Mobile Sync's flags in other ways than as JSON's booleans.
+@Suite struct FlagSpellingTests {
+  /// How an app writes a set flag and another one.
+  struct Spelling: Sendable, CustomTestStringConvertible {
+    var platform: Platform
+    var yes: JSONValue
+    var no: JSONValue
+    var testDescription: String { "\(yes.text) on \(platform.rawValue)" }
+  }
+
+  private static let flags = [
+    "__local__", "__locally_created__", "__locally_updated__", "__locally_deleted__",
+  ]
+
+  @Test(arguments: [
+    Spelling(platform: .ios, yes: .number("1"), no: .number("0")),
+    Spelling(platform: .ios, yes: "1", no: "0"), Spelling(platform: .ios, yes: "YES", no: "NO"),
+    Spelling(platform: .android, yes: "true", no: "false"),
+    Spelling(platform: .android, yes: "True", no: .number("1")),
+  ])
+  func `a return means what its flags mean to the device's SDK`(_ spelling: Spelling) async throws {
+    let world = try World()
+    try await world.run()
+    let device = try world.device("ada", spelling.platform)
+    let account = try #require(try world.ids("accounts", on: device).first)
+    let contact = try #require(
+      try world.ids("contacts", on: device).first {
+        try world.record("Contact", $0)["OwnerId"]?.string == world.user("ada").id
+      })
+    func write(_ soup: String, _ id: String, set: [String], _ fields: JSONObject) throws {
+      let store = try Store(opening: device.storePath)
+      var element = try store.elements(in: soup, where: "Id", is: id).first?.object ?? [:]
+      element["Id"] = .string(id)
+      for (name, value) in fields { element[name] = value }
+      for name in Self.flags { element[name] = set.contains(name) ? spelling.yes : spelling.no }
+      try store.upsert([.object(element)], into: soup)
+      try store.close()
+    }
+    try write(
+      "accounts", account, set: ["__local__", "__locally_updated__"], ["Phone": "+1 555 0171"])
+    try write("contacts", contact, set: ["__local__", "__locally_deleted__"], [:])
+    let attributes: JSONValue = ["type": "Contact"]
+    try write(
+      "contacts", "local_1", set: ["__local__", "__locally_created__"],
+      ["LastName": "Made", "attributes": attributes])
+    try write(
+      "contacts", "local_2", set: ["__local__", "__locally_created__", "__locally_deleted__"],
+      ["LastName": "Never", "attributes": attributes])
+    try world.handBack(device, as: "ada.sqlite")
+    let summary = try await world.run()
+    #expect(summary.verdicts == [.updated: 1, .deleted: 1, .created: 1, .unchanged: 1])
+    #expect(try world.record("Account", account)["Phone"]?.string == "+1 555 0171")
+    let admin = try world.user("admin")
+    func count(_ condition: String) throws -> Int {
+      try world.org.query("SELECT Id FROM Contact WHERE \(condition)", as: admin).totalSize
+    }
+    #expect(try count("Id = '\(contact)'") == 0)
+    #expect(try count("LastName = 'Made'") == 1)
+    #expect(try count("LastName = 'Never'") == 0)
+  }
+}
