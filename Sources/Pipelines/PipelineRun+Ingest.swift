@@ -149,6 +149,8 @@ extension PipelineRun {
   private func record(_ proved: ProvedReturn, _ taken: TakenReturn) throws {
     for note in proved.notes { warn(note) }
     let reading = ReturnReading(pipeline: pipeline, data: data)
+    let stamp = proved.stamp
+    let issued = try issued(stamp)
     var contents = ReturnContents()
     for store in proved.stores {
       for soup in store.missingSoups + store.reindexedSoups {
@@ -156,15 +158,15 @@ extension PipelineRun {
       }
       if store.isUntouched { continue }
       let witnesses = try state.rowsToWitness(stampID: proved.stamp.stampID)
-      try reading.add(store, platform: proved.platform, witnesses: witnesses, to: &contents)
+      try reading.add(
+        store, platform: proved.platform, witnesses: witnesses, issued: issued, to: &contents)
     }
-    let stamp = proved.stamp
     let row = ReturnRow(
       sha256: proved.sha256, sourceName: taken.name, stampID: stamp.stampID,
       snapshotID: stamp.user, generation: Int64(stamp.generation),
       platform: proved.platform.rawValue, install: stamp.install,
       handback: stamp.handback.map(Int64.init), arrived: taken.arrived,
-      issued: try issued(stamp),
+      issued: issued,
       soupTotals: contents.totals)
     let result = try state.record(
       return: row, edits: contents.edits, witnesses: contents.witnesses)
@@ -175,6 +177,7 @@ extension PipelineRun {
     summary.returns.ingested += 1
     summary.edits.found += contents.edits.count
     summary.edits.new += result.new
+    summary.edits.known += result.known
     report(
       .returnIngested(
         name: taken.name, snapshot: stamp.user, edits: contents.edits.count, new: result.new,

@@ -17,7 +17,7 @@ struct ReturnReading {
   let data: DataDirectory
 
   func add(
-    _ proved: ProvedStore, platform: Platform, witnesses: [RowKey],
+    _ proved: ProvedStore, platform: Platform, witnesses: [RowKey], issued: Int64?,
     to contents: inout ReturnContents
   ) throws {
     let key = StoreKey(scope: proved.scope.rawValue, storeName: proved.storeName)
@@ -30,7 +30,8 @@ struct ReturnReading {
       .union(issuedSoups(proved, platform)).subtracting(proved.missingSoups)
     var reading = try EditReader.read(
       store: store, key: key, soups: soups.sorted().map { soup($0, in: settings) },
-      witnesses: Set(witnesses.filter { $0.store == key }), recordMiB: pipeline.inbox.recordMiB)
+      witnesses: Set(witnesses.filter { $0.store == key }), issued: issued,
+      recordMiB: pipeline.inbox.recordMiB)
     try addBases(to: &reading.edits, proved)
     contents.edits += reading.edits
     contents.witnesses += reading.witnesses

@@ -43,8 +43,9 @@ package struct RunSummary: Sendable {
   package var pipeline = ""
   /// Returns ingested, known before, and refused.
   package var returns = (ingested: 0, known: 0, quarantined: 0)
-  /// Edits that the returns brought, and how many of them were new.
-  package var edits = (found: 0, new: 0)
+  /// Edits that the returns brought, how many of them were new, and how many are known and not
+  /// settled yet.
+  package var edits = (found: 0, new: 0, known: 0)
   /// What became of the edits that this run took up.
   package var verdicts: [Verdict: Int] = [:]
   /// The directory of the report, if there was anything to report.
@@ -88,7 +89,9 @@ package struct RunSummary: Sendable {
         "ingested": number(returns.ingested), "known": number(returns.known),
         "quarantined": number(returns.quarantined),
       ]),
-      "edits": .object(["found": number(edits.found), "new": number(edits.new)]),
+      "edits": .object([
+        "found": number(edits.found), "new": number(edits.new), "known": number(edits.known),
+      ]),
       "verdicts": .object(verdictCounts),
       "snapshots": .array(
         snapshots.map {

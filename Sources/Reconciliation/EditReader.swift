@@ -41,9 +41,12 @@ package struct EditReading: Sendable {
 /// cannot be read becomes an edit with a finding: it is reported, and nothing else is lost by it.
 package enum EditReader {
   /// Reads `soups` of a store; `witnesses` are rows that earlier returns had as edits.
+  ///
+  /// Clean rows are witnesses too that were written after `issued` (in ms), when the store was made:
+  /// by them an older copy of the store is known when it arrives after this one.
   package static func read(
     store: Store, key: StoreKey, soups: [SoupReading], witnesses: Set<RowKey> = [],
-    recordMiB: Int = 8
+    issued: Int64? = nil, recordMiB: Int = 8
   ) throws -> EditReading {
     var reading = EditReading()
     for soup in soups {
@@ -52,8 +55,8 @@ package enum EditReader {
         continue
       }
       let reader = SoupReader(
-        key: key, soup: soup, witnesses: witnesses, recordBytes: recordMiB << 20,
-        platform: store.platform)
+        key: key, soup: soup, witnesses: witnesses, issued: issued ?? .max,
+        recordBytes: recordMiB << 20, platform: store.platform)
       var rows = 0
       let first = reading.edits.count
       try store.forEachStoredRow(in: soup.soup) { row in
@@ -83,17 +86,20 @@ private struct SoupReader {
   let key: StoreKey
   let soup: SoupReading
   let witnesses: Set<RowKey>
+  let issued: Int64
   let recordBytes: Int
   /// Whose SDK reads the store: it says what a set flag is.
   let platform: Platform
   private let scanner: RecordScanner
 
   init(
-    key: StoreKey, soup: SoupReading, witnesses: Set<RowKey>, recordBytes: Int, platform: Platform
+    key: StoreKey, soup: SoupReading, witnesses: Set<RowKey>, issued: Int64, recordBytes: Int,
+    platform: Platform
   ) {
     self.key = key
     self.soup = soup
     self.witnesses = witnesses
+    self.issued = issued
     self.recordBytes = recordBytes
     self.platform = platform
     scanner = RecordScanner(paths: [LocalFields.local, soup.idField])
@@ -116,7 +122,9 @@ private struct SoupReader {
       return
     }
     guard row.isIndexedDirty || platform.isSet(spans[0], in: row.bytes) else {
-      if witnesses.contains(place) { reading.witnesses.append(witness(place, row, spans[1])) }
+      if row.lastModified > issued || witnesses.contains(place) {
+        reading.witnesses.append(witness(place, row, spans[1]))
+      }
       return
     }
     reading.edits.append(edit(place, row))

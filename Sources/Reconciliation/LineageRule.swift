@@ -37,15 +37,18 @@ package struct ReturnFacts: Sendable, Hashable {
     rows = cleanRows.merging(edits.mapValues(\.lastModified)) { _, dirty in dirty }
   }
 
+  /// Says whether `later` has every row that this one has as an edit, dirty or clean, at the same or
+  /// a later date: as far as rows tell, `later` may be a later state of the same store.
+  package func isHeld(by later: ReturnFacts) -> Bool {
+    edits.allSatisfy { row, edit in
+      later.rows[row].map { $0 >= edit.lastModified } ?? false
+    }
+  }
+
   /// Says whether `later` shows that it was made by the device of this return: every edit of this
   /// one is still there, none at an earlier date, and at least one is unchanged to the millisecond.
   package func isContinued(by later: ReturnFacts) -> Bool {
-    var unchanged = 0
-    for (row, edit) in edits {
-      guard let date = later.rows[row], date >= edit.lastModified else { return false }
-      if date == edit.lastModified { unchanged += 1 }
-    }
-    return unchanged > 0
+    isHeld(by: later) && edits.contains { row, edit in later.rows[row] == edit.lastModified }
   }
 }
 
@@ -68,34 +71,96 @@ package enum LineageRule {
     return byEvidence(candidate, known.filter { $0.install == nil })
   }
 
-  private static func byInstall(_ candidate: ReturnFacts, _ known: [ReturnFacts]) -> Choice {
-    let own = known.filter { $0.install == candidate.install }
-    var lineages: [Int64] = []
-    for case let lineage? in own.map(\.lineage) where !lineages.contains(lineage) {
-      lineages.append(lineage)
+  /// The returns of one lineage in order of arrival.
+  private struct Line {
+    var lineage: Int64
+    var returns: [ReturnFacts]
+
+    /// The last hand-back that a return with the number `handback` could go on from.
+    func last(before handback: Int64?) -> ReturnFacts? {
+      let earlier = returns.filter { ($0.handback ?? .min) < (handback ?? .max) }
+      var last: ReturnFacts?
+      for one in earlier where (one.handback ?? .min) >= (last?.handback ?? .min) { last = one }
+      return last
     }
-    guard let first = lineages.first else { return .new }
-    let same = own.filter { $0.handback == candidate.handback && candidate.handback != nil }
-    if let twin = same.first(where: { $0.edits == candidate.edits }), let lineage = twin.lineage {
-      return .known(lineage)
+
+    func has(_ handback: Int64) -> Bool { returns.contains { $0.handback == handback } }
+
+    /// Says whether one of its returns counted further than `handback`.
+    func isBeyond(_ handback: Int64) -> Bool {
+      returns.contains { ($0.handback ?? .min) > handback }
     }
-    if let other = same.first, let lineage = other.lineage, let at = candidate.handback {
-      return .fork(of: lineage, at: at)
-    }
-    guard lineages.count > 1 else { return .known(first) }
-    return amongForks(candidate, own, lineages)
   }
 
-  /// A return that could go on from several forks goes on from the one that it shows evidence of.
-  private static func amongForks(
-    _ candidate: ReturnFacts, _ own: [ReturnFacts], _ lineages: [Int64]
-  ) -> Choice {
-    let continued = lineages.filter { lineage in
-      let returns = own.filter { $0.lineage == lineage }
-      let before = returns.filter { ($0.handback ?? .min) < (candidate.handback ?? .max) }
-      return before.last?.isContinued(by: candidate) ?? false
+  private static func byInstall(_ candidate: ReturnFacts, _ known: [ReturnFacts]) -> Choice {
+    let own = known.filter { $0.install == candidate.install }
+    var lines: [Line] = []
+    for one in own {
+      guard let lineage = one.lineage else { continue }
+      if let index = lines.firstIndex(where: { $0.lineage == lineage }) {
+        lines[index].returns.append(one)
+      } else {
+        lines.append(Line(lineage: lineage, returns: [one]))
+      }
     }
-    return continued.count == 1 ? .known(continued[0]) : .new
+    guard let first = lines.first else { return .new }
+    guard let handback = candidate.handback else {
+      if lines.count == 1 { return .known(first.lineage) }
+      return predecessor(of: candidate, lines).map { .known($0.lineage) } ?? .new
+    }
+    if let twin = own.first(where: {
+      $0.handback == handback && $0.lineage != nil && $0.edits == candidate.edits
+    }), let lineage = twin.lineage {
+      return .known(lineage)
+    }
+    return byNumber(candidate, handback, lines)
+  }
+
+  /// A number that was not seen goes on, one that was seen with other content forks.
+  ///
+  /// A number below one that was seen is an older copy only where a later hand-back holds all of its
+  /// rows at the same or a later date. Otherwise the phone was restored from a backup and counts
+  /// again from there: what it brings is news, and a lineage of its own from that number.
+  private static func byNumber(
+    _ candidate: ReturnFacts, _ handback: Int64, _ lines: [Line]
+  ) -> Choice {
+    let older = lines.first { line in
+      !line.has(handback)
+        && line.returns.contains {
+          ($0.handback ?? .min) > handback && candidate.isHeld(by: $0)
+        }
+    }
+    if let older { return .known(older.lineage) }
+    let line = lines.count == 1 ? lines[0] : predecessor(of: candidate, lines)
+    if let line {
+      let isTaken = line.has(handback) || line.isBeyond(handback)
+      return isTaken ? .fork(of: line.lineage, at: handback) : .known(line.lineage)
+    }
+    if let twin = lines.first(where: { $0.has(handback) }) {
+      return .fork(of: twin.lineage, at: handback)
+    }
+    return .new
+  }
+
+  /// The lineage that a return could go on from: the only one whose last edits it still has, or the
+  /// only one of these that it shows evidence of.
+  ///
+  /// A lineage whose last hand-back another one went on from is that one's past.
+  private static func predecessor(of candidate: ReturnFacts, _ lines: [Line]) -> Line? {
+    let held = lines.compactMap { line in
+      line.last(before: candidate.handback).flatMap { last in
+        last.isHeld(by: candidate) ? (line: line, last: last) : nil
+      }
+    }
+    let possible = held.filter { one in
+      !held.contains { other in
+        (one.last.handback ?? .max) < (other.last.handback ?? .min)
+          && one.last.isHeld(by: other.last)
+      }
+    }
+    if possible.count == 1, candidate.handback != nil { return possible[0].line }
+    let shown = possible.filter { $0.last.isContinued(by: candidate) }
+    return shown.count == 1 ? shown[0].line : nil
   }
 
   private static func byEvidence(_ candidate: ReturnFacts, _ known: [ReturnFacts]) -> Choice {

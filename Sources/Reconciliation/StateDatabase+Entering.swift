@@ -13,16 +13,24 @@ extension StateDatabase {
     _ edit: ReturnedEdit, content: String, _ entry: EditEntry, _ result: inout IngestResult
   ) throws {
     let creation = try creation(of: edit, entry)
-    let version = EditVersion(
-      editID: 0, lineage: entry.ancestry.lineage, handback: entry.row.handback, row: edit.row,
-      stampID: entry.row.stampID, lastModified: edit.lastModified, content: content, isOpen: true)
-    let versions = try versions(of: edit, creation: creation, stampID: entry.row.stampID)
+    let sighting = EditVersion.Sighting(
+      lineage: entry.ancestry.lineage, handback: entry.row.handback, row: edit.row,
+      lastModified: edit.lastModified, content: content)
     let disposition = EditHistory.disposition(
-      of: version, ancestry: entry.ancestry, versions: versions,
+      of: .init(sighting, value: ElementContent.value(of: edit.element)),
+      ancestry: entry.ancestry,
+      versions: try versions(of: edit, creation: creation, stampID: entry.row.stampID),
       laterHandbackStands: try hasLaterHandback(entry, soup: edit.row))
+    if case .known(let known, let isSavedAgain) = disposition {
+      result.known += 1
+      try note(sighting, of: known, returnID: entry.returnID)
+      if isSavedAgain { try takeUpAgain(known) }
+      return
+    }
     try insert(edit, content: content, creation: creation, entry)
     let id = connection.lastInsertRowID
     switch disposition {
+    case .known: break
     case .new(let superseding):
       result.new += 1
       for earlier in superseding { try supersede(earlier, by: id) }
@@ -33,6 +41,27 @@ extension StateDatabase {
       result.unordered += 1
       try connection.run("UPDATE edit SET unordered_with = \(with) WHERE id = \(id)")
     }
+  }
+
+  /// Notes that a return still holds an edit that is not settled: it stays the one edit that it is.
+  private func note(
+    _ sighting: EditVersion.Sighting, of edit: Int64, returnID: Int64
+  ) throws {
+    try connection.run(
+      """
+      INSERT OR IGNORE INTO sighting VALUES (\(returnID), \(edit), \(sighting.row.store.text),
+        \(sighting.row.soup), \(sighting.row.soupEntryID), \(sighting.lastModified),
+        \(sighting.content))
+      """)
+  }
+
+  /// Opens an edit that its user saved again as it was: the next run decides it anew.
+  private func takeUpAgain(_ edit: Int64) throws {
+    try connection.run(
+      """
+      UPDATE edit SET state = 'open', retries = retries + 1 WHERE id = \(edit)
+        AND state = 'closed'
+      """)
   }
 
   private func insert(
@@ -48,14 +77,6 @@ extension StateDatabase {
         \(edit.operation.rawValue), \(edit.sobject), \(edit.serverID), \(edit.localID),
         \(creation), \(edit.modificationDate), \(content), \(edit.element),
         \(edit.base.map(StoredBase.text)), \(edit.finding), 'open')
-      """)
-  }
-
-  private func supersede(_ edit: Int64, by other: Int64?) throws {
-    try connection.run(
-      """
-      UPDATE edit SET superseded_by = \(other), verdict = \(Verdict.superseded.rawValue),
-        state = 'closed' WHERE id = \(edit)
       """)
   }
 
@@ -118,35 +139,6 @@ extension StateDatabase {
       """)
   }
 
-  private func versions(
-    of edit: ReturnedEdit, creation: Int64?, stampID: String
-  ) throws -> [EditVersion] {
-    let same: SQL
-    if let creation {
-      same = "e.creation_id = \(creation)"
-    } else if let serverID = edit.serverID {
-      same = "e.record_id = \(serverID)"
-    } else {
-      // A row that cannot be read has no identity but its place.
-      same = "e.entry_id = \(edit.row.soupEntryID) AND e.finding IS NOT NULL"
-    }
-    let rows = try connection.all(
-      """
-      SELECT e.store, e.soup, e.entry_id, e.id, e.lineage_id, r.handback, e.last_modified_ms,
-        e.content, e.state <> 'closed' AND NOT EXISTS (SELECT 1 FROM operation o
-          WHERE o.edit_id = e.id AND o.state IN ('sent', 'doubt'))
-      FROM edit e JOIN returned r ON r.id = e.return_id
-      WHERE \(same) AND e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)
-        AND r.stamp_id = \(stampID) AND e.operation <> 'synced' ORDER BY e.id
-      """)
-    return rows.map { row in
-      EditVersion(
-        editID: row[3].integer ?? 0, lineage: row[4].integer ?? 0, handback: row[5].integer,
-        row: rowKey(row), stampID: stampID, lastModified: row[6].integer ?? 0,
-        content: row[7].text ?? "", isOpen: row[8].integer == 1)
-    }
-  }
-
   // MARK: hand-backs
 
   /// Says whether the lineage has a later hand-back that has the soup.
@@ -160,20 +152,19 @@ extension StateDatabase {
       """) != nil
   }
 
-  /// What an earlier hand-back of the lineage left open, and this one no longer has as an edit,
-  /// the device has settled itself.
+  /// What an earlier hand-back of the lineage left unsettled, and this one no longer has as an edit,
+  /// the device has settled itself; but for a record that was created twice, which the org has still.
   func closeEarlierHandbacks(_ entry: EditEntry, edits: Set<RowKey>) throws {
     guard let handback = entry.row.handback else { return }
     let open = try connection.all(
       """
-      SELECT e.store, e.soup, e.entry_id, e.id, e.lineage_id, r.handback
-      FROM edit e JOIN returned r ON r.id = e.return_id
-        JOIN returned_soup s ON s.return_id = \(entry.returnID) AND s.store = e.store
-          AND s.soup = e.soup
+      SELECT n.store, n.soup, n.entry_id, e.id, r.lineage_id, r.handback
+      FROM seen n JOIN edit e ON e.id = n.edit_id JOIN returned r ON r.id = n.return_id
+        JOIN returned_soup s ON s.return_id = \(entry.returnID) AND s.store = n.store
+          AND s.soup = n.soup
       WHERE r.stamp_id = \(entry.row.stampID) AND r.handback < \(handback)
-        AND e.state <> 'closed' AND e.operation <> 'synced'
-        AND NOT EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id
-          AND o.state IN ('sent', 'doubt'))
+        AND e.operation <> 'synced' AND e.verdict IS NOT 'created twice'
+        AND \(Self.isReplaceable)
       """)
     for row in open {
       let owned = entry.ancestry.owns(

@@ -76,29 +76,41 @@ extension StateDatabase {
       """)
   }
 
-  /// Takes back one edit's verdict of this run: it is decided anew.
+  /// Takes back one edit's verdict of this run: it is decided anew, unless a later edit of its device
+  /// stands for it by now.
   func reopen(_ edit: Int64, run: String) throws {
+    if let replacement = try replacement(of: edit) {
+      return try supersede(edit, by: replacement, run: run)
+    }
     try connection.run("DELETE FROM outcome WHERE run_id = \(run) AND edit_id = \(edit)")
   }
 
   /// An earlier edit of the same record and device that is not closed: later ones wait for it.
+  ///
+  /// One that stands in another soup or store is waited for only while it is held or under way.
   func openPredecessor(of edit: OpenEdit) throws -> (id: Int64, isInDoubt: Bool)? {
-    let same: SQL
-    if let creation = edit.creation {
-      same = "e.creation_id = \(creation.id)"
-    } else if let serverID = edit.serverID {
-      same = "e.record_id = \(serverID) AND e.lineage_id = \(edit.lineage)"
-    } else {
-      return nil
+    let isSameRow: SQL = "e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)"
+    var same: SQL = "e.creation_id = \(edit.creation?.id)"
+    if let id = edit.recordID {
+      same += """
+         OR e.record_id IN (\(id), \(edit.serverID))
+        OR e.creation_id IN (SELECT id FROM creation WHERE record_id = \(id))
+        """
     }
-    let row = try connection.first(
+    let rows = try connection.all(
       """
-      SELECT e.id, EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id
-        AND o.state IN ('sent', 'doubt'))
-      FROM edit e WHERE \(same) AND e.state <> 'closed' AND e.id < \(edit.id)
-        AND e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup) ORDER BY e.id LIMIT 1
+      SELECT e.id, \(Self.isUnderWay), e.creation_id FROM edit e
+      WHERE (\(same)) AND e.state <> 'closed' AND e.id < \(edit.id)
+        AND (\(isSameRow) OR e.verdict = 'held' OR \(Self.isUnderWay)) ORDER BY e.id
       """)
-    return row.map { ($0[0].integer ?? 0, $0[1].integer == 1) }
+    if rows.isEmpty { return nil }
+    let ancestry = try ancestry(of: edit.lineage)
+    for row in rows {
+      guard let id = row[0].integer else { continue }
+      let isSameCreation = edit.creation != nil && row[2].integer == edit.creation?.id
+      if try isSameCreation || owns(ancestry, id) { return (id, row[1].integer == 1) }
+    }
+    return nil
   }
 
   /// Which snapshot an edit belongs to, and what the ledger knows of its record.
@@ -113,6 +125,20 @@ extension StateDatabase {
   /// Gives an edit its verdict of this run, and puts it into the state that the verdict means.
   func settle(_ edit: Int64, run: String, _ settlement: Settlement) throws {
     let state = settlement.verdict.isWaiting ? "waiting" : "closed"
+    try enterOutcome(edit, run: run, settlement)
+    try connection.run(
+      """
+      UPDATE edit SET verdict = \(settlement.verdict.rawValue), state = \(state)
+      WHERE id = \(edit)
+      """)
+    guard settlement.verdict.isSettled, settlement.verdict != .superseded else { return }
+    for earlier in try replaced(by: edit) {
+      try supersede(earlier, by: .edit(edit), run: run)
+    }
+  }
+
+  /// Enters the verdict that a run gives to an edit.
+  func enterOutcome(_ edit: Int64, run: String, _ settlement: Settlement) throws {
     try connection.run(
       """
       INSERT INTO outcome VALUES (\(run), \(edit), \(settlement.verdict.rawValue),
@@ -120,15 +146,11 @@ extension StateDatabase {
       ON CONFLICT (run_id, edit_id) DO UPDATE SET verdict = excluded.verdict,
         detail = excluded.detail
       """)
-    try connection.run(
-      """
-      UPDATE edit SET verdict = \(settlement.verdict.rawValue), state = \(state)
-      WHERE id = \(edit)
-      """)
   }
 
   /// Enters what was superseded since the last run into this one: each such edit is reported once.
   func settleSuperseded(run: String) throws {
+    try supersedeReplaced()
     try connection.run(
       """
       INSERT INTO outcome

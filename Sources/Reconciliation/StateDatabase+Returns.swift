@@ -1,6 +1,7 @@
 import Crypto
 import JSON
 import SQLite
+import SmartStore
 
 /// What ingesting a return did.
 package struct IngestResult: Sendable, Hashable {
@@ -12,7 +13,9 @@ package struct IngestResult: Sendable, Hashable {
   package var isKnown = false
   /// Edits to be reconciled.
   package var new = 0
-  /// Edits that the ledger had, or has a later state of.
+  /// Edits that the ledger had, and that are not settled yet: they stay the edits that they are.
+  package var known = 0
+  /// Edits that the ledger had and that are settled, or has a later state of.
   package var superseded = 0
   /// Edits of which nothing says whether they came before or after known ones of their device.
   package var unordered = 0
@@ -57,8 +60,8 @@ extension StateDatabase {
   package func rowsToWitness(stampID: String) throws -> [RowKey] {
     let rows = try connection.all(
       """
-      SELECT DISTINCT e.store, e.soup, e.entry_id FROM edit e JOIN returned r ON r.id = e.return_id
-      WHERE r.stamp_id = \(stampID) ORDER BY 1, 2, 3
+      SELECT DISTINCT n.store, n.soup, n.entry_id FROM seen n JOIN returned r
+        ON r.id = n.return_id WHERE r.stamp_id = \(stampID) ORDER BY 1, 2, 3
       """)
     return rows.map(rowKey)
   }
@@ -113,29 +116,26 @@ extension StateDatabase {
       SELECT r.stamp_id, r.install, max(r.handback) FROM returned r
       WHERE r.snapshot_id = \(snapshotID) AND r.install IS NOT NULL AND r.handback IS NOT NULL
         AND NOT EXISTS (
-          SELECT 1 FROM returned q JOIN edit f ON f.return_id = q.id
+          SELECT 1 FROM returned q JOIN seen n ON n.return_id = q.id
+            JOIN edit f ON f.id = n.edit_id
           WHERE q.stamp_id = r.stamp_id AND q.install = r.install
             AND coalesce(q.handback, r.handback) <= r.handback
             AND NOT EXISTS (
               SELECT 1 FROM returned l JOIN returned_soup s ON s.return_id = l.id
               WHERE l.lineage_id = q.lineage_id AND l.handback > q.handback
-                AND l.handback <= r.handback AND s.store = f.store AND s.soup = f.soup)
+                AND l.handback <= r.handback AND s.store = n.store AND s.soup = n.soup)
             AND EXISTS (
               WITH RECURSIVE holder(id, next, verdict) AS (
                 SELECT f.id, f.superseded_by, f.verdict
                 UNION
                 SELECT e.id, e.superseded_by, e.verdict FROM edit e JOIN holder h ON e.id = h.next)
-              SELECT 1 FROM holder WHERE verdict IS NULL OR verdict NOT IN (\(list: Self.settled))))
+              SELECT 1 FROM holder WHERE verdict IS NULL OR verdict NOT IN (\(list: Verdict.settled))))
       GROUP BY r.stamp_id, r.install ORDER BY r.stamp_id, r.install
       """)
     return rows.map {
       IncludedReturn(
         stampID: $0[0].text ?? "", install: $0[1].text ?? "", handback: $0[2].integer ?? 0)
     }
-  }
-
-  private static let settled = Verdict.allCases.filter(\.isSettled).map {
-    SQLiteValue.text($0.rawValue)
   }
 
   private static func comesFirst(_ one: RowKey, _ other: RowKey) -> Bool {
@@ -226,8 +226,9 @@ extension StateDatabase {
       var edits: [RowKey: ReturnFacts.Edit] = [:]
       for edit in try connection.all(
         """
-        SELECT store, soup, entry_id, last_modified_ms, content FROM edit
-        WHERE return_id = \(id) AND operation <> 'synced'
+        SELECT n.store, n.soup, n.entry_id, n.last_modified_ms, n.content
+        FROM seen n JOIN edit e ON e.id = n.edit_id
+        WHERE n.return_id = \(id) AND e.operation <> 'synced'
         """)
       {
         edits[rowKey(edit)] = ReturnFacts.Edit(
@@ -253,5 +254,15 @@ enum ElementContent {
     // What is no JSON is compared as bytes.
     guard let value = try? JSONValue(parsing: element) else { return Digest.sha256Hex(element) }
     return Digest.sha256Hex(value.bytes(pretty: false, sortedKeys: true))
+  }
+
+  /// The digest of what the user entered: without what SmartStore itself writes into an element, so
+  /// that it is the same when the same values were saved again.
+  static func value(of element: [UInt8]) -> String {
+    guard var members = (try? JSONValue(parsing: element))?.object else {
+      return Digest.sha256Hex(element)
+    }
+    for name in [StoreField.soupEntryID, StoreField.lastModified] { members[name] = nil }
+    return Digest.sha256Hex(JSONValue.object(members).bytes(pretty: false, sortedKeys: true))
   }
 }

@@ -68,16 +68,4 @@ extension StateDatabase {
     }
     return counts
   }
-
-  /// Opens closed edits of a run again, those with one of the verdicts; returns how many.
-  package func retry(run: String, verdicts: Set<Verdict>) throws -> Int {
-    let wanted = verdicts.map { SQLiteValue.text($0.rawValue) }
-    try connection.run(
-      """
-      UPDATE edit SET state = 'open', retries = retries + 1
-      WHERE verdict IN (\(list: wanted)) AND state = 'closed' AND superseded_by IS NULL
-        AND id IN (SELECT edit_id FROM outcome WHERE run_id = \(run))
-      """)
-    return connection.changes
-  }
 }

@@ -7,7 +7,26 @@ enum StateSchema {
   ///
   /// A ledger of an earlier version takes these steps one after the other when it is opened; a new
   /// one takes all of them, so that both are the same.
-  static let additions: [Int64: [String]] = [2: []]
+  static let additions: [Int64: [String]] = [
+    2: [
+      // Returns that hold an edit which an earlier one brought, and which is not settled.
+      """
+      CREATE TABLE sighting (
+        return_id INTEGER NOT NULL REFERENCES returned, edit_id INTEGER NOT NULL REFERENCES edit,
+        store TEXT NOT NULL, soup TEXT NOT NULL, entry_id INTEGER NOT NULL,
+        last_modified_ms INTEGER NOT NULL, content TEXT NOT NULL,
+        PRIMARY KEY (return_id, store, soup, entry_id)) STRICT, WITHOUT ROWID
+      """,
+      "CREATE INDEX sighting_of_edit ON sighting (edit_id)",
+      // Every return that an edit was in.
+      """
+      CREATE VIEW seen AS
+      SELECT return_id, id AS edit_id, store, soup, entry_id, last_modified_ms, content FROM edit
+      UNION ALL
+      SELECT return_id, edit_id, store, soup, entry_id, last_modified_ms, content FROM sighting
+      """,
+    ]
+  ]
 
   /// Everything that a ledger of the first version has.
   ///

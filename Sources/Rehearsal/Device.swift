@@ -55,6 +55,13 @@ package struct Device: Sendable {
     try change(soup, id: id, now: now) { $0["__locally_deleted__"] = true }
   }
 
+  /// Marks the record with this server id as clean, as an app does that took an edit back or sent it.
+  package func clean(_ soup: String, id: String, now: Int64) throws {
+    try change(soup, id: id, now: now, isLocal: false) { element in
+      for flag in ["created", "updated", "deleted"] { element["__locally_\(flag)__"] = false }
+    }
+  }
+
   /// Creates a record; answers its local id.
   @discardableResult
   package func create(
@@ -91,7 +98,8 @@ package struct Device: Sendable {
   }
 
   private func change(
-    _ soup: String, id: String, now: Int64, _ body: (inout JSONObject) -> Void
+    _ soup: String, id: String, now: Int64, isLocal: Bool = true,
+    _ body: (inout JSONObject) -> Void
   ) throws {
     try withStore(now: now) { store in
       let spec = QuerySpec(soupName: soup, .exact(path: "Id", matchKey: id), pageSize: 1)
@@ -99,7 +107,7 @@ package struct Device: Sendable {
         case .object(var element) = try JSONValue(parsing: text)
       else { throw RehearsalError.noSuchRecord(soup: soup, id: id) }
       body(&element)
-      element["__local__"] = true
+      element["__local__"] = .bool(isLocal)
       _ = try store.upsert([.object(element)], into: soup)
     }
   }

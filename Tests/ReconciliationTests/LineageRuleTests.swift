@@ -39,6 +39,33 @@ struct LineageRuleTests {
       name: "an earlier hand-back that comes later", candidate: facts(nil, "A", 1, [1: (5, "x")]),
       known: [facts(1, "A", 2, [1: (9, "y")])], expected: .known(1)),
     Case(
+      name: "an earlier hand-back whose row is clean in the later one",
+      candidate: facts(nil, "A", 1, [1: (5, "x")]),
+      known: [facts(1, "A", 2, [2: (9, "y")], clean: [1: 5])], expected: .known(1)),
+    Case(
+      name: "a lower number with a row that no later one holds forks",
+      candidate: facts(nil, "A", 2, [3: (12, "n")]),
+      known: [facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 3, [1: (9, "y")])],
+      expected: .fork(of: 1, at: 2)),
+    Case(
+      name: "a lower number with a row that was changed after the later one forks",
+      candidate: facts(nil, "A", 2, [1: (12, "n")]),
+      known: [facts(1, "A", 3, [1: (9, "y")])], expected: .fork(of: 1, at: 2)),
+    Case(
+      name: "a restored phone goes on under numbers that were seen",
+      candidate: facts(nil, "A", 3, [3: (14, "n2")]),
+      known: [
+        facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 3, [1: (9, "y")]),
+        facts(2, "A", 2, [3: (12, "n")]),
+      ], expected: .known(2)),
+    Case(
+      name: "a restored phone goes on with what it had before the backup, too",
+      candidate: facts(nil, "A", 3, [1: (5, "x"), 3: (14, "n2")]),
+      known: [
+        facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 3, [1: (5, "x"), 2: (9, "y")]),
+        facts(2, "A", 2, [1: (5, "x"), 3: (12, "n")]),
+      ], expected: .known(2)),
+    Case(
       name: "one hand-back with two contents forks",
       candidate: facts(nil, "A", 2, [1: (9, "y")]),
       known: [facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 2, [1: (8, "z")])],

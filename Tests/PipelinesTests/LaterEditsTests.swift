@@ -1,0 +1,256 @@
+import Bundles
+import JSON
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// What a device entered last is what stands, whatever is sent again afterwards.
+@Suite struct LaterEditsTests {
+  let world: World
+
+  init() throws { world = try World() }
+
+  /// What a user entered at first, and why it was not sent.
+  enum Reason: String, CaseIterable { case conflict, notVisible, failed }
+
+  /// An account that ada sees and does not own.
+  private func sharedAccount(_ device: Device) throws -> String {
+    let ada = try world.user("ada").id
+    return try #require(
+      try world.ids("accounts", on: device).first {
+        try world.record("Account", $0)["OwnerId"]?.string != ada
+      })
+  }
+
+  private func phone(_ id: String) throws -> String? {
+    try world.record("Account", id)["Phone"]?.string
+  }
+
+  private func change(_ id: String, _ fields: JSONObject) throws {
+    let outcome = world.org.update("Account", id: id, fields, as: try world.user("admin"))
+    if let error = outcome.errors.first { throw error }
+  }
+
+  /// The device's own sync fetched the record: what its user enters now stands on that.
+  private func refreshed(_ id: String) throws -> JSONObject {
+    let record = try world.record("Account", id)
+    return [
+      "LastModifiedDate": record["LastModifiedDate"] ?? .null,
+      "Website": record["Website"] ?? .null,
+    ]
+  }
+
+  @discardableResult
+  private func retry(_ run: String) async throws -> RunSummary {
+    try await world.run(.reconcile) {
+      $0.retry = .init(
+        run: run, verdicts: [.conflict, .notVisible, .failed, .clash, .deletedOnServer])
+    }
+  }
+
+  @Test(arguments: Reason.allCases)
+  func `a retry sends nothing over what the device sent since`(_ reason: Reason) async throws {
+    try await world.run()
+    let device = try world.device("ada")
+    let id = try sharedAccount(device)
+    let long = String(repeating: "x", count: 300)
+    try device.edit(
+      "accounts", id: id,
+      ["Phone": "+1 555 0001", "Website": .string(reason == .failed ? long : "https://a.example")],
+      now: world.org.now())
+    switch reason {
+    case .conflict: try change(id, ["Website": "https://office.example"])
+    case .notVisible: try world.org.unshare(id, from: "ada@example.com")
+    case .failed: break
+    }
+    try world.handBack(device, as: "one.sqlite")
+    let first = try await world.run()
+    let verdicts: [Reason: Verdict] = [
+      .conflict: .conflict, .notVisible: .notVisible, .failed: .failed,
+    ]
+    #expect(first.verdicts == [verdicts[reason] ?? .created: 1])
+
+    if reason == .notVisible { try world.org.share(id, with: "ada@example.com") }
+    var later = reason == .failed ? ["Website": "https://b.example"] : try refreshed(id)
+    later["Phone"] = "+1 555 0002"
+    try device.edit("accounts", id: id, later, now: world.org.now() + 60_000)
+    try world.handBack(device, as: "two.sqlite")
+    let second = try await world.run()
+    #expect(second.verdicts[.updated] == 1)
+    #expect(try phone(id) == "+1 555 0002")
+
+    let again = try await retry(first.run)
+    #expect(again.verdicts == [:])
+    #expect(try phone(id) == "+1 555 0002")
+    let states = try StateDatabase.open(path: world.data.state).editStates()
+    #expect(states.map(\.verdict) == ["superseded", "updated"])
+  }
+
+  @Test func `what the office entered after a later edit outlives a retry`() async throws {
+    try await world.run()
+    let device = try world.device("ada")
+    let id = try sharedAccount(device)
+    try world.org.unshare(id, from: "ada@example.com")
+    try device.edit("accounts", id: id, ["Phone": "+1 555 0001"], now: world.org.now())
+    try world.handBack(device, as: "one.sqlite")
+    let first = try await world.run(.ingest, .reconcile)
+    #expect(first.verdicts == [.notVisible: 1])
+    try world.org.share(id, with: "ada@example.com")
+    try device.edit("accounts", id: id, ["Phone": "+1 555 0002"], now: world.org.now() + 60_000)
+    try world.handBack(device, as: "two.sqlite")
+    try await world.run(.ingest, .reconcile)
+    try change(id, ["Phone": "+1 555 9999"])
+    try await retry(first.run)
+    #expect(try phone(id) == "+1 555 9999")
+  }
+
+  @Test func `what a later hand-back no longer has as an edit is not sent by a retry`() async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    let id = try sharedAccount(device)
+    let before = try phone(id)
+    try world.org.unshare(id, from: "ada@example.com")
+    try device.edit("accounts", id: id, ["Phone": "+1 555 0001"], now: world.org.now())
+    try world.handBack(device, as: "one.sqlite")
+    let first = try await world.run(.ingest, .reconcile)
+    #expect(first.verdicts == [.notVisible: 1])
+    try world.org.share(id, with: "ada@example.com")
+    // The user took the edit back: the app marked the row as clean.
+    try device.edit(
+      "accounts", id: id, ["Phone": before.map { .string($0) } ?? .null],
+      now: world.org.now() + 60_000)
+    try device.clean("accounts", id: id, now: world.org.now() + 60_000)
+    try world.handBack(device, as: "two.sqlite")
+    try await world.run(.ingest, .reconcile)
+    try await retry(first.run)
+    #expect(try phone(id) == before)
+  }
+
+  @Test func `a retry sends what nothing has replaced`() async throws {
+    try await world.run()
+    let device = try world.device("ada")
+    let id = try sharedAccount(device)
+    try world.org.unshare(id, from: "ada@example.com")
+    try device.edit("accounts", id: id, ["Phone": "+1 555 0001"], now: world.org.now())
+    try world.handBack(device, as: "one.sqlite")
+    let first = try await world.run(.ingest, .reconcile)
+    try world.org.share(id, with: "ada@example.com")
+    #expect(try await retry(first.run).verdicts == [.updated: 1])
+    #expect(try phone(id) == "+1 555 0001")
+  }
+
+  @Test func `a phone that was restored from a backup brings news under a number that was seen`()
+    async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    let ids = try world.ids("accounts", on: device)
+    try device.edit("accounts", id: ids[0], ["Phone": "+1 555 0001"], now: world.org.now())
+    try world.handBack(device, as: "one.sqlite")
+    try await world.run(.ingest, .reconcile)
+    let backup = world.directory.file("backup.sqlite")
+    try Files.copy(device.storePath, to: backup)
+    // The second hand-back is lost on its way; the third arrives.
+    try device.edit("accounts", id: ids[1], ["Phone": "+1 555 0002"], now: world.org.now() + 60_000)
+    try device.handBack(to: world.directory.file("lost.sqlite"), now: world.org.now())
+    try world.handBack(device, as: "three.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts[.updated] == 1)
+
+    try Files.remove(device.storePath)
+    try Files.copy(backup, to: device.storePath)
+    try device.edit(
+      "accounts", id: ids[2], ["Phone": "+1 555 0003"], now: world.org.now() + 120_000)
+    try world.handBack(device, as: "restored.sqlite")
+    let restored = try await world.run(.ingest, .reconcile)
+    #expect(restored.verdicts[.updated] == 1)
+    #expect(try phone(ids[2]) == "+1 555 0003")
+    // It goes on: what it sends next is of the same device.
+    try device.edit(
+      "accounts", id: ids[2], ["Phone": "+1 555 0004"], now: world.org.now() + 180_000)
+    try world.handBack(device, as: "restored-again.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts[.updated] == 1)
+    #expect(try phone(ids[2]) == "+1 555 0004")
+  }
+
+  @Test func `a restored phone's edit of what was sent since is a clash, and nobody's is lost`()
+    async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    let id = try #require(try world.ids("accounts", on: device).first)
+    let backup = world.directory.file("backup.sqlite")
+    try Files.copy(device.storePath, to: backup)
+    try device.handBack(to: world.directory.file("lost.sqlite"), now: world.org.now())
+    try device.edit("accounts", id: id, ["Phone": "+1 555 0002"], now: world.org.now())
+    try world.handBack(device, as: "two.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
+    try Files.remove(device.storePath)
+    try Files.copy(backup, to: device.storePath)
+    try device.edit("accounts", id: id, ["Phone": "+1 555 0003"], now: world.org.now() + 120_000)
+    try world.handBack(device, as: "restored.sqlite")
+    let restored = try await world.run(.ingest, .reconcile)
+    #expect(restored.verdicts == [.clash: 1])
+    #expect(try phone(id) == "+1 555 0002")
+  }
+
+  @Test func `an earlier hand-back that arrives late is an older copy, not a restored phone`()
+    async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    let ids = try world.ids("accounts", on: device)
+    try device.edit("accounts", id: ids[0], ["Phone": "+1 555 0001"], now: world.org.now())
+    try device.edit("accounts", id: ids[1], ["Phone": "+1 555 0001"], now: world.org.now())
+    let late = world.directory.file("late.sqlite")
+    try device.handBack(to: late, now: world.org.now())
+    // The device's own sync sends one of them; the user goes on with the other.
+    try device.clean("accounts", id: ids[0], now: world.org.now() + 60_000)
+    try device.edit("accounts", id: ids[1], ["Phone": "+1 555 0002"], now: world.org.now() + 60_000)
+    try world.handBack(device, as: "two.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
+    try Files.rename(late, to: world.data.inbox("inbox") + "/late.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.superseded: 2])
+    #expect(try phone(ids[1]) == "+1 555 0002")
+    #expect(try phone(ids[0]) != "+1 555 0001")
+  }
+
+  @Test func `an open edit that is handed back again stays the one open edit`() async throws {
+    try await world.run()
+    let device = try world.device("ada")
+    let id = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: id, ["Phone": "+1 555 0001"], now: world.org.now())
+    try change(id, ["Phone": "+1 555 9999"])
+    try world.handBack(device, as: "one.sqlite")
+    #expect(try await world.run().verdicts == [.conflict: 1])
+    try world.handBack(device, as: "two.sqlite")
+    let second = try await world.run()
+    #expect(second.verdicts == [:])
+    #expect(second.edits.found == 1)
+    #expect(second.edits.new == 0)
+    func open() throws -> [Verdict: Int] {
+      try StateDatabase.open(path: world.data.state).unsettledEdits()
+    }
+    #expect(try open() == [.conflict: 1])
+    // No bundle says that it holds a hand-back whose edit is open.
+    #expect(try BundleReader.inspect(world.bundle("ada")).includes == [])
+    // The same values saved again are the same edit, tried once more.
+    try device.edit("accounts", id: id, [:], now: world.org.now() + 60_000)
+    try world.handBack(device, as: "three.sqlite")
+    #expect(try await world.run().verdicts == [.conflict: 1])
+    #expect(try StateDatabase.open(path: world.data.state).editStates().count == 1)
+    // What its user enters next stands for it.
+    var later = try refreshed(id)
+    later["Phone"] = "+1 555 0002"
+    try device.edit("accounts", id: id, later, now: world.org.now() + 120_000)
+    try world.handBack(device, as: "four.sqlite")
+    #expect(try await world.run().verdicts == [.superseded: 1, .updated: 1])
+    #expect(try open() == [:])
+    try await world.run()
+    #expect(try BundleReader.inspect(world.bundle("ada")).includes.map(\.handback) == [4])
+  }
+}
