@@ -21,6 +21,8 @@ package struct DataDirectory: Sendable, Hashable {
   package var quarantine: String { path + "/quarantine" }
   /// Reports, a directory a run.
   package var reports: String { path + "/reports" }
+  /// The directory of one run's report.
+  package func report(_ run: String) -> String { reports + "/" + run }
   /// What the org's records were when they were issued.
   package var bases: String { path + "/bases" }
 

@@ -26,16 +26,18 @@ extension PipelineRun {
       try Task.checkCancellation()
       try take(candidate, inbox)
     }
-    if try hasQuarantined() { summary.findings.insert(.quarantined) }
+    // The inbox was looked at as a whole: what was left in it before is taken, left again, or gone.
+    if options.files.isEmpty { try state.settleEarlierFindings(.returnLeft, by: row.id) }
   }
 
-  /// Whether this run has refused a return, before it died too.
-  private func hasQuarantined() throws -> Bool {
-    for name in try Files.list(data.quarantine) where name.hasSuffix(".reason.json") {
-      let written = try Files.modificationTime(of: data.quarantine + "/" + name) / 1_000_000
-      if written >= row.started { return true }
-    }
-    return false
+  /// Keeps that a file stays in the inbox, and why: it is told of until it is gone.
+  private func noteLeft(_ name: String, _ path: String, _ refusal: Refusal) throws {
+    try note(
+      .returnLeft, path,
+      [
+        "name": .string(name), "path": .string(path), "code": .string(refusal.code.rawValue),
+        "reason": .string(refusal.sentence), "mend": .string(refusal.mend),
+      ])
   }
 
   private func candidates(_ inbox: Inbox) throws -> [Inbox.Candidate] {
@@ -55,7 +57,7 @@ extension PipelineRun {
   private func take(_ candidate: Inbox.Candidate, _ inbox: Inbox) throws {
     if let refusal = candidate.refusal {
       summary.returns.quarantined += 1
-      summary.findings.insert(.quarantined)
+      try noteLeft(candidate.name, candidate.path, refusal)
       return report(
         .returnQuarantined(
           name: candidate.name, code: refusal.code.rawValue,
@@ -68,6 +70,7 @@ extension PipelineRun {
     case .taken(let taken): try ingest(taken, inbox, as: options.asSnapshot)
     case .duplicate:
       summary.returns.known += 1
+      try note(.returnKnown, candidate.path, ["name": .string(candidate.name)])
       report(.returnKnown(name: candidate.name))
     case .gone: warn("\(candidate.name) changed while it was taken; the next run takes it")
     }
@@ -85,7 +88,7 @@ extension PipelineRun {
     } catch let refusal as Refusal {
       try inbox.quarantine(taken, refusal, now: Clock.wallMilliseconds())
       summary.returns.quarantined += 1
-      summary.findings.insert(.quarantined)
+      try noteQuarantined(taken)
       report(
         .returnQuarantined(
           name: taken.name, code: refusal.code.rawValue,
@@ -178,6 +181,14 @@ extension PipelineRun {
     summary.edits.found += contents.edits.count
     summary.edits.new += result.new
     summary.edits.known += result.known
+    try note(
+      .returnAccepted, proved.sha256,
+      [
+        "name": .string(taken.name), "sha256": .string(proved.sha256),
+        "snapshot": .string(stamp.user), "generation": JSONValue(stamp.generation),
+        "platform": .string(proved.platform.rawValue), "edits": JSONValue(contents.edits.count),
+        "new": JSONValue(result.new),
+      ])
     report(
       .returnIngested(
         name: taken.name, snapshot: stamp.user, edits: contents.edits.count, new: result.new,

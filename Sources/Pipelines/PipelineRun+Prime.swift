@@ -33,6 +33,30 @@ extension PipelineRun {
       }
     }
     summary.snapshots.sort { $0.id < $1.id }
+    // Everybody was tried: who was skipped before is served, skipped again, or no user any more.
+    if options.users.isEmpty {
+      for kind in Self.primeFindings { try state.settleEarlierFindings(kind, by: row.id) }
+    }
+  }
+
+  /// What a prime of a snapshot finds, or finds no longer.
+  private static let primeFindings: [Finding.Kind] = [.userSkipped, .incomplete, .removalsHeld]
+
+  /// Keeps what a person should know of a primed snapshot; what was said of it before is settled.
+  private func noteFindings(_ output: SnapshotWork.Output) throws {
+    let outcome = output.outcome
+    let subject = output.user.username.lowercased()
+    for kind in Self.primeFindings { try state.settleFindings(kind, subject: subject, by: row.id) }
+    let unreadable = outcome.soups.filter { !$0.unreadable.isEmpty }.map {
+      "\($0.unreadable.count) records of \"\($0.soup)\" were listed and could not be read"
+    }
+    var detail: JSONObject = [
+      "snapshot": .string(output.user.id), "username": .string(output.user.username),
+      "generation": JSONValue(output.generation),
+    ]
+    detail["reason"] = .string((outcome.warnings + unreadable).joined(separator: "; "))
+    if outcome.hadRuleErrors || !unreadable.isEmpty { try note(.incomplete, subject, detail) }
+    if outcome.guardTripped { try note(.removalsHeld, subject, detail) }
   }
 
   /// How many snapshots are primed at a time unless the pipeline says: one for each of two cores.
@@ -103,6 +127,7 @@ extension PipelineRun {
         soup: $0.soup, fetched: $0.fetched, written: $0.written, unchanged: $0.unchanged,
         removed: $0.ghosts, total: $0.total)
     }
+    try noteFindings(output)
     try save(output)
     summary.snapshots.append(
       RunSummary.Snapshot(

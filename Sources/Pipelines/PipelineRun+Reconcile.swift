@@ -15,13 +15,7 @@ extension PipelineRun {
     }
     let reconciler = try reconciler()
     if options.isDryRun { return plan(try await reconciler.plan()) }
-    let result: ReconcileSummary
-    do {
-      result = try await reconciler.run(row)
-    } catch {
-      reportWhatIsSettled()
-      throw error
-    }
+    let result = try await reconciler.run(row)
     summary.verdicts = result.verdicts
     for warning in result.warnings { warn(warning) }
     if let interruption = result.interruption {
@@ -29,17 +23,24 @@ extension PipelineRun {
       summary.findings.insert(
         result.interruptionKind == .authentication ? .loginFailed : .limitReached)
     }
+    try noteHeld(result.awaiting)
+    // At once: what follows may take hours, or fail.
     if result.edits > 0 { try writeReport() }
   }
 
-  /// Reports what a failing run has settled before it failed: the next run does not take it up again.
-  private func reportWhatIsSettled() {
-    do {
-      try writeReport()
-    } catch {
-      // The failure of the run is the one to tell; this one comes second.
-      warn("no report could be written: \(PipelineError(describing: error).message)")
+  /// Keeps which snapshots' changes wait for a person's word; of others they wait no longer.
+  private func noteHeld(_ awaiting: [String: String]) throws {
+    for (id, digest) in awaiting.sorted(by: { $0.key < $1.key }) {
+      let username = try state.snapshotRow(id: id)?.username ?? id
+      let words = "more changes than reconcile.maxChanges lets through"
+      try note(
+        .changesHeld, id,
+        [
+          "snapshot": .string(id), "username": .string(username), "reason": .string(words),
+          "fix": .string("look at the held edits; --confirm \(digest) sends them"),
+        ])
     }
+    try state.settleEarlierFindings(.changesHeld, by: row.id)
   }
 
   private func reopen(_ retry: RunOptions.Retry) throws {
@@ -114,19 +115,5 @@ extension PipelineRun {
         "reconcile: the changes of \(snapshot) are held; --confirm "
           + "\(plan.digests[snapshot] ?? "") sends them")
     }
-  }
-
-  private func writeReport() throws {
-    let model = try ReportModel(state: state, run: row.id)
-    if model.edits.isEmpty { return }
-    let directory = data.reports + "/" + row.id
-    try Files.makeDirectory(directory)
-    let shown = ReportOptions(
-      mask: Set(pipeline.report.mask), showValues: pipeline.report.showValues)
-    for format in ReportFormats.named(pipeline.report.formats.map(\.rawValue)) {
-      try format.write(model, to: directory, shown)
-    }
-    summary.report = directory
-    report(.reportWritten(path: directory))
   }
 }

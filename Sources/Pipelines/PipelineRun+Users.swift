@@ -137,6 +137,15 @@ extension PipelineRun {
     // The next run may do better without anybody's help.
     if described.kind == .tryLater { summary.findings.insert(.limitReached) }
     if described.kind == .failed, Self.isOurs(error) { summary.findings.insert(.failedSnapshot) }
+    var detail: JSONObject = ["username": .string(username), "reason": .string(described.message)]
+    if !snapshot.isEmpty { detail["snapshot"] = .string(snapshot) }
+    for (name, text) in [
+      ("code", described.code), ("why", described.reason), ("where", described.location),
+      ("fix", described.fix),
+    ] {
+      if let text { detail[name] = .string(text) }
+    }
+    try note(.userSkipped, username.lowercased(), detail)
     report(
       .snapshotSkipped(
         snapshot: snapshot, username: username, reason: described.description))

@@ -96,21 +96,17 @@ package final class PipelineRun {
   ) async throws -> RunSummary {
     try checkLedger(state, data)
     let access = try OrgAccess(pipeline, variables: variables, pause: options.retryPause)
-    let (row, resumed) = try await begin(pipeline, options, state, access)
+    let (row, resumed) = try await begin(pipeline, data, options, state, access)
     let run = PipelineRun(pipeline, options, data, access, state, row, variables, report)
     report(.runStarted(run: row.id, pipeline: pipeline.name, resumed: resumed))
     do {
       try await run.doStages()
+      run.summary.requests = access.requestsMade
+      return try run.end()
     } catch {
-      // A run that failed is over; only one that died is gone on with, and with its clock.
-      if options.isDryRun { throw error }
-      let failure = PipelineError(describing: error)
-      try state.endRun(
-        id: row.id, exitStatus: failure.kind.exitStatus, summary: run.summary.json.text)
+      run.fail(error)
       throw error
     }
-    run.summary.requests = access.requestsMade
-    return try run.end()
   }
 
   private static func takeLock(
@@ -157,9 +153,11 @@ package final class PipelineRun {
       fix: "free some space, or lower limits.freeDiskMiB in the pipeline file")
   }
 
-  /// The run to go on with: one that died less than a day ago, or a new one.
+  /// The run to go on with: one that died less than a day ago, whatever is asked for now, or a new
+  /// one.
   private static func begin(
-    _ pipeline: Pipeline, _ options: RunOptions, _ state: StateDatabase, _ access: OrgAccess
+    _ pipeline: Pipeline, _ data: DataDirectory, _ options: RunOptions, _ state: StateDatabase,
+    _ access: OrgAccess
   ) async throws -> (RunRow, resumed: Bool) {
     let needsOrg = !options.stages.isDisjoint(with: [.reconcile, .prime])
     var now = Clock.wallMilliseconds()
@@ -177,10 +175,17 @@ package final class PipelineRun {
     }
     // A look at what would be done neither goes on with a run that died nor ends it.
     if options.isDryRun { return (state.unrecordedRun(pipeline: pipeline.name, now: now), false) }
-    if let open = try state.openRun(now: now) { return (open, true) }
+    let stages = Set(options.stages.map(\.rawValue))
+    let open = try state.openRun(now: needsOrg ? now : nil)
+    try finishReports(state, pipeline, data)
+    if let open {
+      // One of the ledger's first version does not say what it was asked for.
+      let all = Set(Stage.allCases.map(\.rawValue))
+      return (try state.widen(open, by: open.wanted.isEmpty ? all : stages), true)
+    }
     let row = try state.beginRun(
       pipeline: pipeline.name, now: now, configHash: pipeline.configHash(),
-      host: ProcessEnvironment.hostName())
+      host: ProcessEnvironment.hostName(), stages: stages)
     return (row, false)
   }
 
@@ -188,29 +193,21 @@ package final class PipelineRun {
     for stage in Stage.allCases where options.stages.contains(stage) {
       try Task.checkCancellation()
       report(.stageStarted(stage))
+      try note(stage, isFinished: false)
       switch stage {
       case .ingest: try ingest()
       case .reconcile: try await reconcile()
       case .prime: try await prime()
       case .pack: try pack()
       }
+      try note(stage, isFinished: true)
       report(.stageFinished(stage))
     }
   }
 
-  private func end() throws -> RunSummary {
-    if options.isDryRun { return summary }
-    // Of this run: what earlier ones reported stands in their reports, and in the status.
-    if summary.verdicts.contains(where: { !$0.key.isSettled && $0.value > 0 }) {
-      summary.findings.insert(.unsettledEdits)
-    }
-    try state.endRun(id: row.id, exitStatus: summary.exitStatus, summary: summary.json.text)
-    return summary
-  }
-
-  /// Tells the user something, and keeps it for the summary.
-  func warn(_ text: String) {
-    summary.warnings.append(text)
-    report(.warning(text))
+  /// Keeps how far the run is: it is over when every stage has done its work.
+  private func note(_ stage: Stage, isFinished: Bool) throws {
+    if options.isDryRun { return }
+    try state.note(stage: stage.rawValue, isFinished: isFinished, run: row.id)
   }
 }

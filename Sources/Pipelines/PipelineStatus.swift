@@ -20,10 +20,17 @@ package struct PipelineStatus: Sendable {
   package var snapshots: [Snapshot] = []
   /// Files in the inbox.
   package var waiting: [String] = []
+  /// Returns that a run took and has not finished with.
+  package var processing: [String] = []
   /// How many returns are in quarantine.
   package var quarantined = 0
   /// Edits that wait for something, by what became of them last.
   package var unsettled: [Verdict: Int] = [:]
+  /// Those edits, in order of arrival.
+  package var open: [ReportEdit] = []
+  /// What else waits for a person: refused returns that still lie in quarantine, files left in the
+  /// inbox, users who were skipped at their last prime, guards and incomplete snapshots.
+  package var findings: [Finding] = []
   /// The last runs, newest first.
   package var runs: [RunRow] = []
 
@@ -38,24 +45,45 @@ package struct PipelineStatus: Sendable {
       Snapshot(id: $0.id, username: $0.username ?? $0.id, generation: Int($0.generation))
     }
     status.unsettled = try state.unsettledEdits()
+    status.open = try state.unsettledEditList()
     status.runs = try state.runs(limit: 5)
     let inbox = data.inbox(pipeline.inbox.path)
     if Files.isDirectory(inbox) {
       status.waiting = try Files.list(inbox).filter { !$0.hasPrefix(".") }
     }
-    if Files.isDirectory(data.quarantine) {
-      status.quarantined = try Files.list(data.quarantine).filter { $0.hasSuffix(".reason.json") }
-        .count
+    if Files.isDirectory(data.processing) {
+      status.processing = try Files.list(data.processing).filter { !$0.hasPrefix(".") }
     }
+    status.findings = try waiting(state, data)
+    status.quarantined = status.findings.count { $0.kind == .returnQuarantined }
     return status
+  }
+
+  /// The findings that are open, with what happened in the quarantine since the last run.
+  private static func waiting(
+    _ state: StateDatabase, _ data: DataDirectory
+  ) throws -> [Finding] {
+    let lying = try Quarantine.list(data.quarantine)
+    let names = Set(lying.map(\.sha256))
+    let known = try state.openFindings().filter {
+      $0.kind != .returnQuarantined || names.contains($0.subject)
+    }
+    let told = Set(known.filter { $0.kind == .returnQuarantined }.map(\.subject))
+    // Refused by a version that kept no such list.
+    let others = lying.filter { !told.contains($0.sha256) }.map {
+      Finding(
+        kind: .returnQuarantined, subject: $0.sha256, detail: $0.detail, run: "",
+        time: $0.detail["arrived"]?.string.flatMap { Dates.milliseconds(iso8601: $0) } ?? 0)
+    }
+    return known + others
   }
 
   /// The state as one JSON document.
   package var json: JSONValue {
     func number(_ value: Int) -> JSONValue { .number(String(value)) }
-    var open = JSONObject()
+    var counts = JSONObject()
     for verdict in Verdict.allCases {
-      if let count = unsettled[verdict], count > 0 { open[verdict.rawValue] = number(count) }
+      if let count = unsettled[verdict], count > 0 { counts[verdict.rawValue] = number(count) }
     }
     return [
       "pipeline": .string(pipeline),
@@ -66,8 +94,9 @@ package struct PipelineStatus: Sendable {
             "generation": number($0.generation),
           ]
         }),
-      "inbox": .array(waiting.map { .string($0) }), "quarantined": number(quarantined),
-      "unsettled": .object(open),
+      "inbox": .array(waiting.map { .string($0) }), "processing": number(processing.count),
+      "quarantined": number(quarantined), "unsettled": .object(counts),
+      "open": .array(open.map(Self.json)), "waiting": .array(findings.map(Self.json)),
       "runs": .array(
         runs.map {
           [
@@ -76,5 +105,31 @@ package struct PipelineStatus: Sendable {
           ]
         }),
     ]
+  }
+
+  private static func json(_ edit: ReportEdit) -> JSONValue {
+    var object: JSONObject = [
+      "number": JSONValue(edit.number), "verdict": .string(edit.verdict.rawValue),
+      "soup": .string(edit.soup),
+    ]
+    for (name, text) in [
+      ("user", edit.username), ("sobject", edit.sobject), ("recordId", edit.recordID),
+      ("localId", edit.localID), ("next", edit.verdict.nextStep),
+    ] {
+      if let text { object[name] = .string(text) }
+    }
+    object["foundBy"] = .string(edit.foundBy)
+    object["since"] = .string(Dates.utc(edit.foundAt))
+    return .object(object)
+  }
+
+  private static func json(_ finding: Finding) -> JSONValue {
+    var object: JSONObject = [
+      "kind": .string(finding.kind.rawValue), "state": .string(finding.state),
+    ]
+    for (name, value) in finding.detail { object[name] = value }
+    object["foundBy"] = .string(finding.run)
+    object["since"] = .string(Dates.utc(finding.time))
+    return .object(object)
   }
 }

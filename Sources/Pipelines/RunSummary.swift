@@ -48,6 +48,10 @@ package struct RunSummary: Sendable {
   package var edits = (found: 0, new: 0, known: 0)
   /// What became of the edits that this run took up.
   package var verdicts: [Verdict: Int] = [:]
+  /// The edits that are not settled when the run ends, those of earlier runs too.
+  package var open: [Verdict: Int] = [:]
+  /// What else waits for a person then, by kind.
+  package var waiting: [Reconciliation.Finding.Kind: Int] = [:]
   /// The directory of the report, if there was anything to report.
   package var report: String?
   /// The snapshots primed.
@@ -77,11 +81,16 @@ package struct RunSummary: Sendable {
   /// The summary as JSON, the `result` of the last line of `--json`.
   package var json: JSONValue {
     func number(_ value: Int) -> JSONValue { .number(String(value)) }
-    var verdictCounts = JSONObject()
-    for verdict in Verdict.allCases {
-      if let count = verdicts[verdict], count > 0 {
-        verdictCounts[verdict.rawValue] = number(count)
+    func counts(_ verdicts: [Verdict: Int]) -> JSONValue {
+      var object = JSONObject()
+      for verdict in Verdict.allCases {
+        if let count = verdicts[verdict], count > 0 { object[verdict.rawValue] = number(count) }
       }
+      return .object(object)
+    }
+    var waitingCounts = JSONObject()
+    for kind in Reconciliation.Finding.Kind.allCases {
+      if let count = waiting[kind], count > 0 { waitingCounts[kind.rawValue] = number(count) }
     }
     var object: JSONObject = [
       "run": .string(run), "pipeline": .string(pipeline),
@@ -92,7 +101,7 @@ package struct RunSummary: Sendable {
       "edits": .object([
         "found": number(edits.found), "new": number(edits.new), "known": number(edits.known),
       ]),
-      "verdicts": .object(verdictCounts),
+      "verdicts": counts(verdicts), "open": counts(open), "waiting": .object(waitingCounts),
       "snapshots": .array(
         snapshots.map {
           .object([

@@ -13,8 +13,9 @@ package enum JSONReport: ReportFormat {
     [("report.json", document(model, options).bytes(pretty: true, sortedKeys: false) + [10])]
   }
 
-  private static func document(_ model: ReportModel, _ options: ReportOptions) -> JSONValue {
-    [
+  /// The document: everything that the report says.
+  package static func document(_ model: ReportModel, _ options: ReportOptions) -> JSONValue {
+    var document: JSONObject = [
       "format": 1,
       "run": [
         "id": .string(model.run.id), "number": JSONValue(model.run.number),
@@ -31,8 +32,56 @@ package enum JSONReport: ReportFormat {
             "verdicts": counts(verdicts, all: false),
           ]
         }),
-      "records": .array(model.edits.map { record($0, options) }),
+      "records": .array(model.edits.map { .object(record($0, model, options)) }),
+      "openEdits": JSONValue(model.stillOpen.count),
+      "openVerdicts": counts(model.openCounts, all: false),
+      "stillOpen": .array(model.stillOpen.map { open($0, model, options) }),
     ]
+    for (name, list) in findings(model) { document[name] = list }
+    return .object(document)
+  }
+
+  /// An edit that an earlier report has shown: since when it waits, and for what.
+  private static func open(
+    _ edit: ReportEdit, _ model: ReportModel, _ options: ReportOptions
+  ) -> JSONValue {
+    var object = record(edit, model, options)
+    object["foundBy"] = .string(edit.foundBy)
+    object["since"] = .string(Dates.utc(edit.foundAt))
+    object["ageDays"] = JSONValue(model.ageDays(since: edit.foundAt))
+    if let next = edit.verdict.nextStep { object["next"] = .string(next) }
+    return .object(object)
+  }
+
+  // MARK: findings
+
+  /// The lists of what was found besides the verdicts: what is news first, then what waits still.
+  private static func findings(_ model: ReportModel) -> [(String, JSONValue)] {
+    let lists: [(String, Set<Finding.Kind>)] = [
+      ("returns", [.returnAccepted, .returnKnown, .returnQuarantined, .returnLeft]),
+      ("skippedUsers", [.userSkipped]), ("ruleErrors", [.incomplete]),
+      ("guards", [.removalsHeld, .changesHeld]),
+    ]
+    var members = lists.map { name, kinds in
+      let news = model.findings(kinds).map { finding($0, model, isNews: true) }
+      let earlier = model.findings(kinds, earlier: true).map { finding($0, model, isNews: false) }
+      return (name, JSONValue.array(news + earlier))
+    }
+    members.append(
+      ("warnings", .array(model.findings([.warning]).map { .string($0.subject) })))
+    return members
+  }
+
+  private static func finding(
+    _ finding: Finding, _ model: ReportModel, isNews: Bool
+  ) -> JSONValue {
+    var object: JSONObject = ["state": .string(finding.state)]
+    for (name, value) in finding.detail { object[name] = value }
+    object["new"] = JSONValue(isNews)
+    object["foundBy"] = .string(finding.run)
+    object["since"] = .string(Dates.utc(finding.time))
+    object["ageDays"] = JSONValue(model.ageDays(since: finding.time))
+    return .object(object)
   }
 
   private static func counts(_ verdicts: [Verdict: Int], all: Bool) -> JSONValue {
@@ -44,7 +93,9 @@ package enum JSONReport: ReportFormat {
     return .object(object)
   }
 
-  private static func record(_ edit: ReportEdit, _ options: ReportOptions) -> JSONValue {
+  private static func record(
+    _ edit: ReportEdit, _ model: ReportModel, _ options: ReportOptions
+  ) -> JSONObject {
     var object: JSONObject = [
       "number": JSONValue(edit.number), "verdict": .string(edit.verdict.rawValue),
       "operation": .string(edit.operation.rawValue), "store": .string(edit.store.text),
@@ -72,7 +123,8 @@ package enum JSONReport: ReportFormat {
     if !edit.detail.outside.isEmpty {
       object["outside"] = .array(edit.detail.outside.map { field($0, options) })
     }
-    return .object(object)
+    if edit.run != model.run.id { object["run"] = .string(edit.run) }
+    return object
   }
 
   private static func field(_ field: FieldDifference, _ options: ReportOptions) -> JSONValue {

@@ -1,5 +1,4 @@
 import JSON
-import SQLite
 
 /// One edit as a report tells of it.
 package struct ReportEdit: Sendable, Hashable {
@@ -37,32 +36,81 @@ package struct ReportEdit: Sendable, Hashable {
   var element: JSONObject?
   /// The number of the device within the ledger: the report's own name for a lineage.
   package var device: Int64
+  /// The run that gave the verdict.
+  package var run = ""
+  /// The run that gave the edit its first verdict: the one that found it.
+  package var foundBy = ""
+  /// That run's clock, in ms of the org's time.
+  package var foundAt: Int64 = 0
 }
 
 /// Everything that a report says about a run: a question to the ledger, the same answer each time.
+///
+/// A verdict is news in one report, that of the run that gave it, or of the next one where that run
+/// died. An edit that is not settled by it stands in every later report too, among those that are
+/// still open, until it is settled; those are counted apart.
 package struct ReportModel: Sendable {
   /// The run.
   package let run: RunRow
   /// The org of the ledger.
   package let organizationID: String
-  /// Every edit that the run took up, in order of arrival.
+  /// Every edit whose verdict is news, in order of arrival.
   package let edits: [ReportEdit]
+  /// The edits that earlier reports have shown and that are not settled yet, in order of arrival.
+  package let stillOpen: [ReportEdit]
+  /// What else the run found, and runs before it that nobody told of.
+  package let findings: [Finding]
+  /// What earlier reports have told besides verdicts and what waits for a person still.
+  package let earlierFindings: [Finding]
 
-  /// The model of a run.
+  /// The model of a run's report; of a run that has none, because it died, what is known of it.
   package init(state: StateDatabase, run id: String) throws {
     guard let run = try state.run(id: id) else { throw StateError.unknownRun(id) }
     self.run = run
     organizationID = try state.organizationID ?? ""
-    edits = try state.reportEdits(run: id)
-    let account = try state.account(run: id)
-    guard account.edits == edits.count, counts == account.verdicts else {
-      throw StateError.unaccounted(run: id, edits: account.edits, verdicts: edits.count)
+    guard run.hasReport else {
+      edits = try state.settled(by: id)
+      (stillOpen, earlierFindings) = ([], [])
+      findings = try state.findings("f.run_id = \(id)")
+      return
     }
+    let shown = try state.newlyReported(by: id)
+    let count = try state.reportedCount(run: id)
+    guard shown.count == count else {
+      throw StateError.unaccounted(run: id, edits: count, verdicts: shown.count)
+    }
+    let repeated = try state.repeated(in: run)
+    edits = shown.filter { !repeated.contains($0.number) }
+    let news = Set(edits.map(\.number))
+    stillOpen = try state.unsettled(upTo: run).filter { !news.contains($0.number) }
+    findings = try state.newFindings(report: id)
+    earlierFindings = try state.earlierFindings(report: run)
   }
 
   /// How many edits have which verdict; they add up to the edits.
-  package var counts: [Verdict: Int] {
+  package var counts: [Verdict: Int] { Self.counts(edits) }
+
+  /// How many edits of earlier reports are still open, by verdict.
+  package var openCounts: [Verdict: Int] { Self.counts(stillOpen) }
+
+  private static func counts(_ edits: [ReportEdit]) -> [Verdict: Int] {
     edits.reduce(into: [:]) { $0[$1.verdict, default: 0] += 1 }
+  }
+
+  /// How many whole days before the run an edit or a finding was found.
+  package func ageDays(since time: Int64) -> Int {
+    Int(max(0, run.now - time) / (24 * 60 * 60 * 1000))
+  }
+
+  /// The findings of some kinds, of this report or of earlier ones.
+  package func findings(_ kinds: Set<Finding.Kind>, earlier: Bool = false) -> [Finding] {
+    (earlier ? earlierFindings : findings).filter { kinds.contains($0.kind) }
+  }
+
+  /// Says whether there is anything to write a report for.
+  package var isWorthTelling: Bool {
+    !edits.isEmpty || !stillOpen.isEmpty || !earlierFindings.isEmpty
+      || findings.contains { $0.kind.wantsPerson }
   }
 
   /// The counts of each soup, by store and name.
@@ -80,49 +128,5 @@ package struct ReportModel: Sendable {
   /// The edits of a verdict.
   package func edits(with verdict: Verdict) -> [ReportEdit] {
     edits.filter { $0.verdict == verdict }
-  }
-}
-
-extension StateDatabase {
-  /// The edits of a run's outcomes.
-  func reportEdits(run: String) throws -> [ReportEdit] {
-    var edits: [ReportEdit] = []
-    try connection.rows(
-      """
-      SELECT e.id, x.verdict, x.detail, s.username, e.store, e.soup, e.entry_id, e.operation,
-        e.sobject, coalesce(c.record_id, e.record_id), e.local_id, e.element, r.source_name,
-        r.platform, r.generation, e.lineage_id
-      FROM outcome x JOIN edit e ON e.id = x.edit_id JOIN returned r ON r.id = e.return_id
-        LEFT JOIN snapshot s ON s.id = r.snapshot_id LEFT JOIN creation c ON c.id = e.creation_id
-      WHERE x.run_id = \(run) ORDER BY e.id
-      """
-    ) { row in
-      let detail = OutcomeDetail(json: try parse(row.text(2), "an outcome"))
-      let element = Array(row.bytes(11))
-      edits.append(
-        ReportEdit(
-          number: row.integer(0), verdict: Verdict(rawValue: row.text(1) ?? "") ?? .failed,
-          detail: detail, username: row.text(3), store: StoreKey(text: row.text(4) ?? ""),
-          soup: row.text(5) ?? "", soupEntryID: row.integer(6),
-          operation: EditOperation(rawValue: row.text(7) ?? "") ?? .update, sobject: row.text(8),
-          recordID: detail.recordID ?? row.text(9), localID: row.text(10),
-          title: Self.title(element), source: row.text(12) ?? "",
-          platform: row.text(13) ?? "", generation: row.integer(14),
-          element: detail.message == nil ? nil : (try? JSONValue(parsing: element))?.object,
-          device: row.integer(15)))
-    }
-    return edits
-  }
-
-  /// What a person would call the record.
-  private static func title(_ element: [UInt8]) -> FieldDifference? {
-    // A row that is no JSON has no name; its finding says so.
-    guard let object = (try? JSONValue(parsing: element))?.object else { return nil }
-    for name in ["Name", "Subject", "LastName", "Title", "CaseNumber", "WorkOrderNumber"] {
-      if let value = object[name], let text = value.string, !text.isEmpty {
-        return FieldDifference(name: name, base: nil, device: value, server: nil)
-      }
-    }
-    return nil
   }
 }

@@ -141,8 +141,8 @@ extension StateDatabase {
   func enterOutcome(_ edit: Int64, run: String, _ settlement: Settlement) throws {
     try connection.run(
       """
-      INSERT INTO outcome VALUES (\(run), \(edit), \(settlement.verdict.rawValue),
-        \(settlement.detail.json.text))
+      INSERT INTO outcome (run_id, edit_id, verdict, detail) VALUES (\(run), \(edit),
+        \(settlement.verdict.rawValue), \(settlement.detail.json.text))
       ON CONFLICT (run_id, edit_id) DO UPDATE SET verdict = excluded.verdict,
         detail = excluded.detail
       """)
@@ -153,7 +153,7 @@ extension StateDatabase {
     try supersedeReplaced()
     try connection.run(
       """
-      INSERT INTO outcome
+      INSERT INTO outcome (run_id, edit_id, verdict, detail)
       SELECT \(run), e.id, 'superseded', CASE WHEN e.superseded_by IS NULL THEN '{}'
         ELSE json_object('otherEdits', json_array(e.superseded_by)) END
       FROM edit e WHERE e.verdict = 'superseded' AND e.state = 'closed' AND NOT EXISTS (

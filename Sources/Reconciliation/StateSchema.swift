@@ -8,7 +8,7 @@ enum StateSchema {
   /// A ledger of an earlier version takes these steps one after the other when it is opened; a new
   /// one takes all of them, so that both are the same.
   static let additions: [Int64: [String]] = [
-    2: [
+    2: reporting + [
       // Returns that hold an edit which an earlier one brought, and which is not settled.
       """
       CREATE TABLE sighting (

@@ -44,18 +44,50 @@ struct StatusCommand: Command {
     lines.append("inbox: \(EventText.count(status.waiting.count, "file"))")
     lines += status.waiting.map { "  \($0)" }
     lines.append("quarantine: \(EventText.count(status.quarantined, "return"))")
+    if !status.processing.isEmpty {
+      lines.append("taken and not finished: \(EventText.count(status.processing.count, "return"))")
+    }
     let open = status.unsettled.values.reduce(0, +)
     lines.append("edits not settled: \(open)")
     for verdict in Verdict.allCases {
       if let count = status.unsettled[verdict], count > 0 {
         lines.append("  \(count) \(verdict.rawValue)")
+        lines += edits(status.open.filter { $0.verdict == verdict })
       }
     }
+    lines += findings(status.findings)
     lines.append("last runs:")
     for run in status.runs {
       let end = run.exitStatus.map { "exit status \($0)" } ?? "not ended"
       lines.append("  \(run.id): \(end)")
     }
+    return lines
+  }
+
+  /// More lines of one sort are not shown on a terminal; `--json` has them all.
+  private static let mostLines = 20
+
+  private func edits(_ edits: [ReportEdit]) -> [String] {
+    var lines = edits.prefix(Self.mostLines).map { edit in
+      let record = edit.recordID ?? edit.localID ?? "row \(edit.soupEntryID)"
+      let user = edit.username ?? "the global store"
+      return "    edit \(edit.number): \(edit.sobject ?? edit.soup) \(record) of \(user), since "
+        + "\(Dates.utcSeconds(edit.foundAt))"
+    }
+    let more = edits.count - lines.count
+    if more > 0 { lines.append("    and \(more) more; --json lists them") }
+    return lines
+  }
+
+  private func findings(_ findings: [Finding]) -> [String] {
+    var lines = findings.isEmpty ? [] : ["for a person to look at: \(findings.count)"]
+    for finding in findings.prefix(Self.mostLines) {
+      let name = finding.text("name") ?? finding.text("username") ?? finding.subject
+      lines.append("  \(finding.state): \(name): \(finding.text("reason") ?? "")")
+      if let path = finding.text("path") { lines.append("    \(path)") }
+    }
+    let more = findings.count - Self.mostLines
+    if more > 0 { lines.append("  and \(more) more; --json lists them") }
     return lines
   }
 }

@@ -1,0 +1,172 @@
+import Foundation
+import JSON
+import Pipelines
+import Reconciliation
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// What a run finds besides verdicts is in a report, and in sight until somebody saw to it.
+@Suite struct FindingsToldTests {
+  let world: World
+
+  init() throws { world = try World() }
+
+  private func status() throws -> PipelineStatus {
+    try PipelineStatus.read(world.pipeline, root: world.root)
+  }
+
+  private func put(_ text: String, as name: String) throws {
+    let path = world.data.inbox("inbox") + "/" + name
+    try DurableFile.write(Array(text.utf8), to: path)
+    try Files.setModificationTime(of: path, nanoseconds: 1_700_000_000_000_000_000)
+  }
+
+  @Test func `a refused return is told with reason and file, each night until it is taken away`()
+    async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    try put("no store", as: "note.txt")
+    let first = try await world.run()
+    let second = try await world.run()
+    let third = try await world.run(.pack)
+    #expect([first, second, third].map(\.exitStatus) == [3, 3, 3])
+    let told = try Told(world)
+    #expect(Set(told.states(first.run, "returns")) == ["accepted", "quarantined"])
+    #expect(told.states(second.run, "returns") == ["quarantined, as before"])
+    #expect(told.states(third.run, "returns") == ["quarantined, as before"])
+    let refused = try #require(
+      told.report(first.run)["returns"]?.array?.first { $0["state"] == "quarantined" })
+    #expect(refused["name"] == "note.txt")
+    #expect(refused["code"] == "return.not-a-database")
+    #expect(refused["reason"]?.string?.isEmpty == false)
+    let place = try #require(refused["path"]?.string)
+    #expect(Files.exists(place + "/note.txt"))
+    #expect(try status().quarantined == 1)
+    // Its reason alone taken away: the file is kept, and nobody is told of it any more.
+    try Files.remove(place + ".reason.json")
+    #expect(try status().quarantined == 0)
+    let last = try await world.run()
+    #expect(last.exitStatus == 0)
+    #expect(last.report == nil)
+  }
+
+  @Test func `a file that stays in the inbox is told of until it is gone`() async throws {
+    try await world.run()
+    let path = world.data.inbox("inbox") + "/link.db"
+    try FileManager.default.createSymbolicLink(
+      atPath: path, withDestinationPath: "/etc/passwd")
+    let first = try await world.run()
+    let second = try await world.run(.ingest)
+    #expect([first, second].map(\.exitStatus) == [3, 3])
+    let told = try Told(world)
+    #expect(told.states(first.run, "returns") == ["left in the inbox"])
+    #expect(try status().findings.map(\.kind) == [.returnLeft])
+    try Files.remove(path)
+    #expect(try await world.run(.ingest).exitStatus == 0)
+  }
+
+  @Test func `a user who is skipped is in the report, and in sight until a prime serves them`()
+    async throws
+  {
+    let names = #""list": ["ada@example.com", "ben@example.com"],"#
+    let world = try World { $0.replacing(/"query": "SELECT[^\n]*/, with: names) }
+    try world.org.setActive("ben@example.com", false)
+    let first = try await world.run()
+    #expect(first.exitStatus == 3)
+    let told = try Told(world)
+    let skipped = try #require(told.report(first.run)["skippedUsers"]?.array?.first)
+    #expect(skipped["username"] == "ben@example.com")
+    #expect(skipped["reason"]?.string?.isEmpty == false)
+    // A run that primes nobody.
+    let second = try await world.run(.ingest, .reconcile)
+    #expect(second.exitStatus == 3)
+    #expect(try Told(world).states(second.run, "skippedUsers") == ["skipped, as before"])
+    let waiting = try PipelineStatus.read(world.pipeline, root: world.root).findings
+    #expect(waiting.map(\.subject) == ["ben@example.com"])
+    try world.org.setActive("ben@example.com", true)
+    let third = try await world.run()
+    #expect(third.exitStatus == 0)
+    #expect(try PipelineStatus.read(world.pipeline, root: world.root).findings == [])
+  }
+
+  @Test func `a user who was skipped and is no user any more is not told of`() async throws {
+    world.server.faults.add(
+      .init(kind: .retrieve, user: "ben@example.com"), times: 1000, .drop(afterCommit: false))
+    let first = try await world.run { $0.retryPause = .none }
+    #expect(first.findings.contains(.skippedUser))
+    world.server.faults.removeAll()
+    try world.org.setActive("ben@example.com", false)
+    #expect(try await world.run().exitStatus == 0)
+  }
+
+  @Test func `what a run found is told by the next one, if it dies`() async throws {
+    try await world.run()
+    try put("no store", as: "note.txt")
+    try await world.die { if case .stageFinished(.ingest) = $0 { true } else { false } }
+    try world.org.moveClock(by: 25 * 3_600_000)
+    let next = try await world.run()
+    #expect(try Told(world).states(next.run, "returns") == ["quarantined"])
+  }
+
+  @Test func `a run that fails reports what it found before`() async throws {
+    try await world.run()
+    try put("no store", as: "note.txt")
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    world.server.faults.add(.kind(.query), times: 1000, .drop(afterCommit: false))
+    await #expect(throws: (any Error).self) {
+      try await world.run { $0.retryPause = .none }
+    }
+    world.server.faults.removeAll()
+    let told = try Told(world)
+    #expect(told.reports.count == 1)
+    let run = try #require(told.reports.first?.run)
+    #expect(told.states(run, "returns").contains("quarantined"))
+  }
+
+  @Test func `a rule that failed in the org is told, and no more when it works again`() async throws
+  {
+    try await world.run()
+    world.server.faults.add(
+      .kind(.priming), .ruleError(ruleID: "0nP000000000001AAA", object: "Account"))
+    let first = try await world.run()
+    #expect(first.exitStatus == 3)
+    let error = try #require(
+      try Told(world).report(first.run)["ruleErrors"]?.array?.first, "\(first.findings)")
+    #expect(error["reason"]?.string?.contains("0nP000000000001AAA") == true)
+    #expect(try status().findings.map(\.kind) == [.incomplete])
+    #expect(try await world.run().exitStatus == 0)
+    #expect(try status().findings == [])
+  }
+
+  @Test func `changes that wait for a person's word are told with what sends them`() async throws {
+    let world = try World { text in
+      text.replacingOccurrences(
+        of: #""quietWindowSeconds": 0"#,
+        with: #""quietWindowSeconds": 0, "maxChanges": {"perSnapshot": 1}"#)
+    }
+    try await world.run()
+    let device = try world.device("ada")
+    for account in try world.ids("accounts", on: device).prefix(2) {
+      try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
+    }
+    try world.handBack(device, as: "ada.sqlite")
+    let held = try await world.run()
+    #expect(held.exitStatus == 3)
+    let told = try #require(try Told(world).report(held.run)["guards"]?.array?.first)
+    #expect(told["username"] == "ada@example.com")
+    let words = try #require(told["fix"]?.string)
+    let digest = try #require(words.firstMatch(of: /--confirm (\S+)/)?.1)
+    let sent = try await world.run(options: { $0.confirmed = [String(digest)] })
+    #expect(sent.verdicts == [.updated: 2])
+    #expect(sent.exitStatus == 0)
+  }
+}

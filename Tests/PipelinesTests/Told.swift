@@ -1,0 +1,44 @@
+import JSON
+import Pipelines
+import Reconciliation
+import System
+
+/// What the reports of a world say, as a person who reads all of them knows it.
+struct Told {
+  /// Every `report.json`, by run, in the order of the runs.
+  let reports: [(run: String, json: JSONValue)]
+
+  init(_ world: World) throws {
+    let names = Files.isDirectory(world.data.reports) ? try Files.list(world.data.reports) : []
+    func number(_ run: String) -> Int { run.split(separator: "-").last.flatMap { Int($0) } ?? 0 }
+    reports = try names.sorted { number($0) < number($1) }.map {
+      ($0, try JSONValue(parsing: try Files.read(world.data.report($0) + "/report.json")))
+    }
+  }
+
+  /// The verdicts that are news in a report, by edit number.
+  func news(_ run: String) -> [Int64: String] { verdicts(run, "records") }
+
+  /// The verdicts that are still open in a report, by edit number.
+  func open(_ run: String) -> [Int64: String] { verdicts(run, "stillOpen") }
+
+  /// A report.
+  func report(_ run: String) -> JSONValue { reports.first { $0.run == run }?.json ?? .null }
+
+  /// The states of a list of findings.
+  func states(_ run: String, _ list: String) -> [String] {
+    (report(run)[list]?.array ?? []).compactMap {
+      guard let state = $0["state"]?.string else { return nil }
+      return state + ($0["new"]?.bool == true ? "" : ", as before")
+    }
+  }
+
+  /// How many reports have an edit among their news.
+  func times(_ edit: Int64) -> Int { reports.filter { news($0.run)[edit] != nil }.count }
+
+  private func verdicts(_ run: String, _ list: String) -> [Int64: String] {
+    (report(run)[list]?.array ?? []).reduce(into: [:]) {
+      if let number = $1["number"]?.int { $0[number] = $1["verdict"]?.string }
+    }
+  }
+}

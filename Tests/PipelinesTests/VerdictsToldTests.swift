@@ -1,0 +1,160 @@
+import JSON
+import Pipelines
+import Reconciliation
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// Every verdict reaches a person once, and stays in sight until it is settled.
+@Suite struct VerdictsToldTests {
+  let world: World
+
+  init() throws { world = try World() }
+
+  /// A phone with one edit that collides with the office and one that does not.
+  private func fieldDay(_ name: String = "ada", handBack: Bool = true) throws -> Device {
+    let device = try world.device(name)
+    let accounts = try world.ids("accounts", on: device)
+    try device.edit("accounts", id: accounts[0], ["Phone": "+1 555 0151"], now: world.org.now())
+    try device.edit("accounts", id: accounts[1], ["Phone": "+1 555 0153"], now: world.org.now())
+    let changed = world.org.update(
+      "Account", id: accounts[0], ["Phone": "+1 555 0152"], as: try world.user("admin"))
+    #expect(changed.errors == [])
+    if handBack { try world.handBack(device, as: "\(name).sqlite") }
+    return device
+  }
+
+  @Test func `an open edit stands in every report until it is settled, and keeps the exit status`()
+    async throws
+  {
+    try await world.run()
+    let device = try fieldDay()
+    let first = try await world.run()
+    #expect(first.verdicts == [.conflict: 1, .updated: 1])
+    #expect(first.exitStatus == 3)
+    // A run that has nothing to do.
+    let second = try await world.run()
+    #expect(second.verdicts == [:])
+    #expect(second.findings == [.unsettledEdits])
+    #expect(second.exitStatus == 3)
+    #expect(second.report != nil)
+    // The same store, handed back again.
+    try world.handBack(device, as: "again.sqlite")
+    let third = try await world.run()
+    #expect(third.exitStatus == 3)
+    // And one that does not even look at edits.
+    let fourth = try await world.run(.pack)
+    #expect(fourth.exitStatus == 3)
+
+    let told = try Told(world)
+    #expect(told.report(third.run)["stillOpen"]?.array?.first?["ageDays"] == 0)
+    let (edit, verdict) = try #require(told.news(first.run).first { $0.value == "conflict" })
+    #expect(told.open(first.run) == [:])
+    for run in [second.run, third.run, fourth.run] {
+      #expect(told.open(run) == [edit: verdict], "\(run)")
+      #expect(told.report(run)["openEdits"] == 1)
+      #expect(told.report(run)["openVerdicts"] == ["conflict": 1])
+      #expect(told.report(run)["verdicts"]?["conflict"] == 0)
+      let open = told.report(run)["stillOpen"]?.array?.first
+      #expect(open?["foundBy"]?.string == first.run)
+      #expect(open?["next"]?.string == Verdict.conflict.nextStep)
+    }
+    #expect(told.times(edit) == 1)
+    #expect(try status().open.map(\.number) == [edit])
+  }
+
+  @Test func `an edit that is held again is no news, and one that is settled then is`() async throws
+  {
+    try await world.run()
+    _ = try fieldDay("ben")
+    try world.org.setActive("ben@example.com", false)
+    var runs: [RunSummary] = []
+    for _ in 0..<2 { runs.append(try await world.run(.ingest, .reconcile)) }
+    try world.org.setActive("ben@example.com", true)
+    runs.append(try await world.run(.ingest, .reconcile))
+    let told = try Told(world)
+    #expect(told.news(runs[0].run).values.sorted() == ["held", "held"])
+    #expect(told.news(runs[1].run) == [:])
+    #expect(told.open(runs[1].run).values.sorted() == ["held", "held"])
+    #expect(runs[1].exitStatus == 3)
+    #expect(told.news(runs[2].run).values.sorted() == ["conflict", "updated"])
+    #expect(told.open(runs[2].run) == [:])
+  }
+
+  // MARK: runs that died
+
+  @Test func `a run that died more than a day ago passes its verdicts to the next report`()
+    async throws
+  {
+    try await world.run()
+    _ = try fieldDay()
+    // The moment before the first file of its report is there.
+    try await world.die { if case .editsSettled = $0 { true } else { false } }
+    let dead = try #require(try status().runs.first)
+    #expect(try status().unsettled == [.conflict: 1])
+    try world.org.moveClock(by: 25 * 3_600_000)
+    let next = try await world.run()
+    let told = try Told(world)
+    #expect(next.run != dead.id)
+    #expect(told.reports.map(\.run) == [next.run])
+    #expect(told.news(next.run).values.contains("conflict"))
+    #expect(told.news(next.run).count == 2)
+    #expect(told.open(next.run) == [:])
+    #expect(next.exitStatus == 3)
+    let later = try await world.run()
+    #expect(try Told(world).news(later.run) == [:])
+    #expect(try Told(world).open(later.run).values.sorted() == ["conflict"])
+  }
+
+  @Test func `what a dead run's report has shown is no news in the next one`() async throws {
+    try await world.run()
+    _ = try fieldDay()
+    // Its report stands, and the ledger knows of it or not: the next run is another one.
+    try await world.die { if case .reportWritten = $0 { true } else { false } }
+    let dead = try #require(try status().runs.first)
+    try world.org.moveClock(by: 25 * 3_600_000)
+    let next = try await world.run()
+    let told = try Told(world)
+    #expect(told.news(dead.id).values.sorted() == ["conflict", "updated"])
+    #expect(told.news(next.run) == [:])
+    #expect(told.open(next.run).values.sorted() == ["conflict"])
+    for edit in told.news(dead.id).keys { #expect(told.times(edit) == 1) }
+  }
+
+  @Test(arguments: [[Stage.ingest], [.pack], [.ingest, .pack]])
+  func `a verb that does not do what a dead run left neither ends it nor hides its verdicts`(
+    _ stages: [Stage]
+  ) async throws {
+    try await world.run()
+    _ = try fieldDay()
+    try await world.die { if case .stageStarted(.prime) = $0 { true } else { false } }
+    let dead = try #require(try status().runs.first)
+    #expect(dead.ended == nil)
+    let verb = try await world.run { $0.stages = Set(stages) }
+    #expect(verb.exitStatus == 3)
+    #expect(try status().runs.first?.ended == nil)
+    let next = try await world.run()
+    #expect(next.run == dead.id)
+    #expect(try status().runs.first?.ended != nil)
+    let told = try Told(world)
+    #expect(told.reports.map(\.run) == [dead.id])
+    #expect(told.news(dead.id).values.sorted() == ["conflict", "updated"])
+  }
+
+  @Test func `a dead run is over when the stages that it was asked for are done`() async throws {
+    try await world.run()
+    _ = try fieldDay()
+    try await world.die(.ingest, .reconcile) {
+      if case .stageStarted(.reconcile) = $0 { true } else { false }
+    }
+    let next = try await world.run(.reconcile)
+    #expect(next.exitStatus == 3)
+    #expect(try status().runs.first?.id == next.run)
+    #expect(try status().runs.first?.exitStatus == 3)
+  }
+
+  private func status() throws -> PipelineStatus {
+    try PipelineStatus.read(world.pipeline, root: world.root)
+  }
+}

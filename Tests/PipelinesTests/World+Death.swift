@@ -1,0 +1,42 @@
+import Pipelines
+import System
+
+extension World {
+  /// A run that dies at the first event that `isIt`: its files stay as they are at that moment.
+  ///
+  /// The org is not wound back, so the run is stopped there: between two requests nothing more is
+  /// asked of it.
+  func die(
+    _ stages: Stage..., at isIt: @escaping @Sendable (RunEvent) -> Bool
+  ) async throws {
+    let aside = directory.file("aside")
+    let died = Locked(false)
+    let copied = Locked<(any Error)?>(nil)
+    let task = Locked<Task<Void, any Error>?>(nil)
+    let (pipeline, root, variables) = (pipeline, root, variables)
+    var options = RunOptions()
+    if !stages.isEmpty { options.stages = Set(stages) }
+    let asked = options
+    let gate = AsyncStream.makeStream(of: Void.self)
+    let work = Task {
+      for await _ in gate.stream {}
+      _ = try await PipelineRun.execute(
+        pipeline, root: root, variables: variables, options: asked
+      ) { event in
+        guard !died.withLock({ $0 }), isIt(event) else { return }
+        died.withLock { $0 = true }
+        do { try Tree.copy(root, to: aside) } catch { copied.withLock { $0 = error } }
+        task.withLock { $0?.cancel() }
+      }
+    }
+    task.withLock { $0 = work }
+    gate.continuation.finish()
+    _ = await work.result
+    if let error = copied.withLock({ $0 }) { throw error }
+    guard died.withLock({ $0 }) else { throw NoDeath() }
+    try Tree.copy(aside, to: root)
+  }
+
+  /// The run did not come to the event.
+  struct NoDeath: Error {}
+}
