@@ -38,7 +38,9 @@ package struct Finding: Sendable, Hashable {
 
   /// What sort of thing it is.
   package var kind: Kind
-  /// What it is about: a file's digest or name, a user name, a snapshot. One of a kind in a run.
+  /// What it is about: a file's digest or path, a user name, a snapshot.
+  ///
+  /// Of one kind and subject a run has one finding.
   package var subject: String
   /// What there is to say, as `report.json` has it.
   package var detail: JSONObject

@@ -5,7 +5,9 @@ extension StateDatabase {
   // MARK: which report shows what
 
   /// Enters everything that no report has shown yet as shown by this run's, whichever run gave it
-  /// and however that run ended. The files are written next, then `endReport` is called.
+  /// and however that run ended.
+  ///
+  /// The files are written next, then `endReport` is called.
   package func beginReport(run: String) throws {
     try connection.transaction {
       try connection.run("UPDATE outcome SET reported_by = \(run) WHERE reported_by IS NULL")
