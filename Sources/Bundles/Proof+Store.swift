@@ -167,10 +167,17 @@ extension Proof {
         .otherPipeline, "\(name) was issued by the pipeline \(stamp.pipeline)",
         mend: "put it into that pipeline's inbox")
     }
+    if expected.earlierKeys.contains(where: stamp.isGenuine) {
+      throw Refusal(
+        .earlierLedger,
+        "\(name) comes from a bundle of this pipeline that was issued before its ledger was lost",
+        mend: "keep it; which of its edits were sent before is not known, so compare it with the org "
+          + "by hand, or bring the lost ledger back")
+    }
     guard stamp.isGenuine(key: expected.key) else {
       throw Refusal(
         .forgedStamp, "\(name) has a stamp that this pipeline did not issue",
-        mend: "check where it comes from; a restored ledger has another key than the lost one")
+        mend: "check where it comes from; another data directory has another stamp.key")
     }
     guard stamp.platform == platform else {
       throw Refusal(

@@ -49,6 +49,8 @@ package struct Proof: Sendable {
     package var pipeline: String
     /// The key of the pipeline's stamps.
     package var key: [UInt8]
+    /// The keys of the ledgers before this one, which were lost.
+    package var earlierKeys: [[UInt8]] = []
     /// Users who have a snapshot here, and `global`; nil accepts any whose stamp is genuine.
     package var users: Set<String>?
     /// The stores that the pipeline issues.

@@ -29,6 +29,10 @@ package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     case noStamp = "return.no-stamp"
     /// Its stamp was not issued by this pipeline.
     case forgedStamp = "return.forged-stamp"
+    /// Its bundle was issued before the ledger was lost.
+    case earlierLedger = "return.earlier-ledger"
+    /// Its bundle is good no more, and the pipeline takes none of those.
+    case expired = "return.expired"
     /// It belongs to another organization.
     case otherOrg = "return.other-org"
     /// It belongs to another pipeline.

@@ -11,6 +11,8 @@ package struct DataDirectory: Sendable, Hashable {
 
   /// The ledger and the runs.
   package var state: String { path + "/state.sqlite" }
+  /// The key of the stamps, which outlives the ledger.
+  package var stampKey: String { path + "/stamp.key" }
   /// The file that one run at a time holds locked.
   package var lock: String { path + "/lock" }
   /// Where returns are taken apart before their edits are in the ledger.

@@ -83,6 +83,7 @@ extension PipelineRun {
     try Files.remove(work)
     do {
       let proved = try Proof(try expectation(snapshot)).prove(taken, in: work)
+      try refuseExpired(proved)
       try record(proved, taken)
       try inbox.finish(taken)
     } catch let refusal as Refusal {
@@ -102,7 +103,7 @@ extension PipelineRun {
   ) throws -> Proof.Expectation {
     let limits = pipeline.inbox
     var expected = Proof.Expectation(
-      org: try state.organizationID ?? "", pipeline: pipeline.name, key: try state.stampKey,
+      org: try state.organizationID ?? "", pipeline: pipeline.name, key: try stamps().current,
       stores: pipeline.stores.map {
         Proof.IssuedStore(
           scope: $0.scope == .global ? .global : .user, storeName: $0.storeName,
@@ -114,6 +115,7 @@ extension PipelineRun {
     expected.limits.ratio = Int64(limits.ratio)
     expected.limits.entryBytes = Int64(limits.fileMiB) << 20
     expected.limits.totalBytes = Int64(limits.fileMiB) << 21
+    expected.earlierKeys = try stamps().earlier
     expected.unsealing = try unsealing()
     expected.asSnapshot = snapshot.map {
       Proof.AsSnapshot(user: $0.id, generation: $0.generation)
@@ -135,6 +137,33 @@ extension PipelineRun {
   }
 
   // MARK: a proved return
+
+  /// Refuses a return of a bundle that was good no more when this run began, where the pipeline wants
+  /// that.
+  ///
+  /// The newest bundle of the generation counts: which one a device has, its store does not say. A
+  /// generation that is not kept any more is older than every bundle that is good.
+  private func refuseExpired(_ proved: ProvedReturn) throws {
+    if pipeline.inbox.acceptExpired { return }
+    let stamp = proved.stamp
+    let expiry = try expires(stamp)
+    if let expiry, expiry >= now { return }
+    let since = expiry.map { "since " + Dates.utcSeconds($0) } ?? "for so long that it is not kept"
+    throw Refusal(
+      .expired,
+      "\(proved.sourceName) comes from generation \(stamp.generation), whose bundle is good no more "
+        + since,
+      mend: "let the device install a newer bundle, or set inbox.acceptExpired to true and ingest "
+        + "the file again")
+  }
+
+  private func expires(_ stamp: Stamp) throws -> Int64? {
+    guard let created = try issued(stamp) else { return nil }
+    let directory = data.generation(stamp.generation, of: stamp.user)
+    let bundles = try bundles(in: directory, stamp.platform)
+    let packed = try bundles.last.map { try BundleReader.inspect(directory + "/" + $0.name) }
+    return packed?.expires ?? created + expiryMilliseconds
+  }
 
   /// When the generation of a stamp was made; nil where it is not kept any more.
   private func issued(_ stamp: Stamp) throws -> Int64? {
@@ -187,7 +216,7 @@ extension PipelineRun {
         "name": .string(taken.name), "sha256": .string(proved.sha256),
         "snapshot": .string(stamp.user), "generation": JSONValue(stamp.generation),
         "platform": .string(proved.platform.rawValue), "edits": JSONValue(contents.edits.count),
-        "new": JSONValue(result.new),
+        "newEdits": JSONValue(result.new),
       ])
     report(
       .returnIngested(

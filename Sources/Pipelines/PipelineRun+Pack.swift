@@ -110,7 +110,7 @@ extension PipelineRun {
   }
 
   /// The bundles of one platform that a generation has, oldest first.
-  private func bundles(
+  func bundles(
     in directory: String, _ platform: Platform
   ) throws -> [(name: String, number: Int)] {
     let prefix = platform.rawValue + ".bundle."
@@ -148,7 +148,7 @@ extension PipelineRun {
         ? ["the records are those that the integration user may see"] : [])
   }
 
-  private var expiryMilliseconds: Int64 {
+  var expiryMilliseconds: Int64 {
     Int64(pipeline.pack.expiresAfterDays) * 24 * 60 * 60 * 1000
   }
 

@@ -79,7 +79,7 @@ extension PipelineRun {
     let row = try state.snapshotRow(id: user.id)
     return SnapshotWork(
       user: user, pipeline: pipeline, data: data, run: self.row.id, now: now,
-      organizationID: try state.organizationID ?? "", stampKey: try state.stampKey,
+      organizationID: try state.organizationID ?? "", stampKey: try stamps().current,
       settled: try state.includes(snapshotID: user.id),
       listIDs: try dueListings(row, user.id), maxDeletes: options.maxDeletes,
       report: report)

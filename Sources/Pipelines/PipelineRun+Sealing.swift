@@ -9,7 +9,7 @@ extension PipelineRun {
     guard let seal = pipeline.pack.seal else { return nil }
     return StoreSealing(
       key: try sealKey(seal.passphrase, iterations: seal.kdfIterations),
-      secret: try state.stampKey)
+      secret: try stamps().current)
   }
 
   /// What opens sealed returns; nil where none can come.

@@ -18,6 +18,8 @@ package final class PipelineRun {
   let variables: [String: String]
   let report: @Sendable (RunEvent) -> Void
   var summary = RunSummary()
+  /// What stamps are made with; nil in a dry run, which makes none.
+  private var stampKey: StampKey?
   /// What opens sealed returns, once it was asked for.
   var returnKey: SQLCipherKey?
 
@@ -60,9 +62,19 @@ package final class PipelineRun {
     defer { lock.close() }
     try data.removeLeftovers()
     try checkDisk(pipeline, data)
+    // Not made anew where it should be there: whoever brings it back finds its place empty.
+    if !Files.exists(data.state) { try checkLedger(nil, data) }
     let state = try StateDatabase(path: data.state)
     defer { state.close() }
     return try await body(pipeline, data, state, variables, options, report)
+  }
+
+  /// What stamps are made with.
+  func stamps() throws -> StampKey {
+    if let stampKey { return stampKey }
+    let taken = try StampKey.take(state, data)
+    stampKey = taken
+    return taken
   }
 
   /// A dry run: it works on a copy of the ledger and leaves no trace.
@@ -95,9 +107,13 @@ package final class PipelineRun {
     _ report: @escaping @Sendable (RunEvent) -> Void
   ) async throws -> RunSummary {
     try checkLedger(state, data)
+    try checkFile(pipeline, state, data)
+    // Before the run begins: without it no run can do anything.
+    let stampKey = options.isDryRun ? nil : try StampKey.take(state, data)
     let access = try OrgAccess(pipeline, variables: variables, pause: options.retryPause)
     let (row, resumed) = try await begin(pipeline, data, options, state, access)
     let run = PipelineRun(pipeline, options, data, access, state, row, variables, report)
+    run.stampKey = stampKey
     report(.runStarted(run: row.id, pipeline: pipeline.name, resumed: resumed))
     do {
       try await run.doStages()
@@ -126,23 +142,6 @@ package final class PipelineRun {
     }
   }
 
-  /// Refuses a ledger that is older than what was published with it.
-  private static func checkLedger(_ state: StateDatabase, _ data: DataDirectory) throws {
-    let (epoch, run) = (Int(try state.epoch), Int(try state.runNumber))
-    for id in try data.snapshots() {
-      let directory = SnapshotDirectory(path: data.snapshot(id))
-      guard let current = try directory.current() else { continue }
-      if (current.epoch, current.run) <= (epoch, run) { continue }
-      throw PipelineError(
-        .configuration, "ledger.behind",
-        "the ledger is older than what was published: edits of devices could be sent twice",
-        location: data.state,
-        reason: "\(directory.path)/current was written by run \(current.run) of epoch "
-          + "\(current.epoch), and the ledger knows \(run) of epoch \(epoch)",
-        fix: "bring back the ledger that belongs to these snapshots, or move \(data.path) away")
-    }
-  }
-
   private static func checkDisk(_ pipeline: Pipeline, _ data: DataDirectory) throws {
     let free = ProcessLimits.freeBytes(at: data.path)
     let needed = Int64(pipeline.limits.freeDiskMiB) << 20
@@ -159,7 +158,9 @@ package final class PipelineRun {
     _ pipeline: Pipeline, _ data: DataDirectory, _ options: RunOptions, _ state: StateDatabase,
     _ access: OrgAccess
   ) async throws -> (RunRow, resumed: Bool) {
-    let needsOrg = !options.stages.isDisjoint(with: [.reconcile, .prime])
+    // Whose returns it proves, a pipeline that has never asked the org does not know.
+    let isUnknown = try state.organizationID == nil && options.stages.contains(.ingest)
+    let needsOrg = !options.stages.isDisjoint(with: [.reconcile, .prime]) || isUnknown
     var now = Clock.wallMilliseconds()
     if needsOrg {
       let session = try await access.anySession()

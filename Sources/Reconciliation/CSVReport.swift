@@ -1,8 +1,12 @@
 import CSV
 import JSON
+import System
 
 /// `records.csv`, a row for each edit, and `conflicts.csv`, a row for each field of those that a
 /// person has to compare.
+///
+/// The edits whose verdicts are news come first, then those that are still open; `state` tells them
+/// apart, so a sum over the rows that are `new` is the sum of the verdicts.
 package enum CSVReport: ReportFormat {
   /// `csv`.
   package static let name = "csv"
@@ -14,14 +18,18 @@ package enum CSVReport: ReportFormat {
     [("records.csv", records(model, options)), ("conflicts.csv", conflicts(model, options))]
   }
 
+  private static func rows(_ model: ReportModel) -> [(edit: ReportEdit, state: String)] {
+    model.edits.map { ($0, "new") } + model.stillOpen.map { ($0, "open") }
+  }
+
   private static func records(_ model: ReportModel, _ options: ReportOptions) -> [UInt8] {
     var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
     writer.row([
       "number", "verdict", "operation", "user", "store", "soup", "soupEntryId", "sobject",
       "recordId", "otherId", "localId", "return", "platform", "generation", "device", "noBase",
-      "fields", "outside", "code", "message",
+      "fields", "outside", "code", "message", "state", "foundBy", "since",
     ])
-    for edit in model.edits {
+    for (edit, state) in rows(model) {
       let detail = edit.detail
       writer.row([
         String(edit.number), edit.verdict.rawValue, edit.operation.rawValue, edit.username ?? "",
@@ -30,7 +38,7 @@ package enum CSVReport: ReportFormat {
         String(edit.generation), String(edit.device), detail.hasNoBase ? "true" : "",
         detail.fields.map(\.name).joined(separator: ";"),
         detail.outside.map(\.name).joined(separator: ";"), detail.code ?? "",
-        options.words(of: edit) ?? "",
+        options.words(of: edit) ?? "", state, edit.foundBy, Dates.utc(edit.foundAt),
       ])
     }
     return writer.bytes
@@ -40,9 +48,9 @@ package enum CSVReport: ReportFormat {
     var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
     writer.row([
       "number", "verdict", "user", "soup", "sobject", "recordId", "field", "conflicting", "base",
-      "device", "server",
+      "device", "server", "state", "foundBy", "since",
     ])
-    for edit in model.edits where !edit.verdict.isSettled {
+    for (edit, state) in rows(model) where !edit.verdict.isSettled {
       for field in edit.detail.fields {
         func text(_ value: JSONValue?) -> String {
           options.shown(value, of: field.name).text(empty: "", unknown: "")
@@ -51,7 +59,7 @@ package enum CSVReport: ReportFormat {
           String(edit.number), edit.verdict.rawValue, edit.username ?? "", edit.soup,
           edit.sobject ?? "", edit.recordID ?? "", field.name,
           field.isConflicting ? "true" : "", text(field.base), text(field.device),
-          text(field.server),
+          text(field.server), state, edit.foundBy, Dates.utc(edit.foundAt),
         ])
       }
     }

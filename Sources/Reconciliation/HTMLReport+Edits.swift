@@ -11,21 +11,30 @@ extension HTMLReport {
     text +=
       "<span class=\"count\">\(edits.count)</span></h2>\n<p class=\"quiet\">\(verdict.meaning)"
     if let next = verdict.nextStep { text += " <span class=\"next\">\(next)</span>" }
-    text += "</p>\n"
-    for start in stride(from: 0, to: edits.count, by: chunkSize) {
-      let chunk = edits[start..<min(start + chunkSize, edits.count)]
-      text += "<div class=\"chunk\" style=\"contain-intrinsic-size:auto \(chunk.count * 96)px\">\n"
-      for edit in chunk { text += article(edit, options, known) }
-      text += "</div>\n"
-    }
+    text += "</p>\n" + chunks(edits, options, known) { _ in "" }
     return text + "</section>\n"
   }
 
+  /// Edits in blocks; `more` is said of each behind where it came from.
+  static func chunks(
+    _ edits: [ReportEdit], _ options: ReportOptions, _ known: Set<Int64>,
+    more: (ReportEdit) -> String
+  ) -> String {
+    var text = ""
+    for start in stride(from: 0, to: edits.count, by: chunkSize) {
+      let chunk = edits[start..<min(start + chunkSize, edits.count)]
+      text += "<div class=\"chunk\" style=\"contain-intrinsic-size:auto \(chunk.count * 96)px\">\n"
+      for edit in chunk { text += article(edit, options, known, more(edit)) }
+      text += "</div>\n"
+    }
+    return text
+  }
+
   private static func article(
-    _ edit: ReportEdit, _ options: ReportOptions, _ known: Set<Int64>
+    _ edit: ReportEdit, _ options: ReportOptions, _ known: Set<Int64>, _ more: String
   ) -> String {
     var text = "<article id=\"edit-\(edit.number)\">\n<h3>\(title(edit, options))</h3>\n"
-    text += "<p class=\"where\">\(place(edit))</p>\n"
+    text += "<p class=\"where\">\(place(edit))</p>\n" + more
     text += reason(edit, options, known)
     if !edit.detail.fields.isEmpty {
       text += fields(edit.detail.fields, edit, options)

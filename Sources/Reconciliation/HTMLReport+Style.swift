@@ -70,6 +70,9 @@ extension HTMLReport {
     article:target{background:var(--mark);box-shadow:0 0 0 .5rem var(--mark);border-radius:4px}
     .chunk article:last-child{padding-bottom:0}
     .verdict>.quiet{margin-bottom:.75rem}
+    .group{margin:1rem 0 .5rem;display:flex;flex-wrap:wrap;gap:.25rem .6rem;align-items:baseline}
+    .group .next{font-weight:400;font-size:.925rem}
+    .findings h3 .tag{margin-right:.35rem}
     .reason{margin:.4rem 0;padding:.1rem .8rem;border-left:3px solid var(--line);\
     overflow-wrap:anywhere;white-space:pre-line}
     .attention .reason{border-color:var(--attention)}

@@ -45,20 +45,29 @@ package enum HTMLReport: ReportFormat {
     page += "<main>\n"
     page += summary(model)
     if model.edits.isEmpty {
-      page += "<p class=\"quiet\">No edits came back, so there is nothing to tell.</p>\n"
+      page += "<p class=\"quiet\">No edits came back, so there is nothing new to tell of them.</p>\n"
     }
-    let known = Set(model.edits.map(\.number))
-    var rank = 0
-    for verdict in order {
-      let edits = model.edits(with: verdict)
-      guard !edits.isEmpty else { continue }
-      if rank == 0, verdict.isSettled { page += soups(model) }
-      if verdict.isSettled { rank += 1 }
-      page += section(verdict, edits, options, known: known)
-    }
-    if rank == 0, !model.edits.isEmpty { page += soups(model) }
+    let known = Set((model.edits + model.stillOpen).map(\.number))
+    page += findings(model)
+    page += sections(model, options, known) { !$0.isSettled }
+    page += stillOpen(model, options, known: known)
+    if !model.edits.isEmpty { page += soups(model) }
+    page += sections(model, options, known) { $0.isSettled }
+    page += notes(model)
     page += "</main>\n" + footer(model, options) + "</body>\n</html>\n"
     return page
+  }
+
+  private static func sections(
+    _ model: ReportModel, _ options: ReportOptions, _ known: Set<Int64>,
+    _ isIn: (Verdict) -> Bool
+  ) -> String {
+    var text = ""
+    for verdict in order where isIn(verdict) {
+      let edits = model.edits(with: verdict)
+      if !edits.isEmpty { text += section(verdict, edits, options, known: known) }
+    }
+    return text
   }
 
   private static func header(_ model: ReportModel) -> String {
@@ -112,6 +121,12 @@ package enum HTMLReport: ReportFormat {
         text += "\(group.name)</li>\n"
       }
       text += "</ul>\n" + verdicts(counts, total)
+    }
+    let open = model.stillOpen.count
+    if open > 0 {
+      text += "<p class=\"next\"><a href=\"#still-open\"><strong>\(open)</strong> "
+      text += open == 1 ? "edit of an earlier run is" : "edits of earlier runs are"
+      text += " still open</a></p>\n"
     }
     return text + "</section>\n"
   }

@@ -61,14 +61,15 @@ package final class StateDatabase {
     try connection.execute(StateSchema.statements)
     try setMeta("epoch", "1")
     try setMeta("runNumber", "0")
-    try setMeta("stampKey", Hex.encode(RandomBytes.make(32)))
   }
 
   /// Keeps the ledger as an earlier version left it, beside the one that is taken over.
   private func keepCopy(of version: Int64) throws {
     let copy = "\(path).version-\(version)"
-    try Files.remove(copy)
-    try connection.run("VACUUM INTO \(copy)")
+    let temporary = DurableFile.temporaryName(for: copy)
+    try connection.run("VACUUM INTO \(temporary)")
+    try Files.setMode(of: temporary, 0o600)
+    try DurableFile.rename(temporary, to: copy)
   }
 
   // MARK: meta
@@ -94,15 +95,35 @@ package final class StateDatabase {
   /// The number of the last run that began.
   package var runNumber: Int64 { get throws { Int64(try meta("runNumber") ?? "") ?? 0 } }
 
-  /// The key of the stamps of this pipeline; made once, 32 random bytes.
-  package var stampKey: [UInt8] {
+  /// The key of the stamps, as a ledger of the first version held it; nil once it has a file of its
+  /// own.
+  package var firstVersionStampKey: [UInt8]? {
     get throws {
-      guard let text = try meta("stampKey"), let key = Hex.decode(text), key.count == 32 else {
+      guard let text = try meta("stampKey") else { return nil }
+      guard let key = Hex.decode(text), key.count == 32 else {
         throw StateError.damaged(path: path, what: "a stamp key")
       }
       return key
     }
   }
+
+  /// What tells the key that this ledger signs with from another; nil before it signs.
+  package var stampKeyDigest: String? { get throws { try meta("stampKeyDigest") } }
+
+  /// Notes which key this ledger signs with; it is on the disk in a file of its own, and kept here
+  /// no more.
+  package func noteStampKey(digest: String) throws {
+    try connection.transaction {
+      try setMeta("stampKeyDigest", digest)
+      try connection.run("DELETE FROM meta WHERE name = 'stampKey'")
+    }
+  }
+
+  /// The pipeline file whose runs these are, a whole path without links; nil before the first.
+  package var pipelineFile: String? { get throws { try meta("pipelineFile") } }
+
+  /// Ties the ledger to a pipeline file.
+  package func notePipelineFile(_ path: String) throws { try setMeta("pipelineFile", path) }
 
   /// The org of the first run; nil before it.
   package var organizationID: String? { get throws { try meta("organization") } }

@@ -26,7 +26,7 @@ package enum StateError: Error, Sendable, CustomStringConvertible, Hashable {
         + "check org.url, or use another data directory"
     case .unknownRun(let id): "the ledger knows no run \(id)"
     case .damaged(let path, let what):
-      "\(path) holds \(what) that cannot be read; restore it and run: attache recover"
+      "\(path) holds \(what) that cannot be read; bring back a copy of it from a backup"
     case .unaccounted(let run, let edits, let verdicts):
       "run \(run) took up \(edits) edits and has \(verdicts) verdicts; this is a bug, please report"
     }

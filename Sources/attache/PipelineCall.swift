@@ -33,11 +33,13 @@ struct PipelineCall {
     do { (pipeline, root) = try self.pipeline() } catch { return try ended(error) }
     let progress = Progress(program, quiet: options.quiet || options.json)
     let (program, json) = (program, options.json)
+    let report = Locked<String?>(nil)
     let seconds = runOptions.deadlineSeconds ?? pipeline.org.runDeadlineSeconds
     let (outcome, signal, isLate) = await Interruption.run(deadlineSeconds: seconds) {
       try await PipelineRun.execute(
         pipeline, root: root, variables: program.variables, options: runOptions
       ) { event in
+        if case .reportWritten(let path) = event { report.withLock { $0 = path } }
         if json { program.print(event.json) } else { progress.show(event) }
       }
     }
@@ -48,6 +50,8 @@ struct PipelineCall {
       show(summary, status, isDryRun: runOptions.isDryRun)
       return status
     case .failure(let error):
+      // What it settled and found before it failed is told there, and nowhere else.
+      if !json, let path = report.withLock({ $0 }) { program.note("report: \(path)") }
       if let signal {
         return try ended(
           PipelineError(
@@ -84,7 +88,11 @@ struct PipelineCall {
         ]))
       return
     }
-    guard !options.quiet else { return }
+    if options.quiet {
+      // Whoever asks for nothing but errors is told where to look: the exit status says no more.
+      if let line = SummaryText.attention(summary) { program.note(line) }
+      return
+    }
     for line in summary.plan { program.print(line) }
     if isDryRun, summary.plan.isEmpty { program.print("nothing to do") }
     for line in SummaryText.lines(summary) { program.print(line) }
@@ -104,8 +112,44 @@ enum SummaryText {
         lines.append("  \(pad(count, 6))  \(verdict.rawValue)\(step)")
       }
     }
+    let open = summary.open.values.reduce(0, +)
+    if open > 0 { lines.append("not settled, from all runs: \(EventText.count(open, "edit"))") }
+    for kind in Finding.Kind.allCases {
+      if let count = summary.waiting[kind], count > 0 { lines.append("\(name(kind)): \(count)") }
+    }
     if let report = summary.report { lines.append("report: \(report)") }
     return lines
+  }
+
+  /// What waits for a person, on one line; nil for nothing.
+  static func attention(_ summary: RunSummary) -> String? {
+    var parts: [String] = []
+    let open = summary.open.values.reduce(0, +)
+    if open > 0 { parts.append("edits that are not settled: \(open)") }
+    for kind in Finding.Kind.allCases {
+      if let count = summary.waiting[kind], count > 0 { parts.append("\(name(kind)): \(count)") }
+    }
+    if parts.isEmpty, !summary.findings.isEmpty {
+      parts = summary.findings.map(\.rawValue).sorted()
+    }
+    if parts.isEmpty { return nil }
+    let place = summary.report.map { "; report: \($0)" } ?? ""
+    return "attache: \(summary.pipeline): \(parts.joined(separator: ", "))\(place)"
+  }
+
+  /// Findings of a kind, as a line names them.
+  static func name(_ kind: Finding.Kind) -> String {
+    switch kind {
+    case .returnAccepted: "returns accepted"
+    case .returnKnown: "returns known before"
+    case .returnQuarantined: "returns in quarantine"
+    case .returnLeft: "files left in the inbox"
+    case .userSkipped: "users skipped"
+    case .incomplete: "snapshots that may lack records"
+    case .removalsHeld: "snapshots whose removals are held"
+    case .changesHeld: "snapshots whose changes are held"
+    case .warning: "warnings"
+    }
   }
 
   private static func pad(_ number: Int, _ width: Int) -> String {

@@ -18,8 +18,8 @@ enum Statuses {
     Note("2", "the command line is wrong"),
     Note(
       "3",
-      "finished, with conflicts, rejected, blocked or in-doubt records, skipped users or "
-        + "quarantined returns; the report says which"),
+      "finished, and something waits for a person: edits that are not settled, of earlier runs too, "
+        + "skipped users, returns in quarantine; the report says which"),
     Note("4", "the configuration is wrong, or the org or the ledger is another one"),
     Note("5", "the org refused the login or a permission"),
     Note("6", "the org cannot be reached, or a limit or the deadline is reached: try again later"),

@@ -167,6 +167,35 @@ extension BrokenConfiguration {
       pipeline.json:23:25: keep.basesDays: bases are kept for 30 days, but bundles are good for 35; set keep.basesDays to at least 35
       """#),
     BrokenConfiguration(
+      "a second sync up over one soup",
+      [
+        .edit(.pipeline, #"["up"]"#, #"["up", "again"]"#),
+        .edit(
+          .syncs, #""syncName": "up","#,
+          """
+          "syncName": "again",
+                "syncType": "syncUp",
+                "soupName": "contacts",
+                "target": {"createFieldlist": ["LastName"]},
+                "options": {"mergeMode": "OVERWRITE", "fieldlist": ["LastName"]}
+              },
+              {
+                "syncName": "up",
+          """),
+      ],
+      #"""
+      pipeline.json:19:27: stores[0].reconcile[1]: not yet: a second sync up over the soup "contacts" (again, after up) does not exist in this version; name one of them in "reconcile"
+      """#),
+    BrokenConfiguration(
+      "a metrics file that nobody would write",
+      [
+        .edit(
+          .pipeline, #""keep""#, "\"report\": {\"metricsFile\": \"/run/attache.prom\"},\n  \"keep\"")
+      ],
+      #"""
+      pipeline.json:23:29: report.metricsFile: not yet: a file of metrics does not exist in this version; remove it
+      """#),
+    BrokenConfiguration(
       "a feature that does not exist yet",
       [
         .edit(

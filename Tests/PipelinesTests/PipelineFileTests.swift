@@ -32,7 +32,7 @@ import Testing
     #expect(reading.problems.map(\.description) == [])
     #expect(
       reading.notYet.map(\.path) == [
-        "pack.sign", "reconcile.nextGeneration",
+        "pack.sign", "reconcile.nextGeneration", "report.metricsFile",
       ])
     #expect(throws: Problems.self) {
       try PipelineFile.read(path: Self.samples + "/pipeline-example.json")

@@ -5,15 +5,16 @@ import TestSupport
 import Testing
 
 struct StateDatabaseTests {
-  @Test func `a new ledger has an epoch, no runs and a key that stays`() throws {
+  @Test func `a new ledger has an epoch, no runs and no key`() throws {
     let fixture = try LedgerFixture()
     #expect(try fixture.state.epoch == 1)
     #expect(try fixture.state.runNumber == 0)
-    let key = try fixture.state.stampKey
-    #expect(key.count == 32)
+    #expect(try fixture.state.firstVersionStampKey == nil)
+    #expect(try fixture.state.stampKeyDigest == nil)
+    try fixture.state.noteStampKey(digest: "one")
     fixture.state.close()
     let again = try StateDatabase(path: fixture.directory.file("state.sqlite"))
-    #expect(try again.stampKey == key)
+    #expect(try again.stampKeyDigest == "one")
   }
 
   @Test func `a ledger of a newer version is refused by name`() throws {

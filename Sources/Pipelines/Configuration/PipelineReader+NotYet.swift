@@ -27,7 +27,11 @@ extension PipelineReader {
     if let node = reconcile?["nextGeneration"], node.bool == true {
       refuse(node, "carrying open edits into the next generation", "write false, or leave it out")
     }
+    if pipeline.report.metricsFile?.hasPrefix("/") == true {
+      refuse(root["report"]?["metricsFile"], "a file of metrics", "remove it")
+    }
     for (store, node) in zip(pipeline.stores, root["stores"]?.array ?? []) {
+      refuseSecondSyncUps(store, node)
       for sync in store.reconciled {
         guard case .syncUp(let target) = sync.target, target.kind == .parentChildren else {
           continue
@@ -37,6 +41,20 @@ extension PipelineReader {
           "sending parents and children together (\(sync.syncName))",
           "leave the sync out of \"reconcile\"")
       }
+    }
+  }
+
+  /// Of two sync ups over one soup the first would decide alone, and the second's fields never travel.
+  private mutating func refuseSecondSyncUps(_ store: StoreSettings, _ node: JSONNode) {
+    var first: [String: String] = [:]
+    for sync in store.reconciled {
+      guard let other = first.updateValue(sync.syncName, forKey: sync.soupName) else { continue }
+      first[sync.soupName] = other
+      refuse(
+        place(of: sync, "reconcile", node),
+        "a second sync up over the soup \(JSONText.quoted(sync.soupName)) (\(sync.syncName), after "
+          + "\(other))",
+        "name one of them in \"reconcile\"")
     }
   }
 

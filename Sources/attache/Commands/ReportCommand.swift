@@ -8,6 +8,10 @@ import System
 struct ReportCommand: Command {
   static let name = "report"
   static let summary = "show a run's report: the last one, or a run's"
+  static let discussion = """
+    The counts of the verdicts that are news in it, of the edits of earlier runs that are still open, and of \
+    what else waits for a person; then its files. Of a run that died before its report it shows what is known.
+    """
   static let examples = [
     Note("attache report field-service", "the verdicts of the last reconciliation and its files")
   ]
@@ -28,29 +32,73 @@ struct ReportCommand: Command {
     let path = try PipelineFile.locate(pipeline)
     let read = try PipelineFile.read(path: context.absolute(path))
     let data = DataDirectory(root: call.root(of: read), name: read.name)
-    let reports = Files.isDirectory(data.reports) ? try Files.list(data.reports) : []
+    let reports = try written(data)
     // A run's number ends its name; the newest report is the last of them.
-    let newest = reports.max { Self.number($0) < Self.number($1) }
-    guard let name = run ?? newest, reports.contains(name) else {
-      throw PipelineError(
-        .configuration, "report.none",
-        run.map { "there is no report of a run \($0)" } ?? "no run has a report yet",
-        location: data.reports, fix: "attache status \(pipeline) lists the last runs")
+    guard let name = run ?? reports.max(by: { Self.number($0) < Self.number($1) }) else {
+      throw none("no run has a report yet", data)
     }
-    let directory = data.reports + "/" + name
+    guard Files.exists(data.state) else { throw none("there is no report of a run \(name)", data) }
     let state = try StateDatabase(path: data.state)
+    defer { state.close() }
+    guard try state.run(id: name) != nil else {
+      throw none("there is no report of a run \(name)", data)
+    }
     let model = try ReportModel(state: state, run: name)
-    state.close()
+    let directory = data.report(name)
+    let isWritten = reports.contains(name)
     if options.json {
-      context.print(document: try Files.read(directory + "/report.json"))
+      if isWritten, Files.exists(directory + "/report.json") {
+        context.print(document: try Files.read(directory + "/report.json"))
+      } else {
+        let shown = ReportOptions(mask: Set(read.report.mask), showValues: read.report.showValues)
+        context.print(JSONReport.document(model, shown), pretty: true)
+      }
       return .done
     }
-    for verdict in Verdict.allCases {
-      guard let count = model.counts[verdict], count > 0 else { continue }
-      context.print("\(count)\t\(verdict.rawValue)")
+    if !isWritten { context.note(try Self.words(for: model.run, state)) }
+    for line in Self.lines(model) { context.print(line) }
+    if isWritten {
+      for file in try Files.list(directory) { context.print(directory + "/" + file) }
     }
-    for file in try Files.list(directory) { context.print(directory + "/" + file) }
     return .done
+  }
+
+  private func written(_ data: DataDirectory) throws -> [String] {
+    guard Files.isDirectory(data.reports) else { return [] }
+    return try Files.list(data.reports).filter { !$0.hasPrefix(".") }
+  }
+
+  private func none(_ words: String, _ data: DataDirectory) -> PipelineError {
+    PipelineError(
+      .configuration, "report.none", words, location: data.reports,
+      fix: "attache status \(pipeline) lists the last runs")
+  }
+
+  /// Why a run has no report of its own, and where its verdicts are told.
+  private static func words(for run: RunRow, _ state: StateDatabase) throws -> String {
+    let others = try state.reportsShowing(run: run.id).filter { $0 != run.id }
+    if !others.isEmpty {
+      return "run \(run.id) died before its report; it is told by that of "
+        + others.joined(separator: ", ")
+    }
+    return run.ended == nil
+      ? "run \(run.id) has not ended; this is what it settled so far"
+      : "run \(run.id) had nothing for a report"
+  }
+
+  private static func lines(_ model: ReportModel) -> [String] {
+    func counts(_ verdicts: [Verdict: Int], _ more: String) -> [String] {
+      Verdict.allCases.compactMap { verdict in
+        verdicts[verdict].map { "\($0)\t\(verdict.rawValue)\(more)" }
+      }
+    }
+    var lines = counts(model.counts, "") + counts(model.openCounts, ", still open")
+    for kind in Finding.Kind.allCases where kind.wantsPerson {
+      let count =
+        model.findings([kind]).count + model.findings([kind], earlier: true).count
+      if count > 0 { lines.append("\(count)\t\(SummaryText.name(kind))") }
+    }
+    return lines
   }
 
   private static func number(_ run: String) -> Int {

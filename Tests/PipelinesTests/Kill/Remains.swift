@@ -131,8 +131,13 @@ enum LedgerRows {
   }
 
   private static let questions: [(String, SQL)] = [
-    ("meta", "SELECT name, value FROM meta WHERE name <> 'runNumber' ORDER BY name"),
-    ("run", "SELECT pipeline, exit_status FROM run ORDER BY number"),
+    (
+      "meta",
+      """
+      SELECT name, value FROM meta WHERE name NOT IN ('runNumber', 'pipelineFile') ORDER BY name
+      """
+    ),
+    ("run", "SELECT pipeline, exit_status, wanted, finished, report FROM run ORDER BY number"),
     (
       "snapshot",
       "SELECT id, user_id, username, generation, cursors, definitions_hash FROM snapshot ORDER BY id"
@@ -178,9 +183,15 @@ enum LedgerRows {
     (
       "outcome",
       """
-      SELECT e.soup, e.entry_id, r.sha256, x.verdict, x.detail
+      SELECT e.soup, e.entry_id, r.sha256, x.verdict, x.detail, x.reported_by IS NULL
       FROM outcome x JOIN edit e ON e.id = x.edit_id JOIN returned r ON r.id = e.return_id
       ORDER BY 1, 2, 3
+      """
+    ),
+    (
+      "finding",
+      """
+      SELECT kind, settled_by IS NULL, reported_by IS NULL FROM finding ORDER BY kind, subject
       """
     ),
   ]

@@ -1,0 +1,67 @@
+import Bundles
+import JSON
+import Reconciliation
+import System
+
+extension PipelineRun {
+  /// Refuses a ledger that is older than what was published with it, and to make one anew, where
+  /// there is none, beside what an earlier one published.
+  static func checkLedger(_ state: StateDatabase?, _ data: DataDirectory) throws {
+    let (epoch, run) = (Int(try state?.epoch ?? 0), Int(try state?.runNumber ?? 0))
+    for id in try data.snapshots() {
+      let directory = SnapshotDirectory(path: data.snapshot(id))
+      guard let current = try directory.current() else { continue }
+      if (current.epoch, current.run) <= (epoch, run) { continue }
+      let known = state == nil ? "there is no ledger" : "the ledger knows \(run) of epoch \(epoch)"
+      throw PipelineError(
+        .configuration, "ledger.behind",
+        "the ledger is older than what was published: edits of devices could be sent twice",
+        location: data.state,
+        reason: "\(directory.path)/current was written by run \(current.run) of epoch "
+          + "\(current.epoch), and \(known)",
+        fix: "bring back the ledger that belongs to these snapshots; if it is lost, move users, "
+          + "global, bases and state.sqlite out of \(data.path), leave stamp.key there, and run "
+          + "again: everybody is primed anew, and returns of earlier bundles are put into quarantine "
+          + "as return.earlier-ledger, for nobody knows which of their edits were sent")
+    }
+  }
+
+  /// Refuses a second pipeline file of one name over one data directory: each would take the other's
+  /// returns, users and edits for its own.
+  ///
+  /// A file in another place is taken for the old one, moved, when that one is gone or bears another
+  /// name.
+  static func checkFile(
+    _ pipeline: Pipeline, _ state: StateDatabase, _ data: DataDirectory
+  ) throws {
+    // One that is gone since it was read is known by its name.
+    let path = (try? Files.resolved(pipeline.file)) ?? pipeline.file
+    guard let known = try state.pipelineFile, known != path else {
+      return try state.notePipelineFile(path)
+    }
+    guard isAnother(known, path), bears(name: pipeline.name, known) else {
+      return try state.notePipelineFile(path)
+    }
+    throw PipelineError(
+      .configuration, "pipeline.twice",
+      "two pipeline files are named \(pipeline.name), and \(data.path) belongs to the other one",
+      location: path, reason: "its runs were those of \(known)",
+      fix: "give this one another name, or another data directory with --data; if it has taken the "
+        + "other's place, remove that one")
+  }
+
+  /// Says whether a path is there and no other name of the file itself.
+  private static func isAnother(_ known: String, _ path: String) -> Bool {
+    guard let one = try? Files.status(known) else { return false }
+    guard let other = try? Files.status(path) else { return true }
+    return (one.device, one.inode) != (other.device, other.inode)
+  }
+
+  /// Says whether a file is a pipeline of this name, or cannot be asked.
+  private static func bears(name: String, _ path: String) -> Bool {
+    guard let bytes = try? Files.read(path, limit: PipelineFile.limitBytes),
+      let file = try? JSONValue(parsing: bytes)
+    else { return true }
+    return file["name"]?.string == name
+  }
+}

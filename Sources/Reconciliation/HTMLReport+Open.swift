@@ -1,0 +1,123 @@
+import JSON
+import System
+
+extension HTMLReport {
+  // MARK: edits of earlier runs
+
+  /// The edits that earlier reports have shown and that are not settled, by verdict.
+  static func stillOpen(
+    _ model: ReportModel, _ options: ReportOptions, known: Set<Int64>
+  ) -> String {
+    let count = model.stillOpen.count
+    guard count > 0 else { return "" }
+    var text = "<section id=\"still-open\" class=\"verdict attention\">\n"
+    text += "<h2>Still open <span class=\"count\">\(count)</span></h2>\n"
+    text += "<p class=\"quiet\">Edits of earlier runs that wait for somebody. "
+    text += "Each stands here until it is settled; they are not among the totals above.</p>\n"
+    for verdict in order {
+      let edits = model.stillOpen.filter { $0.verdict == verdict }
+      guard !edits.isEmpty else { continue }
+      text += "<h3 class=\"group\"><span class=\"tag \(kind(verdict))\">\(verdict.rawValue)</span> "
+      text += "<span class=\"count\">\(edits.count)</span>"
+      if let next = verdict.nextStep { text += " <span class=\"next\">\(next)</span>" }
+      text += "</h3>\n" + chunks(edits, options, known) { since($0, model) }
+    }
+    return text + "</section>\n"
+  }
+
+  private static func since(_ edit: ReportEdit, _ model: ReportModel) -> String {
+    let days = age(model.ageDays(since: edit.foundAt))
+    return "<p class=\"where\">Found by run \(HTMLText.escaped(edit.foundBy)), \(days)</p>\n"
+  }
+
+  static func age(_ days: Int) -> String {
+    switch days {
+    case 0: "less than a day ago"
+    case 1: "a day ago"
+    default: "\(days) days ago"
+    }
+  }
+
+  // MARK: besides the edits
+
+  /// What waits for a person besides the edits: refused returns, users who were skipped, and more.
+  static func findings(_ model: ReportModel) -> String {
+    let groups: [(title: String, kinds: Set<Finding.Kind>, step: String)] = [
+      (
+        "Returns that were refused", [.returnQuarantined, .returnLeft],
+        "Each is told of until it is taken out of the quarantine, or out of the inbox."
+      ),
+      ("Users who were skipped", [.userSkipped], "Their devices keep the bundle that they have."),
+      (
+        "Snapshots that may lack records", [.incomplete],
+        "Nothing was removed from them; the next prime asks again."
+      ),
+      (
+        "Held by a guard", [.removalsHeld, .changesHeld], "Look why there are so many, then allow it."
+      ),
+    ]
+    var text = ""
+    for group in groups {
+      let news = model.findings(group.kinds)
+      let all = news + model.findings(group.kinds, earlier: true)
+      guard !all.isEmpty else { continue }
+      text += "<section class=\"findings attention\"><h2>\(group.title) "
+      text += "<span class=\"count\">\(all.count)</span></h2>\n"
+      text += "<p class=\"quiet\">\(group.step)</p>\n"
+      for (place, finding) in all.enumerated() {
+        text += article(finding, isNews: place < news.count, model)
+      }
+      text += "</section>\n"
+    }
+    return text
+  }
+
+  private static func article(
+    _ finding: Finding, isNews: Bool, _ model: ReportModel
+  ) -> String {
+    func escaped(_ name: String) -> String? { finding.text(name).map(HTMLText.escaped) }
+    let name = escaped("name") ?? escaped("username") ?? HTMLText.escaped(finding.subject)
+    let state = isNews ? finding.state : finding.state + ", as before"
+    var text = "<article>\n<h3><span class=\"tag attention\">\(state)</span> \(name)</h3>\n"
+    var place = ["found by run \(HTMLText.escaped(finding.run))"]
+    if !isNews { place.append(age(model.ageDays(since: finding.time))) }
+    if let path = escaped("path") { place.append("<code>\(path)</code>") }
+    text += "<p class=\"where\">\(place.joined(separator: " · "))</p>\n<div class=\"reason\">"
+    var line = escaped("code").map { "<code>\($0)</code> " } ?? ""
+    line += [escaped("reason"), escaped("why")].compactMap { $0 }.joined(separator: ": ")
+    text += "<p>\(line)</p>"
+    if let step = escaped("mend") ?? escaped("fix") { text += "<p class=\"next\">\(step)</p>" }
+    return text + "</div>\n</article>\n"
+  }
+
+  /// The returns whose edits are in the ledger, and what stopped nothing.
+  static func notes(_ model: ReportModel) -> String {
+    let returns = model.findings([.returnAccepted, .returnKnown])
+    var text = ""
+    if !returns.isEmpty {
+      text += """
+        <section class="soups"><h2>Returns</h2>
+        <table>
+        <thead><tr><th scope="col">File</th><th scope="col" class="number">Edits</th>\
+        <th scope="col">What became of it</th></tr></thead>
+        <tbody>
+
+        """
+      for finding in returns {
+        let edits = finding.detail["edits"]?.int.map { String($0) } ?? ""
+        text += "<tr><th scope=\"row\">\(HTMLText.escaped(finding.text("name") ?? ""))</th>"
+        text += "<td class=\"number\">\(edits)</td><td>"
+        text += finding.kind == .returnKnown ? "ingested before; nothing to do" : "accepted"
+        text += "</td></tr>\n"
+      }
+      text += "</tbody></table></section>\n"
+    }
+    let warnings = model.findings([.warning])
+    if !warnings.isEmpty {
+      text += "<section class=\"soups\"><h2>Warnings</h2>\n<ul>\n"
+      for warning in warnings { text += "<li>\(HTMLText.escaped(warning.subject))</li>\n" }
+      text += "</ul></section>\n"
+    }
+    return text
+  }
+}

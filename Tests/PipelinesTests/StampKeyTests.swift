@@ -1,0 +1,166 @@
+import Crypto
+import JSON
+import Pipelines
+import Reconciliation
+import Rehearsal
+import SQLite
+import System
+import TestSupport
+import Testing
+
+/// What tells a pipeline's own returns from others, and outlives its ledger.
+@Suite struct StampKeyTests {
+  let world: World
+
+  init() throws { world = try World() }
+
+  private var file: String { world.data.path + "/stamp.key" }
+
+  /// What the run is refused with.
+  private func refusal(_ stages: Stage...) async throws -> PipelineError {
+    let error = await #expect(throws: PipelineError.self) {
+      try await world.run { if !stages.isEmpty { $0.stages = Set(stages) } }
+    }
+    return try #require(error)
+  }
+
+  /// The quarantined returns, by name, with the code of the reason.
+  private func refused() throws -> [String: String] {
+    try Quarantine.list(world.data.quarantine).reduce(into: [:]) {
+      $0[$1.detail["name"]?.string ?? ""] = $1.detail["code"]?.string
+    }
+  }
+
+  @Test func `the key is in a file of its own, and nowhere in the ledger`() async throws {
+    try await world.run()
+    #expect(try Files.status(file).mode & 0o777 == 0o600)
+    let text = String(decoding: try Files.read(file), as: UTF8.self)
+    #expect(text.wholeMatch(of: /[0-9a-f]{64}\n/) != nil)
+    let ledger = try Connection(world.data.state, mode: .readOnly)
+    let values = try ledger.texts("SELECT value FROM meta")
+    ledger.close()
+    #expect(!values.contains { text.contains($0) && $0.count >= 32 })
+    // It is the same at every run.
+    try await world.run()
+    #expect(String(decoding: try Files.read(file), as: UTF8.self) == text)
+  }
+
+  @Test func `a key that is gone is not made anew where devices have bundles`() async throws {
+    try await world.run()
+    let text = try Files.read(file)
+    let before = try Tree.entries(world.data.path + "/users")
+    try Files.remove(file)
+    let error = try await refusal()
+    #expect(error.kind == .configuration)
+    #expect(error.code == "stamp-key.missing")
+    #expect(!Files.exists(file))
+    #expect(try Tree.entries(world.data.path + "/users") == before)
+    try DurableFile.write(text, to: file, mode: 0o644)
+    #expect(try await world.run().exitStatus == 0)
+    #expect(try Files.status(file).mode & 0o777 == 0o600)
+  }
+
+  @Test(arguments: ["", "no key\n", String(repeating: "0", count: 64) + "\n"])
+  func `another key than the ledger signs with is refused`(_ text: String) async throws {
+    try await world.run()
+    try DurableFile.write(Array(text.utf8), to: file)
+    let error = try await refusal()
+    #expect(error.kind == .configuration)
+    #expect(error.code.hasPrefix("stamp-key."))
+  }
+
+  @Test func `a lost ledger is not made anew over what was published, and nothing is promised`()
+    async throws
+  {
+    try await world.run()
+    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    for stages in [[], [Stage.ingest], [.pack]] {
+      let error = await #expect(throws: PipelineError.self) {
+        try await world.run { if !stages.isEmpty { $0.stages = Set(stages) } }
+      }
+      #expect(error?.code == "ledger.behind")
+      #expect(error?.description.contains("attache recover") == false)
+      #expect(!Files.exists(world.data.state))
+    }
+  }
+
+  @Test func `whoever follows the advice after a lost ledger has no device taken for a forger`()
+    async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
+    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    let aside = world.directory.file("aside")
+    try Files.makeDirectory(aside)
+    for name in ["users", "global", "bases"] {
+      try Files.rename(world.data.path + "/" + name, to: aside + "/" + name)
+    }
+    try world.handBack(device, as: "old.sqlite")
+    let first = try await world.run()
+    #expect(try refused() == ["old.sqlite": "return.earlier-ledger"])
+    #expect(first.exitStatus == 3)
+    #expect(world.server.log.writes == [])
+    // A bundle of the new ledger has the same user and generation, and is another.
+    let next = try world.device("ada", as: "new")
+    try next.edit("accounts", id: account, ["Phone": "+1 555 0154"], now: world.org.now())
+    try world.handBack(next, as: "new.sqlite")
+    #expect(try await world.run().verdicts == [.updated: 1])
+    #expect(try refused() == ["old.sqlite": "return.earlier-ledger"])
+  }
+
+  // MARK: expired bundles
+
+  @Test func `a return of an expired bundle is refused where the pipeline says so`() async throws {
+    for accepts in [true, false] {
+      let world = try World {
+        $0.replacingOccurrences(
+          of: #""settleSeconds": 0"#,
+          with: #""settleSeconds": 0, "acceptExpired": \#(accepts)"#)
+      }
+      try await world.run()
+      let device = try world.device("ada")
+      let account = try #require(try world.ids("accounts", on: device).first)
+      try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
+      try world.org.moveClock(by: 34 * 86_400_000)
+      try world.handBack(device, as: "early.sqlite")
+      #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
+      try device.edit("accounts", id: account, ["Phone": "+1 555 0154"], now: world.org.now())
+      try world.org.moveClock(by: 2 * 86_400_000)
+      try world.handBack(device, as: "late.sqlite")
+      let late = try await world.run(.ingest, .reconcile)
+      let codes = try Quarantine.list(world.data.quarantine).map { $0.detail["code"]?.string }
+      #expect(codes == (accepts ? [] : ["return.expired"]))
+      #expect(late.verdicts == (accepts ? [.updated: 1] : [:]))
+    }
+  }
+
+  // MARK: one name, two files
+
+  @Test func `two pipeline files of one name do not share a ledger, and one that moved keeps it`()
+    async throws
+  {
+    try await world.run()
+    let text = try Files.read(world.pipeline.file)
+    let other = world.directory.file("pipelines/copy.json")
+    try DurableFile.write(text, to: other)
+    func run(_ path: String) async throws -> RunSummary {
+      let pipeline = try PipelineFile.read(path: path, variables: world.variables)
+      return try await PipelineRun.execute(
+        pipeline, root: world.root, variables: world.variables, options: RunOptions(),
+        report: { _ in })
+    }
+    let error = await #expect(throws: PipelineError.self) { try await run(other) }
+    #expect(error?.kind == .configuration)
+    #expect(error?.code == "pipeline.twice")
+    #expect(error?.description.contains(world.pipeline.file) == true)
+    // The first one bears another name now, or is gone: it was moved.
+    let renamed = String(decoding: text, as: UTF8.self)
+      .replacingOccurrences(of: #""name": "demo""#, with: #""name": "second""#)
+    try DurableFile.write(Array(renamed.utf8), to: world.pipeline.file)
+    #expect(try await run(other).exitStatus == 0)
+    try Files.rename(other, to: world.directory.file("pipelines/third.json"))
+    #expect(try await run(world.directory.file("pipelines/third.json")).exitStatus == 0)
+  }
+}
