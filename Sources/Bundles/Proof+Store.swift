@@ -171,7 +171,8 @@ extension Proof {
       throw Refusal(
         .earlierLedger,
         "\(name) comes from a bundle of this pipeline that was issued before its ledger was lost",
-        mend: "keep it; which of its edits were sent before is not known, so compare it with the org "
+        mend:
+          "keep it; which of its edits were sent before is not known, so compare it with the org "
           + "by hand, or bring the lost ledger back")
     }
     guard stamp.isGenuine(key: expected.key) else {

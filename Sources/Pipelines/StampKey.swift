@@ -86,7 +86,8 @@ struct StampKey {
     let bytes = try Files.read(data.stampKey, limit: 4096)
     let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     guard let root = words.first.flatMap({ Hex.decode(String($0)) }), root.count == 32,
-      words.count <= 2, let ledger = words.count == 2 ? Int(words[1]) : 1, (1...1000).contains(ledger)
+      words.count <= 2, let ledger = words.count == 2 ? Int(words[1]) : 1,
+      (1...1000).contains(ledger)
     else {
       throw PipelineError(
         .configuration, "stamp-key.damaged", "the key of the stamps cannot be read",
@@ -94,7 +95,9 @@ struct StampKey {
         fix: "bring the file back from a backup; it never changes but when a ledger is lost")
     }
     // As it came back from a backup, perhaps.
-    if try Files.status(data.stampKey).mode & 0o077 != 0 { try Files.setMode(of: data.stampKey, 0o600) }
+    if try Files.status(data.stampKey).mode & 0o077 != 0 {
+      try Files.setMode(of: data.stampKey, 0o600)
+    }
     return (root, ledger)
   }
 

@@ -53,7 +53,8 @@ extension HTMLReport {
         "Nothing was removed from them; the next prime asks again."
       ),
       (
-        "Held by a guard", [.removalsHeld, .changesHeld], "Look why there are so many, then allow it."
+        "Held by a guard", [.removalsHeld, .changesHeld],
+        "Look why there are so many, then allow it."
       ),
     ]
     var text = ""

@@ -45,7 +45,8 @@ package enum HTMLReport: ReportFormat {
     page += "<main>\n"
     page += summary(model)
     if model.edits.isEmpty {
-      page += "<p class=\"quiet\">No edits came back, so there is nothing new to tell of them.</p>\n"
+      page +=
+        "<p class=\"quiet\">No edits came back, so there is nothing new to tell of them.</p>\n"
     }
     let known = Set((model.edits + model.stillOpen).map(\.number))
     page += findings(model)

@@ -11,7 +11,9 @@ struct Options: Sendable {
   static var output: [Parameter<Options>] {
     [
       .flag("json", "print JSON: a document, or a line for each event with a summary last", \.json),
-      .flag("quiet", short: "q", "print nothing but errors and, in a line, what waits for a person", \.quiet),
+      .flag(
+        "quiet", short: "q", "print nothing but errors and, in a line, what waits for a person",
+        \.quiet),
     ]
   }
 

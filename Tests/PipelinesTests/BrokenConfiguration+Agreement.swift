@@ -190,7 +190,8 @@ extension BrokenConfiguration {
       "a metrics file that nobody would write",
       [
         .edit(
-          .pipeline, #""keep""#, "\"report\": {\"metricsFile\": \"/run/attache.prom\"},\n  \"keep\"")
+          .pipeline, #""keep""#, "\"report\": {\"metricsFile\": \"/run/attache.prom\"},\n  \"keep\""
+        )
       ],
       #"""
       pipeline.json:23:29: report.metricsFile: not yet: a file of metrics does not exist in this version; remove it
