@@ -1,0 +1,113 @@
+import JSON
+import Pipelines
+import Reconciliation
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// What the commands say of what waits for a person.
+@Suite struct ReportCommandTests {
+  let world: World
+
+  init() throws { world = try World() }
+
+  private func attache(_ words: String...) throws -> ChildProcess.Result {
+    var variables = ProcessEnvironment.variables()
+    variables.merge(world.variables) { $1 }
+    variables["ATTACHE_DATA"] = world.root
+    return try ChildProcess.run(ChildRun.executable, words, environment: variables)
+  }
+
+  private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+  /// A phone's edit that collides with the office, handed back.
+  private func collide() throws {
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0151"], now: world.org.now())
+    let changed = world.org.update(
+      "Account", id: account, ["Phone": "+1 555 0152"], as: try world.user("admin"))
+    #expect(changed.errors == [])
+    try world.handBack(device, as: "ada.sqlite")
+  }
+
+  @Test func `a quiet run that leaves something to look at says so in one line, with its report`()
+    async throws
+  {
+    try await world.run()
+    #expect(try attache("run", world.pipeline.file, "--quiet").error == [])
+    try collide()
+    let note = world.data.inbox("inbox") + "/note.txt"
+    try DurableFile.write(Array("no store".utf8), to: note)
+    for _ in 0..<2 {
+      let run = try attache("run", world.pipeline.file, "--quiet")
+      #expect(run.status == 3)
+      #expect(run.output == [])
+      let said = text(run.error)
+      #expect(said.split(separator: "\n").count == 1, "\(said)")
+      #expect(said.contains("edits that are not settled: 1"))
+      #expect(said.contains("returns in quarantine: 1"))
+      let place = try #require(said.firstMatch(of: /report: (\S+)/)?.1)
+      #expect(Files.exists(String(place) + "/report.html"))
+    }
+  }
+
+  @Test func `status lists what is open, with its age and where it lies`() async throws {
+    try await world.run()
+    try collide()
+    try DurableFile.write(
+      Array("no store".utf8), to: world.data.inbox("inbox") + "/note.txt")
+    let run = try await world.run()
+    let said = text(try attache("status", world.pipeline.file).output)
+    #expect(said.contains("edits not settled: 1"))
+    #expect(said.contains("    edit 1: Account 001"))
+    #expect(said.contains("of ada@example.com, since 20"))
+    #expect(said.contains("  quarantined: note.txt: "))
+    #expect(said.contains(world.data.quarantine + "/"))
+    let json = try JSONValue(parsing: try attache("status", world.pipeline.file, "--json").output)
+    #expect(json["open"]?.array?.first?["foundBy"]?.string == run.run)
+    #expect(json["waiting"]?.array?.first?["kind"] == "returnQuarantined")
+  }
+
+  @Test func `the report of a run that died before it shows what is known of the run`() async throws
+  {
+    try await world.run()
+    try collide()
+    try await world.die { if case .editsSettled = $0 { true } else { false } }
+    let dead = try #require(
+      try PipelineStatus.read(world.pipeline, root: world.root).runs.first?.id)
+    let said = try attache("report", world.pipeline.file, dead)
+    #expect(said.status == 0)
+    #expect(text(said.output) == "1\tconflict\n")
+    #expect(text(said.error).contains("has not ended"))
+    let json = try JSONValue(
+      parsing: try attache("report", world.pipeline.file, dead, "--json").output)
+    #expect(json["verdicts"]?["conflict"] == 1)
+    #expect(json["run"]?["id"]?.string == dead)
+    // A day later another run tells it, and the first one's report says which.
+    try world.org.moveClock(by: 25 * 3_600_000)
+    let next = try await world.run()
+    let later = try attache("report", world.pipeline.file, dead)
+    #expect(text(later.error).contains("told by that of \(next.run)"))
+    #expect(text(later.output) == "1\tconflict\n")
+    let none = try attache("report", world.pipeline.file, "20260101T000000Z-99")
+    #expect(none.status == 4)
+    #expect(text(none.error).contains("report.none"))
+  }
+
+  @Test func `a run that fails says where the report of what it did is`() async throws {
+    try await world.run()
+    try DurableFile.write(
+      Array("no store".utf8), to: world.data.inbox("inbox") + "/note.txt")
+    world.server.faults.add(
+      .kind(.priming), times: 1000, .status(400, code: "INVALID_QUERY_FILTER_OPERATOR"))
+    world.server.faults.add(
+      .kind(.query), times: 1000, .status(400, code: "INVALID_QUERY_FILTER_OPERATOR"))
+    let run = try attache("run", world.pipeline.file)
+    #expect(run.status != 0)
+    let said = text(run.error)
+    let place = try #require(said.firstMatch(of: /report: (\S+)/)?.1, "\(said)")
+    #expect(Files.exists(String(place) + "/report.json"))
+  }
+}
