@@ -2,6 +2,7 @@ import JSON
 import Pipelines
 import Reconciliation
 import Rehearsal
+import SQLite
 import System
 import TestSupport
 import Testing
@@ -152,6 +153,38 @@ import Testing
     #expect(next.exitStatus == 3)
     #expect(try status().runs.first?.id == next.run)
     #expect(try status().runs.first?.exitStatus == 3)
+  }
+
+  @Test(arguments: [true, false], [1, 25])
+  func `a run that dies over its report tells each verdict in exactly one report`(
+    _ hasFiles: Bool, _ hours: Int64
+  ) async throws {
+    try await world.run()
+    _ = try fieldDay()
+    try await world.die { if case .reportWritten = $0 { true } else { false } }
+    let dead = try #require(try status().runs.first)
+    // Between the ledger's word that it is about to be written and the one that it was.
+    let ledger = try Connection(world.data.state)
+    try ledger.run("UPDATE run SET report = 'begun' WHERE id = \(dead.id)")
+    ledger.close()
+    if !hasFiles {
+      try Files.rename(world.data.report(dead.id), to: world.data.reports + "/.tmp-1-half")
+    }
+    try world.org.moveClock(by: hours * 3_600_000)
+    // Another run may end before one comes that goes on with it.
+    let verb = try await world.run(.pack)
+    #expect(verb.exitStatus == 3)
+    let next = try await world.run()
+    let last = try await world.run()
+    let told = try Told(world)
+    #expect((next.run == dead.id) == (hours == 1))
+    let edits = told.reports.flatMap { told.news($0.run).keys }
+    #expect(edits.count == 2, "\(told.reports.map(\.run))")
+    #expect(Set(edits).count == 2)
+    // Shown there, if its files were; then nowhere else.
+    if hasFiles { #expect(told.news(dead.id).count == 2) }
+    #expect(told.open(last.run).values.sorted() == ["conflict"])
+    #expect(try Files.list(world.data.reports).filter { $0.hasPrefix(".") } == [])
   }
 
   private func status() throws -> PipelineStatus {
