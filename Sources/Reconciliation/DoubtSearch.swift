@@ -4,6 +4,9 @@ import Salesforce
 import System
 
 /// Looks in the org for what writes without an answer have done.
+///
+/// It asks as the integration user where there is one: what a sender has written may since be
+/// somebody else's, or deleted.
 struct DoubtSearch {
   let access: OrgRecords
   let state: StateDatabase
@@ -13,7 +16,12 @@ struct DoubtSearch {
 
   private typealias Answers = [(DoubtfulWrite, DoubtAnswer)]
 
+  // MARK: updates and deletes
+
   /// An update is done if the record holds what was sent and the sender wrote last.
+  ///
+  /// Where it holds that and another wrote last, somebody may have entered the same: nothing is to be
+  /// sent, and it is not said that we did it.
   func updates(_ writes: [DoubtfulWrite]) async throws -> [(DoubtfulWrite, DoubtAnswer)] {
     guard !writes.isEmpty else { return [] }
     let fields = try await readable(writes, and: ["LastModifiedById"])
@@ -21,11 +29,21 @@ struct DoubtSearch {
       sobject, ids: writes.compactMap(\.operation.recordID), fields: fields)
     return writes.map { write in
       guard let record = write.operation.recordID.flatMap({ found[$0] }),
-        record["LastModifiedById"]?.string == access.session.identity.userID,
         LostCreates.agreement(of: write.operation.payload, with: record) == .whole
       else { return (write, .notDone) }
-      return (write, .done(id: write.operation.recordID, created: nil))
+      return (write, .done(answer(write, record, id: write.operation.recordID)))
     }
+  }
+
+  private func answer(
+    _ write: DoubtfulWrite, _ record: JSONObject, id: String?
+  ) -> DoubtAnswer.Found {
+    var found = DoubtAnswer.Found(id: id)
+    if Self.id(record["LastModifiedById"]) != senderID(of: write.operation) {
+      found.isSomebodyElses = true
+      found.words = "no answer came back; the org holds what was sent, and another user wrote last"
+    }
+    return found
   }
 
   /// A delete is done if the record is proved to be deleted.
@@ -36,84 +54,134 @@ struct DoubtSearch {
     let proofs = try await access.prove(sobject, absent: ids.filter { found[$0] == nil })
     return writes.map { write in
       let isDeleted = write.operation.recordID.flatMap { proofs[$0] } == .deleted
-      return (write, isDeleted ? .done(id: write.operation.recordID, created: nil) : .notDone)
+      return (write, isDeleted ? .done(.init(id: write.operation.recordID)) : .notDone)
     }
   }
 
-  /// An upsert can be sent again by its key; it is looked for so that its verdict says what it did.
+  // MARK: upserts
+
+  /// An upsert is done if the record of its external id was made by the sender since, or holds what
+  /// was sent while the sender wrote last.
+  ///
+  /// All else is decided anew, by comparison with what was there before it was sent.
   func upserts(_ writes: [DoubtfulWrite]) async throws -> [(DoubtfulWrite, DoubtAnswer)] {
     var answers: Answers = []
+    for write in writes { answers.append((write, try await upsert(write))) }
+    return answers
+  }
+
+  private func upsert(_ write: DoubtfulWrite) async throws -> DoubtAnswer {
+    let operation = write.operation
+    let describe = try await access.describe(sobject)
+    guard let field = operation.externalField, let value = operation.externalValue,
+      let condition = ExternalKey.condition(describe, field: field, values: [value])
+    else { return .notDone }
+    let fields = try await readable([write], and: LostCreates.auditFields)
+    let rows = try await access.session.queryAllRecords(
+      "SELECT \(fields.joined(separator: ", ")) FROM \(describe.name) WHERE \(condition)", all: true
+    ).compactMap(\.object)
+    let lost = lost(operation)
+    let sender = senderID(of: operation)
+    let made = rows.filter { record in
+      Self.id(record["CreatedById"]) == sender && sender != nil
+        && LostCreates.isInTime(of: lost, record)
+    }
+    if operation.seen?.object == nil, made.count == 1,
+      let own = LostCreates.Made(made[0], sent: operation.payload)
+    {
+      return .done(found(own, operation))
+    }
+    let alive = rows.filter { $0["IsDeleted"]?.bool != true }
+    guard alive.count == 1, let id = LostCreates.id(of: alive[0]),
+      LostCreates.agreement(of: operation.payload, with: alive[0]) == .whole
+    else { return .notDone }
+    var found = answer(write, alive[0], id: id)
+    found.created = false
+    return .done(found)
+  }
+
+  // MARK: creates
+
+  /// Creates are searched by type, creator and time, and compared here: long text cannot be
+  /// filtered, and the org may have trimmed a value.
+  ///
+  /// Other creates without an answer, of any snapshot that has the same sender, may own what is found.
+  func creates(_ writes: [DoubtfulWrite]) async throws -> [(DoubtfulWrite, DoubtAnswer)] {
+    guard !writes.isEmpty else { return [] }
+    let describe = try await access.describe(sobject)
+    var answers: Answers = []
+    var groups: [String: [DoubtfulWrite]] = [:]
     for write in writes {
-      guard let field = write.operation.externalField, let value = write.operation.externalValue
-      else { continue }
-      let describe = try await access.describe(sobject)
-      guard let key = describe.field(field)?.name else {
-        answers.append((write, .notDone))
-        continue
+      if let sender = senderID(of: write.operation) {
+        groups[sender, default: []].append(write)
+      } else {
+        answers.append(
+          (write, .unknown("\(write.operation.sender) sent it, whose Id is not known")))
       }
-      let fields = try await readable([write], and: ["CreatedById", "CreatedDate"])
-      let soql =
-        "SELECT \(fields.joined(separator: ", ")) FROM \(describe.name) "
-        + "WHERE \(key) = \(SOQLVariables.literal(value))"
-      let found = try await access.session.queryAllRecords(soql)
-      guard found.count == 1, let record = found[0].object,
-        LostCreates.agreement(of: write.operation.payload, with: record) == .whole
-      else {
-        answers.append((write, .notDone))
-        continue
+    }
+    for (sender, group) in groups.sorted(by: { $0.key < $1.key }) {
+      let ripe = group.filter { lost($0.operation).isOver }
+      for write in group where !lost(write.operation).isOver {
+        let words = "it may still be on its way; the org is asked after the quiet window"
+        answers.append((write, .unknown(words)))
       }
-      let created = record["CreatedDate"]?.string.flatMap { Dates.milliseconds(iso8601: $0) }
-      let isOurs =
-        record["CreatedById"]?.string == access.session.identity.userID
-        && (created ?? 0) >= (write.operation.sentMilliseconds ?? .max)
-      answers.append((write, .done(id: LostCreates.id(of: record), created: isOurs)))
+      if !ripe.isEmpty { answers += try await search(ripe, sender, describe) }
     }
     return answers
   }
 
-  /// Creates are searched by type, creator and time, and compared here: long text cannot be
-  /// filtered, and the org may have trimmed a value.
-  func creates(_ writes: [DoubtfulWrite]) async throws -> [(DoubtfulWrite, DoubtAnswer)] {
-    guard !writes.isEmpty else { return [] }
+  private func search(
+    _ writes: [DoubtfulWrite], _ sender: String, _ describe: Describe
+  ) async throws -> [(DoubtfulWrite, DoubtAnswer)] {
+    var answers: Answers = []
+    var asked: [DoubtfulWrite] = []
+    for write in writes.sorted(by: { $0.operation.id < $1.operation.id }) {
+      if LostCreates.isRefused(write.operation.payload, describe) {
+        // It has made nothing: the org says so again.
+        answers.append((write, .notDone))
+      } else {
+        asked.append(write)
+      }
+    }
+    guard !asked.isEmpty else { return answers }
+    let ids = Set(asked.map(\.operation.id))
+    let rivals = try state.unfinishedOperations().filter {
+      $0.action == .create && $0.sobject == sobject && !ids.contains($0.id)
+        && $0.sentMilliseconds != nil && $0.state != "planned" && senderID(of: $0) == sender
+        && !LostCreates.isRefused($0.payload, describe)
+    }
+    let all = asked.map { lost($0.operation) } + rivals.map(lost)
+    let found = try await LostCreates.candidates(
+      access.session, describe, of: all, userID: sender
+    ).filter { try !state.isClaimed(recordID: LostCreates.id(of: $0) ?? "") }
+    for (write, fate) in zip(asked, LostCreates.match(all, found)) {
+      switch fate {
+      case .made(let made): answers.append((write, .done(self.found(made, write.operation))))
+      case .notMade: answers.append((write, .notDone))
+      case .unclear(let words, let ids):
+        answers.append((write, .unknown(words, otherID: ids.count == 1 ? ids[0] : nil)))
+      }
+    }
+    return answers
+  }
+
+  /// A create as the search takes it.
+  func lost(_ operation: OperationRow) -> LostCreates.Lost {
     let window = options.quietWindowSeconds * 1000
     let now = max(run.now, access.session.serverDate ?? 0)
-    var answers: Answers = []
-    var ripe: [DoubtfulWrite] = []
-    for write in writes {
-      if write.operation.sender != access.session.identity.username {
-        answers.append((write, .unknown("\(write.operation.sender) sent it, who is not logged in")))
-      } else if now - (write.operation.sentMilliseconds ?? 0) < window {
-        let words = "it may still be on its way; the org is asked after the quiet window"
-        answers.append((write, .unknown(words)))
-      } else {
-        ripe.append(write)
-      }
-    }
-    guard !ripe.isEmpty else { return answers }
-    let candidates = try await candidates(for: ripe)
-    return answers + match(ripe, candidates)
+    let sent = operation.sentMilliseconds ?? 0
+    return LostCreates.Lost(
+      operation.payload, sent: sent, until: sent + window, isOver: now - sent >= window)
   }
 
-  private func candidates(for writes: [DoubtfulWrite]) async throws -> [JSONObject] {
-    let earliest = writes.compactMap(\.operation.sentMilliseconds).min() ?? 0
-    return try await LostCreates.candidates(
-      access.session, access.describe(sobject), fields: writes.flatMap(\.operation.payload.names),
-      userID: access.session.identity.userID, since: earliest
-    ).filter {
-      try !state.isClaimed(recordID: LostCreates.id(of: $0) ?? "")
+  private func found(_ made: LostCreates.Made, _ operation: OperationRow) -> DoubtAnswer.Found {
+    var found = DoubtAnswer.Found(id: made.id, created: true, words: made.words)
+    found.otherID = made.masterID
+    found.differences = made.changed.map { name in
+      FieldDifference(
+        name: name, base: nil, device: operation.payload[name], server: made.record[name])
     }
-  }
-
-  private func match(_ writes: [DoubtfulWrite], _ candidates: [JSONObject]) -> Answers {
-    let writes = writes.sorted { $0.operation.id < $1.operation.id }
-    return zip(writes, LostCreates.match(writes.map(\.operation.payload), candidates)).map {
-      write, fate in
-      switch fate {
-      case .made(let id): (write, .done(id: id, created: nil))
-      case .notMade: (write, .notDone)
-      case .unclear(let words): (write, .unknown(words))
-      }
-    }
+    return found
   }
 
   // MARK: comparing
@@ -124,5 +192,47 @@ struct DoubtSearch {
   ) async throws -> [String] {
     LostCreates.readable(
       writes.flatMap(\.operation.payload.names), try await access.describe(sobject), and: others)
+  }
+
+  /// The Id of the user who sent a write; nil where a ledger of an earlier version does not tell.
+  private func senderID(of operation: OperationRow) -> String? {
+    if let id = operation.senderID { return id }
+    let identity = access.session.identity
+    return operation.sender == identity.username ? identity.userID : nil
+  }
+
+  static func id(_ value: JSONValue?) -> String? {
+    value?.string.flatMap { RecordID($0)?.text18 }
+  }
+}
+
+/// Names records by a value of another system.
+enum ExternalKey {
+  /// The condition of a query for records with one of the values; nil where the field cannot be
+  /// asked for in that way.
+  static func condition(_ describe: Describe, field: String, values: [String]) -> String? {
+    guard let field = describe.field(field), field.isFilterable else { return nil }
+    let literals: [String]
+    switch field.type {
+    case "double", "int", "long", "currency", "percent":
+      // A number stands bare in a query: nothing but a number may.
+      literals = values.filter { Double($0)?.isFinite == true && $0.allSatisfy(Self.isOfNumber) }
+    default: literals = values.map { SOQLVariables.literal($0) }
+    }
+    guard !literals.isEmpty else { return nil }
+    return "\(field.name) IN (\(literals.joined(separator: ", ")))"
+  }
+
+  /// Says whether a record's value is the one that was asked for, as the org compares.
+  static func isSame(_ one: JSONValue?, _ value: String) -> Bool {
+    switch one {
+    case .string(let text)?: text == value || text.lowercased() == value.lowercased()
+    case .number(let literal)?: literal == value || Double(literal) == Double(value)
+    default: false
+    }
+  }
+
+  private static func isOfNumber(_ character: Character) -> Bool {
+    character.isASCII && (character.isNumber || "+-.eE".contains(character))
   }
 }

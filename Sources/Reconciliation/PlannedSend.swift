@@ -16,6 +16,8 @@ struct PlannedSend {
   var recordID: String?
   var externalField: String?
   var externalValue: String?
+  /// Of an upsert: the record of its external id as it was read, null for none.
+  var seen: JSONValue?
   /// Creations whose ids the payload waits for.
   var needs: Set<Int64> = []
   /// The fields that those ids go into.
@@ -34,7 +36,7 @@ struct PlannedSend {
     OperationRow(
       id: operationID, editID: edit.id, action: action, sender: sender, sobject: sobject,
       recordID: recordID, externalField: externalField, externalValue: externalValue,
-      payload: payload, expected: expected, level: level)
+      payload: payload, expected: expected, level: level, seen: seen)
   }
 }
 

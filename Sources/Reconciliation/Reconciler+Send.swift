@@ -1,6 +1,7 @@
 import JSON
 import MobileSync
 import Salesforce
+import System
 
 /// One batch of a plan: writes of one kind that go to the org together.
 struct SendBatch {
@@ -19,7 +20,9 @@ extension Reconciler {
   func send(_ plan: SnapshotPlan, _ access: OrgRecords) async throws {
     guard !plan.sends.isEmpty else { return }
     let sender = access.session.identity.username
-    let rows = try state.plan(plan.sends.map { $0.operation(sender: sender) }, run: run.id)
+    let rows = try state.plan(
+      plan.sends.map { $0.operation(sender: sender) }, run: run.id,
+      senderID: access.session.identity.userID)
     var byEdit: [Int64: PlannedSend] = [:]
     for (send, row) in zip(plan.sends, rows) {
       byEdit[send.edit.id] = send
@@ -279,6 +282,7 @@ extension Reconciler {
     for (send, answer) in answers {
       if case .done(let id, _) = answer, send.action != .delete {
         var operation = send.operation(sender: access.session.identity.username)
+        operation.senderID = access.session.identity.userID
         operation.recordID = id ?? send.recordID
         written.append(operation)
       }
@@ -288,8 +292,11 @@ extension Reconciler {
     if isDoubtful { try await settleDoubts(of: snapshotID) }
   }
 
-  /// Notes the dates and values of records that we wrote.
-  func noteLeft(_ operations: [OperationRow], _ access: OrgRecords) async throws {
+  /// Notes the dates and values of records that we wrote; `isLate` says that others may have written
+  /// since.
+  func noteLeft(
+    _ operations: [OperationRow], _ access: OrgRecords, isLate: Bool = false
+  ) async throws {
     for (sobject, group) in Dictionary(grouping: operations, by: \.sobject).sorted(by: {
       $0.key < $1.key
     }) {
@@ -303,11 +310,13 @@ extension Reconciler {
         try state.connection.transaction {
           for operation in group {
             let record = operation.recordID.flatMap { found[$0] } ?? [:]
+            let isOurs = Self.isLeft(
+              record, by: operation, access.session.identity.userID, isLate: isLate)
             // Somebody else wrote in between: what stands there is not ours. Who has seen that date
             // has seen our write all the same.
-            let isOurs = record["LastModifiedById"]?.string == access.session.identity.userID
             try state.noteLeft(
-              operation, date: record["LastModifiedDate"]?.string, fields: isOurs ? record : nil)
+              operation, date: record["LastModifiedDate"]?.string,
+              fields: isOurs ? record : nil)
           }
         }
       } catch let error as OrgError {
@@ -316,5 +325,25 @@ extension Reconciler {
         summary.warnings.append("what was written to \(sobject) could not be read back")
       }
     }
+  }
+
+  /// How long after its sending a write may be dated, in milliseconds of the org's time.
+  static let writeMilliseconds: Int64 = 120_000
+
+  /// Says whether a record stands as a write of ours has left it.
+  ///
+  /// Long after, the sender may have changed it by hand: it has to hold what was sent, or to bear a
+  /// date of that time, where an automation has made something else of it.
+  private static func isLeft(
+    _ record: JSONObject, by operation: OperationRow, _ userID: String, isLate: Bool
+  ) -> Bool {
+    let sender = operation.senderID ?? userID
+    guard DoubtSearch.id(record["LastModifiedById"]) == sender else { return false }
+    if !isLate || LostCreates.agreement(of: operation.payload, with: record) == .whole {
+      return true
+    }
+    let date = record["LastModifiedDate"]?.string.flatMap { Dates.milliseconds(iso8601: $0) }
+    guard let date, let sent = operation.sentMilliseconds else { return false }
+    return date <= sent + writeMilliseconds
   }
 }

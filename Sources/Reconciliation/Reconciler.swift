@@ -20,6 +20,8 @@ package final class Reconciler {
   let options: ReconcileOptions
   let rules: [SyncUpRule]
   let report: (ReconcileEvent) -> Void
+  /// How long a request that got no answer is looked out for, in milliseconds of the org's time.
+  static let watchMilliseconds: Int64 = 7 * 24 * 60 * 60 * 1000
   private let sessionFor: @Sendable (SessionRequest) async throws -> Session?
   private var sessions: [SessionRequest: Session?] = [:]
   var run = RunRow(
@@ -58,7 +60,7 @@ package final class Reconciler {
       try state.settleSuperseded(run: run.id)
     }
     do {
-      if try state.snapshotsWithOpenEdits(run: run.id).isEmpty { return try accounted() }
+      if try isIdle() { return try accounted() }
       // Who proves deletions must get in, or nothing is begun.
       _ = try await session(.integration)
       try await settleDoubts()
@@ -82,6 +84,13 @@ package final class Reconciler {
       try holdTheRest("the run's deadline was reached")
     }
     return try accounted()
+  }
+
+  /// Says whether there is nothing to send, and nothing to read back.
+  private func isIdle() throws -> Bool {
+    try state.snapshotsWithOpenEdits(run: run.id).isEmpty
+      && state.unfinishedOperations().isEmpty
+      && state.unreadOperations(since: run.now - Self.watchMilliseconds).isEmpty
   }
 
   /// What a run would do, with the verdicts that are expected; reads only.
@@ -184,7 +193,7 @@ package final class Reconciler {
     }
   }
 
-  private func session(_ request: SessionRequest) async throws -> Session? {
+  func session(_ request: SessionRequest) async throws -> Session? {
     if let known = sessions[request] { return known }
     let session = try await sessionFor(request)
     sessions[request] = .some(session)

@@ -33,12 +33,15 @@ struct SnapshotPlanner {
       }
     }
     try await learn(&candidates)
+    let keyed = try await keyed(candidates)
     for candidate in candidates {
-      switch EditRule.step(try facts(candidate)) {
+      let facts = try facts(candidate)
+      let key = keyed[candidate.edit.id]
+      switch try await upsertStep(candidate, facts, key) ?? EditRule.step(facts) {
       case .settle(let settlement):
         plan.settled.append((candidate.edit, naming(candidate.edit.recordID, settlement)))
       case .send(let action, let expected, let condition):
-        try await add(candidate, action, expected, condition, to: &plan)
+        try await add(candidate, action, expected, condition, key, to: &plan)
       }
     }
     blockOrphans(&plan)
@@ -212,7 +215,7 @@ struct SnapshotPlanner {
       recreate: options.recreateDeleted)
   }
 
-  private static func text(_ value: JSONValue) -> String? {
+  static func text(_ value: JSONValue) -> String? {
     switch value {
     case .string(let text): text
     case .number(let literal): literal
@@ -230,7 +233,7 @@ struct SnapshotPlanner {
 
   private func add(
     _ candidate: Candidate, _ action: OperationAction, _ expected: Settlement,
-    _ condition: String?, to plan: inout SnapshotPlan
+    _ condition: String?, _ keyed: UpsertRule.Keyed?, to plan: inout SnapshotPlan
   ) async throws {
     let edit = candidate.edit
     let rule = rules[candidate.rule]
@@ -250,6 +253,11 @@ struct SnapshotPlanner {
       send.externalField = field
       send.externalValue = candidate.element[field].flatMap(Self.text)
       send.payload[field] = nil
+      switch keyed {
+      case .absent?: send.seen = .null
+      case .found(let record)?: send.seen = .object(record)
+      case .unknown?, nil: break
+      }
     }
     if let missing = try await resolveReferences(&send) {
       plan.settled.append((edit, Settlement(.blocked, .because(missing))))

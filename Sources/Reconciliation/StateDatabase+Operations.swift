@@ -8,6 +8,8 @@ struct OperationRow {
   var action: OperationAction
   /// The user name that writes.
   var sender: String
+  /// The Id of that user; nil in what a ledger of an earlier version has noted.
+  var senderID: String?
   var sobject: String
   var recordID: String?
   var externalField: String?
@@ -19,6 +21,9 @@ struct OperationRow {
   var level = 0
   var attempt: Int64 = 0
   var sentMilliseconds: Int64?
+  /// Of an upsert: the record of its external id as it was read before, null for none; nil where
+  /// that is not known.
+  var seen: JSONValue?
   var state = "planned"
 }
 
@@ -36,17 +41,20 @@ enum OperationOutcome {
 
 extension StateDatabase {
   /// Enters the plan of a snapshot: on the disk before the first request.
-  func plan(_ operations: [OperationRow], run: String) throws -> [OperationRow] {
+  func plan(
+    _ operations: [OperationRow], run: String, senderID: String
+  ) throws -> [OperationRow] {
     try connection.transaction {
       try operations.map { operation in
         try connection.run(
           """
           INSERT INTO operation (edit_id, run_id, action, sender, sobject, record_id,
-            external_field, external_value, payload, expected, level, state)
+            external_field, external_value, payload, expected, level, sender_id, seen, state)
           VALUES (\(operation.editID), \(run), \(operation.action.rawValue), \(operation.sender),
             \(operation.sobject), \(operation.recordID), \(operation.externalField),
             \(operation.externalValue), \(JSONValue.object(operation.payload).text),
-            \(Self.text(operation.expected)), \(operation.level), 'planned')
+            \(Self.text(operation.expected)), \(operation.level), \(senderID),
+            \(operation.seen?.text), 'planned')
           """)
         var planned = operation
         planned.id = connection.lastInsertRowID
@@ -99,7 +107,11 @@ extension StateDatabase {
 
   /// Moves an operation to another state.
   func move(_ operation: OperationRow, to state: String) throws {
-    try connection.run("UPDATE operation SET state = \(state) WHERE id = \(operation.id)")
+    try connection.run(
+      """
+      UPDATE operation SET state = \(state), is_doubted = is_doubted OR \(state) = 'doubt'
+      WHERE id = \(operation.id)
+      """)
   }
 
   /// Notes what a write left in the org; no fields where somebody else wrote since.
@@ -120,10 +132,11 @@ extension StateDatabase {
 
   /// Writes that are done and of which nothing is known yet that they left: the run died before it
   /// asked.
-  func unreadOperations(run: String) throws -> [OperationRow] {
+  func unreadOperations(since: Int64) throws -> [OperationRow] {
     try operations(
       """
-      state = 'done' AND run_id = \(run) AND action <> 'delete' AND left_values IS NULL ORDER BY id
+      state = 'done' AND action <> 'delete' AND left_values IS NULL AND sent_ms >= \(since)
+        ORDER BY id
       """)
   }
 
@@ -131,17 +144,19 @@ extension StateDatabase {
     let rows = try connection.all(
       """
       SELECT id, edit_id, action, sender, sobject, record_id, external_field, external_value,
-        payload, expected, attempt, sent_ms, state FROM operation WHERE \(condition)
+        payload, expected, attempt, sent_ms, state, sender_id, seen FROM operation WHERE \(condition)
       """)
     return try rows.map { row in
       OperationRow(
         id: row[0].integer ?? 0, editID: row[1].integer ?? 0,
         action: OperationAction(rawValue: row[2].text ?? "") ?? .update, sender: row[3].text ?? "",
-        sobject: row[4].text ?? "", recordID: row[5].text, externalField: row[6].text,
+        senderID: row[13].text, sobject: row[4].text ?? "", recordID: row[5].text,
+        externalField: row[6].text,
         externalValue: row[7].text,
         payload: try parse(row[8].text, "an operation").object ?? [:],
         expected: settlement(try parse(row[9].text, "an operation")),
-        attempt: row[10].integer ?? 0, sentMilliseconds: row[11].integer, state: row[12].text ?? "")
+        attempt: row[10].integer ?? 0, sentMilliseconds: row[11].integer,
+        seen: try row[14].text.map { try parse($0, "an operation") }, state: row[12].text ?? "")
     }
   }
 

@@ -25,7 +25,25 @@ enum StateSchema {
       UNION ALL
       SELECT return_id, edit_id, store, soup, entry_id, last_modified_ms, content FROM sighting
       """,
-    ]
+    ] + lostAnswers
+  ]
+
+  /// Who sent a write, what was there before it, whether its answer was lost: a request that was held
+  /// to have made nothing may arrive all the same, and is then found done.
+  private static let lostAnswers = [
+    "ALTER TABLE operation ADD COLUMN sender_id TEXT",
+    "ALTER TABLE operation ADD COLUMN seen TEXT",
+    "ALTER TABLE operation ADD COLUMN is_doubted INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX operation_doubted ON operation (sent_ms) WHERE is_doubted = 1",
+    "DROP TRIGGER operation_moves",
+    """
+    CREATE TRIGGER operation_moves BEFORE UPDATE OF state ON operation
+    WHEN NEW.state <> OLD.state AND (OLD.state || '>' || NEW.state) NOT IN (
+      'planned>sent', 'planned>dropped', 'sent>done', 'sent>rejected', 'sent>conflict',
+      'sent>doubt', 'sent>planned', 'doubt>done', 'doubt>planned', 'doubt>dropped')
+      AND NOT (OLD.state = 'dropped' AND NEW.state = 'done' AND OLD.is_doubted = 1)
+    BEGIN SELECT RAISE(ABORT, 'the ledger does not let an operation take this step'); END
+    """,
   ]
 
   /// Everything that a ledger of the first version has.

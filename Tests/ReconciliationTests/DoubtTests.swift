@@ -57,8 +57,27 @@ struct DoubtTests {
     #expect(try day.record("Account", one)["Phone"] == "2")
   }
 
-  @Test func `a record that agrees in part leaves the create to a person`() async throws {
+  @Test func `the only record that agrees in part is taken, and what differs is told`() async throws
+  {
     let day = try FieldDay()
+    let created = try await lose(day, while: ["Name": "New", "Phone": "1", "Industry": "Banking"])
+    #expect(created == "created 1")
+    #expect(try day.count("SELECT Id FROM Account") == 1)
+    #expect(try day.details().first?.message?.contains("Industry") == true)
+    #expect(try day.details().first?.fields.map(\.name) == ["Industry"])
+  }
+
+  @Test func `the only record, which is quite unlike, leaves the create to a person`() async throws
+  {
+    let day = try FieldDay()
+    let doubtful = try await lose(day, while: ["Name": "Other", "Phone": "2"])
+    #expect(doubtful == "in doubt 1")
+    #expect(try day.count("SELECT Id FROM Account") == 1)
+    #expect(try day.details().first?.otherID?.hasPrefix("001") == true)
+  }
+
+  /// Loses a create that did not arrive, while the sender makes another record.
+  private func lose(_ day: FieldDay, while fields: JSONObject) async throws -> String {
     try day.handBack([
       day.created(
         "accounts", "Account", "local_1", ["Name": "New", "Phone": "1", "Industry": "Energy"])
@@ -66,13 +85,9 @@ struct DoubtTests {
     let ada = day.ada
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: false))
     day.server.faults.add(
-      .kind(.query), nth: 1, times: 1,
-      .mutate { org in
-        _ = org.create(
-          "Account", ["Name": "New", "Phone": "1", "Industry": "Banking"], as: ada)
-      })
-    #expect(day.verdicts(try await day.run()) == "in doubt 1")
-    #expect(try day.count("SELECT Id FROM Account") == 1)
+      .kind(.query), nth: 1, times: 1, .mutate { org in _ = org.create("Account", fields, as: ada) }
+    )
+    return day.verdicts(try await day.run())
   }
 
   @Test func `a run that died after sending asks and does not send again`() async throws {

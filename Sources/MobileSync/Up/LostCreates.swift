@@ -3,6 +3,10 @@ import Salesforce
 import System
 
 /// Finds out which records of the org are those that creates without an answer have made.
+///
+/// Absence of a likeness proves nothing: somebody may have corrected the record since, given it to
+/// another owner or deleted it, and an org's automation does so at once. So every record that the
+/// sender has made at that time and that nothing else accounts for may be what was made.
 package enum LostCreates {
   /// How far a record agrees with what was sent.
   package enum Agreement: Sendable, Hashable {
@@ -14,15 +18,99 @@ package enum LostCreates {
     case none
   }
 
+  /// A create without an answer.
+  package struct Lost: Sendable {
+    /// What was sent.
+    package var fields: JSONObject
+    /// When it was noted to be sent, in milliseconds of the org's time.
+    package var sent: Int64
+    /// When the last of it can have arrived, in milliseconds of the org's time.
+    package var until: Int64
+    /// Whether that moment has passed; before, only what agrees as a whole is taken for it.
+    package var isOver: Bool
+
+    /// A create.
+    package init(_ fields: JSONObject, sent: Int64, until: Int64, isOver: Bool = true) {
+      self.fields = fields
+      self.sent = sent
+      self.until = until
+      self.isOver = isOver
+    }
+  }
+
+  /// What a lost create has made, as it stands in the org now.
+  package struct Made: Sendable, Hashable {
+    /// The record's 18-character id.
+    package var id: String
+    /// The record.
+    package var record: JSONObject
+    /// The names of sent fields that hold another value now.
+    package var changed: [String] = []
+
+    /// Whether it is in the recycle bin.
+    package var isDeleted: Bool { record["IsDeleted"]?.bool ?? false }
+    /// The record that it was merged into.
+    package var masterID: String? { Self.id(record["MasterRecordId"]) }
+    /// The record's owner.
+    package var ownerID: String? { Self.id(record["OwnerId"]) }
+    /// Who made it.
+    package var creatorID: String? { Self.id(record["CreatedById"]) }
+
+    /// A record with what has changed in it since it was sent; nil for one without an id.
+    package init?(_ record: JSONObject, sent: JSONObject) {
+      guard let id = LostCreates.id(of: record) else { return nil }
+      self.id = id
+      self.record = record
+      changed = sent.names.filter { name in
+        guard let value = record[name] else { return false }
+        return !FieldValue.isSame(sent[name], value)
+      }.sorted()
+    }
+
+    private static func id(_ value: JSONValue?) -> String? {
+      value?.string.flatMap { RecordID($0)?.text18 }
+    }
+
+    /// What has become of it since, in words; nil where it stands as it was sent.
+    package var words: String? {
+      var parts: [String] = []
+      if let masterID {
+        parts.append("it was merged into \(masterID) since")
+      } else if isDeleted {
+        parts.append("it was deleted since")
+      }
+      if !changed.isEmpty {
+        let names = changed.joined(separator: ", ")
+        parts.append("the org holds other values than were sent in \(names)")
+      }
+      if let ownerID, let creatorID, ownerID != creatorID, !changed.contains("OwnerId") {
+        parts.append("it belongs to another owner")
+      }
+      guard !parts.isEmpty else { return nil }
+      return "no answer came back; the record was found, and " + parts.joined(separator: "; ")
+    }
+  }
+
   /// What became of a create.
   package enum Fate: Sendable, Hashable {
-    /// It made the record of this id.
-    case made(String)
+    /// It made this record.
+    case made(Made)
     /// It made none.
     case notMade
-    /// Only a person can tell.
-    case unclear(String)
+    /// Only a person can tell; the ids are those of the records that it may have made.
+    case unclear(String, ids: [String])
   }
+
+  /// How far an org's clocks may lie apart, in milliseconds.
+  ///
+  /// The time of a request is noted by the clock of the server that answered the one before, and
+  /// another server dates the record. Five minutes is what an org allows a login assertion.
+  package static let slackMilliseconds: Int64 = 300_000
+
+  /// How long after the quiet window a request may still have arrived, in milliseconds.
+  ///
+  /// A proxy that holds one holds it for hours at most. Such a record has to agree as a whole.
+  package static let lateMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
   /// Compares what was sent with a record; fields that the record lacks are not compared, and an org
   /// may have trimmed a value.
@@ -36,33 +124,16 @@ package enum LostCreates {
     return same * 2 > compared.count ? .partial : .none
   }
 
-  /// Gives records that nobody else claims to creates; one fate for each payload.
+  /// Gives records that nothing else accounts for to creates; one fate for each.
   ///
-  /// Equal creates are interchangeable: as many records as creates are theirs. Where the numbers
-  /// differ, or a record agrees in part, a person has to look.
-  package static func match(_ payloads: [JSONObject], _ candidates: [JSONObject]) -> [Fate] {
-    var fates = [Fate](repeating: .notMade, count: payloads.count)
-    var free = candidates
-    var unmatched: [Int] = []
-    let groups = Dictionary(grouping: payloads.indices) { JSONValue.object(payloads[$0]) }
-    for group in groups.values.sorted(by: { $0[0] < $1[0] }) {
-      let agreeing = free.filter { agreement(of: payloads[group[0]], with: $0) == .whole }
-      let ids = agreeing.compactMap { id(of: $0) }
-      if ids.count == group.count {
-        for (index, id) in zip(group, ids) { fates[index] = .made(id) }
-        free.removeAll { id(of: $0).map(ids.contains) ?? false }
-      } else if ids.isEmpty {
-        unmatched += group
-      } else {
-        let words = "\(ids.count) records may be what \(group.count) creates made"
-        for index in group { fates[index] = .unclear(words) }
-      }
-    }
-    for index in unmatched
-    where free.contains(where: { agreement(of: payloads[index], with: $0) == .partial }) {
-      fates[index] = .unclear("a record created at that time agrees in part with it")
-    }
-    return fates
+  /// A record that only its maker has touched and that holds nothing of what was sent is most likely
+  /// the sender's own work at that time. With `asksPerson` a person is asked; where nobody can be, it
+  /// is taken for that.
+  package static func match(
+    _ creates: [Lost], _ candidates: [JSONObject], asksPerson: Bool = true
+  ) -> [Fate] {
+    var matching = LostMatching(creates, candidates, asksPerson: asksPerson)
+    return matching.fates()
   }
 
   /// The 18-character id of a record.
@@ -70,20 +141,49 @@ package enum LostCreates {
     record["Id"]?.string.flatMap { RecordID($0)?.text18 }
   }
 
-  /// Asks for what a user has created since a moment, with those of the fields that can be read.
+  /// The fields that tell whose a record is, and what has become of it.
+  package static let auditFields = [
+    "CreatedDate", "CreatedById", "LastModifiedDate", "LastModifiedById", "OwnerId", "IsDeleted",
+    "MasterRecordId",
+  ]
+
+  /// Says whether a record was made at a time at which a create can have made it.
+  package static func isInTime(of create: Lost, _ record: JSONObject) -> Bool {
+    guard let date = record["CreatedDate"]?.string, let created = Dates.milliseconds(iso8601: date)
+    else { return false }
+    return isInTime(of: create, created, lateBy: lateMilliseconds)
+  }
+
+  static func isInTime(of create: Lost, _ created: Int64, lateBy late: Int64) -> Bool {
+    created >= create.sent - slackMilliseconds && created <= create.until + late
+  }
+
+  /// Asks for what a user has created in the time of some creates, deleted records too, with those of
+  /// the sent fields that the asker may read.
   ///
   /// Long text cannot be filtered, so that the fields are compared here.
   package nonisolated(nonsending) static func candidates(
-    _ session: Session, _ describe: Describe, fields: some Sequence<String>, userID: String,
-    since: Int64
+    _ session: Session, _ describe: Describe, of creates: [Lost], userID: String
   ) async throws(OrgError) -> [JSONObject] {
-    let names = readable(fields, describe, and: ["CreatedDate"])
+    let names = readable(creates.flatMap(\.fields.names), describe, and: auditFields)
+    let from = (creates.map(\.sent).min() ?? 0) - slackMilliseconds
+    let to = (creates.map(\.until).max() ?? 0) + lateMilliseconds
     // A user's id is letters and digits: RecordID has read it.
     let soql =
       "SELECT \(names.joined(separator: ", ")) FROM \(describe.name) "
-      + "WHERE CreatedById = '\(userID)' "
-      + "AND CreatedDate >= \(Dates.utcSeconds(since)) ORDER BY Id"
-    return try await session.queryAllRecords(soql).compactMap(\.object)
+      + "WHERE CreatedById = '\(userID)' AND CreatedDate >= \(Dates.utcSeconds(max(0, from))) "
+      + "AND CreatedDate <= \(Dates.utcSeconds(to)) ORDER BY Id"
+    return try await session.queryAllRecords(soql, all: true).compactMap(\.object)
+  }
+
+  /// Says whether an org refuses such a create in any case: a field that it asks for has no value.
+  ///
+  /// What was refused has made nothing, whatever stands in the org.
+  package static func isRefused(_ payload: JSONObject, _ describe: Describe) -> Bool {
+    describe.fields.contains { field in
+      field.isCreateable && !field.isNillable && !field.isDefaultedOnCreate
+        && field.type != "boolean" && FieldValue.isSame(payload[field.name], nil)
+    }
   }
 
   /// Those of the fields that the user may read, with `Id` and `others`.

@@ -100,14 +100,18 @@ extension SyncUpRun {
     for (type, group) in groups.sorted(by: { $0.key < $1.key }) {
       for (doubt, fate) in try await fates(of: group, type) {
         switch fate {
-        case .made(let id):
+        case .made(let made):
+          let id = made.id
+          if doubt.change.isCreate, let words = made.words {
+            context.warn("\(type) \(id): \(words)")
+          }
           settled.append(
             UpSettled(
               record: doubt.record, operation: doubt.record.operation, end: .sent(id: id),
               isRecreated: doubt.change.isCreate && doubt.record.serverID != nil,
               isEdited: doubt.isEdited(sendable)))
         case .notMade: break
-        case .unclear(let words): held[doubt.record.soupEntryID] = words
+        case .unclear(let words, _): held[doubt.record.soupEntryID] = words
         }
       }
     }
@@ -148,27 +152,30 @@ extension SyncUpRun {
       return fates + (try await self.fates(ofUpdates: updates, describe, session))
     } catch {
       try giveUp(on: error, "what was sent of \(type) without an answer could not be looked for")
-      return group.map { ($0, .unclear("it could not be looked for: \(error.message)")) }
+      let words = "it could not be looked for: \(error.message)"
+      return group.map { ($0, .unclear(words, ids: [])) }
     }
   }
 
   private nonisolated(nonsending) func fates(
     ofCreates creates: [Doubt], _ describe: Describe, _ userID: String, _ session: Session
   ) async throws(OrgError) -> [(Doubt, LostCreates.Fate)] {
-    let found = try await LostCreates.candidates(
-      session, describe, fields: creates.flatMap(\.change.fields.names), userID: userID,
-      since: creates.map(\.mark.since).min() ?? 0)
-    let free = found.filter { !isTaken(LostCreates.id(of: $0), creates) }
     let window = Int64(context.settings.quietWindowSeconds) * 1000
     let now = session.serverDate ?? session.estimatedServerDate
-    return zip(creates, LostCreates.match(creates.map(\.change.fields), free)).map {
-      doubt, fate in
+    // What an org refuses in any case has made nothing, and is told so when it is sent again.
+    let refused = creates.filter { LostCreates.isRefused($0.change.fields, describe) }
+    let rest = creates.filter { !LostCreates.isRefused($0.change.fields, describe) }
+    let answers = refused.map { ($0, LostCreates.Fate.notMade) }
+    guard !rest.isEmpty else { return answers }
+    let lost = rest.map { doubt in
       // It may still be under way, and arrive after it was looked for.
-      guard fate == .notMade, window > 0, now - doubt.mark.sent < window else {
-        return (doubt, fate)
-      }
-      return (doubt, .unclear("it may still be on its way; the org is asked again later"))
+      LostCreates.Lost(
+        doubt.change.fields, sent: doubt.mark.since, until: doubt.mark.sent + window,
+        isOver: window <= 0 || now - doubt.mark.sent >= window)
     }
+    let found = try await LostCreates.candidates(session, describe, of: lost, userID: userID)
+    let free = found.filter { !isTaken(LostCreates.id(of: $0), rest) }
+    return answers + Array(zip(rest, LostCreates.match(lost, free, asksPerson: false)))
   }
 
   /// An update is done if the record holds what was sent, and its sender wrote last.
@@ -181,11 +188,12 @@ extension SyncUpRun {
     let found = try await session.records(
       describe.name, ids: updates.compactMap(\.change.id), fields: fields)
     return updates.map { doubt in
-      guard let id = doubt.change.id.flatMap({ RecordID($0)?.text18 }), let record = found[id],
+      guard let record = doubt.change.id.flatMap({ RecordID($0)?.text18 }).flatMap({ found[$0] }),
         record["LastModifiedById"]?.string.flatMap({ RecordID($0)?.text18 }) == doubt.mark.userID,
-        LostCreates.agreement(of: doubt.change.fields, with: record) == .whole
+        LostCreates.agreement(of: doubt.change.fields, with: record) == .whole,
+        let made = LostCreates.Made(record, sent: doubt.change.fields)
       else { return (doubt, .notMade) }
-      return (doubt, .made(id))
+      return (doubt, .made(made))
     }
   }
 

@@ -1,0 +1,83 @@
+import JSON
+import MobileSync
+import Salesforce
+
+extension SnapshotPlanner {
+  /// What the org holds under the external ids of creates that go out as upserts, by edit.
+  func keyed(_ candidates: [Candidate]) async throws -> [Int64: UpsertRule.Keyed] {
+    struct Key: Hashable {
+      var sobject: String
+      var field: String
+    }
+    var groups: [Key: [(candidate: Candidate, value: String)]] = [:]
+    for candidate in candidates {
+      guard let (field, value) = externalKey(candidate) else { continue }
+      groups[Key(sobject: candidate.sobject, field: field), default: []].append((candidate, value))
+    }
+    var answers: [Int64: UpsertRule.Keyed] = [:]
+    let ordered = groups.sorted {
+      ($0.key.sobject, $0.key.field) < ($1.key.sobject, $1.key.field)
+    }
+    for (key, group) in ordered {
+      do throws(OrgError) {
+        let describe = try await records.describe(key.sobject)
+        let names = group.flatMap { $0.candidate.listed } + [key.field]
+        let fields = LostCreates.readable(names, describe, and: LostCreates.auditFields)
+        let name = describe.field(key.field)?.name ?? key.field
+        for start in stride(from: 0, to: group.count, by: 200) {
+          let part = group[start..<min(start + 200, group.count)]
+          guard
+            let condition = ExternalKey.condition(
+              describe, field: key.field, values: Array(Set(part.map(\.value))).sorted())
+          else { continue }
+          let rows = try await records.session.queryAllRecords(
+            "SELECT \(fields.joined(separator: ", ")) FROM \(describe.name) WHERE \(condition)"
+          ).compactMap(\.object)
+          for (candidate, value) in part {
+            let own = rows.filter { ExternalKey.isSame($0[name], value) }
+            answers[candidate.edit.id] =
+              own.isEmpty ? .absent : own.count == 1 ? .found(own[0]) : .unknown
+          }
+        }
+      } catch {
+        // The upsert itself will say what is wrong with the object.
+        guard Self.isAboutTheObject(error) else { throw error }
+      }
+    }
+    return answers
+  }
+
+  /// The field and the value by which a create is upserted; nil for one that is not.
+  func externalKey(_ candidate: Candidate) -> (field: String, value: String)? {
+    guard let field = rules[candidate.rule].target.externalIdFieldName, field != "Id",
+      let value = candidate.element[field].flatMap(Self.text),
+      FieldSelection.upserts(candidate.operation, externalID: value)
+    else { return nil }
+    return (field, value)
+  }
+
+  /// The step of a create that goes out as an upsert; nil for every other edit.
+  func upsertStep(
+    _ candidate: Candidate, _ facts: EditFacts, _ keyed: UpsertRule.Keyed?
+  ) async throws -> EditRule.Step? {
+    guard let keyed, case .send(.upsert, let expected, _) = EditRule.step(facts) else { return nil }
+    var attempt = try state.lostUpsert(of: candidate.edit.id)
+    if case .absent = keyed, let id = attempt?.seen?.object.flatMap({ LostCreates.id(of: $0) }) {
+      attempt?.fate = try await records.prove(candidate.sobject, absent: [id])[id]
+    }
+    return UpsertRule.step(facts, keyed, after: attempt, expected: expected)
+  }
+}
+
+extension StateDatabase {
+  /// The last upsert of an edit that got no answer and is not known to be done.
+  func lostUpsert(of edit: Int64) throws -> UpsertRule.Attempt? {
+    let row = try connection.first(
+      """
+      SELECT state, seen, is_doubted FROM operation
+      WHERE edit_id = \(edit) AND action = 'upsert' AND sent_ms IS NOT NULL ORDER BY id DESC LIMIT 1
+      """)
+    guard let row, row[0].text == "dropped", row[2].integer == 1 else { return nil }
+    return UpsertRule.Attempt(seen: try row[1].text.map { try parse($0, "an operation") })
+  }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import JSON
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import Testing
+
+/// Writes whose answers got lost, settled on a later night, with the office at work in between.
+@Suite struct LostAnswerTests {
+  let world: World
+
+  init() throws {
+    world = try World {
+      $0.replacingOccurrences(
+        of: #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 900"#)
+    }
+  }
+
+  private static let fields: JSONObject = ["LastName": "Lovelace", "Title": "Analyst"]
+
+  /// Ada's phone makes contacts; the answer to their creation is lost, after the org's work or
+  /// before it.
+  private func loseCreates(
+    _ contacts: [JSONObject] = [Self.fields], afterCommit: Bool = true
+  ) async throws {
+    try await world.run()
+    let device = try world.device("ada")
+    for (place, fields) in contacts.enumerated() {
+      try device.create(
+        "contacts", type: "Contact", fields, localID: "local_\(place)", now: world.org.now())
+    }
+    try world.handBack(device, as: "ada.sqlite")
+    world.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: afterCommit))
+    let lost = try await world.run(.ingest, .reconcile)
+    #expect(lost.verdicts == [.inDoubt: contacts.count])
+  }
+
+  /// The contacts that there are of a name, deleted ones too.
+  private func contacts(_ name: String = "Lovelace") throws -> [String] {
+    let page = try world.org.query(
+      "SELECT Id FROM Contact WHERE LastName = '\(name)'", as: try world.user("admin"),
+      includeDeleted: true)
+    return (try JSONValue(parsing: page.records).array ?? []).compactMap { $0["Id"]?.string }
+  }
+
+  private func office(_ id: String, _ fields: JSONObject) throws {
+    let outcome = world.org.update("Contact", id: id, fields, as: try world.user("admin"))
+    #expect(outcome.errors.isEmpty)
+  }
+
+  /// The next night, and what its report says of each edit.
+  private func nextNight(afterSeconds: Int64 = 86_400) async throws -> (RunSummary, [ReportEdit]) {
+    try world.org.moveClock(by: afterSeconds * 1000)
+    let summary = try await world.run(.ingest, .reconcile)
+    return (summary, try edits(of: summary))
+  }
+
+  private func edits(of summary: RunSummary) throws -> [ReportEdit] {
+    let state = try StateDatabase(path: world.data.state)
+    defer { state.close() }
+    return try ReportModel(state: state, run: summary.run).edits
+  }
+
+  @Test func `a lost create that the office has corrected since is not made again`() async throws {
+    try await loseCreates()
+    let id = try #require(try contacts().first)
+    try office(id, ["Title": "Countess"])
+    let (summary, edits) = try await nextNight()
+    #expect(summary.verdicts == [.created: 1])
+    #expect(try contacts() == [id])
+    #expect(edits.first?.detail.recordID == id)
+    #expect(edits.first?.detail.message?.contains("Title") == true)
+    #expect(edits.first?.detail.fields.map(\.server) == ["Countess"])
+    #expect(try world.record("Contact", id)["Title"] == "Countess")
+  }
+
+  @Test func `a lost create that somebody else owns since is not made again`() async throws {
+    try await loseCreates()
+    let id = try #require(try contacts().first)
+    try office(id, ["OwnerId": .string(try world.user("ben").id)])
+    let (summary, edits) = try await nextNight()
+    #expect(summary.verdicts == [.created: 1])
+    #expect(try contacts() == [id])
+    #expect(edits.first?.detail.message?.contains("another owner") == true)
+  }
+
+  @Test func `a lost create that was deleted since is not made again`() async throws {
+    try await loseCreates()
+    let id = try #require(try contacts().first)
+    #expect(world.org.delete("Contact", id: id, as: try world.user("admin")).errors.isEmpty)
+    let (summary, edits) = try await nextNight()
+    #expect(summary.verdicts == [.created: 1])
+    #expect(try contacts() == [id])
+    #expect(edits.first?.detail.message?.contains("deleted since") == true)
+  }
+
+  @Test func `a record dated some seconds before the noted time is found`() async throws {
+    world.server.faults.add(.kind(.collectionCreate), .commitLate(seconds: 30))
+    try await loseCreates()
+    let (summary, _) = try await nextNight()
+    #expect(summary.verdicts == [.created: 1])
+    #expect(try contacts().count == 1)
+  }
+
+  @Test func `a lost create that never arrived is made, whatever the user made by hand before`()
+    async throws
+  {
+    try await loseCreates(afterCommit: false)
+    let (summary, _) = try await nextNight()
+    #expect(summary.verdicts == [.created: 1])
+    #expect(try contacts().count == 1)
+  }
+
+  @Test func `a create that the org refused does not take its neighbour's record`() async throws {
+    // The second has no last name: the org refuses it.
+    try await loseCreates([Self.fields, ["Title": "Analyst"]])
+    let (summary, edits) = try await nextNight()
+    #expect(summary.verdicts == [.created: 1, .failed: 1])
+    #expect(try contacts().count == 1)
+    #expect(edits.map(\.verdict) == [.created, .failed])
+  }
+
+  @Test func `work of the user's own at that time is not taken for a lost create`() async throws {
+    try await loseCreates(afterCommit: false)
+    let other = world.org.create(
+      "Contact", ["LastName": "Byron", "Title": "Poet"], as: try world.user("ada"))
+    let (summary, edits) = try await nextNight()
+    #expect(summary.verdicts == [.inDoubt: 1])
+    #expect(edits.first?.detail.otherID == other.id)
+    #expect(try contacts().isEmpty)
+  }
+
+  @Test func `of several lost creates each finds its own record`() async throws {
+    try await loseCreates([
+      Self.fields, ["LastName": "Babbage", "Title": "Analyst"],
+      ["LastName": "Somerville", "Title": "Analyst"],
+    ])
+    let babbage = try #require(try contacts("Babbage").first)
+    try office(babbage, ["LastName": "Babage"])
+    let (summary, edits) = try await nextNight()
+    #expect(summary.verdicts == [.created: 3])
+    #expect(edits.map(\.detail.recordID).contains(babbage))
+    #expect(try contacts("Babbage").isEmpty)
+    #expect(try contacts().count == 1)
+  }
+
+  @Test func `a lost create is settled for a user who cannot log in any more`() async throws {
+    try await loseCreates()
+    try world.org.setActive("ada@example.com", false)
+    let (summary, _) = try await nextNight()
+    #expect(summary.verdicts == [.created: 1])
+    #expect(try contacts().count == 1)
+  }
+}
