@@ -39,6 +39,16 @@ package struct OrgCheck: Sendable {
     if let limit = try await session.limits()["DailyApiRequests"] {
       check.requests = (limit.remaining, limit.maximum)
     }
+    for field in pipeline.reconcile.correlationFields {
+      do {
+        if let problem = field.problem(try await session.describe(field.sobject)) {
+          check.failures.append("reconcile.correlationField: \(problem)")
+        }
+      } catch {
+        check.failures.append(
+          "reconcile.correlationField: \(PipelineError(describing: error).description)")
+      }
+    }
     for username in try await usernames(pipeline, access).prefix(sample) {
       do {
         check.identities.append(try await look(as: username, access))

@@ -19,6 +19,13 @@ extension PipelineError {
         .configuration, "secret", "a secret cannot be read", reason: error.message,
         fix: error.fix)
     case let error as StateError: self.init(state: error)
+    case let error as CorrelationError:
+      self.init(
+        .configuration, "reconcile.correlation-field", "a correlation field cannot serve",
+        reason: error.description,
+        fix:
+          "make it a text field of 48 characters or more, unique, an external id, and visible to "
+          + "the users; or take it out of reconcile.correlationField")
     case let error as BundleError:
       self.init(error.isDamage ? .damaged : .failed, "bundle", error.description)
     case let error as SystemError:

@@ -86,7 +86,7 @@ extension PipelineRun {
 
   private func reconcileOptions() -> ReconcileOptions {
     let settings = pipeline.reconcile
-    return ReconcileOptions(
+    var result = ReconcileOptions(
       sendAs: settings.sendAs == .integration ? .integration : .user,
       onInactiveUser: settings.onInactiveUser == .integration ? .integration : .hold,
       strict: settings.strict,
@@ -101,6 +101,8 @@ extension PipelineRun {
         deletesPercent: Double(settings.maxDeletes.value),
         deletesAtLeast: PrimeSettings.fewestDeletes),
       confirmed: options.confirmed)
+    result.correlationFields = settings.correlationFields
+    return result
   }
 
   private func plan(_ plan: ReconcilePlan) {

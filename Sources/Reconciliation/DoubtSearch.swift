@@ -112,7 +112,9 @@ struct DoubtSearch {
     var answers: Answers = []
     var groups: [String: [DoubtfulWrite]] = [:]
     for write in writes {
-      if let sender = senderID(of: write.operation) {
+      if write.operation.externalField != nil {
+        answers.append((write, try await correlated(write, describe)))
+      } else if let sender = senderID(of: write.operation) {
         groups[sender, default: []].append(write)
       } else {
         answers.append(
@@ -128,6 +130,26 @@ struct DoubtSearch {
       if !ripe.isEmpty { answers += try await search(ripe, sender, describe) }
     }
     return answers
+  }
+
+  /// A create that bears its edit's identity is found by that, at once.
+  ///
+  /// If it is not there it may be sent again: of two, the org refuses the later.
+  private func correlated(
+    _ write: DoubtfulWrite, _ describe: Describe
+  ) async throws -> DoubtAnswer {
+    let operation = write.operation
+    guard let field = operation.externalField, let value = operation.externalValue,
+      let condition = ExternalKey.condition(describe, field: field, values: [value])
+    else { return .unknown("\(operation.externalField ?? "") cannot be asked for") }
+    let fields = try await readable([write], and: LostCreates.auditFields)
+    let rows = try await access.session.queryAllRecords(
+      "SELECT \(fields.joined(separator: ", ")) FROM \(describe.name) WHERE \(condition)", all: true
+    ).compactMap(\.object)
+    let standing = rows.first { $0["IsDeleted"]?.bool != true } ?? rows.first
+    guard let record = standing, let made = LostCreates.Made(record, sent: operation.payload)
+    else { return .notDone }
+    return .done(found(made, operation))
   }
 
   private func search(
@@ -146,7 +168,8 @@ struct DoubtSearch {
     guard !asked.isEmpty else { return answers }
     let ids = Set(asked.map(\.operation.id))
     let rivals = try state.unfinishedOperations().filter {
-      $0.action == .create && $0.sobject == sobject && !ids.contains($0.id)
+      $0.action == .create && $0.externalField == nil && $0.sobject == sobject
+        && !ids.contains($0.id)
         && $0.sentMilliseconds != nil && $0.state != "planned" && senderID(of: $0) == sender
         && !LostCreates.isRefused($0.payload, describe)
     }

@@ -42,6 +42,8 @@ package struct ReconcileOptions: Sendable {
   package var recreateDeleted: Recreate
   /// How long a create that got no answer may still be on its way.
   package var quietWindowSeconds: Int64
+  /// The unique fields that bear an edit's identity, at most one for an object.
+  package var correlationFields: [CorrelationField] = []
   /// What needs a person's confirmation.
   package var maxChanges: Guard
   /// The digests of plans that a person confirmed.
@@ -50,6 +52,11 @@ package struct ReconcileOptions: Sendable {
   package var pause: @Sendable (_ milliseconds: Int64) async throws -> Void
   /// When no further request may begin, by the monotonic clock in ns; nil for never.
   package var deadline: UInt64?
+
+  /// The field of an object that bears an edit's identity.
+  func correlationField(_ sobject: String) -> CorrelationField? {
+    correlationFields.first { $0.sobject.lowercased() == sobject.lowercased() }
+  }
 
   /// The defaults of the pipeline file.
   package init(

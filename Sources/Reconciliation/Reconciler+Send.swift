@@ -234,6 +234,13 @@ extension Reconciler {
       try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
       try refuse(send, refusal)
       return .refused
+    case .refused(let refusal) where Self.isRepeated(send, refusal):
+      // An earlier request has made it: it is looked up by the field that says so.
+      try state.finish(operation, .doubt)
+      try state.settle(
+        send.edit.id, run: run.id,
+        Settlement(.inDoubt, .because("an earlier request has made it: \(refusal.message)")))
+      return .left
     case .refused(let refusal):
       try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
       try refuse(send, refusal)
@@ -245,6 +252,15 @@ extension Reconciler {
         Settlement(.inDoubt, .because("no answer came back: \(message)")))
       return .left
     }
+  }
+
+  /// Says whether the org refuses a create because the record of its identity is there.
+  private static func isRepeated(_ send: PlannedSend, _ refusal: RowRefusal) -> Bool {
+    guard send.action == .create, refusal.code == "DUPLICATE_VALUE",
+      let field = send.externalField?.lowercased()
+    else { return false }
+    return refusal.fields.contains { $0.lowercased() == field }
+      || refusal.message.lowercased().contains(field)
   }
 
   private func refuse(_ send: PlannedSend, _ refusal: RowRefusal) throws {
@@ -287,6 +303,7 @@ extension Reconciler {
         written.append(operation)
       }
       if case .unknown = answer { isDoubtful = true }
+      if case .refused(let refusal) = answer, Self.isRepeated(send, refusal) { isDoubtful = true }
     }
     try await noteLeft(written, access)
     if isDoubtful { try await settleDoubts(of: snapshotID) }

@@ -63,11 +63,14 @@ package final class Reconciler {
       if try isIdle() { return try accounted() }
       // Who proves deletions must get in, or nothing is begun.
       _ = try await session(.integration)
+      try await checkCorrelation()
       try await settleDoubts()
+      try await settleLate()
       var passed: Set<String> = []
       while let snapshotID = try state.snapshotsWithOpenEdits(run: run.id).first {
         try await reconcile(snapshotID, isFirst: passed.insert(snapshotID).inserted)
       }
+      try await settleLate()
     } catch let error as OrgError where error.kind == .cancelled {
       try holdTheRest("the run was interrupted")
       throw CancellationError()
@@ -86,16 +89,33 @@ package final class Reconciler {
     return try accounted()
   }
 
+  /// Sees to it that the org keeps the correlation fields unique, before anything is sent.
+  private func checkCorrelation() async throws {
+    guard !options.correlationFields.isEmpty else { return }
+    var access: OrgRecords?
+    for snapshotID in try state.snapshotsWithOpenEdits(run: run.id) where access == nil {
+      access = try await asker(of: snapshotID)
+    }
+    guard let access else { return }
+    for field in options.correlationFields {
+      if let problem = field.problem(try await access.describe(field.sobject)) {
+        throw CorrelationError(description: problem)
+      }
+    }
+  }
+
   /// Says whether there is nothing to send, and nothing to read back.
   private func isIdle() throws -> Bool {
     try state.snapshotsWithOpenEdits(run: run.id).isEmpty
       && state.unfinishedOperations().isEmpty
       && state.unreadOperations(since: run.now - Self.watchMilliseconds).isEmpty
+      && state.lateOperations(since: run.now - Self.watchMilliseconds).isEmpty
   }
 
   /// What a run would do, with the verdicts that are expected; reads only.
   package func plan() async throws -> ReconcilePlan {
     var result = ReconcilePlan()
+    try await checkCorrelation()
     var passed: Set<Int64> = []
     let doubtful = Set(
       try state.unfinishedOperations().filter { $0.state != "planned" }.map(\.editID))

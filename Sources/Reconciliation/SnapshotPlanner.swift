@@ -249,6 +249,13 @@ struct SnapshotPlanner {
       let names = try rule.fields(for: action == .update ? .update : .create)
       send.payload = try RecordBody.fields(names, of: edit.element)
     }
+    if action == .create, let field = options.correlationField(candidate.sobject),
+      let identity = try state.identity(of: edit)
+    {
+      send.externalField = field.name
+      send.externalValue = CorrelationField.value(of: identity)
+      send.payload[field.name] = nil
+    }
     if action == .upsert, let field = rule.target.externalIdFieldName {
       send.externalField = field
       send.externalValue = candidate.element[field].flatMap(Self.text)

@@ -140,11 +140,14 @@ extension StateDatabase {
       """)
   }
 
-  private func operations(_ condition: SQL) throws -> [OperationRow] {
+  /// The operations of a condition.
+  func operations(_ condition: SQL) throws -> [OperationRow] {
     let rows = try connection.all(
       """
       SELECT id, edit_id, action, sender, sobject, record_id, external_field, external_value,
-        payload, expected, attempt, sent_ms, state, sender_id, seen FROM operation WHERE \(condition)
+        payload, expected, attempt, sent_ms, state,
+        coalesce(sender_id, (SELECT user_id FROM snapshot s WHERE s.username = sender)), seen
+      FROM operation WHERE \(condition)
       """)
     return try rows.map { row in
       OperationRow(

@@ -59,7 +59,8 @@ import Testing
   private func edits(of summary: RunSummary) throws -> [ReportEdit] {
     let state = try StateDatabase(path: world.data.state)
     defer { state.close() }
-    return try ReportModel(state: state, run: summary.run).edits
+    let model = try ReportModel(state: state, run: summary.run)
+    return model.edits + model.stillOpen
   }
 
   @Test func `a lost create that the office has corrected since is not made again`() async throws {

@@ -64,6 +64,8 @@ package struct ReconcileSettings: Sendable, Hashable {
   package var recreateDeleted = Recreate.whenProvedDeleted
   /// How long a create in doubt may still be on its way.
   package var quietWindowSeconds = 900
+  /// The unique external id of an object that every create fills with its edit's identity, by object.
+  package var correlationField: [String: String] = [:]
   /// More changes than this go by a bulk job.
   package var bulkAbove = 2000
   /// The most changes of one snapshot that are sent without being confirmed.
@@ -75,7 +77,8 @@ package struct ReconcileSettings: Sendable, Hashable {
 
   static let keys = [
     "sendAs", "onInactiveUser", "mode", "strict", "acrossSnapshots", "orderParentsFirst", "trust",
-    "recreateDeleted", "quietWindowSeconds", "bulkAbove", "maxChanges", "nextGeneration",
+    "recreateDeleted", "quietWindowSeconds", "correlationField", "bulkAbove", "maxChanges",
+    "nextGeneration",
   ]
 
   init() {}
@@ -90,6 +93,7 @@ package struct ReconcileSettings: Sendable, Hashable {
     trust = object.word("trust", "a way to find edits", default: trust)
     recreateDeleted = object.word("recreateDeleted", "a way to decide", default: recreateDeleted)
     quietWindowSeconds = object.int("quietWindowSeconds", default: quietWindowSeconds)
+    correlationField = Self.correlation(object)
     bulkAbove = object.int("bulkAbove", default: bulkAbove)
     let known = ["perSnapshot", "deletes"]
     if let most = object.object("maxChanges", known: known, what: "the section maxChanges") {
@@ -99,6 +103,38 @@ package struct ReconcileSettings: Sendable, Hashable {
     nextGeneration = object.bool("nextGeneration", default: nextGeneration)
   }
 
+  private static func correlation(_ object: ConfigurationObject) -> [String: String] {
+    guard let node = object["correlationField"] else { return [:] }
+    guard let members = node.members else {
+      object.reader.wrongType(node, "an object", #"write {"Contact": "Attache_Edit__c"}"#)
+      return [:]
+    }
+    var fields: [String: String] = [:]
+    for member in members {
+      guard isName(member.name) else {
+        object.reader.report(
+          member, "\(JSONText.quoted(member.name)) is no name of an sObject", "write its API name")
+        continue
+      }
+      guard let name = object.reader.string(member.value) else { continue }
+      guard isName(name) else {
+        object.reader.report(
+          member.value, "\(JSONText.quoted(name)) is no name of a field", "write its API name")
+        continue
+      }
+      fields[member.name] = name
+    }
+    return fields
+  }
+
+  /// An API name: letters, digits and underscores, a letter first.
+  private static func isName(_ text: String) -> Bool {
+    guard let first = text.first, first.isASCII, first.isLetter, text.utf8.count <= 80 else {
+      return false
+    }
+    return text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+  }
+
   var json: JSONValue {
     [
       "sendAs": .string(sendAs.rawValue), "onInactiveUser": .string(onInactiveUser.rawValue),
@@ -106,7 +142,13 @@ package struct ReconcileSettings: Sendable, Hashable {
       "acrossSnapshots": .string(acrossSnapshots.rawValue),
       "orderParentsFirst": JSONValue(orderParentsFirst), "trust": .string(trust.rawValue),
       "recreateDeleted": .string(recreateDeleted.rawValue),
-      "quietWindowSeconds": JSONValue(quietWindowSeconds), "bulkAbove": JSONValue(bulkAbove),
+      "quietWindowSeconds": JSONValue(quietWindowSeconds),
+      "correlationField": .object(
+        JSONObject(
+          correlationField.sorted { $0.key < $1.key }.map {
+            (name: $0.key, value: .string($0.value))
+          })),
+      "bulkAbove": JSONValue(bulkAbove),
       "maxChanges": [
         "perSnapshot": JSONValue(maxChangesPerSnapshot), "deletes": .string("\(maxDeletes)"),
       ], "nextGeneration": JSONValue(nextGeneration),

@@ -1,0 +1,9 @@
+import Reconciliation
+
+extension ReconcileSettings {
+  /// The correlation fields in the order of their objects' names.
+  var correlationFields: [CorrelationField] {
+    correlationField.sorted { $0.key < $1.key }
+      .map { CorrelationField(sobject: $0.key, name: $0.value) }
+  }
+}

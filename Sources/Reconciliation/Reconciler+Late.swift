@@ -1,0 +1,273 @@
+import JSON
+import MobileSync
+import Salesforce
+import System
+
+/// Requests that got no answer, were held to have done nothing, and may have arrived since.
+extension Reconciler {
+  /// Reads the records of such requests once more, and tells what arrived late.
+  ///
+  /// What is proved by it: the record holds what the request carried, and its sender wrote last. An edit
+  /// that was not written by then is done. A newer write of ours that the request went over is sent
+  /// again: the newer edit stands.
+  func settleLate() async throws {
+    var groups: [LateKey: LateGroup] = [:]
+    for operation in try state.lateOperations(since: run.now - Self.watchMilliseconds) {
+      guard let found = try state.openEdit(id: operation.editID),
+        let access = try await asker(of: found.snapshotID)
+      else { continue }
+      let asksAll = access.integration != nil
+      let key = LateKey(
+        sobject: operation.sobject, snapshotID: asksAll ? "" : found.snapshotID)
+      var write = LateWrite(operation: operation, edit: found.edit)
+      if operation.action == .upsert {
+        write.operation.recordID = try state.doneRecordID(of: operation.editID)
+      }
+      groups[key, default: LateGroup(access: access)].writes.append(write)
+    }
+    let ordered = groups.sorted {
+      ($0.key.sobject, $0.key.snapshotID) < ($1.key.sobject, $1.key.snapshotID)
+    }
+    for (key, group) in ordered {
+      do {
+        try await look(
+          group.writes.filter { [.update, .upsert].contains($0.operation.action) }, key,
+          group.access)
+        try await lookForDeleted(
+          group.writes.filter { $0.operation.action == .delete }, key, group.access)
+        try await lookForCreated(
+          group.writes.filter {
+            $0.operation.action == .create && $0.operation.externalField == nil
+          }, key, group.access)
+      } catch let error as OrgError {
+        guard SnapshotPlanner.isAboutTheObject(error) else { throw error }
+        summary.warnings.append(
+          "requests without an answer to \(key.sobject) could not be looked for")
+      }
+    }
+  }
+
+  private struct LateKey: Hashable {
+    var sobject: String
+    var snapshotID: String
+  }
+
+  private struct LateGroup {
+    var access: OrgRecords
+    var writes: [LateWrite] = []
+  }
+
+  private struct LateWrite {
+    var operation: OperationRow
+    var edit: OpenEdit
+  }
+
+  // MARK: updates
+
+  private func look(
+    _ writes: [LateWrite], _ key: LateKey, _ access: OrgRecords
+  ) async throws {
+    guard !writes.isEmpty else { return }
+    let fields = LostCreates.readable(
+      writes.flatMap(\.operation.payload.names), try await access.describe(key.sobject),
+      and: ["LastModifiedById", "LastModifiedDate"])
+    let found = try await access.read(
+      key.sobject, ids: writes.compactMap(\.operation.recordID), fields: fields)
+    for write in writes {
+      let operation = write.operation
+      guard let id = operation.recordID, let record = found[id],
+        LostCreates.agreement(of: operation.payload, with: record) == .whole,
+        DoubtSearch.id(record["LastModifiedById"]) == operation.senderID,
+        operation.senderID != nil, Self.isAfter(record, operation)
+      else { continue }
+      guard let later = try state.laterWrite(than: operation, recordID: id) else {
+        try await arrived(write, record, access)
+        continue
+      }
+      if LostCreates.agreement(of: later.payload, with: record) == .whole { continue }
+      try await sendAgain(later, over: operation, record)
+    }
+  }
+
+  /// Says whether a record was written when the request had left, or later.
+  private static func isAfter(_ record: JSONObject, _ operation: OperationRow) -> Bool {
+    let date = record["LastModifiedDate"]?.string.flatMap { Dates.milliseconds(iso8601: $0) }
+    guard let date, let sent = operation.sentMilliseconds else { return false }
+    return date >= sent - LostCreates.slackMilliseconds
+  }
+
+  /// Enters that a request has arrived that nothing was written after.
+  private func arrived(
+    _ write: LateWrite, _ record: JSONObject, _ access: OrgRecords
+  ) async throws {
+    let verdict = try state.verdict(of: write.edit.id)
+    try state.connection.transaction {
+      try state.finish(write.operation, .done(recordID: write.operation.recordID))
+      // An edit that is settled already needs no other verdict: the org holds what it says.
+      guard verdict?.isSettled != true else { return }
+      var settlement = write.operation.expected
+      settlement.detail.recordID = write.operation.recordID
+      settlement.detail.message = Self.lateWords(verdict)
+      try state.settle(write.edit.id, run: run.id, settlement)
+    }
+    try await noteLeft([write.operation], access)
+  }
+
+  private static func lateWords(_ verdict: Verdict?) -> String {
+    let words = "the request that got no answer arrived late"
+    guard let verdict, verdict != .inDoubt else { return words }
+    return words + "; the edit was reported as \(verdict.rawValue) before"
+  }
+
+  /// Sends a newer write once more, after an older one has arrived over it.
+  ///
+  /// Only what the older one has put back is sent, and in an org that can close that window only while
+  /// the record stands as it was read.
+  private func sendAgain(
+    _ later: OperationRow, over operation: OperationRow, _ record: JSONObject
+  ) async throws {
+    guard let found = try state.openEdit(id: later.editID), let id = operation.recordID,
+      let rule = rules.firstIndex(where: { $0.soup == found.edit.soup }),
+      let access = try await sender(of: found.snapshotID)
+    else {
+      summary.warnings.append(
+        "an older edit arrived late in \(operation.sobject) \(operation.recordID ?? ""), over a "
+          + "newer one, which could not be sent again")
+      return
+    }
+    var payload = JSONObject()
+    var fields: [FieldDifference] = []
+    for (name, value) in later.payload where operation.payload[name] != nil {
+      if FieldValue.isSame(value, record[name]) { continue }
+      payload[name] = value
+      fields.append(
+        FieldDifference(name: name, base: nil, device: value, server: record[name] ?? .null))
+    }
+    guard !payload.names.isEmpty else { return }
+    var detail = OutcomeDetail.because(
+      "a request of an older edit arrived late and put back what it carried; this edit was sent again"
+    )
+    detail.fields = fields
+    detail.recordID = id
+    detail.otherEdits = operation.editID == later.editID ? [] : [operation.editID]
+    var plan = SnapshotPlan(snapshotID: found.snapshotID)
+    plan.sends = [
+      PlannedSend(
+        edit: found.edit, rule: rule, sobject: later.sobject, action: .update,
+        expected: Settlement(.updated, detail),
+        condition: record["LastModifiedDate"]?.string, payload: payload, recordID: id)
+    ]
+    plan.levels = [[found.edit.id]]
+    try await send(plan, access)
+  }
+
+  private func sender(of snapshotID: String) async throws -> OrgRecords? {
+    do {
+      return try await access(to: snapshotID)
+    } catch let error as OrgError where error.kind == .authentication || error.kind == .permission {
+      return nil
+    }
+  }
+
+  // MARK: deletes and creates
+
+  private func lookForDeleted(
+    _ writes: [LateWrite], _ key: LateKey, _ access: OrgRecords
+  ) async throws {
+    guard !writes.isEmpty else { return }
+    let ids = writes.compactMap(\.operation.recordID)
+    let found = try await access.read(key.sobject, ids: ids, fields: ["Id"])
+    let proofs = try await access.prove(key.sobject, absent: ids.filter { found[$0] == nil })
+    for write in writes {
+      guard let id = write.operation.recordID, proofs[id] == .deleted else { continue }
+      let newer = try state.laterWrite(than: write.operation, recordID: id)
+      let verdict = try state.verdict(of: write.edit.id)
+      try state.connection.transaction {
+        try state.finish(write.operation, .done(recordID: id))
+        if let newer, newer.editID != write.edit.id {
+          var detail = newer.expected.detail
+          detail.recordID = id
+          detail.otherEdits = [write.edit.id]
+          detail.message = "the deletion of an older edit arrived late, after this edit was written"
+          try state.settle(newer.editID, run: run.id, Settlement(.deletedOnServer, detail))
+        } else if verdict?.isSettled != true {
+          var detail = write.operation.expected.detail
+          detail.message = "it is deleted; the request that got no answer may have arrived late"
+          try state.settle(write.edit.id, run: run.id, Settlement(.deleted, detail))
+        }
+      }
+    }
+  }
+
+  /// A create that was taken for not made: a record that holds all of it and that nothing accounts for
+  /// is what it made after all.
+  private func lookForCreated(
+    _ writes: [LateWrite], _ key: LateKey, _ access: OrgRecords
+  ) async throws {
+    let search = DoubtSearch(
+      access: access, state: state, options: options, sobject: key.sobject, run: run)
+    for (senderID, group) in Dictionary(grouping: writes, by: { $0.operation.senderID }) {
+      guard let senderID else { continue }
+      let lost = group.map { search.lost($0.operation) }
+      let found = try await LostCreates.candidates(
+        access.session, try await access.describe(key.sobject), of: lost, userID: senderID
+      ).filter { try !state.isClaimed(recordID: LostCreates.id(of: $0) ?? "") }
+      if found.isEmpty { continue }
+      for (write, fate) in zip(group, LostCreates.match(lost, found, asksPerson: false)) {
+        guard case .made(let made) = fate, made.changed.isEmpty, !made.isDeleted else { continue }
+        try enter(made, of: write)
+      }
+    }
+  }
+
+  private func enter(_ made: LostCreates.Made, of write: LateWrite) throws {
+    let verdict = try state.verdict(of: write.edit.id)
+    let existing = try state.doneRecordID(of: write.edit.id) ?? write.edit.creation?.recordID
+    try state.connection.transaction {
+      try state.finish(write.operation, .done(recordID: made.id))
+      var settlement = write.operation.expected
+      settlement.detail.recordID = existing ?? made.id
+      settlement.detail.message = Self.lateWords(verdict)
+      if let existing, existing != made.id {
+        settlement.verdict = .createdTwice
+        settlement.detail.otherID = made.id
+      } else if verdict?.isSettled == true {
+        return
+      }
+      try state.settle(write.edit.id, run: run.id, settlement)
+    }
+  }
+}
+
+extension StateDatabase {
+  /// Writes that got no answer and were held to have done nothing, sent since a moment.
+  func lateOperations(since: Int64) throws -> [OperationRow] {
+    try operations(
+      "is_doubted = 1 AND state = 'dropped' AND sent_ms >= \(since) ORDER BY id")
+  }
+
+  /// The last write that was done to a record after another one was sent.
+  func laterWrite(than operation: OperationRow, recordID: String) throws -> OperationRow? {
+    try operations(
+      """
+      state = 'done' AND action <> 'delete' AND result_id = \(recordID) AND id > \(operation.id)
+        ORDER BY id DESC LIMIT 1
+      """
+    ).first
+  }
+
+  /// The record that an edit was found or said to have made.
+  func doneRecordID(of edit: Int64) throws -> String? {
+    try connection.text(
+      """
+      SELECT result_id FROM operation WHERE edit_id = \(edit) AND state = 'done'
+        AND action IN ('create', 'upsert') ORDER BY id DESC LIMIT 1
+      """)
+  }
+
+  /// The verdict that an edit has; nil for one that nobody has decided about.
+  func verdict(of edit: Int64) throws -> Verdict? {
+    try connection.text("SELECT verdict FROM edit WHERE id = \(edit)")
+      .flatMap(Verdict.init(rawValue:))
+  }
+}

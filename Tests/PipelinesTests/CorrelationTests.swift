@@ -1,0 +1,124 @@
+import Foundation
+import HTTP
+import JSON
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import Testing
+
+/// Creates that bear the identity of their edit in a unique field.
+@Suite struct CorrelationTests {
+  let world: World
+
+  init() throws { world = try Self.world(#"{"Contact": "External_Id__c"}"#) }
+
+  private static func world(_ fields: String) throws -> World {
+    try World {
+      $0.replacingOccurrences(
+        of: #""quietWindowSeconds": 0"#,
+        with: #""quietWindowSeconds": 900, "correlationField": "# + fields)
+    }
+  }
+
+  private func begin(_ world: World) async throws {
+    try await world.run()
+    let device = try world.device("ada")
+    for name in ["Lovelace", "Babbage"] {
+      try device.create(
+        "contacts", type: "Contact", ["LastName": .string(name)], localID: "local_\(name)",
+        now: world.org.now())
+    }
+    try world.handBack(device, as: "ada.sqlite")
+  }
+
+  private func contacts() throws -> [JSONValue] {
+    let page = try world.org.query(
+      "SELECT Id, LastName, External_Id__c FROM Contact "
+        + "WHERE LastName IN ('Lovelace', 'Babbage') ORDER BY LastName",
+      as: try world.user("admin"), includeDeleted: true)
+    return try JSONValue(parsing: page.records).array ?? []
+  }
+
+  @Test func `every create bears its edit's identity, and no two the same`() async throws {
+    try await begin(world)
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 2])
+    let values = try contacts().compactMap { $0["External_Id__c"]?.string }
+    #expect(Set(values).count == 2)
+    #expect(values.allSatisfy { $0.hasPrefix("attache-") && $0.utf8.count == 48 })
+  }
+
+  @Test(arguments: [true, false])
+  func `a lost answer is settled at once, without the quiet window`(_ afterCommit: Bool)
+    async throws
+  {
+    try await begin(world)
+    world.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: afterCommit))
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 2])
+    #expect(try contacts().count == 2)
+  }
+
+  @Test func `a late request is refused as a duplicate of the one that was sent again`()
+    async throws
+  {
+    try await begin(world)
+    world.server.faults.add(.kind(.collectionCreate), .deliverLate(seconds: 10_000))
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 2])
+    world.server.deliverHeld()
+    #expect(try contacts().count == 2)
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
+  }
+
+  @Test func `a repeated create that the org refuses is done, exactly once`() async throws {
+    try await begin(world)
+    // The request arrives between the search and the second attempt.
+    world.server.faults.add(.kind(.collectionCreate), nth: 1, .deliverLate(seconds: 10_000))
+    let server = world.server
+    world.server.faults.add(
+      .kind(.collectionCreate), nth: 2, .mutate { _ in server.deliverHeld() })
+    let run = try await world.run(.ingest, .reconcile)
+    #expect(run.verdicts == [.created: 2])
+    #expect(try contacts().count == 2)
+    let codes = world.server.log.entries.filter { $0.kind == .collectionCreate }
+    #expect(codes.count == 3)
+  }
+
+  @Test func `a record that was deleted since is not made again`() async throws {
+    try await begin(world)
+    let admin = try world.user("admin")
+    world.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: true))
+    world.server.faults.add(
+      .kind(.query), nth: 1,
+      .mutate { org in
+        let page = try org.query(
+          "SELECT Id FROM Contact WHERE LastName = 'Babbage'", as: admin, includeDeleted: false)
+        let id = try JSONValue(parsing: page.records)[0]?["Id"]?.string ?? ""
+        _ = org.delete("Contact", id: id, as: admin)
+      })
+    // The first query of the run is asked after its writes.
+    let run = try await world.run(.ingest, .reconcile)
+    #expect(run.verdicts == [.created: 2])
+    #expect(try contacts().count == 2)
+  }
+
+  @Test(arguments: [
+    ("Nothing__c", "there is no field Contact.Nothing__c"), ("Department", "is not unique"),
+    ("Email", "is no text field"),
+  ])
+  func `a field that cannot serve is refused before anything is sent`(
+    _ field: String, _ words: String
+  ) async throws {
+    let world = try Self.world(#"{"Contact": "\#(field)"}"#)
+    try await begin(world)
+    let thrown = await #expect(throws: CorrelationError.self) {
+      try await world.run(.ingest, .reconcile)
+    }
+    let error = PipelineError(describing: try #require(thrown))
+    #expect(error.code == "reconcile.correlation-field")
+    #expect(error.kind == .configuration)
+    #expect(error.reason?.contains(words) == true)
+    #expect(world.server.log.writes.isEmpty)
+    let check = try await OrgCheck.run(world.pipeline, variables: world.variables)
+    #expect(check.failures.contains { $0.contains(words) })
+  }
+}

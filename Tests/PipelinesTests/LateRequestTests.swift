@@ -1,0 +1,128 @@
+import Foundation
+import JSON
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import Testing
+
+/// Requests that arrive when nobody waits for them any more.
+@Suite struct LateRequestTests {
+  let world: World
+
+  init() throws {
+    // Without conditions in the org itself, so that a late request goes through.
+    world = try World {
+      $0.replacingOccurrences(
+        of: #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 900, "strict": false"#)
+    }
+  }
+
+  private func edits(of summary: RunSummary) throws -> [ReportEdit] {
+    let state = try StateDatabase(path: world.data.state)
+    defer { state.close() }
+    return try ReportModel(state: state, run: summary.run).edits
+  }
+
+  private func phone(_ id: String) throws -> JSONValue? { try world.record("Account", id)["Phone"] }
+
+  /// A phone with the first night's bundle, and one of its accounts.
+  private func begin() async throws -> (Device, String) {
+    try await world.run()
+    let device = try world.device("ada")
+    return (device, try #require(try world.ids("accounts", on: device).first))
+  }
+
+  private func handBack(_ device: Device, _ account: String, phone: String) throws {
+    try device.edit("accounts", id: account, ["Phone": .string(phone)], now: world.org.now())
+    try world.handBack(device, as: "ada-\(phone).sqlite")
+  }
+
+  @Test
+  func `an older edit that arrives late over a newer one is put right, and the report says so`()
+    async throws
+  {
+    let (device, account) = try await begin()
+    try handBack(device, account, phone: "1")
+    world.server.faults.add(.kind(.collectionUpdate), .deliverLate(seconds: 1_000_000))
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
+    try handBack(device, account, phone: "2")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
+    world.server.deliverHeld()
+    #expect(try phone(account) == "1")
+    let night = try await world.run(.ingest, .reconcile)
+    #expect(try phone(account) == "2")
+    #expect(night.verdicts == [.updated: 1])
+    let edit = try #require(try edits(of: night).first)
+    #expect(edit.detail.message?.contains("arrived late") == true)
+    #expect(edit.detail.fields.map(\.name) == ["Phone"])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
+  }
+
+  @Test func `an update of ours that arrives late is no conflict with ourselves`() async throws {
+    let (device, account) = try await begin()
+    try handBack(device, account, phone: "1")
+    world.server.faults.add(
+      .kind(.collectionUpdate), nth: 1, times: 2, .deliverLate(seconds: 1_000_000))
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.inDoubt: 1])
+    world.server.deliverHeld()
+    try handBack(device, account, phone: "2")
+    let night = try await world.run(.ingest, .reconcile)
+    #expect(night.verdicts == [.updated: 2])
+    #expect(try phone(account) == "2")
+  }
+
+  @Test func `a conflict whose request arrives after all is told to be written`() async throws {
+    let (device, account) = try await begin()
+    try handBack(device, account, phone: "1")
+    let admin = try world.user("admin")
+    world.server.faults.add(.kind(.collectionUpdate), .deliverLate(seconds: 1_000_000))
+    // The office is at work before the record is looked at.
+    world.server.faults.add(
+      .kind(.retrieve), nth: 2,
+      .mutate { org in _ = org.update("Account", id: account, ["Phone": "office"], as: admin) })
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.conflict: 1])
+    #expect(try phone(account) == "office")
+    world.server.deliverHeld()
+    let night = try await world.run(.ingest, .reconcile)
+    #expect(night.verdicts == [.updated: 1])
+    #expect(
+      try edits(of: night).first?.detail.message?.contains("reported as conflict before") == true)
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
+  }
+
+  @Test func `what a run wrote and did not read back is no conflict with ourselves`() async throws {
+    let (device, account) = try await begin()
+    try handBack(device, account, phone: "1")
+    world.server.faults.add(.kind(.retrieve), nth: 2, .limitExceeded)
+    let broken = try await world.run(.ingest, .reconcile)
+    #expect(broken.verdicts == [.updated: 1])
+    #expect(broken.findings == [.limitReached])
+    // A run without a new edit reads what is open.
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
+    try handBack(device, account, phone: "2")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
+    #expect(try phone(account) == "2")
+  }
+
+  @Test func `a create that arrives after it was made anew is told as created twice`() async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    try device.create(
+      "contacts", type: "Contact", ["LastName": "Lovelace", "Title": "Analyst"],
+      localID: "local_1", now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    world.server.faults.add(.kind(.collectionCreate), .deliverLate(seconds: 1_000_000))
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.inDoubt: 1])
+    try world.org.moveClock(by: 1_000_000)
+    let made = try await world.run(.ingest, .reconcile)
+    #expect(made.verdicts == [.created: 1])
+    world.server.deliverHeld()
+    let night = try await world.run(.ingest, .reconcile)
+    #expect(night.verdicts == [.createdTwice: 1])
+    let detail = try #require(try edits(of: night).first?.detail)
+    #expect(detail.otherID != nil && detail.otherID != detail.recordID)
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
+  }
+}

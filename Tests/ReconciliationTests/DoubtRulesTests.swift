@@ -1,0 +1,120 @@
+import JSON
+import LocalOrg
+import Reconciliation
+import SQLite
+import Testing
+
+/// What may be taken for done, and what must not.
+struct DoubtRulesTests {
+  /// Loses an update of Phone to 2 before it arrives, and lets somebody work on the record before it is
+  /// looked for.
+  private func loseUpdate(
+    _ day: FieldDay, afterCommit: Bool, while fields: JSONObject
+  ) async throws -> (id: String, verdicts: String) {
+    day.options.strict = false
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])], handback: 1)
+    let admin = day.admin
+    day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: afterCommit))
+    // The first retrieve learns the record, the second looks for the write.
+    day.server.faults.add(
+      .kind(.retrieve), nth: 2, times: 1,
+      .mutate { org in _ = org.update("Account", id: id, fields, as: admin) })
+    return (id, day.verdicts(try await day.run()))
+  }
+
+  @Test func `a lost update is not taken for done where another user entered the same`()
+    async throws
+  {
+    let day = try FieldDay()
+    let (_, verdicts) = try await loseUpdate(day, afterCommit: false, while: ["Phone": "2"])
+    #expect(verdicts == "already there 1")
+    #expect(day.writes.count == 1)
+    #expect(try day.details().first?.message?.contains("another user wrote last") == true)
+  }
+
+  @Test func `a lost update over which another user wrote another value is a conflict`()
+    async throws
+  {
+    let day = try FieldDay()
+    let (id, verdicts) = try await loseUpdate(day, afterCommit: true, while: ["Phone": "9"])
+    #expect(verdicts == "conflict 1")
+    #expect(try day.record("Account", id)["Phone"] == "9")
+  }
+
+  @Test func `a lost delete of a record that is only hidden is not taken for done`() async throws {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One"])
+    try day.org.transfer(id, to: "ada@example.com")
+    try day.handBack([try day.edited("accounts", "Account", id, [:], deleted: true)])
+    let (ada, ben) = (day.ada, day.ben)
+    day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: false))
+    day.server.faults.add(
+      .kind(.retrieve), nth: 3, times: 1,
+      .mutate { org in
+        try org.transfer(id, to: ben.username)
+        try org.unshare(id, from: ada.username)
+      })
+    #expect(day.verdicts(try await day.run()) == "not visible 1")
+    #expect(try day.count("SELECT Id FROM Account") == 1)
+  }
+
+  @Test func `a doubtful create is not closed by a later hand-back, which waits for it`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.quietWindowSeconds = 900
+    let edit = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
+    try day.handBack([edit], handback: 1)
+    day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
+    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    var later = edit
+    var element = try #require(try JSONValue(parsing: edit.element).object)
+    element["Phone"] = "2"
+    later.element = JSONValue.object(element).bytes
+    later.lastModified += 1
+    try day.handBack([later], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "in doubt 2")
+    #expect(day.writes.count == 1)
+    try day.org.moveClock(by: 1_000_000)
+    #expect(day.verdicts(try await day.run()) == "created 1, updated 1")
+    #expect(try day.count("SELECT Id FROM Account WHERE Phone = '2'") == 1)
+    #expect(try day.count("SELECT Id FROM Account") == 1)
+  }
+
+  @Test func `of equal creates of which one arrived the other is made`() async throws {
+    let day = try FieldDay()
+    try day.handBack([
+      day.created("accounts", "Account", "local_1", ["Name": "Twin"]),
+      day.created("accounts", "Account", "local_2", ["Name": "Twin"]),
+    ])
+    day.server.faults.add(.writes, nth: 1, times: 1, .interrupt(afterParts: 1, drops: true))
+    #expect(day.verdicts(try await day.run()) == "created 2")
+    #expect(try day.count("SELECT Id FROM Account") == 2)
+  }
+
+  @Test func `creates of two snapshots with one sender do not take each other's records`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.sendAs = .integration
+    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "Of Ada"])])
+    try day.handBack(
+      [day.created("accounts", "Account", "local_1", ["Name": "Of Ben"])], user: day.ben)
+    day.options.quietWindowSeconds = 900
+    day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: false))
+    day.server.faults.add(.writes, nth: 2, times: 1, .drop(afterCommit: true))
+    #expect(day.verdicts(try await day.run()) == "in doubt 2")
+    try day.change(
+      "Account", try #require(try accounts(day).first), ["Phone": "office"])
+    try day.org.moveClock(by: 1_000_000)
+    #expect(day.verdicts(try await day.run()) == "created 2")
+    #expect(try accounts(day).count == 2)
+    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Of Ada'") == 1)
+  }
+
+  private func accounts(_ day: FieldDay) throws -> [String] {
+    let page = try day.org.query("SELECT Id FROM Account", as: day.admin, includeDeleted: true)
+    return (try JSONValue(parsing: page.records).array ?? []).compactMap { $0["Id"]?.string }
+  }
+}
