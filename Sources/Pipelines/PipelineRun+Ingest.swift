@@ -68,9 +68,12 @@ extension PipelineRun {
       candidate, now: Clock.wallMilliseconds(), keepsOriginal: !isInInbox)
     switch taking {
     case .taken(let taken): try ingest(taken, inbox, as: options.asSnapshot)
-    case .duplicate:
+    case .duplicate(let sha256):
       summary.returns.known += 1
-      try note(.returnKnown, candidate.path, ["name": .string(candidate.name)])
+      // Not where this run has accepted it itself, before it died between two copies.
+      if try !state.hasFound(.returnAccepted, sha256, run: row.id) {
+        try note(.returnKnown, candidate.path, ["name": .string(candidate.name)])
+      }
       report(.returnKnown(name: candidate.name))
     case .gone: warn("\(candidate.name) changed while it was taken; the next run takes it")
     }

@@ -72,6 +72,15 @@ extension StateDatabase {
       """)
   }
 
+  /// Says whether a run has found something of a kind about a subject.
+  package func hasFound(_ kind: Finding.Kind, _ subject: String, run: String) throws -> Bool {
+    try connection.integer(
+      """
+      SELECT 1 FROM finding
+      WHERE run_id = \(run) AND kind = \(kind.rawValue) AND subject = \(subject)
+      """) != nil
+  }
+
   /// Settles the findings of a kind about a subject: it was served, or is gone.
   package func settleFindings(_ kind: Finding.Kind, subject: String, by run: String) throws {
     try connection.run(

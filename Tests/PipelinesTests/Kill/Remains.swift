@@ -15,9 +15,12 @@ struct Remains {
   let files: [String: String]
   let org: [String]
   private let runs: [String]
+  /// The day on the org's clock, which is the same in every copy.
+  private let day: String
 
   init(_ world: World) throws {
     data = world.data.path
+    day = String(Dates.utcSeconds(world.org.now()).prefix(10))
     org = try world.org.dump().split(separator: "\n").map(String.init)
     runs = Files.isDirectory(data + "/reports") ? try Files.list(data + "/reports") : []
     var files: [String: String] = [:]
@@ -81,8 +84,19 @@ struct Remains {
     }
     var text = String(decoding: bytes, as: UTF8.self)
     for run in runs { text = text.replacingOccurrences(of: run, with: "run") }
+    if name.hasPrefix("reports/") { text = comparable(text, data: path) }
     return text.split(whereSeparator: \.isNewline).map(String.init).filter { line in
       !["\"run\":", "\"arrived\":", "\"quarantined\":"].contains { line.contains($0) }
+    }
+  }
+
+  /// A report without the place of its files, and without times of the wall: those of a run that
+  /// does not ask the org.
+  private func comparable(_ text: String, data path: String) -> String {
+    let data = path.components(separatedBy: "/reports/").first ?? path
+    let time = /(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d:\d\d(\.\d+)?( UTC|Z)/
+    return text.replacingOccurrences(of: data, with: "DATA").replacing(time) { match in
+      match.1 == day ? String(match.0) : "TIME"
     }
   }
 
