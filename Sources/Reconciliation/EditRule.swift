@@ -32,12 +32,14 @@ package struct EditFacts: Sendable {
   package var deviceDate: String?
   /// What the device was given.
   package var issued: BaseRecord?
-  /// What our last write for this lineage left.
+  /// What our writes for this lineage left.
   package var ownWrite: BaseRule.OwnWrite?
   /// The org's record.
   package var server: ServerRecord
-  /// The fields that may travel.
+  /// The fields that may travel; of a delete those that an update would send.
   package var listed: [String]
+  /// Whether other edits of the device are of the same record, in another soup or store.
+  package var isShared: Bool
   /// Whether a create goes out as an upsert.
   package var upserts: Bool
   /// Which absent records are made anew.
@@ -47,7 +49,7 @@ package struct EditFacts: Sendable {
   package init(
     operation: SyncOperation, mode: MergeMode, device: JSONObject, deviceDate: String?,
     issued: BaseRecord? = nil, ownWrite: BaseRule.OwnWrite? = nil, server: ServerRecord,
-    listed: [String], upserts: Bool = false,
+    listed: [String], isShared: Bool = false, upserts: Bool = false,
     recreate: ReconcileOptions.Recreate = .whenProvedDeleted
   ) {
     self.operation = operation
@@ -58,12 +60,20 @@ package struct EditFacts: Sendable {
     self.ownWrite = ownWrite
     self.server = server
     self.listed = listed
+    self.isShared = isShared
     self.upserts = upserts
     self.recreate = recreate
   }
 }
 
 /// Decides what becomes of one edit.
+///
+/// The modification dates decide as in the SDK, and the values beside them: dates have one second,
+/// so a record that still bears the date of its base may have been changed since. Where the base is
+/// known and a listed field of the org is neither that nor what we wrote, LEAVE_IF_CHANGED leaves the
+/// record although its date says otherwise, and OVERWRITE lists what it overwrites. The other way
+/// round the date stands: a record that moved is left although all its listed values are the base's,
+/// since the SDK leaves it, and what moved it may be a field that nobody listed.
 package enum EditRule {
   /// The next step of an edit.
   package enum Step: Sendable, Hashable {
@@ -104,11 +114,7 @@ package enum EditRule {
   }
 
   private static func alive(_ facts: EditFacts, date: String?, fields: JSONObject) -> Step {
-    let choice = BaseRule.choose(
-      device: facts.device, deviceDate: facts.deviceDate, issued: facts.issued,
-      ownWrite: facts.ownWrite, serverDate: date, serverFields: fields)
-    let comparison = FieldComparison(
-      device: facts.device, base: choice.base, server: fields, listed: facts.listed)
+    let (choice, comparison) = compare(facts, date: date, fields: fields)
     var detail = OutcomeDetail()
     detail.outside = comparison.outside
     detail.hasNoBase = comparison.hasNoBase
@@ -116,18 +122,47 @@ package enum EditRule {
     let decision = MergeDecision.decide(
       facts.operation, local: choice.date.map { ModificationDate($0) },
       server: .alive(date.map { ModificationDate($0) }), mode: facts.mode)
-    if case .leave = decision {
+    var isLeft = facts.mode == .leaveIfChanged && !comparison.foreign.isEmpty
+    if case .leave = decision { isLeft = true }
+    if isLeft {
       detail.fields = comparison.contested
       return .settle(Settlement(.conflict, detail))
     }
     let condition = facts.mode == .leaveIfChanged && choice.date != nil ? date : nil
     if facts.operation == .delete {
+      detail.fields = comparison.changedOnServer
       return .send(.delete, Settlement(.deleted, detail), ifUnmodifiedSince: condition)
     }
     // Overwriting sends the fields that the device left alone as well, over what others made of
     // them since.
-    detail.fields = facts.mode == .overwrite ? comparison.contested : comparison.edited
+    let overwrites = facts.mode == .overwrite && !facts.isShared
+    detail.fields = overwrites ? comparison.contested : comparison.edited
     return .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: condition)
+  }
+
+  private static func compare(
+    _ facts: EditFacts, date: String?, fields: JSONObject?
+  ) -> (BaseRule.Choice, FieldComparison) {
+    let choice = BaseRule.choose(
+      device: facts.device, deviceDate: facts.deviceDate, issued: facts.issued,
+      ownWrite: facts.ownWrite, serverDate: date, serverFields: fields)
+    return (
+      choice,
+      FieldComparison(
+        device: facts.device, base: choice.base, server: fields, listed: facts.listed,
+        left: choice.left)
+    )
+  }
+
+  /// The fields that an update sends of a record that stands in several rows of its device: those
+  /// that were edited in this one, so that what was entered in another is not put back.
+  package static func editedFields(_ facts: EditFacts) -> Set<String> {
+    let comparison =
+      switch facts.server {
+      case .alive(let date, let fields): compare(facts, date: date, fields: fields).1
+      case .deleted, .merged, .hidden, .unknown: compare(facts, date: nil, fields: nil).1
+      }
+    return Set(comparison.edited.map(\.name))
   }
 
   /// An update that leaves nothing to send.
@@ -179,9 +214,7 @@ package enum EditRule {
 
   /// What the device would have changed, for a person to enter elsewhere.
   private static func lost(_ facts: EditFacts) -> OutcomeDetail {
-    let usable = facts.issued.flatMap { base in
-      base.modificationDate == facts.deviceDate ? base : nil
-    }
+    let usable = facts.issued.flatMap { $0.isIssued(at: facts.deviceDate) ? $0 : nil }
     let comparison = FieldComparison(
       device: facts.device, base: usable, server: nil, listed: facts.listed)
     var detail = OutcomeDetail()

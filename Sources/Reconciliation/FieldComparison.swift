@@ -28,6 +28,9 @@ package struct FieldDifference: Sendable, Hashable {
 }
 
 /// The three sides of a record, field by field.
+///
+/// Whether the device edited a field is told by what it holds, text by its bytes; whether somebody
+/// else changed it, and whether the org holds a value already, by what the values mean to an org.
 package struct FieldComparison: Sendable, Hashable {
   /// Listed fields that the device changed; without a base, those that differ from the org's.
   package var edited: [FieldDifference]
@@ -37,10 +40,13 @@ package struct FieldComparison: Sendable, Hashable {
   package var outside: [FieldDifference]
   /// Says that the values the device was given are not known.
   package var hasNoBase: Bool
+  /// Listed fields whose values in the org are neither what the device was given nor what our own
+  /// writes left there, edited on the device or not: somebody else changed them.
+  package var foreign: [String]
 
-  /// Says whether the org holds what the device holds in every edited field.
+  /// Says whether the org is known to hold what the device holds in every edited field.
   package var isAlreadyThere: Bool {
-    edited.allSatisfy { FieldValue.isSame($0.device, $0.server) }
+    edited.allSatisfy { $0.server != nil && FieldValue.isSame($0.device, $0.server) }
   }
 
   /// What a person has to see of a conflict: what either side changed.
@@ -51,30 +57,39 @@ package struct FieldComparison: Sendable, Hashable {
   /// Compares `device` with `base` and `server`.
   ///
   /// `listed` are the fields that may travel. Of the other members those are looked at that `base`
-  /// is known to have or to lack; Mobile Sync's own and nested records are not fields.
-  package init(device: JSONObject, base: BaseRecord?, server: JSONObject?, listed: [String]) {
+  /// is known to have or to lack; Mobile Sync's own and nested records are not fields. A field that
+  /// `server` has no member for was not read (the sender may not see it, or there is none): its
+  /// value is unknown, not null. `left` is what our own writes through other rows left in the org.
+  package init(
+    device: JSONObject, base: BaseRecord?, server: JSONObject?, listed: [String],
+    left: JSONObject = [:]
+  ) {
     hasNoBase = base == nil
     edited = []
     changedOnServer = []
     outside = []
+    foreign = []
     let inList = Set(listed)
     for name in listed {
-      guard let value = device[name] else { continue }
       let theirs = server?[name]
-      let difference = Self.difference(name, base, value, theirs, readServer: server != nil)
+      let expected = left[name] ?? base?.fields[name]
+      let isForeign = expected != nil && theirs != nil && !FieldValue.isSame(expected, theirs)
+      if isForeign { foreign.append(name) }
+      guard let value = device[name] else { continue }
+      let difference = Self.difference(name, base, value, theirs, expected: expected)
       if let base, base.knows(name) {
-        if !FieldValue.isSame(value, base.fields[name]) {
+        if !FieldValue.isEqual(value, base.fields[name]) {
           edited.append(difference)
-        } else if server != nil, !FieldValue.isSame(base.fields[name], theirs) {
+        } else if isForeign {
           changedOnServer.append(difference)
         }
-      } else if server == nil || !FieldValue.isSame(value, theirs) {
+      } else if theirs == nil || !FieldValue.isSame(value, theirs) {
         edited.append(difference)
       }
     }
     guard let base else { return }
     for (name, value) in device where !inList.contains(name) && Self.isField(name, value) {
-      guard base.knows(name), !FieldValue.isSame(value, base.fields[name]) else { continue }
+      guard base.knows(name), !FieldValue.isEqual(value, base.fields[name]) else { continue }
       outside.append(
         FieldDifference(
           name: name, base: base.fields[name], device: value, server: server?[name]))
@@ -96,17 +111,18 @@ package struct FieldComparison: Sendable, Hashable {
 
   private static func difference(
     _ name: String, _ base: BaseRecord?, _ device: JSONValue, _ server: JSONValue?,
-    readServer: Bool
+    expected: JSONValue?
   ) -> FieldDifference {
     let known = base?.knows(name) ?? false
     // A bare nil would be JSON's null here: a value that is not known is something else.
     let original: JSONValue? = known ? .some(base?.fields[name] ?? .null) : .none
-    let current: JSONValue? = readServer ? .some(server ?? .null) : .none
-    let differs = readServer && !FieldValue.isSame(device, server)
+    let differs = server != nil && !FieldValue.isSame(device, server)
     let bothChanged =
-      !known || (!FieldValue.isSame(device, original) && !FieldValue.isSame(server, original))
+      !known
+      || (!FieldValue.isSame(device, original)
+        && !FieldValue.isSame(server, expected ?? original))
     return FieldDifference(
-      name: name, base: original, device: device, server: current,
+      name: name, base: original, device: device, server: server,
       isConflicting: differs && bothChanged)
   }
 }
@@ -114,25 +130,38 @@ package struct FieldComparison: Sendable, Hashable {
 extension BaseRecord {
   /// Says whether the base tells what a member was.
   func knows(_ name: String) -> Bool { isComplete || fields[name] != nil }
+
+  /// Says whether it is what a device was given whose element bears this modification date: one that
+  /// synchronised on its own since has other values.
+  func isIssued(at deviceDate: String?) -> Bool {
+    guard let deviceDate, let modificationDate else { return false }
+    return ServerDate.isSame(modificationDate, deviceDate)
+  }
 }
 
 /// Chooses what an edit is compared with.
 package enum BaseRule {
-  /// What our own last settled write of a lineage left.
+  /// What our own settled writes of a lineage left.
   package struct OwnWrite: Sendable, Hashable {
-    /// The server's modification date after it.
+    /// The server's modification date after the last of them.
     package var date: String
-    /// The compared fields after it.
+    /// What the writes of the edit's own row left in the fields that they sent.
     package var fields: JSONObject
-    /// What was sent; where the device still holds that, it has not edited the field since, even
-    /// if the org made something else of it.
+    /// What those writes sent; where the device still holds that, it has not edited the field since,
+    /// even if the org made something else of it.
     package var sent: JSONObject
+    /// What all writes left, those of other rows of the device that hold the record too: the org is
+    /// expected to hold that, and the row of the edit was never given it.
+    package var left: JSONObject
 
-    /// A write.
-    package init(date: String, fields: JSONObject, sent: JSONObject = [:]) {
+    /// A write; without `left` all was written through one row.
+    package init(
+      date: String, fields: JSONObject, sent: JSONObject = [:], left: JSONObject? = nil
+    ) {
       self.date = date
       self.fields = fields
       self.sent = sent
+      self.left = left ?? fields
     }
   }
 
@@ -142,14 +171,16 @@ package enum BaseRule {
     package var date: String?
     /// The values; nil when they are not known.
     package var base: BaseRecord?
+    /// What our own writes since then left in the org.
+    package var left: JSONObject = [:]
   }
 
   /// The base of an edit.
   ///
   /// The issued element is one only if its date equals the device's. A device that synchronised on
   /// its own has newer values: if the server has not moved past the device's date, the server's
-  /// values are the base; otherwise there is none. What our own write left is a base where the
-  /// device's copy is older than it.
+  /// values are the base; otherwise there is none. What our own writes of the row left is a base
+  /// where the device's copy is older than they are.
   package static func choose(
     device: JSONObject, deviceDate: String?, issued: BaseRecord?, ownWrite: OwnWrite?,
     serverDate: String?,
@@ -157,19 +188,23 @@ package enum BaseRule {
   ) -> Choice {
     if let ownWrite, isBefore(deviceDate, ownWrite.date) {
       // The issued element still tells what was outside the list.
-      var fields = issued?.modificationDate == deviceDate ? issued?.fields ?? [:] : [:]
+      var fields = issued?.isIssued(at: deviceDate) == true ? issued?.fields ?? [:] : [:]
       for (name, value) in ownWrite.fields {
         let sent = ownWrite.sent[name]
         fields[name] = sent != nil && FieldValue.isSame(sent, device[name]) ? sent : value
       }
       return Choice(
-        date: ownWrite.date, base: BaseRecord(modificationDate: ownWrite.date, fields: fields))
+        date: ownWrite.date,
+        base: fields.isEmpty
+          ? nil : BaseRecord(modificationDate: ownWrite.date, fields: fields),
+        left: ownWrite.left)
     }
-    if let issued, let deviceDate, let issuedDate = issued.modificationDate,
-      ServerDate.isSame(issuedDate, deviceDate)
-    {
+    if let issued, issued.isIssued(at: deviceDate) {
+      // Dates have one second: a write of ours may bear the date at which the device was primed.
+      let isSameSecond = ownWrite.map { ServerDate.isSame($0.date, deviceDate ?? "") } ?? false
       return Choice(
-        date: deviceDate, base: completed(issued, serverDate: serverDate, with: serverFields))
+        date: deviceDate, base: completed(issued, serverDate: serverDate, with: serverFields),
+        left: isSameSecond ? ownWrite?.left ?? [:] : [:])
     }
     if let deviceDate, let serverDate, let serverFields,
       !ServerDate.isBefore(deviceDate, serverDate)

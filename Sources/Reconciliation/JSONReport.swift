@@ -123,6 +123,9 @@ package enum JSONReport: ReportFormat {
     if !edit.detail.outside.isEmpty {
       object["outside"] = .array(edit.detail.outside.map { field($0, options) })
     }
+    if !edit.detail.kept.isEmpty {
+      object["kept"] = .array(edit.detail.kept.map { field($0, options) })
+    }
     if edit.run != model.run.id { object["run"] = .string(edit.run) }
     return object
   }

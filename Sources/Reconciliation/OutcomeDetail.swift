@@ -6,6 +6,9 @@ package struct OutcomeDetail: Sendable, Hashable {
   package var fields: [FieldDifference] = []
   /// Edited fields outside the field list.
   package var outside: [FieldDifference] = []
+  /// Fields of a write of which the org holds another value than the one that was sent: `device` is
+  /// what was sent, `server` what the org answered when it was read back.
+  package var kept: [FieldDifference] = []
   /// Says that the values the device was given are not known.
   package var hasNoBase = false
   /// The record's Id in the org.
@@ -36,6 +39,7 @@ package struct OutcomeDetail: Sendable, Hashable {
     var object = JSONObject()
     if !fields.isEmpty { object["fields"] = .array(fields.map(Self.json)) }
     if !outside.isEmpty { object["outside"] = .array(outside.map(Self.json)) }
+    if !kept.isEmpty { object["kept"] = .array(kept.map(Self.json)) }
     if hasNoBase { object["noBase"] = true }
     if let recordID { object["recordId"] = .string(recordID) }
     if let otherID { object["otherId"] = .string(otherID) }
@@ -49,6 +53,7 @@ package struct OutcomeDetail: Sendable, Hashable {
   init(json: JSONValue) {
     fields = (json["fields"]?.array ?? []).map(Self.difference)
     outside = (json["outside"]?.array ?? []).map(Self.difference)
+    kept = (json["kept"]?.array ?? []).map(Self.difference)
     hasNoBase = json["noBase"]?.bool ?? false
     recordID = json["recordId"]?.string
     otherID = json["otherId"]?.string

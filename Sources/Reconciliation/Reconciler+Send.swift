@@ -334,6 +334,7 @@ extension Reconciler {
             try state.noteLeft(
               operation, date: record["LastModifiedDate"]?.string,
               fields: isOurs ? record : nil)
+            if isOurs { try state.noteKept(operation, record: record, run: run.id) }
           }
         }
       } catch let error as OrgError {

@@ -41,7 +41,8 @@ struct SnapshotPlanner {
       case .settle(let settlement):
         plan.settled.append((candidate.edit, naming(candidate.edit.recordID, settlement)))
       case .send(let action, let expected, let condition):
-        try await add(candidate, action, expected, condition, key, to: &plan)
+        try await add(
+          candidate, facts, action, expected, condition, key, to: &plan)
       }
     }
     blockOrphans(&plan)
@@ -92,24 +93,55 @@ struct SnapshotPlanner {
     } else {
       claims = []
     }
+    let ancestry = try state.ancestry(of: edit.lineage)
     var opponents = ClashRule.opponents(
-      of: edit.claim, ancestry: try state.ancestry(of: edit.lineage),
-      deviceDate: edit.modificationDate, issued: edit.issued, claims: claims,
+      of: edit.claim, ancestry: ancestry, deviceDate: edit.modificationDate, issued: edit.issued,
+      claims: try claims.filter { try !state.owns(ancestry, $0.editID) },
       policy: options.acrossSnapshots)
     if let other = edit.unorderedWith, options.acrossSnapshots != .last { opponents.append(other) }
+    opponents += try contradictions(edit)
     guard !opponents.isEmpty else { return nil }
+    let comparison = try editedFields(of: edit)
     var detail = OutcomeDetail()
     detail.recordID = edit.recordID
     detail.otherEdits = opponents
-    let element = (try? JSONValue(parsing: edit.element))?.object ?? [:]
-    let listed = rules.first { $0.soup == edit.soup }.flatMap { try? $0.fields(for: .update) }
-    let issued = edit.base?.modificationDate == edit.modificationDate ? edit.base : nil
-    let comparison = FieldComparison(
-      device: element, base: issued, server: nil, listed: listed ?? [])
     detail.fields = comparison.edited
     detail.outside = comparison.outside
     detail.hasNoBase = comparison.hasNoBase
     return Settlement(.clash, detail)
+  }
+
+  /// The edits of the same record in other soups or stores of the device that contradict one: they
+  /// set a field that both send to something else, or one deletes what the other edits.
+  ///
+  /// Nothing says which of two rows of one device its user meant, so `acrossSnapshots` does not
+  /// either. What does not contradict is merged: each sends the fields that were edited in it.
+  private func contradictions(_ edit: OpenEdit) throws -> [Int64] {
+    let siblings = try state.siblings(of: edit).filter(\.isUnseen).map(\.edit).filter { other in
+      rules.contains { $0.soup == other.soup }
+    }
+    if siblings.isEmpty { return [] }
+    let mine = try editedFields(of: edit).edited
+    return try siblings.filter { other in
+      let deletes = [edit, other].count { $0.syncOperation == .delete }
+      if deletes > 0 { return deletes == 1 }
+      let theirs = try editedFields(of: other).edited
+      return mine.contains { field in
+        theirs.contains { $0.name == field.name && !FieldValue.isSame($0.device, field.device) }
+      }
+    }.map(\.id)
+  }
+
+  /// What a device edited, as far as that is known without the org.
+  private func editedFields(of edit: OpenEdit) throws -> FieldComparison {
+    let element = (try? JSONValue(parsing: edit.element))?.object ?? [:]
+    let listed = rules.first { $0.soup == edit.soup }.flatMap { try? $0.fields(for: .update) }
+    let choice = BaseRule.choose(
+      device: element, deviceDate: edit.modificationDate, issued: edit.base,
+      ownWrite: try edit.recordID.flatMap { try state.ownWrite(of: edit, recordID: $0) },
+      serverDate: nil, serverFields: nil)
+    return FieldComparison(
+      device: element, base: choice.base, server: nil, listed: listed ?? [])
   }
 
   // MARK: what the org knows
@@ -126,7 +158,10 @@ struct SnapshotPlanner {
     }
     return Candidate(
       edit: edit, rule: rule, element: element, sobject: edit.sobject ?? "",
-      operation: operation, listed: try rules[rule].fields(for: operation))
+      operation: operation,
+      // What a deletion destroys is what an update would send.
+      listed: operation == .delete
+        ? (try? rules[rule].fields(for: .update)) ?? [] : try rules[rule].fields(for: operation))
   }
 
   /// A name comes from a device and becomes part of addresses and queries.
@@ -190,7 +225,11 @@ struct SnapshotPlanner {
     let found = try await records.read(sobject, ids: ids, fields: ["Id"] + readable)
     var states: [String: ServerRecord] = [:]
     for candidate in group {
-      guard let id = candidate.edit.recordID, let record = found[id] else { continue }
+      guard let id = candidate.edit.recordID, var record = found[id] else { continue }
+      for name in names where record[name] == nil {
+        // What was asked for and did not come has no value; what could not be asked for is unknown.
+        if let field = describe.field(name) { record[name] = record[field.name] ?? .null }
+      }
       let date = record[rules[candidate.rule].target.modificationDateFieldName]?.string
       states[id] = .alive(date: date, fields: record)
     }
@@ -203,13 +242,12 @@ struct SnapshotPlanner {
     let edit = candidate.edit
     let target = rules[candidate.rule].target
     let externalID = target.externalIdFieldName.flatMap { candidate.element[$0] }
-    let own = try edit.recordID.flatMap {
-      try state.ownWrite(of: try state.ancestry(of: edit.lineage), recordID: $0)
-    }
+    let own = try edit.recordID.flatMap { try state.ownWrite(of: edit, recordID: $0) }
     return EditFacts(
       operation: candidate.operation, mode: rules[candidate.rule].mode,
       device: candidate.element, deviceDate: edit.modificationDate, issued: edit.base,
       ownWrite: own, server: candidate.server, listed: candidate.listed,
+      isShared: try candidate.operation == .update && !state.siblings(of: edit).isEmpty,
       upserts: FieldSelection.upserts(
         candidate.operation, externalID: externalID.flatMap(Self.text)),
       recreate: options.recreateDeleted)
@@ -232,8 +270,9 @@ struct SnapshotPlanner {
   // MARK: what is sent
 
   private func add(
-    _ candidate: Candidate, _ action: OperationAction, _ expected: Settlement,
-    _ condition: String?, _ keyed: UpsertRule.Keyed?, to plan: inout SnapshotPlan
+    _ candidate: Candidate, _ facts: EditFacts, _ action: OperationAction,
+    _ expected: Settlement, _ condition: String?, _ keyed: UpsertRule.Keyed?,
+    to plan: inout SnapshotPlan
   ) async throws {
     let edit = candidate.edit
     let rule = rules[candidate.rule]
@@ -246,7 +285,11 @@ struct SnapshotPlanner {
       send.expected.detail.otherID = old
     }
     if action != .delete {
-      let names = try rule.fields(for: action == .update ? .update : .create)
+      var names = try rule.fields(for: action == .update ? .update : .create)
+      if action == .update, facts.isShared {
+        let edited = EditRule.editedFields(facts)
+        names.removeAll { !edited.contains($0) }
+      }
       send.payload = try RecordBody.fields(names, of: edit.element)
     }
     if action == .create, let field = options.correlationField(candidate.sobject),

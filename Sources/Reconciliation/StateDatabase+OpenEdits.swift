@@ -13,7 +13,8 @@ extension StateDatabase {
   }
 
   /// The edits of a snapshot that have no verdict of this run yet, in order of arrival; of several
-  /// edits of one device and record only the first, unless it is among `passed`.
+  /// edits of one record, in whichever soup they stand, only the first, unless it is among `passed`:
+  /// the next is decided when it is known what became of that one.
   func openEdits(run: String, snapshotID: String, passed: Set<Int64> = []) throws -> [OpenEdit] {
     var edits: [OpenEdit] = []
     var seen: Set<String> = []
@@ -26,9 +27,7 @@ extension StateDatabase {
     ) { row in
       let edit = Self.openEdit(row)
       if passed.contains(edit.id) { return }
-      let record =
-        edit.creation.map { "c\($0.id)" } ?? edit.serverID.map { "r\(edit.lineage) \($0)" }
-      let key = record.map { "\($0) \(edit.row.store.text) \(edit.row.soup)" }
+      let key = edit.recordID.map { "r\($0)" } ?? edit.creation.map { "c\($0.id)" }
       guard key.map({ seen.insert($0).inserted }) ?? true else { return }
       edits.append(edit)
     }
@@ -190,11 +189,8 @@ extension StateDatabase {
         (SELECT coalesce(o.server_date, 'unknown') FROM operation o
           WHERE o.edit_id = e.id AND o.state = 'done' ORDER BY o.id DESC LIMIT 1), e.state
       FROM edit e JOIN returned r ON r.id = e.return_id
-      WHERE e.operation <> 'synced' AND e.finding IS NULL AND e.id IN (
-        SELECT id FROM edit WHERE record_id IN (\(recordID), \(formerID))
-        UNION SELECT f.id FROM creation c JOIN edit f ON f.creation_id = c.id
-          WHERE c.record_id = \(recordID)
-        UNION SELECT edit_id FROM operation WHERE result_id = \(recordID) AND state = 'done')
+      WHERE e.operation <> 'synced' AND e.finding IS NULL
+        AND e.id IN (\(Self.edits(of: recordID, formerID: formerID)))
       ORDER BY e.id
       """)
     return rows.map(Self.claim)
@@ -219,25 +215,6 @@ extension StateDatabase {
       arrived: row[3].integer ?? 0,
       verdict: isOpen ? nil : row[4].text.flatMap(Verdict.init(rawValue:)),
       writtenDate: row[5].text)
-  }
-
-  /// What the last write of a lineage to a record left; nil when it never wrote, or when nothing
-  /// is known of what it left.
-  func ownWrite(of ancestry: Ancestry, recordID: String) throws -> BaseRule.OwnWrite? {
-    let rows = try connection.all(
-      """
-      SELECT e.lineage_id, r.handback, o.server_date, o.left_values, o.payload
-      FROM operation o JOIN edit e ON e.id = o.edit_id JOIN returned r ON r.id = e.return_id
-      WHERE o.result_id = \(recordID) AND o.state = 'done' ORDER BY o.id DESC
-      """)
-    for row in rows where ancestry.owns(lineage: row[0].integer ?? 0, handback: row[1].integer) {
-      guard let date = row[2].text, let fields = try parse(row[3].text, "a write").object
-      else { return nil }
-      return BaseRule.OwnWrite(
-        date: date, fields: fields,
-        sent: try parse(row[4].text, "a write").object ?? [:])
-    }
-    return nil
   }
 
   /// The creation that a local id of a bundle stands for.

@@ -60,6 +60,53 @@ struct EditRuleTests {
         .update, server: .alive(date: new, fields: ["A": "device", "B": "other"])),
       expected: "already there"),
     Case(
+      name: "an update of what was changed in the second of its base",
+      facts: facts(.update, server: .alive(date: old, fields: ["A": "a", "B": "theirs"])),
+      expected: "conflict"),
+    Case(
+      name: "the same under OVERWRITE",
+      facts: facts(
+        .update, .overwrite, server: .alive(date: old, fields: ["A": "a", "B": "theirs"])),
+      expected: "send update, updated"),
+    Case(
+      name: "a delete of what was changed in the second of its base",
+      facts: facts(.delete, server: .alive(date: old, fields: ["A": "a", "B": "theirs"])),
+      expected: "conflict"),
+    Case(
+      name: "a listed field that was never given to the device is no change of others",
+      facts: facts(
+        .update, device: ["A": "device"], base: ["A": "a"],
+        server: .alive(date: old, fields: ["A": "a", "B": "theirs"])),
+      expected: "send update if unmodified since \(old), updated"),
+    Case(
+      name: "what moved with equal values is left, as the SDK leaves it",
+      facts: facts(.update, server: .alive(date: new, fields: ["A": "a", "B": "b"])),
+      expected: "conflict"),
+    Case(
+      name: "a field that the sender may not read is unknown",
+      facts: facts(
+        .update, device: ["A": .null, "B": "b"],
+        server: .alive(date: old, fields: ["B": "b"])),
+      expected: "send update if unmodified since \(old), updated"),
+    Case(
+      name: "decomposed letters are an edit of composed ones",
+      facts: facts(
+        .update, device: ["A": "e\u{301}", "B": "b"], base: ["A": "\u{E9}", "B": "b"],
+        server: .alive(date: old, fields: ["A": "\u{E9}", "B": "b"])),
+      expected: "send update if unmodified since \(old), updated"),
+    Case(
+      name: "what another row of the device sent is no change of others",
+      facts: facts(
+        .update, server: .alive(date: new, fields: ["A": "a", "B": "ours"]),
+        own: .init(date: new, fields: [:], left: ["B": "ours"])),
+      expected: "send update if unmodified since \(new), updated"),
+    Case(
+      name: "nor in the second of the base",
+      facts: facts(
+        .update, server: .alive(date: old, fields: ["A": "a", "B": "ours"]),
+        own: .init(date: old, fields: [:], left: ["B": "ours"])),
+      expected: "send update if unmodified since \(old), updated"),
+    Case(
       name: "an edit outside the list only",
       facts: facts(
         .update, device: ["A": "a", "C": "edited"], base: ["A": "a", "C": "c"]),
@@ -165,9 +212,14 @@ struct EditRuleTests {
     #expect(blind.edited.first?.server == Optional<JSONValue>.none)
     let seen = FieldComparison(
       device: ["A": "x"], base: BaseRecord(modificationDate: nil, fields: [:], isComplete: true),
-      server: [:], listed: ["A"])
+      server: ["A": .null], listed: ["A"])
     #expect(seen.edited.first?.base == .some(.null))
     #expect(seen.edited.first?.server == .some(.null))
+    let unread = FieldComparison(
+      device: ["A": .null], base: BaseRecord(modificationDate: nil, fields: ["A": "a"]),
+      server: [:], listed: ["A"])
+    #expect(unread.edited.first?.server == Optional<JSONValue>.none)
+    #expect(!unread.isAlreadyThere)
   }
 
   @Test func `parents go first, deletions last with their children first, circles stay`() {

@@ -35,7 +35,7 @@ extension OrgStore {
     ] {
       if let place = table.place(name) { after[place] = value }
     }
-    let changed = after.indices.filter { after[$0] != before[$0] }
+    let changed = after.indices.filter { Self.differ(after[$0], before[$0]) }
     guard !changed.isEmpty else { return }
     let names = changed.map { SQL.quoted(name: table.fields[$0].name) + " = ?" }
     let statement = try prepared(
@@ -45,6 +45,12 @@ extension OrgStore {
     }
     try statement.bind(Int32(changed.count + 1), id)
     try statement.execute()
+  }
+
+  /// Text differs by its bytes: Swift takes composed and decomposed letters for equal.
+  private static func differ(_ one: SQLiteValue, _ other: SQLiteValue) -> Bool {
+    guard case .text(let left) = one, case .text(let right) = other else { return one != other }
+    return !left.utf8.elementsEqual(right.utf8)
   }
 
   func set(_ field: String, of id: String, to value: SQLiteValue) throws {

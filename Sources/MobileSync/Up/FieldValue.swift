@@ -5,17 +5,31 @@ import System
 /// When two values of a field are the same to an org.
 package enum FieldValue {
   /// Says whether an org would see no difference: nothing, null and empty text are one; text loses
-  /// its trailing blanks; dates are moments; ids are the same with and without their suffix.
+  /// its trailing blanks, and what Unicode calls equivalent is not the same; dates are moments; ids
+  /// are the same with and without their suffix.
   package static func isSame(_ one: JSONValue?, _ other: JSONValue?) -> Bool {
     let one = normal(one)
     let other = normal(other)
-    if one == other { return true }
     switch (one, other) {
-    case (.number, .number): return isSameNumber(one, other)
+    case (.number, .number): return one == other || isSameNumber(one, other)
     case (.string(let left), .string(let right)):
-      return isSameDate(left, right) || isSameID(left, right)
-    default: return false
+      return isSameText(left, right) || isSameDate(left, right) || isSameID(left, right)
+    default: return one == other
     }
+  }
+
+  /// Says whether a device that holds the one has not edited the other: text is compared by its
+  /// bytes, and nothing, null and empty text are one.
+  package static func isEqual(_ one: JSONValue?, _ other: JSONValue?) -> Bool {
+    guard case .string(let left)? = one, case .string(let right)? = other else {
+      return isSame(one, other)
+    }
+    return isSameText(left, right)
+  }
+
+  /// Swift takes canonically equivalent texts for equal; an org keeps them apart.
+  private static func isSameText(_ one: String, _ other: String) -> Bool {
+    one.utf8.elementsEqual(other.utf8)
   }
 
   private static func normal(_ value: JSONValue?) -> JSONValue {

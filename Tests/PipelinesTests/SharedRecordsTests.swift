@@ -1,0 +1,276 @@
+import HTTP
+import JSON
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// What the values say where dates and soups do not: one record in two soups, changes of one second,
+/// values that the sender may not read, and texts and numbers to the last byte.
+@Suite struct SharedRecordsTests {
+  private static let fields = ["Name", "Phone", "Website", "Description", "AnnualRevenue"]
+
+  /// A world whose phones have their accounts in a second soup, `vips`, too.
+  private func world(_ mode: String = "LEAVE_IF_CHANGED") throws -> World {
+    let directory = TemporaryDirectory("world")
+    try OrgTemplate.small.get().copy(to: directory.file("org"))
+    let copy = directory.file("pipelines")
+    try Tree.copy(World.repository + "/pipelines", to: copy)
+    let indexes = #"[{"path":"Id","type":"string"},{"path":"__local__","type":"string"}]"#
+    try Self.append(
+      #"{"soupName":"vips","indexes":\#(indexes)}"#, to: "soups", copy + "/demo/userstore.json")
+    let names = Self.fields.map { "\"\($0)\"" }.joined(separator: ",")
+    let query =
+      "SELECT Id, \(Self.fields.joined(separator: ", ")), LastModifiedDate FROM Account "
+      + "ORDER BY LastModifiedDate"
+    let syncs = copy + "/demo/usersyncs.json"
+    try Self.append(
+      #"{"syncName":"downVips","syncType":"syncDown","soupName":"vips","target":"#
+        + #"{"type":"soql","query":"\#(query)"},"options":{"mergeMode":"OVERWRITE"}}"#,
+      to: "syncs", syncs)
+    try Self.append(
+      #"{"syncName":"upVips","syncType":"syncUp","soupName":"vips","target":{},"#
+        + #""options":{"fieldlist":[\#(names)],"mergeMode":"\#(mode)"}}"#, to: "syncs", syncs)
+    let text = String(decoding: try Files.read(syncs), as: UTF8.self)
+    try DurableFile.write(
+      Array(text.replacing("\"LEAVE_IF_CHANGED\"", with: "\"\(mode)\"").utf8), to: syncs)
+    return try World(directory, file: World.repository + "/pipelines/demo.json", change: { $0 })
+  }
+
+  private static func append(_ element: String, to name: String, _ path: String) throws {
+    var file = try #require(try JSONValue(parsing: try Files.read(path)).object)
+    file[name] = .array((file[name]?.array ?? []) + [try JSONValue(parsing: element)])
+    try DurableFile.write(JSONValue.object(file).bytes, to: path)
+  }
+
+  private func account(_ device: Device, _ world: World) throws -> String {
+    let ada = try world.user("ada").id
+    return try #require(
+      try world.ids("accounts", on: device).first {
+        try world.record("Account", $0)["OwnerId"]?.string == ada
+      })
+  }
+
+  private func change(_ id: String, _ fields: JSONObject, _ world: World) throws {
+    let outcome = world.org.update("Account", id: id, fields, as: try world.user("admin"))
+    if let error = outcome.errors.first { throw error }
+  }
+
+  private func details(_ run: String, _ world: World) throws -> [OutcomeDetail] {
+    try ReportModel(state: try StateDatabase.open(path: world.data.state), run: run).edits.map(
+      \.detail)
+  }
+
+  // MARK: one record in two soups
+
+  @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
+  func `edits of one record in two soups are merged where they touch different fields`(
+    _ mode: String
+  ) async throws {
+    let world = try world(mode)
+    try await world.run()
+    let device = try world.device("ada")
+    let id = try account(device, world)
+    try device.edit("accounts", id: id, ["Phone": "+1 555 0001"], now: world.org.now())
+    try device.edit("vips", id: id, ["Website": "https://vip.example"], now: world.org.now())
+    try world.handBack(device, as: "one.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 2])
+    #expect(try world.record("Account", id)["Phone"] == "+1 555 0001")
+    #expect(try world.record("Account", id)["Website"] == "https://vip.example")
+    // Another night, before the device got a new bundle: the third field, in either soup.
+    try device.edit("accounts", id: id, ["Description": "later"], now: world.org.now() + 60_000)
+    try world.handBack(device, as: "two.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts[.updated] == 1)
+    let record = try world.record("Account", id)
+    #expect(record["Phone"] == "+1 555 0001")
+    #expect(record["Website"] == "https://vip.example")
+    #expect(record["Description"] == "later")
+  }
+
+  @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
+  func `an edit in a second soup does not put back what the first soup sent on an earlier night`(
+    _ mode: String
+  ) async throws {
+    let world = try world(mode)
+    try await world.run()
+    let device = try world.device("ada")
+    let id = try account(device, world)
+    try device.edit("accounts", id: id, ["Phone": "+1 555 0001"], now: world.org.now())
+    try world.handBack(device, as: "one.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
+    try device.edit("vips", id: id, ["Website": "https://vip.example"], now: world.org.now())
+    try world.handBack(device, as: "two.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts[.updated] == 1)
+    #expect(try world.record("Account", id)["Phone"] == "+1 555 0001")
+    #expect(try world.record("Account", id)["Website"] == "https://vip.example")
+  }
+
+  @Test func `one field set to different values in two soups is a clash, to the same it is not`()
+    async throws
+  {
+    let world = try world("OVERWRITE")
+    try await world.run()
+    let device = try world.device("ada")
+    let id = try account(device, world)
+    let other = try #require(try world.ids("accounts", on: device).first { $0 != id })
+    let before = try world.record("Account", id)["Phone"]
+    for (soup, phone) in [("accounts", "+1 555 0001"), ("vips", "+1 555 0002")] {
+      try device.edit(soup, id: id, ["Phone": .string(phone)], now: world.org.now())
+      try device.edit(soup, id: other, ["Phone": "+1 555 0003"], now: world.org.now())
+    }
+    try world.handBack(device, as: "one.sqlite")
+    let run = try await world.run(.ingest, .reconcile)
+    #expect(run.verdicts == [.clash: 2, .updated: 1, .alreadyThere: 1])
+    #expect(try world.record("Account", id)["Phone"] == before)
+    #expect(try world.record("Account", other)["Phone"] == "+1 555 0003")
+    let clashes = try details(run.run, world).filter { $0.recordID == id }
+    #expect(clashes.allSatisfy { $0.otherEdits.count == 1 && $0.fields.map(\.name) == ["Phone"] })
+  }
+
+  @Test func `a record deleted in one soup and edited in the other is a clash`() async throws {
+    let world = try world("OVERWRITE")
+    try await world.run()
+    let device = try world.device("ada")
+    let id = try account(device, world)
+    try device.delete("accounts", id: id, now: world.org.now())
+    try device.edit("vips", id: id, ["Website": "https://vip.example"], now: world.org.now())
+    try world.handBack(device, as: "one.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.clash: 2])
+    #expect(try world.record("Account", id)["Website"] != "https://vip.example")
+  }
+
+  // MARK: one second
+
+  @Test func `what the office changed in the second of the prime is a conflict`() async throws {
+    let world = try World()
+    try world.org.setClockStep(0)
+    let admin = try world.user("admin")
+    let owned = try world.org.query(
+      "SELECT Id FROM Account WHERE OwnerId = '\(try world.user("ada").id)' ORDER BY Id",
+      as: admin)
+    let id = try #require(
+      try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
+    try change(id, ["Phone": "+1 555 0000"], world)
+    try await world.run()
+    let device = try world.device("ada")
+    try device.edit("accounts", id: id, ["Website": "https://a.example"], now: world.org.now())
+    let date = try world.record("Account", id)["LastModifiedDate"]
+    try change(id, ["Phone": "+1 555 9999"], world)
+    #expect(try world.record("Account", id)["LastModifiedDate"] == date)
+    try world.handBack(device, as: "one.sqlite")
+    let run = try await world.run(.ingest, .reconcile)
+    #expect(run.verdicts == [.conflict: 1])
+    #expect(try world.record("Account", id)["Phone"] == "+1 555 9999")
+    let fields = try #require(try details(run.run, world).first).fields
+    #expect(fields.map(\.name) == ["Phone", "Website"])
+    #expect(fields.first?.server == "+1 555 9999")
+  }
+
+  @Test(arguments: [true, false])
+  func `overwriting what the office changed in one second is listed, deleting it is a conflict`(
+    _ deletes: Bool
+  ) async throws {
+    let world = try world(deletes ? "LEAVE_IF_CHANGED" : "OVERWRITE")
+    try world.org.setClockStep(0)
+    let admin = try world.user("admin")
+    let owned = try world.org.query(
+      "SELECT Id FROM Account WHERE OwnerId = '\(try world.user("ada").id)' ORDER BY Id",
+      as: admin)
+    let id = try #require(
+      try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
+    try change(id, ["Phone": "+1 555 0000"], world)
+    try await world.run()
+    let device = try world.device("ada")
+    if deletes {
+      try device.delete("accounts", id: id, now: world.org.now())
+    } else {
+      try device.edit("accounts", id: id, ["Website": "https://a.example"], now: world.org.now())
+    }
+    try change(id, ["Phone": "+1 555 9999"], world)
+    try world.handBack(device, as: "one.sqlite")
+    let run = try await world.run(.ingest, .reconcile)
+    #expect(run.verdicts == [deletes ? .conflict : .updated: 1])
+    let detail = try #require(try details(run.run, world).first)
+    let phone = try #require(detail.fields.first { $0.name == "Phone" })
+    #expect(phone.server == "+1 555 9999")
+    #expect(phone.base == "+1 555 0000")
+  }
+
+  // MARK: values
+
+  @Test func `a field that the sender may not read is unknown: clearing it is sent`() async throws {
+    let world = try World()
+    try await world.run()
+    let device = try world.device("ada")
+    let id = try account(device, world)
+    try change(id, ["Phone": "+1 555 0000"], world)
+    try await world.run()
+    let fresh = try world.device("ada", as: "fresh")
+    try fresh.edit("accounts", id: id, ["Phone": .null], now: world.org.now())
+    // The administrator takes the field away from ada: her describe no longer has it.
+    let token = try world.server.token(for: "ada@example.com", app: OrgTemplate.clientID)
+    var request = HTTPRequest(
+      "GET", world.server.url + "/services/data/v66.0/sobjects/Account/describe")
+    request.headers["Authorization"] = "Bearer " + token
+    let answer = try await HTTPClient().send(request)
+    var describe = try #require(try JSONValue(parsing: answer.body).object)
+    describe["fields"] = .array(
+      (describe["fields"]?.array ?? []).filter { $0["name"]?.string != "Phone" })
+    world.server.faults.add(
+      .init(kind: .describe, user: "ada@example.com"), nth: 1, times: 9,
+      .respond(.json(200, JSONValue.object(describe).text)))
+    try world.handBack(fresh, as: "one.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
+    #expect(try world.record("Account", id)["Phone"] == .null)
+  }
+
+  @Test func `an edit from composed to decomposed letters is sent as it is`() async throws {
+    let world = try World()
+    try await world.run()
+    let id = try account(try world.device("ada"), world)
+    let (composed, decomposed) = ("Caf\u{E9}", "Cafe\u{301}")
+    try change(id, ["Name": .string(composed)], world)
+    try await world.run()
+    let device = try world.device("ada", as: "fresh")
+    try device.edit("accounts", id: id, ["Name": .string(decomposed)], now: world.org.now())
+    try world.handBack(device, as: "one.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
+    let name = try #require(try world.record("Account", id)["Name"]?.string)
+    #expect(Array(name.utf8) == Array(decomposed.utf8))
+  }
+
+  @Test func `a number that the org cannot hold is sent as it stands, and told`() async throws {
+    let world = try world("OVERWRITE")
+    try await world.run()
+    let device = try world.device("ada")
+    let id = try account(device, world)
+    try device.edit(
+      "vips", id: id, ["AnnualRevenue": .number("9007199254740993")], now: world.org.now())
+    try world.handBack(device, as: "one.sqlite")
+    let run = try await world.run(.ingest, .reconcile)
+    #expect(run.verdicts == [.updated: 1])
+    let held = try #require(try world.record("Account", id)["AnnualRevenue"])
+    #expect(held != .number("9007199254740993"))
+    let detail = try #require(try details(run.run, world).first)
+    #expect(detail.kept.map(\.name) == ["AnnualRevenue"])
+    #expect(detail.kept.first?.device == .number("9007199254740993"))
+    #expect(detail.kept.first?.server == held)
+    #expect(detail.message?.contains("AnnualRevenue") == true)
+  }
+
+  @Test func `a number that the org holds arrives digit by digit`() async throws {
+    let world = try world("OVERWRITE")
+    try await world.run()
+    let device = try world.device("ada")
+    let id = try account(device, world)
+    try device.edit(
+      "vips", id: id, ["AnnualRevenue": .number("123456789012345")], now: world.org.now())
+    try world.handBack(device, as: "one.sqlite")
+    let run = try await world.run(.ingest, .reconcile)
+    #expect(try world.record("Account", id)["AnnualRevenue"]?.double == 123_456_789_012_345)
+    #expect(try details(run.run, world).first?.kept == [])
+  }
+}

@@ -1,0 +1,237 @@
+import HTTP
+import JSON
+import LocalOrg
+import Reconciliation
+import Testing
+
+/// Rules of reconciliation that a small mistake breaks without a trace.
+struct ReconciliationRulesTests {
+  private func changed(
+    _ edit: ReturnedEdit, _ fields: JSONObject, later milliseconds: Int64
+  ) throws -> ReturnedEdit {
+    var later = edit
+    var element = try #require(try JSONValue(parsing: edit.element).object)
+    for (name, value) in fields { element[name] = value }
+    later.element = JSONValue.object(element).bytes
+    later.lastModified += milliseconds
+    return later
+  }
+
+  @Test func `an issued element of another date is no base`() async throws {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
+    let issued = try day.edited("accounts", "Account", id, [:])
+    try day.change("Account", id, ["Phone": "2"])
+    // The device has synchronised on its own since: it holds the newer Phone, and edits another.
+    var edit = try day.edited("accounts", "Account", id, ["Industry": "Banking"])
+    edit.base = issued.base
+    try day.handBack([edit])
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.details().first?.fields.map(\.name) == ["Industry"])
+  }
+
+  @Test func `the last of our own writes is the base, not the first`() async throws {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    for (handback, phone) in [(Int64(1), "2"), (2, "3"), (3, "2")] {
+      let later = try changed(edit, ["Phone": .string(phone)], later: handback)
+      try day.handBack([later], handback: handback)
+      #expect(day.verdicts(try await day.run()) == "updated 1")
+      #expect(try day.record("Account", id)["Phone"] == .string(phone))
+    }
+  }
+
+  @Test func `edits of a deleted record clash with one another after it was made anew`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.acrossSnapshots = .last
+    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
+    let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
+    let first = try day.edited("accounts", "Account", id, ["Phone": "5"])
+    let second = try day.edited("accounts", "Account", id, ["Phone": "6"])
+    let third = try day.edited("accounts", "Account", id, ["Phone": "7"])
+    _ = day.org.delete("Account", id: id, as: day.admin)
+    try day.handBack([first])
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    let made = try #require(try day.details().first?.recordID)
+    try day.org.share(made, with: "ben@example.com")
+    try day.handBack([second], user: day.ben)
+    try day.handBack([third], user: day.ben, install: "another of ben")
+    #expect(day.verdicts(try await day.run()) == "clash 1, updated 1")
+    #expect(try day.count("SELECT Id FROM Account WHERE Phone = '7'") == 1)
+  }
+
+  @Test func `a later edit waits for an earlier one whose answer is lost`() async throws {
+    let day = try FieldDay()
+    day.options.quietWindowSeconds = 900
+    let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
+    try day.handBack([edit], handback: 1)
+    day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
+    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    try day.handBack([try changed(edit, ["Phone": "7"], later: 10)], handback: 2)
+    let waiting = try await day.run()
+    #expect(waiting.verdicts == [.inDoubt: 2])
+    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == 1)
+    day.options.quietWindowSeconds = 0
+    #expect(day.verdicts(try await day.run()) == "created 1, updated 1")
+    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New' AND Phone = '7'") == 1)
+  }
+
+  @Test func `a later hand-back without the row leaves an edit in doubt to be found out`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.quietWindowSeconds = 900
+    let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
+    try day.handBack([edit], handback: 1)
+    day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
+    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    try day.handBack([], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    day.options.quietWindowSeconds = 0
+    #expect(day.verdicts(try await day.run()) == "created 1")
+  }
+
+  @Test func `a fork does not own the trunk's hand-back of its number`() async throws {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    try day.handBack([edit], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    try day.handBack([try changed(edit, ["Phone": "3"], later: 5)], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "clash 1")
+    #expect(try day.record("Account", id)["Phone"] == "2")
+    let ancestry = Ancestry(lineage: 2, trunks: [1: 2])
+    #expect(ancestry.owns(lineage: 1, handback: 1))
+    #expect(!ancestry.owns(lineage: 1, handback: 2))
+  }
+
+  @Test func `the same row and date with other content is another edit`() throws {
+    let fixture = try LedgerFixture()
+    _ = try fixture.state.record(
+      return: LedgerFixture.returned("a", install: "A"),
+      edits: [LedgerFixture.update(1, date: 5, name: "x")])
+    let other = try fixture.state.record(
+      return: LedgerFixture.returned("b", install: "B"),
+      edits: [LedgerFixture.update(1, date: 5, name: "y")])
+    #expect(other.new == 1)
+    #expect(try fixture.verdicts() == ["open -", "open -"])
+  }
+
+  @Test(arguments: [(2, false), (3, true)])
+  func `the guard lets through as many changes as it names`(_ edits: Int, _ isHeld: Bool)
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.maxChanges = .init(perSnapshot: 2, deletesPercent: 10, deletesAtLeast: 10)
+    let ids = try (0..<edits).map { try day.make("Account", ["Name": .string("A\($0)")]) }
+    try day.handBack(
+      try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) })
+    #expect(
+      day.verdicts(try await day.run()) == (isHeld ? "held \(edits)" : "updated \(edits)"))
+  }
+
+  @Test(arguments: [(10.0, 1, 4, false), (10, 1, 5, true), (1, 2, 2, false), (1, 2, 3, true)])
+  func `the guard lets through as many deletions as it names, by share or by number`(
+    _ percent: Double, _ atLeast: Int, _ deletes: Int, _ isHeld: Bool
+  ) async throws {
+    let day = try FieldDay()
+    // A soup of a return has forty rows here.
+    day.options.maxChanges = .init(
+      perSnapshot: 100, deletesPercent: percent, deletesAtLeast: atLeast)
+    let ids = try (0..<deletes).map { try day.make("Account", ["Name": .string("A\($0)")]) }
+    for id in ids { try day.org.transfer(id, to: "ada@example.com") }
+    try day.handBack(
+      try ids.map { try day.edited("accounts", "Account", $0, [:], deleted: true) })
+    #expect(
+      day.verdicts(try await day.run()) == (isHeld ? "held \(deletes)" : "deleted \(deletes)"))
+  }
+
+  @Test func `a record and the parent that it refers to are deleted, the record first`()
+    async throws
+  {
+    let day = try FieldDay()
+    let parent = try day.make("Account", ["Name": "Parent"])
+    let child = try day.make(
+      "Contact", ["LastName": "Child", "AccountId": .string(parent)])
+    for id in [parent, child] { try day.org.transfer(id, to: "ada@example.com") }
+    try day.handBack([
+      try day.edited("accounts", "Account", parent, [:], deleted: true),
+      try day.edited("contacts", "Contact", child, [:], deleted: true),
+    ])
+    #expect(day.verdicts(try await day.run()) == "deleted 2")
+    #expect(day.writes.count == 2)
+  }
+
+  @Test func `a deleted parent is the reference's trouble, not the record's`() async throws {
+    let day = try FieldDay()
+    day.rules = [FieldDay.rule("contacts", ["LastName", "AccountId"], mode: .overwrite)]
+    let parent = try day.make("Account", ["Name": "Parent"])
+    let child = try day.make("Contact", ["LastName": "Child"])
+    let edit = try day.edited("contacts", "Contact", child, ["AccountId": .string(parent)])
+    _ = day.org.delete("Account", id: parent, as: day.admin)
+    try day.handBack([edit])
+    #expect(day.verdicts(try await day.run()) == "failed 1")
+    let detail = try #require(try day.details().first)
+    #expect(detail.errorFields == ["AccountId"])
+    #expect(day.writes.count == 1)
+    #expect(try day.count("SELECT Id FROM Contact WHERE LastName = 'Child'") == 1)
+  }
+
+  @Test func `edits of a global store are sent by the integration user and owned by nobody else`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.sendAs = .integration
+    let edit = day.created("accounts", "Account", "local_1", ["Name": "Shared"])
+    _ = try day.state.record(
+      return: ReturnRow(
+        sha256: "global", sourceName: "global.sqlite", stampID: "stamp-global",
+        snapshotID: "global", generation: 1, platform: "ios", install: "G", handback: 1,
+        arrived: 1, soupTotals: [:]), edits: [edit])
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(
+      try day.count(
+        "SELECT Id FROM Account WHERE Name = 'Shared' "
+          + "AND CreatedBy.Username = 'attache@example.com'") == 1)
+  }
+
+  // MARK: includes
+
+  private func includes(_ state: StateDatabase) throws -> [Int64] {
+    try state.includes(snapshotID: "005000000000001AAA").map(\.handback)
+  }
+
+  @Test func `an edit that was never considered keeps its hand-back out of a bundle`() throws {
+    let fixture = try LedgerFixture()
+    _ = try fixture.state.record(
+      return: LedgerFixture.returned("a", install: "A", handback: 1), edits: [])
+    #expect(try includes(fixture.state) == [1])
+    _ = try fixture.state.record(
+      return: LedgerFixture.returned("b", install: "A", handback: 2),
+      edits: [LedgerFixture.update(1, date: 5, name: "x")])
+    #expect(try includes(fixture.state) == [1])
+    // The same edit in a later hand-back is as open there.
+    _ = try fixture.state.record(
+      return: LedgerFixture.returned("c", install: "A", handback: 3),
+      edits: [LedgerFixture.update(1, date: 5, name: "x")])
+    #expect(try includes(fixture.state) == [1])
+  }
+
+  @Test func `a later hand-back stands for the soups that it has, and for no others`() throws {
+    for hasSoup in [true, false] {
+      let fixture = try LedgerFixture()
+      _ = try fixture.state.record(
+        return: LedgerFixture.returned("a", install: "A", handback: 1),
+        edits: [LedgerFixture.update(1, date: 5, name: "x")])
+      let row =
+        hasSoup
+        ? LedgerFixture.returned("b", install: "A", handback: 2)
+        : LedgerFixture.returned("b", install: "A", handback: 2, totals: [:])
+      _ = try fixture.state.record(return: row, edits: [])
+      #expect(try includes(fixture.state) == (hasSoup ? [2] : []))
+    }
+  }
+}
