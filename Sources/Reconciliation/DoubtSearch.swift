@@ -6,13 +6,16 @@ import System
 /// Looks in the org for what writes without an answer have done.
 ///
 /// It asks as the integration user where there is one: what a sender has written may since be
-/// somebody else's, or deleted.
+/// somebody else's, or deleted. What was created is asked for as its sender too, where that user can
+/// log in: an integration user need not see all.
 struct DoubtSearch {
   let access: OrgRecords
   let state: StateDatabase
   let options: ReconcileOptions
   let sobject: String
   let run: RunRow
+  /// The senders' own sessions, by their Ids.
+  var senders: [String: Session] = [:]
 
   private typealias Answers = [(DoubtfulWrite, DoubtAnswer)]
 
@@ -174,9 +177,15 @@ struct DoubtSearch {
         && !LostCreates.isRefused($0.payload, describe)
     }
     let all = asked.map { lost($0.operation) } + rivals.map(lost)
-    let found = try await LostCreates.candidates(
-      access.session, describe, of: all, userID: sender
-    ).filter { try !state.isClaimed(recordID: LostCreates.id(of: $0) ?? "") }
+    var found = try await LostCreates.candidates(
+      access.session, describe, of: all, userID: sender)
+    if let own = senders[sender], own.identity.userID != access.session.identity.userID {
+      let known = Set(found.compactMap { LostCreates.id(of: $0) })
+      found += try await LostCreates.candidates(
+        own, try await own.describe(sobject), of: all, userID: sender
+      ).filter { LostCreates.id(of: $0).map { !known.contains($0) } ?? false }
+    }
+    found = try found.filter { try !state.isClaimed(recordID: LostCreates.id(of: $0) ?? "") }
     for (write, fate) in zip(asked, LostCreates.match(all, found)) {
       switch fate {
       case .made(let made): answers.append((write, .done(self.found(made, write.operation))))

@@ -28,10 +28,19 @@ extension Reconciler {
         if snapshotID == nil {
           try state.move(operation, to: "doubt")
           doubtful.append(
-            (found.snapshotID, DoubtfulWrite(operation: operation, edit: found.edit)))
+            (
+              found.snapshotID,
+              DoubtfulWrite(
+                operation: operation, edit: found.edit, snapshotID: found.snapshotID)
+            ))
         }
       default:
-        doubtful.append((found.snapshotID, DoubtfulWrite(operation: operation, edit: found.edit)))
+        doubtful.append(
+          (
+            found.snapshotID,
+            DoubtfulWrite(
+              operation: operation, edit: found.edit, snapshotID: found.snapshotID)
+          ))
       }
     }
     return doubtful
@@ -98,8 +107,11 @@ extension Reconciler {
   private func settle(
     _ writes: [DoubtfulWrite], _ sobject: String, _ access: OrgRecords
   ) async throws {
-    let search = DoubtSearch(
+    var search = DoubtSearch(
       access: access, state: state, options: options, sobject: sobject, run: run)
+    if writes.contains(where: { $0.operation.action == .create }) {
+      search.senders = try await senders(of: writes)
+    }
     var decided: [(DoubtfulWrite, DoubtAnswer)] = []
     do {
       decided += try await search.updates(writes.filter { $0.operation.action == .update })
@@ -117,6 +129,22 @@ extension Reconciler {
       }
     }
     try await noteLeft(done, access)
+  }
+
+  /// The sessions of those who sent writes, as far as they can still log in.
+  private func senders(of writes: [DoubtfulWrite]) async throws -> [String: Session] {
+    var sessions: [String: Session] = [:]
+    for snapshotID in Set(writes.map(\.snapshotID)).sorted() {
+      do {
+        guard let own = try await access(to: snapshotID)?.session else { continue }
+        sessions[own.identity.userID] = own
+      } catch let error as OrgError
+        where error.kind == .authentication || error.kind == .permission
+      {
+        continue
+      }
+    }
+    return sessions
   }
 
   /// Enters an answer; returns the write if it was done and left something to read.
@@ -166,6 +194,7 @@ extension Reconciler {
 struct DoubtfulWrite {
   var operation: OperationRow
   var edit: OpenEdit
+  var snapshotID: String
 }
 
 /// What was found out about it.

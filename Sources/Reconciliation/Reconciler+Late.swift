@@ -206,12 +206,19 @@ extension Reconciler {
   ) async throws {
     let search = DoubtSearch(
       access: access, state: state, options: options, sobject: key.sobject, run: run)
+    let rivals = try state.unfinishedOperations().filter {
+      $0.action == .create && $0.sobject == key.sobject
+    }
     for (senderID, group) in Dictionary(grouping: writes, by: { $0.operation.senderID }) {
       guard let senderID else { continue }
       let lost = group.map { search.lost($0.operation) }
       let found = try await LostCreates.candidates(
         access.session, try await access.describe(key.sobject), of: lost, userID: senderID
       ).filter { try !state.isClaimed(recordID: LostCreates.id(of: $0) ?? "") }
+        .filter { record in
+          // It may be what a create has made that nobody knows of yet.
+          !rivals.contains { LostCreates.agreement(of: $0.payload, with: record) == .whole }
+        }
       if found.isEmpty { continue }
       for (write, fate) in zip(group, LostCreates.match(lost, found, asksPerson: false)) {
         guard case .made(let made) = fate, made.changed.isEmpty, !made.isDeleted else { continue }
