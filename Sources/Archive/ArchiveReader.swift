@@ -40,13 +40,19 @@ package final class ArchiveReader {
   package let format: ArchiveFormat
   private let path: String
   private let limits: Limits
-  private let mostBytes: Int64
+  private var mostBytes: Int64
+  /// What a compressed tar is read through; nil for zip.
+  private let source: CompressedSource?
   private let handle: OpaquePointer
   private let header: OpaquePointer
   private var names: Set<String> = []
   private var entryCount = 0
   private var totalBytes: Int64 = 0
   private var current: Entry?
+  /// Whether a checksum was compared that covers every byte: known when `next` has answered nil.
+  ///
+  /// Zip and gzip always have one; of Zstandard's frames only those that were made with one.
+  package private(set) var isChecked = false
 
   /// Opens an archive; its kind is what its first bytes say, not its name.
   package init(path: String, limits: Limits = Limits()) throws(ArchiveError) {
@@ -66,9 +72,17 @@ package final class ArchiveReader {
     let byRatio = size.multipliedReportingOverflow(by: limits.ratio)
     mostBytes = min(
       limits.totalBytes, byRatio.overflow ? .max : max(byRatio.partialValue, 1 << 20))
+    do throws(ArchiveError) {
+      source = try ArchiveReader.source(path, format, limit: mostBytes)
+    } catch {
+      archive_entry_free(header)
+      archive_read_free(handle)
+      throw error
+    }
     guard ArchiveReader.configure(handle, format),
-      archive_read_open_filename(handle, path, 1 << 18) == ARCHIVE_OK
-    else { throw .last(.damaged, path, "it cannot be read as \(format.rawValue)", handle) }
+      source.map({ $0.open(handle) })
+        ?? (archive_read_open_filename(handle, path, 1 << 18) == ARCHIVE_OK)
+    else { throw damage("it cannot be read as \(format.rawValue)") }
   }
 
   deinit {
@@ -76,32 +90,59 @@ package final class ArchiveReader {
     archive_read_free(handle)
   }
 
-  // Just the one format and filter: libarchive would otherwise unwrap layer under layer.
+  private static func source(
+    _ path: String, _ format: ArchiveFormat, limit: Int64
+  ) throws(ArchiveError) -> CompressedSource? {
+    let source: CompressedSource
+    switch format {
+    case .zip: return nil
+    case .tarGz: source = try CompressedSource(path: path, .gzip, limit: limit + slack)
+    case .tarZst: source = try CompressedSource(path: path, .zstd, limit: limit + slack)
+    }
+    try source.begin()
+    return source
+  }
+
+  /// Bytes for the headers of a tar's entries and its end.
+  private static let slack: Int64 = 1 << 20
+
+  /// Lets the archive hold as many bytes more as its manifest declares: what a hostile archive may
+  /// hold for its size is no limit for records that are very much alike.
+  ///
+  /// The limits of one entry and of all stay.
+  package func allow(_ bytes: Int64) {
+    let sum = mostBytes.addingReportingOverflow(max(0, bytes))
+    mostBytes = min(limits.totalBytes, sum.overflow ? .max : sum.partialValue)
+    source?.limit = mostBytes + ArchiveReader.slack
+  }
+
+  // Just the one format: libarchive would otherwise unwrap layer under layer.
   private static func configure(_ handle: OpaquePointer, _ format: ArchiveFormat) -> Bool {
     switch format {
-    case .zip:
-      archive_read_support_format_zip_seekable(handle) == ARCHIVE_OK
-    case .tarGz:
-      archive_read_support_format_tar(handle) == ARCHIVE_OK
-        && archive_read_support_filter_gzip(handle) == ARCHIVE_OK
-    case .tarZst:
-      archive_read_support_format_tar(handle) == ARCHIVE_OK
-        && archive_read_support_filter_zstd(handle) == ARCHIVE_OK
+    case .zip: archive_read_support_format_zip_seekable(handle) == ARCHIVE_OK
+    case .tarGz, .tarZst: archive_read_support_format_tar(handle) == ARCHIVE_OK
     }
+  }
+
+  /// What has just gone wrong: what the compressed bytes say of it comes first.
+  private func damage(_ what: String) -> ArchiveError {
+    source?.failure ?? .last(.damaged, path, what, handle)
   }
 
   /// The next regular file; nil at the end.
   ///
-  /// Directories are passed over, all else is refused.
+  /// Directories are passed over, all else is refused. At the end the checksums of the whole archive
+  /// are compared: what was read before is not to be believed until then.
   package func next() throws(ArchiveError) -> Entry? {
     while true {
       current = nil
       let status = archive_read_next_header2(handle, header)
-      if status == ARCHIVE_EOF { return nil }
-      // A warning too: a header that needs an excuse is none of ours.
-      guard status == ARCHIVE_OK else {
-        throw .last(.damaged, path, "an entry's header cannot be read", handle)
+      if status == ARCHIVE_EOF {
+        isChecked = try source?.finish() ?? true
+        return nil
       }
+      // A warning too: a header that needs an excuse is none of ours.
+      guard status == ARCHIVE_OK else { throw damage("an entry's header cannot be read") }
       entryCount += 1
       if entryCount > limits.entries {
         throw ArchiveError(.tooLarge, path, "it has more than \(limits.entries) entries")
@@ -163,10 +204,7 @@ package final class ArchiveReader {
     var count: Int64 = 0
     while true {
       let got = archive_read_data(handle, buffer.baseAddress, buffer.count)
-      if got < 0 {
-        throw ArchiveError.last(
-          .damaged, path, "the entry \(current.name) cannot be read", handle)
-      }
+      if got < 0 { throw damage("the entry \(current.name) cannot be read") }
       if got == 0 { break }
       count += Int64(got)
       totalBytes += Int64(got)

@@ -9,6 +9,8 @@ package final class ArchiveWriter {
   private let format: ArchiveFormat
   private let modifiedSeconds: Int
   private var handle: OpaquePointer?
+  /// What a tar is compressed through, with a checksum; nil where libarchive compresses itself.
+  private let compressor: CompressedFileWriter?
 
   /// Starts an archive at `path`, replacing what stands there.
   ///
@@ -24,11 +26,25 @@ package final class ArchiveWriter {
     guard let handle = archive_write_new() else {
       throw ArchiveError(.file, path, "no memory to write it")
     }
+    do throws(ArchiveError) {
+      compressor =
+        format == .tarZst
+        ? try CompressedFileWriter(path: path, level: level ?? 3, threads: ArchiveWriter.threads)
+        : nil
+    } catch {
+      archive_write_free(handle)
+      throw error
+    }
     self.handle = handle
     guard ArchiveWriter.configure(handle, format, level),
-      archive_write_set_bytes_in_last_block(handle, 1) == ARCHIVE_OK,
-      archive_write_open_filename(handle, path) == ARCHIVE_OK
+      archive_write_set_bytes_in_last_block(handle, 1) == ARCHIVE_OK, open(handle)
     else { throw .last(.file, path, "it cannot be written", handle) }
+  }
+
+  private func open(_ handle: OpaquePointer) -> Bool {
+    guard let compressor else { return archive_write_open_filename(handle, path) == ARCHIVE_OK }
+    let context = Unmanaged.passUnretained(compressor).toOpaque()
+    return archive_write_open2(handle, context, nil, compress, nil, nil) == ARCHIVE_OK
   }
 
   deinit {
@@ -39,34 +55,27 @@ package final class ArchiveWriter {
   }
 
   /// Two compressing threads give the same bytes as any other number but none.
-  private static let threads = "2"
+  private static let threads = 2
 
   private static func configure(_ handle: OpaquePointer, _ format: ArchiveFormat, _ level: Int?)
     -> Bool
   {
-    let name: String
+    let option = "compression-level"
     switch format {
     case .zip:
       guard archive_write_set_format_zip(handle) == ARCHIVE_OK else { return false }
       guard let level else { return true }
-      return archive_write_set_format_option(handle, "zip", "compression-level", "\(level)")
-        == ARCHIVE_OK
+      return archive_write_set_format_option(handle, "zip", option, "\(level)") == ARCHIVE_OK
     case .tarGz:
-      name = "gzip"
       guard archive_write_set_format_pax_restricted(handle) == ARCHIVE_OK,
         archive_write_add_filter_gzip(handle) == ARCHIVE_OK,
-        archive_write_set_filter_option(handle, name, "timestamp", nil) == ARCHIVE_OK
+        archive_write_set_filter_option(handle, "gzip", "timestamp", nil) == ARCHIVE_OK
       else { return false }
+      guard let level else { return true }
+      return archive_write_set_filter_option(handle, "gzip", option, "\(level)") == ARCHIVE_OK
     case .tarZst:
-      name = "zstd"
-      guard archive_write_set_format_pax_restricted(handle) == ARCHIVE_OK,
-        archive_write_add_filter_zstd(handle) == ARCHIVE_OK,
-        archive_write_set_filter_option(handle, name, "threads", threads) == ARCHIVE_OK
-      else { return false }
+      return archive_write_set_format_pax_restricted(handle) == ARCHIVE_OK
     }
-    guard let level else { return true }
-    return archive_write_set_filter_option(handle, name, "compression-level", "\(level)")
-      == ARCHIVE_OK
   }
 
   /// Adds an entry of bytes.
@@ -139,5 +148,21 @@ package final class ArchiveWriter {
     if archive_write_close(handle) != ARCHIVE_OK {
       throw .last(.file, path, "it cannot be written to its end", handle)
     }
+    try compressor?.close()
+  }
+}
+
+// A C callback: file scope, so that it belongs to no actor.
+private func compress(
+  _ archive: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?,
+  _ count: Int
+) -> Int {
+  guard let context, let bytes else { return -1 }
+  let writer = Unmanaged<CompressedFileWriter>.fromOpaque(context).takeUnretainedValue()
+  do throws(ArchiveError) {
+    try writer.write(UnsafeRawBufferPointer(start: bytes, count: count))
+    return count
+  } catch {
+    return -1
   }
 }

@@ -22,7 +22,7 @@ package final class CompressedFileReader {
       archive_read_open_filename(handle, path, 1 << 18) == ARCHIVE_OK
     else { throw .last(.damaged, path, "it cannot be read", handle) }
     let status = archive_read_next_header(handle, &entry)
-    guard status == ARCHIVE_OK || status == ARCHIVE_EOF else {
+    guard Stream.isOne(handle), status == ARCHIVE_OK || status == ARCHIVE_EOF else {
       throw .last(.damaged, path, "it cannot be read", handle)
     }
     isEmpty = status == ARCHIVE_EOF

@@ -3,50 +3,71 @@ import CArchive
 /// Writes one stream, compressed by Zstandard, to a file.
 package final class CompressedFileWriter {
   private let path: String
-  private var handle: OpaquePointer?
+  /// The file: libarchive's raw format without a filter.
+  private var file: OpaquePointer?
+  private let stream: ZstandardWriter
 
   /// Starts a file at `path`, replacing what stands there.
   ///
   /// It is not synchronized.
-  package init(path: String, level: Int = 3) throws(ArchiveError) {
-    self.path = path
-    guard let handle = archive_write_new(), let entry = archive_entry_new() else {
+  package convenience init(path: String, level: Int = 3) throws(ArchiveError) {
+    try self.init(path: path, level: level, threads: nil)
+  }
+
+  init(path: String, level: Int, threads: Int?) throws(ArchiveError) {
+    guard let file = archive_write_new() else {
+      throw ArchiveError(.file, path, "no memory to write it")
+    }
+    guard let entry = archive_entry_new() else {
+      archive_write_free(file)
       throw ArchiveError(.file, path, "no memory to write it")
     }
     defer { archive_entry_free(entry) }
-    self.handle = handle
-    guard Stream.configure(handle, .zstd, level: level),
-      archive_write_open_filename(handle, path) == ARCHIVE_OK,
-      Stream.begin(handle, entry)
-    else { throw .last(.file, path, "it cannot be written", handle) }
+    guard Stream.configure(file), archive_write_open_filename(file, path) == ARCHIVE_OK,
+      Stream.begin(file, entry)
+    else {
+      let error = ArchiveError.last(.file, path, "it cannot be written", file)
+      archive_write_free(file)
+      throw error
+    }
+    let stream = ZstandardWriter(level: level, threads: threads) { Stream.write($0, to: file) }
+    guard let stream else {
+      archive_write_free(file)
+      throw ArchiveError(.file, path, "it cannot be compressed at level \(level)")
+    }
+    self.path = path
+    self.file = file
+    self.stream = stream
   }
 
   deinit {
-    guard let handle else { return }
-    archive_write_fail(handle)
-    archive_write_free(handle)
+    guard let file else { return }
+    archive_write_fail(file)
+    archive_write_free(file)
   }
 
   /// Adds bytes to the stream.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(ArchiveError) {
-    if !Stream.write(bytes, to: handle) { throw .last(.file, path, "it cannot be written", handle) }
+    if !stream.write(bytes) { throw failure() }
   }
 
   /// Adds bytes to the stream.
   package func write(_ bytes: [UInt8]) throws(ArchiveError) {
-    let isWritten = bytes.withUnsafeBytes { Stream.write($0, to: handle) }
-    if !isWritten { throw .last(.file, path, "it cannot be written", handle) }
+    let isWritten = bytes.withUnsafeBytes { stream.write($0) }
+    if !isWritten { throw failure() }
+  }
+
+  private func failure() -> ArchiveError {
+    file.map { .last(.file, path, "it cannot be written", $0) } ?? stream.failure(path)
   }
 
   /// Writes what is left and closes the file.
   package func close() throws(ArchiveError) {
-    guard let handle else { return }
-    defer {
-      archive_write_free(handle)
-      self.handle = nil
-    }
-    if archive_write_close(handle) != ARCHIVE_OK {
-      throw .last(.file, path, "it cannot be written to its end", handle)
-    }
+    guard let file else { return }
+    let isWritten = stream.close() && archive_write_close(file) == ARCHIVE_OK
+    let failure = isWritten ? nil : failure()
+    archive_write_free(file)
+    self.file = nil
+    if let failure { throw failure }
   }
 }

@@ -4,7 +4,16 @@ import CArchive
 package enum Compression {
   /// Compresses by Zstandard.
   package static func zstd(_ bytes: [UInt8], level: Int = 3) throws(ArchiveError) -> [UInt8] {
-    try compress(bytes, .zstd, level)
+    let sink = Sink()
+    let writer = ZstandardWriter(level: level) { piece in
+      sink.bytes.append(contentsOf: piece)
+      return true
+    }
+    guard let writer else { throw ArchiveError(.file, "", "no memory to compress") }
+    guard bytes.withUnsafeBytes({ writer.write($0) }), writer.close() else {
+      throw writer.failure("")
+    }
+    return sink.bytes
   }
 
   /// Undoes `zstd`; an error above `limit` bytes.
@@ -62,17 +71,29 @@ package enum Compression {
     let content = bytes.withUnsafeBytes { raw -> [UInt8]? in
       var entry: OpaquePointer?
       guard Stream.configure(reading: handle, filter),
-        archive_read_open_memory(handle, raw.baseAddress, raw.count) == ARCHIVE_OK
+        archive_read_open_memory(handle, raw.baseAddress, raw.count) == ARCHIVE_OK,
+        Stream.isOne(handle)
       else { return nil }
       let status = archive_read_next_header(handle, &entry)
       if status == ARCHIVE_EOF { return [] }
       return status == ARCHIVE_OK ? drain(handle, limit) : nil
     }
     guard let content else { throw .last(.damaged, "", "the bytes cannot be decompressed", handle) }
+    if content.count <= limit, filter == .gzip, !isChecked(content, by: bytes.suffix(8)) {
+      throw ArchiveError(.damaged, "", "the bytes are not those of their checksum")
+    }
     if content.count > limit {
       throw ArchiveError(.tooLarge, "", "the bytes decompress to more than \(limit)")
     }
     return content
+  }
+
+  /// Compares what came out with gzip's checksum and length, which libarchive does not.
+  private static func isChecked(_ content: [UInt8], by tail: ArraySlice<UInt8>) -> Bool {
+    var crc = CRC32()
+    content.withUnsafeBytes { crc.update($0) }
+    let found = UInt64(crc.value) | UInt64(UInt32(truncatingIfNeeded: content.count)) << 32
+    return tail.count == 8 && tail.reversed().reduce(0) { $0 << 8 | UInt64($1) } == found
   }
 
   /// All that comes, or the first bytes above `limit`; nil after an error.

@@ -7,10 +7,14 @@ enum Stream {
     case zstd
   }
 
+  /// A stream as it is.
+  static func configure(_ handle: OpaquePointer) -> Bool {
+    archive_write_set_format_raw(handle) == ARCHIVE_OK
+      && archive_write_set_bytes_in_last_block(handle, 1) == ARCHIVE_OK
+  }
+
   static func configure(_ handle: OpaquePointer, _ filter: Filter, level: Int?) -> Bool {
-    guard archive_write_set_format_raw(handle) == ARCHIVE_OK,
-      archive_write_set_bytes_in_last_block(handle, 1) == ARCHIVE_OK
-    else { return false }
+    guard configure(handle) else { return false }
     switch filter {
     case .gzip:
       guard archive_write_add_filter_gzip(handle) == ARCHIVE_OK,
@@ -40,6 +44,9 @@ enum Stream {
     }
     return true
   }
+
+  /// Whether what is read is compressed once and no more: libarchive unwraps layer under layer.
+  static func isOne(_ handle: OpaquePointer) -> Bool { archive_filter_count(handle) == 2 }
 
   static func configure(reading handle: OpaquePointer, _ filter: Filter) -> Bool {
     let status =

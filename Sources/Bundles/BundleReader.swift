@@ -92,10 +92,12 @@ package enum BundleReader {
     let manifest = try manifest(of: reader, path)
     var files: [Int: ReturnedFile] = [:]
     let names = manifest.stores.map(\.path)
+    var hasLog = false
     while let entry = try reader.next() {
       // SQLite makes it anew: it holds nothing that is not in the file and the log.
       if entry.name.hasSuffix("-shm"), names.contains(String(entry.name.dropLast(4))) { continue }
       let isLog = entry.name.hasSuffix("-wal")
+      if isLog { hasLog = true }
       let name = isLog ? String(entry.name.dropLast(4)) : entry.name
       guard let index = names.firstIndex(of: name) else {
         throw BundleError.damaged(
@@ -111,6 +113,16 @@ package enum BundleReader {
       if isLog { continue }
       files[index] = ReturnedFile(
         entry: manifest.stores[index], path: target, sha256: Hex.encode(hasher.finalize()))
+    }
+    // Where the format has no checksum, the manifest has one for what came back as it went.
+    let isCovered =
+      reader.isChecked
+      || (!hasLog && files.values.allSatisfy { $0.sha256 == $0.entry.sha256 })
+    guard isCovered else {
+      throw ArchiveError(
+        .damaged, path,
+        "its stores have changed and it has no checksum of its content: make it a zip, or let "
+          + "Zstandard write its checksum (zstd --check, ZSTD_c_checksumFlag)")
     }
     try requireNone(
       byPath(manifest).filter { item in !files.values.contains { $0.entry.path == item.key } }, path
@@ -130,7 +142,13 @@ package enum BundleReader {
       throw BundleError.notABundle(
         path: path, reason: "its first file is not \(Manifest.fileName)")
     }
-    return try Manifest(parsing: reader.readAll(limit: Manifest.longest), path: path)
+    let manifest = try Manifest(parsing: reader.readAll(limit: Manifest.longest), path: path)
+    // A returned store may have grown, and its log is as large as what was changed.
+    for store in manifest.stores {
+      let twice = store.bytes.multipliedReportingOverflow(by: 2)
+      reader.allow(twice.overflow ? .max : twice.partialValue)
+    }
+    return manifest
   }
 
   private static func byPath(_ manifest: Manifest) -> [String: Manifest.StoreEntry] {

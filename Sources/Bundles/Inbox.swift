@@ -18,7 +18,7 @@ package struct Inbox: Sendable {
     package let hasLog: Bool
     /// Whether it stood still for long enough.
     package let isSettled: Bool
-    /// Why it cannot be taken at all, if so.
+    /// Why it cannot be taken at all and stays where it is, if so.
     package let refusal: Refusal?
   }
 
@@ -28,8 +28,10 @@ package struct Inbox: Sendable {
     case taken(TakenReturn)
     /// The same content was finished before; the new copy is gone.
     case duplicate(sha256: String)
-    /// Somebody took or changed it meanwhile.
+    /// Somebody took it away meanwhile.
     case gone
+    /// It stays where it is, and why.
+    case left(Refusal)
   }
 
   /// Where returns arrive.
@@ -40,6 +42,8 @@ package struct Inbox: Sendable {
   package let settleSeconds: Int
   /// The largest store that is taken, with its log; a bundle may be twice as large.
   package let fileBytes: Int64
+  /// What happens between the digest of a file and its copy: for tests of files that change.
+  var betweenReadings: @Sendable () throws -> Void = {}
 
   /// Names the directories; they are made when they are needed.
   package init(
@@ -60,17 +64,53 @@ package struct Inbox: Sendable {
 
   // MARK: Looking
 
-  /// The files that may be taken, by name.
+  /// What stands in the inbox, by name: the files that may be taken, and what can never be, with the
+  /// reason.
   ///
   /// `now` is the wall clock's, as the files' times are.
   package func candidates(now milliseconds: Int64) throws(BundleError) -> [Candidate] {
     try BundleError.mapping {
       guard Files.isDirectory(directory) else { return [] }
-      return try Files.list(directory).compactMap { name in
-        guard Inbox.isCandidate(name) else { return nil }
-        return try candidate(directory + "/" + name, now: milliseconds)
+      let (names, unreadable) = try Files.listing(directory)
+      let present = Set(names)
+      var found: [Candidate] = []
+      for name in names {
+        let path = directory + "/" + name
+        if Inbox.isCandidate(name) {
+          if let candidate = try candidate(path, now: milliseconds) { found.append(candidate) }
+        } else if let store = Inbox.missingStore(of: name, present) {
+          found.append(lonely(path, store, now: milliseconds))
+        }
       }
+      return found + unreadable.filter(Inbox.isCandidate).map(unnameable)
     }
+  }
+
+  /// The store that a companion without one belongs to; nil for anything else.
+  private static func missingStore(of name: String, _ present: Set<String>) -> String? {
+    guard !name.hasPrefix("."), let suffix = suffixes.first(where: name.hasSuffix) else {
+      return nil
+    }
+    let store = String(name.dropLast(suffix.count))
+    return present.contains(store) ? nil : store
+  }
+
+  /// A log without its store: passed over in silence it would wait for ever.
+  private func lonely(_ path: String, _ store: String, now: Int64) -> Candidate {
+    let name = Files.name(of: path)
+    return Candidate(
+      path: path, name: name, kind: .store, hasLog: false, isSettled: isSettled(path, now),
+      refusal: Refusal(
+        .alone, "\(name) belongs to \(store), which is not in the inbox",
+        mend: "put the store in beside it, or take it out"))
+  }
+
+  /// What cannot be opened by the name that was read.
+  private func unnameable(_ name: String) -> Candidate {
+    Candidate(
+      path: directory + "/" + name, name: name, kind: .store, hasLog: false, isSettled: true,
+      refusal: Refusal(
+        .name, "the name \(name) in the inbox is not UTF-8", mend: "give the file another name"))
   }
 
   /// A file that somebody named: it counts as settled.
@@ -81,11 +121,14 @@ package struct Inbox: Sendable {
   /// Whether a name could be a return's: not hidden, not half-written, not a companion of one.
   static func isCandidate(_ name: String) -> Bool {
     !name.hasPrefix(".") && !name.hasSuffix(".tmp") && !name.hasSuffix(".part")
-      && !name.hasSuffix("-wal") && !name.hasSuffix("-shm") && !name.hasSuffix("-journal")
+      && !suffixes.contains(where: name.hasSuffix)
   }
 
+  /// What the names of a store's companions end in.
+  static let suffixes = ["-wal", "-shm", "-journal"]
+
   private func candidate(_ path: String, now: Int64?) throws -> Candidate? {
-    guard let status = try? Files.status(path), status.kind != .directory else { return nil }
+    guard let status = try? Files.status(path) else { return nil }
     let name = Files.name(of: path)
     func found(_ kind: TakenReturn.Kind, _ refusal: Refusal? = nil) -> Candidate {
       Candidate(
@@ -96,7 +139,8 @@ package struct Inbox: Sendable {
       return found(
         .store,
         Refusal(
-          .archive, "\(name) is no regular file", mend: "put the file itself into the inbox"))
+          .archive, "\(name) is \(status.kind.words) and no regular file",
+          mend: "put the file itself into the inbox"))
     }
     let kind: TakenReturn.Kind = Inbox.isArchive(path) ? .bundle : .store
     return found(kind, tooLarge(path, name, status.size, kind))
@@ -138,139 +182,6 @@ package struct Inbox: Sendable {
       // A time in the future is a wrong clock, not a file that is still written.
       let age = now - time / 1_000_000
       return age >= wait || age < -wait
-    }
-  }
-
-  // MARK: Moving
-
-  /// Takes a candidate into `processing`.
-  ///
-  /// With `keepsOriginal` the file is copied, for one that somebody named outside the inbox.
-  package func take(
-    _ candidate: Candidate, now milliseconds: Int64, keepsOriginal: Bool = false
-  ) throws(BundleError) -> Taking {
-    try BundleError.mapping {
-      let log = candidate.kind == .store ? Inbox.log(of: candidate.path) : nil
-      guard Files.exists(candidate.path) else { return .gone }
-      let sha256 = try TakenReturn.digest(candidate.path, log: log)
-      if Files.exists("\(done)/\(sha256)") || Files.exists("\(processing)/\(sha256)") {
-        if !keepsOriginal { try discard(candidate.path) }
-        return .duplicate(sha256: sha256)
-      }
-      let temporary = DurableFile.temporaryName(for: processing + "/x")
-      try Files.makeDirectory(temporary)
-      let taken = TakenReturn(
-        sha256: sha256, name: candidate.name, arrived: milliseconds, kind: candidate.kind,
-        hasLog: log != nil, directory: temporary)
-      try DurableFile.write(taken.note, to: temporary + "/" + TakenReturn.noteName)
-      // Copied first and removed last: whatever dies in between, the inbox still has all of it, and
-      // the next run finds the content taken already.
-      try Files.copy(candidate.path, to: taken.path)
-      if let log { try Files.copy(log, to: taken.path + "-wal") }
-      // For the quarantine: a store with a journal is refused, and nothing of it may get lost.
-      let journal = candidate.path + "-journal"
-      if candidate.kind == .store, Files.exists(journal) {
-        try Files.copy(journal, to: taken.path + "-journal")
-      }
-      guard try TakenReturn.digest(taken.path, log: log.map { _ in taken.path + "-wal" }) == sha256
-      else {
-        try Files.remove(temporary)
-        return .gone
-      }
-      let final = "\(processing)/\(sha256)"
-      try DurableFile.publishDirectory(temporary: temporary, final: final)
-      if !keepsOriginal { try discard(candidate.path) }
-      return .taken(taken.moved(to: final))
-    }
-  }
-
-  /// Removes a file that is taken.
-  ///
-  /// It leaves the candidates first and in one step: alone, without its log, it would be an older
-  /// state of its device; and a log alone would be taken for that of the next file of the name.
-  private func discard(_ path: String) throws {
-    let place = Files.parent(of: path) ?? "."
-    let marker = place + "/" + Inbox.marker + Files.name(of: path)
-    try Files.rename(path, to: marker)
-    try DurableFile.synchronize(directory: place)
-    try removeCompanions(of: path)
-    try Files.remove(marker)
-    try DurableFile.synchronize(directory: place)
-  }
-
-  /// What the name of a taken file begins with while its companions are removed.
-  private static let marker = ".taken-"
-
-  private func removeCompanions(of path: String) throws {
-    for companion in ["-wal", "-shm", "-journal"] { try Files.remove(path + companion) }
-  }
-
-  /// Ends what an interrupted run began to remove.
-  private func removeTaken() throws {
-    guard Files.isDirectory(directory) else { return }
-    for name in try Files.list(directory) where name.hasPrefix(Inbox.marker) {
-      let path = directory + "/" + name.dropFirst(Inbox.marker.count)
-      // With another file of the name the companions may be its own.
-      if !Files.exists(path) { try removeCompanions(of: path) }
-      try Files.remove(directory + "/" + name)
-    }
-  }
-
-  /// What an interrupted run left in `processing`, oldest first; half-made directories are removed.
-  package func unfinished() throws(BundleError) -> [TakenReturn] {
-    try BundleError.mapping {
-      try removeTaken()
-      guard Files.isDirectory(processing) else { return [] }
-      var found: [TakenReturn] = []
-      for name in try Files.list(processing) {
-        let directory = processing + "/" + name
-        if name.hasPrefix(".tmp-") {
-          try Files.remove(directory)
-        } else if let taken = TakenReturn(directory: directory) {
-          found.append(taken)
-        }
-      }
-      return found.sorted { ($0.arrived, $0.sha256) < ($1.arrived, $1.sha256) }
-    }
-  }
-
-  /// Keeps a return whose edits are all in the ledger.
-  @discardableResult
-  package func finish(_ taken: TakenReturn) throws(BundleError) -> TakenReturn {
-    try BundleError.mapping {
-      // Refused before, and proved since the pipeline was mended.
-      for name in [taken.sha256, taken.sha256 + ".reason.json"] {
-        try Files.remove(quarantine + "/" + name)
-      }
-    }
-    return try move(taken, to: done)
-  }
-
-  /// Puts a return aside with the reason beside it.
-  @discardableResult
-  package func quarantine(
-    _ taken: TakenReturn, _ refusal: Refusal, now milliseconds: Int64
-  ) throws(BundleError) -> TakenReturn {
-    try BundleError.mapping {
-      try Files.makeDirectory(quarantine)
-      try DurableFile.write(
-        refusal.reason(of: taken, at: milliseconds),
-        to: "\(quarantine)/\(taken.sha256).reason.json")
-    }
-    return try move(taken, to: quarantine)
-  }
-
-  private func move(_ taken: TakenReturn, to place: String) throws(BundleError) -> TakenReturn {
-    try BundleError.mapping {
-      try Files.makeDirectory(place)
-      let final = "\(place)/\(taken.sha256)"
-      // The same content again, refused again: the copy that is there is this one.
-      if Files.exists(final) {
-        try Files.remove(taken.directory)
-      } else {
-        try DurableFile.move(taken.directory, toNew: final)
-      }
-      return taken.moved(to: final)
     }
   }
 }

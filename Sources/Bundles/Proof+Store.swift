@@ -9,6 +9,8 @@ struct ExaminedStore {
   let soups: [StoreConfig.Soup]
   /// Soups that the device was interrupted in altering; the alteration was finished in the copy.
   let finished: [String]
+  /// Whether its log ended in a change that was never finished.
+  let hasUnfinishedLog: Bool
 
   /// The soups of Mobile Sync and of this program: in every store and in no configuration.
   private static let housekeeping: Set<String> = [
@@ -17,7 +19,11 @@ struct ExaminedStore {
 
   /// What a person may want to know of it.
   func notes(_ name: String) -> [String] {
-    finished.map {
+    let log =
+      hasUnfinishedLog
+      ? ["\(name): its -wal ends in a change that was never finished; all before it was read"] : []
+    return log
+      + finished.map {
       "\(name): the device was interrupted in changing the indexes of soup \"\($0)\"; the change was "
         + "finished in the copy that is read"
     }
@@ -49,12 +55,9 @@ extension Proof {
     }
     try unseal(path, name: name)
     try checkHeader(path, name)
+    var hasUnfinished = false
     if Inbox.log(of: path) != nil {
-      try refusingDamage(name) {
-        try Connection.foldLog(
-          untrusted: path,
-          limits: .init(heapMiB: expected.heapMiB, deadlineSeconds: expected.deadlineSeconds))
-      }
+      hasUnfinished = try foldLog(of: path, name)
       try checkHeader(path, name)
     }
     // A log without a word in it, and what SQLite made beside it.
@@ -72,7 +75,9 @@ extension Proof {
           StoreConfig.Soup(soupName: $0, indexes: try store.indexSpecs(of: $0))
         }
       }
-      return ExaminedStore(store: store, stamp: stamp, soups: soups, finished: finished)
+      return ExaminedStore(
+        store: store, stamp: stamp, soups: soups, finished: finished,
+        hasUnfinishedLog: hasUnfinished)
     } catch {
       // The refusal is what matters.
       try? store.close()
@@ -104,7 +109,7 @@ extension Proof {
   }
 
   /// Turns what a bad file makes the layers below throw into a refusal; trouble of our own stays.
-  private func refusingDamage<T>(_ name: String, _ body: () throws -> T) throws -> T {
+  func refusingDamage<T>(_ name: String, _ body: () throws -> T) throws -> T {
     do {
       return try body()
     } catch let error as SQLiteError where !error.isDisk {

@@ -113,6 +113,11 @@ package struct Proof: Sendable {
         .tooLarge, "\(taken.name) is larger than \(expected.fileBytes >> 20) MiB",
         mend: "raise inbox.limits.fileMiB if it is genuine")
     }
+    if let fault = taken.fault {
+      throw Refusal(
+        fault.hasPrefix(taken.name + "-wal") ? .log : .journal, fault,
+        mend: "hand the store back again, with its -wal if it has one, each as a plain file")
+    }
     try Files.makeDirectory(workDirectory)
     switch taken.kind {
     case .store: return try proveStore(taken, workDirectory)

@@ -45,6 +45,22 @@ package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     case contradiction = "return.contradiction"
     /// The pipeline does not take this kind of return.
     case notAccepted = "return.not-accepted"
+    /// Its `-wal` is damaged, belongs to another file, or is no file.
+    case log = "return.log"
+    /// It could not be read, for a reason that nobody foresaw.
+    case failed = "return.failed"
+    /// Left in the inbox: its name is no text.
+    case name = "return.name"
+    /// Left in the inbox: a store's companion without the store.
+    case alone = "return.alone"
+    /// Left in the inbox: it may not be read.
+    case unreadable = "return.unreadable"
+    /// Left in the inbox: somebody is at it.
+    case changing = "return.changing"
+    /// Taken, and left in the inbox: it may not be removed.
+    case notRemoved = "return.not-removed"
+    /// Left in `processing`: nobody took it.
+    case unknown = "return.unknown"
   }
 
   /// The reason's stable name.

@@ -21,16 +21,21 @@ struct StoreFileHeader {
   /// Whether the file says that it is an SQLite database.
   var isDatabase: Bool { bytes.count == 100 && bytes.starts(with: Array("SQLite format 3\0".utf8)) }
 
+  /// Bytes of a page; the largest is written as 1.
+  var pageSize: Int {
+    let size = Int(bytes[16]) << 8 | Int(bytes[17])
+    return size == 1 ? 65536 : size
+  }
+
   /// What in the header no SQLite file has; nil for a sound one.
   var fault: String? {
-    let size = Int(bytes[16]) << 8 | Int(bytes[17])
-    let isPowerOfTwo = size >= 512 && size & (size - 1) == 0
-    guard size == 1 || isPowerOfTwo else { return "a page size of \(size)" }
+    let size = pageSize
+    guard size >= 512 && size & (size - 1) == 0 else { return "a page size of \(size)" }
     guard (1...2).contains(bytes[18]), (1...2).contains(bytes[19]) else {
       return "an unknown file format version"
     }
     guard Array(bytes[21..<24]) == [64, 32, 32] else { return "impossible payload fractions" }
-    let usable = (size == 1 ? 65536 : size) - Int(bytes[20])
+    let usable = size - Int(bytes[20])
     guard usable >= 480 else { return "\(bytes[20]) reserved bytes a page" }
     guard (1...4).contains(word(44)) else { return "schema format \(word(44))" }
     guard word(56) == 1 else { return "a text encoding other than UTF-8" }

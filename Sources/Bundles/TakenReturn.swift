@@ -26,37 +26,51 @@ package struct TakenReturn: Sendable, Hashable {
   package let kind: Kind
   /// Whether a `-wal` with something in it came along.
   package let hasLog: Bool
+  /// What stood in the place of its `-wal` or journal and is none, in words: it is refused.
+  package let fault: String?
   /// The directory that it is alone in.
-  package let directory: String
+  package private(set) var directory: String
+  /// Why it stands in the inbox still, though it was taken.
+  package internal(set) var remains: Refusal?
+  private var fileName: String
 
-  /// The file.
-  package var path: String { directory + "/" + name }
+  /// The file: under its own name, unless that leaves no room for what is put beside it.
+  package var path: String { directory + "/" + fileName }
 
   init(
-    sha256: String, name: String, arrived: Int64, kind: Kind, hasLog: Bool, directory: String
+    sha256: String, name: String, arrived: Int64, kind: Kind, hasLog: Bool, fault: String?,
+    directory: String
   ) {
     self.sha256 = sha256
     self.name = name
     self.arrived = arrived
     self.kind = kind
     self.hasLog = hasLog
+    self.fault = fault
     self.directory = directory
+    // A name with a dot could be that of the note.
+    let isPlain = name.utf8.count <= TakenReturn.longestName && !name.hasPrefix(".")
+    fileName = isPlain ? name : "return-" + Digest.sha256Hex(Array(name.utf8)).prefix(32)
   }
+
+  /// Bytes of the longest name that is kept: `-journal` and more fit behind it.
+  private static let longestName = 200
 
   /// The same, after its directory was moved.
   func moved(to directory: String) -> TakenReturn {
-    TakenReturn(
-      sha256: sha256, name: name, arrived: arrived, kind: kind, hasLog: hasLog,
-      directory: directory)
+    var moved = self
+    moved.directory = directory
+    return moved
   }
 
   var note: [UInt8] {
-    let json: JSONValue = [
-      "format": 1, "name": .string(name), "sha256": .string(sha256),
+    var object: JSONObject = [
+      "format": 1, "name": .string(name), "file": .string(fileName), "sha256": .string(sha256),
       "kind": .string(kind.rawValue), "hasLog": .bool(hasLog),
-      "arrived": .string(Dates.utc(arrived)),
     ]
-    return json.bytes(pretty: true, sortedKeys: false) + [0x0A]
+    object["fault"] = fault.map(JSONValue.string)
+    object["arrived"] = .string(Dates.utc(arrived))
+    return JSONValue.object(object).bytes(pretty: true, sortedKeys: false) + [0x0A]
   }
 
   /// Reads the note of a directory; nil where there is none that can be read.
@@ -69,14 +83,36 @@ package struct TakenReturn: Sendable, Hashable {
     else { return nil }
     self.init(
       sha256: sha256, name: name, arrived: arrived, kind: kind, hasLog: hasLog,
-      directory: directory)
+      fault: json["fault"]?.string, directory: directory)
+    // Notes of earlier versions have none: the file has its own name.
+    fileName = json["file"]?.string ?? name
+    if fileName.isEmpty || fileName.contains("/") { return nil }
   }
 
   /// The digest of a file and its log: of the file alone where the log is not there or empty.
-  static func digest(_ path: String, log: String?) throws -> String {
-    let file = try Digest.sha256Hex(file: path)
-    guard let log else { return file }
-    let both = "attache-return-1 \(file) \(try Digest.sha256Hex(file: log))"
-    return Digest.sha256Hex(Array(both.utf8))
+  ///
+  /// What could not be read beside it is told by `fault`: nothing says that such a file is known.
+  static func digest(_ path: String, log: String?, fault: String?) throws -> String {
+    let file = try digest(of: path)
+    let words: String
+    switch (log, fault) {
+    case (nil, nil): return file
+    case (let log?, nil): words = "attache-return-1 \(file) \(try digest(of: log))"
+    case (_, let fault?): words = "attache-return-1 \(file) \(fault)"
+    }
+    return Digest.sha256Hex(Array(words.utf8))
+  }
+
+  /// Of a regular file and nothing else: a pipe of its name would be waited for without end.
+  private static func digest(of path: String) throws -> String {
+    let file = try Files.openRegular(path)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
+    defer { buffer.deallocate() }
+    var hasher = SHA256Hasher()
+    while true {
+      let count = try file.read(into: buffer)
+      if count == 0 { return Hex.encode(hasher.finalize()) }
+      hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
   }
 }

@@ -5,8 +5,10 @@ import SmartStore
 import System
 
 extension PipelineRun {
-  /// Takes the returns that are there, proves each, and records its edits; one that fails is put
-  /// into quarantine and the rest goes on.
+  /// Takes the returns that are there, proves each, and records its edits.
+  ///
+  /// Each file fails alone: what is wrong with one puts it into quarantine or leaves it where it is,
+  /// with the reason told, and the rest goes on.
   func ingest() throws {
     let inbox = Inbox(
       directory: data.inbox(pipeline.inbox.path), root: data.path,
@@ -16,28 +18,29 @@ extension PipelineRun {
     let candidates = try candidates(inbox)
     if options.isDryRun {
       for candidate in candidates {
-        summary.plan.append("ingest: \(candidate.name), a \(candidate.kind.rawValue)")
+        let end = candidate.refusal.map { ": it stays where it is: \($0)" } ?? ""
+        summary.plan.append("ingest: \(candidate.name), a \(candidate.kind.rawValue)\(end)")
       }
       return
     }
     // A run that died left these between the inbox and the ledger.
-    for taken in try inbox.unfinished() { try ingest(taken, inbox) }
+    for taken in try inbox.unfinished() {
+      try Task.checkCancellation()
+      try settle(taken, inbox)
+    }
+    for name in try inbox.strangers() {
+      let refusal = Refusal(
+        .unknown, "\(name) in \(inbox.processing) is nothing that was taken from the inbox",
+        mend: "take it out of there")
+      try tell(
+        ReturnOutcome(name: name, path: inbox.processing + "/" + name, result: .left(refusal)))
+    }
     for candidate in candidates {
       try Task.checkCancellation()
       try take(candidate, inbox)
     }
     // The inbox was looked at as a whole: what was left in it before is taken, left again, or gone.
     if options.files.isEmpty { try state.settleEarlierFindings(.returnLeft, by: row.id) }
-  }
-
-  /// Keeps that a file stays in the inbox, and why: it is told of until it is gone.
-  private func noteLeft(_ name: String, _ path: String, _ refusal: Refusal) throws {
-    try note(
-      .returnLeft, path,
-      [
-        "name": .string(name), "path": .string(path), "code": .string(refusal.code.rawValue),
-        "reason": .string(refusal.sentence), "mend": .string(refusal.mend),
-      ])
   }
 
   private func candidates(_ inbox: Inbox) throws -> [Inbox.Candidate] {
@@ -55,50 +58,68 @@ extension PipelineRun {
   }
 
   private func take(_ candidate: Inbox.Candidate, _ inbox: Inbox) throws {
-    if let refusal = candidate.refusal {
-      summary.returns.quarantined += 1
-      try noteLeft(candidate.name, candidate.path, refusal)
-      return report(
-        .returnQuarantined(
-          name: candidate.name, code: refusal.code.rawValue,
-          reason: "\(refusal.sentence); \(refusal.mend)"))
-    }
+    let name = candidate.name
     let isInInbox = Files.parent(of: candidate.path) == inbox.directory
-    let taking = try inbox.take(
-      candidate, now: Clock.wallMilliseconds(), keepsOriginal: !isInInbox)
+    let taking = try alone(name, places: []) {
+      try inbox.take(candidate, now: Clock.wallMilliseconds(), keepsOriginal: !isInInbox)
+    }
     switch taking {
-    case .taken(let taken): try ingest(taken, inbox, as: options.asSnapshot)
-    case .duplicate(let sha256):
-      summary.returns.known += 1
-      // Not where this run has accepted it itself, before it died between two copies.
-      if try !state.hasFound(.returnAccepted, sha256, run: row.id) {
-        try note(.returnKnown, candidate.path, ["name": .string(candidate.name)])
-      }
-      report(.returnKnown(name: candidate.name))
-    case .gone: warn("\(candidate.name) changed while it was taken; the next run takes it")
+    case .success(.taken(let taken)): try settle(taken, inbox, as: options.asSnapshot)
+    case .success(.duplicate(let sha256)):
+      try tell(
+        ReturnOutcome(name: name, path: candidate.path, sha256: sha256, result: .known))
+    case .success(.gone): warn("\(name) was taken away before it could be read")
+    case .success(.left(let refusal)), .failure(let refusal):
+      try tell(ReturnOutcome(name: name, path: candidate.path, result: .left(refusal)))
     }
   }
 
-  private func ingest(
+  /// Proves what was taken and records its edits, or puts it into quarantine.
+  private func settle(
     _ taken: TakenReturn, _ inbox: Inbox, as snapshot: (id: String, generation: Int)? = nil
   ) throws {
     let work = data.path + "/.tmp-proof-\(taken.sha256.prefix(16))"
+    let expectation = try expectation(snapshot)
     try Files.remove(work)
-    do {
-      let proved = try Proof(try expectation(snapshot)).prove(taken, in: work)
+    let ingested = try alone(taken.name, places: places(of: taken, work)) {
+      let proved = try Proof(expectation).prove(taken, in: work)
       try refuseExpired(proved)
-      try record(proved, taken)
+      let result = try record(proved, taken)
       try inbox.finish(taken)
-    } catch let refusal as Refusal {
-      try inbox.quarantine(taken, refusal, now: Clock.wallMilliseconds())
-      summary.returns.quarantined += 1
-      try noteQuarantined(taken)
-      report(
-        .returnQuarantined(
-          name: taken.name, code: refusal.code.rawValue,
-          reason: "\(refusal.sentence); \(refusal.mend)"))
+      return result
     }
     try Files.remove(work)
+    switch ingested {
+    case .success(let result): try tell(taken, taken.directory, result)
+    case .failure(let refusal): try quarantine(taken, refusal, inbox)
+    }
+    if let remains = taken.remains {
+      try tell(taken, inbox.directory + "/" + taken.name, .left(remains))
+    }
+  }
+
+  private func tell(
+    _ taken: TakenReturn, _ path: String, _ result: ReturnOutcome.Result
+  ) throws {
+    try tell(
+      ReturnOutcome(name: taken.name, path: path, sha256: taken.sha256, result: result))
+  }
+
+  private func quarantine(_ taken: TakenReturn, _ refusal: Refusal, _ inbox: Inbox) throws {
+    let kept = try alone(taken.name, places: []) {
+      try inbox.quarantine(taken, refusal, now: Clock.wallMilliseconds()).directory
+    }
+    switch kept {
+    case .success(let kept): try tell(taken, kept, .quarantined(taken, refusal))
+    case .failure(let trouble):
+      for refusal in [refusal, trouble] { try tell(taken, taken.directory, .left(refusal)) }
+    }
+  }
+
+  /// Paths of ours that an error may name, with what a person calls them: the longest first.
+  private func places(of taken: TakenReturn, _ work: String) -> [(path: String, name: String)] {
+    let stores = pipeline.stores.indices.map { (path: "\(work)/\($0).db", name: taken.name) }
+    return stores + [(path: work, name: taken.name), (path: taken.path, name: taken.name)]
   }
 
   private func expectation(
@@ -149,7 +170,7 @@ extension PipelineRun {
   private func refuseExpired(_ proved: ProvedReturn) throws {
     if pipeline.inbox.acceptExpired { return }
     let stamp = proved.stamp
-    let expiry = try expires(stamp)
+    let expiry = try expires(proved)
     if let expiry, expiry >= now { return }
     let since = expiry.map { "since " + Dates.utcSeconds($0) } ?? "for so long that it is not kept"
     throw Refusal(
@@ -160,19 +181,28 @@ extension PipelineRun {
         + "the file again")
   }
 
-  private func expires(_ stamp: Stamp) throws -> Int64? {
-    guard let created = try issued(stamp) else { return nil }
+  private func expires(_ proved: ProvedReturn) throws -> Int64? {
+    let stamp = proved.stamp
+    guard let created = issued(proved)?.created else { return nil }
     let directory = data.generation(stamp.generation, of: stamp.user)
     let bundles = try bundles(in: directory, stamp.platform)
     let packed = try bundles.last.map { try BundleReader.inspect(directory + "/" + $0.name) }
     return packed?.expires ?? created + expiryMilliseconds
   }
 
-  /// When the generation of a stamp was made; nil where it is not kept any more.
-  private func issued(_ stamp: Stamp) throws -> Int64? {
+  /// The record of the generation that a return was issued in; nil where it is not kept any more.
+  ///
+  /// One that cannot be read is no reason to refuse what a device did: it is told and done without.
+  private func issued(_ proved: ProvedReturn) -> GenerationRecord? {
+    let stamp = proved.stamp
     let directory = SnapshotDirectory(path: data.snapshot(stamp.user))
-    guard try directory.generations().contains(stamp.generation) else { return nil }
-    return try directory.record(of: stamp.generation).created
+    do throws(BundleError) {
+      guard try directory.generations().contains(stamp.generation) else { return nil }
+      return try directory.record(of: stamp.generation)
+    } catch {
+      warn("\(proved.sourceName): what was issued to it cannot be looked up: \(error)")
+      return nil
+    }
   }
 
   /// The soups that were not issued and are an app's own: nothing was read from them.
@@ -181,49 +211,34 @@ extension PipelineRun {
     return Set(proved.stores.flatMap(\.unknownSoups)).subtracting(read).sorted()
   }
 
-  private func record(_ proved: ProvedReturn, _ taken: TakenReturn) throws {
+  private func record(
+    _ proved: ProvedReturn, _ taken: TakenReturn
+  ) throws -> ReturnOutcome.Result {
     for note in proved.notes { warn(note) }
-    let reading = ReturnReading(pipeline: pipeline, data: data)
     let stamp = proved.stamp
-    let issued = try issued(stamp)
+    let issued = issued(proved)
+    let reading = ReturnReading(pipeline: pipeline, data: data, issued: issued)
     var contents = ReturnContents()
     for store in proved.stores {
       for soup in store.missingSoups + store.reindexedSoups {
         warn("\(taken.name): the app removed or changed the soup \"\(soup)\"")
       }
       if store.isUntouched { continue }
-      let witnesses = try state.rowsToWitness(stampID: proved.stamp.stampID)
-      try reading.add(
-        store, platform: proved.platform, witnesses: witnesses, issued: issued, to: &contents)
+      let witnesses = try state.rowsToWitness(stampID: stamp.stampID)
+      try reading.add(store, platform: proved.platform, witnesses: witnesses, to: &contents)
     }
+    for warning in contents.warnings { warn("\(taken.name): \(warning)") }
     let row = ReturnRow(
       sha256: proved.sha256, sourceName: taken.name, stampID: stamp.stampID,
       snapshotID: stamp.user, generation: Int64(stamp.generation),
       platform: proved.platform.rawValue, install: stamp.install,
       handback: stamp.handback.map(Int64.init), arrived: taken.arrived,
-      issued: issued,
-      soupTotals: contents.totals)
+      issued: issued?.created, soupTotals: contents.totals)
     let result = try state.record(
       return: row, edits: contents.edits, witnesses: contents.witnesses)
-    if result.isKnown {
-      summary.returns.known += 1
-      return report(.returnKnown(name: taken.name))
-    }
-    summary.returns.ingested += 1
-    summary.edits.found += contents.edits.count
-    summary.edits.new += result.new
-    summary.edits.known += result.known
-    try note(
-      .returnAccepted, proved.sha256,
-      [
-        "name": .string(taken.name), "sha256": .string(proved.sha256),
-        "snapshot": .string(stamp.user), "generation": JSONValue(stamp.generation),
-        "platform": .string(proved.platform.rawValue), "edits": JSONValue(contents.edits.count),
-        "newEdits": JSONValue(result.new),
-      ])
-    report(
-      .returnIngested(
-        name: taken.name, snapshot: stamp.user, edits: contents.edits.count, new: result.new,
-        leftAlone: leftAlone(proved, contents)))
+    if result.isKnown { return .known }
+    return .accepted(
+      stamp, edits: contents.edits.count, new: result.new, known: result.known,
+      leftAlone: leftAlone(proved, contents))
   }
 }

@@ -9,15 +9,19 @@ struct ReturnContents {
   var edits: [ReturnedEdit] = []
   var witnesses: [RowWitness] = []
   var totals: [SoupKey: Int] = [:]
+  /// What a person should know of it.
+  var warnings: [String] = []
 }
 
 /// Reads the edits of proved stores and gives each its base.
 struct ReturnReading {
   let pipeline: Pipeline
   let data: DataDirectory
+  /// The generation that the return was issued in, if it is kept.
+  let issued: GenerationRecord?
 
   func add(
-    _ proved: ProvedStore, platform: Platform, witnesses: [RowKey], issued: Int64?,
+    _ proved: ProvedStore, platform: Platform, witnesses: [RowKey],
     to contents: inout ReturnContents
   ) throws {
     let key = StoreKey(scope: proved.scope.rawValue, storeName: proved.storeName)
@@ -26,13 +30,19 @@ struct ReturnReading {
     }
     let store = try Store(untrusted: proved.path)
     defer { try? store.close() }
-    let soups = try Set(settings?.schema.soups.map(\.soupName) ?? [])
+    let soups = Set(settings?.schema.soups.map(\.soupName) ?? [])
       .union(issuedSoups(proved, platform)).subtracting(proved.missingSoups)
     var reading = try EditReader.read(
       store: store, key: key, soups: soups.sorted().map { soup($0, in: settings) },
-      witnesses: Set(witnesses.filter { $0.store == key }), issued: issued,
+      witnesses: Set(witnesses.filter { $0.store == key }), issued: issued?.created,
       recordMiB: pipeline.inbox.recordMiB)
-    try addBases(to: &reading.edits, proved)
+    do {
+      try addBases(to: &reading.edits, proved)
+    } catch let error as BundleError where error.isDamage {
+      // A base degrades a comparison; it never refuses a return.
+      contents.warnings.append(
+        "what it was issued cannot be read, its edits are compared as the SDK compares: \(error)")
+    }
     contents.edits += reading.edits
     contents.witnesses += reading.witnesses
     contents.totals.merge(reading.totals) { $1 }
@@ -40,14 +50,11 @@ struct ReturnReading {
 
   /// The soups that the store was issued with: what a device edited in one that has left the
   /// configuration since is reported, not forgotten.
-  private func issuedSoups(_ proved: ProvedStore, _ platform: Platform) throws -> Set<String> {
-    let directory = SnapshotDirectory(path: data.snapshot(proved.stamp.user))
-    guard try directory.generations().contains(proved.stamp.generation) else { return [] }
-    let entries = try directory.record(of: proved.stamp.generation).entries(of: platform)
-    let issued = entries.first {
+  private func issuedSoups(_ proved: ProvedStore, _ platform: Platform) -> Set<String> {
+    let entry = issued?.entries(of: platform).first {
       $0.scope == proved.scope && $0.storeName == proved.storeName
     }
-    return Set(issued?.counts.keys.map { $0 } ?? []).intersection(proved.unknownSoups)
+    return Set(entry?.counts.keys.map { $0 } ?? []).intersection(proved.unknownSoups)
   }
 
   /// A soup with the members that its sync up names.
@@ -70,14 +77,17 @@ struct ReturnReading {
     for edit in edits {
       if let id = edit.serverID { wanted[edit.row.soup, default: []].insert(id) }
     }
+    // Of a base that is damaged nothing is taken.
+    var found = edits
     for (soup, ids) in wanted {
       let name = "\(proved.storeName)/\(soup)"
       let records = try base.lookup(soup: name, ids: ids)
-      for index in edits.indices where edits[index].row.soup == soup {
-        guard let id = edits[index].serverID, let record = records[id] else { continue }
-        edits[index].base = try Self.baseRecord(record)
+      for index in found.indices where found[index].row.soup == soup {
+        guard let id = found[index].serverID, let record = records[id] else { continue }
+        found[index].base = try Self.baseRecord(record)
       }
     }
+    edits = found
   }
 
   private static func baseRecord(_ record: Base.Record) throws -> BaseRecord {

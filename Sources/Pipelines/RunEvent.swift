@@ -16,6 +16,8 @@ package enum RunEvent: Sendable, Equatable {
   case returnKnown(name: String)
   /// A return was refused and put into quarantine.
   case returnQuarantined(name: String, code: String, reason: String)
+  /// Something in the inbox was left there.
+  case returnLeft(name: String, code: String, reason: String)
   /// Records of a soup arrived; `total` is what the org announced, if it did.
   case soupProgress(snapshot: String, soup: String, fetched: Int, total: Int?)
   /// A snapshot was primed.
@@ -84,6 +86,10 @@ extension RunEvent {
     case .returnQuarantined(let name, let code, let reason):
       return event(
         "returnQuarantined",
+        [("name", .string(name)), ("code", .string(code)), ("reason", .string(reason))])
+    case .returnLeft(let name, let code, let reason):
+      return event(
+        "returnLeft",
         [("name", .string(name)), ("code", .string(code)), ("reason", .string(reason))])
     case .soupProgress(let snapshot, let soup, let fetched, let total):
       return event(

@@ -41,8 +41,8 @@ package struct RunSummary: Sendable {
   package var run = ""
   /// The pipeline.
   package var pipeline = ""
-  /// Returns ingested, known before, and refused.
-  package var returns = (ingested: 0, known: 0, quarantined: 0)
+  /// Returns ingested, known before, refused, and left where they are.
+  package var returns = (ingested: 0, known: 0, quarantined: 0, left: 0)
   /// Edits that the returns brought, how many of them were new, and how many are known and not
   /// settled yet.
   package var edits = (found: 0, new: 0, known: 0)
@@ -96,7 +96,7 @@ package struct RunSummary: Sendable {
       "run": .string(run), "pipeline": .string(pipeline),
       "returns": .object([
         "ingested": number(returns.ingested), "known": number(returns.known),
-        "quarantined": number(returns.quarantined),
+        "quarantined": number(returns.quarantined), "left": number(returns.left),
       ]),
       "edits": .object([
         "found": number(edits.found), "new": number(edits.new), "known": number(edits.known),

@@ -107,19 +107,18 @@ private struct SoupReader {
 
   func read(_ row: borrowing StoredRow, into reading: inout EditReading) {
     let place = RowKey(store: key, soup: soup.soup, soupEntryID: row.soupEntryID)
-    if row.bytes.count > recordBytes {
-      let mebibytes = recordBytes >> 20
-      reading.edits.append(
-        finding(place, row, "the element is longer than \(mebibytes) MiB", element: []))
-      return
-    }
+    let isLong = row.isTooLong || row.bytes.count > recordBytes
     var spans = [JSONSpan](repeating: .missing, count: 2)
-    do {
-      try spans.withUnsafeMutableBufferPointer { try scanner.scan(record: row.bytes, into: $0) }
-    } catch {
-      reading.edits.append(
-        finding(place, row, "the element is no JSON object", element: Array(row.bytes)))
-      return
+    if !row.isTooLong {
+      do {
+        try spans.withUnsafeMutableBufferPointer { try scanner.scan(record: row.bytes, into: $0) }
+      } catch {
+        reading.edits.append(
+          isLong
+            ? tooLong(place, row)
+            : finding(place, row, "the element is no JSON object", element: Array(row.bytes)))
+        return
+      }
     }
     guard row.isIndexedDirty || platform.isSet(spans[0], in: row.bytes) else {
       if row.lastModified > issued || witnesses.contains(place) {
@@ -127,7 +126,12 @@ private struct SoupReader {
       }
       return
     }
-    reading.edits.append(edit(place, row))
+    reading.edits.append(isLong ? tooLong(place, row) : edit(place, row))
+  }
+
+  /// An edit that is longer than the pipeline takes; what nobody changed may be of any length.
+  private func tooLong(_ place: RowKey, _ row: borrowing StoredRow) -> ReturnedEdit {
+    finding(place, row, "the element is longer than \(recordBytes >> 20) MiB", element: [])
   }
 
   private func finding(

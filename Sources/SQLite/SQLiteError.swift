@@ -34,6 +34,17 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Says whether the disk is full or failed.
   package var isDisk: Bool { primaryCode == SQLITE_FULL || primaryCode == SQLITE_IOERR }
 
+  /// Says whether there is no room left.
+  package var isFull: Bool { primaryCode == SQLITE_FULL }
+
+  /// Says whether a text, blob or row is longer than the connection takes.
+  package var isTooBig: Bool { primaryCode == SQLITE_TOOBIG }
+
+  /// Says whether the values that were to be written are refused, and not the writing.
+  package var isOfTheValues: Bool {
+    [SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_MISMATCH].contains(primaryCode)
+  }
+
   /// The file, SQLite's words and what to do.
   package var description: String { "\(path): \(explanation)" }
 

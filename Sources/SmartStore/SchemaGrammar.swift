@@ -235,12 +235,35 @@ enum SchemaGrammar {
 
   // MARK: text
 
+  /// Whether it is a plain name: of ASCII, as every name that SmartStore makes.
   private static func isName(_ token: String) -> Bool {
-    !token.isEmpty && token.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+    !token.isEmpty && token.unicodeScalars.allSatisfy(isWordPart)
+  }
+
+  private static func isWordPart(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", "_": true
+    default: false
+    }
+  }
+
+  /// What SQLite takes for space between words: nothing outside ASCII is.
+  private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+    [" ", "\t", "\n", "\u{C}", "\r"].contains(scalar)
+  }
+
+  /// A word in lower case, as SQLite compares: of ASCII letters alone, the Kelvin sign is no k.
+  private static func lowercased(_ word: String) -> String {
+    String(
+      String.UnicodeScalarView(
+        word.unicodeScalars.map { ("A"..."Z").contains($0) ? .init(UInt8($0.value) + 32) : $0 }))
   }
 
   /// The words and signs of a statement; outside quotes case and space mean nothing, nor do quotes
   /// around a plain name.
+  ///
+  /// They are told apart as SQLite does: a sign outside ASCII is none that SmartStore writes, and
+  /// stands for itself.
   static func tokens(_ sql: String) -> [String] {
     var tokens: [String] = []
     var word = ""
@@ -255,19 +278,17 @@ enum SchemaGrammar {
         if scalar == open {
           quote = nil
           let inner = String(word.dropFirst().dropLast())
-          if isName(inner) { word = inner.lowercased() }
+          if isName(inner) { word = lowercased(inner) }
           flush()
         }
       } else if scalar == "'" || scalar == "\"" || scalar == "`" {
         flush()
         quote = scalar
         word.unicodeScalars.append(scalar)
-      } else if scalar.properties.isWhitespace {
+      } else if isSpace(scalar) {
         flush()
-      } else if scalar.properties.isAlphabetic || scalar == "_"
-        || (scalar >= "0" && scalar <= "9")
-      {
-        word += String(scalar).lowercased()
+      } else if isWordPart(scalar) {
+        word += lowercased(String(scalar))
       } else {
         flush()
         tokens.append(String(scalar))

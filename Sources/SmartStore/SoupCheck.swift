@@ -76,6 +76,12 @@ struct SoupCheck {
       return [violation("the element is no JSON object")]
     }
     var found: [Violation] = []
+    if SoupCheck.writtenMembers(row.bytes(3)) != SoupCheck.members(element) {
+      found.append(violation("a name stands twice in an object of the element"))
+    }
+    if let created = row[1].integer, let modified = row[2].integer, created > modified {
+      found.append(violation("created is after lastModified"))
+    }
     if object[StoreField.soupEntryID]?.int != id {
       found.append(violation("_soupEntryId is not the row's id"))
     }
@@ -95,6 +101,35 @@ struct SoupCheck {
       found.append(violation("the column is not the element's value", path: column.spec.path))
     }
     return found
+  }
+
+  /// How many members are written in a JSON text: the colons outside its strings.
+  private static func writtenMembers(_ text: UnsafeRawBufferPointer) -> Int {
+    var count = 0
+    var isInside = false
+    var isEscaped = false
+    for byte in text {
+      if isEscaped {
+        isEscaped = false
+      } else if isInside {
+        isEscaped = byte == 0x5C
+        if byte == 0x22 { isInside = false }
+      } else if byte == 0x22 {
+        isInside = true
+      } else if byte == 0x3A {
+        count += 1
+      }
+    }
+    return count
+  }
+
+  /// How many members a value has, at every depth: of equal names one is left.
+  private static func members(_ value: JSONValue) -> Int {
+    switch value {
+    case .object(let object): object.reduce(object.count) { $0 + members($1.value) }
+    case .array(let items): items.reduce(0) { $0 + members($1) }
+    default: 0
+    }
   }
 
   private mutating func checkSequence() throws {
@@ -139,15 +174,28 @@ struct SoupCheck {
     {
       violations.append(Violation(table, row: row[0].integer, "the row is missing"))
     }
-    if origin == .server {
-      for row in try connection.all(
-        """
-        SELECT \(raw: key) FROM \(raw: content) EXCEPT SELECT id FROM \(raw: soup.table) ORDER BY 1
-        """)
-      {
-        violations.append(
-          Violation(table, row: row[0].integer, "its element is not there any more"))
-      }
+    let sequence: SQL = "SELECT seq FROM sqlite_sequence WHERE name = \(soup.table)"
+    let last = try connection.integer(sequence) ?? 0
+    for row in try connection.all(
+      """
+      SELECT \(raw: key) FROM \(raw: content) EXCEPT SELECT id FROM \(raw: soup.table) ORDER BY 1
+      """)
+    {
+      // A device's SDK leaves the words of removed elements behind, of ids that were given once.
+      let wasThere = row[0].integer.map { $0 > 0 && $0 <= last } ?? false
+      if origin == .device, wasThere { continue }
+      violations.append(
+        Violation(
+          table, row: row[0].integer,
+          wasThere ? "its element is not there any more" : "its element is not there and never was"))
+    }
+    for row in try connection.all(
+      """
+      SELECT \(raw: key) FROM \(raw: table)_docsize EXCEPT SELECT \(raw: key) FROM \(raw: content)
+      ORDER BY 1
+      """)
+    {
+      violations.append(Violation(table, row: row[0].integer, "its length is there without words"))
     }
     for (column, words) in zip(columns, kind.contentColumns(columns.map(\.name))) {
       // FTS5 has no affinity: a number there is text in the soup's table.

@@ -8,9 +8,13 @@ package struct StoredRow: ~Copyable {
   package let created: Int64
   /// When the row was last written, in milliseconds.
   package let lastModified: Int64
-  /// What should be the element's JSON.
+  /// What should be the element's JSON; nothing of one that is too long to be read.
   package let bytes: UnsafeRawBufferPointer
-  /// Whether the index on `__local__` calls the row dirty; false where the soup has none.
+  /// Whether the element is longer than a file from outside may make us read (32 MiB): a photograph
+  /// reaches that, and the row's other columns are as good as any.
+  package let isTooLong: Bool
+  /// Whether the index on `__local__` calls the row dirty; where the soup has none, whether the
+  /// element is too long to be asked.
   package let isIndexedDirty: Bool
 }
 
@@ -20,13 +24,53 @@ extension Store {
     in soup: String, _ body: (borrowing StoredRow) throws -> Void
   ) throws {
     let soup = try self.soup(soup)
-    var flag: SQL = "0"
+    var flag: SQL?
     if let position = soup.position(of: SyncField.local, on: platform),
       soup.specs[position].type != .json1
     {
       flag = "\(raw: soup.columnNames[position]) = \(platform.text(of: true))"
     }
-    try forEachRow(of: soup, telling: flag, body)
+    var last: Int64?
+    var thrown: (any Error)?
+    while true {
+      do {
+        return try forEachRow(of: soup, where: Self.behind(last), telling: flag ?? "0") { row in
+          last = row.soupEntryID
+          do { try body(row) } catch {
+            thrown = error
+            throw error
+          }
+        }
+      } catch let error as SQLiteError where error.isTooBig && thrown == nil {
+        // Without an index nothing says that it is clean.
+        let next = try tooLongRow(of: soup, behind: last, telling: flag ?? "1", body)
+        guard let next else { throw error }
+        last = next
+      }
+    }
+  }
+
+  private static func behind(_ last: Int64?) -> SQL { last.map { "id > \($0)" } ?? "1" }
+
+  /// Hands the next row out without its element; answers its id.
+  private func tooLongRow(
+    of soup: Soup, behind last: Int64?, telling flag: SQL,
+    _ body: (borrowing StoredRow) throws -> Void
+  ) throws -> Int64? {
+    var id: Int64?
+    let sql: SQL = """
+      SELECT id, created, lastModified, \(flag) FROM \(raw: soup.table)
+      WHERE \(Self.behind(last)) ORDER BY id LIMIT 1
+      """
+    try connection.rows(sql) { row in
+      id = row.integer(0)
+      try body(
+        StoredRow(
+          soupEntryID: row.integer(0), created: row.integer(1), lastModified: row.integer(2),
+          bytes: UnsafeRawBufferPointer(start: nil, count: 0), isTooLong: true,
+          isIndexedDirty: row.integer(3) != 0))
+    }
+    return id
   }
 
   /// Hands rows of a soup to `body`: the one walk over its table.
@@ -44,7 +88,7 @@ extension Store {
       try body(
         StoredRow(
           soupEntryID: row.integer(0), created: row.integer(1), lastModified: row.integer(2),
-          bytes: row.bytes(3), isIndexedDirty: row.integer(4) != 0))
+          bytes: row.bytes(3), isTooLong: false, isIndexedDirty: row.integer(4) != 0))
     }
   }
 }

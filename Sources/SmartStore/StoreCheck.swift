@@ -43,7 +43,10 @@ public struct StoreCheck: Sendable {
     try StoreError.mapping {
       let connection: Connection
       do {
-        connection = try Connection.hostile(path, deadlineSeconds: deadlineSeconds)
+        // Somebody waits for this one file: what an app may keep in an element is read.
+        connection = try Connection.hostile(
+          path,
+          limits: .init(heapMiB: 1024, deadlineSeconds: deadlineSeconds, lengthBytes: 256 << 20))
       } catch let error as SQLiteError where error.isDamage {
         return [Violation("file", error.explanation)]
       }
@@ -81,6 +84,7 @@ public struct StoreCheck: Sendable {
             + "\(step); open the store in its app once, or let attache ingest it"))
     }
     let store = Store(connection, platform: platform)
+    violations += try soupNumbers(connection)
     violations += try differences(store, beside: interrupted)
     // Of a soup between two steps only the schema can be checked.
     for name in try store.soupNames()
@@ -91,8 +95,24 @@ public struct StoreCheck: Sendable {
         limit: limit - violations.count)
       try check.run()
       violations += check.violations
+      if name == SyncStatesCheck.soup {
+        violations += try SyncStatesCheck.violations(of: soup.table, connection)
+      }
     }
     return violations
+  }
+
+  /// Both SDKs number a new soup's table by the sequence.
+  private func soupNumbers(_ connection: Connection) throws -> [Violation] {
+    let last = try connection.integer("SELECT max(id) FROM soup_attrs") ?? 0
+    let sequence = try connection.all("SELECT seq FROM sqlite_sequence WHERE name = 'soup_attrs'")
+    guard sequence.count <= 1, (sequence.first?.first?.integer ?? 0) >= last else {
+      return [
+        Violation(
+          "sqlite_sequence", "soup_attrs stands before the last soup, a table would be made twice")
+      ]
+    }
+    return []
   }
 
   /// What the configuration says and the store does not have.

@@ -3,7 +3,19 @@ import Glibc
 /// What the file system says of one name.
 package struct FileStatus: Sendable, Hashable {
   /// What kind of thing the name is.
-  package enum Kind: Sendable { case regular, directory, symbolicLink, other }
+  package enum Kind: Sendable {
+    case regular, directory, symbolicLink, other
+
+    /// What it is called, with its article.
+    package var words: String {
+      switch self {
+      case .regular: "a regular file"
+      case .directory: "a directory"
+      case .symbolicLink: "a symbolic link"
+      case .other: "a pipe, a socket or a device"
+      }
+    }
+  }
 
   /// What it is.
   package let kind: Kind

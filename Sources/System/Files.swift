@@ -74,22 +74,42 @@ package enum Files {
   }
 
   /// The names in a directory, sorted by their bytes, without `.` and `..`.
+  ///
+  /// A name that is not UTF-8 is repaired, and nothing can be opened by it: see `listing`.
   package static func list(_ directory: String) throws(SystemError) -> [String] {
+    try rawNames(in: directory).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The names in a directory, sorted by their bytes: those that are text, and those that are not
+  /// UTF-8, repaired so that they can be shown.
+  package static func listing(
+    _ directory: String
+  ) throws(SystemError) -> (names: [String], unreadable: [String]) {
+    var (names, unreadable): ([String], [String]) = ([], [])
+    for bytes in try rawNames(in: directory) {
+      if let name = String(validating: bytes, as: UTF8.self) {
+        names.append(name)
+      } else {
+        unreadable.append(String(decoding: bytes, as: UTF8.self))
+      }
+    }
+    return (names, unreadable)
+  }
+
+  private static func rawNames(in directory: String) throws(SystemError) -> [[UInt8]] {
     guard let stream = opendir(directory) else { throw .last("list", directory) }
     defer { closedir(stream) }
-    var names: [String] = []
+    var names: [[UInt8]] = []
     while true {
       errno = 0
       guard let entry = readdir(stream) else {
         if errno != 0 { throw .last("list", directory) }
         break
       }
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != "." && name != ".." { names.append(name) }
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+      if name != [0x2E] && name != [0x2E, 0x2E] { names.append(name) }
     }
-    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    return names.sorted { $0.lexicographicallyPrecedes($1) }
   }
 
   /// Makes a directory; one that is there already is left as it is when `intermediate`, and an

@@ -34,6 +34,17 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whether the file (or a directory on its path) was not there.
   package var isNotFound: Bool { errno == ENOENT || errno == ENOTDIR }
 
+  /// Whether the machine itself is in trouble (no room, no descriptors, no memory, a failing disk),
+  /// whatever file it was met at.
+  package var isOfTheMachine: Bool {
+    [ENOSPC, EDQUOT, EROFS, EMFILE, ENFILE, ENOMEM, EIO].contains(errno)
+  }
+
+  /// Whether reading `path` itself failed, whatever was to be done with it.
+  package func isOf(_ path: String) -> Bool {
+    self.path == path && [EIO, EROFS].contains(errno)
+  }
+
   /// The error of making something that is there already.
   package static func alreadyThere(_ path: String) -> SystemError {
     SystemError(operation: "make", path: path, errno: EEXIST)

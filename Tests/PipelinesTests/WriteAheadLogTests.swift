@@ -36,6 +36,32 @@ import Testing
     #expect(try Tree.files(world.data.inbox("inbox")) == [])
   }
 
+  @Test func `a log that was damaged on its way is quarantined with its store, and nothing is dropped`()
+    async throws
+  {
+    let world = try World()
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).last)
+    let inbox = world.data.inbox("inbox") + "/ada.db"
+    try withOpenLog(device.storePath) {
+      try device.edit("accounts", id: account, ["Phone": "+1 555 0178"], now: world.org.now())
+      var log = try Files.read(device.storePath + "-wal")
+      log[25] ^= 4
+      try DurableFile.write(log, to: inbox + "-wal")
+      try Files.copy(device.storePath, to: inbox)
+    }
+    let summary = try await world.run(.ingest, .reconcile)
+    #expect(summary.returns.quarantined == 1 && summary.returns.ingested == 0)
+    #expect(summary.exitStatus == 3)
+    let told = world.told.withLock { $0 }.contains {
+      if case .returnQuarantined("ada.db", "return.log", _) = $0 { true } else { false }
+    }
+    #expect(told)
+    let kept = try Tree.files(world.data.quarantine)
+    #expect(kept.contains { $0.hasSuffix("/ada.db-wal") }, "the log is kept for a person")
+  }
+
   /// Runs `body` while a connection in WAL mode keeps the log from being folded in.
   private func withOpenLog(_ path: String, _ body: () throws -> Void) throws {
     let app = try Connection(path)

@@ -130,6 +130,10 @@ class Reader:
         if self.platform == "android":
             expected.add("soup_index_map_0")
         names = set()
+        last = self.rows("SELECT max(id) FROM soup_attrs")[0][0] or 0
+        sequence = self.rows("SELECT seq FROM sqlite_sequence WHERE name = 'soup_attrs'")
+        if len(sequence) > 1 or (last and (not sequence or sequence[0][0] < last)):
+            self.say("sqlite_sequence", "soup_attrs is behind its largest id")
         for number, soup in self.rows("SELECT id, soupName FROM soup_attrs ORDER BY id"):
             if soup in names:
                 self.say("soup_attrs", f"soup {soup} is there twice")
@@ -170,6 +174,8 @@ class Reader:
             if path == "__local__" and kind != "string":
                 self.say(f"soup_index_map {soup} {path}", "must be a string index")
         self.table(table, columns)
+        if soup == "syncs_soup":
+            self.syncs(table)
         words = [entry for entry in columns if entry[2] == "full_text"]
         if words:
             objects.add(f"{table}_fts")
@@ -201,15 +207,38 @@ class Reader:
         if len(sequence) > 1 or (count and (not sequence or sequence[0][0] < last)):
             self.say("sqlite_sequence", f"{table} is behind its largest id")
 
+    def syncs(self, table):
+        names = {}
+        for identity, text in self.rows(f"SELECT id, soup FROM {table} ORDER BY id"):
+            where = f"{table} row {identity}"
+            sync = json.loads(text)
+            if sync.get("type") not in ("syncDown", "syncUp"):
+                self.say(where, "is no sync of an SDK")
+            if sync.get("status") not in ("NEW", "STOPPED", "RUNNING", "DONE", "FAILED"):
+                self.say(where, "is in no state of an SDK")
+            name = sync.get("name")
+            if name is not None and names.setdefault(name, identity) != identity:
+                self.say(where, f"has the name of row {names[name]}")
+
     def row(self, where, row, columns, ids):
         identity, created, modified, soup = row[:4]
         if not isinstance(created, int) or not isinstance(modified, int):
             self.say(where, "created or lastModified is no integer")
+        elif created > modified:
+            self.say(where, "created is after lastModified")
         if not isinstance(soup, str):
             self.say(where, "the element is no text")
             return
+
+        def members(pairs):
+            if len(dict(pairs)) < len(pairs):
+                self.say(where, "a name is there twice")
+            return dict(pairs)
+
         try:
-            element = json.loads(soup, parse_int=Number, parse_float=Number, parse_constant=self.bad)
+            element = json.loads(
+                soup, parse_int=Number, parse_float=Number, parse_constant=self.bad,
+                object_pairs_hook=members)
         except ValueError:
             self.say(where, "the element is no JSON")
             return
@@ -302,6 +331,9 @@ class Reader:
                     self.say(f"{fts} row {identity}", f"{name} is not the soup's")
         for identity in right:
             self.say(f"{fts} row {identity}", "left over")
+        for identity, in self.rows(
+                f"SELECT id FROM {fts}_docsize EXCEPT SELECT id FROM {fts}_content"):
+            self.say(f"{fts} row {identity}", "a length without words")
         copy = sqlite3.connect(":memory:")
         self.db.backup(copy)
         try:

@@ -130,6 +130,31 @@ enum IndependentReader {
       "UPDATE TABLE_6_fts SET TABLE_6_1 = 'y' WHERE rowid = 5",
       "TABLE_6_fts row 5 path v: the words"
     ),
+    (
+      "INSERT INTO TABLE_6_fts_docsize VALUES (7777, x'01')",
+      "TABLE_6_fts row 7777: its length is there without words"
+    ),
+    (
+      "UPDATE TABLE_6 SET created = lastModified + 1 WHERE id = 2",
+      "TABLE_6 row 2: created is after lastModified"
+    ),
+    (
+      """
+      UPDATE TABLE_6 SET soup = substr(soup, 1, length(soup) - 1) || ',"o":' ||
+        json_extract(soup, '$.o') || '}' WHERE id = 2
+      """, "TABLE_6 row 2: a name stands twice"
+    ),
+    (
+      """
+      UPDATE TABLE_6 SET soup = substr(soup, 1, length(soup) - 1) || ',"x":[{"k":":","k":1}]}'
+        WHERE id = 2
+      """, "TABLE_6 row 2: a name stands twice"
+    ),
+    ("DELETE FROM sqlite_sequence WHERE name = 'soup_attrs'", "sqlite_sequence: soup_attrs stands"),
+    (
+      "UPDATE sqlite_sequence SET seq = 5 WHERE name = 'soup_attrs'",
+      "sqlite_sequence: soup_attrs stands"
+    ),
     ("DROP INDEX TABLE_6_0_idx", "TABLE_6_0_idx: it is missing"),
     ("DROP INDEX TABLE_6_created_idx", "TABLE_6_created_idx: it is missing"),
     (
@@ -248,11 +273,76 @@ enum IndependentReader {
   func `what a device leaves behind is no damage on a returned file`(_ platform: Platform) throws {
     let test = try make(platform)
     let connection = test.store.connection
-    try connection.execute("INSERT INTO TABLE_6_fts(rowid, TABLE_6_1) VALUES (999, 'x')")
+    // Of an element that was removed: `make` removes it.
+    try connection.execute("INSERT INTO TABLE_6_fts(rowid, TABLE_6_1) VALUES (3, 'x')")
     try connection.execute("ALTER TABLE soup_attrs ADD COLUMN externalStorage INTEGER DEFAULT 0")
     try test.store.registerSoup("of the app", indexSpecs: [IndexSpec(path: "x", type: .fullText)])
     try test.store.close()
     #expect(try StoreCheck(origin: .device).violations(at: test.store.path) == [])
     #expect(try Store(untrusted: test.store.path).soupNames().last == "of the app")
+  }
+
+  /// What is done to the sync states of a sound store, and how the violation begins.
+  static let syncDamage: [(sql: String, place: String)] = [
+    (
+      "UPDATE TABLE_1 SET soup = json_set(soup, '$.status', 'Done') WHERE id = 2",
+      "TABLE_1 row 2 path status: no SDK has a sync in this state"
+    ),
+    (
+      "UPDATE TABLE_1 SET soup = json_remove(soup, '$.status') WHERE id = 1",
+      "TABLE_1 row 1 path status: no SDK"
+    ),
+    (
+      "UPDATE TABLE_1 SET soup = json_set(soup, '$.type', 'syncdown') WHERE id = 1",
+      "TABLE_1 row 1 path type: no SDK has a sync of this type"
+    ),
+    (
+      "UPDATE TABLE_1 SET soup = json_set(soup, '$.name', 'one') WHERE id = 3",
+      "TABLE_1 row 3 path name: the sync of row 1 has this name too"
+    ),
+  ]
+
+  @Test(arguments: Platform.allCases)
+  func `sync states that no SDK has, and two syncs of one name, are found by both readings`(
+    _ platform: Platform
+  ) throws {
+    let sound = try TestStore(platform)
+    let specs = ["type", "name", "status"].map { IndexSpec(path: $0, type: .json1) }
+    try sound.store.registerSoup("syncs_soup", indexSpecs: specs)
+    try sound.store.upsert(
+      [
+        #"{"type":"syncDown","name":"one","status":"DONE"}"#,
+        #"{"type":"syncUp","name":"two","status":"NEW"}"#,
+        #"{"type":"syncDown","name":"three","status":"STOPPED"}"#,
+        #"{"type":"syncDown","status":"RUNNING"}"#, #"{"type":"syncUp","status":"FAILED"}"#,
+      ], into: "syncs_soup")
+    try sound.store.close()
+    #expect(try StoreCheck(origin: .server).violations(at: sound.store.path) == [])
+    #expect(try IndependentReader.violations([sound.store.path], platform) == [])
+    for (number, damage) in Self.syncDamage.enumerated() {
+      let path = sound.directory.file("damaged-\(number).sqlite")
+      try FileManager.default.copyItem(atPath: sound.store.path, toPath: path)
+      let connection = try Connection(path)
+      try connection.execute(damage.sql)
+      connection.close()
+      for origin in [StoreCheck.Origin.server, .device] {
+        let found = try StoreCheck(origin: origin).violations(at: path).map(\.description)
+        #expect(found.count == 1 && found[0].hasPrefix(damage.place), "\(damage.sql): \(found)")
+      }
+      #expect(try !IndependentReader.violations([path], platform).isEmpty, "\(damage.sql)")
+    }
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `words of an element that never was are damage wherever the file comes from`(
+    _ platform: Platform
+  ) throws {
+    let test = try make(platform, elements: 9)
+    try test.store.connection.execute(
+      "INSERT INTO TABLE_6_fts(rowid, TABLE_6_1) VALUES (999, 'x')")
+    try test.store.close()
+    #expect(
+      try StoreCheck(origin: .device).violations(at: test.store.path).map(\.description)
+        == ["TABLE_6_fts row 999: its element is not there and never was"])
   }
 }

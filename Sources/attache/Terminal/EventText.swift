@@ -16,6 +16,8 @@ enum EventText {
     case .returnKnown(let name): return "ingest: \(name) was ingested before; nothing to do"
     case .returnQuarantined(let name, let code, let reason):
       return "ingest: \(name) was refused: \(reason)   [\(code)]"
+    case .returnLeft(let name, let code, let reason):
+      return "ingest: \(name) was left where it is: \(reason)   [\(code)]"
     case .snapshotPrimed(_, let username, let generation, let changed, let soups):
       guard changed else { return "prime: \(username): nothing changed" }
       let list = soups.filter { $0.fetched > 0 || $0.removed > 0 }.map(soup).joined(separator: ", ")

@@ -1,18 +1,20 @@
 import System
 import TestSupport
 
-/// The library that is loaded before the program and kills it at a point.
+/// A library that is loaded before the program: one kills it at a point, one writes down what it does.
 struct KillShim: Sendable {
-  /// Compiled once; the compiler comes with Swift.
-  static let shared = Result { try KillShim() }
+  /// Kills; compiled once, the compiler comes with Swift.
+  static let shared = Result { try KillShim("killpoint") }
+  /// Writes down in which order files are synchronized and renamed.
+  static let order = Result { try KillShim("order") }
 
   let path: String
   private let directory: TemporaryDirectory
 
-  private init() throws {
+  private init(_ name: String) throws {
     directory = TemporaryDirectory.untilExit("shim")
-    path = directory.file("killpoint.so")
-    let source = World.repository + "/Tests/Fixtures/kill/killpoint.c"
+    path = directory.file(name + ".so")
+    let source = World.repository + "/Tests/Fixtures/kill/\(name).c"
     let result = try ChildProcess.run(
       "/usr/bin/env", ["clang", "-shared", "-fPIC", "-O1", "-o", path, source],
       environment: ProcessEnvironment.variables())

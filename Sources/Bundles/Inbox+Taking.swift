@@ -1,0 +1,233 @@
+import Crypto
+import System
+
+extension Inbox {
+  /// What lies beside a store that is taken.
+  private struct Companions {
+    /// The `-wal`, if there is something in it.
+    var log: String?
+    /// The `-journal`.
+    var journal: String?
+    /// What is wrong with one of them, so that the store cannot be believed without it.
+    var fault: String?
+
+    init(of candidate: Candidate) {
+      guard candidate.kind == .store else { return }
+      log = Inbox.log(of: candidate.path)
+      for suffix in ["-wal", "-journal"] {
+        guard let kind = try? Files.status(candidate.path + suffix).kind else { continue }
+        if kind != .regular {
+          fault = "\(candidate.name)\(suffix) is \(kind.words) and no regular file"
+        } else if suffix == "-journal" {
+          journal = candidate.path + suffix
+        }
+      }
+    }
+  }
+
+  /// Takes a candidate into `processing`.
+  ///
+  /// With `keepsOriginal` the file is copied, for one that somebody named outside the inbox. Throws
+  /// for trouble of this machine alone: what cannot be read or removed is said in the answer.
+  package func take(
+    _ candidate: Candidate, now milliseconds: Int64, keepsOriginal: Bool = false
+  ) throws(BundleError) -> Taking {
+    if let refusal = candidate.refusal { return .left(refusal) }
+    return try BundleError.mapping {
+      do {
+        return try takeOver(candidate, now: milliseconds, keepsOriginal)
+      } catch let error as SystemError {
+        guard Files.exists(candidate.path) else { return .gone }
+        // The disk may be ours, or the one that the inbox is on: ours shows it in other places.
+        guard !error.isOfTheMachine || error.isOf(candidate.path) else { throw error }
+        return .left(
+          Refusal(
+            .unreadable, "\(candidate.name) cannot be taken: \(error)",
+            mend: "let the user who runs attache read it, or take it out of the inbox"))
+      }
+    }
+  }
+
+  private func takeOver(
+    _ candidate: Candidate, now milliseconds: Int64, _ keepsOriginal: Bool
+  ) throws -> Taking {
+    let companions = Companions(of: candidate)
+    let sha256 = try TakenReturn.digest(
+      candidate.path, log: companions.log, fault: companions.fault)
+    if Files.exists("\(done)/\(sha256)") || Files.exists("\(processing)/\(sha256)") {
+      let remains = keepsOriginal ? nil : discard(candidate)
+      return remains.map { .left($0) } ?? .duplicate(sha256: sha256)
+    }
+    try betweenReadings()
+    let temporary = DurableFile.temporaryName(for: processing + "/x")
+    var taken = TakenReturn(
+      sha256: sha256, name: candidate.name, arrived: milliseconds, kind: candidate.kind,
+      hasLog: companions.log != nil, fault: companions.fault, directory: temporary)
+    guard try copy(candidate, companions, as: taken) else {
+      try Files.remove(temporary)
+      return .left(
+        Refusal(
+          .changing, "\(candidate.name) changed while it was taken",
+          mend: "nothing is to be done: the next run takes it when it stands still"))
+    }
+    let final = "\(processing)/\(sha256)"
+    try DurableFile.publishDirectory(temporary: temporary, final: final)
+    taken = taken.moved(to: final)
+    if !keepsOriginal { taken.remains = discard(candidate) }
+    return .taken(taken)
+  }
+
+  /// Copies a file with its companions into a directory of its own; false where it is not any more
+  /// what its digest was taken of.
+  ///
+  /// Copied first and removed last: whatever dies in between, the inbox still has all of it, and the
+  /// next run finds the content taken already.
+  private func copy(
+    _ candidate: Candidate, _ companions: Companions, as taken: TakenReturn
+  ) throws -> Bool {
+    do {
+      try Files.makeDirectory(taken.directory)
+      try DurableFile.write(taken.note, to: taken.directory + "/" + TakenReturn.noteName)
+      try Files.copy(candidate.path, to: taken.path)
+      if let log = companions.log { try Files.copy(log, to: taken.path + "-wal") }
+      // For the quarantine: a store with a journal is refused, and nothing of it may get lost.
+      if let journal = companions.journal { try Files.copy(journal, to: taken.path + "-journal") }
+      let log = companions.log.map { _ in taken.path + "-wal" }
+      return try TakenReturn.digest(taken.path, log: log, fault: taken.fault) == taken.sha256
+    } catch {
+      // The error is what matters; a later run removes what is left.
+      try? Files.remove(taken.directory)
+      throw error
+    }
+  }
+
+  /// Removes a file that is taken; why it could not be, if so.
+  ///
+  /// It leaves the candidates first and in one step: alone, without its log, it would be an older
+  /// state of its device; and a log alone would be taken for that of the next file of the name.
+  private func discard(_ candidate: Candidate) -> Refusal? {
+    do throws(SystemError) {
+      let place = Files.parent(of: candidate.path) ?? "."
+      let marker = place + "/" + Inbox.marker(of: candidate.name)
+      try Files.rename(candidate.path, to: marker)
+      try DurableFile.synchronize(directory: place)
+      try removeCompanions(of: candidate.path)
+      try Files.remove(marker)
+      try DurableFile.synchronize(directory: place)
+      return nil
+    } catch {
+      return Refusal(
+        .notRemoved, "\(candidate.name) was taken and cannot be removed from the inbox: \(error)",
+        mend: "let the user who runs attache write the inbox, or take the file out of it")
+    }
+  }
+
+  /// What the name of a taken file begins with while its companions are removed.
+  private static let markerPrefix = ".taken-"
+  /// Bytes of the longest name that every file system takes.
+  static let longestName = 255
+
+  /// The name of a taken file while its companions are removed: one that is too long for a prefix is
+  /// told by its digest.
+  private static func marker(of name: String) -> String {
+    let plain = markerPrefix + name
+    guard plain.utf8.count > longestName else { return plain }
+    return markerPrefix + Digest.sha256Hex(Array(name.utf8))
+  }
+
+  /// A directory is never removed with what is in it: it stays, and is told as what it is.
+  private func removeCompanions(of path: String) throws(SystemError) {
+    for suffix in Inbox.suffixes {
+      guard let kind = try? Files.status(path + suffix).kind, kind != .directory else { continue }
+      try Files.remove(path + suffix)
+    }
+  }
+
+  /// Ends what an interrupted run began to remove; what cannot be removed is left, and its companions
+  /// are told as such.
+  private func removeTaken() throws {
+    guard Files.isDirectory(directory) else { return }
+    let names = try Files.list(directory)
+    let present = Set(names)
+    for marker in names where marker.hasPrefix(Inbox.markerPrefix) {
+      let stores = names.compactMap { name -> String? in
+        guard let suffix = Inbox.suffixes.first(where: name.hasSuffix) else { return nil }
+        let store = String(name.dropLast(suffix.count))
+        return Inbox.marker(of: store) == marker ? store : nil
+      }
+      // With another file of the name the companions may be its own.
+      for store in Set(stores) where !present.contains(store) {
+        try? removeCompanions(of: directory + "/" + store)
+      }
+      try? Files.remove(directory + "/" + marker)
+    }
+  }
+
+  /// What an interrupted run left in `processing`, oldest first; half-made directories are removed.
+  package func unfinished() throws(BundleError) -> [TakenReturn] {
+    try BundleError.mapping {
+      try removeTaken()
+      guard Files.isDirectory(processing) else { return [] }
+      var found: [TakenReturn] = []
+      for name in try Files.list(processing) {
+        let directory = processing + "/" + name
+        if name.hasPrefix(".tmp-") {
+          try Files.remove(directory)
+        } else if let taken = TakenReturn(directory: directory) {
+          found.append(taken)
+        }
+      }
+      return found.sorted { ($0.arrived, $0.sha256) < ($1.arrived, $1.sha256) }
+    }
+  }
+
+  /// The names in `processing` that nobody took: they are left there.
+  package func strangers() throws(BundleError) -> [String] {
+    try BundleError.mapping {
+      guard Files.isDirectory(processing) else { return [] }
+      return try Files.list(processing).filter {
+        !$0.hasPrefix(".tmp-") && TakenReturn(directory: processing + "/" + $0) == nil
+      }
+    }
+  }
+
+  /// Keeps a return whose edits are all in the ledger.
+  @discardableResult
+  package func finish(_ taken: TakenReturn) throws(BundleError) -> TakenReturn {
+    try BundleError.mapping {
+      // Refused before, and proved since the pipeline was mended.
+      for name in [taken.sha256, taken.sha256 + ".reason.json"] {
+        try Files.remove(quarantine + "/" + name)
+      }
+    }
+    return try move(taken, to: done)
+  }
+
+  /// Puts a return aside with the reason beside it.
+  @discardableResult
+  package func quarantine(
+    _ taken: TakenReturn, _ refusal: Refusal, now milliseconds: Int64
+  ) throws(BundleError) -> TakenReturn {
+    try BundleError.mapping {
+      try Files.makeDirectory(quarantine)
+      try DurableFile.write(
+        refusal.reason(of: taken, at: milliseconds),
+        to: "\(quarantine)/\(taken.sha256).reason.json")
+    }
+    return try move(taken, to: quarantine)
+  }
+
+  private func move(_ taken: TakenReturn, to place: String) throws(BundleError) -> TakenReturn {
+    try BundleError.mapping {
+      try Files.makeDirectory(place)
+      let final = "\(place)/\(taken.sha256)"
+      // The same content again, refused again: the copy that is there is this one.
+      if Files.exists(final) {
+        try Files.remove(taken.directory)
+      } else {
+        try DurableFile.move(taken.directory, toNew: final)
+      }
+      return taken.moved(to: final)
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import Archive
+import SQLite
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+@testable import Bundles
+
+/// What a manifest declares may be read, however well it compresses; what it does not, may not.
+@Suite struct AlikeTests {
+  let directory = TemporaryDirectory()
+
+  /// An issue whose records are so much alike that they compress to less than a two hundredth.
+  private func alike() throws -> Issued {
+    var issued = try Issued(.ios, in: directory)
+    let store = try Store(opening: issued.storePath)
+    try store.upsert((0..<160).map { "{\"Id\":\"\($0)\"}" }, into: "cases")
+    try store.close()
+    try lengthen(issued.storePath, "id > 0", by: 40_000)
+    issued.entry = try SnapshotDirectory.measure(
+      issued.storePath, scope: .user, storeName: "default", path: issued.entry.path,
+      stamp: Issued.stamp(.ios), counts: ["accounts": 20, "cases": 160])
+    issued.manifest.stores = [issued.entry]
+    return issued
+  }
+
+  /// Gives elements of `cases` a long text, the same for all.
+  private func lengthen(_ path: String, _ which: String, by count: Int) throws {
+    let connection = try Connection(path)
+    try connection.execute(
+      """
+      UPDATE TABLE_2 SET soup = substr(soup, 1, length(soup) - 1) || ',"Terms\(count)":"'
+        || hex(zeroblob(\(count))) || '"}' WHERE \(which)
+      """)
+    connection.close()
+  }
+
+  private func pack(_ issued: Issued, _ format: ArchiveFormat) throws -> String {
+    let path = directory.file("a." + format.fileExtension)
+    try BundleWriter.pack(
+      issued.manifest, storeDirectory: directory.file("stores"), to: path, format: format,
+      modified: 0)
+    return path
+  }
+
+  @Test(arguments: ArchiveFormat.allCases)
+  func `a bundle of records that are very much alike is read back, issued and returned`(
+    format: ArchiveFormat
+  ) throws {
+    let issued = try alike()
+    let path = try pack(issued, format)
+    #expect(try Files.size(of: path) * 200 < issued.entry.bytes, "or nothing is shown")
+    #expect(try BundleReader.verify(path) == issued.manifest)
+    try BundleReader.extract(path, to: directory.file("out"))
+    // It has grown on the device, and comes back.
+    try lengthen(directory.file("out/" + issued.entry.path), "id = 1", by: 500_000)
+    let returned = directory.file("returned")
+    let writer = try ArchiveWriter(path: returned, format: format, modified: 0)
+    try writer.add(name: Manifest.fileName, bytes: issued.manifest.bytes)
+    try writer.add(
+      name: issued.entry.path, file: directory.file("out/" + issued.entry.path))
+    try writer.close()
+    let proved = try Issued.prove(returned, in: directory)
+    #expect(!proved.stores[0].isUntouched)
+  }
+
+  @Test(arguments: ArchiveFormat.allCases)
+  func `what the manifest does not declare, and more than the pipeline allows, stays refused`(
+    format: ArchiveFormat
+  ) throws {
+    let issued = try alike()
+    let path = try pack(issued, format)
+    var small = Issued.expectation()
+    small.fileBytes = issued.entry.bytes - 1
+    small.limits.entryBytes = small.fileBytes
+    let refusal = #expect(throws: Refusal.self) { try Issued.prove(path, small, in: directory) }
+    #expect(refusal?.code == .tooLarge)
+    var manifest = issued.manifest
+    manifest.stores[0].bytes = 10
+    let lying = directory.file("lying")
+    let writer = try ArchiveWriter(path: lying, format: format, modified: 0)
+    try writer.add(name: Manifest.fileName, bytes: manifest.bytes)
+    try writer.add(name: issued.entry.path, file: issued.storePath)
+    try writer.close()
+    let lie = #expect(throws: Refusal.self) {
+      try Issued.prove(lying, in: directory)
+    }
+    #expect(lie?.code == .tooLarge)
+  }
+
+  @Test(arguments: ArchiveFormat.allCases)
+  func `a bit that flips in a returned bundle is refused or leaves every store as it is`(
+    format: ArchiveFormat
+  ) throws {
+    let seed = UInt64.random(in: 0..<1 << 32)
+    print("flipped returned \(format.rawValue): seed \(seed)")
+    var draw = seed
+    let issued = try Issued(.android, in: directory)
+    let store = try Store(opening: issued.storePath)
+    try store.upsert(["{\"Id\":\"x\",\"Name\":\"from the device\"}"], into: "accounts")
+    try store.close()
+    let expected = try Files.read(issued.storePath)
+    let path = directory.file("returned")
+    let writer = try ArchiveWriter(path: path, format: format, modified: 0)
+    try writer.add(name: Manifest.fileName, bytes: issued.manifest.bytes)
+    try writer.add(name: issued.entry.path, file: issued.storePath)
+    try writer.close()
+    let whole = try Files.read(path)
+    func unpack(_ bytes: [UInt8]) throws -> [UInt8] {
+      let (file, out) = (directory.file("flipped"), directory.file("out"))
+      try Files.remove(out)
+      try Files.makeDirectory(out)
+      try DurableFile.write(bytes, to: file)
+      let (_, files) = try BundleReader.unpackReturn(file, to: out, limits: .init())
+      return try Files.read(files[0].path)
+    }
+    #expect(try unpack(whole) == expected)
+    var refused = 0
+    for _ in 0..<150 {
+      draw = draw &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      let bit = Int(draw >> 33) % (whole.count * 8)
+      var changed = whole
+      changed[bit / 8] ^= 1 << UInt8(bit % 8)
+      do {
+        #expect(try unpack(changed) == expected, "seed \(seed): bit \(bit)")
+      } catch {
+        refused += 1
+      }
+    }
+    #expect(refused > 100)
+  }
+
+  @Test func `a changed bundle without a checksum is refused, one that came back as it went is not`()
+    throws
+  {
+    let issued = try Issued(.ios, in: directory)
+    func bare() throws -> String {
+      let path = directory.file("bare")
+      let writer = try ArchiveWriter(path: path, format: .tarZst, modified: 0)
+      try writer.add(name: Manifest.fileName, bytes: issued.manifest.bytes)
+      try writer.add(name: issued.entry.path, file: issued.storePath)
+      try writer.close()
+      // As a library writes it that was not asked for a checksum.
+      var bytes = Array(try Files.read(path).dropLast(4))
+      bytes[4] &= ~4
+      try DurableFile.write(bytes, to: path)
+      return path
+    }
+    #expect(try Issued.prove(bare(), in: directory).stores[0].isUntouched)
+    let store = try Store(opening: issued.storePath)
+    try store.upsert(["{\"Id\":\"x\"}"], into: "accounts")
+    try store.close()
+    let refusal = #expect(throws: Refusal.self) { try Issued.prove(bare(), in: directory) }
+    #expect(refusal?.code == .archive && refusal?.sentence.contains("checksum") == true)
+  }
+}

@@ -1,0 +1,186 @@
+import Crypto
+import Foundation
+import JSON
+import SQLite
+import System
+import TestSupport
+import Testing
+
+@testable import Bundles
+
+/// Files whose name, kind, mode or company is odd: each fails alone, and nothing is lost by it.
+@Suite struct OddReturnTests {
+  let directory = TemporaryDirectory()
+  var inbox: Inbox {
+    Inbox(directory: directory.file("inbox"), root: directory.file("root"), settleSeconds: 0)
+  }
+
+  struct Lost: Error {}
+
+  private func put(_ name: String, _ bytes: [UInt8] = [1]) throws -> String {
+    try Files.makeDirectory(inbox.directory)
+    let path = inbox.directory + "/" + name
+    // Written in place: a temporary name beside a long one would be too long.
+    try Files.createNew(path).write(bytes)
+    return path
+  }
+
+  private func take(_ name: String, _ inbox: Inbox) throws -> Inbox.Taking {
+    let found = try inbox.candidates(now: Issued.now).first { $0.name == name }
+    return try inbox.take(try #require(found), now: Issued.now)
+  }
+
+  @Test(arguments: Array(195...255))
+  func `a name of any length is taken with its log, kept and removed`(length: Int) throws {
+    let name = String(repeating: "n", count: length)
+    _ = try put(name, [1, 2])
+    let hasLog = length <= 251
+    if hasLog { _ = try put(name + "-wal", [3]) }
+    if length <= 247 { _ = try put(name + "-journal", [4]) }
+    guard case .taken(let taken) = try take(name, inbox) else { throw Lost() }
+    #expect(taken.remains == nil && taken.name == name && taken.hasLog == hasLog)
+    #expect(try Files.list(inbox.directory) == [])
+    #expect(try Files.read(taken.path) == [1, 2])
+    #expect(try inbox.unfinished() == [taken])
+    let kept = try inbox.quarantine(taken, Refusal(.damaged, "x", mend: "y"), now: Issued.now)
+    #expect(try Files.read(kept.path) == [1, 2])
+    #expect(!hasLog || Files.exists(kept.path + "-wal"))
+    #expect(length > 247 || Files.exists(kept.path + "-journal"))
+    #expect(try inbox.unfinished() == [])
+  }
+
+  @Test(arguments: [200, 248, 249, 251, 255])
+  func `what a killed run had begun to remove is removed whatever its name`(length: Int) throws {
+    let name = String(repeating: "n", count: length)
+    _ = try put(name, [1, 2])
+    if length <= 251 { _ = try put(name + "-wal", [3]) }
+    // As if the run had died after the first rename of the removal.
+    let marked = ".taken-" + name
+    let marker =
+      marked.utf8.count <= 255 ? marked : ".taken-" + Digest.sha256Hex(Array(name.utf8))
+    try Files.rename(inbox.directory + "/" + name, to: inbox.directory + "/" + marker)
+    #expect(try inbox.unfinished() == [])
+    #expect(try Files.list(inbox.directory) == [])
+  }
+
+  @Test func `a file that changes while it is taken is left and taken when it stands still`() throws
+  {
+    let path = try put("a.db", [1, 2])
+    var changing = inbox
+    changing.betweenReadings = { try DurableFile.write([3, 4, 5], to: path) }
+    guard case .left(let refusal) = try take("a.db", changing) else { throw Lost() }
+    #expect(refusal.code == .changing)
+    #expect(try Files.list(inbox.processing) == [], "nothing half-made stays")
+    guard case .taken(let taken) = try take("a.db", inbox) else { throw Lost() }
+    #expect(try Files.read(taken.path) == [3, 4, 5])
+  }
+
+  @Test func `a log that changes while its store is taken is not taken for what it was`() throws {
+    let path = try put("a.db", [1, 2])
+    _ = try put("a.db-wal", [1])
+    var changing = inbox
+    changing.betweenReadings = { try DurableFile.write([1, 2], to: path + "-wal") }
+    guard case .left(let refusal) = try take("a.db", changing) else { throw Lost() }
+    #expect(refusal.code == .changing)
+    guard case .taken(let taken) = try take("a.db", inbox) else { throw Lost() }
+    #expect(try Files.read(taken.path + "-wal") == [1, 2])
+  }
+
+  @Test func `a file that vanishes, or becomes a pipe, while it is taken stops nothing`() throws {
+    let path = try put("a.db")
+    var vanishing = inbox
+    vanishing.betweenReadings = { try Files.remove(path) }
+    guard case .gone = try take("a.db", vanishing) else { throw Lost() }
+    _ = try put("a.db")
+    let candidate = try #require(try inbox.candidates(now: Issued.now).first)
+    try Files.remove(path)
+    _ = try ChildProcess.run("/usr/bin/mkfifo", [path])
+    guard case .left(let refusal) = try inbox.take(candidate, now: Issued.now) else { throw Lost() }
+    #expect(refusal.code == .unreadable && refusal.sentence.contains("a.db"))
+    #expect(try Files.list(inbox.processing) == [])
+  }
+
+  /// Runs `body` with the rights of nobody: the file system's user is a thread's own.
+  private func asNobody<Answer>(_ body: () throws -> Answer) throws -> Answer {
+    typealias SetUser = @convention(c) (UInt32) -> Int32
+    let address = try #require(dlsym(nil, "setfsuid"))
+    let setUser = unsafeBitCast(address, to: SetUser.self)
+    _ = setUser(65534)
+    defer { _ = setUser(geteuid()) }
+    return try body()
+  }
+
+  @Test
+  func
+    `a file that may not be read is left with the reason, and so is one that may not be removed`()
+    throws
+  {
+    try #require(geteuid() == 0, "only root can be somebody else")
+    let path = try put("closed.db")
+    try Files.setMode(of: path, 0o000)
+    try Files.setMode(of: try put("open.db", [7]), 0o644)
+    try Files.makeDirectory(inbox.root)
+    try Files.setMode(of: inbox.root, 0o777)
+    try Files.setMode(of: inbox.directory, 0o755)
+    try asNobody {
+      guard case .left(let closed) = try take("closed.db", inbox) else { throw Lost() }
+      #expect(closed.code == .unreadable && closed.sentence.contains("Permission denied"))
+      // Read, and ingested: only the copy in the inbox cannot go.
+      guard case .taken(let taken) = try take("open.db", inbox) else { throw Lost() }
+      #expect(taken.remains?.code == .notRemoved)
+      #expect(try inbox.unfinished().map(\.sha256) == [taken.sha256])
+      try inbox.finish(taken)
+      guard case .left(let known) = try take("open.db", inbox) else { throw Lost() }
+      #expect(known.code == .notRemoved)
+    }
+    #expect(try Files.list(inbox.directory) == ["closed.db", "open.db"])
+  }
+
+  @Test(arguments: ["-wal", "-journal"], ["directory", "link", "dangling", "pipe"])
+  func `a companion that is no file refuses its store, whatever run reads it`(
+    suffix: String, kind: String
+  ) throws {
+    let path = try put("a.db", [1, 2])
+    switch kind {
+    case "directory": try Files.makeDirectory(path + suffix + "/full/of/things")
+    case "link": _ = try ChildProcess.run("/bin/ln", ["-s", "/etc/passwd", path + suffix])
+    case "dangling": _ = try ChildProcess.run("/bin/ln", ["-s", "/no/such", path + suffix])
+    default: _ = try ChildProcess.run("/usr/bin/mkfifo", [path + suffix])
+    }
+    guard case .taken(let taken) = try take("a.db", inbox) else { throw Lost() }
+    // The run died: the next one reads what stands in the note.
+    let found = try #require(try inbox.unfinished().first)
+    #expect(found == taken)
+    let refusal = #expect(throws: Refusal.self) {
+      try Proof(Issued.expectation()).prove(found, in: directory.file("work"))
+    }
+    #expect(refusal?.code == (suffix == "-wal" ? .log : .journal))
+    #expect(refusal?.sentence.contains("a.db" + suffix) == true)
+    // Nobody's directory is removed with what is in it.
+    #expect(try Files.list(inbox.directory) == (kind == "directory" ? ["a.db" + suffix] : []))
+  }
+
+  @Test(arguments: [
+    ("soup TEXT", "soup\u{A0}TEXT"), ("soup TEXT", "soup\u{2003}TEXT"),
+    ("soup TEXT", "soup\u{85}TEXT"),
+    ("soup TEXT", "soup\u{3000} TEXT"), ("soup TEXT", "\u{FEFF}soup TEXT"),
+    ("soup TEXT", "soup\u{B}TEXT"), ("PRIMARY KEY", "PRIMARY \u{212A}EY"),
+    ("created INTEGER", "created INTEGER\u{200B}"),
+  ])
+  func `a sign outside ASCII in a schema is no space and no letter`(
+    text: String, other: String
+  ) throws {
+    let issued = try Issued(.ios)
+    let connection = try Connection(issued.storePath)
+    try connection.execute(
+      """
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET sql = replace(sql, '\(text)', '\(other)') WHERE name = 'TABLE_1';
+      """)
+    connection.close()
+    let refusal = #expect(throws: Refusal.self) {
+      try Issued.prove(issued.storePath, in: directory)
+    }
+    #expect(refusal?.code == .notAStore || refusal?.code == .damaged)
+  }
+}

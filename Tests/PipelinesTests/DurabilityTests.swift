@@ -1,0 +1,82 @@
+import Pipelines
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// What a run publishes is on the disk before it has its name, and the name is before the run goes on.
+@Suite struct DurabilityTests {
+  private enum Call {
+    case sync(String)
+    case rename(from: String, to: String)
+  }
+
+  /// The calls of a whole run, in their order, that concern the pipeline's own directory.
+  private func calls(of world: World) throws -> [Call] {
+    let log = world.directory.file("order")
+    var environment = world.variables
+    for name in ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"] {
+      environment[name] = ProcessEnvironment.variable(name)
+    }
+    environment["LD_PRELOAD"] = try KillShim.order.get().path
+    environment["ORDER_LOG"] = log
+    let result = try ChildProcess.run(
+      ChildRun.executable, ["run", world.pipeline.file, "--quiet", "--data", world.root],
+      environment: environment)
+    #expect(result.status == 0, "\(String(decoding: result.error, as: UTF8.self))")
+    let text = String(decoding: try Files.read(log), as: UTF8.self)
+    return text.split(separator: "\n").compactMap { line in
+      let parts = line.split(separator: "\t").map(String.init)
+      return parts[0] == "sync" ? .sync(parts[1]) : .rename(from: parts[1], to: parts[2])
+    }
+  }
+
+  private func parent(_ path: String) -> String { Files.parent(of: path) ?? "/" }
+
+  @Test func `all that a run renames is synchronized before, and its directories after`()
+    async throws
+  {
+    let world = try World()
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0170"], now: world.org.now())
+    try world.handBack(device, as: "ada.db")
+    let calls = try calls(of: world)
+    let root = try Files.resolved(world.data.path)
+    var renames = 0
+    for (place, call) in calls.enumerated() {
+      // What is unpacked to be looked at is nobody's when the run dies.
+      guard case .rename(let from, let to) = call, to.hasPrefix(root), !from.contains(".tmp-proof")
+      else { continue }
+      renames += 1
+      let before = Set(calls[..<place].compactMap { if case .sync(let path) = $0 { path } else { nil } })
+      let after = Set(
+        calls[(place + 1)...].compactMap { if case .sync(let path) = $0 { path } else { nil } })
+      #expect(after.contains(parent(to)), "\(to) has its name, and its directory does not")
+      #expect(
+        parent(from) == parent(to) || after.contains(parent(from)), "\(from) is gone for a while")
+      // A file that is only moved, or marked to be removed, was written by somebody else.
+      let isPublished = Files.name(of: from).hasPrefix(".tmp-")
+      guard isPublished, Files.exists(to) else { continue }
+      for path in try everything(below: to) {
+        let old = from + path.dropFirst(to.count)
+        #expect(before.contains(old), "\(path) has its name before its content")
+      }
+    }
+    #expect(renames >= 12, "or nothing is shown")
+    let names = Set(
+      calls.compactMap { if case .rename(_, let to) = $0 { Files.name(of: to) } else { nil } })
+    #expect(names.isSuperset(of: ["current", "2", "ios.bundle.tar.zst"]))
+  }
+
+  /// A file, or a directory with all that is in it but what later stages put there.
+  private func everything(below path: String) throws -> [String] {
+    guard Files.isDirectory(path) else { return [path] }
+    var found = [path]
+    for name in try Files.list(path) where !name.contains(".bundle.") {
+      found += try everything(below: path + "/" + name)
+    }
+    return found
+  }
+}
