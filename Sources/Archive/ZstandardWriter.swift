@@ -55,7 +55,9 @@ final class ZstandardWriter {
   }
 
   /// The words of what has just failed.
-  func failure(_ path: String) -> ArchiveError { .last(.file, path, "it cannot be written", handle) }
+  func failure(_ path: String) -> ArchiveError {
+    .last(.file, path, "it cannot be written", handle)
+  }
 
   fileprivate func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let place = Self.descriptor - position

@@ -24,9 +24,9 @@ struct ExaminedStore {
       ? ["\(name): its -wal ends in a change that was never finished; all before it was read"] : []
     return log
       + finished.map {
-      "\(name): the device was interrupted in changing the indexes of soup \"\($0)\"; the change was "
-        + "finished in the copy that is read"
-    }
+        "\(name): the device was interrupted in changing the indexes of soup \"\($0)\"; the change was "
+          + "finished in the copy that is read"
+      }
   }
 
   func proved(_ issued: Proof.IssuedStore, isUntouched: Bool) throws -> ProvedStore {

@@ -187,7 +187,8 @@ struct SoupCheck {
       violations.append(
         Violation(
           table, row: row[0].integer,
-          wasThere ? "its element is not there any more" : "its element is not there and never was"))
+          wasThere ? "its element is not there any more" : "its element is not there and never was")
+      )
     }
     for row in try connection.all(
       """

@@ -143,7 +143,9 @@ import Testing
     }
   }
 
-  @Test func `a hard link with content, and what is encrypted, are refused as what they are`() throws {
+  @Test func `a hard link with content, and what is encrypted, are refused as what they are`()
+    throws
+  {
     let script = """
       import io, sys, tarfile, zipfile
       with tarfile.open(sys.argv[1] + "/link.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as f:

@@ -40,7 +40,9 @@ struct HandMadeLog {
   var bytes: [UInt8] {
     var sum: (UInt32, UInt32) = (0, 0)
     func words(_ values: [UInt32]) -> [UInt8] {
-      values.flatMap { [UInt8($0 >> 24), UInt8($0 >> 16 & 255), UInt8($0 >> 8 & 255), UInt8($0 & 255)] }
+      values.flatMap {
+        [UInt8($0 >> 24), UInt8($0 >> 16 & 255), UInt8($0 >> 8 & 255), UInt8($0 & 255)]
+      }
     }
     func add(_ bytes: [UInt8]) {
       for at in stride(from: 0, to: bytes.count, by: 8) {
@@ -73,7 +75,7 @@ struct HandMadeLog {
 /// What a device's last edits may stand in, in every state that a file can have.
 @Suite struct WriteAheadLogCaseTests {
   /// What becomes of a store with a log.
-  enum Outcome: Equatable {
+  enum Outcome: Equatable, Sendable {
     /// The name of the first account, and whether something unfinished is told.
     case read(String, told: Bool)
     case refused(Refusal.Code)
@@ -128,49 +130,93 @@ struct HandMadeLog {
   }
 
   static let both = Outcome.read("two", told: false)
-  static let cases: [(String, (inout HandMadeLog, Int) -> Void, Outcome)] = [
+  static let cases: [(String, @Sendable (inout HandMadeLog, Int) -> Void, Outcome)] = [
     ("as SQLite would write it", { _, _ in }, both),
     ("with checksums of big-endian words", { log, _ in log.isBigEndian = true }, both),
     ("without a frame", { log, _ in log.frames = [] }, .read("Account é 0", told: false)),
     ("of another version", { log, _ in log.version = 3_007_001 }, .refused(.log)),
     ("of other pages", { log, _ in log.pageSize = 8192 }, .refused(.log)),
-    ("without its second commit", { log, first in log.frames.removeLast(log.frames.count - first) },
-      .read("one", told: false)),
-    ("whose second change has no commit", { log, _ in log.frames[log.frames.count - 1].pages = 0 },
-      .read("one", told: true)),
-    ("with a torn frame behind", { log, _ in add(&log) { $0.removeLast(100) } }, .read("two", told: true)),
-    ("with the salts of a torn frame", { log, _ in add(&log) { $0.removeLast(24 + 4096 - 16) } },
-      .read("two", told: true)),
-    ("with a torn frame too short for salts", { log, _ in add(&log) { $0.removeLast(24 + 4096 - 9) } }, both),
-    ("with a wrong frame behind", { log, _ in add(&log) { $0[2000] ^= 1 } }, .read("two", told: true)),
-    ("with a frame behind that bears one salt", { log, _ in add(&log) { $0[13] ^= 1 } },
-      .read("two", told: true)),
-    ("with a wrong and a right frame behind", { log, _ in
+    (
+      "without its second commit",
+      { log, first in log.frames.removeLast(log.frames.count - first) },
+      .read("one", told: false)
+    ),
+    (
+      "whose second change has no commit", { log, _ in log.frames[log.frames.count - 1].pages = 0 },
+      .read("one", told: true)
+    ),
+    (
+      "with a torn frame behind", { log, _ in add(&log) { $0.removeLast(100) } },
+      .read("two", told: true)
+    ),
+    (
+      "with the salts of a torn frame", { log, _ in add(&log) { $0.removeLast(24 + 4096 - 16) } },
+      .read("two", told: true)
+    ),
+    (
+      "with a torn frame too short for salts",
+      { log, _ in add(&log) { $0.removeLast(24 + 4096 - 9) } }, both
+    ),
+    (
+      "with a wrong frame behind", { log, _ in add(&log) { $0[2000] ^= 1 } },
+      .read("two", told: true)
+    ),
+    (
+      "with a frame behind that bears one salt", { log, _ in add(&log) { $0[13] ^= 1 } },
+      .read("two", told: true)
+    ),
+    (
+      "with a wrong and a right frame behind",
+      { log, _ in
         add(&log) { $0[2000] ^= 1 }
         add(&log) { _ in }
-      }, .refused(.log)),
-    ("with a wrong and half a frame behind", { log, _ in
+      }, .refused(.log)
+    ),
+    (
+      "with a wrong and half a frame behind",
+      { log, _ in
         add(&log) { $0[2000] ^= 1 }
         add(&log) { $0.removeLast(3000) }
-      }, .refused(.log)),
-    ("with old frames behind", { log, _ in
+      }, .refused(.log)
+    ),
+    (
+      "with old frames behind",
+      { log, _ in
         for _ in 0..<3 { add(&log, isOld: true) { _ in } }
-      }, both),
-    ("with an old frame before one of its own", { log, _ in
+      }, both
+    ),
+    (
+      "with an old frame before one of its own",
+      { log, _ in
         add(&log, isOld: true) { _ in }
         add(&log) { _ in }
-      }, .refused(.log)),
-    ("with an old frame in the midst", { log, _ in
-        log.frames.insert(.init(page: 1, pages: 0, content: log.frames[0].content, isOld: true), at: 1)
-      }, .refused(.log)),
-    ("wrong in its first frame", { log, _ in log.frames[0].change = { $0[100] ^= 0x10 } }, .refused(.log)),
-    ("wrong in its first commit",
-      { log, first in log.frames[first - 1].change = { $0[4] ^= 0x10 } }, .refused(.log)),
-    ("wrong in its last commit", { log, _ in log.frames[log.frames.count - 1].change = { $0[30] ^= 1 } },
-      .read("one", told: true)),
+      }, .refused(.log)
+    ),
+    (
+      "with an old frame in the midst",
+      { log, _ in
+        log.frames.insert(
+          .init(page: 1, pages: 0, content: log.frames[0].content, isOld: true), at: 1)
+      }, .refused(.log)
+    ),
+    (
+      "wrong in its first frame", { log, _ in log.frames[0].change = { $0[100] ^= 0x10 } },
+      .refused(.log)
+    ),
+    (
+      "wrong in its first commit",
+      { log, first in log.frames[first - 1].change = { $0[4] ^= 0x10 } }, .refused(.log)
+    ),
+    (
+      "wrong in its last commit",
+      { log, _ in log.frames[log.frames.count - 1].change = { $0[30] ^= 1 } },
+      .read("one", told: true)
+    ),
     ("with a frame of page 0", { log, _ in log.frames[0].page = 0 }, .refused(.log)),
-    ("that says it makes the file larger than any",
-      { log, _ in log.frames[log.frames.count - 1].pages = 1 << 30 }, .refused(.tooLarge)),
+    (
+      "that says it makes the file larger than any",
+      { log, _ in log.frames[log.frames.count - 1].pages = 1 << 30 }, .refused(.tooLarge)
+    ),
   ]
 
   /// A frame behind all others, of a change that was never committed.

@@ -50,7 +50,8 @@ import Testing
       guard case .rename(let from, let to) = call, to.hasPrefix(root), !from.contains(".tmp-proof")
       else { continue }
       renames += 1
-      let before = Set(calls[..<place].compactMap { if case .sync(let path) = $0 { path } else { nil } })
+      let before = Set(
+        calls[..<place].compactMap { if case .sync(let path) = $0 { path } else { nil } })
       let after = Set(
         calls[(place + 1)...].compactMap { if case .sync(let path) = $0 { path } else { nil } })
       #expect(after.contains(parent(to)), "\(to) has its name, and its directory does not")

@@ -36,7 +36,8 @@ import Testing
     #expect(try Tree.files(world.data.inbox("inbox")) == [])
   }
 
-  @Test func `a log that was damaged on its way is quarantined with its store, and nothing is dropped`()
+  @Test
+  func `a log that was damaged on its way is quarantined with its store, and nothing is dropped`()
     async throws
   {
     let world = try World()
