@@ -60,6 +60,7 @@ extension PipelineRun {
     var settled = 0
     return Reconciler(
       state: state, options: reconcileOptions(), syncUps: rules(),
+      issued: { [records = IssuedRecords(data: data)] in try records.find($0, $1) },
       sessionFor: { request in
         switch request {
         case .integration: try await access.integrationSession()
@@ -80,7 +81,11 @@ extension PipelineRun {
   private func rules() -> [SyncUpRule] {
     pipeline.stores.flatMap { store in
       let key = StoreKey(scope: store.scope.rawValue, storeName: store.storeName)
-      return store.reconciled.compactMap { SyncUpRule(store: key, definition: $0) }
+      return store.reconciled.compactMap { sync in
+        let types = store.syncs.syncs.map { $0.objectTypes(of: sync.soupName) }
+        return SyncUpRule(
+          store: key, definition: sync, types: types.reduce(into: []) { $0.formUnion($1) })
+      }
     }
   }
 

@@ -19,7 +19,8 @@ package enum HTMLReport: ReportFormat {
   /// Verdicts in the order in which a person should read them.
   static let order: [Verdict] = [
     .conflict, .clash, .failed, .inDoubt, .createdTwice, .mergedOnServer, .deletedOnServer,
-    .notVisible, .blocked, .held, .notConfigured, .created, .updated, .deleted, .alreadyThere,
+    .notVisible, .notPermitted, .blocked, .held, .notConfigured, .created, .updated, .deleted,
+    .alreadyThere,
     .unchanged, .filtered, .superseded,
   ]
 

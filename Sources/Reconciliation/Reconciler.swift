@@ -22,6 +22,7 @@ package final class Reconciler {
   let report: (ReconcileEvent) -> Void
   /// How long a request that got no answer is looked out for, in milliseconds of the org's time.
   static let watchMilliseconds: Int64 = 7 * 24 * 60 * 60 * 1000
+  private let issued: IssuedLookup
   private let sessionFor: @Sendable (SessionRequest) async throws -> Session?
   private var sessions: [SessionRequest: Session?] = [:]
   var run = RunRow(
@@ -33,14 +34,19 @@ package final class Reconciler {
   var resent: Set<Int64> = []
 
   /// A reconciler; `sessionFor` answers nil where the pipeline has no such login.
+  ///
+  /// `issued` is asked about edits that are not sent as their user; unless it is given, nothing was
+  /// issued to anybody.
   package init(
     state: StateDatabase, options: ReconcileOptions, syncUps: [SyncUpRule],
+    issued: @escaping IssuedLookup = { _, _ in IssuedIDs() },
     sessionFor: @escaping @Sendable (SessionRequest) async throws -> Session?,
     report: @escaping (ReconcileEvent) -> Void = { _ in }
   ) {
     self.state = state
     self.options = options
     rules = syncUps
+    self.issued = issued
     self.sessionFor = sessionFor
     self.report = report
   }
@@ -187,7 +193,7 @@ package final class Reconciler {
   func planner(_ snapshotID: String, _ access: OrgRecords) -> SnapshotPlanner {
     SnapshotPlanner(
       state: state, options: options, rules: rules, snapshotID: snapshotID, records: access,
-      report: report, run: run.id)
+      report: report, issued: issued, run: run.id)
   }
 
   /// Whom the edits of a snapshot are sent as.

@@ -10,6 +10,8 @@ struct SnapshotPlanner {
   let snapshotID: String
   let records: OrgRecords
   let report: (ReconcileEvent) -> Void
+  /// What the snapshot was issued with.
+  let issued: IssuedLookup
   /// The run that plans; a dry run has none.
   var run = ""
   /// Edits that a dry run takes for sent.
@@ -32,8 +34,11 @@ struct SnapshotPlanner {
         }
       }
     }
+    var delegation = Delegation(self)
+    candidates = try delegation?.admit(candidates, into: &plan) ?? candidates
     try await learn(&candidates)
     let keyed = try await keyed(candidates)
+    try delegation?.admit(upserts: keyed, among: &candidates, into: &plan)
     for candidate in candidates {
       let facts = try facts(candidate)
       let key = keyed[candidate.edit.id]
@@ -43,6 +48,7 @@ struct SnapshotPlanner {
       case .send(let action, let expected, let condition):
         try await add(
           candidate, facts, action, expected, condition, key, to: &plan)
+        try await delegation?.check(candidate, in: &plan)
       }
     }
     blockOrphans(&plan)

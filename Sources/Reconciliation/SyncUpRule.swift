@@ -6,10 +6,14 @@ package struct SyncUpRule: Sendable {
   package var store: StoreKey
   /// The sync up as its file has it.
   package var definition: SyncDefinition
+  /// The object types that the syncs of the soup name, in lower case: what is sent by somebody else
+  /// than an edit's user is of one of them.
+  package var types: Set<String>
 
   /// A rule; nil for a definition that is no sync up of this program.
-  package init?(store: StoreKey, definition: SyncDefinition) {
+  package init?(store: StoreKey, definition: SyncDefinition, types: Set<String> = []) {
     guard definition.syncType == .syncUp, case .syncUp = definition.target else { return nil }
+    self.types = types
     self.store = store
     self.definition = definition
   }

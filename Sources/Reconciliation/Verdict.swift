@@ -29,6 +29,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   case superseded
   /// It refers to a record that could not be sent.
   case blocked
+  /// It would go out with other rights than its user's, and is not the user's to make.
+  case notPermitted = "not permitted"
   /// No sync up of the pipeline covers the soup.
   case notConfigured = "not configured"
   /// The org refused it, or it cannot be read.
@@ -43,7 +45,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     switch self {
     case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded: true
     case .conflict, .clash, .createdTwice, .deletedOnServer, .mergedOnServer, .notVisible,
-      .blocked, .notConfigured, .failed, .held, .inDoubt:
+      .blocked, .notPermitted, .notConfigured, .failed, .held, .inDoubt:
       false
     }
   }
@@ -53,7 +55,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     switch self {
     case .blocked, .held, .inDoubt, .notConfigured: true
     case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded,
-      .conflict, .clash, .createdTwice, .deletedOnServer, .mergedOnServer, .notVisible, .failed:
+      .conflict, .clash, .createdTwice, .deletedOnServer, .mergedOnServer, .notVisible,
+      .notPermitted, .failed:
       false
     }
   }
@@ -78,6 +81,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .notVisible: "The sender cannot see the record, and it was not proved to be deleted."
     case .superseded: "A later hand-back of the same device holds it, or it was seen before."
     case .blocked: "It refers to a record that did not reach the org."
+    case .notPermitted:
+      "It would go out with other rights than its user's, and the user was not issued the record."
     case .notConfigured: "No sync up of the pipeline covers its soup; nothing was sent."
     case .failed: "The org refused it, or the row in the store cannot be read."
     case .held: "It was not tried in this run; it stays open."
@@ -97,6 +102,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .mergedOnServer: "Enter the edit in the record that remained; its id is listed."
     case .notVisible: "Share the record with the user, or enter the edit by hand."
     case .blocked: "Mend the record it refers to; the next run tries again."
+    case .notPermitted:
+      "Ask whether the user may do this; if so, enter it in the org, or let edits be sent as the user."
     case .notConfigured: "Name a sync up for the soup in the pipeline file."
     case .failed: "Mend what the org names, and enter the edit or hand it back again."
     case .held: "Nothing, if the reason passes by itself; it is taken up by the next run."

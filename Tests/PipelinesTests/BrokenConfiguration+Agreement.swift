@@ -161,6 +161,16 @@ extension BrokenConfiguration {
       pipeline.json:20:20: stores[0].reconcile: a global store belongs to nobody, so nobody can send its edits; write "reconcile": [], or "sendAs": "integration" in the section reconcile
       """#),
     BrokenConfiguration(
+      "a global store whose edits anybody could have sent",
+      [
+        .edit(.pipeline, #""schema""#, "\"scope\": \"global\",\n      \"schema\""),
+        .edit(.pipeline, #""reconcile": ["up"]"#, #""storeName": "default""#),
+        .edit(.pipeline, #""keep""#, "\"reconcile\": {\"sendAs\": \"integration\"},\n  \"keep\""),
+      ],
+      #"""
+      pipeline.json:15:5: stores[0]: a global store is in every bundle, and its edits would be sent with the rights of the integration user; name the sync ups whose edits are to be sent in "reconcile", or write "reconcile": []
+      """#),
+    BrokenConfiguration(
       "bases that go before their bundles",
       [.edit(.pipeline, #""basesDays": 60"#, #""basesDays": 30"#)],
       #"""

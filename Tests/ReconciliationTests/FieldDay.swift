@@ -18,6 +18,8 @@ final class FieldDay {
   var options = ReconcileOptions(quietWindowSeconds: 0, pause: { _ in })
   var rules: [SyncUpRule] = []
   var hasIntegration = true
+  /// What the devices were issued beside the bases of their edits.
+  var issued: Set<String> = []
   private var returns = 0
   private var entries: Int64 = 0
 
@@ -52,7 +54,11 @@ final class FieldDay {
     let definition = SyncDefinition(
       syncName: "up-" + soup, syncType: .syncUp, soupName: soup, target: .syncUp(target),
       options: SyncOptions(fieldlist: fields + ["Id", "LastModifiedDate"], mergeMode: mode))
-    guard let rule = SyncUpRule(store: store, definition: definition) else {
+    let types = ["accounts": "account", "contacts": "contact", "visits": "site_visit__c"]
+    guard
+      let rule = SyncUpRule(
+        store: store, definition: definition, types: Set([types[soup]].compactMap(\.self)))
+    else {
       preconditionFailure("the definition is a sync up")
     }
     return rule
@@ -150,7 +156,16 @@ final class FieldDay {
     let url = server.url
     let server = server
     let hasIntegration = hasIntegration
-    return Reconciler(state: ledger ?? state, options: options, syncUps: rules) { request in
+    let issued = issued
+    return Reconciler(
+      state: ledger ?? state, options: options, syncUps: rules,
+      issued: { _, asked in
+        var found = IssuedIDs()
+        found.anywhere = asked.anywhere.intersection(issued)
+        found.inSoup = asked.inSoup.mapValues { $0.intersection(issued) }
+        return found
+      }
+    ) { request in
       let username: String
       switch request {
       case .user(let name, _): username = name

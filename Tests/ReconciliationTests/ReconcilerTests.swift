@@ -358,8 +358,10 @@ struct ReconcilerTests {
       FieldDay.rule(
         "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
     ]
-    try day.make("Site_Visit__c", ["Name": "V1", "External_Id__c": "K1", "Notes__c": "old"])
+    let visit = try day.make(
+      "Site_Visit__c", ["Name": "V1", "External_Id__c": "K1", "Notes__c": "old"])
     day.options.sendAs = .integration
+    day.issued = [visit]
     try day.handBack([
       day.created(
         "visits", "Site_Visit__c", "local_1",
@@ -370,5 +372,23 @@ struct ReconcilerTests {
     ])
     #expect(day.verdicts(try await day.run()) == "created 1, updated 1")
     #expect(try day.count("SELECT Id FROM Site_Visit__c") == 2)
+  }
+
+  @Test func `an external id gives no access to a record that was not issued`() async throws {
+    let day = try FieldDay()
+    day.rules = [
+      FieldDay.rule(
+        "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
+    ]
+    let visit = try day.make(
+      "Site_Visit__c", ["Name": "V1", "External_Id__c": "K'1", "Notes__c": "old"])
+    day.options.sendAs = .integration
+    let edit = day.created(
+      "visits", "Site_Visit__c", "local_1", ["External_Id__c": "K'1", "Notes__c": "new"])
+    try day.handBack([edit])
+    #expect(try await day.reconciler().plan().counts == [.notPermitted: 1])
+    #expect(day.verdicts(try await day.run()) == "not permitted 1")
+    #expect(try day.record("Site_Visit__c", visit)["Notes__c"] == "old")
+    #expect(day.writes.isEmpty)
   }
 }

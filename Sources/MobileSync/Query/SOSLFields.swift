@@ -55,3 +55,53 @@ package enum SOSLFields {
     return 0
   }
 }
+
+extension SOSLFields {
+  /// The names of the objects in the RETURNING clause, in their order.
+  package static func objects(in search: String) -> [String] {
+    let bytes = Array(search.utf8)
+    var names: [String] = []
+    var index = textEnd(bytes)
+    var depth = 0
+    var word: [UInt8] = []
+    var isList = false
+    /// An object's name stands after RETURNING, and after a comma between objects.
+    var isName = false
+    func end() {
+      defer { word = [] }
+      guard depth == 0, !word.isEmpty else { return }
+      let text = String(decoding: word, as: UTF8.self)
+      if isName {
+        names.append(text)
+        isName = false
+      } else if text.lowercased() == "returning" {
+        (isList, isName) = (true, true)
+      } else {
+        isList = false
+      }
+    }
+    while index < bytes.count {
+      let byte = bytes[index]
+      switch byte {
+      case UInt8(ascii: "'"):
+        index = min(SOQLTokens.endOfQuoted(bytes, from: index), bytes.count)
+        continue
+      case UInt8(ascii: "("):
+        end()
+        depth += 1
+      case UInt8(ascii: ")"):
+        end()
+        depth -= 1
+        word = []
+      case UInt8(ascii: ","):
+        end()
+        isName = isList && depth == 0
+      case 0x09, 0x0A, 0x0D, 0x20: end()
+      default: word.append(byte)
+      }
+      index += 1
+    }
+    end()
+    return names
+  }
+}

@@ -95,6 +95,13 @@ extension PipelineReader {
           node["reconcile"] ?? node,
           "a global store belongs to nobody, so nobody can send its edits",
           "write \"reconcile\": [], or \"sendAs\": \"integration\" in the section reconcile")
+      } else if store.scope == .global, !store.reconcile.isEmpty, node["reconcile"] == nil {
+        reader.report(
+          node,
+          "a global store is in every bundle, and its edits would be sent with the rights of the "
+            + "integration user",
+          "name the sync ups whose edits are to be sent in \"reconcile\", or write "
+            + "\"reconcile\": []")
       }
       for (key, syncs) in [("prime", store.primed), ("reconcile", store.reconciled)] {
         for sync in syncs {

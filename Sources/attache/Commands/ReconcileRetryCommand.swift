@@ -8,13 +8,13 @@ struct ReconcileRetryCommand: Command {
   static let summary = "take up again the edits that a run could not settle"
   static let discussion = """
     Mend what the report names first: a value that is too long, a record that is not shared. Then the edits \
-    of that run which failed, were blocked or not visible are considered anew, with their field lists and \
-    merge modes as they stand in the configuration now.
+    of that run which failed, were blocked, not visible or not permitted are considered anew, with their \
+    field lists and merge modes as they stand in the configuration now.
     """
   static let examples = [
     Note(
       "attache reconcile retry field-service 20260131T020000Z-12",
-      "its failed, blocked and not visible edits")
+      "its failed, blocked, not visible and not permitted edits")
   ]
   static var parameters: [Parameter<Self>] {
     [
@@ -37,7 +37,7 @@ struct ReconcileRetryCommand: Command {
     var verdicts: Set<Verdict> = []
     if failed { verdicts.insert(.failed) }
     if conflicts { verdicts.insert(.conflict) }
-    if verdicts.isEmpty { verdicts = [.failed, .blocked, .notVisible] }
+    if verdicts.isEmpty { verdicts = [.failed, .blocked, .notVisible, .notPermitted] }
     var options = RunOptions()
     options.stages = [.reconcile]
     options.retry = RunOptions.Retry(run: run, verdicts: verdicts)

@@ -1,0 +1,269 @@
+import JSON
+import MobileSync
+import Salesforce
+
+/// Records by what is asked about them: which soups were issued with them, and whether any was.
+package struct IssuedIDs: Sendable, Hashable {
+  /// Ids by soup.
+  package var inSoup: [SoupKey: Set<String>] = [:]
+  /// Ids wherever they stand.
+  package var anywhere: Set<String> = []
+
+  /// None.
+  package init() {}
+
+  var isEmpty: Bool { inSoup.values.allSatisfy(\.isEmpty) && anywhere.isEmpty }
+}
+
+/// Which of some records a snapshot was issued with, by all of its generations that are known.
+package typealias IssuedLookup =
+  @Sendable (_ snapshotID: String, _ asked: IssuedIDs) throws -> IssuedIDs
+
+/// Edits that go out with the rights of somebody else than their user: what `PermissionRule` lets
+/// through.
+struct Delegation {
+  let state: StateDatabase
+  let snapshotID: String
+  let records: OrgRecords
+  let rules: [SyncUpRule]
+  let lookup: IssuedLookup
+  private var issued = IssuedIDs()
+
+  /// What is sent for a snapshot in other hands than its user's; nil where the user sends.
+  init?(_ planner: SnapshotPlanner) {
+    guard planner.records.session.identity.userID != planner.snapshotID else { return nil }
+    state = planner.state
+    snapshotID = planner.snapshotID
+    records = planner.records
+    rules = planner.rules
+    lookup = planner.issued
+  }
+
+  // MARK: records
+
+  /// The candidates whose records may be written; the others are settled.
+  mutating func admit(
+    _ candidates: [SnapshotPlanner.Candidate], into plan: inout SnapshotPlan
+  ) throws -> [SnapshotPlanner.Candidate] {
+    try learn(candidates)
+    var admitted: [SnapshotPlanner.Candidate] = []
+    for candidate in candidates {
+      if let words = try refusal(of: candidate) {
+        plan.settled.append((candidate.edit, refused(candidate.edit, words)))
+      } else {
+        admitted.append(candidate)
+      }
+    }
+    return admitted
+  }
+
+  private func refusal(of candidate: SnapshotPlanner.Candidate) throws -> String? {
+    guard candidate.operation != .dropLocally, candidate.operation != .none else { return nil }
+    let isNew = candidate.operation == .create
+    return PermissionRule.refusal(
+      of: PermissionRule.Subject(
+        sobject: candidate.sobject, types: rules[candidate.rule].types, isNew: isNew,
+        isGiven: try isNew || isGiven(candidate.edit)))
+  }
+
+  /// Whether the user was given the record of an edit, or made it.
+  ///
+  /// What a device says of a row's Id proves nothing, also where the row once was a record of its own.
+  private func isGiven(_ edit: OpenEdit) throws -> Bool {
+    if let made = edit.creation?.recordID, edit.serverID == nil || edit.serverID == made {
+      return true
+    }
+    guard let id = edit.serverID else { return false }
+    return try edit.base != nil || isGiven(id, edit)
+  }
+
+  /// Learns at once what was issued of all that the candidates are about and may refer to.
+  private mutating func learn(_ candidates: [SnapshotPlanner.Candidate]) throws {
+    var own = IssuedIDs()
+    var global = IssuedIDs()
+    for candidate in candidates {
+      let edit = candidate.edit
+      if edit.base == nil, let id = edit.serverID {
+        if edit.soup.store.scope == SnapshotScope.global {
+          global.inSoup[edit.soup, default: []].insert(id)
+        } else {
+          own.inSoup[edit.soup, default: []].insert(id)
+        }
+      }
+      for (name, value) in candidate.element where name != "Id" {
+        if let id = value.string.flatMap({ RecordID($0)?.text18 }) { own.anywhere.insert(id) }
+      }
+    }
+    global.anywhere = own.anywhere
+    try add(own, global)
+  }
+
+  private mutating func add(_ own: IssuedIDs, _ global: IssuedIDs) throws {
+    for (id, asked) in [(snapshotID, own), (SnapshotScope.global, global)] where !asked.isEmpty {
+      let found = try lookup(id, asked)
+      issued.inSoup.merge(found.inSoup) { $0.union($1) }
+      issued.anywhere.formUnion(found.anywhere)
+    }
+  }
+
+  /// Settles upserts that would change a record which is not the user's to change; `keyed` is what the
+  /// org holds under their external ids.
+  mutating func admit(
+    upserts keyed: [Int64: UpsertRule.Keyed], among candidates: inout [SnapshotPlanner.Candidate],
+    into plan: inout SnapshotPlan
+  ) throws {
+    var own = IssuedIDs()
+    var global = IssuedIDs()
+    for candidate in candidates {
+      guard case .found(let record)? = keyed[candidate.edit.id],
+        let id = LostCreates.id(of: record)
+      else { continue }
+      if candidate.edit.soup.store.scope == SnapshotScope.global {
+        global.inSoup[candidate.edit.soup, default: []].insert(id)
+      } else {
+        own.inSoup[candidate.edit.soup, default: []].insert(id)
+      }
+    }
+    try add(own, global)
+    try candidates.removeAll { candidate in
+      let isForeign: Bool
+      switch keyed[candidate.edit.id] {
+      case .absent?, nil: isForeign = false
+      case .unknown?: isForeign = true
+      case .found(let record)?:
+        if let id = LostCreates.id(of: record) {
+          isForeign = try !isGiven(id, candidate.edit)
+        } else {
+          isForeign = true
+        }
+      }
+      if isForeign {
+        plan.settled.append((candidate.edit, refused(candidate.edit, Self.foreignKey)))
+      }
+      return isForeign
+    }
+  }
+
+  private static let foreignKey =
+    "its external id is that of a record that was not issued to the user"
+
+  private func isGiven(_ id: String, _ edit: OpenEdit) throws -> Bool {
+    try issued.inSoup[edit.soup]?.contains(id) == true
+      || state.hasMade(id, snapshotID: snapshotID)
+  }
+
+  // MARK: what is sent
+
+  /// Takes back the write of a candidate that refers, or would be made into, what is not permitted.
+  mutating func check(
+    _ candidate: SnapshotPlanner.Candidate, in plan: inout SnapshotPlan
+  ) async throws {
+    guard let send = plan.sends.last, send.edit.id == candidate.edit.id else { return }
+    let words: String?
+    if let found = try await refusal(ofReferences: send, candidate) {
+      words = found
+    } else {
+      words = try await refusal(ofUpsert: send)
+    }
+    guard let words else { return }
+    plan.sends.removeLast()
+    plan.settled.append((send.edit, refused(send.edit, words)))
+  }
+
+  private mutating func refusal(
+    ofReferences send: PlannedSend, _ candidate: SnapshotPlanner.Candidate
+  ) async throws -> String? {
+    var server = JSONObject()
+    if case .alive(_, let fields) = candidate.server { server = fields }
+    let references = PermissionRule.references(
+      in: send.payload, of: try await describe(send.sobject)
+    ) { name in [send.edit.base?.fields[name], server[name]].compactMap(\.self) }
+    // An Id that took the place of a local one was not in the element.
+    var asked = IssuedIDs()
+    asked.anywhere = Set(references.compactMap(\.newID)).subtracting(issued.anywhere)
+    try add(asked, asked)
+    var made: Set<String> = [snapshotID]
+    for id in asked.anywhere where try state.hasMade(id, snapshotID: snapshotID) {
+      made.insert(id)
+    }
+    return PermissionRule.refusal(of: references) {
+      made.contains($0) || issued.anywhere.contains($0)
+    }
+  }
+
+  /// Whether an upsert would change a record that is not the user's to change.
+  private mutating func refusal(ofUpsert send: PlannedSend) async throws -> String? {
+    // What was seen under the external id was looked at before.
+    guard send.action == .upsert, send.seen == nil, let field = send.externalField,
+      let value = send.externalValue
+    else { return nil }
+    for id in try await recordIDs(send.sobject, field, value) {
+      var asked = IssuedIDs()
+      asked.inSoup[send.edit.soup] = [id]
+      let isGlobal = send.edit.soup.store.scope == SnapshotScope.global
+      try isGlobal ? add(IssuedIDs(), asked) : add(asked, IssuedIDs())
+      guard try isGiven(id, send.edit) else { return Self.foreignKey }
+    }
+    return nil
+  }
+
+  private func recordIDs(
+    _ sobject: String, _ field: String, _ value: String
+  ) async throws -> [String] {
+    do {
+      let isText = try await !Self.numbers.contains(
+        records.describe(sobject).field(field)?.type ?? "string")
+      // A number that is none would be no literal; the org has no record of it.
+      if !isText, Double(value) == nil { return [] }
+      let literal = isText ? SOQLVariables.literal(value) : value
+      return try await records.session.queryAllRecords(
+        "SELECT Id FROM \(sobject) WHERE \(field) = \(literal)"
+      ).compactMap { $0["Id"]?.string.flatMap { RecordID($0)?.text18 } }
+    } catch {
+      // The write itself will say what is wrong with the object.
+      guard SnapshotPlanner.isAboutTheObject(error) else { throw error }
+      return []
+    }
+  }
+
+  private static let numbers: Set<String> = ["double", "int", "long", "currency", "percent"]
+
+  private func describe(_ sobject: String) async throws -> Describe? {
+    do {
+      return try await records.describe(sobject)
+    } catch {
+      guard SnapshotPlanner.isAboutTheObject(error) else { throw error }
+      return nil
+    }
+  }
+
+  private func refused(_ edit: OpenEdit, _ words: String) -> Settlement {
+    var detail = OutcomeDetail.because(words)
+    detail.recordID = edit.recordID
+    return Settlement(.notPermitted, detail)
+  }
+}
+
+/// The scope that belongs to nobody, and the snapshot of the same name.
+enum SnapshotScope {
+  static let global = "global"
+}
+
+extension StateDatabase {
+  /// Whether an edit of a snapshot made the record.
+  ///
+  /// An Id that a device's own sync gave to its row is only what the device says.
+  func hasMade(_ recordID: String, snapshotID: String) throws -> Bool {
+    try connection.integer(
+      """
+      SELECT 1 WHERE EXISTS (
+          SELECT 1 FROM creation c JOIN returned r ON r.stamp_id = c.stamp_id
+          WHERE c.record_id = \(recordID) AND r.snapshot_id = \(snapshotID))
+        OR EXISTS (
+          SELECT 1 FROM operation o JOIN edit e ON e.id = o.edit_id
+            JOIN returned r ON r.id = e.return_id
+          WHERE o.result_id = \(recordID) AND o.action = 'create' AND o.state = 'done'
+            AND r.snapshot_id = \(snapshotID))
+      """) != nil
+  }
+}

@@ -1,0 +1,92 @@
+import JSON
+import LocalOrg
+import Reconciliation
+import Testing
+
+/// Edits that the integration user sends for the users of devices.
+@Suite struct DelegationTests {
+  private func day() throws -> FieldDay {
+    let day = try FieldDay()
+    day.options.sendAs = .integration
+    day.rules = [
+      FieldDay.rule("accounts", ["Name", "Phone", "ParentId", "OwnerId"], mode: .overwrite)
+    ]
+    return day
+  }
+
+  @Test func `a reference that stays as it was is not the device's choice`() async throws {
+    let day = try day()
+    let parent = try day.make("Account", ["Name": "Not issued"])
+    let other = try day.make("Account", ["Name": "Not issued either"])
+    let id = try day.make("Account", ["Name": "One", "ParentId": .string(parent)])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "1"])
+    try day.handBack([edit])
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    // What the org holds by now is no choice of the device either.
+    try day.change("Account", id, ["ParentId": .string(other)])
+    try day.handBack([
+      try day.edited("accounts", "Account", id, ["Phone": "2", "ParentId": .string(other)])
+    ])
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+  }
+
+  @Test func `a reference that a device changes is to what its user has`() async throws {
+    let day = try day()
+    let parent = try day.make("Account", ["Name": "Parent"])
+    let id = try day.make("Account", ["Name": "One"])
+    let edits: [JSONObject] = [
+      ["ParentId": .string(parent)], ["ParentId": .string(String(parent.prefix(15)))],
+      ["OwnerId": .string(day.ben.id)],
+    ]
+    for changes in edits {
+      try day.handBack([try day.edited("accounts", "Account", id, changes)])
+      #expect(day.verdicts(try await day.run()) == "not permitted 1", "\(changes)")
+      #expect(try day.details().first?.message?.contains("refers to a record") == true)
+    }
+    #expect(day.writes.isEmpty)
+    day.issued = [parent]
+    try day.handBack([
+      try day.edited(
+        "accounts", "Account", id,
+        ["ParentId": .string(parent), "Phone": "3"])
+    ])
+    #expect(try await day.run().verdicts[.updated] == 1)
+    #expect(try day.record("Account", id)["ParentId"] == .string(parent))
+    // The user's own Id is the user's to write; the org decides about the rest.
+    try day.handBack([
+      try day.edited("accounts", "Account", id, ["OwnerId": .string(day.ada.id)])
+    ])
+    #expect(try await day.run().verdicts[.notPermitted] == nil)
+  }
+
+  @Test func `what one user's edits made is not another's`() async throws {
+    let day = try day()
+    try day.handBack(
+      [day.created("accounts", "Account", "local_1", ["Name": "Ben's"])], user: day.ben)
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    let id = try #require(try day.details().first?.recordID)
+    try day.handBack([
+      try day.edited("accounts", "Account", id, ["Phone": "1"], hasBase: false)
+    ])
+    #expect(day.verdicts(try await day.run()) == "not permitted 1")
+    try day.handBack(
+      [try day.edited("accounts", "Account", id, ["Phone": "2"], hasBase: false)],
+      user: day.ben, install: "his other phone", stamp: "stamp of the next bundle")
+    let summary = try await day.run()
+    #expect(summary.verdicts[.notPermitted] == nil)
+    #expect(try day.record("Account", id)["Phone"] != "1")
+  }
+
+  @Test func `the same edits go out where the user sends them`() async throws {
+    let day = try day()
+    day.options.sendAs = .user
+    day.rules = [FieldDay.rule("accounts", ["Name", "Phone", "ParentId"], mode: .overwrite)]
+    let id = try day.make("Account", ["Name": "One"])
+    let parent = try day.make("Account", ["Name": "Parent"])
+    try day.handBack([
+      try day.edited(
+        "accounts", "Account", id, ["ParentId": .string(parent)], hasBase: false)
+    ])
+    #expect(try await day.run().verdicts == [.updated: 1])
+  }
+}

@@ -1,0 +1,56 @@
+import JSON
+import Reconciliation
+import Testing
+
+/// What may go out with the rights of somebody else than the edit's user.
+@Suite struct PermissionRuleTests {
+  private static let contact = "0035g0000000001AAA"
+  private static let account = "0015g0000000001AAA"
+  private static let other = "0015g0000000002AAA"
+
+  @Test(arguments: [
+    ("Contact", false, true, true), ("CONTACT", false, true, true), ("contact", true, false, true),
+    ("Account", false, true, false), ("Account", true, false, false), ("", true, false, false),
+    ("Contact ", false, true, false), ("Contact", false, false, false),
+  ])
+  func `a record is one of the soup's types, and issued to its user or new`(
+    _ sobject: String, _ isNew: Bool, _ isGiven: Bool, _ isPermitted: Bool
+  ) {
+    let subject = PermissionRule.Subject(
+      sobject: sobject, types: ["contact"], isNew: isNew, isGiven: isGiven)
+    #expect((PermissionRule.refusal(of: subject) == nil) == isPermitted)
+  }
+
+  /// A field's value, what it was before, and whether it may be written by a user who was issued
+  /// `account` and nothing else.
+  @Test(arguments: [
+    (JSONValue.string(account), [JSONValue](), true),
+    (.string(String(account.prefix(15))), [], true),
+    (.string(other), [], false), (.string(String(other.prefix(15))), [], false),
+    // What stays as it was, or as the org has it, is no choice of the device.
+    (.string(other), [.string(other)], true),
+    (.string(String(other.prefix(15))), [.string(account), .string(other)], true),
+    (.string(other), [.null], false), (.null, [.string(other)], true), ("", [], true),
+    ("text", [], true), (.number("7"), [], true), ("local_7", [], true),
+    // An external id in the place of an Id finds any record.
+    (.object(["External_Id__c": "K1"]), [], false), (.array([.string(account)]), [], false),
+    (.object(["Name": "A"]), [.object(["Name": "A"])], true),
+    (.object(["Name": "B"]), [.object(["Name": "A"])], false),
+  ])
+  func `a reference is to a record that its user has, or stays as it was`(
+    _ value: JSONValue, _ former: [JSONValue], _ isPermitted: Bool
+  ) {
+    for name in ["AccountId", "Any_Lookup__c"] {
+      let references = PermissionRule.references(in: [name: value], of: nil) { _ in former }
+      let words = PermissionRule.refusal(of: references) { $0 == Self.account }
+      #expect((words == nil) == isPermitted, "\(words ?? "permitted")")
+    }
+  }
+
+  @Test func `a record type is no record that anybody is issued`() {
+    let references = PermissionRule.references(
+      in: ["RecordTypeId": "0125g0000000001AAA"], of: nil
+    ) { _ in [] }
+    #expect(PermissionRule.refusal(of: references) { _ in false } == nil)
+  }
+}
