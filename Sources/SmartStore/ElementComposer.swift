@@ -33,8 +33,30 @@ struct ElementComposer {
     bytes.append(UInt8(ascii: "}"))
   }
 
-  /// Says whether a stored element is the record as it is, but for the time it was stored.
+  /// Says whether a stored element is the record as it is, but for the time it was stored and the
+  /// order of its members, which means nothing in JSON.
   func isUnchanged(
+    _ stored: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, id: Int64
+  ) -> Bool {
+    isSame(stored, body, id: id) || isReordered(stored, body, id: id)
+  }
+
+  /// Only bytes of one length are looked at: an org that sends members in another order writes them
+  /// as before.
+  private func isReordered(
+    _ stored: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, id: Int64
+  ) -> Bool {
+    var fresh: [UInt8] = []
+    append(body, id: id, to: &fresh)
+    guard fresh.count == stored.count, var old = (try? JSONValue(parsing: stored))?.object,
+      var new = (try? JSONValue(parsing: fresh))?.object
+    else { return false }
+    old[StoreField.lastModified] = nil
+    new[StoreField.lastModified] = nil
+    return old == new
+  }
+
+  private func isSame(
     _ stored: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, id: Int64
   ) -> Bool {
     guard stored.count > body.count, Bytes.starts(stored, with: body) else { return false }

@@ -1,9 +1,9 @@
 import JSON
 
-/// Takes the deleted rows out of a page that `queryAll` answered with `IsDeleted` as its last field.
+/// Takes the deleted rows out of a page that `queryAll` answered with `IsDeleted` among the fields.
 ///
 /// What is left are the living records, byte for byte as `query` would have sent them: the member
-/// that was only asked for here is cut out of each.
+/// that was only asked for here is cut out of each, wherever it stands: members have no order.
 struct DeletedRows {
   /// The field of the record's id.
   let idField: String
@@ -21,11 +21,11 @@ struct DeletedRows {
         var isFirst = true
         _ = try scanner.scan(bytes, in: .member("records")) { _, record, fields throws(SyncError) in
           let flag = fields[1]
-          guard flag.kind == .true || flag.kind == .false else { throw Self.unreadable }
+          guard flag.kind == .true || flag.kind == .false, fields[0].kind == .string else {
+            throw Self.unreadable
+          }
           if flag.kind == .true {
-            if fields[0].kind == .string {
-              deleted.append(String(decoding: bytes[fields[0].range], as: UTF8.self))
-            }
+            deleted.append(String(decoding: bytes[fields[0].range], as: UTF8.self))
             return
           }
           if !isFirst { living.append(UInt8(ascii: ",")) }
@@ -34,7 +34,7 @@ struct DeletedRows {
             living.append(contentsOf: bytes[record])
             return
           }
-          let member = try Self.member(endingAt: flag.range, in: bytes, of: record)
+          let member = JSONSplice.member(of: flag, in: bytes)
           living.append(contentsOf: bytes[record.lowerBound..<member.lowerBound])
           living.append(contentsOf: bytes[member.upperBound..<record.upperBound])
         }
@@ -46,17 +46,6 @@ struct DeletedRows {
     }
     living.append(contentsOf: "]}".utf8)
     return (living, deleted)
-  }
-
-  /// The place of a member that is not its object's first, from the comma before its name.
-  private static func member(
-    endingAt value: Range<Int>, in bytes: UnsafeRawBufferPointer, of record: Range<Int>
-  ) throws(SyncError) -> Range<Int> {
-    var start = value.lowerBound
-    // Back over `"IsDeleted":`, which has neither escapes nor commas in it.
-    while start > record.lowerBound, bytes[start] != UInt8(ascii: ",") { start -= 1 }
-    guard start > record.lowerBound else { throw unreadable }
-    return start..<value.upperBound
   }
 
   private static let unreadable = SyncError(
