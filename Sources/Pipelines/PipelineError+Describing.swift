@@ -65,6 +65,9 @@ extension PipelineError {
     case .refused: (kind, code) = (.failed, "org.refused")
     case .notFound: (kind, code) = (.failed, "org.not-found")
     case .nonsense: (kind, code) = (.failed, "org.nonsense")
+    case .tooLarge:
+      (kind, code) = (.failed, "org.too-large")
+      fix = "leave the long fields of the object out of the sync"
     case .locatorExpired: (kind, code) = (.tryLater, "org.cursor-expired")
     }
     let status = [error.status.map(String.init), error.code].compactMap { $0 }
@@ -86,6 +89,7 @@ extension PipelineError {
     case .refused: "the org refused what was asked"
     case .notFound: "the org does not know what was asked for"
     case .nonsense: "the answer is not what an org answers"
+    case .tooLarge: "an answer of the org is too large, however little is asked for"
     case .locatorExpired: "the org dropped the query while it was read"
     }
   }

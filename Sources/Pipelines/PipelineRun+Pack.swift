@@ -136,6 +136,13 @@ extension PipelineRun {
       }
     }
     let isIntegration = pipeline.prime.fetchAs == .integration
+    // What the generations lack, for the app to tell its user.
+    var warnings = [record, global].compactMap(\.self).flatMap {
+      ($0.notes["warnings"]?.array ?? []).compactMap(\.string)
+    }
+    if isIntegration {
+      warnings.append("the records are those that the integration user may see")
+    }
     return Manifest(
       org: try state.organizationID ?? "", user: record.snapshot,
       usernameDigest: Digest.sha256Hex(Array(username.lowercased().utf8)),
@@ -144,8 +151,7 @@ extension PipelineRun {
       stores: entries, syncStates: record.syncStates + (global?.syncStates ?? []),
       created: created, expires: created + expiryMilliseconds, includes: includes,
       fetchAs: isIntegration ? "integration" : nil,
-      warnings: isIntegration
-        ? ["the records are those that the integration user may see"] : [])
+      warnings: warnings)
   }
 
   var expiryMilliseconds: Int64 {

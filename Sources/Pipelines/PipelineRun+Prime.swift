@@ -66,6 +66,9 @@ extension PipelineRun {
   /// days.
   private static let deletionsAreKept: Int64 = 10 * 24 * 60 * 60 * 1000
 
+  /// More runs since the last list of all ids than any pipeline waits.
+  private static let longOverdue: Int64 = 1_000_000
+
   private func planPrime(_ users: [SnapshotUser]) {
     for store in pipeline.stores {
       for sync in store.primed {
@@ -147,7 +150,9 @@ extension PipelineRun {
         id: id, userID: id == SnapshotID.global ? nil : id, username: output.user.username)
     var runs = row.ghostRuns.object ?? [:]
     for key in output.outcome.cursors.keys.sorted() {
-      let count = output.outcome.listed.contains(key) ? 0 : (runs[key]?.int ?? 0) + 1
+      var count = output.outcome.listed.contains(key) ? 0 : (runs[key]?.int ?? 0) + 1
+      // What the guard kept is looked at in every run until a person decides.
+      if output.outcome.refused.contains(key) { count = Self.longOverdue }
       runs[key] = .number(String(count))
     }
     row.ghostRuns = .object(runs)

@@ -118,6 +118,7 @@ struct SnapshotWork: Sendable {
       listIDs: listIDs,
       maxDeletesPercent: (maxDeletes ?? pipeline.prime.ghostsMaxDeletes).value,
       minimumAllowed: PrimeSettings.fewestDeletes)
+    input.wasIncomplete = previous?.notes["warnings"] != nil
     input.onRuleErrors = pipeline.prime.onRuleErrors == .fail ? .fail : .keepAndWarn
     input.variables = variables(session)
     input.finish = stampWriter(number)
@@ -203,12 +204,13 @@ struct SnapshotWork: Sendable {
         files.append(GenerationRecord.StoreFile(platform: platform, entry: entry))
       }
     }
+    var notes: JSONObject = [
+      "username": .string(user.username), "readAs": .string(session.identity.userID),
+    ]
+    if outcome.isIncomplete { notes["warnings"] = JSONValue(outcome.warnings) }
     let record = GenerationRecord(
       snapshot: user.id, generation: number, run: run, created: now, configHash: definitionsHash,
-      stores: files, syncStates: states(outcome), cursors: outcome.cursors,
-      notes: [
-        "username": .string(user.username), "readAs": .string(session.identity.userID),
-      ])
+      stores: files, syncStates: states(outcome), cursors: outcome.cursors, notes: notes)
     try directory.publish(temporary, as: record)
   }
 

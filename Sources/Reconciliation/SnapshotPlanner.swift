@@ -208,7 +208,7 @@ struct SnapshotPlanner {
 
   static func isAboutTheObject(_ error: OrgError) -> Bool {
     switch error.kind {
-    case .refused, .notFound, .permission: true
+    case .refused, .notFound, .permission, .tooLarge: true
     default: false
     }
   }

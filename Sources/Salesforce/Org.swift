@@ -32,12 +32,14 @@ public final class Org: Sendable {
   /// An org with everything that a pipeline file may say of it.
   package init(
     url: String, credentials: Credentials, apiVersion: String? = nil, caFile: String? = nil,
-    concurrency: Int, requestTimeoutSeconds: Int = 120, budget: APIBudget = APIBudget(),
+    concurrency: Int, requestTimeoutSeconds: Int = 120, responseLimitBytes: Int = 64 << 20,
+    budget: APIBudget = APIBudget(),
     pause: RetryPause = .real, events: @escaping @Sendable (OrgEvent) -> Void = { _ in }
   ) throws(OrgError) {
     var configuration = HTTPClient.Configuration()
     configuration.caFile = caFile
     configuration.concurrency = concurrency
+    configuration.responseLimitBytes = responseLimitBytes
     let client: HTTPClient
     do throws(HTTPError) {
       client = try HTTPClient(configuration)

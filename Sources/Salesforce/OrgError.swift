@@ -20,6 +20,8 @@ package struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
     case notFound
     /// The answer is not what an org answers.
     case nonsense
+    /// The answer is longer than one that is taken: ask for less at a time.
+    case tooLarge
     /// The query's cursor is gone: start again from the last key.
     case locatorExpired
     /// The task was cancelled.
@@ -65,6 +67,13 @@ package struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
     self.isAmbiguous = isAmbiguous
   }
 
+  /// The same of one record: nothing less can be asked for.
+  package func of(record: String) -> OrgError {
+    OrgError(
+      kind, status: status, code: code,
+      message: "the record \(record) alone is too much: \(message)", request: request)
+  }
+
   /// What the org said, to which request, and what to do.
   package var description: String {
     let answer = [status.map(String.init), code].compactMap { $0 }.joined(separator: " ")
@@ -82,6 +91,7 @@ package struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
     case .refused: "correct what the org names"
     case .notFound: "check the name and the user's access"
     case .nonsense: "check that the address is an org's"
+    case .tooLarge: "ask for less at a time, or leave long fields out"
     case .locatorExpired: "start the query again"
     case .cancelled: "the work was cancelled"
     case .configuration: "correct the configuration"

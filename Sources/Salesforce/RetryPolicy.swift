@@ -78,7 +78,7 @@ struct RetryPolicy: Sendable {
     case .cancelled: return .fail(.cancelled, isAmbiguous: isAmbiguous)
     case .tls: return .fail(.authentication, isAmbiguous: isAmbiguous)
     case .notAllowed: return .fail(.configuration, isAmbiguous: false)
-    case .tooLarge: return .fail(.nonsense, isAmbiguous: isAmbiguous)
+    case .tooLarge: return .fail(.tooLarge, isAmbiguous: isAmbiguous)
     case .unreachable, .truncated, .timeout, .other:
       let final = kind == .timeout ? OrgError.Kind.timeout : .unreachable
       guard !isAmbiguous else { return .fail(final, isAmbiguous: true) }

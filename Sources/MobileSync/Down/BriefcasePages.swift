@@ -7,17 +7,16 @@ final class BriefcasePages: SyncDownPages {
   private(set) var cursorLimit: Int64?
   private let groups: [BriefcaseGroup]
   private let slices: [[BriefcaseBatch]]
-  private let answers: AnswerWindow<[UInt8]>
+  private let answers: AnswerWindow<[BriefcaseAnswer]>
   private let context: SyncContext
-  /// The stamp of each id that is wanted and in its soup already.
+  /// The stamp of each id that is wanted.
   private var stamps: [String: Int64] = [:]
   private var next = 0
 
-  /// Fetches what is wanted of each group; `known` are the records that the soups have.
+  /// Fetches what is wanted of each group.
   init(
-    _ groups: [BriefcaseGroup], _ wanted: [[BriefcaseListing.Entry]],
-    known: [String: RecordIDSet], size: Int, limit: Int64?, session: Session,
-    _ context: SyncContext
+    _ groups: [BriefcaseGroup], _ wanted: [[BriefcaseListing.Entry]], size: Int, limit: Int64?,
+    session: Session, _ context: SyncContext
   ) {
     self.groups = groups
     self.context = context
@@ -26,11 +25,7 @@ final class BriefcasePages: SyncDownPages {
     slices = BriefcaseBatch.slices(
       of: wanted.map { $0.map(\.id) }, size: size, acrossGroups: true)
     answers = groups.retrieves(slices.flatMap(\.self), in: session)
-    for (group, entries) in zip(groups, wanted) {
-      for entry in entries where known[group.soupName]?.contains(entry.id) == true {
-        stamps[entry.id] = entry.stamp
-      }
-    }
+    for entry in wanted.joined() { stamps[entry.id] = entry.stamp }
   }
 
   nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? {
@@ -39,21 +34,23 @@ final class BriefcasePages: SyncDownPages {
     let slice = slices[next]
     next += 1
     var parts: [SyncPage.Part] = []
-    for batch in slice {
-      let answer = try await answers.take()
-      let (count, missing) = try batch.read(answer)
-      try batch.check(answered: count, of: groups)
-      note(missing, of: groups[batch.group].soupName)
-      parts.append(
-        SyncPage.Part(groups[batch.group].destination, bytes: answer, container: .array))
+    for _ in slice {
+      for answer in try await answers.take() {
+        let batch = answer.batch
+        let (count, missing) = try batch.read(answer.bytes)
+        try batch.check(answered: count, of: groups)
+        note(missing, of: groups[batch.group].soupName)
+        parts.append(
+          SyncPage.Part(groups[batch.group].destination, bytes: answer.bytes, container: .array))
+      }
     }
     return SyncPage(parts: parts, records: slice.reduce(0) { $0 + $1.ids.count })
   }
 
   /// Notes what the org listed and would not give.
   ///
-  /// What the soup has of it may be old: the cursor
-  /// stays before it, so that it is asked for again.
+  /// What the soup has of it may be old, or it has nothing: the cursor stays before it, so that
+  /// whoever goes on from it asks for it again.
   private func note(_ missing: [String], of soup: String) {
     guard !missing.isEmpty else { return }
     context.report.unreadable[soup, default: []] += missing

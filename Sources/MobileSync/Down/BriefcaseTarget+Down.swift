@@ -20,7 +20,7 @@ extension BriefcaseTarget: SyncDownTarget {
       }
     }
     return BriefcasePages(
-      groups, wanted, known: known, size: countIdsPerRetrieve,
+      groups, wanted, size: countIdsPerRetrieve,
       limit: listing.ruleErrors.isEmpty ? nil : since ?? -1,
       session: try await context.session(), context)
   }

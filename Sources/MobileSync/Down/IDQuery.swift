@@ -43,10 +43,11 @@ struct IDQuery: Sendable {
 
   /// Sends the queries for all values, `slice` of them in each, and hands out the answers in order.
   func window(
-    _ session: Session, count: Int, _ soql: @escaping @Sendable (_ slice: Int) -> String
+    _ session: Session, values: IDList,
+    _ soql: @escaping @Sendable (_ values: [String]) -> String
   ) -> AnswerWindow<QueryAnswer> {
-    AnswerWindow(count: (count + slice - 1) / slice) { index throws(OrgError) in
-      try await session.answer(to: soql(index))
+    AnswerWindow(count: (values.count + slice - 1) / slice) { [slice] index throws(OrgError) in
+      try await session.answer(about: values.slice(index, of: slice), soql)
     }
   }
 
@@ -56,8 +57,8 @@ struct IDQuery: Sendable {
   ) async throws(SyncError) -> RecordIDSet {
     var ids = RecordIDSet()
     guard values.count > 0 else { return ids }
-    let window = window(try await context.session(), count: values.count) { [self] index in
-      soql([idField], values: values.slice(index, of: slice))
+    let window = window(try await context.session(), values: values) { [self] values in
+      soql([idField], values: values)
     }
     while window.hasMore {
       try context.checkStop()

@@ -15,6 +15,8 @@ final class ParentChildrenPages: SyncDownPages {
   /// Where this chain began, if it took up another that broke off.
   private var onward: String?
   private var restarts = 0
+  /// The most parents of a page; less since one was too large to be taken.
+  private var batchSize = 2000
   private var lastParent: [UInt8] = []
   private var parentsAreRead = false
   /// The parents that were in the store when the first page came.
@@ -37,6 +39,9 @@ final class ParentChildrenPages: SyncDownPages {
     chain = session.query(query.records(since: since), ahead: false)
   }
 
+  /// The org makes no pages of fewer records.
+  private static let fewestOfPage = 200
+
   /// Never, though parents come in the order of their dates.
   ///
   /// A run that goes on from a cursor asks for children after it: the older children of parents
@@ -48,12 +53,18 @@ final class ParentChildrenPages: SyncDownPages {
       do throws(SyncError) {
         return try await nextOfChain()
       } catch {
-        guard error.cause?.kind == .locatorExpired, restarts < 3 else { throw error }
-        restarts += 1
+        if error.cause?.kind == .tooLarge, batchSize > Self.fewestOfPage {
+          batchSize = max(Self.fewestOfPage, batchSize / 2)
+          if parentsAreRead { (changed, receivedChildren) = (nil, 0) }
+        } else {
+          guard error.cause?.kind == .locatorExpired, restarts < 3 else { throw error }
+          restarts += 1
+        }
         if parentsAreRead { continue }
         received = 0
         onward = lastParent.isEmpty ? onward : String(decoding: lastParent, as: UTF8.self)
-        chain = session.query(query.records(since: since, from: onward), ahead: false)
+        chain = session.query(
+          query.records(since: since, from: onward), batchSize: batchSize, ahead: false)
       }
     }
   }
@@ -90,7 +101,7 @@ final class ParentChildrenPages: SyncDownPages {
       try await checkCount(chain, received, query.count(since: since, from: onward))
     }
     guard let since, context.settings.readsChangedChildren else { return nil }
-    let chain = changed ?? session.query(query.changedChildren(since: since))
+    let chain = changed ?? session.query(query.changedChildren(since: since), batchSize: batchSize)
     changed = chain
     do throws(SyncError) {
       guard let bytes = try await Self.next(chain) else {
@@ -136,11 +147,10 @@ final class ParentChildrenPages: SyncDownPages {
       try context.checkStop()
       let slice = Array(parents[start..<min(start + IDQuery.mostValues, parents.count)])
       start += slice.count
-      let statement = query.children(of: slice)
       let answer: QueryAnswer
       do throws(SyncError) {
-        answer = try await SyncError.inOrg { [session] () async throws(OrgError) in
-          try await session.answer(to: statement)
+        answer = try await SyncError.inOrg { [session, query] () async throws(OrgError) in
+          try await session.answer(about: slice) { query.children(of: $0) }
         }
       } catch {
         guard error.code == .queryRefused else { throw error }

@@ -42,6 +42,24 @@ struct QueryAnswer: Sendable {
 }
 
 extension Session {
+  /// The answer to a query about some values of a field, which may be asked in slices: one whose answer
+  /// is too large is asked again in halves.
+  func answer(
+    about values: [String], _ soql: @Sendable ([String]) -> String
+  ) async throws(OrgError) -> QueryAnswer {
+    do {
+      return try await answer(to: soql(values))
+    } catch {
+      guard error.kind == .tooLarge, let only = values.first else { throw error }
+      guard values.count > 1 else { throw error.of(record: only) }
+      let middle = values.count / 2
+      let head = try await answer(about: Array(values[..<middle]), soql)
+      let tail = try await answer(about: Array(values[middle...]), soql)
+      return QueryAnswer(
+        pages: head.pages + tail.pages, totalSize: head.totalSize + tail.totalSize)
+    }
+  }
+
   /// The whole answer to a query; a cursor that the org dropped is asked for again.
   func answer(to soql: String) async throws(OrgError) -> QueryAnswer {
     var restarts = 0

@@ -44,10 +44,8 @@ final class RecordsByIDPages: SyncDownPages {
     let date = destination.modificationPath
     let fields = IDQuery.fields(fields, adding: [destination.idPath, date])
     windows = requests.map { request in
-      query.window(session, count: request.values.count) { index in
-        query.soql(
-          fields, values: request.values.slice(index, of: query.slice),
-          modifiedAfter: request.since, date)
+      query.window(session, values: request.values) { values in
+        query.soql(fields, values: values, modifiedAfter: request.since, date)
       }
     }
   }

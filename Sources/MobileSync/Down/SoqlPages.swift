@@ -11,7 +11,10 @@ import System
 final class SoqlPages: SyncDownPages {
   private let session: Session
   private let query: SyncQuery
-  private let batchSize: Int
+  /// The most records of a page; less since one was too large to be taken.
+  private var batchSize: Int
+  /// The most records of a statement, where a page of the fewest was still too large.
+  private var cap: Int?
   private let since: Int64?
   private let destination: SyncDestination
   private let warn: (String) -> Void
@@ -74,8 +77,14 @@ final class SoqlPages: SyncDownPages {
           continue
         }
         try await check()
-        return nil
+        guard let cap, received >= cap else { return nil }
+        self.cap = cap < Self.fewestOfPage ? cap * 2 : nil
+        restart()
       } catch {
+        if error.cause?.kind == .tooLarge {
+          try await askForLess(error)
+          continue
+        }
         if tellsDeletions, error.code == .queryRefused, received == 0 {
           leaveDeletions(knows: error.cause?.code == "INVALID_FIELD")
           continue
@@ -111,6 +120,40 @@ final class SoqlPages: SyncDownPages {
     statement = session.query(query.fetch(since: since), batchSize: batchSize)
   }
 
+  /// The org makes no pages of fewer records.
+  private static let fewestOfPage = 200
+
+  /// Goes on after the last record that was stored, with smaller pages, or with smaller statements; a
+  /// record that is too large by itself is named.
+  nonisolated(nonsending) private func askForLess(_ error: SyncError) async throws(SyncError) {
+    if let cap {
+      guard cap > 1 else { throw try await naming(error) }
+      self.cap = cap / 2
+    } else if batchSize > Self.fewestOfPage {
+      batchSize = max(Self.fewestOfPage, min(batchSize, 2000) / 2)
+    } else {
+      guard query.canResume else { throw error }
+      cap = Self.fewestOfPage / 2
+      if tellsDeletions { leaveDeletions(knows: false) }
+    }
+    restart()
+  }
+
+  nonisolated(nonsending) private func naming(_ error: SyncError) async throws(SyncError)
+    -> SyncError
+  {
+    let (session, text) = (
+      self.session, query.fetch(since: since, after: after, limit: 1, idsOnly: true)
+    )
+    let found = try await SyncError.inOrg { () async throws(OrgError) in
+      try await session.queryAllRecords(text)
+    }
+    guard let cause = error.cause, let id = found.first?[query.idField]?.string else {
+      return error
+    }
+    return SyncError(cause.of(record: id))
+  }
+
   /// Keeps the page that was stored, and gives the one before back.
   func recycle(_ page: consuming SyncPage, records: Int) {
     received += records + deletedOfPage
@@ -131,7 +174,7 @@ final class SoqlPages: SyncDownPages {
   /// What is asked for, from the place where to go on.
   private var text: String {
     let changes = tellsDeletions ? since.flatMap { query.changes(since: $0, after: after) } : nil
-    return changes ?? query.fetch(since: since, after: after)
+    return changes ?? query.fetch(since: since, after: after, limit: cap)
   }
 
   /// Compares what came with what was promised; records that were deleted meanwhile do not come.

@@ -61,15 +61,26 @@ struct BriefcaseBatch: Sendable, Hashable {
   }
 }
 
+/// The org's answer to a batch, or to a part of one.
+struct BriefcaseAnswer: Sendable {
+  let batch: BriefcaseBatch
+  let bytes: [UInt8]
+}
+
 extension [BriefcaseGroup] {
-  /// The answers to retrieves, as the org's bytes, in order.
+  /// The answers to retrieves, as the org's bytes, in order: one for each batch, or several for one
+  /// whose answer would be too large.
   func retrieves(
     _ batches: [BriefcaseBatch], in session: Session
-  ) -> AnswerWindow<[UInt8]> {
+  ) -> AnswerWindow<[BriefcaseAnswer]> {
     AnswerWindow(count: batches.count) { [self] index throws(OrgError) in
       let group = self[batches[index].group]
-      return try await session.retrieve(
-        group.sobjectType, ids: batches[index].ids, fields: group.fields)
+      return try await session.retrieveParts(
+        group.sobjectType, ids: batches[index].ids, fields: group.fields
+      ).map { part in
+        BriefcaseAnswer(
+          batch: BriefcaseBatch(group: batches[index].group, ids: part.ids), bytes: part.bytes)
+      }
     }
   }
 }

@@ -49,6 +49,16 @@ struct BriefcaseFetch {
     unreadable[groups[batch.group].soupName, default: []] += try batch.read(page).missing
   }
 
+  /// The stamp of the oldest change that the org listed and would not give; nil where it gave all.
+  var earliestUnreadable: Int64? {
+    groups.compactMap { group in
+      let missing = Set(unreadable[group.soupName] ?? [])
+      if missing.isEmpty { return nil }
+      return listing.entries(of: group.sobjectType).filter { missing.contains($0.id) }
+        .map(\.stamp).min()
+    }.min()
+  }
+
   /// Adds what became of a group to its soup.
   mutating func add(_ count: SoupCount, latestModification date: String?, of group: Int) {
     let soup = groups[group].soupName

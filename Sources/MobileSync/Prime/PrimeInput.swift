@@ -50,6 +50,8 @@ package struct PrimeInput: Sendable {
   /// What the previous generation knows of a briefcase: by store and soup (`PrimeInput.key`), the
   /// stamp in milliseconds of every id of 18 characters.
   package var knownStamps: [String: [String: Int64]]
+  /// True where the previous generation lacks records that the org could not give.
+  package var wasIncomplete = false
   /// How records that the org no longer gives are removed.
   package var ghosts = GhostPolicy()
   /// What to do when a briefcase rule failed.

@@ -51,8 +51,14 @@ package struct PrimeOutcome: Sendable {
   package var guardTripped = false
   /// True when a briefcase rule failed in the org: records may be missing.
   package var hadRuleErrors = false
+  /// True when records are missing, or stand as they were before, that the org could not give: a device
+  /// that goes on from the stores' cursors asks for them.
+  package var isIncomplete: Bool { hadRuleErrors || soups.contains { !$0.unreadable.isEmpty } }
   /// The syncs (`PrimeInput.key`) whose ids were listed whole in this run.
   package var listed: Set<String> = []
+  /// The syncs (`PrimeInput.key`) of which the guard kept records that the org no longer gives: a list of
+  /// all ids tells them again, and the question for what was deleted lately does not.
+  package var refused: Set<String> = []
   /// The states in each store's `syncs_soup`, by the store's name.
   package var syncStates: [String: [SyncState]] = [:]
 
@@ -69,6 +75,7 @@ package struct PrimeOutcome: Sendable {
     guardTripped = guardTripped || other.guardTripped
     hadRuleErrors = hadRuleErrors || other.hadRuleErrors
     listed.formUnion(other.listed)
+    refused.formUnion(other.refused)
     syncStates.merge(other.syncStates) { $1 }
   }
 }

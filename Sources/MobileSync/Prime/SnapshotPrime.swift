@@ -29,7 +29,7 @@ package enum SnapshotPrime {
         try await prime.run()
       }
       if Task.isCancelled { throw SyncError(.cancelled, "the prime was cancelled") }
-      return .success(try publish(primes))
+      return .success(try publish(primes, wasIncomplete: input.wasIncomplete))
     } catch {
       for prime in primes {
         prime.files.discard()
@@ -40,9 +40,15 @@ package enum SnapshotPrime {
   }
 
   /// Publishes all stores when one of them changed: together they are one generation.
-  private static func publish(_ primes: [StorePrime]) throws(SyncError) -> PrimeOutcome {
+  ///
+  /// One that follows an incomplete one and lacks nothing is another one too: its devices need not ask
+  /// for anything any more.
+  private static func publish(
+    _ primes: [StorePrime], wasIncomplete: Bool
+  ) throws(SyncError) -> PrimeOutcome {
     var outcome = PrimeOutcome()
-    outcome.changed = primes.contains { $0.files.isWritable }
+    let isMended = wasIncomplete && !primes.contains { $0.outcome.isIncomplete }
+    outcome.changed = isMended || primes.contains { $0.files.isWritable }
     for prime in primes {
       if outcome.changed { try prime.publish() }
       prime.outcome.syncStates[prime.store.storeName] =

@@ -1,5 +1,6 @@
 import JSON
 import Salesforce
+import SmartStore
 import System
 
 extension StorePrime {
@@ -19,11 +20,36 @@ extension StorePrime {
     var fetch = BriefcaseFetch(groups: groups, listing: listing) { known[$0] ?? [:] }
     try await load(&fetch, target, sync)
     // The ids come whole each time, so nothing is read again for a clock that was set back.
+    keep(try cursor(after: fetch, sync), of: sync)
+    for soup in fetch.soups { try finish(soup, &fetch, sync) }
+  }
+
+  /// Where a device goes on from: never behind what is missing.
+  ///
+  /// What a failed rule would have given may have been modified at any time since the last prime, so
+  /// the cursor stays where it was, at nothing after a first prime. What could not be read keeps it
+  /// before the record's stamp.
+  private func cursor(
+    after fetch: BriefcaseFetch, _ sync: SyncDefinition
+  ) throws(SyncError) -> SyncCursor {
     var cursor = cursor(of: sync, rereads: false)
+    guard fetch.listing.ruleErrors.isEmpty else { return cursor }
     cursor.advance(
       to: fetch.latestModification.flatMap { Dates.milliseconds(iso8601: $0) }, now: input.now)
-    keep(cursor, of: sync)
-    for soup in fetch.soups { try finish(soup, &fetch, sync) }
+    if input.wasIncomplete {
+      // What the cursor was held for is here now, and may be older than what was here before.
+      for group in fetch.groups where !files.isCold {
+        guard let first = files.stores.first else { continue }
+        let latest = try SyncError.inStore { () throws(StoreError) in
+          try first.maximum(
+            of: group.modificationDateFieldName, in: group.soupName,
+            .clean(syncID: syncID(sync)))
+        }
+        cursor.advance(to: latest.flatMap { Dates.milliseconds(iso8601: $0) }, now: input.now)
+      }
+    }
+    if let missing = fetch.earliestUnreadable { cursor.hold(before: missing) }
+    return cursor
   }
 
   /// The stamps of what the soup has: another sync of it may have removed a record as its ghost.
@@ -71,12 +97,13 @@ extension StorePrime {
     let retrieves = groups.retrieves(batches, in: session)
     do throws(SyncError) {
       for batch in batches {
-        let page = try await retrieves.take()
+        let answers = try await retrieves.take()
         if current?.group != batch.group {
           if let current { try close(current.load, current.group, &fetch) }
           current = (batch.group, try open(batch.group, fetch, sync))
         }
-        if let load = current?.load { try store(page, of: batch, load, &fetch) }
+        guard let load = current?.load else { continue }
+        for answer in answers { try store(answer.bytes, of: answer.batch, load, &fetch) }
       }
       if let current { try close(current.load, current.group, &fetch) }
     } catch {

@@ -87,7 +87,7 @@ extension StorePrime {
     let slice = IDQuery.mostValues
     let window = AnswerWindow(count: (ids.count + slice - 1) / slice) {
       [session] index throws(OrgError) in
-      try await session.answer(to: query.fetch(among: ids.slice(index, of: slice)))
+      try await session.answer(about: ids.slice(index, of: slice)) { query.fetch(among: $0) }
     }
     while window.hasMore {
       let answer = try await window.take()

@@ -166,6 +166,7 @@ final class StorePrime {
       return true
     case .refused(let ghosts, let total):
       outcome.guardTripped = true
+      outcome.refused.insert(key(sync.syncName))
       warn(
         "\(ghosts) of \(total) records of soup \"\(count.soup)\" are no longer given by the org, "
           + "more than \(input.ghosts.maxDeletesPercent) %; they were kept; "

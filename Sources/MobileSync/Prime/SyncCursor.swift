@@ -24,6 +24,12 @@ package struct SyncCursor: Sendable, Hashable {
   /// True when the org's clock stands before the cursor: it was restored or refreshed.
   package func isAhead(of now: Int64) -> Bool { greatest.map { $0 > now } ?? false }
 
+  /// Stays before something that is still to be read, modified at `limit`, in milliseconds.
+  package mutating func hold(before limit: Int64) {
+    guard let greatest, greatest >= limit else { return }
+    self.greatest = limit > 1 ? limit - 1 : nil
+  }
+
   /// Takes a modification date into account; `now` bounds it.
   package mutating func advance(to date: Int64?, now: Int64) {
     guard let date, date > 0 else { return }

@@ -74,13 +74,20 @@ package struct SyncQuery: Sendable, Hashable {
   ///
   /// Without LIMIT the order is by modification date and id, so that equal dates have one order and
   /// a lost query locator costs no more than its last page.
-  package func fetch(since: Int64? = nil, after key: Key? = nil) -> String {
+  ///
+  /// `limit` asks for no more than so many, of a query that has no limit of its own, and `idsOnly` for
+  /// their ids alone.
+  package func fetch(
+    since: Int64? = nil, after key: Key? = nil, limit: Int? = nil, idsOnly: Bool = false
+  ) -> String {
     var query = soql
+    if idsOnly { query[.select] = idField }
     if let since { query.addCondition("\(modificationField) > \(Dates.utc(since))") }
     if canResume {
       query[.orderBy] =
         modificationField == idField ? idField : "\(modificationField), \(idField)"
       if let key { query.addCondition(condition(after: key)) }
+      if let limit { query[.limit] = String(limit) }
     }
     return query.text
   }

@@ -35,6 +35,25 @@ extension Session {
     return body
   }
 
+  /// The records of the ids in as many answers as their size asks for, each with the ids that it is
+  /// of, in their order.
+  ///
+  /// An answer that is too large is asked for again in halves.
+  package func retrieveParts(
+    _ sObject: String, ids: [String], fields: [String]
+  ) async throws(OrgError) -> [(ids: [String], bytes: [UInt8])] {
+    do {
+      return [(ids, try await retrieve(sObject, ids: ids, fields: fields))]
+    } catch {
+      guard error.kind == .tooLarge, let first = ids.first else { throw error }
+      guard ids.count > 1 else { throw error.of(record: first) }
+      let middle = ids.count / 2
+      let head = try await retrieveParts(sObject, ids: Array(ids[..<middle]), fields: fields)
+      return try await head
+        + retrieveParts(sObject, ids: Array(ids[middle...]), fields: fields)
+    }
+  }
+
   /// The records of any number of ids, by their 18 characters; those that do not read are missing.
   ///
   /// What is no record id is not asked for: an org may refuse all for one.
@@ -45,10 +64,14 @@ extension Session {
     let ids = ids.filter { RecordID($0) != nil }
     for start in stride(from: 0, to: ids.count, by: Self.retrieveLimit) {
       let part = Array(ids[start..<min(start + Self.retrieveLimit, ids.count)])
-      let bytes = try await retrieve(sObject, ids: part, fields: fields)
-      guard let records = (try? JSONValue(parsing: bytes))?.array else {
-        throw OrgError(
-          .nonsense, message: "the retrieved records are not JSON", request: "retrieve \(sObject)")
+      var records: [JSONValue] = []
+      for answer in try await retrieveParts(sObject, ids: part, fields: fields) {
+        guard let array = (try? JSONValue(parsing: answer.bytes))?.array else {
+          throw OrgError(
+            .nonsense, message: "the retrieved records are not JSON",
+            request: "retrieve \(sObject)")
+        }
+        records += array
       }
       for record in records {
         guard let object = record.object, let id = object["Id"]?.string,

@@ -29,6 +29,13 @@ struct SyncedOrg {
     server = try OrgServer(org: org, options: options)
   }
 
+  /// Bytes of the longest answer that clients take.
+  var answerLimit: Int {
+    get { limit.withLock { $0 } }
+    nonmutating set { limit.withLock { $0 = newValue } }
+  }
+  private let limit = Locked(64 << 20)
+
   /// A session of a user.
   func session(_ username: String = "admin@example.com") async throws -> Session {
     try await client(username).session()
@@ -39,7 +46,7 @@ struct SyncedOrg {
     let token = try server.token(for: username, app: "app")
     return try Salesforce.Org(
       url: server.url, credentials: Credentials(.accessToken(Secret(token))), apiVersion: "66.0",
-      concurrency: 4, pause: .none)
+      concurrency: 4, responseLimitBytes: answerLimit, pause: .none)
   }
 
   /// The values of a record's fields as the server has them; nil for a record that is gone.

@@ -1,0 +1,114 @@
+import JSON
+import LocalOrg
+import Salesforce
+import SmartStore
+import Testing
+
+@testable import MobileSync
+
+/// Answers that are longer than one that is taken: the next one is asked for less.
+@Suite struct LargeAnswerTests {
+  private static let text = String(repeating: "x", count: 2000)
+
+  private func org(_ count: Int, text: String = Self.text) throws -> (SyncedOrg, [String]) {
+    let (org, _, _) = try BriefcasePrimeTests.org(accounts: 0)
+    let ids = try org.org.transaction {
+      try (0..<count).map {
+        try org.make(
+          "Account", ["Name": .string("Account \($0)"), "Description": .string(text)])
+      }
+    }
+    return (org, ids)
+  }
+
+  private func soql(_ org: SyncedOrg) -> Snapshot {
+    Snapshot(
+      org, soups: [.sample("accounts", "Name")],
+      syncs: [.soql("down", "SELECT Id, Name, Description FROM Account", into: "accounts")])
+  }
+
+  private func message(_ snapshot: Snapshot) async throws -> String {
+    let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
+    #expect(snapshot.files.isEmpty)
+    return try #require(error).message
+  }
+
+  @Test func `a briefcase's batch is asked for in halves until each is taken`() async throws {
+    let (org, ids) = try org(40)
+    org.answerLimit = 20_000
+    let snapshot = BriefcasePrimeTests.snapshot(org)
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.fetched) == [40, 0])
+    #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
+    #expect(org.requests(.retrieve) == 15)
+    #expect(try await !snapshot.prime().changed)
+  }
+
+  @Test func `a query goes on with smaller pages after what it has`() async throws {
+    let (org, ids) = try org(900, text: "short")
+    org.answerLimit = 60_000
+    let snapshot = soql(org)
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.fetched) == [900])
+    #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
+  }
+
+  @Test func `a query goes on with fewer records than the org's smallest page has`() async throws {
+    let (org, ids) = try org(40)
+    for id in ids[20...] { try org.update("Account", id, ["Description": "short"]) }
+    org.answerLimit = 12_000
+    let snapshot = soql(org)
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.fetched) == [40])
+    #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
+    // The next night changes and deletions come in one request, which is too large as well.
+    for id in ids[1..<20] { try org.update("Account", id, ["Name": "changed"]) }
+    try org.delete(ids[0])
+    let second = try await snapshot.prime()
+    #expect(second.soups.map(\.ghosts) == [1])
+    #expect(try snapshot.column("Id", of: "accounts") == ids[1...].sorted())
+    #expect(try snapshot.column("Name", of: "accounts").count { $0 == "changed" } == 19)
+  }
+
+  @Test func `a record that is too large by itself is named`() async throws {
+    let (org, ids) = try org(5)
+    try org.update(
+      "Account", ids[3], ["Description": .string(String(repeating: "x", count: 15_000))])
+    org.answerLimit = 12_000
+    #expect(try await message(soql(org)).contains("the record \(ids[3]) alone"))
+    #expect(
+      try await message(BriefcasePrimeTests.snapshot(org)).contains("the record \(ids[3]) alone"))
+    let session = try await org.session()
+    let error = await #expect(throws: Salesforce.OrgError.self) {
+      try await session.records("Account", ids: ids, fields: ["Id", "Description"])
+    }
+    #expect(error?.message.contains(ids[3]) == true)
+  }
+
+  @Test func `what is asked by id is asked in halves`() async throws {
+    let (org, ids) = try org(30)
+    org.answerLimit = 20_000
+    let session = try await org.session()
+    let records = try await session.records("Account", ids: ids, fields: ["Id", "Description"])
+    #expect(Set(records.keys) == Set(ids))
+    let query = IDQuery("Account", idField: "Id")
+    let answer = try await session.answer(about: ids) {
+      query.soql(["Id", "Description"], values: $0)
+    }
+    #expect(try answer.read() == 30)
+  }
+
+  @Test func `families come with fewer parents on a page`() async throws {
+    let (org, ids) = try org(700, text: "short")
+    for id in ids.prefix(3) {
+      try org.make("Contact", ["LastName": "c", "AccountId": .string(id)])
+    }
+    org.answerLimit = 80_000
+    let store = try await ManagedStore(org: org)
+    let report = try await store.manager.syncDown(
+      target: .parentChildren(.accounts()), soupName: ManagedStore.accounts
+    ).finish()
+    #expect(report.fetched == 703)
+    #expect(try await store.column("Id") == ids.sorted())
+  }
+}

@@ -1,0 +1,178 @@
+import HTTP
+import JSON
+import LocalOrg
+import Pipelines
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// Records that leave a user, over several nights: what goes, what is kept, and who is told.
+@Suite struct GhostNightsTests {
+  /// The pipeline of three `soql` syncs, whose ids are listed whole every so many runs.
+  private static func world(everyRuns: Int = 7) throws -> World {
+    try World(file: IncrementalTruthTests.pipeline.get().file("truth.json")) {
+      $0.replacing("\"everyRuns\":3", with: "\"everyRuns\":\(everyRuns)")
+    }
+  }
+
+  /// Accounts of ada's beside those that she has.
+  private func more(_ count: Int, _ world: World) throws -> [String] {
+    let ada = try world.user("ada")
+    return try world.org.transaction {
+      try (0..<count).map { number in
+        let made = world.org.create("Account", ["Name": .string("more \(number)")], as: ada)
+        return try #require(made.id)
+      }
+    }
+  }
+
+  private func ids(_ world: World, _ soup: String = "accounts") throws -> Set<String> {
+    Set(try world.ids(soup, on: world.device("ada", as: "\(soup)\(world.server.log.count)")))
+  }
+
+  /// How often the guard was told of for a soup.
+  private func guarded(_ soup: String, _ world: World) -> Int {
+    world.told.withLock { $0 }.count {
+      if case .warning(let text) = $0 {
+        text.contains("soup \"\(soup)\" are no longer given")
+      } else {
+        false
+      }
+    }
+  }
+
+  @Test func `what the guard kept of deleted records is looked at every night until it is decided`()
+    async throws
+  {
+    let world = try Self.world()
+    let lost = try more(14, world)
+    try await world.run()
+    let before = try ids(world)
+    let admin = try world.user("admin")
+    for id in lost { #expect(world.org.delete(nil, id: id, as: admin).errors == []) }
+    for night in 1...3 {
+      let summary = try await world.run()
+      #expect(summary.findings.contains(.guardTripped))
+      #expect(summary.exitStatus == 3)
+      #expect(guarded("accounts", world) == night)
+      #expect(try ids(world) == before)
+    }
+    try await world.run { $0.maxDeletes = Percentage(100) }
+    #expect(try ids(world) == before.subtracting(lost))
+    #expect(try await world.run().findings == [])
+  }
+
+  @Test func `what the guard kept of records out of sight is looked at every night, too`()
+    async throws
+  {
+    let world = try Self.world(everyRuns: 2)
+    let lost = try more(14, world)
+    try await world.run()
+    let before = try ids(world)
+    for id in lost { try world.org.transfer(id, to: "cleo@example.com") }
+    for night in 1...3 {
+      #expect(try await world.run().findings.contains(.guardTripped))
+      #expect(guarded("accounts", world) == night)
+      #expect(guarded("bAccounts", world) == night)
+      #expect(try ids(world) == before)
+      #expect(try ids(world, "bAccounts") == before)
+    }
+    try await world.run { $0.maxDeletes = Percentage(100) }
+    #expect(try ids(world) == before.subtracting(lost))
+    #expect(try ids(world, "bAccounts") == before.subtracting(lost))
+    #expect(try await world.run().findings == [])
+  }
+
+  /// How many of ada's accounts are lost, of how many, what share may go, and whether they go.
+  @Test(arguments: [
+    (10, 20, 10, true), (11, 20, 10, false), (9, 10, 0, true), (15, 30, 50, true),
+    (16, 30, 50, false),
+  ])
+  func `the guard lets exactly its limit through`(
+    _ lost: Int, _ total: Int, _ percent: Int, _ goes: Bool
+  ) async throws {
+    let world = try Self.world()
+    // Ada sees five accounts of the small org.
+    let made = try more(total - 5, world)
+    let victims = Array((made + (try ownAccounts(world))).prefix(lost))
+    try await world.run()
+    let before = try ids(world, "bAccounts")
+    #expect(before.count == total)
+    for id in victims { try world.org.transfer(id, to: "ben@example.com") }
+    let summary = try await world.run { $0.maxDeletes = Percentage(percent) }
+    #expect(summary.findings.contains(.guardTripped) != goes)
+    let left = try ids(world, "bAccounts")
+    #expect(left.count == (goes ? total - lost : total))
+    #expect(try ids(world).count == left.count)
+  }
+
+  private func ownAccounts(_ world: World) throws -> [String] {
+    let ada = try world.user("ada")
+    let page = try world.org.query(
+      "SELECT Id FROM Account WHERE OwnerId = '\(ada.id)' AND Name LIKE 'ada%'", as: ada)
+    return try (JSONValue(parsing: page.records).array ?? []).compactMap { $0["Id"]?.string }
+  }
+
+  @Test(arguments: [(9, false), (11, true)])
+  func `after nights that the org may have forgotten, ids are listed whole`(
+    _ days: Int64, _ goes: Bool
+  ) async throws {
+    let world = try Self.world()
+    let lost = try more(1, world)[0]
+    try await world.run()
+    // Out of sight is what no question for deleted records tells.
+    try world.org.transfer(lost, to: "ben@example.com")
+    try world.org.moveClock(by: days * 86_400_000)
+    try await world.run()
+    #expect(try ids(world).contains(lost) != goes)
+  }
+
+  @Test func `a list of ids that is not whole removes nothing and stops the user's night`()
+    async throws
+  {
+    let world = try Self.world(everyRuns: 1)
+    try await world.run()
+    let before = try ids(world)
+    let page = #"{"totalSize":5,"done":true,"records":[{"Id":"\#(before.first ?? "")"}]}"#
+    // The changes of accounts are asked for first, then all of their ids.
+    world.server.faults.add(
+      .kind(.query), nth: 2,
+      .respond(
+        .init(
+          status: 200, headers: ["Content-Type": "application/json"], body: Array(page.utf8))))
+    let summary = try await world.run()
+    #expect(summary.findings.contains(.skippedUser))
+    #expect(world.skipped.first?.contains("1 ids arrived of 5") == true, "\(world.skipped)")
+    #expect(try ids(world) == before)
+    #expect(try await world.run().findings == [])
+    #expect(try ids(world) == before)
+  }
+
+  @Test func `a record that was committed late arrives the next night`() async throws {
+    let world = try Self.world()
+    try await world.run()
+    let accounts = try ownAccounts(world)
+    let admin = try world.user("admin")
+    #expect(world.org.update("Account", id: accounts[0], ["Phone": "1"], as: admin).errors == [])
+    try await world.run()
+    // A transaction that had begun before commits only now, dated as it began.
+    let token = try world.server.token(for: admin.username, app: OrgTemplate.clientID)
+    world.server.faults.add(.writes, .commitLate(seconds: 120))
+    try await patch(world, accounts[1], #"{"Phone":"2"}"#, token)
+    try await world.run()
+    let device = try world.device("ada", as: "late")
+    let element = try device.elements("accounts").first { $0["Id"]?.string == accounts[1] }
+    #expect(element?["Phone"] == "2")
+  }
+
+  private func patch(_ world: World, _ id: String, _ body: String, _ token: String) async throws {
+    let client = try HTTPClient()
+    var request = HTTPRequest(
+      "PATCH", world.server.url + "/services/data/v66.0/sobjects/Account/\(id)")
+    request.headers["Authorization"] = "Bearer " + token
+    request.headers["Content-Type"] = "application/json"
+    request.body = Array(body.utf8)
+    #expect(try await client.send(request).status == 204)
+  }
+}
