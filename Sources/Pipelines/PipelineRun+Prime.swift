@@ -122,9 +122,7 @@ extension PipelineRun {
     let outcome = output.outcome
     for warning in outcome.warnings { warn("\(output.user.username): \(warning)") }
     if outcome.guardTripped { summary.findings.insert(.guardTripped) }
-    if outcome.hadRuleErrors || outcome.soups.contains(where: { !$0.unreadable.isEmpty }) {
-      summary.findings.insert(.incompleteData)
-    }
+    if outcome.isIncomplete { summary.findings.insert(.incompleteData) }
     let soups = outcome.soups.map {
       SoupChange(
         soup: $0.soup, fetched: $0.fetched, written: $0.written, unchanged: $0.unchanged,

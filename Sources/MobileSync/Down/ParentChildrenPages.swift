@@ -25,6 +25,7 @@ final class ParentChildrenPages: SyncDownPages {
   private var changed: QueryPages?
   private var receivedChildren = 0
   private(set) var totalSize = -1
+  private(set) var cursorLimit: Int64?
 
   /// Begins a fetch of what was modified after `since`, or of everything.
   init(
@@ -198,6 +199,8 @@ final class ParentChildrenPages: SyncDownPages {
   ) async throws(SyncError) -> [FamilySplitter.Page] {
     guard let address = family.address else {
       context.warn("the org did not give all children of a record, nor where to get them")
+      // The cursor stays where it was: they are asked for again.
+      cursorLimit = since ?? -1
       return []
     }
     var pages: [FamilySplitter.Page] = []

@@ -292,4 +292,27 @@ import Testing
     #expect(try await store.elements().isEmpty)
     #expect(try await store.elements("contacts").isEmpty)
   }
+
+  @Test func `children that the org keeps back hold the cursor before them`() async throws {
+    let store = try await ManagedStore()
+    let family = try store.org.makeFamilies(1, children: 2)[0]
+    let date = "\"LastModifiedDate\":\"2026-01-31T00:00:00.000+0000\""
+    let child = #"{"attributes":{"type":"Contact"},"Id":"\#(family.children[0])",\#(date)}"#
+    let children = #"{"totalSize":2,"done":false,"records":[\#(child)]}"#
+    let parent =
+      #"{"attributes":{"type":"Account"},"Id":"\#(family.id)",\#(date),"Contacts":\#(children)}"#
+    let page = #"{"totalSize":1,"done":true,"records":[\#(parent)]}"#
+    store.org.server.faults.add(
+      .kind(.query),
+      .respond(
+        .init(
+          status: 200, headers: ["Content-Type": "application/json"], body: Array(page.utf8))))
+    let run = try await store.syncFamilies(.accounts())
+    #expect(await run.report.warnings.count == 1)
+    #expect(await run.lastState.maxTimeStamp == -1)
+    let again = try await store.manager.reSync(id: run.syncID)
+    try await again.finish()
+    #expect(try await store.column("Id", of: ManagedStore.contacts) == family.children.sorted())
+    #expect(await again.lastState.maxTimeStamp > 0)
+  }
 }
