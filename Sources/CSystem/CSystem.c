@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -13,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +37,24 @@ int attache_harden_process(void) {
   struct rlimit none = {0, 0};
   if (setrlimit(RLIMIT_CORE, &none) != 0) return errno;
   return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? 0 : errno;
+}
+
+static void leave_for_memory(int number) {
+  static const char words[] =
+      "attache: the memory that it may use is used up, or this is a defect   [memory]\n"
+      "  fix    raise the limit (ulimit -v), and run it again: it goes on where it stopped\n";
+  (void)number;
+  if (write(2, words, sizeof words - 1) < 0) _exit(1);
+  _exit(1);
+}
+
+void attache_tell_of_memory(void) {
+  struct rlimit space, data;
+  if (getrlimit(RLIMIT_AS, &space) != 0 || getrlimit(RLIMIT_DATA, &data) != 0) return;
+  if (space.rlim_cur == RLIM_INFINITY && data.rlim_cur == RLIM_INFINITY) return;
+  const struct sigaction action = {.sa_handler = leave_for_memory};
+  const int traps[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV};
+  for (int i = 0; i < 4; i++) sigaction(traps[i], &action, 0);
 }
 
 int attache_open(const char *path, int flags, unsigned int mode) {
@@ -94,6 +114,23 @@ long attache_write_quietly(int descriptor, const void *bytes, unsigned long coun
   pthread_sigmask(SIG_SETMASK, &before, 0);
   errno = code;
   return written;
+}
+
+int attache_wait_for_exit(int child, int milliseconds) {
+  const int descriptor = (int)syscall(SYS_pidfd_open, child, 0);
+  if (descriptor < 0) return errno;
+  struct pollfd ended = {.fd = descriptor, .events = POLLIN};
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const long long end = now.tv_sec * 1000LL + now.tv_nsec / 1000000 + milliseconds;
+  int ready;
+  while ((ready = poll(&ended, 1, milliseconds)) < 0 && errno == EINTR) {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const long long left = end - (now.tv_sec * 1000LL + now.tv_nsec / 1000000);
+    milliseconds = left > 0 ? (int)left : 0;
+  }
+  close(descriptor);
+  return ready == 0 ? ETIMEDOUT : 0;
 }
 
 int attache_try_join(unsigned long thread) { return pthread_tryjoin_np((pthread_t)thread, 0); }

@@ -8,6 +8,8 @@ package struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     case timeout
     /// The other side's certificate or its protocol is not acceptable.
     case tls
+    /// The file of certificate authorities is missing, or is none.
+    case authorities
     /// The connection ended before the answer was whole.
     case truncated
     /// The answer is larger than the limit.
@@ -52,6 +54,7 @@ package struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
       case .unreachable: "check the address and the network"
       case .timeout: "try again later, or allow a longer time"
       case .tls: "check the certificate, or name its authority's file"
+      case .authorities: "name a file of certificate authorities in PEM"
       case .truncated: "the connection broke; try again"
       case .tooLarge: "ask for less at a time, or raise the limit"
       case .cancelled: "the work was cancelled"

@@ -44,8 +44,9 @@ final class RunningTransfer {
       let isBroken = ["SSL_ERROR_SYSCALL", "Connection reset", "unexpected eof"]
         .contains { text.contains($0) }
       return isBroken ? .unreachable : .tls
+    case CURLE_SSL_CACERT_BADFILE: return .authorities
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
-      CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
+      CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
       CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED,
       CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED:
       return .tls

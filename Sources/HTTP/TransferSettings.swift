@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import System
 
 /// What all transfers of a client have in common, checked once.
 struct TransferSettings: Sendable {
@@ -12,8 +13,10 @@ struct TransferSettings: Sendable {
       configuration.caFile ?? Self.variable("CURL_CA_BUNDLE") ?? Self.variable("SSL_CERT_FILE")
     if let caFile, access(caFile, R_OK) != 0 {
       throw HTTPError(
-        .notAllowed, phase: .beforeSend, url: caFile,
-        message: "the file of certificate authorities cannot be read (errno \(errno))")
+        .authorities, phase: .beforeSend, url: caFile,
+        message: SystemError(
+          operation: "read the file of certificate authorities", path: caFile, errno: errno
+        ).description)
     }
   }
 

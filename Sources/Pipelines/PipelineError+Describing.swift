@@ -51,6 +51,9 @@ extension PipelineError {
     case .unreachable, .timeout:
       (kind, code) = (.tryLater, "org.unreachable")
       fix = "check org.url and the network, and run it again"
+    case .certificate:
+      (kind, code) = (.tryLater, "org.certificate")
+      fix = "check org.url, the org's certificate, org.caFile and this machine's clock"
     case .limit:
       (kind, code) = (.tryLater, "org.limit")
       fix = "run it again when the org's limit has recovered: it goes on where it stopped"
@@ -82,10 +85,11 @@ extension PipelineError {
     case .unreachable: "the org cannot be reached"
     case .timeout: "the org did not answer in time"
     case .authentication: "the org refused the login"
+    case .certificate: "the org's certificate cannot be trusted; nothing was sent to it"
     case .permission: "the org refused a permission"
     case .limit: "a limit of requests is reached"
     case .cancelled: "the run was stopped before its end"
-    case .configuration: "the login cannot work as it is configured"
+    case .configuration: "the org cannot be asked as it is configured"
     case .refused: "the org refused what was asked"
     case .notFound: "the org does not know what was asked for"
     case .nonsense: "the answer is not what an org answers"

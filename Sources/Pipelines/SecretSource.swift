@@ -14,15 +14,22 @@ package enum SecretSource: Sendable, Hashable {
 
   /// The longest secret, a chain of certificates with room to spare.
   private static let limitBytes = 1 << 20
-  /// A password manager may ask somebody something; nobody answers cron.
-  private static let commandSeconds = 30
+  /// How long a program may take: a password manager may ask somebody something, and nobody
+  /// answers cron.
+  package static let commandSeconds = 30
+  /// A program that says more is no password manager, and may not end.
+  private static let commandLimitBytes = 64 << 10
 
   /// Fetches the secret.
   ///
   /// It may run a program, so not on the cooperative pool.
   ///
-  /// - Parameter variables: The environment.
-  package func resolve(_ variables: [String: String]) throws(SecretError) -> Secret {
+  /// - Parameters:
+  ///   - variables: The environment.
+  ///   - commandSeconds: How long a program may take.
+  package func resolve(
+    _ variables: [String: String], commandSeconds: Int = SecretSource.commandSeconds
+  ) throws(SecretError) -> Secret {
     let secret: Secret
     switch self {
     case .env(let name):
@@ -38,7 +45,7 @@ package enum SecretSource: Sendable, Hashable {
           "add LoadCredential=\(name):… to the systemd unit")
       }
       secret = try read(directory + "/" + name, ofService: true)
-    case .command(let words): secret = try run(words, variables)
+    case .command(let words): secret = try run(words, variables, commandSeconds)
     }
     guard !secret.isEmpty else { throw SecretError(self, "the secret is empty", "put it there") }
     return secret
@@ -68,7 +75,7 @@ package enum SecretSource: Sendable, Hashable {
   }
 
   private func run(
-    _ words: [String], _ variables: [String: String]
+    _ words: [String], _ variables: [String: String], _ seconds: Int
   ) throws(SecretError) -> Secret {
     guard let program = words.first else {
       throw SecretError(self, "the command is empty", "name a program")
@@ -77,8 +84,18 @@ package enum SecretSource: Sendable, Hashable {
     do throws(SystemError) {
       result = try ChildProcess.run(
         program, Array(words.dropFirst()), environment: variables,
-        deadlineSeconds: Self.commandSeconds)
+        deadlineSeconds: seconds, outputLimit: Self.commandLimitBytes)
     } catch {
+      if error.isTimeout {
+        throw SecretError(
+          self, "\(program) did not end within \(seconds) seconds and was ended",
+          "run it by hand: it may wait for somebody's answer")
+      }
+      if error.isTooLarge {
+        throw SecretError(
+          self, "\(program) said more than \(Self.commandLimitBytes >> 10) KiB and was ended",
+          "let it print the secret alone")
+      }
       throw SecretError(self, "\(error)", "name a program that can be run")
     }
     guard result.status == 0 else {

@@ -31,7 +31,7 @@ package enum CSVReport: ReportFormat {
     ])
     for (edit, state) in rows(model) {
       let detail = edit.detail
-      writer.row([
+      let cells = [
         String(edit.number), edit.verdict.rawValue, edit.operation.rawValue, edit.username ?? "",
         edit.store.text, edit.soup, String(edit.soupEntryID), edit.sobject ?? "",
         edit.recordID ?? "", detail.otherID ?? "", edit.localID ?? "", edit.source, edit.platform,
@@ -39,7 +39,8 @@ package enum CSVReport: ReportFormat {
         detail.fields.map(\.name).joined(separator: ";"),
         detail.outside.map(\.name).joined(separator: ";"), detail.code ?? "",
         options.words(of: edit) ?? "", state, edit.foundBy, Dates.utc(edit.foundAt),
-      ])
+      ]
+      writer.row(cells.map(VisibleText.cell))
     }
     return writer.bytes
   }
@@ -55,12 +56,13 @@ package enum CSVReport: ReportFormat {
         func text(_ value: JSONValue?) -> String {
           options.shown(value, of: field.name).text(empty: "", unknown: "")
         }
-        writer.row([
+        let cells = [
           String(edit.number), edit.verdict.rawValue, edit.username ?? "", edit.soup,
           edit.sobject ?? "", edit.recordID ?? "", field.name,
           field.isConflicting ? "true" : "", text(field.base), text(field.device),
           text(field.server), state, edit.foundBy, Dates.utc(edit.foundAt),
-        ])
+        ]
+        writer.row(cells.map(VisibleText.cell))
       }
     }
     return writer.bytes

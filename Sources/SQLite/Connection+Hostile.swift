@@ -58,11 +58,6 @@ extension Connection {
     }
   }
 
-  /// Gives statements their whole time again.
-  package func renewDeadline() {
-    for case let deadline as Deadline in database.attachments { deadline.renew() }
-  }
-
   /// Says what is structurally wrong with the file, in SQLite's words; empty when it is sound.
   package func quickCheck(limit: Int = 20) throws(SQLiteError) -> [String] {
     let words = try texts("PRAGMA quick_check(\(raw: String(limit)))")
@@ -118,10 +113,7 @@ extension Connection {
       (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0),
     ]
     for (kind, most) in ceilings { sqlite3_limit(handle, kind, most) }
-    let deadline = Deadline(seconds: limits.deadlineSeconds)
-    database.attachments.append(deadline)
-    sqlite3_progress_handler(
-      handle, 1_000, stopWhenOver, Unmanaged.passUnretained(deadline).toOpaque())
+    try limitTime(seconds: limits.deadlineSeconds)
     try execute("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0")
     try readSchema(handle)
   }
@@ -161,20 +153,6 @@ extension Connection {
   }
 }
 
-/// When the statements of a connection must be over.
-private final class Deadline {
-  private let allowance: Duration
-  private var end: ContinuousClock.Instant
-
-  init(seconds: Int) {
-    allowance = .seconds(seconds)
-    end = .now + allowance
-  }
-
-  func renew() { end = .now + allowance }
-  var isOver: Bool { ContinuousClock.now >= end }
-}
-
 /// SQLite's heap limit is one for the process: it holds while any guarded connection is open.
 private final class HeapLimit {
   private static let open = Atomic(0)
@@ -193,11 +171,6 @@ private final class HeapLimit {
     // Another may have been opened meanwhile, and its limit has just been taken away.
     if Self.open.load(ordering: .sequentiallyConsistent) > 0 { sqlite3_hard_heap_limit64(most) }
   }
-}
-
-private func stopWhenOver(_ context: UnsafeMutableRawPointer?) -> Int32 {
-  guard let context else { return 0 }
-  return Unmanaged<Deadline>.fromOpaque(context).takeUnretainedValue().isOver ? 1 : 0
 }
 
 /// Functions that do more than answer, of this library and of what is loaded into others.

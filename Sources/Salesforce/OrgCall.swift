@@ -1,4 +1,5 @@
 import HTTP
+import System
 
 /// One request to an org.
 package struct OrgCall: Sendable {
@@ -18,6 +19,8 @@ package struct OrgCall: Sendable {
   package var expectsJSON = true
   /// Whether an answer that says no to what was asked is handed back instead of thrown.
   var returnsRefusals = false
+  /// What it sends beside the token and nobody may repeat: an assertion, a client's secret.
+  var secrets: [String] = []
 
   /// A call; it is a read if its method is GET or HEAD, unless said otherwise.
   package init(
@@ -34,6 +37,19 @@ package struct OrgCall: Sendable {
 
   /// Method and path, without the query: fit for messages.
   package var name: String { method + " " + path.prefix { $0 != "?" } }
+
+  /// The answer as it may be shown: where it holds words of whoever answered, and not records or a
+  /// grant, no secret that this call sent stands in it.
+  func shown(_ response: HTTPResponse, token: String?) -> HTTPResponse {
+    let isSuccess = (200..<300).contains(response.status)
+    if isSuccess, isRead, kind != .composite { return response }
+    let sent = secrets + (token.map { [$0] } ?? [])
+    // As it was sent in a form or an address, too.
+    let mask = Mask(sent + sent.map { HTTPQuery.encode($0) }.filter { !sent.contains($0) })
+    return HTTPResponse(
+      status: response.status, headers: response.headers,
+      body: mask.applied(to: response.body))
+  }
 
   /// The request on the wire.
   func request(base: String, token: String?, timeoutSeconds: Int) -> HTTPRequest {

@@ -44,7 +44,7 @@ final class OrgConnection: Sendable {
       let exchange = await self.exchange(
         call.request(
           base: current?.instanceURL ?? base, token: current?.text, timeoutSeconds: timeoutSeconds),
-        call, identity)
+        call, identity, token: current?.text)
       let decision = policy.decide(
         exchange.outcome, isRead: call.isRead, attempt: attempt, hasRefreshed: hasRefreshed)
       switch decision {
@@ -68,13 +68,13 @@ final class OrgConnection: Sendable {
 
   /// Sends once, and notes what the answer says by the way.
   private func exchange(
-    _ request: HTTPRequest, _ call: OrgCall, _ identity: String
+    _ request: HTTPRequest, _ call: OrgCall, _ identity: String, token: String?
   ) async -> OrgExchange {
     let start = Clock.monotonicNanoseconds()
     do throws(HTTPError) {
       let response = try await client.send(request)
       note(response, call.kind, call.name, identity, since: start)
-      return OrgExchange(.success(response))
+      return OrgExchange(.success(call.shown(response, token: token)))
     } catch {
       return OrgExchange(.failure(error))
     }

@@ -8,8 +8,11 @@ package struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
     case unreachable
     /// No answer came in time.
     case timeout
-    /// The login failed, the session cannot be renewed, or the certificate is not trusted.
+    /// The login failed, or the session cannot be renewed.
     case authentication
+    /// The other side's certificate cannot be trusted: it has expired, is another host's, or nobody
+    /// known vouches for it. The org itself said nothing.
+    case certificate
     /// The user may not do that.
     case permission
     /// The org's limit of requests, or our own budget, is reached.
@@ -85,7 +88,8 @@ package struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
   private var mend: String {
     switch kind {
     case .unreachable, .timeout: "try again later"
-    case .authentication: "check the login, the connected app and the certificate authority"
+    case .authentication: "check the login and the connected app"
+    case .certificate: "check the address, its certificate and the authorities' file"
     case .permission: "grant the user access, or ask for less"
     case .limit: "try again when the limit allows it"
     case .refused: "correct what the org names"

@@ -76,8 +76,8 @@ struct RetryPolicy: Sendable {
     let isAmbiguous = !isRead && phase == .afterSend
     switch kind {
     case .cancelled: return .fail(.cancelled, isAmbiguous: isAmbiguous)
-    case .tls: return .fail(.authentication, isAmbiguous: isAmbiguous)
-    case .notAllowed: return .fail(.configuration, isAmbiguous: false)
+    case .tls: return .fail(.certificate, isAmbiguous: isAmbiguous)
+    case .notAllowed, .authorities: return .fail(.configuration, isAmbiguous: false)
     case .tooLarge: return .fail(.tooLarge, isAmbiguous: isAmbiguous)
     case .unreachable, .truncated, .timeout, .other:
       let final = kind == .timeout ? OrgError.Kind.timeout : .unreachable

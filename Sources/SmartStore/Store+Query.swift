@@ -41,6 +41,11 @@ extension Store {
     }
   }
 
+  /// Ends the questions that follow once they have taken so many seconds together.
+  package func limitTime(seconds: Int) throws(StoreError) {
+    try StoreError.mapping { try connection.limitTime(seconds: seconds) }
+  }
+
   /// Hands each row of a Smart SQL query, without paging, to `body` with the columns' names.
   package func forEachRow(
     ofSmartSQL text: String, arguments: [String] = [],

@@ -16,10 +16,12 @@ package enum ChildProcess {
 
   /// Runs a program to its end.
   ///
-  /// It blocks, so not on the cooperative pool.
+  /// It blocks, so not on the cooperative pool. A program that is late, or says more than
+  /// `outputLimit` bytes on its output or of errors, is killed, and that is an error. The deadline
+  /// is for the program, not for its streams: one that closes them and goes on is late too.
   package static func run(
     _ path: String, _ arguments: [String], environment: [String: String] = [:],
-    input: [UInt8] = [], deadlineSeconds: Int? = nil
+    input: [UInt8] = [], deadlineSeconds: Int? = nil, outputLimit: Int = .max
   ) throws(SystemError) -> Result {
     var stdin = try Pipe()
     var stdout = try Pipe()
@@ -30,14 +32,18 @@ package enum ChildProcess {
     stdout.closeWriting()
     stderr.closeWriting()
     var exchange = Exchange(
-      child: child, input: input,
+      child: child, input: input, limit: outputLimit,
       deadline: deadlineSeconds.map {
         Clock.monotonicNanoseconds() + UInt64($0) * 1_000_000_000
       })
     exchange.run(&stdin, stdout.reading, stderr.reading)
+    exchange.waitForEnd()
     let status = waitForExit(child)
     if exchange.isLate {
-      throw SystemError(operation: "finish in time", path: path, errno: ETIMEDOUT)
+      throw SystemError(operation: "wait any longer for", path: path, errno: ETIMEDOUT)
+    }
+    if exchange.isTooLong {
+      throw SystemError(operation: "take all the output of", path: path, errno: EFBIG)
     }
     return Result(status: status, output: exchange.output, error: exchange.error)
   }
@@ -128,15 +134,18 @@ struct Pipe: ~Copyable {
 private struct Exchange {
   let child: pid_t
   let input: [UInt8]
+  let limit: Int
   let deadline: UInt64?
   var sent = 0
   var output: [UInt8] = []
   var error: [UInt8] = []
   var isLate = false
+  var isTooLong = false
 
-  init(child: pid_t, input: [UInt8], deadline: UInt64?) {
+  init(child: pid_t, input: [UInt8], limit: Int, deadline: UInt64?) {
     self.child = child
     self.input = input
+    self.limit = limit
     self.deadline = deadline
   }
 
@@ -160,6 +169,20 @@ private struct Exchange {
       if waiting[0].revents != 0, !feed(stdin.writing) { stdin.closeWriting() }
       if waiting[1].revents != 0 { isOutputOpen = Exchange.drain(stdout, into: &output) }
       if waiting[2].revents != 0 { isErrorOpen = Exchange.drain(stderr, into: &error) }
+      if max(output.count, error.count) > limit {
+        isTooLong = true
+        kill(child, SIGKILL)
+        return
+      }
+    }
+  }
+
+  /// Waits for the program's own end, which need not be that of its streams.
+  mutating func waitForEnd() {
+    guard deadline != nil, !isLate, !isTooLong else { return }
+    if attache_wait_for_exit(child, millisecondsLeft()) == ETIMEDOUT {
+      isLate = true
+      kill(child, SIGKILL)
     }
   }
 

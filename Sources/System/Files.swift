@@ -112,20 +112,32 @@ package enum Files {
     return names.sorted { $0.lexicographicallyPrecedes($1) }
   }
 
-  /// Makes a directory; one that is there already is left as it is when `intermediate`, and an
-  /// error otherwise.
+  /// Makes a directory durably; one that is there already is left as it is when `intermediate`, and
+  /// an error otherwise.
+  ///
+  /// Its name is on the disk when this returns: what is published in it would be lost with it.
   package static func makeDirectory(
     _ path: String, mode: UInt32 = 0o700, intermediate: Bool = true
   ) throws(SystemError) {
-    if mkdir(path, mode) == 0 { return }
+    if mkdir(path, mode) == 0 { return try synchronizeName(of: path) }
     let code = errno
     if intermediate, code == ENOENT, let parent = parent(of: path), parent != path {
       try makeDirectory(parent, mode: mode)
-      if mkdir(path, mode) == 0 || errno == EEXIST { return }
+      if mkdir(path, mode) == 0 { return try synchronizeName(of: path) }
+      if errno == EEXIST { return }
       throw .last("make directory", path)
     }
     if intermediate, code == EEXIST, isDirectory(path) { return }
     throw SystemError(operation: "make directory", path: path, errno: code)
+  }
+
+  private static func synchronizeName(of path: String) throws(SystemError) {
+    do throws(SystemError) {
+      try DurableFile.synchronize(directory: parent(of: path) ?? ".")
+    } catch {
+      // In a directory that one may write and not read nothing can be synchronized.
+      if error.errno != EACCES { throw error }
+    }
   }
 
   /// Removes a file or a whole tree; links are removed, never followed.

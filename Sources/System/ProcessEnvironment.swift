@@ -1,4 +1,5 @@
 import CSystem
+import Dispatch
 import Glibc
 
 /// What the process was started with, and its three streams.
@@ -60,6 +61,19 @@ package enum ProcessEnvironment {
     OwnThread.joinLeaving(withinMilliseconds: 1000)
     fflush(nil)
     _exit(status)
+  }
+
+  /// Runs a program's asynchronous work while the calling thread waits, and leaves with its status.
+  package static func leave(after work: @escaping @Sendable () async -> Int32) -> Never {
+    let status = Locked<Int32>(1)
+    let done = DispatchSemaphore(value: 0)
+    Task.detached {
+      let ended = await work()
+      status.withLock { $0 = ended }
+      done.signal()
+    }
+    done.wait()
+    leave(status.withLock { $0 })
   }
 
   /// Ends the process because the system refuses what nothing can be done without.

@@ -1,10 +1,42 @@
 import CSystem
+import Dispatch
 import Glibc
 
 /// What the process may do and how much it has taken.
 package enum ProcessLimits {
   /// Leaves no core dump and lets no other process of the user look in.
   package static func harden() { _ = attache_harden_process() }
+
+  /// Makes an allocation that fails under a limit of memory an error with status 1, and not a crash.
+  ///
+  /// Without such a limit nothing is changed, and a crash is one.
+  package static func tellOfMemory() { attache_tell_of_memory() }
+
+  /// Finds out whether the process may have the threads that it needs; nil if it may.
+  ///
+  /// The concurrency runtime waits for ever where it gets no thread, so this is asked before it
+  /// starts.
+  package static func threadTrouble() -> SystemError? {
+    let gate = DispatchSemaphore(value: 0)
+    var threads: [OwnThread] = []
+    var trouble: SystemError?
+    for _ in 0..<neededThreads where trouble == nil {
+      do throws(SystemError) {
+        threads.append(try OwnThread(name: "probe") { gate.wait() })
+      } catch {
+        trouble = error
+      }
+    }
+    for thread in threads {
+      thread.willEnd()
+      gate.signal()
+    }
+    OwnThread.joinLeaving(withinMilliseconds: 10_000)
+    return trouble
+  }
+
+  /// The pool's, the network's, the signals', and those of a few stores.
+  private static let neededThreads = 8 + sysconf(Int32(_SC_NPROCESSORS_ONLN))
 
   /// Makes new files private by default.
   package static func umask077() { _ = umask(0o077) }

@@ -53,6 +53,12 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whether something of that name was there already.
   package var isAlreadyThere: Bool { errno == EEXIST || errno == ENOTEMPTY }
 
+  /// Whether it took longer than it may.
+  package var isTimeout: Bool { errno == ETIMEDOUT }
+
+  /// Whether there was more than may be.
+  package var isTooLarge: Bool { errno == EFBIG }
+
   /// Whether whoever read the other end of a pipe has gone.
   package var isReaderGone: Bool { errno == EPIPE }
 

@@ -4,15 +4,15 @@ import System
 /// The program: workloads beside their floors.
 @main
 enum Main {
-  nonisolated static func main() async {
+  static func main() {
     ProcessLimits.umask077()
     Signals.ignorePipe()
     let words = Array(CommandLine.arguments.dropFirst())
-    ProcessEnvironment.leave(await run(words))
+    ProcessEnvironment.leave { await run(words) }
   }
 
   /// Runs what `words` ask for; the exit status.
-  nonisolated static func run(_ words: [String]) async -> Int32 {
+  static func run(_ words: [String]) async -> Int32 {
     do {
       let options = try BenchOptions(words)
       switch options.task {

@@ -5,19 +5,29 @@ import System
 /// The program.
 @main
 enum Main {
-  nonisolated static func main() async {
+  /// Not asynchronous itself: the concurrency runtime waits for ever for threads that it cannot have.
+  static func main() {
     ProcessEnvironment.fillStandardStreams()
     ProcessLimits.umask077()
     ProcessLimits.harden()
+    ProcessLimits.tellOfMemory()
     Signals.ignorePipe()
     let program = Program.current()
     let words = Array(CommandLine.arguments.dropFirst())
-    let status = await run(words, program)
-    ProcessEnvironment.leave(program.ending(status).rawValue)
+    if let trouble = ProcessLimits.threadTrouble() {
+      let error = PipelineError(
+        .failed, "process.threads", "attache cannot have the threads that it needs",
+        reason: trouble.reason,
+        fix: "raise the limits of processes (ulimit -u) and of memory (ulimit -v)")
+      ProcessEnvironment.leave(told(error, words, program).rawValue)
+    }
+    ProcessEnvironment.leave {
+      program.ending(await run(words, program)).rawValue
+    }
   }
 
   /// What `words` ask for, done; the exit status.
-  nonisolated static func run(_ words: [String], _ program: Program) async -> ExitStatus {
+  static func run(_ words: [String], _ program: Program) async -> ExitStatus {
     do {
       switch try AttacheTool.tool.parse(words) {
       case .answer(let text):
@@ -27,13 +37,20 @@ enum Main {
         return try await run(program)
       }
     } catch {
-      let diagnostic = Diagnostic(error)
-      if words.contains("--json") {
-        program.print(diagnostic.json)
-      } else {
-        for line in diagnostic.lines { program.note(line) }
-      }
-      return diagnostic.status
+      return told(error, words, program)
     }
+  }
+
+  /// Says an error; the exit status that it means.
+  private static func told(
+    _ error: any Error, _ words: [String], _ program: Program
+  ) -> ExitStatus {
+    let diagnostic = Diagnostic(error)
+    if words.contains("--json") {
+      program.print(diagnostic.json)
+    } else {
+      for line in diagnostic.lines { program.note(line) }
+    }
+    return diagnostic.status
   }
 }

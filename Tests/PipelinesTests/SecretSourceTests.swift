@@ -51,4 +51,24 @@ import Testing
       refusal(.command(["/bin/sh", "-c", "echo s3cret; exit 3"]))
         == "/bin/sh failed with exit status 3; run it by hand to see why")
   }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a command that says without end, or hangs, is ended and told as that`() async throws {
+    let cases = [
+      ("while :; do echo s3cret; done", "said more than 64 KiB"),
+      ("while :; do echo s3cret >&2; done", "said more than 64 KiB"),
+      ("exec sleep 600", "did not end within 1 seconds"),
+      ("exec sleep 600 >&- 2>&-", "did not end within 1 seconds"),
+    ]
+    for (script, words) in cases {
+      let source = SecretSource.command(["/bin/sh", "-c", script])
+      let error = await #expect(throws: SecretError.self) {
+        try await StoreThread(name: "secret").run { () throws(SecretError) in
+          try source.resolve([:], commandSeconds: words.contains("KiB") ? 60 : 1)
+        }
+      }
+      #expect(error?.message.contains(words) == true, "\(script): \(String(describing: error))")
+      #expect(error?.description.contains("s3cret") == false)
+    }
+  }
 }

@@ -76,6 +76,7 @@ struct ReportTests {
     let conflicts = Self.text(CSVReport.self, model, file: 1)
     #expect(conflicts.contains("'=cmd()"))
     #expect(!conflicts.contains(",=cmd()"))
+    #expect(conflicts.contains("servergnp") && !conflicts.contains("\u{202E}"))
   }
 
   @Test func `the page needs nothing from elsewhere`() async throws {

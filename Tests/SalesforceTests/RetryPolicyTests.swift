@@ -79,7 +79,7 @@ import Testing
     let policy = RetryPolicy()
     #expect(
       policy.decide(.failure(.tls, .beforeSend), isRead: true, attempt: 0, hasRefreshed: false)
-        == .fail(.authentication, isAmbiguous: false))
+        == .fail(.certificate, isAmbiguous: false))
     #expect(
       policy.decide(
         .failure(.cancelled, .beforeSend), isRead: false, attempt: 0, hasRefreshed: false)

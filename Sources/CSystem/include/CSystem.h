@@ -15,6 +15,10 @@ long long attache_free_bytes(const char *path);
 /// No core dumps and no ptrace by other processes of the user: 0, or an errno value.
 int attache_harden_process(void);
 
+/// Where the process's memory is limited, ends it with status 1 and a word about that when it is
+/// trapped: an allocation that fails in Swift is a trap, and cannot be caught.
+void attache_tell_of_memory(void);
+
 /// open(2) with a mode, which is variadic.
 int attache_open(const char *path, int flags, unsigned int mode);
 
@@ -36,6 +40,10 @@ int attache_set_nonblocking(int descriptor);
 
 /// write(2) that answers EPIPE without the signal, whatever the process does with SIGPIPE.
 long attache_write_quietly(int descriptor, const void *bytes, unsigned long count);
+
+/// Waits for a child's end without reaping it, no longer than so many milliseconds: 0, ETIMEDOUT,
+/// or another errno value where the kernel cannot do it.
+int attache_wait_for_exit(int child, int milliseconds);
 
 /// Joins a thread that has ended: 0, EBUSY while it goes on, or another errno value.
 int attache_try_join(unsigned long thread);

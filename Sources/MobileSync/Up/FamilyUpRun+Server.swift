@@ -144,7 +144,7 @@ extension FamilyUpRun {
   /// Goes on without an answer, unless no other request can be answered either.
   private func giveUp(on error: SyncError, _ what: String) throws(SyncError) {
     switch error.cause?.kind {
-    case nil, .authentication?, .cancelled?, .configuration?: throw error
+    case nil, .authentication?, .certificate?, .cancelled?, .configuration?: throw error
     default: context.warn("\(what): \(error.message)")
     }
   }

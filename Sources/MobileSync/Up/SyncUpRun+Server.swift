@@ -149,7 +149,7 @@ extension SyncUpRun {
   /// Goes on without an answer, unless no other request can be answered either.
   func giveUp(on error: OrgError, _ what: String) throws(SyncError) {
     switch error.kind {
-    case .authentication, .cancelled, .configuration: throw SyncError(error)
+    case .authentication, .certificate, .cancelled, .configuration: throw SyncError(error)
     default: context.warn("\(what): \(error.description)")
     }
   }
@@ -159,7 +159,7 @@ extension OrgError {
   /// Whether another request would fare no better: the org is out of reach, or takes no more.
   var isOutage: Bool {
     switch kind {
-    case .unreachable, .timeout, .limit: true
+    case .unreachable, .timeout, .certificate, .limit: true
     default: false
     }
   }

@@ -64,14 +64,17 @@ final class Login: Sendable {
     return grant
   }
 
+  private static let secretNames: Set<String> = ["assertion", "client_secret", "refresh_token"]
+
   private func post(
     _ form: [(String, String)], identity: String = ""
   ) async throws(OrgError) -> Grant {
     // A login changes nothing that matters: it may be repeated.
-    let call = OrgCall(
+    var call = OrgCall(
       .token, "POST", Self.path,
       headers: ["Content-Type": "application/x-www-form-urlencoded"],
       body: Array(HTTPQuery.string(form).utf8), isRead: true)
+    call.secrets = form.filter { Self.secretNames.contains($0.0) }.map(\.1)
     let response: HTTPResponse
     do throws(OrgError) {
       response = try await connection.perform(

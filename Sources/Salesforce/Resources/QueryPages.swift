@@ -45,7 +45,7 @@ package final class QueryPages: Sendable {
       if address == first.path, address.utf8.count > Self.longestPath { return try await wrapped() }
       let start = Clock.monotonicNanoseconds()
       let chain = try chain(from: address)
-      guard let exchange = await Self.exchange(chain) else {
+      guard let exchange = await exchange(chain, address) else {
         // The chain could not read the address by itself, or the budget stopped it.
         try admit(address)
         chain.append(request(address))
@@ -64,9 +64,12 @@ package final class QueryPages: Sendable {
   }
 
   /// What came of the chain's next page, nil if it knows of none.
-  private static func exchange(_ chain: PageChain) async -> OrgExchange? {
+  private func exchange(_ chain: PageChain, _ address: String) async -> OrgExchange? {
     do throws(HTTPError) {
-      return try await chain.next().map { OrgExchange(.success($0)) }
+      let token = session.token.current.text
+      return try await chain.next().map {
+        OrgExchange(.success(call(address).shown($0, token: token)))
+      }
     } catch {
       return OrgExchange(.failure(error))
     }

@@ -1,6 +1,7 @@
 import Arguments
 import CSV
 import JSON
+import Pipelines
 import SQLite
 import SmartStore
 
@@ -28,6 +29,7 @@ struct StoreQueryCommand: Command {
       .flag("csv", "print CSV with a header", \.csv),
       .flag("table", "print a table (the default)", \.table),
       .option("limit", "N", "rows at most", \.limit),
+      .option("deadline", "SECONDS", "give up after so many seconds", \.deadline),
     ]
   }
 
@@ -37,9 +39,13 @@ struct StoreQueryCommand: Command {
   var csv = false
   var table = false
   var limit = 100_000
+  var deadline = 60
 
   func validate() throws(UsageError) {
     if limit < 1 { throw UsageError("--limit is at least 1") }
+    if deadline < 1 {
+      throw UsageError("--deadline has to be at least 1", hint: "give it in seconds")
+    }
     if [json, csv, table].filter({ $0 }).count > 1 {
       throw UsageError("--json, --csv and --table exclude each other", hint: "give one of them")
     }
@@ -47,12 +53,18 @@ struct StoreQueryCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let store = try Store(opening: context.existing(store), readOnly: true)
+    try store.limitTime(seconds: deadline)
     var rows: [[JSONValue]] = []
     do {
       try store.forEachRow(ofSmartSQL: query) { _, values in
         if rows.count < limit { rows.append(values) }
       }
     } catch {
+      if Self.isInterrupted(error) {
+        throw PipelineError(
+          .tryLater, "query.deadline", "the query was not over after \(deadline) seconds",
+          fix: "ask for less, or give it more with --deadline")
+      }
       throw Self.isOfQuery(error)
         ? UsageError("\(error)", hint: "correct the query", command: "attache store query") : error
     }
@@ -75,6 +87,15 @@ struct StoreQueryCommand: Command {
 }
 
 extension StoreQueryCommand {
+  /// Whether the deadline ended it.
+  private static func isInterrupted(_ error: any Error) -> Bool {
+    switch error {
+    case let error as StoreError: if case .database(_, 9, _) = error { true } else { false }
+    case let error as SQLiteError: error.isInterrupted
+    default: false
+    }
+  }
+
   /// Whether the query is wrong, and not the store.
   private static func isOfQuery(_ error: any Error) -> Bool {
     switch error {

@@ -7,6 +7,8 @@ struct KillShim: Sendable {
   static let shared = Result { try KillShim("killpoint") }
   /// Writes down in which order files are synchronized and renamed.
   static let order = Result { try KillShim("order") }
+  /// Writes down what is written, named, synchronized and asked of the org.
+  static let watch = Result { try KillShim("watch") }
 
   let path: String
   private let directory: TemporaryDirectory

@@ -1,0 +1,39 @@
+/// Secrets that are taken out of what somebody else says.
+///
+/// An org, a proxy or a gateway may repeat in its refusal what it was sent: a token, an assertion.
+/// Its words go to a terminal, a log, the ledger and reports.
+package struct Mask: Sendable {
+  private let secrets: [[UInt8]]
+
+  /// Shorter texts are no secrets, and would take ordinary words away.
+  private static let shortest = 6
+
+  /// A mask of these secrets; a longer one goes before one that is its part.
+  package init(_ secrets: [String]) {
+    self.secrets = secrets.map { Array($0.utf8) }.filter { $0.count >= Self.shortest }
+      .sorted { $0.count > $1.count }
+  }
+
+  /// The bytes with dots in the place of every secret.
+  package func applied(to bytes: [UInt8]) -> [UInt8] {
+    secrets.reduce(bytes) { Self.replace($1, in: $0) }
+  }
+
+  private static func replace(_ secret: [UInt8], in bytes: [UInt8]) -> [UInt8] {
+    guard let first = secret.first else { return bytes }
+    var result: [UInt8] = []
+    var copied = 0
+    var index = 0
+    while index <= bytes.count - secret.count {
+      if bytes[index] == first, bytes[index..<(index + secret.count)].elementsEqual(secret) {
+        result += bytes[copied..<index]
+        result += Array("•••".utf8)
+        index += secret.count
+        copied = index
+      } else {
+        index += 1
+      }
+    }
+    return copied == 0 ? bytes : result + bytes[copied...]
+  }
+}

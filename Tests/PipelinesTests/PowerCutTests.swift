@@ -1,0 +1,174 @@
+import Foundation
+import JSON
+import Pipelines
+import System
+import TestSupport
+import Testing
+
+/// What a power cut would leave: which calls reach the disk, and in which order.
+///
+/// A killed process loses nothing that it wrote, so the tests that kill do not notice a missing
+/// `fsync`. Here the program's calls are written down by a library that is loaded before it
+/// (`Tests/Fixtures/kill/watch.c`) and held to the rules.
+@Suite struct PowerCutTests {
+  /// The calls of a whole run: three users primed, edits of two devices sent, bundles written, one
+  /// return quarantined.
+  private static let watched = Task { () throws -> (lines: [String], root: String) in
+    let world = try World()
+    try await world.run(.prime, .pack)
+    let (ada, ben) = (try world.device("ada"), try world.device("ben", .android))
+    let now = world.org.now() + 60_000
+    try ada.edit(
+      "accounts", id: world.ids("accounts", on: ada)[0], ["Phone": "+1 555 01"], now: now)
+    try ben.edit("contacts", id: world.ids("contacts", on: ben)[0], ["Title": "Foreman"], now: now)
+    try world.handBack(ada, as: "ada.sqlite")
+    try world.handBack(ben, as: "ben.db")
+    let note = world.data.inbox("inbox") + "/note.txt"
+    try DurableFile.write(Array("no store".utf8), to: note)
+    for name in ["ada.sqlite", "ben.db", "note.txt"] {
+      // Quiet for a minute, so that the run takes it.
+      try Files.setModificationTime(
+        of: world.data.inbox("inbox") + "/" + name,
+        nanoseconds: (Clock.wallMilliseconds() - 3_600_000) * 1_000_000)
+    }
+    let log = world.directory.file("calls")
+    let shim = try KillShim.watch.get().path
+    let run = try await world.program(
+      ["run"], variables: ["LD_PRELOAD": shim, "WATCH_LOG": log])
+    guard [0, 3].contains(run.status) else { throw KillScene.Failure(words: run.everything) }
+    let lines = String(decoding: try Files.read(log), as: UTF8.self).split(separator: "\n")
+    return (lines.map(String.init), world.data.path)
+  }
+
+  private func problems(
+    of root: String, _ lines: [String], without: (String) -> Bool = { _ in false }
+  ) -> [String] {
+    var rules = DurabilityRules(root: root)
+    for line in lines where !without(line) { rules.take(line) }
+    return rules.ended()
+  }
+
+  @Test func `everything that a run publishes is on the disk before it is published`() async throws
+  {
+    let (lines, root) = try await Self.watched.value
+    #expect(lines.contains { $0.hasPrefix("request POST") && $0.hasSuffix("/composite") })
+    #expect(lines.contains { $0.hasPrefix("move ") && $0.hasSuffix("/current") })
+    #expect(lines.contains { $0.hasPrefix("move ") && $0.contains("/quarantine/") })
+    #expect(problems(of: root, lines) == [])
+  }
+
+  /// The same run with one sort of sync taken away is found wrong.
+  @Test(arguments: ["files", "stores", "directories", "ledger"])
+  func `a run that leaves out a sort of sync is found out`(sort: String) async throws {
+    let (lines, root) = try await Self.watched.value
+    let found = problems(of: root, lines) { line in
+      guard line.hasPrefix("sync ") else { return false }
+      let path = line.dropFirst(5)
+      switch sort {
+      case "files": return path.contains("/.tmp-") && !path.hasSuffix(".sqlite")
+      case "stores": return path.contains("/users/") && path.contains("sqlite")
+      case "directories": return Files.name(of: String(path)).contains(".") == false
+      default: return path.hasSuffix("/state.sqlite-wal")
+      }
+    }
+    #expect(!found.isEmpty)
+  }
+}
+
+/// The rules that the calls of a run are held to.
+///
+/// 1. What gets a final name by a rename was synchronized before, every file and directory in it too.
+/// 2. A new name, and one that went away by a rename, is synchronized in its directory before the
+///    next change is asked of the org, and before the program ends.
+/// 3. The ledger is synchronized before a change is asked of the org.
+struct DurabilityRules {
+  private let root: String
+  /// Files with content that is not on the disk.
+  private var unwritten: Set<String> = []
+  /// Names that are not on the disk, by their directories.
+  private var unnamed: [String: Set<String>] = [:]
+  private var problems: [String] = []
+
+  init(root: String) { self.root = root }
+
+  mutating func take(_ line: String) {
+    let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
+    guard parts.count == 2 else { return }
+    switch parts[0] {
+    case "write": if isOurs(parts[1]) { unwritten.insert(parts[1]) }
+    case "sync":
+      unwritten.remove(parts[1])
+      unnamed[parts[1]] = nil
+    case "name": if isOurs(parts[1]) { unnamed[parent(parts[1]), default: []].insert(parts[1]) }
+    case "remove":
+      unwritten.remove(parts[1])
+      unnamed[parent(parts[1])]?.remove(parts[1])
+    case "move":
+      let names = parts[1].split(separator: "\t").map(String.init)
+      if names.count == 2, isOurs(names[1]) { move(names[0], names[1]) }
+    case "request": if isChange(parts[1]) { request() }
+    default: break
+    }
+  }
+
+  /// Every problem, once the program has ended.
+  mutating func ended() -> [String] {
+    checkNames("at the end")
+    return Array(Set(problems)).sorted()
+  }
+
+  private mutating func move(_ from: String, _ to: String) {
+    func isIn(_ path: String) -> Bool { path == from || path.hasPrefix(from + "/") }
+    for path in unwritten where isIn(path) {
+      problems.append("\(short(path)) was not synchronized before it became \(short(to))")
+    }
+    for (directory, names) in unnamed where isIn(directory) && !names.isEmpty {
+      problems.append("the names in \(short(directory)) were not before it became \(short(to))")
+    }
+    unwritten = unwritten.filter { !isIn($0) }
+    unnamed = unnamed.filter { !isIn($0.key) }
+    unnamed[parent(from)]?.remove(from)
+    unnamed[parent(to), default: []].insert(to)
+    if parent(from) != parent(to) { unnamed[parent(from), default: []].insert(from) }
+  }
+
+  private mutating func request() {
+    checkNames("when a change was sent")
+    if unwritten.contains(root + "/state.sqlite-wal") {
+      problems.append("the ledger was not synchronized when a change was sent")
+    }
+  }
+
+  /// What is temporary or SQLite's own need not last.
+  private mutating func checkNames(_ moment: String) {
+    for (directory, names) in unnamed where !directory.contains("/.tmp-") {
+      for name in names where !isPassing(name) {
+        problems.append("the name \(short(name)) was not synchronized \(moment)")
+      }
+    }
+  }
+
+  private func isPassing(_ path: String) -> Bool {
+    let name = Files.name(of: path)
+    return name.hasPrefix(".tmp-") || name == "lock" || name.hasPrefix("state.sqlite")
+      || name.hasSuffix("-journal") || name.hasSuffix("-wal") || name.hasSuffix("-shm")
+      || path == root
+  }
+
+  /// Whether a request changes records: logins, and records asked for by their ids, are posted too.
+  private func isChange(_ request: String) -> Bool {
+    if request.hasPrefix("PATCH ") || request.hasPrefix("DELETE ") { return true }
+    return request.hasPrefix("POST ")
+      && (request.hasSuffix("/composite/sobjects") || request.hasSuffix("/composite"))
+  }
+
+  /// What is unpacked to be looked at is nobody's when the run dies.
+  private func isOurs(_ path: String) -> Bool {
+    path == root || (path.hasPrefix(root + "/") && !path.contains("/.tmp-proof"))
+  }
+
+  private func parent(_ path: String) -> String { Files.parent(of: path) ?? "/" }
+  private func short(_ path: String) -> String {
+    path.hasPrefix(root + "/") ? String(path.dropFirst(root.count + 1)) : path
+  }
+}

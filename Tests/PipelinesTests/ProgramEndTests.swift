@@ -1,0 +1,72 @@
+import Foundation
+import LocalOrg
+import System
+import TestSupport
+import Testing
+
+/// How the program ends.
+@Suite struct ProgramEndTests {
+  /// Threads that end on their own met what `exit` runs: 12 of 23,000 short runs crashed.
+  ///
+  /// `ATTACHE_SHORT_RUNS` says how many there are.
+  @Test func `short runs beside each other all end with their status`() async throws {
+    let count = ProcessEnvironment.variable("ATTACHE_SHORT_RUNS").flatMap(Int.init) ?? 60
+    let world = try World()
+    try await world.run(.pack)
+    let variables = world.variables
+    let arguments = ["ingest", world.pipeline.file, "--data", world.root, "--quiet"]
+    let failures = await StoreThread(name: "runs").run { () -> [String] in
+      let failures = Locked<[String]>([])
+      Parallel.perform(2) { lane in
+        for number in 0..<(count / 2) {
+          let run = try? ProgramRun(arguments, variables: variables)
+          // 7 is the other lane's lock.
+          if let run, run.status == 0 || run.status == 7 { continue }
+          let story = run.map { "\($0.status): \($0.everything)" } ?? "not started"
+          failures.withLock { $0.append("lane \(lane), run \(number): \(story)") }
+        }
+      }
+      return failures.withLock { $0 }
+    }
+    #expect(failures == [])
+  }
+
+  /// Below what its libraries take it is the system that cannot start it; above, it says so itself.
+  @Test(arguments: [110_000, 150_000, 200_000, 300_000, 400_000])
+  func `too little memory is an error, no crash and no hang`(kibibytes: Int) async throws {
+    let world = try World()
+    let run = try await world.program(["run"], [], shell: "ulimit -v \(kibibytes); exec \"$@\"")
+    #expect([0, 1, 6, 127].contains(run.status), "\(run.status): \(run.everything)")
+    #expect(run.status == 0 || !run.messages.isEmpty)
+    // What it had begun is gone on with.
+    let next = try await world.program(["run"])
+    #expect(next.status == 0, "\(next.everything)")
+  }
+
+  /// The limit counts every process of a user, and does not hold for root: another user has it.
+  @Test(
+    .enabled(
+      if: ProcessEnvironment.isRoot() && Files.exists("/usr/bin/setpriv"),
+      "needs root and setpriv, to be a user with no other process"),
+    arguments: [1, 2, 3, 5, 8, 14])
+  func `too few processes are an error, no crash and no hang`(limit: Int) async throws {
+    let directory = TemporaryDirectory("limit")
+    try Files.setMode(of: directory.path, 0o755)
+    let user = 60_000 + limit
+    let run = try await ProgramRun.blocking(
+      ["store", "query", directory.file("none.sqlite"), "select 1"],
+      shell: """
+        exec setpriv --reuid=\(user) --regid=\(user) --clear-groups \
+        bash -c 'ulimit -u \(limit); exec "$@"' bash "$@"
+        """, deadlineSeconds: 60)
+    #expect([1, 2].contains(run.status), "\(run.status): \(run.everything)")
+    if run.status == 1 {
+      #expect(run.messages.contains("[process.threads]"), "\(run.everything)")
+    }
+  }
+
+  @Test func `an unlimited program that crashes is not told to want memory`() async throws {
+    let run = try await ProgramRun.blocking(["help"], shell: #""$@" >&- & kill -ABRT $!; wait $!"#)
+    #expect(!run.everything.contains("[memory]"))
+  }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import System
+
+/// The program as somebody's shell or cron runs it, to its end.
+struct ProgramRun {
+  let status: Int32
+  let output: String
+  let messages: String
+
+  /// Runs `attache` with the arguments; `shell` is what a shell does with it, `"$@"` by itself.
+  ///
+  /// It blocks, so not on the cooperative pool.
+  init(
+    _ arguments: [String], variables: [String: String] = [:], shell: String = #"exec "$@""#,
+    deadlineSeconds: Int = 120
+  ) throws {
+    var environment = variables
+    for name in ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"] {
+      environment[name] = ProcessEnvironment.variable(name)
+    }
+    let result = try ChildProcess.run(
+      "/bin/bash", ["-c", shell, "bash", ChildRun.executable] + arguments,
+      environment: environment, deadlineSeconds: deadlineSeconds)
+    status = result.status
+    output = String(decoding: result.output, as: UTF8.self)
+    messages = String(decoding: result.error, as: UTF8.self)
+  }
+
+  /// The same on a thread of its own.
+  static func blocking(
+    _ arguments: [String], variables: [String: String] = [:], shell: String = #"exec "$@""#,
+    deadlineSeconds: Int = 120
+  ) async throws -> ProgramRun {
+    try await StoreThread(name: "program").run { () throws in
+      try ProgramRun(
+        arguments, variables: variables, shell: shell, deadlineSeconds: deadlineSeconds)
+    }
+  }
+
+  /// Everything that it said.
+  var everything: String { output + messages }
+}
+
+extension World {
+  /// Runs the program on this world's pipeline.
+  func program(
+    _ command: [String], _ more: [String] = [], shell: String = #"exec "$@""#,
+    variables other: [String: String] = [:]
+  ) async throws -> ProgramRun {
+    try await ProgramRun.blocking(
+      command + [pipeline.file, "--data", root] + more,
+      variables: variables.merging(other) { $1 }, shell: shell)
+  }
+}
