@@ -24,6 +24,7 @@ import Testing
     let next = address.replacing("HOST", with: "127.0.0.1:\(other.port)")
     for isAhead in [true, false] {
       let scripted = try ScriptedOrg { request in
+        if request.path.hasSuffix("/userinfo") { return nil }
         guard request.path.hasPrefix("/services/data/v66.0/query") else {
           return .json(200, #"{"totalSize":6,"done":true,"records":[]}"#)
         }
@@ -46,6 +47,7 @@ import Testing
     let asked = AsyncStream.makeStream(of: Void.self)
     let continuation = asked.continuation
     let scripted = try ScriptedOrg { request in
+      if request.path.hasSuffix("/userinfo") { return nil }
       let isOld = request.headers["Authorization"] == "Bearer token-1"
       if request.path.hasSuffix("-3") {
         defer { continuation.finish() }

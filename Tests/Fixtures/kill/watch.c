@@ -1,7 +1,7 @@
 // Loaded before a program (LD_PRELOAD), writes down the calls that make its work durable or not, in
 // the order in which they are made, one a line, to the file in WATCH_LOG:
 //
-//   write PATH   sync PATH   move FROM<tab>TO   name PATH   remove PATH   request METHOD
+//   write PATH   sync PATH   move FROM<tab>TO   name PATH   remove PATH   request METHOD PATH
 //
 // "write" is any change of a file's content, "name" a new name in a directory.
 #define _GNU_SOURCE
@@ -102,13 +102,14 @@ int renameat2(int d, const char *from, int e, const char *to, unsigned flags) {
 }
 
 static void tell_request(const void *bytes, size_t length) {
-  char method[8] = {0};
-  for (size_t i = 0; i < sizeof method - 1 && i < length; i++) {
+  char line[1024] = {0};
+  int spaces = 0;
+  for (size_t i = 0; i < sizeof line - 1 && i < length; i++) {
     char letter = ((const char *)bytes)[i];
-    if (letter < 'A' || letter > 'Z') break;
-    method[i] = letter;
+    if (letter < ' ' || letter > '~' || (letter == ' ' && ++spaces == 2)) break;
+    line[i] = letter;
   }
-  if (method[0]) tell("request", method, NULL);
+  if (spaces == 2) tell("request", line, NULL);
 }
 
 ssize_t send(int fd, const void *bytes, size_t length, int flags) {
