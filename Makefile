@@ -10,7 +10,7 @@ SCRATCH ?= .build
 FLAGS := --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error
 STRICT := -Xswiftc -warnings-as-errors
 
-.PHONY: help deps build release demo test tsan lint format bench clean install
+.PHONY: help deps build release demo test soak tsan lint format bench clean install
 
 help:  ## what there is to make
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,6 +38,11 @@ test: lint  ## everything that CI runs
 	swift build $(FLAGS) -c release --product attache
 	$(SCRATCH)/release/attache demo --data $(SCRATCH)/demo/snapshots --scratch $(SCRATCH)/demo/org
 	swift test $(FLAGS) $(STRICT) --skip-build --disable-xctest $(TEST)
+
+soak: deps  ## 5,000 histories over whole pipelines, half an hour; SEED=… begins elsewhere
+	swift build $(FLAGS) $(STRICT) --build-tests
+	ATTACHE_HISTORIES=$(or $(HISTORIES),5000) swift test $(FLAGS) $(STRICT) --skip-build --disable-xctest \
+	  --filter 'HistoriesTests\.HistoriesTests/.*passed'
 
 tsan: deps  ## the tests under the thread sanitizer
 	swift build --scratch-path $(SCRATCH)-tsan --sanitize=thread --build-tests

@@ -113,6 +113,9 @@ let package = Package(
       "Rehearsal", "Rehearsal", "Pipelines", "LocalOrg", "Reconciliation", "MobileSync", "Bundles",
       "SmartStore", "Salesforce", "SQLite", "HTTP", "JSON", "Crypto", "System"),
     tests(
+      "Histories", "Pipelines", "LocalOrg", "Reconciliation", "Bundles", "SmartStore", "SQLite",
+      "JSON", "Crypto", "System"),
+    tests(
       "Documentation", "attache", "LocalOrg", "Reconciliation", "JSON", "Arguments", "System",
       "Pipelines"),
     tests("Tidy", "System"),

@@ -186,6 +186,7 @@ struct DoubtSearch {
       ).filter { LostCreates.id(of: $0).map { !known.contains($0) } ?? false }
     }
     found = try found.filter { try !state.isClaimed(recordID: LostCreates.id(of: $0) ?? "") }
+    if LeftOut.rules.contains(.lostCreates) { found.removeAll { !Self.isLikeness($0, of: all) } }
     for (write, fate) in zip(asked, LostCreates.match(all, found)) {
       switch fate {
       case .made(let made): answers.append((write, .done(self.found(made, write.operation))))
@@ -195,6 +196,12 @@ struct DoubtSearch {
       }
     }
     return answers
+  }
+
+  /// Says whether a record is there and holds all that one of the creates has sent.
+  private static func isLikeness(_ record: JSONObject, of creates: [LostCreates.Lost]) -> Bool {
+    record["IsDeleted"]?.bool != true
+      && creates.contains { LostCreates.agreement(of: $0.fields, with: record) == .whole }
   }
 
   /// A create as the search takes it.

@@ -140,6 +140,7 @@ package enum EditHistory {
     }
     let replaced = own.filter {
       $0.version.standing == .unsettled && $0.isOrdered(before: edit.sighting)
+        && !LeftOut.rules.contains(.laterEdits)
     }
     return .new(superseding: replaced.map(\.editID))
   }

@@ -127,7 +127,8 @@ package enum LineageRule {
     let older = lines.first { line in
       !line.has(handback)
         && line.returns.contains {
-          ($0.handback ?? .min) > handback && candidate.isHeld(by: $0)
+          ($0.handback ?? .min) > handback
+            && (candidate.isHeld(by: $0) || LeftOut.rules.contains(.forks))
         }
     }
     if let older { return .known(older.lineage) }

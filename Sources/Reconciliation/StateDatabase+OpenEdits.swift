@@ -148,6 +148,8 @@ extension StateDatabase {
   }
 
   /// Enters what was superseded since the last run into this one: each such edit is reported once.
+  ///
+  /// A run that goes on after its death may have given the edit another verdict before.
   func settleSuperseded(run: String) throws {
     try supersedeReplaced()
     try connection.run(
@@ -157,6 +159,8 @@ extension StateDatabase {
         ELSE json_object('otherEdits', json_array(e.superseded_by)) END
       FROM edit e WHERE e.verdict = 'superseded' AND e.state = 'closed' AND NOT EXISTS (
         SELECT 1 FROM outcome x WHERE x.edit_id = e.id AND x.verdict = 'superseded')
+      ON CONFLICT (run_id, edit_id) DO UPDATE SET verdict = excluded.verdict,
+        detail = excluded.detail
       """)
   }
 

@@ -10,7 +10,12 @@ extension StateDatabase {
   /// The files are written next, then `endReport` is called.
   package func beginReport(run: String) throws {
     try connection.transaction {
-      try connection.run("UPDATE outcome SET reported_by = \(run) WHERE reported_by IS NULL")
+      let isAlone: Int64 = LeftOut.rules.contains(.verdictsOfDeadRuns) ? 1 : 0
+      try connection.run(
+        """
+        UPDATE outcome SET reported_by = \(run) WHERE reported_by IS NULL
+          AND (\(isAlone) = 0 OR run_id = \(run))
+        """)
       // A warning of an earlier run was told by that run, and is of no use any more.
       try connection.run(
         """

@@ -110,7 +110,8 @@ extension StateDatabase {
     var resumable: RunRow?
     for run in open {
       let age = now.map { $0 - run.now } ?? Clock.wallMilliseconds() - run.started
-      if resumable == nil, age < Self.resumableMilliseconds {
+      let isForgotten = LeftOut.rules.contains(.verdictsOfDeadRuns)
+      if resumable == nil, age < Self.resumableMilliseconds, !isForgotten {
         resumable = run
       } else {
         try endRun(id: run.id, exitStatus: 1, summary: #"{"abandoned":true}"#)

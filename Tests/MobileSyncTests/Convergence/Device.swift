@@ -3,6 +3,7 @@ import MobileSync
 import Salesforce
 import SmartStore
 import System
+import TestSupport
 
 /// An app on a device: a store, a sync manager over it, and what its user does.
 final class Device {

@@ -1,5 +1,6 @@
 import MobileSync
 import SmartStore
+import TestSupport
 
 /// What the devices of a history sync, and how.
 struct HistorySetup: Sendable, Hashable, CustomStringConvertible {

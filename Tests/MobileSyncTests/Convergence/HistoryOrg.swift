@@ -2,6 +2,7 @@ import JSON
 import LocalOrg
 import Salesforce
 import System
+import TestSupport
 
 import Testing
 

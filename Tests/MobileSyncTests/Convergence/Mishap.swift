@@ -1,3 +1,5 @@
+import TestSupport
+
 /// What goes wrong during one sync of a history.
 struct Mishap: Sendable, Hashable, CustomStringConvertible {
   /// The kinds; each strikes at least fifty times in a whole run.

@@ -1,10 +1,12 @@
 /// A small generator whose numbers are the same everywhere (SplitMix64).
-struct HistoryRandom {
+public struct HistoryRandom: Sendable {
   private var state: UInt64
 
-  init(_ seed: UInt64) { state = seed }
+  /// The generator of a seed.
+  public init(_ seed: UInt64) { state = seed }
 
-  mutating func next() -> UInt64 {
+  /// The next 64 bits.
+  public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -13,15 +15,16 @@ struct HistoryRandom {
   }
 
   /// A number from 0 to `bound` - 1.
-  mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
+  public mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
 
   /// True in `percent` of a hundred cases.
-  mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
+  public mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
-  mutating func pick<T>(_ values: [T]) -> T { values[below(values.count)] }
+  /// One of the values.
+  public mutating func pick<T>(_ values: [T]) -> T { values[below(values.count)] }
 
   /// One of the values, each as often as its weight says.
-  mutating func pick<T>(weighted values: [(weight: Int, value: T)]) -> T {
+  public mutating func pick<T>(weighted values: [(weight: Int, value: T)]) -> T {
     var rest = below(values.reduce(0) { $0 + $1.weight })
     for (weight, value) in values {
       if rest < weight { return value }

@@ -2,11 +2,12 @@ import Foundation
 
 /// A directory of its own in memory, where the system has such a place: thousands of small commits
 /// wait for no disk.
-final class MemoryDirectory: Sendable {
+public final class MemoryDirectory: Sendable {
   /// Its absolute path.
-  let path: String
+  public let path: String
 
-  init(_ name: String) {
+  /// Makes the directory.
+  public init(_ name: String) {
     let manager = FileManager.default
     let memory = "/dev/shm"
     let base =
@@ -18,5 +19,5 @@ final class MemoryDirectory: Sendable {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
   /// The path of `name` inside the directory.
-  func file(_ name: String) -> String { path + "/" + name }
+  public func file(_ name: String) -> String { path + "/" + name }
 }

@@ -1,0 +1,234 @@
+import JSON
+import LocalOrg
+import Reconciliation
+import SmartStore
+
+/// What is held when everything has come to rest.
+extension Book {
+  mutating func judgeEnd(in world: World) throws {
+    reports = [:]
+    try read(in: world)
+    for one in handed where !one.isCopy {
+      for row in one.rows.values.sorted(by: {
+        ($0.id.soup, $0.id.entry) < ($1.id.soup, $1.id.entry)
+      }) {
+        do {
+          try judge(row, of: one, in: world)
+        } catch let violation as Violation {
+          throw Violation("\(row.words) of \(one.file) (step \(one.step)): \(violation)")
+        }
+      }
+    }
+    try judgeCreates(in: world)
+    try judgeStores(in: world)
+  }
+
+  // MARK: one edit
+
+  private func judge(_ row: PhoneRow, of one: HandedBack, in world: World) throws {
+    let mentions = orderedReports.flatMap { report in
+      report.records.filter { $0.row == row.id && $0.file == one.file }
+        .map { (report: report, row: $0, isNew: true) }
+        + report.stillOpen.filter { $0.row == row.id && $0.file == one.file }
+        .map { (report: report, row: $0, isNew: false) }
+    }
+    guard let last = mentions.last else {
+      // The same edit handed back again is the same edit.
+      if hasSame(row, as: one) { return }
+      throw Violation("it is in no report")
+    }
+    let verdict = last.row.verdict
+    try judgeSight(mentions.map { ($0.report, $0.row, $0.isNew) })
+    if verdict == .superseded { return try judgeSuperseded(row, of: one) }
+    guard verdict.isSettled else { return try judgeOpen(row, of: one, last.row, in: world) }
+    try judgeSettled(row, last.row, in: world)
+  }
+
+  /// Whether an earlier return of the same installation had the row as it is.
+  private func hasSame(_ row: PhoneRow, as one: HandedBack) -> Bool {
+    handed.contains { other in
+      other.file != one.file && other.phone == one.phone
+        && other.installation == one.installation
+        && other.rows[row.id].map { $0.hasContent(of: row) } ?? false
+    }
+  }
+
+  /// Once as new, then open in each report until it is settled, then no more.
+  private func judgeSight(_ mentions: [(report: Report, row: Report.Row, isNew: Bool)]) throws {
+    guard let first = mentions.first, let last = mentions.last else { return }
+    guard first.isNew else { throw Violation("its first report calls it still open") }
+    if let place = mentions.firstIndex(where: { $0.row.verdict.isSettled }),
+      place + 1 < mentions.count
+    {
+      throw Violation(
+        "it is told of again after it was \(mentions[place].row.verdict.rawValue): "
+          + "\(mentions[place + 1].row.verdict.rawValue)")
+    }
+    let told = Set(mentions.map(\.report.run))
+    for report in orderedReports
+    where report.runNumber > first.report.runNumber
+      && (report.runNumber < last.report.runNumber || !last.row.verdict.isSettled)
+    {
+      guard told.contains(report.run) else {
+        throw Violation("it is open and the report of \(report.run) does not tell of it")
+      }
+    }
+  }
+
+  /// Superseded: a later hand-back of the phone has been taken, or it came before as it is.
+  private func judgeSuperseded(_ row: PhoneRow, of one: HandedBack) throws {
+    if hasSame(row, as: one) { return }
+    let isContinued = handed.contains { other in
+      other.file != one.file && other.phone == one.phone
+        && other.installation == one.installation && isAncestor(one.state, of: other.state)
+    }
+    guard isContinued else {
+      throw Violation("it is superseded, and no later hand-back of the phone came")
+    }
+  }
+
+  private func judgeSettled(_ row: PhoneRow, _ told: Report.Row, in world: World) throws {
+    let watch = world.watch
+    let soup = Soup.named(row.id.soup)
+    let ids =
+      row.serverID.map { [$0, told.recordID].compactMap { $0 } }
+      ?? watch.records.filter { $0.name == row.marker }.map(\.id)
+    let sent = row.changed.filter { soup?.listed.contains($0.key) ?? false }.mapValues(\.value)
+    switch told.verdict {
+    case .created, .updated, .alreadyThere, .unchanged:
+      if row.operation == .dropped || row.operation == .delete {
+        return try judgeGone(ids, told, in: world)
+      }
+      if row.operation == .create, ids.isEmpty {
+        throw Violation("it is \(told.verdict.rawValue), and the org has no such record")
+      }
+      for (field, value) in sent where !ids.contains(where: { watch.hasSeen(value, $0, field) }) {
+        throw Violation(
+          "it is \(told.verdict.rawValue), and its \(field) \(value) never stood in the org")
+      }
+    case .deleted: try judgeGone(ids, told, in: world)
+    case .filtered:
+      // What travels of it was sent with an earlier hand-back.
+      let isSent = sent.allSatisfy { field, value in
+        ids.contains { watch.hasSeen(value, $0, field) }
+      }
+      if !isSent || row.isDeleted {
+        throw Violation("it is filtered, and \(sent.keys.sorted()) travels")
+      }
+    default: break
+    }
+  }
+
+  private func judgeGone(_ ids: [String], _ told: Report.Row, in world: World) throws {
+    for id in ids where !world.watch.wasDeleted(id) {
+      throw Violation("it is \(told.verdict.rawValue), and the record \(id) was never deleted")
+    }
+  }
+
+  /// An edit in whose way nobody stood is not left open.
+  private func judgeOpen(
+    _ row: PhoneRow, of one: HandedBack, _ told: Report.Row, in world: World
+  ) throws {
+    guard world.runs.last?.report != nil else {
+      throw Violation("it is \(told.verdict.rawValue), and the last run has no report")
+    }
+    guard !isDisturbed(row, of: one, in: world) else { return }
+    throw Violation(
+      "it is left \(told.verdict.rawValue) (\(told.message ?? "")), and nobody stood in its way")
+  }
+
+  /// Whether anybody else changed the record, or the phone has two pasts.
+  private func isDisturbed(_ row: PhoneRow, of one: HandedBack, in world: World) -> Bool {
+    let records =
+      row.serverID.map { id in world.watch.records.filter { $0.id == id } }
+      ?? world.watch.records.filter { $0.name == row.marker }
+    if records.contains(where: { world.watch.isTouchedByOffice($0.id) }) { return true }
+    // The org itself refuses it.
+    if row.changed.values.contains(where: { $0.value.count > World.mostCharacters }) { return true }
+    let ids = Set(records.map(\.id))
+    // Only the owner may delete.
+    if row.isDeleted, records.contains(where: { $0.name.hasSuffix("-0") }) { return true }
+    for field in late where ids.contains(field.record) { return true }
+    for other in handed {
+      for (id, rival) in other.rows {
+        let isSame =
+          rival.serverID.map { ids.contains($0) } ?? false
+          || (rival.marker != nil && rival.marker == row.marker)
+        guard isSame else { continue }
+        if other.phone != one.phone || other.installation != one.installation { return true }
+        if id.soup != row.id.soup { return true }
+        if !one.marksInstall, !rival.hasContent(of: row) { return true }
+        if !isAncestor(one.state, of: other.state), !isAncestor(other.state, of: one.state) {
+          return true
+        }
+      }
+    }
+    return false
+  }
+
+  // MARK: creates
+
+  /// Each record that a phone made is at most once in the org, but for one that was created again
+  /// because it was deleted.
+  private func judgeCreates(in world: World) throws {
+    for marker in makers.keys.sorted() {
+      let records = world.watch.records.filter { $0.name == marker }
+      let ids = Set(records.map(\.id))
+      let again = orderedReports.flatMap(\.records).filter {
+        $0.verdict == .created && $0.otherID.map { ids.contains($0) } ?? false
+      }
+      if records.count > 1 + again.count {
+        throw Violation("the org has \(records.count) records of \(marker): \(ids.sorted())")
+      }
+    }
+  }
+
+  // MARK: stores
+
+  /// Each user's newest stores hold what the user sees in the org.
+  func judgeStores(in world: World) throws {
+    for name in ["ada", "ben"] {
+      guard let user = world.org.user(named: name + "@example.com"),
+        let generation = try world.data.generations(of: user.id).last
+      else { throw Violation("\(name) has no generation") }
+      let place = world.data.generation(generation, of: user.id)
+      for store in try Self.stores(place) {
+        for soup in Soup.all { try judge(store, soup, user, in: world) }
+      }
+    }
+  }
+
+  private static func stores(_ place: String) throws -> [String] {
+    try HistoryFiles.all(in: place).filter { $0.hasSuffix(".sqlite") || $0.hasSuffix(".db") }
+  }
+
+  private func judge(_ path: String, _ soup: Soup, _ user: OrgUser, in world: World) throws {
+    let fields = ["Id", soup.marker] + soup.listed + [soup.unlisted]
+    let page = try world.org.query(
+      "SELECT \(fields.joined(separator: ", ")) FROM \(soup.sobject) LIMIT 2000", as: user)
+    var seen: [String: [String?]] = [:]
+    for value in try JSONValue(parsing: page.records).array ?? [] {
+      seen[value["Id"]?.string ?? ""] = fields.map { value[$0]?.string }
+    }
+    let store = try Store(opening: path, readOnly: true)
+    var held: [String: [String?]] = [:]
+    try store.forEachElement(in: soup.name) { element in
+      let value = try element.value()
+      held[value["Id"]?.string ?? ""] = fields.map { value[$0]?.string }
+    }
+    try store.close()
+    guard held != seen else { return }
+    let wrong = Set(held.keys).union(seen.keys).filter { held[$0] != seen[$0] }.sorted()
+    throw Violation(
+      "the soup \(soup.name) of \(user.username) is not what the user sees: "
+        + wrong.map { "\($0) is \(held[$0] ?? []) there, \(seen[$0] ?? []) in the org" }
+        .joined(separator: "; "))
+  }
+}
+
+extension PhoneRow {
+  var words: String {
+    "the \(operation.rawValue) of \(id)" + (serverID.map { " (\($0))" } ?? "")
+      + (marker.map { " (\($0))" } ?? "")
+  }
+}

@@ -1,0 +1,102 @@
+import Reconciliation
+import System
+
+/// How often what happened.
+struct Tally: Sendable {
+  var steps: [Step.Kind: Int] = [:]
+  var mishaps: [Mishap.Kind: Int] = [:]
+  var verdicts: [Verdict: Int] = [:]
+
+  mutating func merge(_ other: Tally) {
+    steps.merge(other.steps, uniquingKeysWith: +)
+    mishaps.merge(other.mishaps, uniquingKeysWith: +)
+    verdicts.merge(other.verdicts, uniquingKeysWith: +)
+  }
+}
+
+/// The histories' own book of what was done on phones and what became of it: what may become of an
+/// edit is written from the design's words, and not from the program.
+struct Book {
+  var changes: [Change] = []
+  /// Who made the record of a marker, and in which state.
+  var makers: [String: (phone: Int, state: Int)] = [:]
+  var handed: [HandedBack] = []
+  /// Fields in which a request has landed late.
+  var late: Set<OrgWatch.FieldID> = []
+  /// What replaced an office's value under OVERWRITE, until a report lists it.
+  var unlisted: [OrgWatch.Transition] = []
+  /// The last report of each run; a run that goes on after its death has one.
+  var reports: [String: Report] = [:]
+  private var parents: [Int?] = []
+
+  // MARK: states of phones
+
+  /// A new state of a phone.
+  mutating func newState(after state: Int?) -> Int {
+    parents.append(state)
+    return parents.count - 1
+  }
+
+  /// Whether a phone went through one state to come to another.
+  func isAncestor(_ one: Int, of other: Int) -> Bool {
+    var next: Int? = other
+    while let state = next {
+      if state == one { return true }
+      next = parents[state]
+    }
+    return false
+  }
+
+  func lastChange(of phone: Int) -> Change? { changes.last { $0.phone == phone } }
+
+  func change(_ value: String?) -> Change? {
+    guard let value else { return nil }
+    return changes.first { $0.value == value }
+  }
+
+  var orderedReports: [Report] { reports.values.sorted { $0.runNumber < $1.runNumber } }
+
+  /// The edits that the reports so far leave open, in words.
+  var openEdits: [String] {
+    var last: [Int: Report.Row] = [:]
+    for report in orderedReports {
+      for row in report.stillOpen + report.records { last[row.number] = row }
+    }
+    return last.values.filter { !$0.verdict.isSettled }.sorted { $0.number < $1.number }
+      .map { "\($0.row) of \($0.file) (\($0.verdict.rawValue))" }
+  }
+
+  /// Reads the reports that are there and are not known: of dead runs, too.
+  mutating func read(in world: World) throws {
+    guard Files.isDirectory(world.data.reports) else { return }
+    let current = world.runs.last?.id
+    for id in try Files.list(world.data.reports) where !id.hasPrefix(".") {
+      if id != current, reports[id] != nil { continue }
+      reports[id] = try Report(directory: world.data.reports + "/" + id)
+    }
+  }
+
+  // MARK: installing over edits
+
+  /// What a bundle is installed over is settled: no report calls it open.
+  func installedOver(_ rows: [RowID: PhoneRow], _ phone: Phone, in world: World) throws {
+    for row in rows.values {
+      let holders = handed.filter { one in
+        one.phone == phone.number && one.rows[row.id].map { $0.hasContent(of: row) } ?? false
+      }
+      let last = verdicts(of: row.id, in: Set(holders.map(\.file))).last
+      guard let last, last.isSettled else {
+        throw Violation(
+          "a bundle includes \(row.id) of phone \(phone.number), which is "
+            + (last?.rawValue ?? "in no report"))
+      }
+    }
+  }
+
+  /// The verdicts of a row of some files, one for each report that tells of it.
+  func verdicts(of row: RowID, in files: Set<String>) -> [Verdict] {
+    orderedReports.compactMap { report in
+      (report.stillOpen + report.records).last { $0.row == row && files.contains($0.file) }?.verdict
+    }
+  }
+}

@@ -1,0 +1,10 @@
+import Foundation
+
+/// The files below a directory.
+enum HistoryFiles {
+  static func all(in directory: String) throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: directory).sorted().map {
+      directory + "/" + $0
+    }
+  }
+}

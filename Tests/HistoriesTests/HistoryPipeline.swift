@@ -1,0 +1,84 @@
+import Pipelines
+import System
+
+/// The pipeline of a history, written as a user would.
+enum HistoryPipeline {
+  static let name = "history"
+
+  static func make(_ setup: HistorySetup, in directory: String, url: String) throws
+    -> (pipeline: Pipeline, variables: [String: String])
+  {
+    let variables = [
+      "ATTACHE_ORG_URL": url, "ATTACHE_CLIENT_ID": HistoryOrg.clientID,
+      "ATTACHE_JWT_KEY": try HistoryOrg.key.get().pem,
+    ]
+    try Files.makeDirectory(directory)
+    for (name, text) in [
+      ("history.json", pipeline(setup)), ("userstore.json", schema),
+      ("usersyncs.json", syncs(setup)),
+    ] {
+      try DurableFile.write(Array(text.utf8), to: directory + "/" + name)
+    }
+    return (
+      try PipelineFile.read(path: directory + "/history.json", variables: variables), variables
+    )
+  }
+
+  private static func pipeline(_ setup: HistorySetup) -> String {
+    let correlation =
+      setup.visitKey == .correlation
+      ? #","correlationField":{"Site_Visit__c":"External_Id__c"}"# : ""
+    return """
+      {"format":1,"name":"\(name)",
+       "org":{"url":{"env":"ATTACHE_ORG_URL"},"login":{"method":"jwt",
+         "clientId":{"env":"ATTACHE_CLIENT_ID"},"key":{"env":"ATTACHE_JWT_KEY"},
+         "integrationUser":"attache@example.com"}},
+       "users":{"list":["ada@example.com","ben@example.com"]},
+       "stores":[{"schema":"userstore.json","syncs":"usersyncs.json"}],
+       "platforms":["ios","android"],
+       "prime":{"ghosts":{"everyRuns":1}},
+       "pack":{"format":"zip"},
+       "inbox":{"settleSeconds":0},
+       "reconcile":{"quietWindowSeconds":\(setup.quietSeconds),"strict":\(setup.strict)
+         \(correlation)},
+       "report":{"formats":["json"]},
+       "keep":{"generations":50},
+       "limits":{"jobs":1,"freeDiskMiB":1}}
+      """
+  }
+
+  private static let schema: String = {
+    let indexes =
+      ["Id", "__local__"].map { #"{"path":"\#($0)","type":"string"}"# }
+      + [#"{"path":"__sync_id__","type":"integer"}"#]
+    let soups = Soup.all.map {
+      #"{"soupName":"\#($0.name)","indexes":[\#(indexes.joined(separator: ","))]}"#
+    }
+    return #"{"soups":[\#(soups.joined(separator: ","))]}"#
+  }()
+
+  private static func syncs(_ setup: HistorySetup) -> String {
+    let mode = setup.overwrites ? "OVERWRITE" : "LEAVE_IF_CHANGED"
+    func list(_ names: [String]) -> String {
+      "[" + names.map { "\"\($0)\"" }.joined(separator: ",") + "]"
+    }
+    var syncs: [String] = []
+    for soup in Soup.all {
+      let isUpserted = soup.name == "visits" && setup.visitKey == .external
+      let extra = isUpserted ? ["External_Id__c"] : []
+      let fields = ([soup.marker] + soup.listed + [soup.unlisted] + extra).joined(separator: ", ")
+      let external = isUpserted ? #","externalIdFieldName":"External_Id__c""# : ""
+      syncs.append(
+        """
+        {"syncName":"\(soup.name)Down","syncType":"syncDown","soupName":"\(soup.name)",
+         "target":{"type":"soql","query":"SELECT Id, \(fields) FROM \(soup.sobject)"},
+         "options":{"mergeMode":"OVERWRITE"}},
+        {"syncName":"\(soup.name)Up","syncType":"syncUp","soupName":"\(soup.name)",
+         "target":{"createFieldlist":\(list([soup.marker] + soup.listed + extra)),
+           "updateFieldlist":\(list(soup.listed))\(external)},
+         "options":{"fieldlist":\(list(soup.listed)),"mergeMode":"\(mode)"}}
+        """)
+    }
+    return "{\"syncs\":[\(syncs.joined(separator: ",\n"))]}"
+  }
+}

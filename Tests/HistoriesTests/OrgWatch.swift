@@ -1,0 +1,146 @@
+import JSON
+import LocalOrg
+import System
+
+/// A record of the org, by the fields that histories change.
+struct OrgRecord: Sendable, Hashable {
+  var id: String
+  var sobject: String
+  var name: String
+  var values: [String: String]
+  var isDeleted: Bool
+}
+
+/// Everything that ever stood in the org: it is looked at before and after each step, before each
+/// request that writes, and before and after what the office does meanwhile.
+final class OrgWatch: Sendable {
+  /// Who changed something.
+  enum Author: Sendable, Hashable { case beginning, office, pipeline }
+
+  struct FieldID: Sendable, Hashable {
+    var record: String
+    var field: String
+  }
+
+  struct Entry: Sendable, Hashable {
+    var value: String?
+    var author: Author
+  }
+
+  /// A value that was replaced.
+  struct Transition: Sendable, Hashable {
+    var field: FieldID
+    var sobject: String
+    var old: String?
+    var new: String?
+    var author: Author
+    /// Whether the new value had stood there before.
+    var isBack: Bool
+  }
+
+  private struct State {
+    var records: [String: OrgRecord] = [:]
+    var history: [FieldID: [Entry]] = [:]
+    var everDeleted: Set<String> = []
+    var touchedByOffice: Set<String> = []
+    var transitions: [Transition] = []
+    var looks = 0
+    var failure: String?
+  }
+
+  private let org: Org
+  private let admin: OrgUser
+  private let state = Locked(State())
+
+  init(_ org: Org, admin: OrgUser) {
+    self.org = org
+    self.admin = admin
+  }
+
+  /// Looks at the org; what differs from the last look was done by `author`.
+  func look(_ author: Author) {
+    do {
+      let found = try read()
+      state.withLock { Self.take(found, author, &$0) }
+    } catch {
+      state.withLock { $0.failure = "\(error)" }
+    }
+  }
+
+  private func read() throws -> [OrgRecord] {
+    var records: [OrgRecord] = []
+    for sobject in ["Account", "Site_Visit__c"] {
+      let fields = Soup.fields(of: sobject)
+      let text = (["Id", "Name", "IsDeleted"] + fields).joined(separator: ", ")
+      let page = try org.query(
+        "SELECT \(text) FROM \(sobject)", as: admin, includeDeleted: true)
+      for value in try JSONValue(parsing: page.records).array ?? [] {
+        var values: [String: String] = [:]
+        for field in fields { values[field] = value[field]?.string }
+        records.append(
+          OrgRecord(
+            id: value["Id"]?.string ?? "", sobject: sobject, name: value["Name"]?.string ?? "",
+            values: values, isDeleted: value["IsDeleted"]?.bool ?? false))
+      }
+    }
+    return records
+  }
+
+  private static func take(_ found: [OrgRecord], _ author: Author, _ state: inout State) {
+    state.looks += 1
+    for record in found {
+      let before = state.records[record.id]
+      if before == record { continue }
+      if author == .office { state.touchedByOffice.insert(record.id) }
+      if record.isDeleted { state.everDeleted.insert(record.id) }
+      for field in Soup.fields(of: record.sobject) {
+        let id = FieldID(record: record.id, field: field)
+        let (old, new) = (before?.values[field], record.values[field])
+        if before != nil, old == new { continue }
+        let past = state.history[id] ?? []
+        if before != nil {
+          state.transitions.append(
+            Transition(
+              field: id, sobject: record.sobject, old: old, new: new, author: author,
+              isBack: past.contains { $0.value == new }))
+        }
+        state.history[id] = past + [Entry(value: new, author: author)]
+      }
+      state.records[record.id] = record
+    }
+  }
+
+  // MARK: asking
+
+  /// All records, deleted ones too, in the order of their making.
+  var records: [OrgRecord] { state.withLock { $0.records.values.sorted { $0.id < $1.id } } }
+  var live: [OrgRecord] { records.filter { !$0.isDeleted } }
+  var failure: String? { state.withLock { $0.failure } }
+
+  func record(_ id: String) -> OrgRecord? { state.withLock { $0.records[id] } }
+  func history(_ record: String, _ field: String) -> [Entry] {
+    state.withLock { $0.history[FieldID(record: record, field: field)] ?? [] }
+  }
+  func wasDeleted(_ id: String) -> Bool { state.withLock { $0.everDeleted.contains(id) } }
+  func isTouchedByOffice(_ id: String) -> Bool {
+    state.withLock { $0.touchedByOffice.contains(id) }
+  }
+  func touch(_ id: String) { state.withLock { _ = $0.touchedByOffice.insert(id) } }
+  /// Whether a value ever stood in a field.
+  func hasSeen(_ value: String, _ record: String, _ field: String) -> Bool {
+    history(record, field).contains { $0.value == value }
+  }
+  /// Whether a value ever stood in that field of any record.
+  func hasSeen(_ value: String, anywhere field: String) -> Bool {
+    state.withLock { state in
+      state.history.contains { $0.key.field == field && $0.value.contains { $0.value == value } }
+    }
+  }
+  /// What was replaced since this was last asked.
+  func takeTransitions() -> [Transition] {
+    state.withLock { state in
+      defer { state.transitions = [] }
+      return state.transitions
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import Bundles
+import Crypto
+import JSON
+import SmartStore
+import System
+
+/// A phone: it installs bundles, its user edits rows as an app on the Mobile SDK does, it is backed up
+/// and restored, and it hands its store back.
+final class Phone {
+  /// All of what a backup keeps.
+  struct State {
+    var path = ""
+    var node = 0
+    var installation = 0
+    var stampID = ""
+    var install: String?
+    var generation = 0
+    var handback = 0
+    /// The rows that were changed since the bundle was installed.
+    var rows: [RowID: PhoneRow] = [:]
+    /// The rows at the last hand-back.
+    var handed: [RowID: PhoneRow]?
+  }
+
+  let number: Int
+  let setup: HistorySetup.PhoneSetup
+  let platform: Platform
+  private(set) var state = State()
+  private(set) var backups: [State] = []
+  private let directory: String
+  private var files = 0
+
+  init(_ number: Int, _ setup: HistorySetup.PhoneSetup, directory: String) {
+    self.number = number
+    self.setup = setup
+    self.directory = directory
+    platform = setup.isAndroid ? .android : .ios
+  }
+
+  var username: String { setup.user + "@example.com" }
+  var isInstalled: Bool { !state.path.isEmpty }
+  /// Whether something was done that has not been handed back.
+  var hasNews: Bool { !state.rows.isEmpty && state.handed != state.rows }
+
+  // MARK: installing
+
+  /// Installs a bundle if docs/app-integration.md lets the app; answers the rows that go with the old
+  /// store, or nil where it may not.
+  func install(_ bundle: String, node: Int, installation: Int, now: Int64) throws
+    -> [RowID: PhoneRow]?
+  {
+    let manifest = try BundleReader.inspect(bundle)
+    if isInstalled, Int(manifest.generation) <= state.generation { return nil }
+    if !state.rows.isEmpty {
+      guard !hasNews else { return nil }
+      if setup.marksInstall {
+        let isIncluded = manifest.includes.contains {
+          $0.stampID == state.stampID && $0.install == state.install
+            && ($0.handback ?? -1) >= state.handback
+        }
+        guard isIncluded else { return nil }
+      }
+    }
+    let gone = state.rows
+    let place = nextPath()
+    _ = try BundleReader.extract(bundle, to: place)
+    guard let store = manifest.stores.first(where: { $0.scope == .user }) else { return nil }
+    state = State(
+      path: place + "/" + store.path, node: node, installation: installation,
+      generation: Int(manifest.generation))
+    try withStamp(now: now) { stamp in
+      state.stampID = stamp["stampId"]?.string ?? ""
+      guard setup.marksInstall else { return }
+      state.install = RandomBytes.uuid()
+      stamp["install"] = state.install.map { .string($0) }
+      stamp["handback"] = 0
+    }
+    return gone
+  }
+
+  private func nextPath() -> String {
+    files += 1
+    return "\(directory)/phone-\(number)-\(files)"
+  }
+
+  // MARK: backups
+
+  func backUp() throws {
+    guard isInstalled else { return }
+    var copy = state
+    copy.path = nextPath() + ".backup"
+    try Files.copy(state.path, to: copy.path)
+    backups.append(copy)
+  }
+
+  /// Answers false where there is no backup.
+  func restore(_ pick: Int, node: (Int) -> Int) throws -> Bool {
+    guard !backups.isEmpty else { return false }
+    let backup = backups[pick % backups.count]
+    let path = nextPath() + ".restored"
+    try Files.copy(backup.path, to: path)
+    state = backup
+    state.path = path
+    state.node = node(backup.node)
+    return true
+  }
+
+  // MARK: rows
+
+  /// The elements of a soup.
+  func elements(_ soup: String) throws -> [JSONObject] {
+    let store = try Store(opening: state.path, readOnly: true)
+    var objects: [JSONObject] = []
+    try store.forEachElement(in: soup) { element in
+      if let object = try element.value().object { objects.append(object) }
+    }
+    try store.close()
+    return objects.sorted { Self.entry($0) < Self.entry($1) }
+  }
+
+  static func entry(_ object: JSONObject) -> Int64 {
+    object[StoreField.soupEntryID]?.int ?? 0
+  }
+
+  /// Writes an element as an app does, and takes the row that comes of it into the book.
+  func write(
+    _ object: JSONObject, over before: JSONObject = [:], into soup: Soup, now: Int64, node: Int,
+    _ note: (inout PhoneRow) -> Void
+  ) throws -> RowID {
+    let store = try Store(opening: state.path)
+    store.clock = { now }
+    let stored = try store.upsert([.object(object)], into: soup.name).first?.object ?? [:]
+    try store.close()
+    let id = RowID(soup: soup.name, entry: Self.entry(stored))
+    var row = state.rows[id] ?? PhoneRow(id: id, issued: Self.values(before, soup))
+    if row.serverID == nil, let text = object["Id"]?.string, !text.hasPrefix("local_") {
+      row.serverID = text
+    }
+    row.date = now
+    note(&row)
+    state.rows[id] = row
+    state.node = node
+    return id
+  }
+
+  private static func values(_ object: JSONObject, _ soup: Soup) -> [String: String] {
+    var values: [String: String] = [:]
+    for field in soup.listed + [soup.unlisted] { values[field] = object[field]?.string }
+    return values
+  }
+
+  // MARK: handing back
+
+  /// Raises `handback` where the app counts, and copies the store.
+  func handBack(to path: String, now: Int64) throws {
+    if setup.marksInstall {
+      state.handback += 1
+      let number = state.handback
+      try withStamp(now: now) { $0["handback"] = JSONValue(number) }
+    }
+    state.handed = state.rows
+    try Files.copy(state.path, to: path)
+  }
+
+  private func withStamp(now: Int64, _ body: (inout JSONObject) throws -> Void) throws {
+    let store = try Store(opening: state.path)
+    store.clock = { now }
+    var stamp: JSONObject = [:]
+    try store.forEachElement(in: Stamp.soupName) { stamp = try $0.value().object ?? [:] }
+    try body(&stamp)
+    try store.upsert([.object(stamp)], into: Stamp.soupName)
+    try store.close()
+  }
+}

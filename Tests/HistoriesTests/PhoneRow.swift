@@ -1,0 +1,83 @@
+import JSON
+
+/// A row of a phone's store, by soup and `_soupEntryId`.
+struct RowID: Sendable, Hashable, CustomStringConvertible {
+  var soup: String
+  var entry: Int64
+
+  var description: String { "\(soup) row \(entry)" }
+}
+
+/// What somebody did to one field.
+struct Change: Sendable, Hashable {
+  var number: Int
+  var step: Int
+  var phone: Int
+  /// The state of the phone that the change made.
+  var state: Int
+  var row: RowID
+  /// The record, where the phone knew its id.
+  var recordID: String?
+  var field: String
+  var isListed: Bool
+  /// A value that nothing else writes.
+  var value: String
+  /// What stood in the field when the bundle was installed.
+  var issued: String?
+}
+
+/// A row as the histories' own book knows it: what was done to it since its bundle was installed.
+struct PhoneRow: Sendable, Hashable {
+  enum Operation: String, Sendable, Hashable { case create, update, delete, dropped }
+
+  var id: RowID
+  /// The id in the org that the element had when the bundle was installed.
+  var serverID: String?
+  /// The value of the marker of a row that was made on the phone.
+  var marker: String?
+  var issued: [String: String]
+  /// The fields that were changed here, with their values now, and the numbers of the changes.
+  var changed: [String: (value: String, change: Int)] = [:]
+  var isDeleted = false
+  /// `_soupLastModifiedDate`.
+  var date: Int64 = 0
+
+  var operation: Operation {
+    switch (marker != nil, isDeleted) {
+    case (true, true): .dropped
+    case (true, false): .create
+    case (false, true): .delete
+    case (false, false): .update
+    }
+  }
+
+  /// Whether the contents of two rows are the same.
+  func hasContent(of other: PhoneRow) -> Bool {
+    date == other.date && isDeleted == other.isDeleted
+      && changed.mapValues(\.value) == other.changed.mapValues(\.value)
+  }
+
+  static func == (left: PhoneRow, right: PhoneRow) -> Bool {
+    left.id == right.id && left.hasContent(of: right)
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
+
+/// A file that was put into the inbox.
+struct HandedBack: Sendable {
+  var file: String
+  var path: String
+  var phone: Int
+  var step: Int
+  /// The state of the phone.
+  var state: Int
+  /// Which of all installations; a restored phone has that of its backup.
+  var installation: Int
+  var marksInstall: Bool
+  var number: Int
+  /// The dirty rows.
+  var rows: [RowID: PhoneRow]
+  /// The rows that the phone has made or changed in this installation, also those that are clean.
+  var isCopy = false
+}

@@ -1,0 +1,74 @@
+import JSON
+import Reconciliation
+import System
+
+/// A run's `report.json`, read as a program of the user's would.
+struct Report: Sendable, Hashable {
+  struct Field: Sendable, Hashable {
+    var name: String
+    var server: String?
+    var device: String?
+  }
+
+  struct Row: Sendable, Hashable {
+    var number: Int
+    var verdict: Verdict
+    var operation: String
+    var row: RowID
+    var file: String
+    var recordID: String?
+    var otherID: String?
+    var fields: [Field]
+    var message: String?
+  }
+
+  var run: String
+  var runNumber: Int
+  /// The edits that it tells of.
+  var records: [Row]
+  /// Those that wait since an earlier report.
+  var stillOpen: [Row]
+  /// What `verdicts` counts.
+  var counts: [String: Int]
+  var edits: Int
+  /// Whether it has anything besides edits that wants a person.
+  var isWaiting: Bool
+
+  /// The verdicts by edit.
+  var verdicts: [Int: Verdict] {
+    (stillOpen + records).reduce(into: [:]) { $0[$1.number] = $1.verdict }
+  }
+
+  /// Reads the report of a run, nil where there is none.
+  init?(directory: String) throws {
+    let path = directory + "/report.json"
+    guard Files.exists(path) else { return nil }
+    let value = try JSONValue(parsing: Files.read(path))
+    run = value["run"]?["id"]?.string ?? ""
+    runNumber = Int(value["run"]?["number"]?.int ?? 0)
+    records = try (value["records"]?.array ?? []).map { try Self.row($0) }
+    stillOpen = try (value["stillOpen"]?.array ?? []).map { try Self.row($0) }
+    edits = Int(value["edits"]?.int ?? -1)
+    let findings = ["skippedUsers", "ruleErrors", "guards"].flatMap { value[$0]?.array ?? [] }
+    isWaiting = !findings.isEmpty
+    counts = [:]
+    for (name, count) in value["verdicts"]?.object ?? [:] { counts[name] = Int(count.int ?? 0) }
+  }
+
+  private static func row(_ value: JSONValue) throws -> Row {
+    guard let verdict = value["verdict"]?.string.flatMap({ Verdict(rawValue: $0) }) else {
+      throw Violation("a report has a verdict of no known name: \(value.text)")
+    }
+    return Row(
+      number: Int(value["number"]?.int ?? 0), verdict: verdict,
+      operation: value["operation"]?.string ?? "",
+      row: RowID(soup: value["soup"]?.string ?? "", entry: value["soupEntryId"]?.int ?? 0),
+      file: value["return"]?.string ?? "", recordID: value["recordId"]?.string,
+      otherID: value["otherId"]?.string,
+      fields: (value["fields"]?.array ?? []).map {
+        Field(
+          name: $0["name"]?.string ?? "", server: $0["server"]?.string,
+          device: $0["device"]?.string)
+      }, message: value["message"]?.string)
+  }
+}

@@ -1,0 +1,40 @@
+/// The soups of the histories' pipeline: two of them hold the same records.
+struct Soup: Sendable, Hashable {
+  let name: String
+  let sobject: String
+  /// The field that marks a record for good: nobody edits it.
+  let marker: String
+  /// The fields that travel.
+  let listed: [String]
+  /// A field that never does.
+  let unlisted: String
+
+  static let all = [
+    Soup(
+      name: "accounts", sobject: "Account", marker: "Name", listed: ["Phone", "Fax"],
+      unlisted: "Description"),
+    Soup(
+      name: "calls", sobject: "Account", marker: "Name", listed: ["Website", "Phone"],
+      unlisted: "Site"),
+    Soup(
+      name: "visits", sobject: "Site_Visit__c", marker: "Name",
+      listed: ["Notes__c", "Equipment__c"], unlisted: "Legacy_Id__c"),
+  ]
+
+  /// Every field of an object that a history changes.
+  static func fields(of sobject: String) -> [String] {
+    var names: [String] = []
+    for soup in all where soup.sobject == sobject {
+      for name in soup.listed + [soup.unlisted] where !names.contains(name) { names.append(name) }
+    }
+    return names
+  }
+
+  static func named(_ name: String) -> Soup? { all.first { $0.name == name } }
+
+  /// The fields that a phone edits: those that travel, and, less often, the one that does not.
+  func field(_ number: Int) -> String {
+    let place = number % (listed.count * 2 + 1)
+    return place == listed.count * 2 ? unlisted : listed[place % listed.count]
+  }
+}

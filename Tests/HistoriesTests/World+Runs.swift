@@ -1,0 +1,125 @@
+import JSON
+import LocalOrg
+import Pipelines
+import Reconciliation
+import System
+
+/// One run of a history, and how it ended.
+struct RunResult: Sendable {
+  var step: Int
+  var verb: Step.Verb
+  /// Its name, where it had begun.
+  var id: String?
+  /// Its exit status; nil where it was killed.
+  var status: Int32?
+  /// Why it failed.
+  var failure: String?
+  /// Its report.
+  var report: Report?
+  /// How many requests wrote.
+  var writes = 0
+  /// Whether anything went wrong in it.
+  var isStruck = false
+}
+
+extension World {
+  /// Runs a verb with what goes wrong in it, and holds what it did against what it may do.
+  @discardableResult
+  func run(_ verb: Step.Verb, _ mishap: Mishap?) async throws -> Bool {
+    guard let options = options(verb) else { return false }
+    watch.look(.pipeline)
+    let strike = Strike(mishap, self)
+    strike.arm()
+    let ended = await Self.execute(pipeline, root, variables, options, strike)
+    server.faults.removeAll()
+    if strike.isKilled { root = strike.copy }
+    watch.look(.pipeline)
+    var result = RunResult(step: step, verb: verb, id: strike.run, isStruck: strike.isStruck)
+    result.writes = strike.writes
+    if let mishap = strike.mishap, strike.isStruck { tally.mishaps[mishap.kind, default: 0] += 1 }
+    if strike.isKilled {
+      if let work = mishap?.then { _ = try office(work) }
+      runs.append(result)
+      return true
+    }
+    result.status = ended.status
+    result.failure = ended.failure
+    if let id = strike.run { result.report = try Report(directory: data.reports + "/" + id) }
+    runs.append(result)
+    try book.judge(result, in: self)
+    return true
+  }
+
+  private func options(_ verb: Step.Verb) -> RunOptions? {
+    var options = RunOptions()
+    options.retryPause = .none
+    switch verb {
+    case .all: break
+    case .ingest: options.stages = [.ingest]
+    case .reconcile: options.stages = [.ingest, .reconcile]
+    case .pack: options.stages = [.pack]
+    case .retry(let pick):
+      let ids = Array(Set(runs.compactMap(\.id))).sorted()
+      guard !ids.isEmpty else { return nil }
+      options.stages = [.reconcile]
+      options.retry = RunOptions.Retry(
+        run: ids[pick % ids.count],
+        verdicts: [.failed, .blocked, .notVisible, .conflict])
+    }
+    return options
+  }
+
+  private static func execute(
+    _ pipeline: Pipeline, _ root: String, _ variables: [String: String], _ options: RunOptions,
+    _ strike: Strike
+  ) async -> (status: Int32?, failure: String?) {
+    let task = Task { () -> (Int32?, String?) in
+      do {
+        let summary = try await PipelineRun.execute(
+          pipeline, root: root, variables: variables, options: options,
+          report: { strike.note($0) })
+        return (summary.exitStatus, nil)
+      } catch {
+        let described = PipelineError(describing: error)
+        return (described.kind.exitStatus, "\(described)")
+      }
+    }
+    strike.take(task)
+    return await task.value
+  }
+
+  /// A request that is on its way arrives.
+  func deliver() throws -> Bool {
+    guard server.heldRequests > 0 else { return false }
+    watch.look(.pipeline)
+    server.deliverHeld()
+    watch.look(.pipeline)
+    // It lands where nobody can stop it: what it overwrites is for the next run to find.
+    for transition in watch.takeTransitions() { book.late.insert(transition.field) }
+    return true
+  }
+
+  // MARK: the end
+
+  /// Nothing goes wrong any more: the phones hand back what they have, and runs follow until
+  /// nothing changes.
+  func comeToRest() async throws {
+    _ = try deliver()
+    for phone in phones where phone.hasNews { _ = try handBack(phone) }
+    var last: Report?
+    for round in 0..<8 {
+      try org.moveClock(by: 40 * 60 * 1000)
+      try await run(.all, nil)
+      guard let result = runs.last else { return }
+      let isQuiet = result.writes == 0 && result.report?.records.isEmpty ?? true
+      if round > 1, isQuiet || (result.writes == 0 && result.report?.verdicts == last?.verdicts) {
+        for report in book.orderedReports {
+          for row in report.records { tally.verdicts[row.verdict, default: 0] += 1 }
+        }
+        return try book.judgeEnd(in: self)
+      }
+      last = result.report
+    }
+    throw Violation("eight runs after everything the pipeline is not at rest")
+  }
+}

@@ -1,0 +1,317 @@
+import Bundles
+import JSON
+import LocalOrg
+import Pipelines
+import Reconciliation
+import SmartStore
+import System
+import TestSupport
+
+/// Everything in the course of one history: the org, the pipeline's directory, three phones.
+///
+/// A run is killed in this process: at a request, or between two events, the pipeline's directory is
+/// copied as the disk has it, everything that is asked from then on is dropped, and the run goes on
+/// into the void; what comes after goes on with the copy.
+final class World {
+  let history: History
+  let org: Org
+  let server: OrgServer
+  let watch: OrgWatch
+  let admin: OrgUser
+  let pipeline: Pipeline
+  let variables: [String: String]
+  let phones: [Phone]
+  var book = Book()
+  let directory = MemoryDirectory("history")
+  /// Where `snapshots/` is; another place after each kill.
+  var root: String
+  var runs: [RunResult] = []
+  var tally = Tally()
+  var step = 0
+  private var deviceTime: Int64 = HistoryOrg.clockStart
+  private var made = 0
+  private var roots = 0
+
+  /// More than any field of a history takes.
+  static let mostCharacters = 33_000
+
+  var setup: HistorySetup { history.setup }
+  var data: DataDirectory { DataDirectory(root: root, name: HistoryPipeline.name) }
+
+  init(_ history: History) throws {
+    self.history = history
+    org = try HistoryOrg.open(in: directory.file("org"))
+    var options = OrgServer.Options()
+    options.apps = [HistoryOrg.clientID: try HistoryOrg.key.get().certificate]
+    options.writesLog = false
+    options.dailyLimit = 1_000_000
+    server = try OrgServer(org: org, options: options)
+    (pipeline, variables) = try HistoryPipeline.make(
+      history.setup, in: directory.file("pipelines"), url: server.url)
+    root = directory.file("snapshots-0")
+    guard let admin = org.user(named: "admin@example.com") else {
+      throw Violation("the org has no administrator")
+    }
+    self.admin = admin
+    watch = OrgWatch(org, admin: admin)
+    let place = directory.path
+    phones = history.setup.phones.enumerated().map { Phone($0, $1, directory: place) }
+    watch.look(.beginning)
+  }
+
+  deinit { server.stop() }
+
+  /// Runs a history to its end; throws a `Violation` where a promise is broken.
+  static func run(_ history: History) async throws -> Tally {
+    let world = try World(history)
+    try await world.run(.all, nil)
+    for phone in world.phones { try world.install(phone) }
+    for (index, step) in history.steps.enumerated() {
+      world.step = index + 1
+      do {
+        try await world.perform(step)
+      } catch let violation as Violation {
+        throw Violation("step \(index + 1): \(violation)")
+      } catch {
+        throw Violation("step \(index + 1): \(error)")
+      }
+    }
+    world.step = history.steps.count + 1
+    try await world.comeToRest()
+    return world.tally
+  }
+
+  // MARK: time and values
+
+  /// A moment on a phone, later than all before.
+  func deviceNow() -> Int64 {
+    deviceTime = max(deviceTime, org.now()) + 1001
+    return deviceTime
+  }
+
+  /// A value that nothing else writes.
+  func token(_ author: String) -> String {
+    made += 1
+    return "\(author)-\(made)"
+  }
+
+  func nextRoot() -> String {
+    roots += 1
+    return directory.file("snapshots-\(roots)")
+  }
+
+  // MARK: steps
+
+  private func perform(_ step: Step) async throws {
+    var isDone = true
+    switch step {
+    case .edit(let phone, let soup, let pick, let field, let spelling, let isTooLong):
+      isDone = try edit(
+        phones[phone], Soup.all[soup], pick, field, spelling, isTooLong: isTooLong)
+    case .editAgain(let phone, let field): isDone = try editAgain(phones[phone], field)
+    case .editInOtherSoup(let phone, let field): isDone = try editInOtherSoup(phones[phone], field)
+    case .create(let phone, let soup, let spelling):
+      isDone = try create(phones[phone], Soup.all[soup], spelling) != nil
+    case .createAndDelete(let phone, let soup, let spelling):
+      if let row = try create(phones[phone], Soup.all[soup], spelling) {
+        try delete(phones[phone], row, spelling)
+      }
+    case .delete(let phone, let soup, let pick, let spelling):
+      isDone = try delete(phones[phone], Soup.all[soup], pick, spelling)
+    case .backUp(let phone): try phones[phone].backUp()
+    case .restore(let phone, let pick):
+      isDone = try phones[phone].restore(pick) { book.newState(after: $0) }
+    case .handBack(let phone): isDone = try handBack(phones[phone])
+    case .handBackAgain(let pick): isDone = try handBackAgain(pick)
+    case .install(let phone): isDone = try install(phones[phone])
+    case .office(let work): isDone = try office(work)
+    case .clock(let seconds): try pass(seconds: seconds)
+    case .lateArrival: isDone = try deliver()
+    case .run(let verb, let mishap): isDone = try await run(verb, mishap)
+    }
+    if isDone { for kind in step.kinds { tally.steps[kind, default: 0] += 1 } }
+    if let failure = watch.failure { throw Violation("the org cannot be watched: \(failure)") }
+  }
+
+  /// Time passes; no request is held for longer than the quiet window.
+  private func pass(seconds: Int) throws {
+    if seconds > 60 { _ = try deliver() }
+    try org.moveClock(by: Int64(seconds) * 1000)
+  }
+
+  // MARK: what is done on phones
+
+  private func edit(
+    _ phone: Phone, _ soup: Soup, _ pick: Int, _ field: Int, _ spelling: Step.Spelling,
+    isTooLong: Bool
+  ) throws -> Bool {
+    guard phone.isInstalled else { return false }
+    let elements = try phone.elements(soup.name).filter { !Self.isDeleted($0, phone) }
+    guard !elements.isEmpty else { return false }
+    try change(
+      phone, soup, elements[pick % elements.count], soup.field(field), spelling,
+      isTooLong: isTooLong)
+    return true
+  }
+
+  private func editAgain(_ phone: Phone, _ field: Int) throws -> Bool {
+    guard phone.isInstalled, let row = book.lastChange(of: phone.number)?.row,
+      phone.state.rows[row] != nil, let soup = Soup.named(row.soup),
+      let element = try phone.elements(row.soup).first(where: { Phone.entry($0) == row.entry }),
+      !Self.isDeleted(element, phone)
+    else { return false }
+    try change(phone, soup, element, soup.field(field), .boolean)
+    return true
+  }
+
+  /// The record of the phone's last change in the accounts or calls, in the other of the two.
+  private func editInOtherSoup(_ phone: Phone, _ field: Int) throws -> Bool {
+    guard phone.isInstalled, let last = book.lastChange(of: phone.number),
+      let id = last.recordID, last.row.soup != "visits"
+    else { return false }
+    let soup = Soup.all[last.row.soup == "accounts" ? 1 : 0]
+    let element = try phone.elements(soup.name).first { $0["Id"]?.string == id }
+    guard let element, !Self.isDeleted(element, phone) else { return false }
+    try change(phone, soup, element, soup.field(field), .boolean)
+    return true
+  }
+
+  private func change(
+    _ phone: Phone, _ soup: Soup, _ element: JSONObject, _ field: String,
+    _ spelling: Step.Spelling, isTooLong: Bool = false
+  ) throws {
+    var value = token("p\(phone.number)")
+    if isTooLong { value += String(repeating: "x", count: Self.mostCharacters) }
+    var object = element
+    object[field] = .string(value)
+    object["__local__"] = true
+    object["__locally_updated__"] = spelling.flag(phone.platform)
+    let node = book.newState(after: phone.state.node)
+    let number = book.changes.count
+    var recordID: String?
+    var issued: String?
+    let row = try phone.write(
+      object, over: element, into: soup, now: deviceNow(), node: node
+    ) { row in
+      row.changed[field] = (value, number)
+      (recordID, issued) = (row.serverID, row.issued[field])
+    }
+    book.changes.append(
+      Change(
+        number: number, step: step, phone: phone.number, state: node, row: row,
+        recordID: recordID, field: field, isListed: soup.listed.contains(field), value: value,
+        issued: issued))
+  }
+
+  private func create(_ phone: Phone, _ soup: Soup, _ spelling: Step.Spelling) throws -> RowID? {
+    guard phone.isInstalled else { return nil }
+    let marker = token("new\(phone.number)")
+    var object: JSONObject = [
+      "Id": .string("local_\(marker)"), "attributes": .object(["type": .string(soup.sobject)]),
+      soup.marker: .string(marker), "__local__": true,
+      "__locally_created__": spelling.flag(phone.platform), "__locally_updated__": false,
+      "__locally_deleted__": false,
+    ]
+    if soup.name == "visits", setup.visitKey == .external {
+      object["External_Id__c"] = .string("x-\(marker)")
+    }
+    let field = soup.listed[0]
+    let value = token("p\(phone.number)")
+    object[field] = .string(value)
+    let node = book.newState(after: phone.state.node)
+    let number = book.changes.count
+    let row = try phone.write(object, into: soup, now: deviceNow(), node: node) { row in
+      row.marker = marker
+      row.changed[field] = (value, number)
+    }
+    book.changes.append(
+      Change(
+        number: number, step: step, phone: phone.number, state: node, row: row, recordID: nil,
+        field: field, isListed: true, value: value, issued: nil))
+    book.makers[marker] = (phone.number, node)
+    return row
+  }
+
+  private func delete(
+    _ phone: Phone, _ soup: Soup, _ pick: Int, _ spelling: Step.Spelling
+  ) throws -> Bool {
+    guard phone.isInstalled else { return false }
+    let elements = try phone.elements(soup.name).filter { !Self.isDeleted($0, phone) }
+    guard !elements.isEmpty else { return false }
+    let entry = Phone.entry(elements[pick % elements.count])
+    try delete(phone, RowID(soup: soup.name, entry: entry), spelling)
+    return true
+  }
+
+  private func delete(_ phone: Phone, _ row: RowID, _ spelling: Step.Spelling) throws {
+    guard let soup = Soup.named(row.soup),
+      var object = try phone.elements(row.soup).first(where: { Phone.entry($0) == row.entry })
+    else { return }
+    object["__local__"] = true
+    object["__locally_deleted__"] = spelling.flag(phone.platform)
+    let node = book.newState(after: phone.state.node)
+    _ = try phone.write(object, into: soup, now: deviceNow(), node: node) { $0.isDeleted = true }
+  }
+
+  private static func isDeleted(_ object: JSONObject, _ phone: Phone) -> Bool {
+    switch object["__locally_deleted__"] {
+    case .bool(let flag)?: flag
+    case .string(let text)?: text == "true"
+    case .number(let literal)?: literal == "1"
+    default: false
+    }
+  }
+
+  @discardableResult
+  func install(_ phone: Phone) throws -> Bool {
+    guard let user = org.user(named: phone.username),
+      let generation = try data.generations(of: user.id).last
+    else { return false }
+    let place = data.generation(generation, of: user.id)
+    let prefix = phone.platform.rawValue + ".bundle."
+    guard let name = try Files.list(place).filter({ $0.hasPrefix(prefix) }).sorted().last else {
+      return false
+    }
+    let node = book.newState(after: nil)
+    let gone = try phone.install(
+      place + "/" + name, node: node, installation: node, now: deviceNow())
+    guard let gone else { return false }
+    if phone.setup.marksInstall { try book.installedOver(gone, phone, in: self) }
+    return true
+  }
+
+  func handBack(_ phone: Phone) throws -> Bool {
+    guard phone.isInstalled else { return false }
+    let file = "h\(book.handed.count)-\(phone.number)" + (phone.setup.isAndroid ? ".db" : ".sqlite")
+    try Files.makeDirectory(data.inbox(pipeline.inbox.path))
+    try phone.handBack(to: data.inbox(pipeline.inbox.path) + "/" + file, now: deviceNow())
+    let copy = directory.file(file)
+    try Files.copy(data.inbox(pipeline.inbox.path) + "/" + file, to: copy)
+    let state = phone.state
+    book.handed.append(
+      HandedBack(
+        file: file, path: copy, phone: phone.number, step: step, state: state.node,
+        installation: state.installation, marksInstall: phone.setup.marksInstall,
+        number: state.handback, rows: state.rows))
+    return true
+  }
+
+  private func handBackAgain(_ pick: Int) throws -> Bool {
+    guard !book.handed.isEmpty else { return false }
+    let old = book.handed[pick % book.handed.count]
+    let inbox = data.inbox(pipeline.inbox.path)
+    try Files.copy(old.path, to: inbox + "/again-\(step)-\(old.file)")
+    return true
+  }
+}
+
+extension Step.Spelling {
+  /// A flag that is set, as this platform's SDK reads it: Android's knows no numbers.
+  func flag(_ platform: Platform) -> JSONValue {
+    switch self {
+    case .boolean: true
+    case .text: "true"
+    case .number: platform == .ios ? 1 : "true"
+    }
+  }
+}
