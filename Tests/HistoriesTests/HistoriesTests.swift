@@ -20,7 +20,7 @@ import Testing
     ProcessInfo.processInfo.environment["ATTACHE_HISTORIES"].flatMap(Int.init) ?? 300
 
   /// How often each kind of step and of mishap is there at least in a whole run.
-  static let least = 10
+  static let least = 5
 
   @Test func `no edit of a phone is lost, doubled or passed over in silence`() async throws {
     let start = Clock.monotonicNanoseconds()
