@@ -235,7 +235,7 @@ extension PipelineRun {
       handback: stamp.handback.map(Int64.init), arrived: taken.arrived,
       issued: issued?.created, soupTotals: contents.totals)
     let result = try state.record(
-      return: row, edits: contents.edits, witnesses: contents.witnesses)
+      return: row, edits: contents.edits, witnesses: contents.witnesses, run: self.row.id)
     if result.isKnown { return .known }
     return .accepted(
       stamp, edits: contents.edits.count, new: result.new, known: result.known,

@@ -9,7 +9,8 @@ import System
 struct ReturnOutcome {
   /// What can become of it.
   enum Result {
-    /// It was proved, and its edits are in the ledger; the soups that are an app's own were left alone.
+    /// It was proved, and its edits are in the ledger, which noted it in the same transaction; the soups
+    /// that are an app's own were left alone.
     case accepted(Stamp, edits: Int, new: Int, known: Int, leftAlone: [String])
     /// It was accepted before.
     case known
@@ -39,14 +40,6 @@ extension PipelineRun {
       summary.edits.found += edits
       summary.edits.new += new
       summary.edits.known += known
-      try note(
-        .returnAccepted, outcome.sha256 ?? name,
-        [
-          "name": .string(name), "sha256": .string(outcome.sha256 ?? ""),
-          "snapshot": .string(stamp.user), "generation": JSONValue(stamp.generation),
-          "platform": .string(stamp.platform.rawValue), "edits": JSONValue(edits),
-          "new": JSONValue(new),
-        ])
       report(
         .returnIngested(
           name: name, snapshot: stamp.user, edits: edits, new: new, leftAlone: leftAlone))

@@ -69,9 +69,9 @@ extension StateDatabase {
   /// Enters a return and its edits, in one transaction.
   ///
   /// Identity, lineage, forks and supersession are decided here; the same return again changes
-  /// nothing.
+  /// nothing. That `run` has accepted it is noted with it: a run that dies right after has told it.
   package func record(
-    return row: ReturnRow, edits: [ReturnedEdit], witnesses: [RowWitness] = []
+    return row: ReturnRow, edits: [ReturnedEdit], witnesses: [RowWitness] = [], run: String? = nil
   ) throws -> IngestResult {
     if let known = try connection.first(
       "SELECT id, lineage_id FROM returned WHERE sha256 = \(row.sha256)")
@@ -100,8 +100,18 @@ extension StateDatabase {
       }
       try closeEarlierHandbacks(entry, edits: Set(edits.map(\.row)))
       for witness in witnesses { try noteOwnSync(witness, entry, &result) }
+      if let run { try noteAccepted(row, edits: edits.count, new: result.new, run: run) }
       return result
     }
+  }
+
+  private func noteAccepted(_ row: ReturnRow, edits: Int, new: Int, run: String) throws {
+    let detail: JSONObject = [
+      "name": .string(row.sourceName), "sha256": .string(row.sha256),
+      "snapshot": .string(row.snapshotID), "generation": JSONValue(row.generation),
+      "platform": .string(row.platform), "edits": JSONValue(edits), "new": JSONValue(new),
+    ]
+    try note(.returnAccepted, row.sha256, detail, run: run)
   }
 
   /// The settled returns of a snapshot's bundles: what a device may install over.
