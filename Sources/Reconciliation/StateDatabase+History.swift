@@ -98,6 +98,7 @@ extension StateDatabase {
 
   /// The unsettled edits that a settled one of their record and device replaced.
   func replaced(by edit: Int64) throws -> [Int64] {
+    if LeftOut.rules.contains(.laterEdits) { return [] }
     guard
       let own = try connection.first("SELECT lineage_id FROM edit WHERE id = \(edit)")?[0].integer
     else { return [] }
