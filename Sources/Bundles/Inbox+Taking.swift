@@ -43,7 +43,7 @@ extension Inbox {
         return .left(
           Refusal(
             .unreadable, "\(candidate.name) cannot be taken: \(error)",
-            mend: "let the user who runs attache read it, or take it out of the inbox"))
+            fix: "let the user who runs attache read it, or take it out of the inbox"))
       }
     }
   }
@@ -68,7 +68,7 @@ extension Inbox {
       return .left(
         Refusal(
           .changing, "\(candidate.name) changed while it was taken",
-          mend: "nothing is to be done: the next run takes it when it stands still"))
+          fix: "nothing is to be done: the next run takes it when it stands still"))
     }
     let final = "\(processing)/\(sha256)"
     try DurableFile.publishDirectory(temporary: temporary, final: final)
@@ -118,7 +118,7 @@ extension Inbox {
     } catch {
       return Refusal(
         .notRemoved, "\(candidate.name) was taken and cannot be removed from the inbox: \(error)",
-        mend: "let the user who runs attache write the inbox, or take the file out of it")
+        fix: "let the user who runs attache write the inbox, or take the file out of it")
     }
   }
 
@@ -195,7 +195,7 @@ extension Inbox {
   @discardableResult
   package func finish(_ taken: TakenReturn) throws(BundleError) -> TakenReturn {
     try BundleError.mapping {
-      // Refused before, and proved since the pipeline was mended.
+      // Refused before, and validated since the pipeline was mended.
       for name in [taken.sha256, taken.sha256 + ".reason.json"] {
         try Files.remove(quarantine + "/" + name)
       }

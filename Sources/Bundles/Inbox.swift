@@ -55,7 +55,7 @@ package struct Inbox: Sendable {
     self.fileBytes = fileBytes
   }
 
-  /// Where taken returns wait to be proved and read.
+  /// Where taken returns wait to be validated and read.
   package var processing: String { root + "/processing" }
   /// Where they are kept afterwards.
   package var done: String { root + "/done" }
@@ -102,7 +102,7 @@ package struct Inbox: Sendable {
       path: path, name: name, kind: .store, hasLog: false, isSettled: isSettled(path, now),
       refusal: Refusal(
         .alone, "\(name) belongs to \(store), which is not in the inbox",
-        mend: "put the store in beside it, or take it out"))
+        fix: "put the store in beside it, or take it out"))
   }
 
   /// What cannot be opened by the name that was read.
@@ -110,7 +110,7 @@ package struct Inbox: Sendable {
     Candidate(
       path: directory + "/" + name, name: name, kind: .store, hasLog: false, isSettled: true,
       refusal: Refusal(
-        .name, "the name \(name) in the inbox is not UTF-8", mend: "give the file another name"))
+        .name, "the name \(name) in the inbox is not UTF-8", fix: "give the file another name"))
   }
 
   /// A file that somebody named: it counts as settled.
@@ -140,7 +140,7 @@ package struct Inbox: Sendable {
         .store,
         Refusal(
           .archive, "\(name) is \(status.kind.words) and no regular file",
-          mend: "put the file itself into the inbox"))
+          fix: "put the file itself into the inbox"))
     }
     let kind: TakenReturn.Kind = Inbox.isArchive(path) ? .bundle : .store
     return found(kind, tooLarge(path, name, status.size, kind))
@@ -155,7 +155,7 @@ package struct Inbox: Sendable {
     guard size > most || log > most - size else { return nil }
     return Refusal(
       .tooLarge, "\(name) is larger than \(most >> 20) MiB and stays where it is",
-      mend: "take it out of the inbox, or raise inbox.limits.fileMiB if it is genuine")
+      fix: "take it out of the inbox, or raise inbox.limits.fileMiB if it is genuine")
   }
 
   private static func isArchive(_ path: String) -> Bool {

@@ -68,10 +68,10 @@ package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
   /// One sentence: what is wrong, and in which file.
   package let sentence: String
   /// What to do about it.
-  package let mend: String
+  package let fix: String
 
   /// Makes a refusal of its parts.
-  package init(_ code: Code, _ sentence: String, mend: String) {
+  package init(_ code: Code, _ sentence: String, fix: String) {
     self.code = code
     // It quotes names from outside: nothing in them may move a terminal's cursor or end a line.
     let isHarmless = { (scalar: Unicode.Scalar) in
@@ -82,17 +82,17 @@ package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     }
     self.sentence = String(
       String.UnicodeScalarView(sentence.unicodeScalars.map { isHarmless($0) ? $0 : "?" }))
-    self.mend = mend
+    self.fix = fix
   }
 
   /// The sentence, the mend and the code.
-  package var description: String { "\(sentence); \(mend) [\(code.rawValue)]" }
+  package var description: String { "\(sentence); \(fix) [\(code.rawValue)]" }
 
   /// The text of `<sha256>.reason.json`.
   package func reason(of taken: TakenReturn, at milliseconds: Int64) -> [UInt8] {
     let json: JSONValue = [
       "format": 1, "code": .string(code.rawValue), "reason": .string(sentence),
-      "mend": .string(mend), "name": .string(taken.name), "sha256": .string(taken.sha256),
+      "fix": .string(fix), "name": .string(taken.name), "sha256": .string(taken.sha256),
       "arrived": .string(Dates.utc(taken.arrived)),
       "quarantined": .string(Dates.utc(milliseconds)),
     ]

@@ -70,7 +70,7 @@ package struct SnapshotDirectory: Sendable {
 
   /// Measures the store files of a generation that is being made.
   package static func measure(
-    _ file: String, scope: StoreScope, storeName: String, path: String, stamp: Stamp,
+    _ file: String, scope: StoreScope, storeName: String, path: String, stamp: Provenance,
     counts: [String: Int]
   ) throws(BundleError) -> Manifest.StoreEntry {
     try BundleError.mapping {

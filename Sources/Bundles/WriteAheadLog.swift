@@ -118,7 +118,7 @@ struct WriteAheadLog {
   }
 }
 
-extension Proof {
+extension ReturnValidator {
   /// Folds the log of a private copy into it; answers whether something in it was never finished.
   func foldLog(of path: String, _ name: String) throws -> Bool {
     let log: WriteAheadLog
@@ -135,7 +135,7 @@ extension Proof {
     guard bytes <= expected.fileBytes else {
       throw Refusal(
         .tooLarge, "\(name) is larger than \(expected.fileBytes >> 20) MiB with its -wal",
-        mend: "raise inbox.limits.fileMiB if it is genuine")
+        fix: "raise inbox.limits.fileMiB if it is genuine")
     }
     try refusingDamage(name) {
       try Connection.foldLog(
@@ -151,7 +151,7 @@ extension Proof {
   private func refusal(_ name: String, _ words: String) -> Refusal {
     Refusal(
       .log, "the -wal of \(name) \(words)",
-      mend: "run PRAGMA wal_checkpoint(TRUNCATE) in the app, or hand the store back again with its "
+      fix: "run PRAGMA wal_checkpoint(TRUNCATE) in the app, or hand the store back again with its "
         + "-wal as it is")
   }
 }

@@ -69,7 +69,7 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     let code: Code =
       switch error.kind {
       case .refused: isWrite ? .writeRefused : .queryRefused
-      case .nonsense: .badResponse
+      case .invalidResponse: .badResponse
       case .cancelled: .cancelled
       default: .org
       }

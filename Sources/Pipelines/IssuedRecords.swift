@@ -14,7 +14,7 @@ struct IssuedRecords: Sendable {
     var found = IssuedIDs()
     for path in try bases(of: snapshotID) {
       do {
-        try add(BaseReader(path: path), asked, to: &found)
+        try add(IssuedRecordReader(path: path), asked, to: &found)
       } catch is BundleError {
         // What cannot be read proves nothing; another generation may.
         continue
@@ -34,7 +34,7 @@ struct IssuedRecords: Sendable {
   }
 
   private func add(
-    _ base: BaseReader, _ asked: IssuedIDs, to found: inout IssuedIDs
+    _ base: IssuedRecordReader, _ asked: IssuedIDs, to found: inout IssuedIDs
   ) throws {
     let soups = Dictionary(
       asked.inSoup.keys.map { (PrimeInput.key($0.store.storeName, $0.soup), $0) },

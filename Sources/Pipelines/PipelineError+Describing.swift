@@ -18,7 +18,7 @@ extension PipelineError {
       self.init(
         .configuration, "secret", "a secret cannot be read", reason: error.message,
         fix: error.fix)
-    case let error as StateError: self.init(state: error)
+    case let error as LedgerError: self.init(state: error)
     case let error as CorrelationError:
       self.init(
         .configuration, "reconcile.correlation-field", "a correlation field cannot serve",
@@ -67,7 +67,7 @@ extension PipelineError {
     case .configuration: (kind, code) = (.configuration, "org.configuration")
     case .refused: (kind, code) = (.failed, "org.refused")
     case .notFound: (kind, code) = (.failed, "org.not-found")
-    case .nonsense: (kind, code) = (.failed, "org.nonsense")
+    case .invalidResponse: (kind, code) = (.failed, "org.invalidResponse")
     case .tooLarge:
       (kind, code) = (.failed, "org.too-large")
       fix = "leave the long fields of the object out of the sync"
@@ -92,7 +92,7 @@ extension PipelineError {
     case .configuration: "the org cannot be asked as it is configured"
     case .refused: "the org refused what was asked"
     case .notFound: "the org does not know what was asked for"
-    case .nonsense: "the answer is not what an org answers"
+    case .invalidResponse: "the answer is not what an org answers"
     case .tooLarge: "an answer of the org is too large, however little is asked for"
     case .locatorExpired: "the org dropped the query while it was read"
     }
@@ -119,7 +119,7 @@ extension PipelineError {
     self.init(kind, error.code.rawValue, name, reason: error.message, fix: error.fix)
   }
 
-  private init(state error: StateError) {
+  private init(state error: LedgerError) {
     switch error {
     case .foreignOrganization, .newer:
       self.init(.configuration, "ledger", error.description)

@@ -31,7 +31,7 @@ extension PipelineRun {
     for name in try inbox.strangers() {
       let refusal = Refusal(
         .unknown, "\(name) in \(inbox.processing) is nothing that was taken from the inbox",
-        mend: "take it out of there")
+        fix: "take it out of there")
       try tell(
         ReturnOutcome(name: name, path: inbox.processing + "/" + name, result: .left(refusal)))
     }
@@ -82,9 +82,9 @@ extension PipelineRun {
     let expectation = try expectation(snapshot)
     try Files.remove(work)
     let ingested = try alone(taken.name, places: places(of: taken, work)) {
-      let proved = try Proof(expectation).prove(taken, in: work)
-      try refuseExpired(proved)
-      let result = try record(proved, taken)
+      let validated = try ReturnValidator(expectation).validate(taken, in: work)
+      try refuseExpired(validated)
+      let result = try record(validated, taken)
       try inbox.finish(taken)
       return result
     }
@@ -124,12 +124,12 @@ extension PipelineRun {
 
   private func expectation(
     _ snapshot: (id: String, generation: Int)?
-  ) throws -> Proof.Expectation {
+  ) throws -> ReturnValidator.Expectation {
     let limits = pipeline.inbox
-    var expected = Proof.Expectation(
+    var expected = ReturnValidator.Expectation(
       org: try state.organizationID ?? "", pipeline: pipeline.name, key: try stamps().current,
       stores: pipeline.stores.map {
-        Proof.IssuedStore(
+        ReturnValidator.IssuedStore(
           scope: $0.scope == .global ? .global : .user, storeName: $0.storeName,
           soups: $0.schema.soups)
       })
@@ -142,7 +142,7 @@ extension PipelineRun {
     expected.earlierKeys = try stamps().earlier
     expected.unsealing = try unsealing()
     expected.asSnapshot = snapshot.map {
-      Proof.AsSnapshot(user: $0.id, generation: $0.generation)
+      ReturnValidator.AsSnapshot(user: $0.id, generation: $0.generation)
     }
     return expected
   }
@@ -160,30 +160,30 @@ extension PipelineRun {
     }
   }
 
-  // MARK: a proved return
+  // MARK: a validated return
 
   /// Refuses a return of a bundle that was good no more when this run began, where the pipeline wants
   /// that.
   ///
   /// The newest bundle of the generation counts: which one a device has, its store does not say. A
   /// generation that is not kept any more is older than every bundle that is good.
-  private func refuseExpired(_ proved: ProvedReturn) throws {
+  private func refuseExpired(_ validated: ValidatedReturn) throws {
     if pipeline.inbox.acceptExpired { return }
-    let stamp = proved.stamp
-    let expiry = try expires(proved)
+    let stamp = validated.stamp
+    let expiry = try expires(validated)
     if let expiry, expiry >= now { return }
     let since = expiry.map { "since " + Dates.utcSeconds($0) } ?? "for so long that it is not kept"
     throw Refusal(
       .expired,
-      "\(proved.sourceName) comes from generation \(stamp.generation), whose bundle is good no more "
+      "\(validated.sourceName) comes from generation \(stamp.generation), whose bundle is good no more "
         + since,
-      mend: "let the device install a newer bundle, or set inbox.acceptExpired to true and ingest "
+      fix: "let the device install a newer bundle, or set inbox.acceptExpired to true and ingest "
         + "the file again")
   }
 
-  private func expires(_ proved: ProvedReturn) throws -> Int64? {
-    let stamp = proved.stamp
-    guard let created = issued(proved)?.created else { return nil }
+  private func expires(_ validated: ValidatedReturn) throws -> Int64? {
+    let stamp = validated.stamp
+    guard let created = issued(validated)?.created else { return nil }
     let directory = data.generation(stamp.generation, of: stamp.user)
     let bundles = try bundles(in: directory, stamp.platform)
     let packed = try bundles.last.map { try BundleReader.inspect(directory + "/" + $0.name) }
@@ -193,45 +193,45 @@ extension PipelineRun {
   /// The record of the generation that a return was issued in; nil where it is not kept any more.
   ///
   /// One that cannot be read is no reason to refuse what a device did: it is told and done without.
-  private func issued(_ proved: ProvedReturn) -> GenerationRecord? {
-    let stamp = proved.stamp
+  private func issued(_ validated: ValidatedReturn) -> GenerationRecord? {
+    let stamp = validated.stamp
     let directory = SnapshotDirectory(path: data.snapshot(stamp.user))
     do throws(BundleError) {
       guard try directory.generations().contains(stamp.generation) else { return nil }
       return try directory.record(of: stamp.generation)
     } catch {
-      warn("\(proved.sourceName): what was issued to it cannot be looked up: \(error)")
+      warn("\(validated.sourceName): what was issued to it cannot be looked up: \(error)")
       return nil
     }
   }
 
   /// The soups that were not issued and are an app's own: nothing was read from them.
-  private func leftAlone(_ proved: ProvedReturn, _ contents: ReturnContents) -> [String] {
+  private func leftAlone(_ validated: ValidatedReturn, _ contents: ReturnContents) -> [String] {
     let read = Set(contents.totals.keys.map(\.soup))
-    return Set(proved.stores.flatMap(\.unknownSoups)).subtracting(read).sorted()
+    return Set(validated.stores.flatMap(\.unknownSoups)).subtracting(read).sorted()
   }
 
   private func record(
-    _ proved: ProvedReturn, _ taken: TakenReturn
+    _ validated: ValidatedReturn, _ taken: TakenReturn
   ) throws -> ReturnOutcome.Result {
-    for note in proved.notes { warn(note) }
-    let stamp = proved.stamp
-    let issued = issued(proved)
+    for note in validated.notes { warn(note) }
+    let stamp = validated.stamp
+    let issued = issued(validated)
     let reading = ReturnReading(pipeline: pipeline, data: data, issued: issued)
     var contents = ReturnContents()
-    for store in proved.stores {
+    for store in validated.stores {
       for soup in store.missingSoups + store.reindexedSoups {
         warn("\(taken.name): the app removed or changed the soup \"\(soup)\"")
       }
       if store.isUntouched { continue }
       let witnesses = try state.rowsToWitness(stampID: stamp.stampID)
-      try reading.add(store, platform: proved.platform, witnesses: witnesses, to: &contents)
+      try reading.add(store, platform: validated.platform, witnesses: witnesses, to: &contents)
     }
     for warning in contents.warnings { warn("\(taken.name): \(warning)") }
     let row = ReturnRow(
-      sha256: proved.sha256, sourceName: taken.name, stampID: stamp.stampID,
+      sha256: validated.sha256, sourceName: taken.name, stampID: stamp.stampID,
       snapshotID: stamp.user, generation: Int64(stamp.generation),
-      platform: proved.platform.rawValue, install: stamp.install,
+      platform: validated.platform.rawValue, install: stamp.install,
       handback: stamp.handback.map(Int64.init), arrived: taken.arrived,
       issued: issued?.created, soupTotals: contents.totals)
     let result = try state.record(
@@ -239,6 +239,6 @@ extension PipelineRun {
     if result.isKnown { return .known }
     return .accepted(
       stamp, edits: contents.edits.count, new: result.new, known: result.known,
-      leftAlone: leftAlone(proved, contents))
+      leftAlone: leftAlone(validated, contents))
   }
 }

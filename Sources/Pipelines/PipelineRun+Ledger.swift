@@ -6,7 +6,7 @@ import System
 extension PipelineRun {
   /// Refuses a ledger that is older than what was published with it, and to make one anew, where
   /// there is none, beside what an earlier one published.
-  static func checkLedger(_ state: StateDatabase?, _ data: DataDirectory) throws {
+  static func checkLedger(_ state: LedgerDatabase?, _ data: DataDirectory) throws {
     let (epoch, run) = (Int(try state?.epoch ?? 0), Int(try state?.runNumber ?? 0))
     for id in try data.snapshots() {
       let directory = SnapshotDirectory(path: data.snapshot(id))
@@ -32,7 +32,7 @@ extension PipelineRun {
   /// A file in another place is taken for the old one, moved, when that one is gone or bears another
   /// name.
   static func checkFile(
-    _ pipeline: Pipeline, _ state: StateDatabase, _ data: DataDirectory
+    _ pipeline: Pipeline, _ state: LedgerDatabase, _ data: DataDirectory
   ) throws {
     // One that is gone since it was read is known by its name.
     let path = (try? Files.resolved(pipeline.file)) ?? pipeline.file

@@ -110,7 +110,7 @@ extension PipelineRun {
   /// Sees to the reports of runs that died over them and are not gone on with: one that is there is
   /// written again, whole; what one that is not there was to tell passes to the next.
   static func finishReports(
-    _ state: StateDatabase, _ pipeline: Pipeline, _ data: DataDirectory
+    _ state: LedgerDatabase, _ pipeline: Pipeline, _ data: DataDirectory
   ) throws {
     for id in try state.unfinishedReports() {
       if Files.isDirectory(data.report(id)) {

@@ -12,14 +12,14 @@ package final class PipelineRun {
   let options: RunOptions
   let data: DataDirectory
   let access: OrgAccess
-  let state: StateDatabase
+  let state: LedgerDatabase
   let row: RunRow
   /// The environment, for secrets that are asked for when they are needed.
   let variables: [String: String]
   let report: @Sendable (RunEvent) -> Void
   var summary = RunSummary()
   /// What stamps are made with; nil in a dry run, which makes none.
-  private var stampKey: StampKey?
+  private var stampKey: ProvenanceKey?
   /// What opens sealed returns, once it was asked for.
   var returnKey: SQLCipherKey?
 
@@ -28,7 +28,7 @@ package final class PipelineRun {
 
   private init(
     _ pipeline: Pipeline, _ options: RunOptions, _ data: DataDirectory, _ access: OrgAccess,
-    _ state: StateDatabase, _ row: RunRow, _ variables: [String: String],
+    _ state: LedgerDatabase, _ row: RunRow, _ variables: [String: String],
     _ report: @escaping @Sendable (RunEvent) -> Void
   ) {
     (self.pipeline, self.options, self.data, self.access) = (pipeline, options, data, access)
@@ -64,15 +64,15 @@ package final class PipelineRun {
     try checkDisk(pipeline, data)
     // Not made anew where it should be there: whoever brings it back finds its place empty.
     if !Files.exists(data.state) { try checkLedger(nil, data) }
-    let state = try StateDatabase(path: data.state)
+    let state = try LedgerDatabase(path: data.state)
     defer { state.close() }
     return try await body(pipeline, data, state, variables, options, report)
   }
 
   /// What stamps are made with.
-  func stamps() throws -> StampKey {
+  func stamps() throws -> ProvenanceKey {
     if let stampKey { return stampKey }
-    let taken = try StampKey.take(state, data)
+    let taken = try ProvenanceKey.take(state, data)
     stampKey = taken
     return taken
   }
@@ -96,20 +96,20 @@ package final class PipelineRun {
         try Files.copy(data.state + suffix, to: copy + suffix)
       }
     }
-    let state = try StateDatabase(path: copy)
+    let state = try LedgerDatabase(path: copy)
     defer { state.close() }
     return try await body(pipeline, data, state, variables, options, report)
   }
 
   private static func body(
-    _ pipeline: Pipeline, _ data: DataDirectory, _ state: StateDatabase,
+    _ pipeline: Pipeline, _ data: DataDirectory, _ state: LedgerDatabase,
     _ variables: [String: String], _ options: RunOptions,
     _ report: @escaping @Sendable (RunEvent) -> Void
   ) async throws -> RunSummary {
     try checkLedger(state, data)
     try checkFile(pipeline, state, data)
     // Before the run begins: without it no run can do anything.
-    let stampKey = options.isDryRun ? nil : try StampKey.take(state, data)
+    let stampKey = options.isDryRun ? nil : try ProvenanceKey.take(state, data)
     let access = try OrgAccess(pipeline, variables: variables, pause: options.retryPause)
     let (row, resumed) = try await begin(pipeline, data, options, state, access)
     let run = PipelineRun(pipeline, options, data, access, state, row, variables, report)
@@ -155,7 +155,7 @@ package final class PipelineRun {
   /// The run to go on with: one that died less than a day ago, whatever is asked for now, or a new
   /// one.
   private static func begin(
-    _ pipeline: Pipeline, _ data: DataDirectory, _ options: RunOptions, _ state: StateDatabase,
+    _ pipeline: Pipeline, _ data: DataDirectory, _ options: RunOptions, _ state: LedgerDatabase,
     _ access: OrgAccess
   ) async throws -> (RunRow, resumed: Bool) {
     // Whose returns it proves, a pipeline that has never asked the org does not know.
@@ -169,7 +169,7 @@ package final class PipelineRun {
         try state.pinOrganization(id: session.identity.organizationID)
       }
       if let pinned = pipeline.org.id, pinned != session.identity.organizationID {
-        throw StateError.foreignOrganization(
+        throw LedgerError.foreignOrganization(
           pinned: pinned, found: session.identity.organizationID)
       }
       now = session.serverDate ?? now

@@ -39,7 +39,7 @@ package struct PipelineStatus: Sendable {
     let data = DataDirectory(root: root, name: pipeline.name)
     var status = PipelineStatus(pipeline: pipeline.name)
     guard Files.exists(data.state) else { return status }
-    let state = try StateDatabase(path: data.state)
+    let state = try LedgerDatabase(path: data.state)
     defer { state.close() }
     status.snapshots = try state.snapshotRows().map {
       Snapshot(id: $0.id, username: $0.username ?? $0.id, generation: Int($0.generation))
@@ -61,7 +61,7 @@ package struct PipelineStatus: Sendable {
 
   /// The findings that are open, with what happened in the quarantine since the last run.
   private static func waiting(
-    _ state: StateDatabase, _ data: DataDirectory
+    _ state: LedgerDatabase, _ data: DataDirectory
   ) throws -> [Finding] {
     let lying = try Quarantine.list(data.quarantine)
     let names = Set(lying.map(\.sha256))

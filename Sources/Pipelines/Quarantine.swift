@@ -33,9 +33,11 @@ package enum Quarantine {
     _ reason: JSONValue, sha256: String, place: String
   ) -> JSONObject {
     var detail: JSONObject = [:]
-    for member in ["name", "code", "reason", "mend", "arrived"] {
+    for member in ["name", "code", "reason", "fix", "arrived"] {
       if let text = reason[member]?.string { detail[member] = .string(text) }
     }
+    // The version before wrote it under this name.
+    if detail["fix"] == nil, let text = reason["mend"]?.string { detail["fix"] = .string(text) }
     detail["sha256"] = .string(sha256)
     detail["path"] = .string(place)
     return detail

@@ -9,9 +9,9 @@ import System
 struct ReturnOutcome {
   /// What can become of it.
   enum Result {
-    /// It was proved, and its edits are in the ledger, which noted it in the same transaction; the soups
+    /// It was validated, and its edits are in the ledger, which noted it in the same transaction; the soups
     /// that are an app's own were left alone.
-    case accepted(Stamp, edits: Int, new: Int, known: Int, leftAlone: [String])
+    case accepted(Provenance, edits: Int, new: Int, known: Int, leftAlone: [String])
     /// It was accepted before.
     case known
     /// It was refused and is kept in quarantine, with the reason beside it.
@@ -56,7 +56,7 @@ extension PipelineRun {
       try noteQuarantined(taken)
       report(
         .returnQuarantined(
-          name: name, code: refusal.code.rawValue, reason: "\(refusal.sentence); \(refusal.mend)"))
+          name: name, code: refusal.code.rawValue, reason: "\(refusal.sentence); \(refusal.fix)"))
     case .left(let refusal):
       summary.returns.left += 1
       try note(
@@ -64,11 +64,11 @@ extension PipelineRun {
         [
           "name": .string(name), "path": .string(outcome.path),
           "code": .string(refusal.code.rawValue), "reason": .string(refusal.sentence),
-          "mend": .string(refusal.mend),
+          "fix": .string(refusal.fix),
         ])
       report(
         .returnLeft(
-          name: name, code: refusal.code.rawValue, reason: "\(refusal.sentence); \(refusal.mend)"))
+          name: name, code: refusal.code.rawValue, reason: "\(refusal.sentence); \(refusal.fix)"))
     }
   }
 
@@ -90,14 +90,14 @@ extension PipelineRun {
       return .failure(
         Refusal(
           .failed, "\(name) cannot be read: \(words)",
-          mend: "hand it back again, and tell who looks after attache if it is refused again"))
+          fix: "hand it back again, and tell who looks after attache if it is refused again"))
     }
   }
 
   /// Whether an error is no return's: a stop, the ledger, or this machine.
   private func isOwnTrouble(_ error: any Error) throws -> Bool {
     switch error {
-    case is CancellationError, is StateError, is PipelineError: return true
+    case is CancellationError, is LedgerError, is PipelineError: return true
     case let error as SystemError: return error.isOfTheMachine
     case BundleError.system(let error): return error.isOfTheMachine
     case BundleError.store(let error): return try isOwnTrouble(error)

@@ -7,13 +7,13 @@ import System
 /// What a return brings, over all its stores.
 struct ReturnContents {
   var edits: [ReturnedEdit] = []
-  var witnesses: [RowWitness] = []
+  var witnesses: [CleanRow] = []
   var totals: [SoupKey: Int] = [:]
   /// What a person should know of it.
   var warnings: [String] = []
 }
 
-/// Reads the edits of proved stores and gives each its base.
+/// Reads the edits of validated stores and gives each its base.
 struct ReturnReading {
   let pipeline: Pipeline
   let data: DataDirectory
@@ -21,23 +21,23 @@ struct ReturnReading {
   let issued: GenerationRecord?
 
   func add(
-    _ proved: ProvedStore, platform: Platform, witnesses: [RowKey],
+    _ validated: ValidatedStore, platform: Platform, witnesses: [RowKey],
     to contents: inout ReturnContents
   ) throws {
-    let key = StoreKey(scope: proved.scope.rawValue, storeName: proved.storeName)
+    let key = StoreKey(scope: validated.scope.rawValue, storeName: validated.storeName)
     let settings = pipeline.stores.first {
-      $0.scope.rawValue == proved.scope.rawValue && $0.storeName == proved.storeName
+      $0.scope.rawValue == validated.scope.rawValue && $0.storeName == validated.storeName
     }
-    let store = try Store(untrusted: proved.path)
+    let store = try Store(untrusted: validated.path)
     defer { try? store.close() }
     let soups = Set(settings?.schema.soups.map(\.soupName) ?? [])
-      .union(issuedSoups(proved, platform)).subtracting(proved.missingSoups)
+      .union(issuedSoups(validated, platform)).subtracting(validated.missingSoups)
     var reading = try EditReader.read(
       store: store, key: key, soups: soups.sorted().map { soup($0, in: settings) },
       witnesses: Set(witnesses.filter { $0.store == key }), issued: issued?.created,
       recordMiB: pipeline.inbox.recordMiB)
     do {
-      try addBases(to: &reading.edits, proved)
+      try addBases(to: &reading.edits, validated)
     } catch let error as BundleError where error.isDamage {
       // A base degrades a comparison; it never refuses a return.
       contents.warnings.append(
@@ -50,11 +50,11 @@ struct ReturnReading {
 
   /// The soups that the store was issued with: what a device edited in one that has left the
   /// configuration since is reported, not forgotten.
-  private func issuedSoups(_ proved: ProvedStore, _ platform: Platform) -> Set<String> {
+  private func issuedSoups(_ validated: ValidatedStore, _ platform: Platform) -> Set<String> {
     let entry = issued?.entries(of: platform).first {
-      $0.scope == proved.scope && $0.storeName == proved.storeName
+      $0.scope == validated.scope && $0.storeName == validated.storeName
     }
-    return Set(entry?.counts.keys.map { $0 } ?? []).intersection(proved.unknownSoups)
+    return Set(entry?.counts.keys.map { $0 } ?? []).intersection(validated.unknownSoups)
   }
 
   /// A soup with the members that its sync up names.
@@ -68,11 +68,11 @@ struct ReturnReading {
     return SoupReading(soup: name)
   }
 
-  private func addBases(to edits: inout [ReturnedEdit], _ proved: ProvedStore) throws {
-    let path = data.base(proved.stamp.generation, of: proved.stamp.user)
+  private func addBases(to edits: inout [ReturnedEdit], _ validated: ValidatedStore) throws {
+    let path = data.base(validated.stamp.generation, of: validated.stamp.user)
     // Without its base a return is compared as the SDK compares, and the verdicts say so.
     guard Files.exists(path) else { return }
-    let base = BaseReader(path: path)
+    let base = IssuedRecordReader(path: path)
     var wanted: [String: Set<String>] = [:]
     for edit in edits {
       if let id = edit.serverID { wanted[edit.row.soup, default: []].insert(id) }
@@ -80,7 +80,7 @@ struct ReturnReading {
     // Of a base that is damaged nothing is taken.
     var found = edits
     for (soup, ids) in wanted {
-      let name = "\(proved.storeName)/\(soup)"
+      let name = "\(validated.storeName)/\(soup)"
       let records = try base.lookup(soup: name, ids: ids)
       for index in found.indices where found[index].row.soup == soup {
         guard let id = found[index].serverID, let record = records[id] else { continue }
@@ -90,8 +90,8 @@ struct ReturnReading {
     edits = found
   }
 
-  private static func baseRecord(_ record: Base.Record) throws -> BaseRecord {
-    BaseRecord(
+  private static func baseRecord(_ record: IssuedRecord) throws -> MergeBase {
+    MergeBase(
       modificationDate: record.modified, lastModified: record.lastModified,
       fields: try JSONValue(parsing: record.fields).object ?? [:], isComplete: true)
   }

@@ -9,7 +9,7 @@ package enum RunEvent: Sendable, Equatable {
   case runStarted(run: String, pipeline: String, resumed: Bool)
   /// A stage began.
   case stageStarted(Stage)
-  /// A return was taken, proved, and its edits recorded; the soups that are an app's own were left
+  /// A return was taken, validated, and its edits recorded; the soups that are an app's own were left
   /// alone.
   case returnIngested(name: String, snapshot: String, edits: Int, new: Int, leftAlone: [String])
   /// A return that was ingested before.

@@ -151,9 +151,10 @@ struct SnapshotWork: Sendable {
       org: organizationID, user: user.id)
   }
 
-  private func stamp(_ number: Int, _ platform: Platform) -> Stamp {
-    Stamp(
-      org: organizationID, user: isGlobal ? Stamp.globalUser : user.id, pipeline: pipeline.name,
+  private func stamp(_ number: Int, _ platform: Platform) -> Provenance {
+    Provenance(
+      org: organizationID, user: isGlobal ? Provenance.globalUser : user.id,
+      pipeline: pipeline.name,
       generation: number, platform: platform, key: stampKey)
   }
 
@@ -170,7 +171,7 @@ struct SnapshotWork: Sendable {
     let path = data.base(previous.generation, of: user.id)
     guard Files.exists(path) else { return [:] }
     var stamps: [String: [String: Int64]] = [:]
-    try BaseReader(path: path).forEach { record in
+    try IssuedRecordReader(path: path).forEach { record in
       guard let stamp = record.stamp.flatMap({ Dates.milliseconds(iso8601: $0) }) else { return }
       stamps[record.soup, default: [:]][record.id] = stamp
     }
@@ -238,7 +239,7 @@ struct SnapshotWork: Sendable {
   /// Keeps what was issued, for the comparison with what comes back.
   private func writeBase(_ outcome: PrimeOutcome, number: Int, _ temporary: String) throws {
     guard let platform = pipeline.platforms.first else { return }
-    let writer = try BaseWriter(path: data.base(number, of: user.id))
+    let writer = try IssuedRecordWriter(path: data.base(number, of: user.id))
     let parts = stores.flatMap { store in
       store.schema.soups.map { (key: PrimeInput.key(store.storeName, $0.soupName), store, $0) }
     }
@@ -248,7 +249,7 @@ struct SnapshotWork: Sendable {
       let store = try Store(
         opening: temporary + "/" + fileName(of: settings, platform), readOnly: true)
       let stamps = outcome.stamps[key] ?? [:]
-      let choice = BaseWriter.SoupFields(
+      let choice = IssuedRecordWriter.SoupFields(
         soup: soup.soupName, key: key, fields: FieldNames.known(of: soup.soupName, in: settings))
       try writer.append(choice, of: store, stamps: { stamps[$0].map(Dates.utc) })
       try store.close()

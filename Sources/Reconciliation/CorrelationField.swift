@@ -53,7 +53,7 @@ package struct CorrelationError: Error, Sendable, CustomStringConvertible {
   package var description: String
 }
 
-extension StateDatabase {
+extension LedgerDatabase {
   /// What the value of an edit's correlation field is made of: the identity of what the device made, or
   /// of the record in whose place one is made anew.
   func identity(of edit: OpenEdit) throws -> [String]? {

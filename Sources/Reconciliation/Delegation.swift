@@ -22,7 +22,7 @@ package typealias IssuedLookup =
 /// Edits that go out with the rights of somebody else than their user: what `PermissionRule` lets
 /// through.
 struct Delegation {
-  let state: StateDatabase
+  let state: LedgerDatabase
   let snapshotID: String
   let records: OrgRecords
   let rules: [SyncUpRule]
@@ -249,7 +249,7 @@ enum SnapshotScope {
   static let global = "global"
 }
 
-extension StateDatabase {
+extension LedgerDatabase {
   /// Whether an edit of a snapshot made the record.
   ///
   /// An Id that a device's own sync gave to its row is only what the device says.

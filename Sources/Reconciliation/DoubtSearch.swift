@@ -10,7 +10,7 @@ import System
 /// log in: an integration user need not see all.
 struct DoubtSearch {
   let access: OrgRecords
-  let state: StateDatabase
+  let state: LedgerDatabase
   let options: ReconcileOptions
   let sobject: String
   let run: RunRow

@@ -27,7 +27,7 @@ package struct EditReading: Sendable {
   /// Every dirty row, and every row that cannot be read.
   package var edits: [ReturnedEdit] = []
   /// The clean rows among those that were asked for.
-  package var witnesses: [RowWitness] = []
+  package var witnesses: [CleanRow] = []
   /// How many rows each soup has.
   package var totals: [SoupKey: Int] = [:]
   /// Soups that should be there and are not.
@@ -144,14 +144,14 @@ private struct SoupReader {
 
   private func witness(
     _ place: RowKey, _ row: borrowing StoredRow, _ id: JSONSpan
-  ) -> RowWitness {
+  ) -> CleanRow {
     var serverID: String?
     if id.kind == .string {
       let text = String(
         decoding: row.bytes[Int(id.start)..<Int(id.end)], as: UTF8.self)
       serverID = RecordID(text)?.text18
     }
-    return RowWitness(
+    return CleanRow(
       row: place, created: row.created, lastModified: row.lastModified, serverID: serverID)
   }
 

@@ -31,9 +31,9 @@ package struct EditFacts: Sendable {
   /// The modification date in the element.
   package var deviceDate: String?
   /// What the device was given.
-  package var issued: BaseRecord?
+  package var issued: MergeBase?
   /// What our writes for this lineage left.
-  package var ownWrite: BaseRule.OwnWrite?
+  package var ownWrite: MergeBaseRule.OwnWrite?
   /// The org's record.
   package var server: ServerRecord
   /// The fields that may travel; of a delete those that an update would send.
@@ -48,7 +48,7 @@ package struct EditFacts: Sendable {
   /// The facts.
   package init(
     operation: SyncOperation, mode: MergeMode, device: JSONObject, deviceDate: String?,
-    issued: BaseRecord? = nil, ownWrite: BaseRule.OwnWrite? = nil, server: ServerRecord,
+    issued: MergeBase? = nil, ownWrite: MergeBaseRule.OwnWrite? = nil, server: ServerRecord,
     listed: [String], isShared: Bool = false, upserts: Bool = false,
     recreate: ReconcileOptions.Recreate = .whenProvedDeleted
   ) {
@@ -142,8 +142,8 @@ package enum EditRule {
 
   private static func compare(
     _ facts: EditFacts, date: String?, fields: JSONObject?
-  ) -> (BaseRule.Choice, FieldComparison) {
-    let choice = BaseRule.choose(
+  ) -> (MergeBaseRule.Choice, FieldComparison) {
+    let choice = MergeBaseRule.choose(
       device: facts.device, deviceDate: facts.deviceDate, issued: facts.issued,
       ownWrite: facts.ownWrite, serverDate: date, serverFields: fields)
     return (

@@ -61,7 +61,7 @@ package struct FieldComparison: Sendable, Hashable {
   /// `server` has no member for was not read (the sender may not see it, or there is none): its
   /// value is unknown, not null. `left` is what our own writes through other rows left in the org.
   package init(
-    device: JSONObject, base: BaseRecord?, server: JSONObject?, listed: [String],
+    device: JSONObject, base: MergeBase?, server: JSONObject?, listed: [String],
     left: JSONObject = [:]
   ) {
     hasNoBase = base == nil
@@ -110,7 +110,7 @@ package struct FieldComparison: Sendable, Hashable {
   ]
 
   private static func difference(
-    _ name: String, _ base: BaseRecord?, _ device: JSONValue, _ server: JSONValue?,
+    _ name: String, _ base: MergeBase?, _ device: JSONValue, _ server: JSONValue?,
     expected: JSONValue?
   ) -> FieldDifference {
     let known = base?.knows(name) ?? false
@@ -127,7 +127,7 @@ package struct FieldComparison: Sendable, Hashable {
   }
 }
 
-extension BaseRecord {
+extension MergeBase {
   /// Says whether the base tells what a member was.
   func knows(_ name: String) -> Bool { isComplete || fields[name] != nil }
 
@@ -140,7 +140,7 @@ extension BaseRecord {
 }
 
 /// Chooses what an edit is compared with.
-package enum BaseRule {
+package enum MergeBaseRule {
   /// What our own settled writes of a lineage left.
   package struct OwnWrite: Sendable, Hashable {
     /// The server's modification date after the last of them.
@@ -170,7 +170,7 @@ package enum BaseRule {
     /// The date that stands for the device's copy: its own, or that of our later write.
     package var date: String?
     /// The values; nil when they are not known.
-    package var base: BaseRecord?
+    package var base: MergeBase?
     /// What our own writes since then left in the org.
     package var left: JSONObject = [:]
   }
@@ -182,7 +182,7 @@ package enum BaseRule {
   /// values are the base; otherwise there is none. What our own writes of the row left is a base
   /// where the device's copy is older than they are.
   package static func choose(
-    device: JSONObject, deviceDate: String?, issued: BaseRecord?, ownWrite: OwnWrite?,
+    device: JSONObject, deviceDate: String?, issued: MergeBase?, ownWrite: OwnWrite?,
     serverDate: String?,
     serverFields: JSONObject?
   ) -> Choice {
@@ -196,7 +196,7 @@ package enum BaseRule {
       return Choice(
         date: ownWrite.date,
         base: fields.isEmpty
-          ? nil : BaseRecord(modificationDate: ownWrite.date, fields: fields),
+          ? nil : MergeBase(modificationDate: ownWrite.date, fields: fields),
         left: ownWrite.left)
     }
     if let issued, issued.isIssued(at: deviceDate) {
@@ -210,15 +210,15 @@ package enum BaseRule {
       !ServerDate.isBefore(deviceDate, serverDate)
     {
       return Choice(
-        date: deviceDate, base: BaseRecord(modificationDate: serverDate, fields: serverFields))
+        date: deviceDate, base: MergeBase(modificationDate: serverDate, fields: serverFields))
     }
     return Choice(date: deviceDate, base: nil)
   }
 
   /// A base keeps some fields only; where the server has not moved, its values tell the others.
   private static func completed(
-    _ issued: BaseRecord, serverDate: String?, with fields: JSONObject?
-  ) -> BaseRecord {
+    _ issued: MergeBase, serverDate: String?, with fields: JSONObject?
+  ) -> MergeBase {
     guard let fields, let serverDate, let date = issued.modificationDate, !issued.isComplete,
       ServerDate.isSame(date, serverDate)
     else { return issued }

@@ -59,7 +59,7 @@ package struct Finding: Sendable, Hashable {
   package func text(_ name: String) -> String? { detail[name]?.string }
 }
 
-extension StateDatabase {
+extension LedgerDatabase {
   /// Keeps a finding of a run; of one kind and subject a run has one, the last.
   package func note(
     _ kind: Finding.Kind, _ subject: String, _ detail: JSONObject, run: String

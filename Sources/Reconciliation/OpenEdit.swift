@@ -19,7 +19,7 @@ struct OpenEdit {
   var modificationDate: String?
   var content: String
   var element: [UInt8]
-  var base: BaseRecord?
+  var base: MergeBase?
   var finding: String?
   var unorderedWith: Int64?
   /// The Id of the record that we made anew in place of a deleted one.

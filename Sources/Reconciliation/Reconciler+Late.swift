@@ -246,7 +246,7 @@ extension Reconciler {
   }
 }
 
-extension StateDatabase {
+extension LedgerDatabase {
   /// Writes that got no answer and were held to have done nothing, sent since a moment.
   func lateOperations(since: Int64) throws -> [OperationRow] {
     try operations(

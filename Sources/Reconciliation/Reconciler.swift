@@ -16,7 +16,7 @@ package enum SessionRequest: Sendable, Hashable {
 /// Used by one task; its ledger is read and written on the task's thread, so the task should
 /// prefer a `StoreThread`.
 package final class Reconciler {
-  let state: StateDatabase
+  let state: LedgerDatabase
   let options: ReconcileOptions
   let rules: [SyncUpRule]
   let report: (ReconcileEvent) -> Void
@@ -38,7 +38,7 @@ package final class Reconciler {
   /// `issued` is asked about edits that are not sent as their user; unless it is given, nothing was
   /// issued to anybody.
   package init(
-    state: StateDatabase, options: ReconcileOptions, syncUps: [SyncUpRule],
+    state: LedgerDatabase, options: ReconcileOptions, syncUps: [SyncUpRule],
     issued: @escaping IssuedLookup = { _, _ in IssuedIDs() },
     sessionFor: @escaping @Sendable (SessionRequest) async throws -> Session?,
     report: @escaping (ReconcileEvent) -> Void = { _ in }
@@ -291,7 +291,7 @@ package final class Reconciler {
     summary.verdicts = account.verdicts
     let sum = account.verdicts.values.reduce(0, +)
     guard sum == account.edits else {
-      throw StateError.unaccounted(run: run.id, edits: account.edits, verdicts: sum)
+      throw LedgerError.unaccounted(run: run.id, edits: account.edits, verdicts: sum)
     }
     return summary
   }

@@ -64,8 +64,8 @@ package struct ReportModel: Sendable {
   package let earlierFindings: [Finding]
 
   /// The model of a run's report; of a run that has none, because it died, what is known of it.
-  package init(state: StateDatabase, run id: String) throws {
-    guard let run = try state.run(id: id) else { throw StateError.unknownRun(id) }
+  package init(state: LedgerDatabase, run id: String) throws {
+    guard let run = try state.run(id: id) else { throw LedgerError.unknownRun(id) }
     self.run = run
     organizationID = try state.organizationID ?? ""
     guard run.hasReport else {
@@ -77,7 +77,7 @@ package struct ReportModel: Sendable {
     let shown = try state.newlyReported(by: id)
     let count = try state.reportedCount(run: id)
     guard shown.count == count else {
-      throw StateError.unaccounted(run: id, edits: count, verdicts: shown.count)
+      throw LedgerError.unaccounted(run: id, edits: count, verdicts: shown.count)
     }
     let repeated = try state.repeated(in: run)
     edits = shown.filter { !repeated.contains($0.number) }

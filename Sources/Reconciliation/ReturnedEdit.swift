@@ -66,7 +66,7 @@ package enum EditOperation: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The values that a device was given of a record.
-package struct BaseRecord: Sendable, Hashable {
+package struct MergeBase: Sendable, Hashable {
   /// The server's modification date in them, as it stood in the element.
   package var modificationDate: String?
   /// The element's `_soupLastModifiedDate` when it was issued, if it is known.
@@ -109,7 +109,7 @@ package struct ReturnedEdit: Sendable {
   /// The server's modification date in the element.
   package var modificationDate: String?
   /// What the device was given, if it is kept.
-  package var base: BaseRecord?
+  package var base: MergeBase?
   /// Why the row cannot be sent; such an edit becomes `failed`.
   package var finding: String?
 
@@ -117,7 +117,7 @@ package struct ReturnedEdit: Sendable {
   package init(
     row: RowKey, created: Int64, lastModified: Int64, element: [UInt8],
     operation: EditOperation, sobject: String? = nil, serverID: String? = nil,
-    localID: String? = nil, modificationDate: String? = nil, base: BaseRecord? = nil,
+    localID: String? = nil, modificationDate: String? = nil, base: MergeBase? = nil,
     finding: String? = nil
   ) {
     self.row = row
@@ -136,7 +136,7 @@ package struct ReturnedEdit: Sendable {
 
 /// A row of a return that an earlier return of the same bundle had as an edit, dirty or clean: the
 /// evidence that two returns are of one device.
-package struct RowWitness: Sendable, Hashable {
+package struct CleanRow: Sendable, Hashable {
   /// Where it stands.
   package var row: RowKey
   /// The row's `created`, in ms.

@@ -69,7 +69,7 @@ extension SnapshotPlanner {
   }
 }
 
-extension StateDatabase {
+extension LedgerDatabase {
   /// The last upsert of an edit that got no answer and is not known to be done.
   func lostUpsert(of edit: Int64) throws -> UpsertRule.Attempt? {
     let row = try connection.first(

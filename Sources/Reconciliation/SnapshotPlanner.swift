@@ -4,7 +4,7 @@ import Salesforce
 
 /// Plans what becomes of the open edits of one snapshot: reads, decides, orders; sends nothing.
 struct SnapshotPlanner {
-  let state: StateDatabase
+  let state: LedgerDatabase
   let options: ReconcileOptions
   let rules: [SyncUpRule]
   let snapshotID: String
@@ -142,7 +142,7 @@ struct SnapshotPlanner {
   private func editedFields(of edit: OpenEdit) throws -> FieldComparison {
     let element = (try? JSONValue(parsing: edit.element))?.object ?? [:]
     let listed = rules.first { $0.soup == edit.soup }.flatMap { try? $0.fields(for: .update) }
-    let choice = BaseRule.choose(
+    let choice = MergeBaseRule.choose(
       device: element, deviceDate: edit.modificationDate, issued: edit.base,
       ownWrite: try edit.recordID.flatMap { try state.ownWrite(of: edit, recordID: $0) },
       serverDate: nil, serverFields: nil)

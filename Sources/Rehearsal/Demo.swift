@@ -188,7 +188,7 @@ package struct Demo {
   private func held(_ summary: RunSummary, in data: DataDirectory) throws -> [String: Set<String>] {
     var held: [String: Set<String>] = [:]
     for snapshot in summary.snapshots {
-      try BaseReader(path: data.base(snapshot.generation, of: snapshot.id)).forEach {
+      try IssuedRecordReader(path: data.base(snapshot.generation, of: snapshot.id)).forEach {
         held[snapshot.id, default: []].insert($0.id)
       }
     }

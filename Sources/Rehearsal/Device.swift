@@ -114,12 +114,12 @@ package struct Device: Sendable {
 
   private func withStamp(now: Int64, _ body: (inout JSONObject) -> Void) throws {
     try withStore(now: now) { store in
-      let spec = QuerySpec(soupName: Stamp.soupName, .all, pageSize: 1)
+      let spec = QuerySpec(soupName: Provenance.soupName, .all, pageSize: 1)
       guard let text = try store.query(spec).first,
         case .object(var stamp) = try JSONValue(parsing: text)
       else { throw RehearsalError.noStamp(storePath) }
       body(&stamp)
-      _ = try store.upsert([.object(stamp)], into: Stamp.soupName)
+      _ = try store.upsert([.object(stamp)], into: Provenance.soupName)
     }
   }
 

@@ -158,7 +158,7 @@ final class OrgConnection: Sendable {
     let type = response.headers["Content-Type"] ?? "no content type"
     guard type.lowercased().contains("json") else {
       throw OrgError(
-        .nonsense, status: response.status,
+        .invalidResponse, status: response.status,
         message: "the answer is \(type.prefix { $0 != ";" }), not JSON", request: call.name,
         isAmbiguous: !call.isRead)
     }

@@ -22,7 +22,7 @@ package struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
     /// There is no such thing, or it cannot be seen.
     case notFound
     /// The answer is not what an org answers.
-    case nonsense
+    case invalidResponse
     /// The answer is longer than one that is taken: ask for less at a time.
     case tooLarge
     /// The query's cursor is gone: start again from the last key.
@@ -94,7 +94,7 @@ package struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
     case .limit: "try again when the limit allows it"
     case .refused: "correct what the org names"
     case .notFound: "check the name and the user's access"
-    case .nonsense: "check that the address is an org's"
+    case .invalidResponse: "check that the address is an org's"
     case .tooLarge: "ask for less at a time, or leave long fields out"
     case .locatorExpired: "start the query again"
     case .cancelled: "the work was cancelled"

@@ -66,7 +66,7 @@ struct RetryPolicy: Sendable {
       return .fail(.refused(code ?? "HTTP_\(status)"), isAmbiguous: false)
     default:
       // A redirect, above all: it is not followed, a token must not travel.
-      return .fail(.nonsense, isAmbiguous: !isRead)
+      return .fail(.invalidResponse, isAmbiguous: !isRead)
     }
   }
 

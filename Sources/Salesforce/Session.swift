@@ -58,13 +58,14 @@ package final class Session: Sendable {
       return try JSONValue(parsing: response.body)
     } catch {
       throw OrgError(
-        .nonsense, status: response.status, message: "the answer is not JSON: \(error.message)",
+        .invalidResponse, status: response.status,
+        message: "the answer is not JSON: \(error.message)",
         request: call.name, isAmbiguous: !call.isRead)
     }
   }
 
   /// An answer of another shape than the resource has.
-  static func nonsense(_ message: String, _ call: OrgCall) -> OrgError {
-    OrgError(.nonsense, message: message, request: call.name, isAmbiguous: !call.isRead)
+  static func invalidResponse(_ message: String, _ call: OrgCall) -> OrgError {
+    OrgError(.invalidResponse, message: message, request: call.name, isAmbiguous: !call.isRead)
   }
 }

@@ -163,11 +163,11 @@ package final class BulkLoader {
     guard let column = soup.column(of: options.idPath, on: destination.store.platform) else {
       throw StoreError.noIndex(soup: soup.name, path: options.idPath)
     }
-    if options.durability == .disposable { try destination.store.forgoSafety() }
+    if options.durability == .disposable { try destination.store.beginUnjournaledLoad() }
     let isEmpty =
       try destination.store.connection.integer("SELECT 1 FROM \(raw: soup.table) LIMIT 1") == nil
     return mode == .cold && isEmpty
-      ? try ColdWriter(
+      ? try BulkInsertWriter(
         destination.store, soup, plan: plan, composer: composer, idColumn: column)
       : try IncrementalWriter(
         destination, soup, plan: plan, composer: composer, idColumn: column)
@@ -257,7 +257,7 @@ extension RecordBatch {
 
 extension Store {
   /// Writes without a journal and without synchronising: for a file that is thrown away on failure.
-  func forgoSafety() throws {
+  func beginUnjournaledLoad() throws {
     looseLoads += 1
     guard looseLoads == 1 else { return }
     try connection.execute(

@@ -204,7 +204,7 @@ final class IncrementalWriter: BulkWriter {
     let place = try bindWords(updateWords, from: 1, change.record, batch, id: change.id)
     try updateWords.bind(place, change.id)
     try updateWords.execute()
-    store.wear(soup)
+    store.markFullTextStale(soup)
   }
 
   private func add(_ records: [Int], _ batch: RecordBatch) throws {

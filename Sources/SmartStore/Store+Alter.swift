@@ -183,7 +183,7 @@ extension Store {
       }
       last = end
     }
-    if columns.contains(where: { $0.spec.type == .fullText }) { wear(soup) }
+    if columns.contains(where: { $0.spec.type == .fullText }) { markFullTextStale(soup) }
   }
 
   private func reIndex(

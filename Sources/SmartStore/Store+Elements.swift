@@ -47,6 +47,6 @@ extension Store {
         try connection.run("DELETE FROM \(raw: soup.fullTextTable) WHERE rowid = \(id)")
       }
     }
-    if !ids.isEmpty { wear(soup) }
+    if !ids.isEmpty { markFullTextStale(soup) }
   }
 }

@@ -78,7 +78,7 @@ extension Store {
         try connection.execute("DELETE FROM \(soup.table)")
         if soup.hasFullText { try connection.execute("DELETE FROM \(soup.fullTextTable)") }
       }
-      wear(soup)
+      markFullTextStale(soup)
     }
   }
 

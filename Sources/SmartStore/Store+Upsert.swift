@@ -153,7 +153,7 @@ extension Store {
       """
       UPDATE \(raw: soup.fullTextTable) SET \(parts.joined(separator: ", ")) WHERE rowid = \(id)
       """)
-    wear(soup)
+    markFullTextStale(soup)
   }
 
   private func fullText(

@@ -138,7 +138,7 @@ public final class Store {
   /// Moves everything from a `-wal` into the file and leaves it in rollback-journal mode.
   public func checkpoint() throws(StoreError) {
     try StoreError.mapping {
-      try scrub()
+      try optimizeFullText()
       if try connection.text("PRAGMA journal_mode") == "wal" {
         try connection.checkpointTruncate()
         try connection.execute("PRAGMA journal_mode = DELETE")
@@ -152,11 +152,11 @@ public final class Store {
       forgetQueries()
       connection.close()
     }
-    try StoreError.mapping { try scrub() }
+    try StoreError.mapping { try optimizeFullText() }
   }
 
   /// Rewrites full-text tables that hold remains: FTS5 only marks deleted words as deleted.
-  func scrub() throws {
+  func optimizeFullText() throws {
     for name in wornFullText.sorted() {
       guard let soup = try self.find(name), soup.hasFullText else { continue }
       let table = SQL.quoted(name: soup.fullTextTable)
@@ -166,7 +166,7 @@ public final class Store {
   }
 
   /// Remembers that words of a soup were deleted.
-  func wear(_ soup: Soup) {
+  func markFullTextStale(_ soup: Soup) {
     if soup.hasFullText { wornFullText.insert(soup.name) }
   }
 

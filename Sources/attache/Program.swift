@@ -75,7 +75,8 @@ struct Program: Sendable {
 
   /// What the program ends with: what could not be told was not done, whatever else went well.
   func ending(_ status: ExitStatus) -> ExitStatus {
-    guard let error = lost.withLock({ $0 }), status == .done || status == Statuses.needsEye else {
+    guard let error = lost.withLock({ $0 }), status == .done || status == Statuses.needsAttention
+    else {
       return status
     }
     note("attache: \(error)   [output]")

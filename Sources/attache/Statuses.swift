@@ -3,7 +3,7 @@ import Arguments
 /// What attache ends with where no run decides it (`PipelineError.Kind`, `RunSummary`).
 enum Statuses {
   static let failed = ExitStatus(rawValue: 1)
-  static let needsEye = ExitStatus(rawValue: 3)
+  static let needsAttention = ExitStatus(rawValue: 3)
   static let configuration = ExitStatus(rawValue: 4)
   static let authentication = ExitStatus(rawValue: 5)
   static let damaged = ExitStatus(rawValue: 8)

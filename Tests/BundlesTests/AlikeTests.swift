@@ -65,8 +65,8 @@ import Testing
     try writer.close()
     var expectation = Issued.expectation()
     expectation.limits = limits
-    let proved = try Issued.prove(returned, expectation, in: directory)
-    #expect(!proved.stores[0].isUntouched)
+    let validated = try Issued.validate(returned, expectation, in: directory)
+    #expect(!validated.stores[0].isUntouched)
   }
 
   @Test(arguments: ArchiveFormat.allCases)
@@ -78,7 +78,7 @@ import Testing
     var small = Issued.expectation()
     small.fileBytes = issued.entry.bytes - 1
     small.limits.entryBytes = small.fileBytes
-    let refusal = #expect(throws: Refusal.self) { try Issued.prove(path, small, in: directory) }
+    let refusal = #expect(throws: Refusal.self) { try Issued.validate(path, small, in: directory) }
     #expect(refusal?.code == .tooLarge)
     var manifest = issued.manifest
     manifest.stores[0].bytes = 10
@@ -90,7 +90,7 @@ import Testing
     var strict = Issued.expectation()
     strict.limits.ratio = format == .tarZst ? 200 : 20
     let lie = #expect(throws: Refusal.self) {
-      try Issued.prove(lying, strict, in: directory)
+      try Issued.validate(lying, strict, in: directory)
     }
     #expect(lie?.code == .tooLarge)
   }
@@ -154,11 +154,11 @@ import Testing
       try DurableFile.write(bytes, to: path)
       return path
     }
-    #expect(try Issued.prove(bare(), in: directory).stores[0].isUntouched)
+    #expect(try Issued.validate(bare(), in: directory).stores[0].isUntouched)
     let store = try Store(opening: issued.storePath)
     try store.upsert(["{\"Id\":\"x\"}"], into: "accounts")
     try store.close()
-    let refusal = #expect(throws: Refusal.self) { try Issued.prove(bare(), in: directory) }
+    let refusal = #expect(throws: Refusal.self) { try Issued.validate(bare(), in: directory) }
     #expect(refusal?.code == .archive && refusal?.sentence.contains("checksum") == true)
   }
 }

@@ -7,14 +7,14 @@ import Testing
 @Suite struct BaseTests {
   let directory = TemporaryDirectory()
 
-  private func write(_ count: Int) throws -> [Base.Record] {
-    let writer = try BaseWriter(path: directory.file("bases/1/3.base"))
-    var records: [Base.Record] = []
+  private func write(_ count: Int) throws -> [IssuedRecord] {
+    let writer = try IssuedRecordWriter(path: directory.file("bases/1/3.base"))
+    var records: [IssuedRecord] = []
     for number in 0..<count {
       let soup = number < count / 2 ? "accounts" : "cases"
       let id = String(repeating: "0", count: 9 - "\(number)".count) + "\(number)"
       records.append(
-        Base.Record(
+        IssuedRecord(
           soup: soup, id: id, modified: "2024-01-31T12:34:56.000+0000",
           stamp: number % 3 == 0 ? nil : "stamp \(number)",
           lastModified: number % 2 == 0 ? nil : Int64(number),
@@ -31,8 +31,8 @@ import Testing
 
   @Test func `records come back in their order, whole`() throws {
     let records = try write(5000)
-    let reader = BaseReader(path: directory.file("bases/1/3.base"))
-    var read: [Base.Record] = []
+    let reader = IssuedRecordReader(path: directory.file("bases/1/3.base"))
+    var read: [IssuedRecord] = []
     try reader.forEach { read.append($0) }
     #expect(read == records)
     let wanted = ["000000000", "000002499", "000002500", "nothing"]
@@ -47,13 +47,13 @@ import Testing
   @Test func `an empty base is a base`() throws {
     _ = try write(0)
     var count = 0
-    try BaseReader(path: directory.file("bases/1/3.base")).forEach { _ in count += 1 }
+    try IssuedRecordReader(path: directory.file("bases/1/3.base")).forEach { _ in count += 1 }
     #expect(count == 0)
   }
 
   @Test func `records out of order or twice are refused, and nothing is left`() throws {
     do {
-      let writer = try BaseWriter(path: directory.file("a.base"))
+      let writer = try IssuedRecordWriter(path: directory.file("a.base"))
       func append(_ soup: String, _ id: String) throws {
         try writer.append(soup: soup, id: id, modified: nil, stamp: nil, fields: [])
       }
@@ -73,7 +73,7 @@ import Testing
     for length in 0..<whole.count {
       try DurableFile.write(Array(whole[..<length]), to: path)
       #expect(throws: (any Error).self, "\(length) bytes") {
-        try BaseReader(path: path).forEach { _ in }
+        try IssuedRecordReader(path: path).forEach { _ in }
       }
     }
   }
@@ -82,7 +82,7 @@ import Testing
   func `a soup's fields are kept with the element's own bytes`(platform: Platform) throws {
     let issued = try Issued(platform)
     let store = try Store(opening: issued.storePath, readOnly: true)
-    let writer = try BaseWriter(path: directory.file("a.base"))
+    let writer = try IssuedRecordWriter(path: directory.file("a.base"))
     try writer.append(
       .init(soup: "accounts", fields: ["Name", "Amount", "Missing"]), of: store,
       stamps: { $0.hasSuffix("03AA") ? "s3" : nil })
@@ -91,7 +91,8 @@ import Testing
     try store.close()
     #expect(writer.count == 20)
     let id = "0010000000000003AA"
-    let found = try BaseReader(path: directory.file("a.base")).lookup(soup: "accounts", ids: [id])
+    let found = try IssuedRecordReader(path: directory.file("a.base")).lookup(
+      soup: "accounts", ids: [id])
     let record = try #require(found[id])
     // A literal is kept as it is; text is what SmartStore stored.
     #expect(

@@ -148,14 +148,14 @@ import Testing
     _ = try put("a.db", [1, 2])
     _ = try put("a.db-journal", [5])
     let taken = try taken("a.db")
-    let refusal = Refusal(.damaged, "a.db is damaged", mend: "hand it back again")
+    let refusal = Refusal(.damaged, "a.db is damaged", fix: "hand it back again")
     let kept = try inbox.quarantine(taken, refusal, now: Issued.now + 1000)
     #expect(try Files.list(kept.directory) == [".return.json", "a.db", "a.db-journal"])
     let reason = try JSONValue(
       parsing: Files.read("\(inbox.quarantine)/\(taken.sha256).reason.json"))
     #expect(reason["code"]?.string == "return.damaged")
     #expect(reason["reason"]?.string == "a.db is damaged")
-    #expect(reason["mend"]?.string == "hand it back again")
+    #expect(reason["fix"]?.string == "hand it back again")
     #expect(reason["name"]?.string == "a.db")
     #expect(reason["quarantined"]?.string == "2024-01-31T12:34:57.000Z")
     // Refused files may be tried again, and refused again.

@@ -44,15 +44,15 @@ import Testing
     let returned = directory.file("returned.db")
     try Files.copy(issued.storePath, to: returned)
     let before = try Files.read(returned)
-    let proved = try Issued.prove(returned, in: directory)
+    let validated = try Issued.validate(returned, in: directory)
     #expect(try Files.read(returned) == before, "what came in is kept as it was")
     #expect(
-      proved.notes == [
+      validated.notes == [
         "returned.db: the device was interrupted in changing the indexes of soup \"accounts\"; "
           + "the change was finished in the copy that is read"
       ])
-    #expect(proved.stores[0].reindexedSoups == ["accounts"])
-    let store = try Store(untrusted: proved.stores[0].path)
+    #expect(validated.stores[0].reindexedSoups == ["accounts"])
+    let store = try Store(untrusted: validated.stores[0].path)
     #expect(try store.indexSpecs(of: "accounts") == Self.specs)
     var dirty: [Int64] = []
     var rows = 0
@@ -64,7 +64,7 @@ import Testing
     #expect(
       try store.values(of: "Name", in: "accounts", .dirty) == ["from the device"])
     try store.close()
-    #expect(try StoreCheck().violations(at: proved.stores[0].path).isEmpty)
+    #expect(try StoreCheck().violations(at: validated.stores[0].path).isEmpty)
   }
 
   @Test(arguments: Platform.allCases)
@@ -81,7 +81,7 @@ import Testing
       try device.execute(change)
       device.close()
       let refusal = #expect(throws: Refusal.self) {
-        _ = try Issued.prove(issued.storePath, in: directory)
+        _ = try Issued.validate(issued.storePath, in: directory)
       }
       #expect(refusal?.code == .notAStore, "\(change)")
       // What was begun of a copy is gone with the private directory's other files.

@@ -30,8 +30,8 @@ struct Issued {
   /// Where the store stands, below the platform's directory.
   var storePath: String { directory.file("stores/\(entry.path)") }
 
-  static func stamp(_ platform: Platform, generation: Int = 3, user: String = user) -> Stamp {
-    Stamp(
+  static func stamp(_ platform: Platform, generation: Int = 3, user: String = user) -> Provenance {
+    Provenance(
       org: org, user: user, pipeline: pipeline, generation: generation, platform: platform,
       key: key)
   }
@@ -75,23 +75,25 @@ struct Issued {
       includes: [.init(stampID: "ab", install: "i", handback: 2)])
   }
 
-  static func expectation(accepts: Set<TakenReturn.Kind> = [.bundle, .store]) -> Proof.Expectation {
-    Proof.Expectation(
-      org: org, pipeline: pipeline, key: key, users: [user, Stamp.globalUser],
+  static func expectation(accepts: Set<TakenReturn.Kind> = [.bundle, .store])
+    -> ReturnValidator.Expectation
+  {
+    ReturnValidator.Expectation(
+      org: org, pipeline: pipeline, key: key, users: [user, Provenance.globalUser],
       stores: [.init(scope: .user, storeName: "default", soups: soups)], accepts: accepts)
   }
 
   struct Lost: Error {}
 
   /// Takes a file as the inbox does and proves it.
-  static func prove(
-    _ path: String, _ expectation: Proof.Expectation = expectation(),
+  static func validate(
+    _ path: String, _ expectation: ReturnValidator.Expectation = expectation(),
     in directory: TemporaryDirectory
-  ) throws -> ProvedReturn {
+  ) throws -> ValidatedReturn {
     let inbox = Inbox(directory: directory.file("inbox"), root: directory.file("root"))
     guard let candidate = try inbox.candidate(named: path),
       case .taken(let taken) = try inbox.take(candidate, now: now, keepsOriginal: true)
     else { throw Lost() }
-    return try Proof(expectation).prove(taken, in: taken.directory + "-work")
+    return try ReturnValidator(expectation).validate(taken, in: taken.directory + "-work")
   }
 }

@@ -52,7 +52,7 @@ import Testing
   private func code(_ change: (inout [UInt8], Pages) throws -> Void) throws -> Refusal.Code? {
     let path = try tangled(change)
     let refusal = #expect(throws: Refusal.self) {
-      _ = try Issued.prove(path, in: directory)
+      _ = try Issued.validate(path, in: directory)
     }
     return refusal?.code
   }
@@ -62,7 +62,7 @@ import Testing
       #expect(bytes[Pages.offset(pages.root)] == 5, "the root is an interior page")
       #expect(Pages.number(bytes, 32) > 0, "there are free pages")
     }
-    #expect(try Issued.prove(path, in: directory).stores.count == 1)
+    #expect(try Issued.validate(path, in: directory).stores.count == 1)
   }
 
   @Test func `a tree that leads back to its own root is refused`() throws {
@@ -128,7 +128,7 @@ import Testing
       """)
     connection.close()
     let refusal = #expect(throws: Refusal.self) {
-      _ = try Issued.prove(issued.storePath, in: directory)
+      _ = try Issued.validate(issued.storePath, in: directory)
     }
     #expect(refusal?.code == .damaged)
   }
@@ -142,7 +142,7 @@ import Testing
       "UPDATE soup_attrs SET id = 9 WHERE soupName = 'accounts'")
     connection.close()
     let refusal = #expect(throws: Refusal.self) {
-      _ = try Issued.prove(issued.storePath, in: directory)
+      _ = try Issued.validate(issued.storePath, in: directory)
     }
     #expect(refusal?.code == .notAStore || refusal?.code == .damaged)
   }

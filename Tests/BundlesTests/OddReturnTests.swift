@@ -42,7 +42,7 @@ import Testing
     #expect(try Files.list(inbox.directory) == [])
     #expect(try Files.read(taken.path) == [1, 2])
     #expect(try inbox.unfinished() == [taken])
-    let kept = try inbox.quarantine(taken, Refusal(.damaged, "x", mend: "y"), now: Issued.now)
+    let kept = try inbox.quarantine(taken, Refusal(.damaged, "x", fix: "y"), now: Issued.now)
     #expect(try Files.read(kept.path) == [1, 2])
     #expect(!hasLog || Files.exists(kept.path + "-wal"))
     #expect(length > 247 || Files.exists(kept.path + "-journal"))
@@ -152,7 +152,7 @@ import Testing
     let found = try #require(try inbox.unfinished().first)
     #expect(found == taken)
     let refusal = #expect(throws: Refusal.self) {
-      try Proof(Issued.expectation()).prove(found, in: directory.file("work"))
+      try ReturnValidator(Issued.expectation()).validate(found, in: directory.file("work"))
     }
     #expect(refusal?.code == (suffix == "-wal" ? .log : .journal))
     #expect(refusal?.sentence.contains("a.db" + suffix) == true)
@@ -179,7 +179,7 @@ import Testing
       """)
     connection.close()
     let refusal = #expect(throws: Refusal.self) {
-      try Issued.prove(issued.storePath, in: directory)
+      try Issued.validate(issued.storePath, in: directory)
     }
     #expect(refusal?.code == .notAStore || refusal?.code == .damaged)
   }

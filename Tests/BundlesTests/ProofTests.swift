@@ -11,16 +11,16 @@ import Testing
   let directory = TemporaryDirectory()
 
   /// Takes a file as the inbox does and proves it.
-  private func prove(
-    _ path: String, _ expectation: Proof.Expectation = Issued.expectation()
-  ) throws -> ProvedReturn {
-    try Issued.prove(path, expectation, in: directory)
+  private func validate(
+    _ path: String, _ expectation: ReturnValidator.Expectation = Issued.expectation()
+  ) throws -> ValidatedReturn {
+    try Issued.validate(path, expectation, in: directory)
   }
 
   private func refusal(
-    _ path: String, _ expectation: Proof.Expectation = Issued.expectation()
+    _ path: String, _ expectation: ReturnValidator.Expectation = Issued.expectation()
   ) throws -> Refusal? {
-    #expect(throws: Refusal.self) { _ = try prove(path, expectation) }
+    #expect(throws: Refusal.self) { _ = try validate(path, expectation) }
   }
 
   /// Changes an element on the device and leaves the change in the `-wal`.
@@ -38,7 +38,7 @@ import Testing
     device.close()
   }
 
-  private func name(in store: ProvedStore) throws -> String? {
+  private func name(in store: ValidatedStore) throws -> String? {
     let opened = try Store(untrusted: store.path)
     let text = try opened.retrieve([1], from: "accounts").first ?? "{}"
     try opened.close()
@@ -46,20 +46,20 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases, [true, false])
-  func `a bare store is proved, with the edit that stands in its log alone`(
+  func `a bare store is validated, with the edit that stands in its log alone`(
     platform: Platform, inLog: Bool
   ) throws {
     let issued = try Issued(platform)
     try edit(issued.storePath, inLog: inLog)
     let before = try Files.read(directory.file("returned.db"))
-    let proved = try prove(directory.file("returned.db"))
-    #expect(proved.platform == platform)
-    #expect(proved.stamp == Issued.stamp(platform))
-    #expect(proved.sourceName == "returned.db")
-    #expect(proved.stores.map(\.storeName) == ["default"])
-    #expect(proved.stores[0].unknownSoups == [] && proved.stores[0].missingSoups == [])
-    #expect(try name(in: proved.stores[0]) == "from the device")
-    #expect(!Files.exists(proved.stores[0].path + "-wal"))
+    let validated = try validate(directory.file("returned.db"))
+    #expect(validated.platform == platform)
+    #expect(validated.stamp == Issued.stamp(platform))
+    #expect(validated.sourceName == "returned.db")
+    #expect(validated.stores.map(\.storeName) == ["default"])
+    #expect(validated.stores[0].unknownSoups == [] && validated.stores[0].missingSoups == [])
+    #expect(try name(in: validated.stores[0]) == "from the device")
+    #expect(!Files.exists(validated.stores[0].path + "-wal"))
     #expect(
       try Files.read(directory.file("returned.db")) == before, "what came in is kept as it was")
   }
@@ -74,7 +74,7 @@ import Testing
     return path
   }
 
-  @Test func `a returned bundle is proved with the log beside its store`() throws {
+  @Test func `a returned bundle is validated with the log beside its store`() throws {
     let issued = try Issued(.android)
     try edit(issued.storePath, inLog: true)
     let store = directory.file("returned.db")
@@ -84,20 +84,20 @@ import Testing
         (issued.entry.path + "-wal", store + "-wal"), (issued.entry.path, store),
         (issued.entry.path + "-shm", store),
       ])
-    let proved = try prove(path)
-    #expect(try name(in: proved.stores[0]) == "from the device")
-    #expect(!proved.stores[0].isUntouched)
+    let validated = try validate(path)
+    #expect(try name(in: validated.stores[0]) == "from the device")
+    #expect(!validated.stores[0].isUntouched)
   }
 
   @Test func `an issued bundle that comes back as it went is known to be untouched`() throws {
     let issued = try Issued(.ios)
-    let proved = try prove(try bundle(issued, [(issued.entry.path, issued.storePath)]))
-    #expect(proved.stores[0].isUntouched)
-    #expect(proved.stores[0].scope == .user)
+    let validated = try validate(try bundle(issued, [(issued.entry.path, issued.storePath)]))
+    #expect(validated.stores[0].isUntouched)
+    #expect(validated.stores[0].scope == .user)
   }
 
   @Test(arguments: Platform.allCases)
-  func `a store in WAL mode whose log was folded in, and one that was exported, are proved`(
+  func `a store in WAL mode whose log was folded in, and one that was exported, are validated`(
     platform: Platform
   ) throws {
     let issued = try Issued(platform)
@@ -113,9 +113,9 @@ import Testing
     try exported.execute("PRAGMA user_version = 0; PRAGMA page_size = 8192; VACUUM")
     exported.close()
     for name in ["wal-mode.db", "exported.db"] {
-      let proved = try prove(directory.file(name))
-      #expect(proved.platform == platform, "\(name)")
-      let store = try Store(untrusted: proved.stores[0].path)
+      let validated = try validate(directory.file(name))
+      #expect(validated.platform == platform, "\(name)")
+      let store = try Store(untrusted: validated.stores[0].path)
       #expect(try store.count(of: "accounts") == 20)
       try store.close()
     }
@@ -130,8 +130,8 @@ import Testing
     stamp["handback"] = 2
     try store.upsert([JSONValue.object(stamp).text], into: "attache_stamp")
     try store.close()
-    let proved = try prove(issued.storePath)
-    #expect(proved.stamp.install == "6f1c" && proved.stamp.handback == 2)
+    let validated = try validate(issued.storePath)
+    #expect(validated.stamp.install == "6f1c" && validated.stamp.handback == 2)
   }
 
   @Test func `an app's own soup is listed, a missing and a re-indexed one are reported`() throws {
@@ -144,10 +144,10 @@ import Testing
     try store.removeSoup("accounts")
     try store.registerSoup("accounts", indexSpecs: specs)
     try store.close()
-    let proved = try prove(issued.storePath).stores[0]
-    #expect(proved.unknownSoups == ["drafts"])
-    #expect(proved.missingSoups == ["cases"])
-    #expect(proved.reindexedSoups == ["accounts"])
+    let validated = try validate(issued.storePath).stores[0]
+    #expect(validated.unknownSoups == ["drafts"])
+    #expect(validated.missingSoups == ["cases"])
+    #expect(validated.reindexedSoups == ["accounts"])
   }
 
   @Test func `a store that lost its stamp is taken for what somebody says it is`() throws {
@@ -157,18 +157,18 @@ import Testing
     try store.close()
     let refused = try refusal(issued.storePath)
     #expect(refused?.code == .noStamp)
-    #expect(refused?.mend.contains("--as SNAPSHOT/GENERATION") == true)
+    #expect(refused?.fix.contains("--as SNAPSHOT/GENERATION") == true)
     try Files.remove(directory.file("root"))
     var expectation = Issued.expectation()
     expectation.asSnapshot = .init(user: Issued.user, generation: 3)
-    #expect(try prove(issued.storePath, expectation).stamp == Issued.stamp(.android))
+    #expect(try validate(issued.storePath, expectation).stamp == Issued.stamp(.android))
   }
 
   // MARK: Whose it is
 
   @Test func `another org, pipeline, user, key or platform is refused by its code`() throws {
     let issued = try Issued(.ios)
-    func code(_ change: (inout Proof.Expectation) -> Void) throws -> Refusal.Code? {
+    func code(_ change: (inout ReturnValidator.Expectation) -> Void) throws -> Refusal.Code? {
       try Files.remove(directory.file("root"))
       var expectation = Issued.expectation()
       change(&expectation)
@@ -190,7 +190,7 @@ import Testing
   @Test func `a stamp that somebody wrote himself is forged`() throws {
     let issued = try Issued(.ios)
     let store = try Store(opening: issued.storePath)
-    let forged = Stamp(
+    let forged = Provenance(
       org: Issued.org, user: Issued.user, pipeline: Issued.pipeline, generation: 99,
       platform: .ios, key: [9])
     try forged.write(into: store)
@@ -199,7 +199,7 @@ import Testing
   }
 
   @Test func `a name from outside cannot write a line or a colour of its own`() {
-    let refusal = Refusal(.damaged, "a\u{1B}[31m\nb\u{202E}c.db é", mend: "")
+    let refusal = Refusal(.damaged, "a\u{1B}[31m\nb\u{202E}c.db é", fix: "")
     #expect(refusal.sentence == "a?[31m?b?c.db é")
   }
 
@@ -271,7 +271,7 @@ import Testing
     for length in stride(from: 1, to: whole.count - 1, by: 4999) {
       let path = directory.file("cut\(length)")
       try DurableFile.write(Array(whole[..<length]), to: path)
-      #expect(throws: Refusal.self, "\(length) bytes") { _ = try prove(path) }
+      #expect(throws: Refusal.self, "\(length) bytes") { _ = try validate(path) }
     }
   }
 
@@ -284,7 +284,7 @@ import Testing
       let path = directory.file("flip\(place)")
       try DurableFile.write(bytes, to: path)
       do {
-        _ = try prove(path).stores[0].path
+        _ = try validate(path).stores[0].path
       } catch is Refusal {
       }
     }
@@ -296,8 +296,8 @@ import Testing
     try Files.copy(issued.storePath, to: path)
     try DurableFile.write([UInt8](repeating: 0x37, count: 9000), to: path + "-wal")
     do {
-      let proved = try prove(path)
-      #expect(try name(in: proved.stores[0]) == "Account é 0")
+      let validated = try validate(path)
+      #expect(try name(in: validated.stores[0]) == "Account é 0")
     } catch is Refusal {
     }
   }

@@ -26,7 +26,7 @@ import Testing
   @Test func `a stamp that was moved to another generation is not genuine`() throws {
     var json = try #require(Issued.stamp(.ios).json.object)
     json["generation"] = 4
-    let moved = try #require(Stamp(json: .object(json)))
+    let moved = try #require(Provenance(json: .object(json)))
     #expect(!moved.isGenuine(key: Issued.key))
   }
 
@@ -36,7 +36,7 @@ import Testing
     json["handback"] = 2
     json["_soupEntryId"] = 1
     json["theAppsOwn"] = "x"
-    let stamp = try #require(Stamp(json: .object(json)))
+    let stamp = try #require(Provenance(json: .object(json)))
     #expect(stamp.install == "6f1c" && stamp.handback == 2)
     #expect(stamp.isGenuine(key: Issued.key))
   }
@@ -45,17 +45,17 @@ import Testing
   func `an element that lacks a member is no stamp`(name: String) throws {
     var json = try #require(Issued.stamp(.ios).json.object)
     json[name] = nil
-    #expect(Stamp(json: .object(json)) == nil)
+    #expect(Provenance(json: .object(json)) == nil)
     json[name] = true
-    #expect(Stamp(json: .object(json)) == nil)
+    #expect(Provenance(json: .object(json)) == nil)
   }
 
   @Test(arguments: Platform.allCases)
   func `a store carries one stamp, whatever it carried before`(platform: Platform) throws {
     let store = try Store(creating: directory.file("a"), platform: platform)
-    #expect(try Stamp.read(from: store) == .none)
+    #expect(try Provenance.read(from: store) == .none)
     try Issued.stamp(platform).write(into: store)
-    #expect(try Stamp.read(from: store) == .stamp(Issued.stamp(platform)))
+    #expect(try Provenance.read(from: store) == .stamp(Issued.stamp(platform)))
     #expect(
       try store.indexSpecs(of: "attache_stamp") == [IndexSpec(path: "stampId", type: .string)])
     // A copied store of the next generation, with what the app wrote into the old one.
@@ -63,10 +63,10 @@ import Testing
     used.install = "x"
     try used.write(into: store)
     try Issued.stamp(platform, generation: 4).write(into: store)
-    #expect(try Stamp.read(from: store) == .stamp(Issued.stamp(platform, generation: 4)))
+    #expect(try Provenance.read(from: store) == .stamp(Issued.stamp(platform, generation: 4)))
     #expect(try store.count(of: "attache_stamp") == 1)
     try store.upsert(["{}"], into: "attache_stamp")
-    guard case .unreadable = try Stamp.read(from: store) else {
+    guard case .unreadable = try Provenance.read(from: store) else {
       Testing.Issue.record("two stamps were read")
       return
     }

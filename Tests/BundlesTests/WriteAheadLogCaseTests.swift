@@ -116,13 +116,13 @@ struct HandMadeLog {
         for used in [path, path + "-wal", directory.file("root")] { try? Files.remove(used) }
       }
       do {
-        let proved = try Issued.prove(path, in: directory)
-        let opened = try Store(untrusted: proved.stores[0].path)
+        let validated = try Issued.validate(path, in: directory)
+        let opened = try Store(untrusted: validated.stores[0].path)
         let text = try opened.retrieve([1], from: "accounts").first ?? "{}"
         try opened.close()
         return .read(
           try JSONValue(parsing: text)["Name"]?.string ?? "",
-          told: proved.notes.contains { $0.contains("never finished") })
+          told: validated.notes.contains { $0.contains("never finished") })
       } catch let refusal as Refusal {
         return .refused(refusal.code)
       }

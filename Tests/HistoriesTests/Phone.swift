@@ -166,9 +166,9 @@ final class Phone {
     let store = try Store(opening: state.path)
     store.clock = { now }
     var stamp: JSONObject = [:]
-    try store.forEachElement(in: Stamp.soupName) { stamp = try $0.value().object ?? [:] }
+    try store.forEachElement(in: Provenance.soupName) { stamp = try $0.value().object ?? [:] }
     try body(&stamp)
-    try store.upsert([.object(stamp)], into: Stamp.soupName)
+    try store.upsert([.object(stamp)], into: Provenance.soupName)
     try store.close()
   }
 }

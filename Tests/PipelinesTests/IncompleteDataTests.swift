@@ -104,9 +104,9 @@ import Testing
 
   @Test(arguments: [true, false])
   func `a record that could not be read holds the cursor before its change`(
-    _ isCold: Bool
+    _ isInitialLoad: Bool
   ) async throws {
-    if !isCold { try await world.run() }
+    if !isInitialLoad { try await world.run() }
     let ada = try world.user("ada")
     func first(_ object: String) throws -> String {
       let page = try world.org.query(

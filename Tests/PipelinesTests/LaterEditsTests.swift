@@ -86,7 +86,7 @@ import Testing
     let again = try await retry(first.run)
     #expect(again.verdicts == [:])
     #expect(try phone(id) == "+1 555 0002")
-    let states = try StateDatabase.open(path: world.data.state).editStates()
+    let states = try LedgerDatabase.open(path: world.data.state).editStates()
     #expect(states.map(\.verdict) == ["superseded", "updated"])
   }
 
@@ -233,7 +233,7 @@ import Testing
     #expect(second.edits.found == 1)
     #expect(second.edits.new == 0)
     func open() throws -> [Verdict: Int] {
-      try StateDatabase.open(path: world.data.state).unsettledEdits()
+      try LedgerDatabase.open(path: world.data.state).unsettledEdits()
     }
     #expect(try open() == [.conflict: 1])
     // No bundle says that it holds a hand-back whose edit is open.
@@ -242,7 +242,7 @@ import Testing
     try device.edit("accounts", id: id, [:], now: world.org.now() + 60_000)
     try world.handBack(device, as: "three.sqlite")
     #expect(try await world.run().verdicts == [.conflict: 1])
-    #expect(try StateDatabase.open(path: world.data.state).editStates().count == 1)
+    #expect(try LedgerDatabase.open(path: world.data.state).editStates().count == 1)
     // What its user enters next stands for it.
     var later = try refreshed(id)
     later["Phone"] = "+1 555 0002"

@@ -57,7 +57,7 @@ import Testing
   }
 
   private func edits(of summary: RunSummary) throws -> [ReportEdit] {
-    let state = try StateDatabase(path: world.data.state)
+    let state = try LedgerDatabase(path: world.data.state)
     defer { state.close() }
     let model = try ReportModel(state: state, run: summary.run)
     return model.edits + model.stillOpen

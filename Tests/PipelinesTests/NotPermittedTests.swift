@@ -47,7 +47,7 @@ import Testing
 
   /// The words beside each edit that was not permitted in the last run.
   private func refusals(_ world: World) throws -> [String] {
-    let state = try StateDatabase(path: world.data.state)
+    let state = try LedgerDatabase(path: world.data.state)
     let run = try #require(try state.runs(limit: 1).first)
     return try ReportModel(state: state, run: run.id).edits
       .filter { $0.verdict == .notPermitted }.compactMap(\.detail.message).sorted()

@@ -65,7 +65,7 @@ import Testing
     try Files.list(world.data.quarantine).filter { $0.hasSuffix(".reason.json") }.map {
       let json = try JSONValue(parsing: Files.read(world.data.quarantine + "/" + $0))
       return (json["code"]?.string ?? "") + ": " + (json["reason"]?.string ?? "") + "; "
-        + (json["mend"]?.string ?? "")
+        + (json["fix"]?.string ?? "")
     }
   }
 

@@ -60,7 +60,7 @@ import Testing
   }
 
   private func details(_ run: String, _ world: World) throws -> [OutcomeDetail] {
-    try ReportModel(state: try StateDatabase.open(path: world.data.state), run: run).edits.map(
+    try ReportModel(state: try LedgerDatabase.open(path: world.data.state), run: run).edits.map(
       \.detail)
   }
 

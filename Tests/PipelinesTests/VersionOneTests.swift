@@ -83,7 +83,7 @@ import Testing
       ])
     let open = try #require(told.report(run.run)["stillOpen"]?.array)
     #expect(Set(open.map { $0["foundBy"]?.string }) == [Self.reconciled])
-    let state = try StateDatabase(path: world.data.state)
+    let state = try LedgerDatabase(path: world.data.state)
     defer { state.close() }
     let model = try ReportModel(state: state, run: Self.reconciled)
     #expect(model.edits.count == 13)

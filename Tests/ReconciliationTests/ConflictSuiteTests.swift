@@ -53,7 +53,7 @@ import Testing
 
   private func compare(_ situation: Situation) -> FieldComparison {
     FieldComparison(
-      device: situation.yours, base: BaseRecord(modificationDate: nil, fields: Self.base),
+      device: situation.yours, base: MergeBase(modificationDate: nil, fields: Self.base),
       server: situation.theirs, listed: Self.listed)
   }
 
@@ -64,7 +64,7 @@ import Testing
     return EditRule.step(
       EditFacts(
         operation: operation, mode: mode, device: situation.yours, deviceDate: Self.dates.old,
-        issued: BaseRecord(modificationDate: Self.dates.old, fields: Self.base),
+        issued: MergeBase(modificationDate: Self.dates.old, fields: Self.base),
         server: .alive(
           date: isMoved ? Self.dates.new : Self.dates.old, fields: situation.theirs),
         listed: Self.listed))

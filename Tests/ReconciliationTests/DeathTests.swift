@@ -46,7 +46,7 @@ struct DeathTests {
     }
   }
 
-  private static func end(_ day: FieldDay, _ state: StateDatabase) throws -> End {
+  private static func end(_ day: FieldDay, _ state: LedgerDatabase) throws -> End {
     let run = try #require(try state.runs(limit: 1).first)
     let report = JSONReport.files(try ReportModel(state: state, run: run.id), .init())[0].bytes
     return End(
@@ -103,7 +103,7 @@ struct DeathTests {
     gate.continuation.finish()
     _ = await work.result
     day.server.faults.removeAll()
-    let ledger = try StateDatabase(path: copy)
+    let ledger = try LedgerDatabase(path: copy)
     let resumed = try #require(try ledger.openRun(now: run.now))
     _ = try await day.reconciler(ledger).run(resumed)
     return try end(day, ledger)

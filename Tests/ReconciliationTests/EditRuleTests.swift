@@ -18,12 +18,12 @@ struct EditRuleTests {
     _ operation: SyncOperation, _ mode: MergeMode = .leaveIfChanged,
     device: JSONObject = ["A": "device", "B": "b"], base: JSONObject? = ["A": "a", "B": "b"],
     server: ServerRecord = .alive(date: old, fields: ["A": "a", "B": "b"]),
-    date: String? = old, own: BaseRule.OwnWrite? = nil, upserts: Bool = false,
+    date: String? = old, own: MergeBaseRule.OwnWrite? = nil, upserts: Bool = false,
     recreate: ReconcileOptions.Recreate = .whenProvedDeleted
   ) -> EditFacts {
     EditFacts(
       operation: operation, mode: mode, device: device, deviceDate: date,
-      issued: base.map { BaseRecord(modificationDate: old, fields: $0) }, ownWrite: own,
+      issued: base.map { MergeBase(modificationDate: old, fields: $0) }, ownWrite: own,
       server: server, listed: ["A", "B"], upserts: upserts, recreate: recreate)
   }
 
@@ -211,12 +211,12 @@ struct EditRuleTests {
     #expect(blind.edited.first?.base == Optional<JSONValue>.none)
     #expect(blind.edited.first?.server == Optional<JSONValue>.none)
     let seen = FieldComparison(
-      device: ["A": "x"], base: BaseRecord(modificationDate: nil, fields: [:], isComplete: true),
+      device: ["A": "x"], base: MergeBase(modificationDate: nil, fields: [:], isComplete: true),
       server: ["A": .null], listed: ["A"])
     #expect(seen.edited.first?.base == .some(.null))
     #expect(seen.edited.first?.server == .some(.null))
     let unread = FieldComparison(
-      device: ["A": .null], base: BaseRecord(modificationDate: nil, fields: ["A": "a"]),
+      device: ["A": .null], base: MergeBase(modificationDate: nil, fields: ["A": "a"]),
       server: [:], listed: ["A"])
     #expect(unread.edited.first?.server == Optional<JSONValue>.none)
     #expect(!unread.isAlreadyThere)

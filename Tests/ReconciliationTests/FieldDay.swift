@@ -11,7 +11,7 @@ final class FieldDay {
   let directory = TemporaryDirectory("field-day")
   let org: LocalOrg.Org
   let server: OrgServer
-  let state: StateDatabase
+  let state: LedgerDatabase
   let ada: OrgUser
   let ben: OrgUser
   let admin: OrgUser
@@ -35,7 +35,7 @@ final class FieldDay {
     try org.addUser("attache@example.com", lastName: "Attache", profile: "Integration")
     admin = try #require(org.user(named: "admin@example.com"))
     server = try OrgServer(org: org)
-    state = try StateDatabase(path: directory.file("state.sqlite"))
+    state = try LedgerDatabase(path: directory.file("state.sqlite"))
     for user in [ada, ben] {
       try state.save(SnapshotRow(id: user.id, userID: user.id, username: user.username))
     }
@@ -101,7 +101,7 @@ final class FieldDay {
     var fields = try record(object, id)
     fields["attributes"] = ["type": .string(object)]
     let date = fields["LastModifiedDate"]?.string
-    let base = BaseRecord(modificationDate: date, fields: fields)
+    let base = MergeBase(modificationDate: date, fields: fields)
     for (name, value) in changes { fields[name] = value }
     fields["__local__"] = true
     fields["__locally_updated__"] = JSONValue(!deleted)
@@ -134,7 +134,7 @@ final class FieldDay {
   @discardableResult
   func handBack(
     _ edits: [ReturnedEdit], user: OrgUser? = nil, install: String? = nil, handback: Int64? = nil,
-    stamp: String? = nil, issued: Int64? = nil, witnesses: [RowWitness] = []
+    stamp: String? = nil, issued: Int64? = nil, witnesses: [CleanRow] = []
   ) throws -> IngestResult {
     returns += 1
     let user = user ?? ada
@@ -152,7 +152,7 @@ final class FieldDay {
 
   // MARK: runs
 
-  func reconciler(_ ledger: StateDatabase? = nil) -> Reconciler {
+  func reconciler(_ ledger: LedgerDatabase? = nil) -> Reconciler {
     let url = server.url
     let server = server
     let hasIntegration = hasIntegration

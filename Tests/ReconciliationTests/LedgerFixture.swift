@@ -5,13 +5,13 @@ import TestSupport
 /// A ledger in a directory of its own, and short ways to say what came back.
 struct LedgerFixture {
   let directory = TemporaryDirectory("ledger")
-  let state: StateDatabase
+  let state: LedgerDatabase
 
   static let store = StoreKey(scope: "user", storeName: "default")
   static let accountID = "001000000000001AAA"
   static let issuedDate = "2026-01-01T00:00:00.000+0000"
 
-  init() throws { state = try StateDatabase(path: directory.file("state.sqlite")) }
+  init() throws { state = try LedgerDatabase(path: directory.file("state.sqlite")) }
 
   static func row(_ entry: Int64, soup: String = "accounts") -> RowKey {
     RowKey(store: store, soup: soup, soupEntryID: entry)

@@ -329,7 +329,7 @@ struct ReconcilerTests {
     try day.handBack(
       [], handback: 2,
       witnesses: [
-        RowWitness(
+        CleanRow(
           row: edit.row, created: edit.created, lastModified: 9000, serverID: own)
       ])
     #expect(day.verdicts(try await day.run()) == "created twice 1")

@@ -200,7 +200,7 @@ struct ReconciliationRulesTests {
 
   // MARK: includes
 
-  private func includes(_ state: StateDatabase) throws -> [Int64] {
+  private func includes(_ state: LedgerDatabase) throws -> [Int64] {
     try state.includes(snapshotID: "005000000000001AAA").map(\.handback)
   }
 

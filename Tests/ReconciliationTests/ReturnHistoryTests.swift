@@ -71,7 +71,7 @@ struct ReturnHistoryTests {
   }
 
   /// The last state of every device stands: as it is, or in an edit equal to it.
-  private func expectNothingLost(_ state: StateDatabase, _ handbacks: [Handback]) throws {
+  private func expectNothingLost(_ state: LedgerDatabase, _ handbacks: [Handback]) throws {
     let known = try state.editStates()
     let byID = Dictionary(uniqueKeysWithValues: known.map { ($0.id, $0) })
     for handback in handbacks {
@@ -94,7 +94,7 @@ struct ReturnHistoryTests {
   }
 
   private func expectOneRecordPerCreate(
-    _ state: StateDatabase, _ handbacks: [Handback]
+    _ state: LedgerDatabase, _ handbacks: [Handback]
   ) throws {
     var creates: Set<String> = []
     for handback in handbacks {
@@ -106,7 +106,7 @@ struct ReturnHistoryTests {
   }
 
   private func expectDevicesApart(
-    _ state: StateDatabase, _ app: App, _ devices: Int
+    _ state: LedgerDatabase, _ app: App, _ devices: Int
   ) throws {
     var lineages: [String: Set<String>] = [:]
     for edit in try state.editStates() {

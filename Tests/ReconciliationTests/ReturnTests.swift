@@ -41,7 +41,7 @@ struct ReturnTests {
     _ = try fixture.state.record(
       return: F.returned("b", install: "A", handback: 2),
       edits: [F.update(1, date: 9, name: "x2")],
-      witnesses: [RowWitness(row: F.row(2), created: 10, lastModified: 8)])
+      witnesses: [CleanRow(row: F.row(2), created: 10, lastModified: 8)])
     let late = try fixture.state.record(
       return: F.returned("a", install: "A", handback: 1),
       edits: [
@@ -59,7 +59,7 @@ struct ReturnTests {
     _ = try fixture.state.record(
       return: F.returned("b", install: "A", handback: 3),
       edits: [F.update(1, date: 9, name: "x2")],
-      witnesses: [RowWitness(row: F.row(2), created: 10, lastModified: 8)])
+      witnesses: [CleanRow(row: F.row(2), created: 10, lastModified: 8)])
     let restored = try fixture.state.record(
       return: F.returned("a", install: "A", handback: 2),
       edits: [

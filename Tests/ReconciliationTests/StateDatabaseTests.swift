@@ -13,19 +13,19 @@ struct StateDatabaseTests {
     #expect(try fixture.state.stampKeyDigest == nil)
     try fixture.state.noteStampKey(digest: "one")
     fixture.state.close()
-    let again = try StateDatabase(path: fixture.directory.file("state.sqlite"))
+    let again = try LedgerDatabase(path: fixture.directory.file("state.sqlite"))
     #expect(try again.stampKeyDigest == "one")
   }
 
   @Test func `a ledger of a newer version is refused by name`() throws {
     let directory = TemporaryDirectory("ledger")
     let path = directory.file("state.sqlite")
-    try StateDatabase(path: path).close()
+    try LedgerDatabase(path: path).close()
     let raw = try Connection(path)
     try raw.execute("PRAGMA user_version = 99")
     raw.close()
-    #expect(throws: StateError.newer(path: path, found: 99, known: 2)) {
-      try StateDatabase(path: path)
+    #expect(throws: LedgerError.newer(path: path, found: 99, known: 2)) {
+      try LedgerDatabase(path: path)
     }
   }
 
@@ -35,7 +35,7 @@ struct StateDatabaseTests {
     let raw = try Connection(path, mode: .create)
     try raw.execute("CREATE TABLE recipe (id INTEGER)")
     raw.close()
-    #expect(throws: StateError.notALedger(path: path)) { try StateDatabase(path: path) }
+    #expect(throws: LedgerError.notALedger(path: path)) { try LedgerDatabase(path: path) }
   }
 
   @Test func `the org of the first run is the only one`() throws {
@@ -43,7 +43,7 @@ struct StateDatabaseTests {
     try fixture.state.pinOrganization(id: "00D000000000001EAA")
     try fixture.state.pinOrganization(id: "00D000000000001EAA")
     #expect(
-      throws: StateError.foreignOrganization(
+      throws: LedgerError.foreignOrganization(
         pinned: "00D000000000001EAA", found: "00D000000000002EAA")
     ) { try fixture.state.pinOrganization(id: "00D000000000002EAA") }
   }

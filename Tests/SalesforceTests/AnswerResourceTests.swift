@@ -24,7 +24,7 @@ import Testing
   @Test func `an older org's bare array is no answer to a search`() async throws {
     let session = try await answering(200, "[]").session()
     let error = await #expect(throws: OrgError.self) { try await session.search("FIND {a}") }
-    #expect(error?.kind == .nonsense)
+    #expect(error?.kind == .invalidResponse)
   }
 
   @Test func `recent items are the ids of an object's resource`() async throws {
@@ -48,7 +48,7 @@ import Testing
   func `recent items with a fault are not half read`(body: String) async throws {
     let session = try await answering(200, body).session()
     let error = await #expect(throws: OrgError.self) { try await session.recentItems("Account") }
-    #expect(error?.kind == .nonsense)
+    #expect(error?.kind == .invalidResponse)
   }
 
   @Test func `a layout is asked for by what is given`() async throws {
@@ -69,11 +69,11 @@ import Testing
   @Test func `an answer that is no object is no layout and no description`() async throws {
     let session = try await answering(200, "[1]").session()
     let layout = await #expect(throws: OrgError.self) { try await session.layout("Account") }
-    #expect(layout?.kind == .nonsense)
+    #expect(layout?.kind == .invalidResponse)
     let describe = await #expect(throws: OrgError.self) {
       try await session.describeAnswer("Account")
     }
-    #expect(describe?.kind == .nonsense)
+    #expect(describe?.kind == .invalidResponse)
   }
 
   @Test func `an org without such a layout says so`() async throws {

@@ -35,7 +35,7 @@ import Testing
       let error = await #expect(throws: OrgError.self) {
         while try await pages.next() != nil {}
       }
-      #expect(error?.kind == .nonsense)
+      #expect(error?.kind == .invalidResponse)
       #expect(scripted.log.count == 1, "\(scripted.log.map(\.rawTarget))")
     }
     #expect(heard.now == 0)

@@ -140,7 +140,7 @@ private let ids = (0..<20).map { "\($0)" }
     let error = await #expect(throws: OrgError.self, "\(name)") {
       try await session.queryAllRecords("SELECT Id FROM X")
     }
-    #expect(error?.kind == .nonsense, "\(name)")
+    #expect(error?.kind == .invalidResponse, "\(name)")
     #expect(scripted.log.allSatisfy { $0.path.hasPrefix("/services/data/") })
   }
 

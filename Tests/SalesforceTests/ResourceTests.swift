@@ -43,7 +43,7 @@ import Testing
   func `a priming page with a fault is not half read`(body: String) async throws {
     let session = try await answering(200, body).session()
     let error = await #expect(throws: OrgError.self) { try await session.primingRecords() }
-    #expect(error?.kind == .nonsense)
+    #expect(error?.kind == .invalidResponse)
   }
 
   @Test func `a retrieve is a read that posts its ids`() async throws {
@@ -94,7 +94,7 @@ import Testing
     let error = await #expect(throws: OrgError.self) {
       try await session.create([[0x7B, 0x7D], [0x7B, 0x7D]])
     }
-    #expect(error?.kind == .nonsense)
+    #expect(error?.kind == .invalidResponse)
     #expect(error?.isAmbiguous == true)
   }
 
@@ -153,7 +153,7 @@ import Testing
         CompositeRequest(method: "DELETE", url: "/x", referenceId: "a")
       ])
     }
-    #expect(error?.kind == .nonsense)
+    #expect(error?.kind == .invalidResponse)
     #expect(error?.isAmbiguous == true)
   }
 

@@ -39,8 +39,8 @@ import Testing
     both(429, nil, pause),
     inDoubt(420), inDoubt(500), inDoubt(502), inDoubt(503), inDoubt(504),
     Case(
-      status: 302, code: nil, read: .fail(.nonsense, isAmbiguous: false),
-      write: .fail(.nonsense, isAmbiguous: true)),
+      status: 302, code: nil, read: .fail(.invalidResponse, isAmbiguous: false),
+      write: .fail(.invalidResponse, isAmbiguous: true)),
   ])
   func `an answer is decided by status, code and whether it was a write`(row: Case) {
     let outcome = RetryPolicy.Outcome.answer(

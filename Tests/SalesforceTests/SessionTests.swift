@@ -136,11 +136,11 @@ private let expired = ServerResponse.json(
     let scripted = try ScriptedOrg { $0.path.hasPrefix("/services/data/") ? page : nil }
     let session = try await scripted.session()
     let read = await #expect(throws: OrgError.self) { try await session.limits() }
-    #expect(read?.kind == .nonsense)
+    #expect(read?.kind == .invalidResponse)
     #expect(read?.isAmbiguous == false)
     #expect(read?.request == "GET /services/data/v66.0/limits")
     let write = await #expect(throws: OrgError.self) { try await session.create([[0x7B, 0x7D]]) }
-    #expect(write?.kind == .nonsense)
+    #expect(write?.kind == .invalidResponse)
     #expect(write?.isAmbiguous == true)
   }
 
@@ -157,7 +157,7 @@ private let expired = ServerResponse.json(
     }
     let session = try await scripted.session()
     let error = await #expect(throws: OrgError.self) { try await session.limits() }
-    #expect(error?.kind == .nonsense)
+    #expect(error?.kind == .invalidResponse)
     #expect(elsewhere.now == 0)
   }
 

@@ -21,7 +21,7 @@ struct TokenResource: Sendable {
     }
   }
 
-  func answer(_ request: ServerRequest, origin: String) -> Answer {
+  func answer(_ request: ServerRequest, origin: String) -> APIResponse {
     do throws(Refusal) {
       guard request.method == "POST" else {
         throw Refusal("invalid_request", "must use HTTP POST")

@@ -4,7 +4,7 @@ import JSON
 enum BatchResource {
   private static let most = 25
 
-  @Sendable static func run(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func run(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let body = try call.object()
     guard let values = body["batchRequests"]?.array, !values.isEmpty else {
       throw .unreadableBody("The body has to have an array \"batchRequests\"")
@@ -15,7 +15,7 @@ enum BatchResource {
     var writer = JSONWriter()
     writer.beginArray()
     for (place, value) in values.prefix(call.faults.partLimit ?? values.count).enumerated() {
-      let refusal = call.faults.refusal(ofPart: place).map { Answer.failure([$0]) }
+      let refusal = call.faults.refusal(ofPart: place).map { APIResponse.failure([$0]) }
       let answer = hasErrors && haltsAtError ? halted : refusal ?? part(value, call)
       if !answer.isSuccess { hasErrors = true }
       writer.beginObject()
@@ -33,16 +33,16 @@ enum BatchResource {
     envelope.name("results")
     envelope.raw(writer.bytes)
     envelope.endObject()
-    return Answer(body: envelope.bytes)
+    return APIResponse(body: envelope.bytes)
   }
 
-  private static let halted = Answer.failure([
+  private static let halted = APIResponse.failure([
     OrgError(
       status: 412, code: "BATCH_PROCESSING_HALTED",
       message: "Batch processing halted per request")
   ])
 
-  private static func part(_ value: JSONValue, _ call: Call) -> Answer {
+  private static func part(_ value: JSONValue, _ call: APIRequest) -> APIResponse {
     guard let method = value["method"]?.string, let url = value["url"]?.string else {
       return .failure([.unreadableBody("Each of \"batchRequests\" has to have method and url")])
     }

@@ -5,7 +5,7 @@ import System
 enum ChangesResource {
   private static let day: Int64 = 86_400_000
 
-  @Sendable static func deleted(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func deleted(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
     let (start, end) = try window(call, days: 15)
     let changes = try call.org.changes(
@@ -19,7 +19,7 @@ enum ChangesResource {
       ], records: changes.count)
   }
 
-  @Sendable static func updated(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func updated(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
     let (start, end) = try window(call, days: 30)
     let changes = try call.org.changes(
@@ -32,12 +32,12 @@ enum ChangesResource {
   }
 
   /// What is still to come is not covered.
-  private static func covered(_ end: Int64, _ call: Call) -> Int64 {
+  private static func covered(_ end: Int64, _ call: APIRequest) -> Int64 {
     min(end, call.org.now() / 60_000 * 60_000)
   }
 
   /// Whole minutes, the start before the end and not too long ago.
-  private static func window(_ call: Call, days: Int64) throws(OrgError) -> (Int64, Int64) {
+  private static func window(_ call: APIRequest, days: Int64) throws(OrgError) -> (Int64, Int64) {
     func time(_ name: String) throws(OrgError) -> Int64 {
       guard let text = call.target.query(name), let time = Dates.milliseconds(iso8601: text) else {
         throw refusal("\(name) is missing or is not a date and time")

@@ -6,7 +6,7 @@ import JSON
 enum CollectionResource {
   private static let most = 200
 
-  @Sendable static func create(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func create(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let (records, allOrNone) = try body(call)
     return try run(call, allOrNone: allOrNone, count: records.count) { index in
       switch type(of: records[index], call) {
@@ -17,7 +17,7 @@ enum CollectionResource {
     }
   }
 
-  @Sendable static func update(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func update(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let (records, allOrNone) = try body(call)
     return try run(call, allOrNone: allOrNone, count: records.count) { index in
       let record = records[index]
@@ -35,7 +35,7 @@ enum CollectionResource {
     }
   }
 
-  @Sendable static func upsert(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func upsert(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let (records, allOrNone) = try body(call)
     guard let schema = call.org.schema(call.path[2]) else { throw .unknownObject(call.path[2]) }
     let external = call.path[3]
@@ -56,7 +56,7 @@ enum CollectionResource {
     }
   }
 
-  @Sendable static func delete(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func delete(_ call: APIRequest) throws(OrgError) -> APIResponse {
     guard let text = call.target.query("ids"), !text.isEmpty else {
       throw OrgError(code: "MISSING_ARGUMENT", message: "The ids parameter is required")
     }
@@ -75,9 +75,9 @@ enum CollectionResource {
   private struct RolledBack: Error {}
 
   private static func run(
-    _ call: Call, allOrNone: Bool, count: Int, showsCreated: Bool = false,
+    _ call: APIRequest, allOrNone: Bool, count: Int, showsCreated: Bool = false,
     _ row: (Int) -> RowOutcome
-  ) throws(OrgError) -> Answer {
+  ) throws(OrgError) -> APIResponse {
     var outcomes: [RowOutcome] = []
     outcomes.reserveCapacity(count)
     do {
@@ -132,7 +132,7 @@ enum CollectionResource {
       })
   }
 
-  private static func body(_ call: Call) throws(OrgError) -> ([JSONObject], allOrNone: Bool) {
+  private static func body(_ call: APIRequest) throws(OrgError) -> ([JSONObject], allOrNone: Bool) {
     let body = try call.object()
     guard let values = body["records"]?.array else {
       throw .unreadableBody("The body has to have an array \"records\"")
@@ -152,7 +152,9 @@ enum CollectionResource {
     guard count <= most else { throw .tooMany("records", count, limit: most) }
   }
 
-  private static func type(of record: JSONObject, _ call: Call) -> Result<ObjectSchema, OrgError> {
+  private static func type(of record: JSONObject, _ call: APIRequest) -> Result<
+    ObjectSchema, OrgError
+  > {
     let name = record["attributes"]?["type"]?.string ?? "null"
     return call.org.schema(name).map { .success($0) } ?? .failure(.unknownObject(name))
   }

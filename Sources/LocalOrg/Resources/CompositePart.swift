@@ -35,7 +35,7 @@ struct CompositePart: Sendable {
   }
 
   /// Answers this part with references filled in from the parts before it.
-  func run(_ call: Call, _ references: CompositeReferences) throws(OrgError) -> Answer {
+  func run(_ call: APIRequest, _ references: CompositeReferences) throws(OrgError) -> APIResponse {
     let target = Target(method: method, url: try references.resolve(url))
     guard let (version, path) = target.dataPath, url.hasPrefix("/services/data/") else {
       throw OrgError(
@@ -52,9 +52,9 @@ struct CompositePart: Sendable {
 
 /// The results of a composite so far, for `@{referenceId.path}`.
 struct CompositeReferences: Sendable {
-  private var answers: [String: Answer] = [:]
+  private var answers: [String: APIResponse] = [:]
 
-  mutating func add(_ name: String, _ answer: Answer) { answers[name] = answer }
+  mutating func add(_ name: String, _ answer: APIResponse) { answers[name] = answer }
 
   /// A value with the references in its texts filled in.
   func resolve(_ value: JSONValue) throws(OrgError) -> JSONValue {

@@ -9,7 +9,7 @@ enum CompositeResource {
   /// Thrown inside the transaction to undo it.
   private struct RolledBack: Error {}
 
-  @Sendable static func run(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func run(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let body = try call.object()
     let parts = try parts(of: body)
     let allOrNone = body["allOrNone"]?.bool ?? false
@@ -55,13 +55,13 @@ enum CompositeResource {
     return parts
   }
 
-  private static func perform(_ parts: [CompositePart], _ call: Call, haltsAtFailure: Bool)
+  private static func perform(_ parts: [CompositePart], _ call: APIRequest, haltsAtFailure: Bool)
     -> [CompositeResult]
   {
     var references = CompositeReferences()
     var results: [CompositeResult] = []
     for (place, part) in parts.prefix(call.faults.partLimit ?? parts.count).enumerated() {
-      let answer: Answer
+      let answer: APIResponse
       do throws(OrgError) {
         if let error = call.faults.refusal(ofPart: place) { throw error }
         answer = try part.run(call, references)
@@ -79,7 +79,7 @@ enum CompositeResource {
   private static func rolledBack(_ results: [CompositeResult], _ parts: [CompositePart])
     -> [CompositeResult]
   {
-    let halted = Answer.failure([
+    let halted = APIResponse.failure([
       OrgError(
         code: "PROCESSING_HALTED",
         message: "The transaction was rolled back since another operation in the same "
@@ -92,7 +92,7 @@ enum CompositeResource {
     }
   }
 
-  private static func envelope(_ results: [CompositeResult]) -> Answer {
+  private static func envelope(_ results: [CompositeResult]) -> APIResponse {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("compositeResponse")
@@ -117,12 +117,12 @@ enum CompositeResource {
     writer.endArray()
     writer.endObject()
     let records = results.reduce(0) { $0 + ($1.answer.isSuccess ? $1.answer.records ?? 0 : 0) }
-    return Answer(body: writer.bytes, records: records)
+    return APIResponse(body: writer.bytes, records: records)
   }
 }
 
 /// What one part of a composite answered.
 struct CompositeResult: Sendable {
   let referenceID: String
-  let answer: Answer
+  let answer: APIResponse
 }

@@ -2,14 +2,14 @@ import JSON
 
 /// One record by an external id: `/sobjects/X/FIELD/VALUE`.
 enum ExternalRowResource {
-  @Sendable static func read(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func read(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
     if let choices = try choices(schema, call) { return choices }
     return try RowResource.read(schema, id: try id(schema, call), call)
   }
 
   /// 201 with `created`, or 200; up to version 45 an update answers 204.
-  @Sendable static func upsert(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func upsert(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
     let fields = try RowResource.fields(call)
     try RowResource.refuseID(in: fields)
@@ -26,7 +26,7 @@ enum ExternalRowResource {
       if !created, let number = Int(call.version.prefix { $0 != "." }), number <= 45 {
         return .empty(204, records: 1)
       }
-      var answer = Answer.json(
+      var answer = APIResponse.json(
         ["id": .string(id), "success": true, "errors": [], "created": .bool(created)],
         status: created ? 201 : 200, records: 1)
       if created { answer.headers["Location"] = "\(call.root)/sobjects/\(schema.name)/\(id)" }
@@ -36,7 +36,7 @@ enum ExternalRowResource {
   }
 
   /// `POST /sobjects/X/FIELD`: an upsert without a value, which is a create.
-  @Sendable static func createWithoutValue(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func createWithoutValue(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
     guard schema.field(call.path[2]) != nil else {
       throw .methodNotAllowed(call.target.method, allowed: ["DELETE", "GET", "HEAD", "PATCH"])
@@ -47,7 +47,7 @@ enum ExternalRowResource {
     return RowResource.created(outcome, schema, call)
   }
 
-  @Sendable static func delete(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func delete(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
     if let choices = try choices(schema, call) { return choices }
     switch call.org.delete(schema.name, id: try id(schema, call), as: call.user) {
@@ -57,7 +57,9 @@ enum ExternalRowResource {
   }
 
   /// Status 300 with the addresses of the records when several have the value.
-  private static func choices(_ schema: ObjectSchema, _ call: Call) throws(OrgError) -> Answer? {
+  private static func choices(_ schema: ObjectSchema, _ call: APIRequest) throws(OrgError)
+    -> APIResponse?
+  {
     guard let field = schema.field(call.path[2]), field.idLookup, !field.unique,
       field.type != .id
     else { return nil }
@@ -68,7 +70,7 @@ enum ExternalRowResource {
       .array(ids.map { .string("\(call.root)/sobjects/\(schema.name)/\($0)") }), status: 300)
   }
 
-  private static func id(_ schema: ObjectSchema, _ call: Call) throws(OrgError) -> String {
+  private static func id(_ schema: ObjectSchema, _ call: APIRequest) throws(OrgError) -> String {
     if call.path[2].lowercased() == "id" { return call.path[3] }
     let found = try call.org.find(
       schema.name, externalField: call.path[2], value: call.path[3], as: call.user)

@@ -3,7 +3,7 @@ import JSON
 
 /// `GET /ui-api/layout/X`: the fields of an object as a page shows them.
 enum LayoutResource {
-  @Sendable static func read(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func read(_ call: APIRequest) throws(OrgError) -> APIResponse {
     guard let number = Int(call.version.prefix { $0 != "." }), number >= 41 else {
       throw .notFound
     }
@@ -20,13 +20,14 @@ enum LayoutResource {
     let tag = String(Digest.sha256Hex(JSONValue.object(object).bytes).prefix(32))
     if call.headers["If-None-Match"]?.contains(tag) == true { return .empty(304) }
     object = JSONObject([("eTag", .string(tag))] + Array(object))
-    var answer = Answer.json(.object(object))
+    var answer = APIResponse.json(.object(object))
     answer.headers["ETag"] = "\"\(tag)\""
     return answer
   }
 
   /// One of a few words; the first when nothing is said.
-  private static func choice(_ name: String, of words: [String], _ call: Call) throws(OrgError)
+  private static func choice(_ name: String, of words: [String], _ call: APIRequest)
+    throws(OrgError)
     -> String
   {
     guard let given = call.target.query(name), !given.isEmpty else { return words[0] }
@@ -37,7 +38,9 @@ enum LayoutResource {
   }
 
   /// The record type that was asked for, else the master.
-  private static func recordType(_ schema: ObjectSchema, _ call: Call) throws(OrgError) -> String {
+  private static func recordType(_ schema: ObjectSchema, _ call: APIRequest) throws(OrgError)
+    -> String
+  {
     let master = "012000000000000AAA"
     guard let given = call.target.query("recordTypeId"), !given.isEmpty else { return master }
     guard let id = OrgID.normalize(given), OrgID.prefix(id) == "012" else {

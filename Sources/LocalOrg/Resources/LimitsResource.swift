@@ -2,7 +2,7 @@ import JSON
 
 /// `GET /limits`.
 enum LimitsResource {
-  @Sendable static func read(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func read(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let settings = call.settings
     let used = settings.usage()
     func limit(_ most: Int, _ remaining: Int) -> JSONValue {

@@ -2,7 +2,7 @@ import JSON
 
 /// `/parameterizedSearch`: a search without SOSL, by parameters or as JSON.
 enum ParameterizedSearchResource {
-  @Sendable static func readQuery(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func readQuery(_ call: APIRequest) throws(OrgError) -> APIResponse {
     func list(_ text: String?) -> [JSONValue] {
       (text ?? "").split(separator: ",").map { .string(String($0.filter { $0 != " " })) }
     }
@@ -28,11 +28,11 @@ enum ParameterizedSearchResource {
     return try run(body, call)
   }
 
-  @Sendable static func readBody(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func readBody(_ call: APIRequest) throws(OrgError) -> APIResponse {
     try run(try call.object(), call)
   }
 
-  private static func run(_ body: JSONObject, _ call: Call) throws(OrgError) -> Answer {
+  private static func run(_ body: JSONObject, _ call: APIRequest) throws(OrgError) -> APIResponse {
     guard let text = body["q"]?.string, !text.isEmpty else {
       throw OrgError(code: "MISSING_ARGUMENT", message: "The q parameter is required")
     }

@@ -3,7 +3,7 @@ import System
 
 /// `GET /connect/briefcase/priming-records`: what the user's briefcases for this app hold.
 enum PrimingResource {
-  @Sendable static func read(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func read(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let token = call.target.query("relayToken").flatMap { $0.isEmpty ? nil : $0 }
     var after: Int64?
     if let text = call.target.query("changedAfterTimestamp") {
@@ -27,7 +27,7 @@ enum PrimingResource {
     return answer(page, call.faults)
   }
 
-  private static func answer(_ page: PrimingPage, _ faults: FaultPlan) -> Answer {
+  private static func answer(_ page: PrimingPage, _ faults: FaultPlan) -> APIResponse {
     let injected = faults.ruleErrors
     let hidden = Set(injected.compactMap(\.object))
     let entries = page.entries.filter { !hidden.contains($0.object) }
@@ -49,7 +49,7 @@ enum PrimingResource {
       "recordCountServed": JSONValue(entries.count),
     ])
     writer.endObject()
-    return Answer(body: writer.bytes, records: entries.count)
+    return APIResponse(body: writer.bytes, records: entries.count)
   }
 
   /// By object, then by record type, each in the order of its first entry.

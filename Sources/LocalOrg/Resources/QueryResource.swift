@@ -4,16 +4,16 @@ import JSON
 ///
 /// Parameters of the address that it does not know are ignored.
 enum QueryResource {
-  @Sendable static func query(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func query(_ call: APIRequest) throws(OrgError) -> APIResponse {
     try first(call, includeDeleted: false)
   }
 
-  @Sendable static func queryAll(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func queryAll(_ call: APIRequest) throws(OrgError) -> APIResponse {
     try first(call, includeDeleted: true)
   }
 
   /// A page by its locator, which both addresses understand.
-  @Sendable static func more(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func more(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let page = try call.org.queryMore(
       call.path[1], as: call.user, batchSize: batchSize(call),
       childPageSize: call.settings.childPageSize,
@@ -21,7 +21,9 @@ enum QueryResource {
     return answer(page, call)
   }
 
-  private static func first(_ call: Call, includeDeleted: Bool) throws(OrgError) -> Answer {
+  private static func first(_ call: APIRequest, includeDeleted: Bool) throws(OrgError)
+    -> APIResponse
+  {
     guard let soql = call.target.query("q"), !soql.isEmpty else {
       throw OrgError(code: "MALFORMED_QUERY", message: "A query string has to be specified")
     }
@@ -33,7 +35,7 @@ enum QueryResource {
 
   /// The envelope says where the next page is before the records begin, so that a client can ask
   /// for it while this one arrives; the records are spliced in as the engine made them.
-  private static func answer(_ page: QueryPage, _ call: Call) -> Answer {
+  private static func answer(_ page: QueryPage, _ call: APIRequest) -> APIResponse {
     var writer = JSONWriter(reserving: page.records.count + 160)
     writer.beginObject()
     writer.name("totalSize")
@@ -47,11 +49,11 @@ enum QueryResource {
     writer.name("records")
     writer.raw(page.records)
     writer.endObject()
-    return Answer(body: writer.bytes, records: page.count)
+    return APIResponse(body: writer.bytes, records: page.count)
   }
 
   /// `Sforce-Query-Options: batchSize=N`, between 200 and 2,000.
-  private static func batchSize(_ call: Call) -> Int {
+  private static func batchSize(_ call: APIRequest) -> Int {
     var size = 2000
     for option in (call.headers["Sforce-Query-Options"] ?? "").split(separator: ",") {
       let sides = option.split(separator: "=").map { $0.filter { $0 != " " } }

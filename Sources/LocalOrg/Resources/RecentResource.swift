@@ -2,7 +2,7 @@ import JSON
 
 /// `GET /recent`: what the user used last, whatever its object.
 enum RecentResource {
-  @Sendable static func read(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func read(_ call: APIRequest) throws(OrgError) -> APIResponse {
     var limit = RecentItems.most
     if let text = call.target.query("limit") {
       guard let number = Int(text), number > 0 else {
@@ -16,7 +16,7 @@ enum RecentResource {
   }
 
   /// An item as a record.
-  static func record(_ item: RecentItem, _ call: Call) -> JSONValue {
+  static func record(_ item: RecentItem, _ call: APIRequest) -> JSONValue {
     [
       "attributes": [
         "type": .string(item.object),

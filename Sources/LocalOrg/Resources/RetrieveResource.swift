@@ -4,12 +4,12 @@ import JSON
 enum RetrieveResource {
   private static let most = 2000
 
-  @Sendable static func readBody(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func readBody(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let body = try call.object()
     return try read(call, ids: try texts("ids", body), fields: try texts("fields", body))
   }
 
-  @Sendable static func readQuery(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func readQuery(_ call: APIRequest) throws(OrgError) -> APIResponse {
     func list(_ name: String) throws(OrgError) -> [String] {
       guard let text = call.target.query(name), !text.isEmpty else { throw missing(name) }
       return text.split(separator: ",").map { String($0.filter { $0 != " " }) }
@@ -17,14 +17,15 @@ enum RetrieveResource {
     return try read(call, ids: try list("ids"), fields: try list("fields"))
   }
 
-  private static func read(_ call: Call, ids: [String], fields: [String]) throws(OrgError) -> Answer
+  private static func read(_ call: APIRequest, ids: [String], fields: [String]) throws(OrgError)
+    -> APIResponse
   {
     guard let schema = call.org.schema(call.path[2]) else { throw .unknownObject(call.path[2]) }
     guard ids.count <= most else { throw .tooMany("ids", ids.count, limit: most) }
     let body = try call.org.retrieve(
       schema.name, ids: spoiled(ids, call.faults), fields: fields, as: call.user,
       version: call.version)
-    return Answer(body: body, records: ids.count)
+    return APIResponse(body: body, records: ids.count)
   }
 
   /// An injected null: the id becomes one that nothing has.

@@ -4,18 +4,18 @@ import System
 
 /// One record by its id: `/sobjects/X` and `/sobjects/X/ID`.
 enum RowResource {
-  @Sendable static func create(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func create(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
     let outcome = call.org.create(schema.name, try fields(call), as: call.user)
     return created(outcome, schema, call)
   }
 
-  @Sendable static func read(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func read(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
     return try read(schema, id: call.path[2], call)
   }
 
-  @Sendable static func update(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func update(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
     let since = try call.date(of: "If-Unmodified-Since")
     let fields = try fields(call)
@@ -28,7 +28,7 @@ enum RowResource {
     }
   }
 
-  @Sendable static func delete(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func delete(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
     switch call.org.delete(schema.name, id: call.path[2], as: call.user) {
     case .success: return .empty(204, records: 1)
@@ -37,7 +37,9 @@ enum RowResource {
   }
 
   /// Reads a record; its date stands in a header too, and can be a condition.
-  static func read(_ schema: ObjectSchema, id: String, _ call: Call) throws(OrgError) -> Answer {
+  static func read(_ schema: ObjectSchema, id: String, _ call: APIRequest) throws(OrgError)
+    -> APIResponse
+  {
     let names = call.target.query("fields").map {
       $0.split(separator: ",").map { String($0.filter { $0 != " " }) }
     }
@@ -53,13 +55,13 @@ enum RowResource {
       throw OrgError(
         status: 412, code: "PRECONDITION_FAILED", message: "The record has been modified")
     }
-    var answer = Answer.json(.object(record), records: 1)
+    var answer = APIResponse.json(.object(record), records: 1)
     if let date { answer.headers["Last-Modified"] = Dates.http(date) }
     return answer
   }
 
   /// The body as fields.
-  static func fields(_ call: Call) throws(OrgError) -> JSONObject { try call.object() }
+  static func fields(_ call: APIRequest) throws(OrgError) -> JSONObject { try call.object() }
 
   /// The address names the record, the body must not.
   static func refuseID(in fields: JSONObject) throws(OrgError) {
@@ -71,10 +73,12 @@ enum RowResource {
   }
 
   /// The answer to a create, with the address of what was made.
-  static func created(_ outcome: RowOutcome, _ schema: ObjectSchema, _ call: Call) -> Answer {
+  static func created(_ outcome: RowOutcome, _ schema: ObjectSchema, _ call: APIRequest)
+    -> APIResponse
+  {
     switch outcome {
     case .success(let id, _):
-      var answer = Answer.json(
+      var answer = APIResponse.json(
         ["id": .string(id), "success": true, "errors": []], status: 201, records: 1)
       answer.headers["Location"] = "\(call.root)/sobjects/\(schema.name)/\(id)"
       return answer
@@ -83,7 +87,7 @@ enum RowResource {
   }
 
   private static func modificationDate(
-    _ record: JSONObject, _ schema: ObjectSchema, _ id: String, _ call: Call
+    _ record: JSONObject, _ schema: ObjectSchema, _ id: String, _ call: APIRequest
   ) throws(OrgError) -> Int64? {
     let name = "LastModifiedDate"
     guard schema.field(name) != nil else { return nil }

@@ -6,7 +6,7 @@ enum VersionResource {
   static let numbers = 31...66
 
   /// `GET /services/data`: ascending, as clients that take the last one expect.
-  static var versions: Answer {
+  static var versions: APIResponse {
     .json(
       .array(
         numbers.map { number in
@@ -18,7 +18,7 @@ enum VersionResource {
   }
 
   /// `GET /services/data/vNN.0`.
-  @Sendable static func resources(_ call: Call) throws(OrgError) -> Answer {
+  @Sendable static func resources(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let names = [
       "sobjects", "query", "queryAll", "search", "parameterizedSearch", "limits", "recent",
       "composite", "ui-api",

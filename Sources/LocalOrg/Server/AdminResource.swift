@@ -14,7 +14,7 @@ struct AdminResource: Sendable {
   let faults: Faults
   let secret: String?
 
-  func answer(_ request: ServerRequest, _ target: Target) -> Answer {
+  func answer(_ request: ServerRequest, _ target: Target) -> APIResponse {
     guard isOpen(to: request) else { return .failure([.notFound]) }
     do throws(OrgError) {
       return try perform(target, request.body)
@@ -30,7 +30,7 @@ struct AdminResource: Sendable {
     return Digest.areEqual(Digest.sha256(Array(given.utf8)), Digest.sha256(Array(secret.utf8)))
   }
 
-  private func perform(_ target: Target, _ body: [UInt8]) throws(OrgError) -> Answer {
+  private func perform(_ target: Target, _ body: [UInt8]) throws(OrgError) -> APIResponse {
     let path = target.segments.dropFirst().joined(separator: "/")
     switch (target.method, path) {
     case ("GET", "log"):

@@ -1,7 +1,7 @@
 import HTTP
 import JSON
 
-/// The faults that strike one request, by the moment at which they do.
+/// The faults that applyBefore one request, by the moment at which they do.
 struct FaultPlan: Sendable {
   private(set) var actions: [Faults.Action]
   /// Whether the token endpoint is struck, whose refusals have a shape of their own.
@@ -120,7 +120,7 @@ struct FaultPlan: Sendable {
   }
 
   /// The answer after the work, with what happens to it on the way.
-  func spoil(_ response: ServerResponse) -> ServerResponse {
+  func applyAfter(_ response: ServerResponse) -> ServerResponse {
     var result = response
     for action in actions {
       switch action {
@@ -145,7 +145,7 @@ struct FaultPlan: Sendable {
       let body: JSONValue = ["error": .string(code), "error_description": .string(message)]
       return ServerResponse(status: status, headers: Wire.json, body: body.bytes)
     }
-    let answer = Answer.failure([OrgError(status: status, code: code, message: message)])
+    let answer = APIResponse.failure([OrgError(status: status, code: code, message: message)])
     return ServerResponse(status: status, headers: Wire.json, body: answer.body)
   }
 }

@@ -4,7 +4,7 @@ import System
 final class HeldRequests: Sendable {
   /// One of them.
   struct Held: Sendable {
-    let visit: Visit
+    let visit: RequestContext
     let session: Session?
     let plan: FaultPlan
     /// When it arrives, by the org's clock.

@@ -68,7 +68,7 @@ package final class OrgServer: Sendable {
   /// The address that speaks TLS, when there is one.
   package let secureURL: String?
 
-  private let desk: Desk
+  private let desk: RequestHandler
   private let plain: HTTPServer
   private let secure: HTTPServer?
 
@@ -77,7 +77,7 @@ package final class OrgServer: Sendable {
     self.org = org
     faults = Faults()
     log = RequestLog(path: options.writesLog ? org.directory + "/requests.jsonl" : nil)
-    desk = try Desk(org: org, options: options, log: log, faults: faults)
+    desk = try RequestHandler(org: org, options: options, log: log, faults: faults)
     var configuration = HTTPServer.Configuration()
     configuration.address = options.address
     configuration.port = options.port

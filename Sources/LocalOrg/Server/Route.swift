@@ -1,6 +1,6 @@
 /// One address of the data API and what its methods do.
 struct Route: Sendable {
-  typealias Work = @Sendable (Call) throws(OrgError) -> Answer
+  typealias Work = @Sendable (APIRequest) throws(OrgError) -> APIResponse
 
   /// A method of a route.
   struct Method: Sendable {

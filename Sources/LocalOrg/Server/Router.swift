@@ -54,7 +54,7 @@ enum Router {
   }
 
   /// Answers a call, refusals included.
-  static func answer(_ call: Call) -> Answer {
+  static func answer(_ call: APIRequest) -> APIResponse {
     do throws(OrgError) {
       guard let route = routes.first(where: { $0.matches(call.path) }) else {
         throw .notFound

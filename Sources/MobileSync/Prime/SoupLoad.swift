@@ -150,7 +150,7 @@ final class SoupLoad {
   private func withoutCompleted(
     _ page: UnsafeRawBufferPointer, _ container: RecordScanner.Container
   ) throws(SyncError) -> Rest? {
-    guard !laterSyncIDs.isEmpty, !files.isCold, let store = stores.first else { return nil }
+    guard !laterSyncIDs.isEmpty, !files.isInitialLoad, let store = stores.first else { return nil }
     var rest = Rest()
     do {
       rest.nulls = try RecordScanner(paths: []).scan(page, in: container) { _, place, _ in
@@ -178,7 +178,7 @@ final class SoupLoad {
       destinations.append(BulkLoader.Destination(store, skip: try idsToSkip(in: store)))
     }
     let options = self.options
-    let mode: BulkLoader.Mode = files.isCold ? .cold : .incremental
+    let mode: BulkLoader.Mode = files.isInitialLoad ? .cold : .incremental
     return try SyncError.inStore { () throws(StoreError) in
       try BulkLoader(mode, destinations: destinations, options: options)
     }
@@ -190,7 +190,7 @@ final class SoupLoad {
 
   /// LEAVE_IF_CHANGED leaves what a device changed; OVERWRITE takes it back.
   private func idsToSkip(in store: Store) throws(SyncError) -> Set<String> {
-    guard mergeMode == .leaveIfChanged, !files.isCold else { return [] }
+    guard mergeMode == .leaveIfChanged, !files.isInitialLoad else { return [] }
     if let reader { return try reader(store) }
     return try SoupReader(store: store, soup: options.soup).dirtyIDs(idPath: options.idPath)
   }

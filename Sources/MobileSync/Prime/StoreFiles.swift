@@ -22,7 +22,7 @@ final class StoreFiles {
   /// True when the stores are new or copies, which may be written.
   private(set) var isWritable = false
   /// True when there was nothing to go on from.
-  private(set) var isCold = false
+  private(set) var isInitialLoad = false
   /// The syncs of the store by name; their ids stand in every element.
   private(set) var states: [String: SyncState] = [:]
 
@@ -80,7 +80,7 @@ final class StoreFiles {
   }
 
   private func create(_ initial: [SyncState]) throws(SyncError) {
-    isCold = true
+    isInitialLoad = true
     isWritable = true
     for item in items {
       try Self.onDisk { () throws(SystemError) in

@@ -38,7 +38,7 @@ extension StorePrime {
       to: fetch.latestModification.flatMap { Dates.milliseconds(iso8601: $0) }, now: input.now)
     if input.wasIncomplete {
       // What the cursor was held for is here now, and may be older than what was here before.
-      for group in fetch.groups where !files.isCold {
+      for group in fetch.groups where !files.isInitialLoad {
         guard let first = files.stores.first else { continue }
         let latest = try SyncError.inStore { () throws(StoreError) in
           try first.maximum(
@@ -62,7 +62,7 @@ extension StorePrime {
         && other.target.down?.destinations(soupName: other.soupName)
           .contains { $0.soupName == soup } == true
     }
-    guard isShared, !files.isCold, let first = files.stores.first else { return stamps }
+    guard isShared, !files.isInitialLoad, let first = files.stores.first else { return stamps }
     let here = try SoupReader(store: first, soup: soup).allIDs(idPath: "Id")
     return stamps.filter { here.contains($0.key) }
   }
@@ -153,7 +153,7 @@ extension StorePrime {
           + "but cannot be read", sync)
     }
     var hasAll = fetch.listing.ruleErrors.isEmpty
-    if hasAll, !files.isCold {
+    if hasAll, !files.isInitialLoad {
       let listed = fetch.listing.ids(of: soup, in: fetch.groups)
       let cleaner = GhostCleaner(
         files: files, policy: input.ghosts, soup: soup, syncID: syncID(sync))

@@ -8,7 +8,7 @@ extension StorePrime {
     let query = try target.syncQuery(variables: input.variables)
     var cursor = cursor(of: sync)
     let mayMiss = try query.mayMissChanges { () throws(SyncError) in
-      guard !files.isCold, let first = files.stores.first else { return 0 }
+      guard !files.isInitialLoad, let first = files.stores.first else { return 0 }
       return try SoupReader(store: first, soup: sync.soupName).count()
     }
     let since = mayMiss ? nil : cursor.since
@@ -18,14 +18,14 @@ extension StorePrime {
       modificationPath: query.modificationField)
     let pages = SoqlPages(
       session, query, batchSize: target.maxBatchSize, since: since, soupName: sync.soupName,
-      asksDeletions: !files.isCold && !listsAll
+      asksDeletions: !files.isInitialLoad && !listsAll
     ) { [unowned self] in warn($0, sync) }
     try await read(pages, into: load)
     try load.finish()
     cursor.advance(
       to: load.latestModification.flatMap { Dates.milliseconds(iso8601: $0) }, now: input.now)
     keep(cursor, of: sync)
-    guard !files.isCold else { return try end(load.count) }
+    guard !files.isInitialLoad else { return try end(load.count) }
     if listsAll {
       // Where all was fetched, what is not here came into being since.
       let ids = try await list(sync, query, since == nil ? nil : load)

@@ -27,7 +27,7 @@ extension StorePrime {
     keep(cursor, of: sync)
     if let first = files.stores.first { context.store = first }
     var remote: [RemoteIDs]?
-    if !files.isCold, since != nil, pages.remoteIDs == nil, listsAll {
+    if !files.isInitialLoad, since != nil, pages.remoteIDs == nil, listsAll {
       let listed = try await target.remoteIDs(context)
       remote = listed
       if try isSomeMissing(listed) {
@@ -36,7 +36,7 @@ extension StorePrime {
       }
     }
     var counts = loads.counts(of: store.storeName, sync.syncName)
-    if !files.isCold {
+    if !files.isInitialLoad {
       remote = pages.remoteIDs ?? remote
       let isWhole = listsAll || remote != nil
       if remote == nil {

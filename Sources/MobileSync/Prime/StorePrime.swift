@@ -82,7 +82,7 @@ final class StorePrime {
   /// True when a sync cannot go on from where it stood: nothing is there, or its definition
   /// changed.
   func isFull(_ sync: SyncDefinition) -> Bool {
-    guard !files.isCold, !input.changedDefinitions.contains(key(sync.syncName)),
+    guard !files.isInitialLoad, !input.changedDefinitions.contains(key(sync.syncName)),
       let index = store.syncs.firstIndex(where: { $0.syncName == sync.syncName }),
       let state = files.states[sync.syncName]
     else { return true }

@@ -84,7 +84,7 @@ final class Login: Sendable {
     }
     guard let answer = try? JSONValue(parsing: response.body), let grant = Grant(answer) else {
       throw OrgError(
-        .nonsense, status: response.status,
+        .invalidResponse, status: response.status,
         message: "the login's answer has no access_token or instance_url", request: call.name)
     }
     return grant

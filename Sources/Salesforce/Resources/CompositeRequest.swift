@@ -89,14 +89,14 @@ extension Session {
     for entry in entries {
       guard let name = entry["referenceId"]?.string, let status = entry["httpStatusCode"]?.int,
         byName[name] == nil
-      else { throw Self.nonsense("a result has no name of its own, or no status", call) }
+      else { throw Self.invalidResponse("a result has no name of its own, or no status", call) }
       byName[name] = CompositeResult(
         referenceId: name, status: Int(status), headers: entry["httpHeaders"]?.object ?? [:],
         body: entry["body"] ?? .null)
     }
     let results = requests.compactMap { byName[$0.referenceId] }
     guard results.count == requests.count, entries.count == requests.count else {
-      throw Self.nonsense("\(entries.count) results answer \(requests.count) requests", call)
+      throw Self.invalidResponse("\(entries.count) results answer \(requests.count) requests", call)
     }
     return results
   }

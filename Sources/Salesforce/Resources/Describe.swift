@@ -103,7 +103,7 @@ extension Session {
     let call = OrgCall(
       .describe, "GET", path("sobjects/\(HTTPQuery.encode(sObject))/describe"))
     guard let describe = Describe(try await json(call)) else {
-      throw Self.nonsense("the answer does not describe an sObject", call)
+      throw Self.invalidResponse("the answer does not describe an sObject", call)
     }
     return describe
   }

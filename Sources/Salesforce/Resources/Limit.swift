@@ -13,7 +13,7 @@ extension Session {
   package func limits() async throws(OrgError) -> [String: Limit] {
     let call = OrgCall(.limits, "GET", path("limits"))
     guard let object = try await json(call).object else {
-      throw Self.nonsense("the answer is not an object", call)
+      throw Self.invalidResponse("the answer is not an object", call)
     }
     var limits: [String: Limit] = [:]
     for (name, value) in object {

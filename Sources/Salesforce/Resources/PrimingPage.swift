@@ -85,7 +85,7 @@ extension Session {
     }
     let call = OrgCall(.primingRecords, "GET", path)
     guard let page = PrimingPage(try await json(call)) else {
-      throw Self.nonsense("the answer is not a page of priming records", call)
+      throw Self.invalidResponse("the answer is not a page of priming records", call)
     }
     return page
   }

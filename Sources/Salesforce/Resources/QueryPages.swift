@@ -128,7 +128,7 @@ package final class QueryPages: Sendable {
   /// Reads from a page what the next one is, and refuses what cannot be a page.
   private func advance(past body: [UInt8], _ call: OrgCall) throws(OrgError) {
     guard let head = QueryPageHead(body) else {
-      throw Session.nonsense("the answer is not a page of records", call)
+      throw Session.invalidResponse("the answer is not a page of records", call)
     }
     _ = issued.take(call.path)
     let problem = state.withLock { state -> String? in
@@ -150,7 +150,7 @@ package final class QueryPages: Sendable {
       state.address = next
       return nil
     }
-    if let problem { throw Session.nonsense(problem, call) }
+    if let problem { throw Session.invalidResponse(problem, call) }
   }
 
   private func call(_ address: String) -> OrgCall {

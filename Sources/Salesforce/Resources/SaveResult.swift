@@ -110,7 +110,7 @@ extension Session {
     let entries = try await json(call).array ?? []
     let results = entries.compactMap { SaveResult($0) }
     guard entries.count == count, results.count == count else {
-      throw Self.nonsense("\(results.count) results answer \(count) records", call)
+      throw Self.invalidResponse("\(results.count) results answer \(count) records", call)
     }
     return results
   }

@@ -24,7 +24,7 @@ extension Session {
   func object(_ call: OrgCall) async throws(OrgError) -> [UInt8] {
     let response = try await send(call)
     guard try Self.parse(response, call).object != nil else {
-      throw Self.nonsense("the answer is not an object", call)
+      throw Self.invalidResponse("the answer is not an object", call)
     }
     return response.body
   }

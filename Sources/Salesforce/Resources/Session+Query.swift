@@ -22,7 +22,7 @@ extension Session {
   /// further children.
   package func pages(from locator: String) throws(OrgError) -> QueryPages {
     guard QueryPageHead.isLocator(locator) else {
-      throw Self.nonsense(
+      throw Self.invalidResponse(
         "there are more records, but no address of this org to get them from",
         OrgCall(.queryMore, "GET", path("query")))
     }
@@ -57,12 +57,12 @@ extension Session {
     var records: [JSONValue] = []
     while let page = try await pages.next() {
       guard let value = try? JSONValue(parsing: page), let part = value["records"]?.array else {
-        throw Self.nonsense("the answer is not a page of records", call)
+        throw Self.invalidResponse("the answer is not a page of records", call)
       }
       records += part
     }
     guard records.count == pages.totalSize else {
-      throw Self.nonsense(
+      throw Self.invalidResponse(
         "\(records.count) records came of \(pages.totalSize ?? 0)", call)
     }
     return records

@@ -6,11 +6,11 @@ extension Session {
   package func recentItems(_ sObject: String) async throws(OrgError) -> [String] {
     let call = OrgCall(.recentItems, "GET", path("sobjects/\(HTTPQuery.encode(sObject))"))
     guard let items = try await json(call)["recentItems"]?.array else {
-      throw Self.nonsense("the answer has no recent items", call)
+      throw Self.invalidResponse("the answer has no recent items", call)
     }
     let ids = items.compactMap { $0["Id"]?.string.flatMap { RecordID($0)?.text18 } }
     guard ids.count == items.count else {
-      throw Self.nonsense("a recent item has no id", call)
+      throw Self.invalidResponse("a recent item has no id", call)
     }
     return ids
   }

@@ -14,7 +14,7 @@ extension Session {
     var call = OrgCall(
       .retrieve, "POST", path("composite/sobjects/\(HTTPQuery.encode(sObject))"), isRead: true)
     guard ids.count <= Self.retrieveLimit else {
-      throw Self.nonsense("\(ids.count) ids are more than \(Self.retrieveLimit)", call)
+      throw Self.invalidResponse("\(ids.count) ids are more than \(Self.retrieveLimit)", call)
     }
     var writer = JSONWriter(reserving: ids.count * 21 + 1000)
     writer.beginObject()
@@ -30,7 +30,7 @@ extension Session {
     call.body = writer.bytes
     let body = try await send(call).body
     guard Self.firstByte(body) == UInt8(ascii: "["), Self.lastByte(body) == UInt8(ascii: "]") else {
-      throw Self.nonsense("the answer is not an array of records", call)
+      throw Self.invalidResponse("the answer is not an array of records", call)
     }
     return body
   }
@@ -68,7 +68,7 @@ extension Session {
       for answer in try await retrieveParts(sObject, ids: part, fields: fields) {
         guard let array = (try? JSONValue(parsing: answer.bytes))?.array else {
           throw OrgError(
-            .nonsense, message: "the retrieved records are not JSON",
+            .invalidResponse, message: "the retrieved records are not JSON",
             request: "retrieve \(sObject)")
         }
         records += array

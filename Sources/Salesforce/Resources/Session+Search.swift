@@ -11,7 +11,7 @@ extension Session {
     let call = OrgCall(.search, "GET", path("search") + "?" + HTTPQuery.string([("q", sosl)]))
     let body = try await send(call).body
     guard Self.firstByte(body) == UInt8(ascii: "{"), Self.lastByte(body) == UInt8(ascii: "}") else {
-      throw Self.nonsense("the answer is not what a search finds", call)
+      throw Self.invalidResponse("the answer is not what a search finds", call)
     }
     return body
   }

@@ -28,7 +28,7 @@ package struct UserInfo: Sendable, Hashable {
       let organization = value["organization_id"]?.string.flatMap({ RecordID($0) }),
       let username = value["preferred_username"]?.string
     else {
-      throw Session.nonsense(
+      throw Session.invalidResponse(
         "the answer has no user_id, organization_id or preferred_username", call)
     }
     return UserInfo(

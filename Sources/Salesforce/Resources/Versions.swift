@@ -10,7 +10,7 @@ enum Versions {
       call, base: base, token: nil, identity: identity)
     let versions = try Session.parse(response, call).array?.compactMap { $0["version"]?.string }
     guard let versions, !versions.isEmpty else {
-      throw Session.nonsense("the answer names no version", call)
+      throw Session.invalidResponse("the answer names no version", call)
     }
     return versions
   }

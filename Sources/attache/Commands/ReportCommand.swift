@@ -38,7 +38,7 @@ struct ReportCommand: Command {
       throw none("no run has a report yet", data)
     }
     guard Files.exists(data.state) else { throw none("there is no report of a run \(name)", data) }
-    let state = try StateDatabase(path: data.state)
+    let state = try LedgerDatabase(path: data.state)
     defer { state.close() }
     guard try state.run(id: name) != nil else {
       throw none("there is no report of a run \(name)", data)
@@ -75,7 +75,7 @@ struct ReportCommand: Command {
   }
 
   /// Why a run has no report of its own, and where its verdicts are told.
-  private static func words(for run: RunRow, _ state: StateDatabase) throws -> String {
+  private static func words(for run: RunRow, _ state: LedgerDatabase) throws -> String {
     let others = try state.reportsShowing(run: run.id).filter { $0 != run.id }
     if !others.isEmpty {
       return "run \(run.id) died before its report; it is told by that of "

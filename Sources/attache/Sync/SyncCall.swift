@@ -62,7 +62,7 @@ struct SyncCall: Sendable {
     defer { file.discardIfEmpty() }
     let store = try file.open(command.platform.flatMap { Platform(rawValue: $0.rawValue) })
     var result = Result()
-    if let warning = try Stamp.checkOwner(of: store, session.identity) {
+    if let warning = try Provenance.checkOwner(of: store, session.identity) {
       result.warnings.append(warning)
       warn(warning)
     }

@@ -19,7 +19,7 @@ struct SyncOutcome: Sendable {
   var open: [SyncReport.Record] { report.records.filter(\.isOpen) }
 
   /// Whether somebody should look at it.
-  var needsEye: Bool { !open.isEmpty || isGuarded || !report.unreadable.isEmpty }
+  var needsAttention: Bool { !open.isEmpty || isGuarded || !report.unreadable.isEmpty }
 
   /// One line for a person.
   var line: String {

@@ -1,0 +1,57 @@
+import JSON
+import SmartStore
+
+extension Provenance {
+  /// Writes the stamp into a store as its only one; a stamp that is there already is left alone.
+  ///
+  /// To be called after `syncs_soup` is registered, so that the tables of an issued store have the
+  /// numbers that the SDK would have given them.
+  package func write(into store: Store) throws(BundleError) {
+    try BundleError.mapping {
+      try store.transaction {
+        if try !store.hasSoup(Provenance.soupName) {
+          try store.registerSoup(Provenance.soupName, indexSpecs: Provenance.indexSpecs)
+        }
+        let elements = try Provenance.elements(of: store)
+        if elements.count == 1, let found = Provenance(json: elements[0]), found == self { return }
+        // The row is kept and its element replaced: the next stamp of a copied store.
+        var element = json.object ?? [:]
+        element[StoreField.soupEntryID] = elements.first?[StoreField.soupEntryID]
+        try store.upsert([.object(element)], into: Provenance.soupName)
+        let surplus = elements.dropFirst().compactMap { $0[StoreField.soupEntryID]?.int }
+        try store.remove(surplus, from: Provenance.soupName)
+      }
+    }
+  }
+
+  /// What a store has where its stamp should be.
+  package enum Finding: Sendable, Hashable {
+    /// One stamp.
+    case stamp(Provenance)
+    /// No soup of that name, or nothing in it.
+    case none
+    /// Something that is no stamp, or more than one.
+    case unreadable(String)
+  }
+
+  /// Reads the stamp of any store, by the soup's name: its table number means nothing.
+  package static func read(from store: Store) throws(BundleError) -> Finding {
+    try BundleError.mapping {
+      guard try store.hasSoup(soupName) else { return .none }
+      let elements = try elements(of: store)
+      guard let element = elements.first else { return .none }
+      if elements.count > 1 { return .unreadable("it has more than one stamp") }
+      guard let stamp = Provenance(json: element) else {
+        return .unreadable("its stamp lacks a member or has one of another kind")
+      }
+      return .stamp(stamp)
+    }
+  }
+
+  /// The first elements of the soup: enough to see whether there is just one.
+  private static func elements(of store: Store) throws -> [JSONValue] {
+    try store.queryValues(
+      QuerySpec(
+        soupName: soupName, .all, orderPath: StoreField.soupEntryID, pageSize: 16))
+  }
+}

@@ -1,0 +1,46 @@
+import SmartStore
+import System
+
+extension ReturnValidator {
+  /// Replaces a sealed private copy by its plain form; a plain one is left alone.
+  func unseal(_ path: String, name: String) throws {
+    guard let key = expected.unsealing, try SQLCipherFile.mayBeSealed(path) else { return }
+    if Inbox.log(of: path) != nil {
+      throw Refusal(
+        .sealedLog, "\(name) is sealed and has a -wal beside it, which cannot be folded in",
+        fix: "run PRAGMA wal_checkpoint(TRUNCATE) in the app, then hand the store back again")
+    }
+    let plain = path + "-plain"
+    do {
+      try SQLCipherFile.unseal(path, to: plain, key: key)
+    } catch SQLCipherError.wrongKey {
+      throw try wrongKey(path, name, key)
+    } catch SQLCipherError.damagedPage(_, let page) {
+      throw Refusal(
+        .damaged, "\(name) is damaged: page \(page) is not as it was sealed",
+        fix: "hand the store back again")
+    } catch SQLCipherError.truncated(_, let page, _) {
+      throw Refusal(
+        .damaged, "\(name) is cut off in page \(page)", fix: "hand the store back again")
+    }
+    try Files.rename(plain, to: path)
+  }
+
+  private func wrongKey(_ path: String, _ name: String, _ key: SQLCipherKey) throws -> Refusal {
+    let sentence = "\(name) does not open under the pipeline's passphrase"
+    // What an export is sealed with when nobody sets the iterations.
+    if try SQLCipherFile.opens(path, key: key.with(iterations: SQLCipherKey.defaultIterations)) {
+      return Refusal(
+        .wrongKey,
+        sentence + " with \(key.iterations) KDF iterations, but with SQLCipher's own "
+          + "\(SQLCipherKey.defaultIterations)",
+        fix: "set PRAGMA returned.kdf_iter = \(key.iterations) before the export, and hand it "
+          + "back again")
+    }
+    return Refusal(
+      .wrongKey, sentence + ": it is sealed with another key, or is no store",
+      fix:
+        "export it plain or with the pipeline's passphrase (inbox.passphrase), and hand it back "
+        + "again")
+  }
+}

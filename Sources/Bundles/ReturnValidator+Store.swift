@@ -1,0 +1,201 @@
+import SmartStore
+import SQLite
+import System
+
+/// A store file that passed every check of its own.
+struct ExaminedStore {
+  let store: Store
+  let stamp: Provenance
+  let soups: [StoreConfig.Soup]
+  /// Soups that the device was interrupted in altering; the alteration was finished in the copy.
+  let finished: [String]
+  /// Whether its log ended in a change that was never finished.
+  let hasUnfinishedLog: Bool
+
+  /// The soups of Mobile Sync and of this program: in every store and in no configuration.
+  private static let housekeeping: Set<String> = [
+    Provenance.soupName, "syncs_soup", "attache_sent", "sfdcMetadata", "sfdcLayouts",
+  ]
+
+  /// What a person may want to know of it.
+  func notes(_ name: String) -> [String] {
+    let log =
+      hasUnfinishedLog
+      ? ["\(name): its -wal ends in a change that was never finished; all before it was read"] : []
+    return log
+      + finished.map {
+        "\(name): the device was interrupted in changing the indexes of soup \"\($0)\"; the change was "
+          + "finished in the copy that is read"
+      }
+  }
+
+  func validated(_ issued: ReturnValidator.IssuedStore, isUntouched: Bool) throws -> ValidatedStore
+  {
+    let present = Dictionary(soups.map { ($0.soupName, $0) }) { first, _ in first }
+    let names = Set(issued.soups.map(\.soupName))
+    return ValidatedStore(
+      scope: issued.scope, storeName: issued.storeName, path: store.path, stamp: stamp,
+      unknownSoups: present.keys.filter {
+        !names.contains($0) && !ExaminedStore.housekeeping.contains($0)
+      }.sorted(),
+      missingSoups: names.filter { present[$0] == nil }.sorted(),
+      reindexedSoups: issued.soups.filter { soup in
+        present[soup.soupName].map { $0.indexes != soup.indexes } ?? false
+      }.map(\.soupName).sorted(),
+      isUntouched: isUntouched)
+  }
+}
+
+extension ReturnValidator {
+  /// Folds the log of a private copy in, and checks the file and its stamp.
+  func examine(_ path: String, name: String) throws -> ExaminedStore {
+    guard try Files.size(of: path) <= expected.fileBytes else {
+      throw Refusal(
+        .tooLarge, "\(name) is larger than \(expected.fileBytes >> 20) MiB",
+        fix: "raise inbox.limits.fileMiB if it is genuine")
+    }
+    try unseal(path, name: name)
+    try checkHeader(path, name)
+    var hasUnfinished = false
+    if Inbox.log(of: path) != nil {
+      hasUnfinished = try foldLog(of: path, name)
+      try checkHeader(path, name)
+    }
+    // A log without a word in it, and what SQLite made beside it.
+    for companion in ["-wal", "-shm"] { try Files.remove(path + companion) }
+    let finished = try refusingDamage(name) { try finishAlterations(path) }
+    let store = try refusingDamage(name) {
+      try Store(
+        untrusted: path, heapLimitMiB: expected.heapMiB,
+        deadlineSeconds: expected.deadlineSeconds)
+    }
+    do {
+      let stamp = try stamp(of: store, name)
+      let soups = try refusingDamage(name) {
+        try store.soupNames().map {
+          StoreConfig.Soup(soupName: $0, indexes: try store.indexSpecs(of: $0))
+        }
+      }
+      return ExaminedStore(
+        store: store, stamp: stamp, soups: soups, finished: finished,
+        hasUnfinishedLog: hasUnfinished)
+    } catch {
+      // The refusal is what matters.
+      try? store.close()
+      throw error
+    }
+  }
+
+  /// Finishes what the device was interrupted in, in a copy that takes the place of the private one.
+  private func finishAlterations(_ path: String) throws -> [String] {
+    let copy = path + ".finished"
+    let soups = try Store.finishAlterations(
+      untrusted: path, to: copy, heapLimitMiB: expected.heapMiB,
+      deadlineSeconds: expected.deadlineSeconds)
+    if !soups.isEmpty { try Files.rename(copy, to: path) }
+    return soups
+  }
+
+  private func checkHeader(_ path: String, _ name: String) throws {
+    let header = try StoreFileHeader(path: path)
+    guard header.isDatabase else {
+      throw Refusal(
+        .notADatabase, "\(name) is no SQLite file; it is damaged, or encrypted",
+        fix: "hand back a plain export of the store, or one sealed with the pipeline's passphrase")
+    }
+    if let fault = header.fault {
+      throw Refusal(
+        .damaged, "\(name) has \(fault) in its header", fix: "hand the store back again")
+    }
+  }
+
+  /// Turns what a bad file makes the layers below throw into a refusal; trouble of our own stays.
+  func refusingDamage<T>(_ name: String, _ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as SQLiteError where !error.isDisk {
+      throw damage(name, error.message)
+    } catch StoreError.database(_, let code, let message) where !ReturnValidator.isDisk(code) {
+      throw damage(name, message)
+    } catch StoreError.notAStore(_, let reason) {
+      throw Refusal(
+        .notAStore, "\(name) is no SmartStore as the SDK makes it: \(reason)",
+        fix: "hand back the store file itself; soups may be added, other tables may not")
+    } catch StoreError.damaged(_, let reason) {
+      throw damage(name, reason)
+    } catch BundleError.store(let error) {
+      return try refusingDamage(name) { throw error }
+    }
+  }
+
+  /// SQLITE_FULL and SQLITE_IOERR: the disk's trouble and not the file's.
+  private static func isDisk(_ code: Int32) -> Bool {
+    SQLiteError(code: code, path: "").isDisk
+  }
+
+  private func damage(_ name: String, _ reason: String) -> Refusal {
+    Refusal(.damaged, "\(name) is damaged: \(reason)", fix: "hand the store back again")
+  }
+
+  // MARK: The stamp
+
+  private func stamp(of store: Store, _ name: String) throws -> Provenance {
+    let stamp: Provenance
+    switch try refusingDamage(name, { try Provenance.read(from: store) }) {
+    case .stamp(let found):
+      stamp = found
+    case .unreadable(let reason):
+      throw Refusal(
+        .forgedStamp, "\(name): \(reason)",
+        fix: "leave the soup \(Provenance.soupName) as it was issued")
+    case .none:
+      guard let snapshot = expected.asSnapshot else {
+        throw Refusal(
+          .noStamp, "\(name) has no stamp in the soup \(Provenance.soupName)",
+          fix: "say whose it is with: attache ingest --as SNAPSHOT/GENERATION FILE")
+      }
+      return Provenance(
+        org: expected.org, user: snapshot.user, pipeline: expected.pipeline,
+        generation: snapshot.generation, platform: store.platform, key: expected.key)
+    }
+    try check(stamp, store.platform, name)
+    return stamp
+  }
+
+  private func check(_ stamp: Provenance, _ platform: Platform, _ name: String) throws(Refusal) {
+    guard stamp.org == expected.org else {
+      throw Refusal(
+        .otherOrg, "\(name) belongs to the organization \(stamp.org), not to \(expected.org)",
+        fix: "hand it to a pipeline of that organization")
+    }
+    guard stamp.pipeline == expected.pipeline else {
+      throw Refusal(
+        .otherPipeline, "\(name) was issued by the pipeline \(stamp.pipeline)",
+        fix: "put it into that pipeline's inbox")
+    }
+    if expected.earlierKeys.contains(where: stamp.isGenuine) {
+      throw Refusal(
+        .earlierLedger,
+        "\(name) comes from a bundle of this pipeline that was issued before its ledger was lost",
+        fix:
+          "keep it; which of its edits were sent before is not known, so compare it with the org "
+          + "by hand, or bring the lost ledger back")
+    }
+    guard stamp.isGenuine(key: expected.key) else {
+      throw Refusal(
+        .forgedStamp, "\(name) has a stamp that this pipeline did not issue",
+        fix: "check where it comes from; another data directory has another stamp.key")
+    }
+    guard stamp.platform == platform else {
+      throw Refusal(
+        .otherPlatform,
+        "\(name) has the layout of \(platform.rawValue) and the stamp of \(stamp.platform.rawValue)",
+        fix: "hand back the store that was issued for the device")
+    }
+    if let users = expected.users, !users.contains(stamp.user) {
+      throw Refusal(
+        .otherUser, "\(name) belongs to the user \(stamp.user), who has no snapshot here",
+        fix: "check the pipeline's users, or put it into the inbox of the right pipeline")
+    }
+  }
+}

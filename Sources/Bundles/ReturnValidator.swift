@@ -1,0 +1,249 @@
+import Archive
+import SmartStore
+import SQLite
+import System
+
+/// Validates that a taken return is what it says: a store of this pipeline, and nothing else.
+///
+/// A file from outside is hostile until then. It is copied into a private directory, its `-wal` is
+/// folded in there, its header is looked at, it is opened with every defence that SQLite has, its
+/// structure is checked, every object of its schema must be one that SmartStore makes, and its stamp
+/// must be one that this pipeline issued.
+package struct ReturnValidator: Sendable {
+  /// The one that lost its stamp is to be taken for this one.
+  package struct AsSnapshot: Sendable, Hashable {
+    /// The user's 18-character id, or `global`.
+    package var user: String
+    /// The generation.
+    package var generation: Int
+
+    /// Names a snapshot's generation.
+    package init(user: String, generation: Int) {
+      self.user = user
+      self.generation = generation
+    }
+  }
+
+  /// One store that the pipeline issues.
+  package struct IssuedStore: Sendable, Hashable {
+    /// Whose it is.
+    package var scope: StoreScope
+    /// Its name in the pipeline file.
+    package var storeName: String
+    /// Its soups.
+    package var soups: [StoreConfig.Soup]
+
+    /// Names a store.
+    package init(scope: StoreScope, storeName: String, soups: [StoreConfig.Soup]) {
+      self.scope = scope
+      self.storeName = storeName
+      self.soups = soups
+    }
+  }
+
+  /// What a return is measured by.
+  package struct Expectation: Sendable {
+    /// The organization's 18-character id.
+    package var org: String
+    /// The pipeline's name.
+    package var pipeline: String
+    /// The key of the pipeline's stamps.
+    package var key: [UInt8]
+    /// The keys of the ledgers before this one, which were lost.
+    package var earlierKeys: [[UInt8]] = []
+    /// Users who have a snapshot here, and `global`; nil accepts any whose stamp is genuine.
+    package var users: Set<String>?
+    /// The stores that the pipeline issues.
+    package var stores: [IssuedStore]
+    /// The kinds of return that it takes.
+    package var accepts: Set<TakenReturn.Kind>
+    /// What an archive may hold.
+    package var limits: ArchiveReader.Limits
+    /// Bytes of the largest file.
+    package var fileBytes: Int64
+    /// What SQLite may allocate, in MiB.
+    package var heapMiB: Int
+    /// How long one store may take, in seconds.
+    package var deadlineSeconds: Int
+    /// What opens sealed returns; nil where they are not taken.
+    package var unsealing: SQLCipherKey?
+    /// For a file that lost its stamp.
+    package var asSnapshot: AsSnapshot?
+
+    /// Makes an expectation of its parts.
+    package init(
+      org: String, pipeline: String, key: [UInt8], users: Set<String>? = nil,
+      stores: [IssuedStore], accepts: Set<TakenReturn.Kind> = [.bundle, .store],
+      limits: ArchiveReader.Limits = .init(), fileBytes: Int64 = 4 << 30, heapMiB: Int = 256,
+      deadlineSeconds: Int = 60, asSnapshot: AsSnapshot? = nil
+    ) {
+      self.org = org
+      self.pipeline = pipeline
+      self.key = key
+      self.users = users
+      self.stores = stores
+      self.accepts = accepts
+      self.limits = limits
+      self.fileBytes = fileBytes
+      self.heapMiB = heapMiB
+      self.deadlineSeconds = deadlineSeconds
+      self.asSnapshot = asSnapshot
+    }
+  }
+
+  let expected: Expectation
+
+  /// Prepares proofs.
+  package init(_ expected: Expectation) { self.expected = expected }
+
+  /// Validates a taken return in `workDirectory`, which must be empty and private, and stays as long as
+  /// the validated stores are needed.
+  ///
+  /// Throws a `Refusal` for what is wrong with the return, and another error for what is wrong here:
+  /// a full disk quarantines nothing.
+  package func validate(_ taken: TakenReturn, in workDirectory: String) throws -> ValidatedReturn {
+    guard expected.accepts.contains(taken.kind) else {
+      throw Refusal(
+        .notAccepted,
+        "\(taken.name) is a \(taken.kind.rawValue), which this pipeline does not take",
+        fix: "hand back the other kind, or add it to inbox.accept in the pipeline file")
+    }
+    guard try Files.size(of: taken.path) <= expected.fileBytes else {
+      throw Refusal(
+        .tooLarge, "\(taken.name) is larger than \(expected.fileBytes >> 20) MiB",
+        fix: "raise inbox.limits.fileMiB if it is genuine")
+    }
+    if let fault = taken.fault {
+      throw Refusal(
+        fault.hasPrefix(taken.name + "-wal") ? .log : .journal, fault,
+        fix: "hand the store back again, with its -wal if it has one, each as a plain file")
+    }
+    try Files.makeDirectory(workDirectory)
+    switch taken.kind {
+    case .store: return try proveStore(taken, workDirectory)
+    case .bundle: return try proveBundle(taken, workDirectory)
+    }
+  }
+
+  // MARK: The two kinds
+
+  private func proveStore(_ taken: TakenReturn, _ directory: String) throws -> ValidatedReturn {
+    if try Files.exists(taken.path + "-journal") && Files.size(of: taken.path + "-journal") > 0 {
+      throw Refusal(
+        .journal, "\(taken.name) has a rollback journal beside it: its app was stopped in a change",
+        fix: "open and close the store in the app, then hand it back again")
+    }
+    let copy = directory + "/0.db"
+    try Files.copy(taken.path, to: copy)
+    if taken.hasLog { try Files.copy(taken.path + "-wal", to: copy + "-wal") }
+    let examined = try examine(copy, name: taken.name)
+    defer { try? examined.store.close() }
+    let stamp = examined.stamp
+    let (issued, note) = try issuedStore(for: examined, name: taken.name)
+    let validated = try examined.validated(issued, isUntouched: false)
+    return ValidatedReturn(
+      sha256: taken.sha256, sourceName: taken.name, stamp: stamp, platform: stamp.platform,
+      stores: [validated], notes: examined.notes(taken.name) + (note.map { [$0] } ?? []))
+  }
+
+  private func proveBundle(_ taken: TakenReturn, _ directory: String) throws -> ValidatedReturn {
+    let (manifest, files) = try unpack(taken, directory)
+    var stores: [ValidatedStore] = []
+    var notes: [String] = []
+    for file in files {
+      let name = "\(taken.name): \(file.entry.path)"
+      // Before the log is folded in: what is in it is not in the issued file.
+      let isUntouched = file.sha256 == file.entry.sha256 && Inbox.log(of: file.path) == nil
+      let examined = try examine(file.path, name: name)
+      defer { try? examined.store.close() }
+      try compare(examined.stamp, file.entry, manifest, name)
+      let issued =
+        expected.stores.first {
+          $0.scope == file.entry.scope && $0.storeName == file.entry.storeName
+        } ?? IssuedStore(scope: file.entry.scope, storeName: file.entry.storeName, soups: [])
+      stores.append(try examined.validated(issued, isUntouched: isUntouched))
+      notes += examined.notes(name)
+    }
+    guard let first = stores.first(where: { $0.scope == .user }) ?? stores.first else {
+      throw Refusal(
+        .contents, "\(taken.name) has no store in it", fix: "hand back the whole bundle")
+    }
+    return ValidatedReturn(
+      sha256: taken.sha256, sourceName: taken.name, stamp: first.stamp,
+      platform: manifest.platform, stores: stores, notes: notes)
+  }
+
+  private func unpack(
+    _ taken: TakenReturn, _ directory: String
+  ) throws -> (manifest: Manifest, files: [BundleReader.ReturnedFile]) {
+    var limits = expected.limits
+    limits.entryBytes = min(limits.entryBytes, expected.fileBytes)
+    do {
+      return try BundleReader.unpackReturn(taken.path, to: directory, limits: limits)
+    } catch let error as ArchiveError where error.kind == .tooLarge {
+      throw Refusal(
+        .tooLarge, "\(taken.name): \(error.message)",
+        fix: "raise inbox.limits in the pipeline file if it is genuine")
+    } catch let error as ArchiveError where error.kind != .file {
+      throw Refusal(
+        .archive, "\(taken.name): \(error.message)", fix: "hand the bundle back again")
+    } catch BundleError.notABundle(_, let reason) {
+      throw Refusal(
+        .notABundle, "\(taken.name) is no bundle: \(reason)",
+        fix: "hand back the issued manifest.json and the stores at its paths, or a bare store")
+    } catch BundleError.newerFormat(_, let format) {
+      throw Refusal(
+        .notABundle, "\(taken.name) has format \(format), which this program does not know",
+        fix: "use the program that made it, or a newer one")
+    } catch BundleError.damaged(_, let file, let reason) {
+      throw Refusal(
+        .contents, "\(taken.name): \(file) \(reason)",
+        fix: "hand back the issued manifest.json and the stores at its paths, nothing else")
+    }
+  }
+
+  private func compare(
+    _ stamp: Provenance, _ entry: Manifest.StoreEntry, _ manifest: Manifest, _ name: String
+  ) throws(Refusal) {
+    let user = entry.scope == .global ? Provenance.globalUser : manifest.user
+    let isOfTheManifest =
+      entry.scope == .global && manifest.user != Provenance.globalUser
+      || (entry.generation == manifest.generation && entry.stampID == manifest.stampID)
+    guard isOfTheManifest, stamp.stampID == entry.stampID, stamp.org == manifest.org,
+      stamp.user == user,
+      stamp.pipeline == manifest.pipeline, stamp.generation == entry.generation,
+      stamp.platform == manifest.platform
+    else {
+      throw Refusal(
+        .contradiction, "\(name) has the stamp of another bundle than its manifest says",
+        fix: "hand back each store with the manifest it was issued with, or bare")
+    }
+  }
+
+  /// The store of the pipeline that a bare file is: of its scope, the one whose soups it has.
+  private func issuedStore(
+    for examined: ExaminedStore, name: String
+  ) throws -> (IssuedStore, note: String?) {
+    let scope: StoreScope = examined.stamp.user == Provenance.globalUser ? .global : .user
+    let soups = Set(examined.soups.map(\.soupName))
+    let ranked = expected.stores.filter { $0.scope == scope }
+      .map { (store: $0, shared: soups.intersection($0.soups.map(\.soupName)).count) }
+      .sorted { $0.shared > $1.shared }
+    guard let best = ranked.first else {
+      throw Refusal(
+        .contradiction, "\(name) is a \(scope.rawValue) store, and the pipeline issues none",
+        fix: "add the store to the pipeline file again, or hand it to the pipeline that issued it")
+    }
+    guard best.shared > 0 else {
+      throw Refusal(
+        .contradiction, "\(name) has none of the soups of the pipeline's \(scope.rawValue) stores",
+        fix: "add its soups to the store's schema again, or hand back the whole bundle")
+    }
+    let isTied = ranked.count > 1 && ranked[1].shared == best.shared
+    let note =
+      isTied
+      ? "\(name) could be several of the pipeline's stores; it was taken for \(best.store.storeName)"
+      : nil
+    return (best.store, note)
+  }
+}

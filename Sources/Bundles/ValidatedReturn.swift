@@ -1,0 +1,37 @@
+import SmartStore
+
+/// A return that was validated: its stores may be read, as untrusted files of SmartStore's grammar.
+package struct ValidatedReturn: Sendable {
+  /// The digest of what was taken.
+  package var sha256: String
+  /// The name it came under.
+  package var sourceName: String
+  /// The stamp of the user's store, or of the first; its `install` and `handback` tell the lineage.
+  package var stamp: Provenance
+  /// The layout of all its stores.
+  package var platform: Platform
+  /// Its stores.
+  package var stores: [ValidatedStore]
+  /// What a person may want to know of it.
+  package var notes: [String]
+}
+
+/// One store of a validated return.
+package struct ValidatedStore: Sendable {
+  /// Whose it is.
+  package var scope: StoreScope
+  /// Its name in the pipeline file.
+  package var storeName: String
+  /// A private copy, its `-wal` folded in; open it with `Store(untrusted:)`.
+  package var path: String
+  /// Its own stamp.
+  package var stamp: Provenance
+  /// Soups that were not issued: an app's own, ignored.
+  package var unknownSoups: [String]
+  /// Issued soups that are not there any more.
+  package var missingSoups: [String]
+  /// Issued soups whose indexes are not those that were issued.
+  package var reindexedSoups: [String]
+  /// Whether the file is byte for byte the issued one: there can be no edit in it.
+  package var isUntouched: Bool
+}

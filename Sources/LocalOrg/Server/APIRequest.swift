@@ -1,0 +1,80 @@
+import HTTP
+import JSON
+import System
+
+/// One request to a data resource, whether it came alone or inside a composite.
+struct APIRequest: Sendable {
+  /// The body: bytes of a request of its own, or a value that was parsed with its envelope.
+  enum Content: Sendable {
+    case bytes([UInt8])
+    case value(JSONValue?)
+  }
+
+  let org: Org
+  let session: Session
+  let target: Target
+  /// The API version of the address, `66.0`.
+  let version: String
+  /// The segments below it.
+  let path: [String]
+  let headers: HTTPHeaders
+  let content: Content
+  let settings: ServerSettings
+  let faults: FaultPlan
+
+  var user: OrgUser { session.user }
+
+  /// `/services/data/v66.0`, the version that was asked for.
+  var root: String { "/services/data/v\(version)" }
+
+  /// The body as JSON.
+  func json() throws(OrgError) -> JSONValue {
+    switch content {
+    case .value(let value):
+      guard let value else { throw .unreadableBody("The request has no body") }
+      return value
+    case .bytes(let bytes):
+      guard !bytes.isEmpty else { throw .unreadableBody("The request has no body") }
+      do {
+        return try JSONValue(parsing: bytes)
+      } catch {
+        throw .unreadableBody(
+          "\(error.message) at [line:\(error.line), column:\(error.column)]")
+      }
+    }
+  }
+
+  /// The body as a JSON object.
+  func object() throws(OrgError) -> JSONObject {
+    guard let object = try json().object else {
+      throw .unreadableBody("The body has to be a JSON object")
+    }
+    return object
+  }
+
+  /// The date of a conditional header in milliseconds; nil when the header is not there.
+  func date(of header: String) throws(OrgError) -> Int64? {
+    guard let text = headers[header] else { return nil }
+    guard let milliseconds = Dates.milliseconds(http: text) else {
+      throw OrgError(code: "INVALID_HEADER", message: "\(header) is not an HTTP date")
+    }
+    return milliseconds
+  }
+
+  /// The object of the second segment.
+  func schema() throws(OrgError) -> ObjectSchema {
+    guard path.count > 1, let schema = org.schema(path[1]) else { throw .notFound }
+    return schema
+  }
+
+  /// The same caller's call to another address, as a part of this one.
+  func part(
+    _ target: Target, version: String, path: [String], headers: HTTPHeaders, body: JSONValue?
+  )
+    -> APIRequest
+  {
+    APIRequest(
+      org: org, session: session, target: target, version: version, path: path, headers: headers,
+      content: .value(body), settings: settings, faults: faults.forPart)
+  }
+}

@@ -1,0 +1,190 @@
+import Crypto
+import HTTP
+import JSON
+import System
+
+/// Answers one request after another: knows the caller, strikes the faults, writes the log.
+final class RequestHandler: Sendable {
+  let org: Org
+  let sessions: Sessions
+  let settings: ServerSettings
+  private let log: RequestLog
+  private let faults: Faults
+  private let held = HeldRequests()
+  private let tokens: TokenResource
+  private let identities: IdentityResource
+  private let admin: AdminResource
+  // Request line and header together, as the platform bounds them.
+  private static let mostHeadBytes = 16_384
+
+  init(org: Org, options: OrgServer.Options, log: RequestLog, faults: Faults) throws {
+    self.org = org
+    self.log = log
+    self.faults = faults
+    settings = ServerSettings(options, startedAt: org.now())
+    sessions = Sessions(lifetimeSeconds: options.tokenLifetimeSeconds)
+    var apps: [String: Certificate] = [:]
+    for (clientID, pem) in options.apps { apps[clientID] = try Certificate(pem: pem) }
+    tokens = TokenResource(org: org, sessions: sessions, apps: apps, clients: options.clients)
+    identities = IdentityResource(org: org, sessions: sessions)
+    admin = AdminResource(
+      org: org, sessions: sessions, log: log, faults: faults, secret: options.adminSecret)
+  }
+
+  func answer(_ request: ServerRequest, scheme: String) -> ServerResponse {
+    let start = Clock.monotonicNanoseconds()
+    let target = Target(request)
+    if target.segments.first == "attache" {
+      // The administrator's own calls are no part of what clients did.
+      if target.method == "POST", target.segments == ["attache", "deliver"],
+        admin.isOpen(to: request)
+      {
+        deliverHeld()
+        return Self.response(.empty(204))
+      }
+      return Self.response(admin.answer(request, target))
+    }
+    if held.count > 0 { deliver(held.take(now: org.now())) }
+    let visit = RequestContext(request, target, kind: kind(of: target), scheme: scheme)
+    let session = token(of: visit).flatMap { sessions.session($0, in: org) }
+    let plan = faults.plan(
+      for: RequestFacts(
+        kind: visit.kind, method: target.method, path: request.path, isWrite: visit.isWrite,
+        user: session?.user.username))
+    var (response, records) = serve(visit, session, plan)
+    response.headers["Date"] = Dates.http(org.now())
+    if visit.kind.isMetered {
+      response.headers["Sforce-Limit-Info"] =
+        "api-usage=\(settings.usage())/\(settings.dailyLimit)"
+    }
+    note(visit, session, response, records, fault: plan.label, since: start)
+    return response
+  }
+
+  private func note(
+    _ visit: RequestContext, _ session: Session?, _ response: ServerResponse, _ records: Int?,
+    fault: String?, since start: UInt64
+  ) {
+    log.append { sequence in
+      RequestLog.Entry(
+        sequence: sequence, kind: visit.kind, method: visit.target.method,
+        path: visit.request.path,
+        soql: [.query, .search].contains(visit.kind) ? visit.target.query("q") : nil,
+        user: session?.user.username,
+        app: session?.clientID, status: response.status, isWrite: visit.isWrite,
+        records: records, bytes: response.body.count, fault: fault,
+        milliseconds: Double(Clock.monotonicNanoseconds() - start) / 1_000_000)
+    }
+  }
+
+  /// How many requests have not arrived yet.
+  var heldCount: Int { held.count }
+
+  /// Lets every request arrive that is on its way.
+  func deliverHeld() { deliver(held.take(now: nil)) }
+
+  private func deliver(_ requests: [HeldRequests.Held]) {
+    for one in requests {
+      let start = Clock.monotonicNanoseconds()
+      let (response, records) = OrgClock.$lag.withValue(one.plan.lag) {
+        work(one.visit, one.session, one.plan)
+      }
+      note(one.visit, one.session, response, records, fault: "arrived late", since: start)
+    }
+  }
+
+  private func serve(_ visit: RequestContext, _ session: Session?, _ plan: FaultPlan)
+    -> (ServerResponse, records: Int?)
+  {
+    do {
+      try plan.strikeBefore(org)
+    } catch {
+      let answer = APIResponse.failure([.storage(error)])
+      return (Self.response(answer), nil)
+    }
+    var session = session
+    if plan.expiresSession, let token = session?.token {
+      sessions.revoke(token)
+      session = nil
+    }
+    if let milliseconds = plan.holdMilliseconds {
+      held.hold(
+        .init(
+          visit: visit, session: session, plan: plan.onArrival, due: org.now() + milliseconds))
+    }
+    if let response = plan.answerBefore { return (plan.applyAfter(response), nil) }
+    let (response, records) = OrgClock.$lag.withValue(plan.lag) { work(visit, session, plan) }
+    return (plan.applyAfter(response), records)
+  }
+
+  private func work(_ visit: RequestContext, _ session: Session?, _ plan: FaultPlan)
+    -> (ServerResponse, records: Int?)
+  {
+    let request = visit.request
+    if request.rawTarget.utf8.count + Self.size(of: request.headers) > Self.mostHeadBytes {
+      let error = OrgError(
+        status: 414, code: "URI_TOO_LONG", message: "The URI and its headers are too long")
+      return (Self.response(.failure([error])), nil)
+    }
+    switch visit.kind {
+    case .token:
+      return (Self.response(tokens.answer(request, origin: visit.origin)), nil)
+    case .revoke: return (identities.revoke(request), nil)
+    case .userinfo: return (identities.userinfo(session, origin: visit.origin), nil)
+    case .identity:
+      return (identities.identity(session, visit.target, origin: visit.origin), nil)
+    case .versions: return (Self.response(VersionResource.versions), nil)
+    default:
+      let answer = data(visit, session, plan)
+      return (Self.response(answer), answer.records)
+    }
+  }
+
+  private func data(_ visit: RequestContext, _ session: Session?, _ plan: FaultPlan) -> APIResponse
+  {
+    guard let session else { return .failure([.invalidSession]) }
+    if settings.exceedsLimit() { return .failure([.limitExceeded]) }
+    guard let (version, path) = visit.target.dataPath,
+      visit.target.segments.starts(with: ["services", "data"])
+    else { return .failure([.notFound]) }
+    return Router.answer(
+      APIRequest(
+        org: org, session: session, target: visit.target, version: version, path: path,
+        headers: visit.request.headers, content: visit.content, settings: settings, faults: plan))
+  }
+
+  private func kind(of target: Target) -> RequestKind {
+    switch target.segments {
+    case ["services", "oauth2", "token"]: .token
+    case ["services", "oauth2", "revoke"]: .revoke
+    case ["services", "oauth2", "userinfo"]: .userinfo
+    case ["services", "data"]: .versions
+    case let segments where segments.first == "id": .identity
+    case let segments where segments.starts(with: ["services", "data"]):
+      Router.kind(of: target)
+    default: .unknown
+    }
+  }
+
+  private func token(of visit: RequestContext) -> String? {
+    if let header = visit.request.headers["Authorization"] {
+      for scheme in ["bearer ", "oauth "] where header.lowercased().hasPrefix(scheme) {
+        return String(header.dropFirst(scheme.count))
+      }
+    }
+    return visit.kind == .identity ? visit.target.query("oauth_token") : nil
+  }
+
+  private static func size(of headers: HTTPHeaders) -> Int {
+    headers.all.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
+  }
+
+  private static func response(_ answer: APIResponse) -> ServerResponse {
+    var response = ServerResponse(
+      status: answer.status, headers: answer.headers, body: answer.body)
+    if !answer.body.isEmpty {
+      response.headers["Content-Type"] = Wire.json["Content-Type"]
+    }
+    return response
+  }
+}

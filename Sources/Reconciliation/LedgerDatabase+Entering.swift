@@ -1,0 +1,201 @@
+import SQLite
+
+/// What the edits of one return have in common while they are entered.
+struct EditEntry {
+  var row: ReturnRow
+  var ancestry: Ancestry
+  var returnID: Int64
+}
+
+extension LedgerDatabase {
+  /// Enters one edit: which record it is of, and what it is beside the edits known of that record.
+  func enter(
+    _ edit: ReturnedEdit, content: String, _ entry: EditEntry, _ result: inout IngestResult
+  ) throws {
+    let creation = try creation(of: edit, entry)
+    let sighting = EditVersion.Sighting(
+      lineage: entry.ancestry.lineage, handback: entry.row.handback, row: edit.row,
+      lastModified: edit.lastModified, content: content)
+    let disposition = SupersessionRule.disposition(
+      of: .init(sighting, value: ElementContent.value(of: edit.element)),
+      ancestry: entry.ancestry,
+      versions: try versions(of: edit, creation: creation, stampID: entry.row.stampID),
+      laterHandbackStands: try hasLaterHandback(entry, soup: edit.row))
+    if case .known(let known, let isSavedAgain) = disposition {
+      result.known += 1
+      try note(sighting, of: known, returnID: entry.returnID)
+      if isSavedAgain { try takeUpAgain(known) }
+      return
+    }
+    try insert(edit, content: content, creation: creation, entry)
+    let id = connection.lastInsertRowID
+    switch disposition {
+    case .known: break
+    case .new(let superseding):
+      result.new += 1
+      for earlier in superseding { try supersede(earlier, by: id) }
+    case .superseded(let by):
+      result.superseded += 1
+      try supersede(id, by: by)
+    case .unordered(let with):
+      result.unordered += 1
+      try connection.run("UPDATE edit SET unordered_with = \(with) WHERE id = \(id)")
+    }
+  }
+
+  /// Notes that a return still holds an edit that is not settled: it stays the one edit that it is.
+  private func note(
+    _ sighting: EditVersion.Sighting, of edit: Int64, returnID: Int64
+  ) throws {
+    try connection.run(
+      """
+      INSERT OR IGNORE INTO sighting VALUES (\(returnID), \(edit), \(sighting.row.store.text),
+        \(sighting.row.soup), \(sighting.row.soupEntryID), \(sighting.lastModified),
+        \(sighting.content))
+      """)
+  }
+
+  /// Opens an edit that its user saved again as it was: the next run decides it anew.
+  private func takeUpAgain(_ edit: Int64) throws {
+    try connection.run(
+      """
+      UPDATE edit SET state = 'open', retries = retries + 1 WHERE id = \(edit)
+        AND state = 'closed'
+      """)
+  }
+
+  private func insert(
+    _ edit: ReturnedEdit, content: String, creation: Int64?, _ entry: EditEntry
+  ) throws {
+    try connection.run(
+      """
+      INSERT INTO edit (return_id, lineage_id, store, soup, entry_id, created_ms,
+        last_modified_ms, operation, sobject, record_id, local_id, creation_id,
+        modification_date, content, element, base, finding, state)
+      VALUES (\(entry.returnID), \(entry.ancestry.lineage), \(edit.row.store.text),
+        \(edit.row.soup), \(edit.row.soupEntryID), \(edit.created), \(edit.lastModified),
+        \(edit.operation.rawValue), \(edit.sobject), \(edit.serverID), \(edit.localID),
+        \(creation), \(edit.modificationDate), \(content), \(edit.element),
+        \(edit.base.map(MergeBaseText.text)), \(edit.finding), 'open')
+      """)
+  }
+
+  // MARK: identity
+
+  /// The creation that an edit is of: by the whole identity while the record bears its local id,
+  /// by the row when it got an Id since.
+  private func creation(of edit: ReturnedEdit, _ entry: EditEntry) throws -> Int64? {
+    guard edit.finding == nil else { return nil }
+    if let serverID = edit.serverID {
+      let id = try creation(
+        ofRow: edit.row, created: edit.created, serverID: serverID, entry)
+      if let id { try noteDeviceID(serverID, creation: id) }
+      return id
+    }
+    guard edit.operation == .create || edit.operation == .dropped || edit.localID != nil else {
+      return nil
+    }
+    let local = edit.localID ?? ""
+    try connection.run(
+      """
+      INSERT OR IGNORE INTO creation (stamp_id, store, soup, entry_id, created_ms, local_id)
+      VALUES (\(entry.row.stampID), \(edit.row.store.text), \(edit.row.soup),
+        \(edit.row.soupEntryID), \(edit.created), \(local))
+      """)
+    return try connection.integer(
+      """
+      SELECT id FROM creation WHERE stamp_id = \(entry.row.stampID)
+        AND store = \(edit.row.store.text) AND soup = \(edit.row.soup)
+        AND entry_id = \(edit.row.soupEntryID) AND created_ms = \(edit.created)
+        AND local_id = \(local)
+      """)
+  }
+
+  /// Two devices may have made a row in the same millisecond; then the lineage has to tell.
+  private func creation(
+    ofRow row: RowKey, created: Int64, serverID: String, _ entry: EditEntry
+  ) throws -> Int64? {
+    let found = try connection.all(
+      """
+      SELECT id, record_id FROM creation WHERE stamp_id = \(entry.row.stampID)
+        AND store = \(row.store.text) AND soup = \(row.soup)
+        AND entry_id = \(row.soupEntryID) AND created_ms = \(created)
+      """)
+    if let same = found.first(where: { $0[1].text == serverID }) { return same[0].integer }
+    if found.count <= 1 { return found.first?[0].integer }
+    let own = try found.compactMap { $0[0].integer }.filter { id in
+      let lineages = try connection.all(
+        "SELECT DISTINCT lineage_id FROM edit WHERE creation_id = \(id)")
+      return lineages.contains { $0[0].integer == entry.ancestry.lineage }
+    }
+    return own.count == 1 ? own[0] : nil
+  }
+
+  private func noteDeviceID(_ serverID: String, creation: Int64) throws {
+    try connection.run(
+      """
+      UPDATE creation SET device_record_id = \(serverID)
+      WHERE id = \(creation) AND device_record_id IS NOT \(serverID)
+      """)
+  }
+
+  // MARK: hand-backs
+
+  /// Says whether the lineage has a later hand-back that has the soup.
+  private func hasLaterHandback(_ entry: EditEntry, soup: RowKey) throws -> Bool {
+    guard let handback = entry.row.handback else { return false }
+    return try connection.integer(
+      """
+      SELECT 1 FROM returned r JOIN returned_soup s ON s.return_id = r.id
+      WHERE r.lineage_id = \(entry.ancestry.lineage) AND r.handback > \(handback)
+        AND s.store = \(soup.store.text) AND s.soup = \(soup.soup) LIMIT 1
+      """) != nil
+  }
+
+  /// What an earlier hand-back of the lineage left unsettled, and this one no longer has as an edit,
+  /// the device has settled itself; but for a record that was created twice, which the org has still.
+  func closeEarlierHandbacks(_ entry: EditEntry, edits: Set<RowKey>) throws {
+    guard let handback = entry.row.handback else { return }
+    let open = try connection.all(
+      """
+      SELECT n.store, n.soup, n.entry_id, e.id, r.lineage_id, r.handback
+      FROM seen n JOIN edit e ON e.id = n.edit_id JOIN returned r ON r.id = n.return_id
+        JOIN returned_soup s ON s.return_id = \(entry.returnID) AND s.store = n.store
+          AND s.soup = n.soup
+      WHERE r.stamp_id = \(entry.row.stampID) AND r.handback < \(handback)
+        AND e.operation <> 'synced' AND e.verdict IS NOT 'created twice'
+        AND \(Self.isReplaceable)
+      """)
+    for row in open {
+      let owned = entry.ancestry.owns(
+        lineage: row[4].integer ?? 0, handback: row[5].integer)
+      guard owned, !edits.contains(rowKey(row)), let id = row[3].integer else { continue }
+      try supersede(id, by: nil)
+    }
+  }
+
+  // MARK: the device's own sync
+
+  /// Notes a clean row that has an Id.
+  ///
+  /// Where the ledger has it as a record that the device made, the device sent it too; a second
+  /// record of it is reported once.
+  func noteOwnSync(
+    _ witness: CleanRow, _ entry: EditEntry, _ result: inout IngestResult
+  ) throws {
+    guard let serverID = witness.serverID,
+      let creation = try creation(
+        ofRow: witness.row, created: witness.created, serverID: serverID, entry),
+      let row = try connection.first(
+        "SELECT record_id, device_record_id, local_id FROM creation WHERE id = \(creation)")
+    else { return }
+    if row[1].text == serverID { return }
+    try noteDeviceID(serverID, creation: creation)
+    guard let ours = row[0].text, ours != serverID else { return }
+    let edit = ReturnedEdit(
+      row: witness.row, created: witness.created, lastModified: witness.lastModified,
+      element: Array("{}".utf8), operation: .synced, serverID: serverID, localID: row[2].text)
+    try insert(edit, content: "", creation: creation, entry)
+    result.new += 1
+  }
+}

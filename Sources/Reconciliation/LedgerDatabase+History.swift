@@ -1,0 +1,195 @@
+import JSON
+import SQLite
+
+/// What stands in place of an edit.
+enum Replacement: Hashable {
+  /// A later edit of its device.
+  case edit(Int64)
+  /// A later hand-back of its device, which no longer has the row as an edit.
+  case handback
+}
+
+extension LedgerDatabase {
+  /// Says of an edit `e` that nobody knows yet what became of it.
+  static let isUnderWay: SQL = """
+    EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id AND o.state IN ('sent', 'doubt'))
+    """
+
+  /// Says of an edit `e` that it is to be sent still, or that a person has to see to it.
+  static let isUnsettled: SQL = """
+    (e.state <> 'closed' OR e.verdict NOT IN (\(list: Verdict.settled)))
+    """
+
+  /// Says of an edit `e` that a later state of its record stands for it.
+  static let isReplaceable: SQL = "\(isUnsettled) AND NOT \(isUnderWay)"
+
+  /// The edits of a record among the returns of a bundle.
+  func versions(
+    of edit: ReturnedEdit, creation: Int64?, stampID: String
+  ) throws -> [EditVersion] {
+    // A row that could not be read has no identity but its place.
+    let unread: SQL = """
+      (e.entry_id = \(edit.row.soupEntryID) AND e.finding IS NOT NULL AND e.record_id IS NULL
+        AND e.creation_id IS NULL)
+      """
+    let same: SQL
+    if let creation {
+      same = "(e.creation_id = \(creation) OR \(unread))"
+    } else if let serverID = edit.serverID {
+      same = "(e.record_id = \(serverID) OR \(unread))"
+    } else {
+      same = unread
+    }
+    let rows = try connection.all(
+      """
+      SELECT e.id, e.element, \(Self.isUnsettled), \(Self.isUnderWay)
+      FROM edit e JOIN returned r ON r.id = e.return_id
+      WHERE \(same) AND e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)
+        AND r.stamp_id = \(stampID) AND e.operation <> 'synced' ORDER BY e.id
+      """)
+    return try rows.map { row in
+      let isUnsettled = row[2].integer == 1
+      return EditVersion(
+        editID: row[0].integer ?? 0, sightings: try sightings(of: row[0].integer ?? 0),
+        value: ElementContent.value(of: row[1].blob ?? []),
+        standing: row[3].integer == 1 ? .underWay : isUnsettled ? .unsettled : .settled)
+    }
+  }
+
+  /// Every return that an edit was in, the one that brought it first.
+  func sightings(of edit: Int64) throws -> [EditVersion.Sighting] {
+    try connection.all(
+      """
+      SELECT n.store, n.soup, n.entry_id, r.lineage_id, r.handback, n.last_modified_ms, n.content
+      FROM seen n JOIN returned r ON r.id = n.return_id WHERE n.edit_id = \(edit) ORDER BY r.id
+      """
+    ).map { row in
+      EditVersion.Sighting(
+        lineage: row[3].integer ?? 0, handback: row[4].integer, row: rowKey(row),
+        lastModified: row[5].integer ?? 0, content: row[6].text ?? "")
+    }
+  }
+
+  /// Says whether an edit is of a lineage's own past.
+  func owns(_ ancestry: Ancestry, _ edit: Int64) throws -> Bool {
+    try sightings(of: edit).contains {
+      ancestry.owns(lineage: $0.lineage, handback: $0.handback)
+    }
+  }
+
+  // MARK: superseding
+
+  /// Closes an edit that another one, or a later hand-back, stands for.
+  func supersede(_ edit: Int64, by other: Int64?) throws {
+    try connection.run(
+      """
+      UPDATE edit SET superseded_by = \(other), verdict = \(Verdict.superseded.rawValue),
+        state = 'closed' WHERE id = \(edit)
+      """)
+  }
+
+  /// Closes what a later edit of its device replaced, and gives it that verdict in a run.
+  func supersede(_ edit: Int64, by replacement: Replacement, run: String) throws {
+    var detail = OutcomeDetail()
+    if case .edit(let other) = replacement { detail.otherEdits = [other] }
+    try supersede(edit, by: detail.otherEdits.first)
+    try enterOutcome(edit, run: run, Settlement(.superseded, detail))
+  }
+
+  /// The unsettled edits that a settled one of their record and device replaced.
+  func replaced(by edit: Int64) throws -> [Int64] {
+    if LeftOut.rules.contains(.laterEdits) { return [] }
+    guard
+      let own = try connection.first("SELECT lineage_id FROM edit WHERE id = \(edit)")?[0].integer
+    else { return [] }
+    let rows = try connection.all(
+      """
+      SELECT e.id FROM edit l JOIN edit e ON (e.record_id = l.record_id
+          OR e.creation_id = l.creation_id) AND e.store = l.store AND e.soup = l.soup
+      WHERE l.id = \(edit) AND e.id < l.id AND e.operation <> 'synced' AND \(Self.isReplaceable)
+      """)
+    if rows.isEmpty { return [] }
+    let ancestry = try ancestry(of: own)
+    return try rows.compactMap { $0[0].integer }.filter { try owns(ancestry, $0) }
+  }
+
+  /// What replaced an unsettled edit: a later edit of its record and device that a higher hand-back
+  /// brought or that is settled, or a higher hand-back that has its soup and not the edit.
+  func replacement(of edit: Int64) throws -> Replacement? {
+    let seen = try sightings(of: edit)
+    let later = try connection.all(
+      """
+      SELECT l.id, l.lineage_id, r.handback, l.verdict IN (\(list: Verdict.settled))
+      FROM edit e JOIN edit l ON (l.record_id = e.record_id OR l.creation_id = e.creation_id)
+          AND l.store = e.store AND l.soup = e.soup JOIN returned r ON r.id = l.return_id
+      WHERE e.id = \(edit) AND l.id > e.id AND l.operation <> 'synced'
+        AND l.verdict IS NOT 'superseded' ORDER BY l.id DESC
+      """)
+    for row in later {
+      let ancestry = try ancestry(of: row[1].integer ?? 0)
+      let own = seen.filter { ancestry.owns(lineage: $0.lineage, handback: $0.handback) }
+      let isOrdered = own.contains { sighting in
+        guard let earlier = sighting.handback, let handback = row[2].integer else { return false }
+        return earlier < handback
+      }
+      if !own.isEmpty, isOrdered || row[3].integer == 1 { return .edit(row[0].integer ?? 0) }
+    }
+    for sighting in seen where sighting == seen.last {
+      guard let handback = sighting.handback else { continue }
+      let isGone = try connection.integer(
+        """
+        SELECT 1 FROM returned r JOIN returned_soup s ON s.return_id = r.id
+          AND s.store = \(sighting.row.store.text) AND s.soup = \(sighting.row.soup)
+        WHERE r.lineage_id = \(sighting.lineage) AND r.handback > \(handback)
+          AND NOT EXISTS (SELECT 1 FROM seen n WHERE n.return_id = r.id AND n.store = s.store
+            AND n.soup = s.soup AND n.entry_id = \(sighting.row.soupEntryID))
+          AND (SELECT verdict FROM edit WHERE id = \(edit)) <> 'created twice' LIMIT 1
+        """)
+      if isGone != nil { return .handback }
+    }
+    return nil
+  }
+
+  /// Closes what later edits of its device have replaced: a ledger of an earlier version left it
+  /// for a person.
+  func supersedeReplaced() throws {
+    if LeftOut.rules.contains(.laterEdits) { return }
+    let unsettled = try connection.all(
+      "SELECT e.id FROM edit e WHERE e.state = 'closed' AND \(Self.isReplaceable)")
+    for id in unsettled.compactMap({ $0[0].integer }) {
+      switch try replacement(of: id) {
+      case nil: break
+      case .edit(let other)?: try supersede(id, by: other)
+      case .handback?: try supersede(id, by: nil)
+      }
+    }
+  }
+
+  // MARK: a retry
+
+  /// Opens closed edits of a run again, those with one of the verdicts; returns how many.
+  ///
+  /// An edit that a later one of its device replaced is closed for good instead: sent now, it would
+  /// be put over what its own user entered after it.
+  package func retry(run: String, verdicts: Set<Verdict>) throws -> Int {
+    let wanted = verdicts.map { SQLiteValue.text($0.rawValue) }
+    return try connection.transaction {
+      try supersedeReplaced()
+      try connection.run(
+        """
+        UPDATE edit SET state = 'open', retries = retries + 1
+        WHERE verdict IN (\(list: wanted)) AND state = 'closed' AND superseded_by IS NULL
+          AND verdict <> 'superseded'
+          AND id IN (SELECT edit_id FROM outcome WHERE run_id = \(run))
+        """)
+      return connection.changes
+    }
+  }
+}
+
+extension Verdict {
+  /// The settled verdicts, for a list in a statement.
+  static let settled = Verdict.allCases.filter(\.isSettled).map {
+    SQLiteValue.text($0.rawValue)
+  }
+}

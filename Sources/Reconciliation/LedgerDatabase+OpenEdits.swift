@@ -1,0 +1,248 @@
+import SQLite
+
+extension LedgerDatabase {
+  /// The snapshots that have edits which this run has to take up.
+  func snapshotsWithOpenEdits(run: String) throws -> [String] {
+    try connection.texts(
+      """
+      SELECT DISTINCT r.snapshot_id FROM edit e JOIN returned r ON r.id = e.return_id
+      WHERE e.state <> 'closed'
+        AND NOT EXISTS (SELECT 1 FROM outcome x WHERE x.run_id = \(run) AND x.edit_id = e.id)
+      ORDER BY 1
+      """)
+  }
+
+  /// The edits of a snapshot that have no verdict of this run yet, in order of arrival; of several
+  /// edits of one record, in whichever soup they stand, only the first, unless it is among `passed`:
+  /// the next is decided when it is known what became of that one.
+  func openEdits(run: String, snapshotID: String, passed: Set<Int64> = []) throws -> [OpenEdit] {
+    var edits: [OpenEdit] = []
+    var seen: Set<String> = []
+    try connection.rows(
+      Self.selection + """
+         WHERE e.state <> 'closed' AND r.snapshot_id = \(snapshotID)
+          AND NOT EXISTS (SELECT 1 FROM outcome x WHERE x.run_id = \(run) AND x.edit_id = e.id)
+        ORDER BY e.id
+        """
+    ) { row in
+      let edit = Self.openEdit(row)
+      if passed.contains(edit.id) { return }
+      let key = edit.recordID.map { "r\($0)" } ?? edit.creation.map { "c\($0.id)" }
+      guard key.map({ seen.insert($0).inserted }) ?? true else { return }
+      edits.append(edit)
+    }
+    return edits
+  }
+
+  private static let selection: SQL = """
+    SELECT e.store, e.soup, e.entry_id, e.id, e.return_id, e.lineage_id, r.handback,
+      r.arrived_ms, r.issued_ms, r.stamp_id, e.operation, e.sobject, e.record_id, e.local_id,
+      e.creation_id, c.record_id, c.device_record_id, e.modification_date, e.content,
+      e.element, e.base, e.finding, e.unordered_with, r.snapshot_id,
+      (SELECT o.result_id FROM edit f JOIN operation o ON o.edit_id = f.id
+        WHERE (f.record_id = e.record_id OR f.creation_id = e.creation_id)
+          AND o.action IN ('create', 'upsert') AND o.state = 'done' ORDER BY o.id DESC LIMIT 1)
+    FROM edit e JOIN returned r ON r.id = e.return_id LEFT JOIN creation c ON c.id = e.creation_id
+    """
+
+  private static func openEdit(_ row: borrowing Row) -> OpenEdit {
+    func integer(_ index: Int) -> Int64? { row.isNull(index) ? nil : row.integer(index) }
+    let creation = integer(14).map {
+      OpenEdit.Creation(id: $0, recordID: row.text(15), deviceRecordID: row.text(16))
+    }
+    return OpenEdit(
+      id: row.integer(3), returnID: row.integer(4), lineage: row.integer(5),
+      handback: integer(6), arrived: row.integer(7), issued: integer(8),
+      stampID: row.text(9) ?? "",
+      row: RowKey(
+        store: StoreKey(text: row.text(0) ?? ""), soup: row.text(1) ?? "",
+        soupEntryID: row.integer(2)),
+      operation: EditOperation(rawValue: row.text(10) ?? "") ?? .update, sobject: row.text(11),
+      serverID: row.text(12), localID: row.text(13), creation: creation,
+      modificationDate: row.text(17), content: row.text(18) ?? "", element: Array(row.bytes(19)),
+      base: row.text(20).flatMap(MergeBaseText.base), finding: row.text(21),
+      unorderedWith: integer(22), remadeID: row.text(24))
+  }
+
+  // MARK: outcomes
+
+  /// Takes back the verdicts of edits that a resumed run left waiting: it takes them up again.
+  func reopenWaiting(run: String) throws {
+    try connection.run(
+      """
+      DELETE FROM outcome WHERE run_id = \(run)
+        AND edit_id IN (SELECT id FROM edit WHERE state <> 'closed')
+      """)
+  }
+
+  /// Takes back one edit's verdict of this run: it is decided anew, unless a later edit of its device
+  /// stands for it by now.
+  func reopen(_ edit: Int64, run: String) throws {
+    if let replacement = try replacement(of: edit) {
+      return try supersede(edit, by: replacement, run: run)
+    }
+    try connection.run("DELETE FROM outcome WHERE run_id = \(run) AND edit_id = \(edit)")
+  }
+
+  /// An earlier edit of the same record and device that is not closed: later ones wait for it.
+  ///
+  /// One that stands in another soup or store is waited for only while it is held or under way.
+  func openPredecessor(of edit: OpenEdit) throws -> (id: Int64, isInDoubt: Bool)? {
+    let isSameRow: SQL = "e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)"
+    var same: SQL = "e.creation_id = \(edit.creation?.id)"
+    if let id = edit.recordID {
+      same += """
+         OR e.record_id IN (\(id), \(edit.serverID))
+        OR e.creation_id IN (SELECT id FROM creation WHERE record_id = \(id))
+        """
+    }
+    let rows = try connection.all(
+      """
+      SELECT e.id, \(Self.isUnderWay), e.creation_id FROM edit e
+      WHERE (\(same)) AND e.state <> 'closed' AND e.id < \(edit.id)
+        AND (\(isSameRow) OR e.verdict = 'held' OR \(Self.isUnderWay)) ORDER BY e.id
+      """)
+    if rows.isEmpty { return nil }
+    let ancestry = try ancestry(of: edit.lineage)
+    for row in rows {
+      guard let id = row[0].integer else { continue }
+      let isSameCreation = edit.creation != nil && row[2].integer == edit.creation?.id
+      if try isSameCreation || owns(ancestry, id) { return (id, row[1].integer == 1) }
+    }
+    return nil
+  }
+
+  /// Which snapshot an edit belongs to, and what the ledger knows of its record.
+  func openEdit(id: Int64) throws -> (snapshotID: String, edit: OpenEdit)? {
+    var found: (String, OpenEdit)?
+    try connection.rows(Self.selection + " WHERE e.id = \(id)") { row in
+      found = (row.text(23) ?? "", Self.openEdit(row))
+    }
+    return found
+  }
+
+  /// Gives an edit its verdict of this run, and puts it into the state that the verdict means.
+  func settle(_ edit: Int64, run: String, _ settlement: Settlement) throws {
+    let state = settlement.verdict.isWaiting ? "waiting" : "closed"
+    try enterOutcome(edit, run: run, settlement)
+    try connection.run(
+      """
+      UPDATE edit SET verdict = \(settlement.verdict.rawValue), state = \(state)
+      WHERE id = \(edit)
+      """)
+    guard settlement.verdict.isSettled, settlement.verdict != .superseded else { return }
+    for earlier in try replaced(by: edit) {
+      try supersede(earlier, by: .edit(edit), run: run)
+    }
+  }
+
+  /// Enters the verdict that a run gives to an edit.
+  func enterOutcome(_ edit: Int64, run: String, _ settlement: Settlement) throws {
+    try connection.run(
+      """
+      INSERT INTO outcome (run_id, edit_id, verdict, detail) VALUES (\(run), \(edit),
+        \(settlement.verdict.rawValue), \(settlement.detail.json.text))
+      ON CONFLICT (run_id, edit_id) DO UPDATE SET verdict = excluded.verdict,
+        detail = excluded.detail
+      """)
+  }
+
+  /// Enters what was superseded since the last run into this one: each such edit is reported once.
+  ///
+  /// A run that goes on after its death may have given the edit another verdict before.
+  func settleSuperseded(run: String) throws {
+    try supersedeReplaced()
+    try connection.run(
+      """
+      INSERT INTO outcome (run_id, edit_id, verdict, detail)
+      SELECT \(run), e.id, 'superseded', CASE WHEN e.superseded_by IS NULL THEN '{}'
+        ELSE json_object('otherEdits', json_array(e.superseded_by)) END
+      FROM edit e WHERE e.verdict = 'superseded' AND e.state = 'closed' AND NOT EXISTS (
+        SELECT 1 FROM outcome x WHERE x.edit_id = e.id AND x.verdict = 'superseded')
+      ON CONFLICT (run_id, edit_id) DO UPDATE SET verdict = excluded.verdict,
+        detail = excluded.detail
+      """)
+  }
+
+  /// How many edits this run had to account for and how many verdicts it gave; they are equal, or
+  /// something is broken.
+  package func account(run: String) throws -> (edits: Int, verdicts: [Verdict: Int]) {
+    var verdicts: [Verdict: Int] = [:]
+    for row in try connection.all(
+      "SELECT verdict, count(*) FROM outcome WHERE run_id = \(run) GROUP BY verdict")
+    {
+      guard let verdict = Verdict(rawValue: row[0].text ?? "") else { continue }
+      verdicts[verdict] = Int(row[1].integer ?? 0)
+    }
+    let open = try connection.integer(
+      """
+      SELECT count(*) FROM edit e WHERE e.state <> 'closed'
+        AND NOT EXISTS (SELECT 1 FROM outcome x WHERE x.run_id = \(run) AND x.edit_id = e.id)
+      """)
+    return (verdicts.values.reduce(0, +) + Int(open ?? 0), verdicts)
+  }
+
+  // MARK: what others did
+
+  /// Every claim on a record: by its Id, by the Id that a creation got, or by that of the deleted
+  /// record in whose place it was made.
+  func claims(recordID: String, formerID: String?) throws -> [RecordClaim] {
+    let rows = try connection.all(
+      """
+      SELECT e.id, e.lineage_id, r.handback, r.arrived_ms, e.verdict,
+        (SELECT coalesce(o.server_date, 'unknown') FROM operation o
+          WHERE o.edit_id = e.id AND o.state = 'done' ORDER BY o.id DESC LIMIT 1), e.state
+      FROM edit e JOIN returned r ON r.id = e.return_id
+      WHERE e.operation <> 'synced' AND e.finding IS NULL
+        AND e.id IN (\(Self.edits(of: recordID, formerID: formerID)))
+      ORDER BY e.id
+      """)
+    return rows.map(Self.claim)
+  }
+
+  /// Every claim on a record that a device made and the org does not have yet.
+  func claims(creationID: Int64) throws -> [RecordClaim] {
+    let rows = try connection.all(
+      """
+      SELECT e.id, e.lineage_id, r.handback, r.arrived_ms, e.verdict, NULL, e.state
+      FROM edit e JOIN returned r ON r.id = e.return_id
+      WHERE e.creation_id = \(creationID) AND e.operation <> 'synced' ORDER BY e.id
+      """)
+    return rows.map(Self.claim)
+  }
+
+  private static func claim(_ row: [SQLiteValue]) -> RecordClaim {
+    // An edit that a retry opened is undecided whatever it was before.
+    let isOpen = row[6].text == "open"
+    return RecordClaim(
+      editID: row[0].integer ?? 0, lineage: row[1].integer ?? 0, handback: row[2].integer,
+      arrived: row[3].integer ?? 0,
+      verdict: isOpen ? nil : row[4].text.flatMap(Verdict.init(rawValue:)),
+      writtenDate: row[5].text)
+  }
+
+  /// The creation that a local id of a bundle stands for.
+  func creation(stampID: String, localID: String, lineage: Int64) throws -> OpenEdit.Creation? {
+    let rows = try connection.all(
+      """
+      SELECT id, record_id, device_record_id FROM creation
+      WHERE stamp_id = \(stampID) AND local_id = \(localID)
+      ORDER BY EXISTS (SELECT 1 FROM edit e WHERE e.creation_id = creation.id
+        AND e.lineage_id = \(lineage)) DESC, id DESC
+      """)
+    return rows.first.map {
+      OpenEdit.Creation(
+        id: $0[0].integer ?? 0, recordID: $0[1].text, deviceRecordID: $0[2].text)
+    }
+  }
+
+  /// How many rows a soup had in a return.
+  func soupTotal(returnID: Int64, _ soup: SoupKey) throws -> Int {
+    Int(
+      try connection.integer(
+        """
+        SELECT total FROM returned_soup WHERE return_id = \(returnID)
+          AND store = \(soup.store.text) AND soup = \(soup.soup)
+        """) ?? 0)
+  }
+}

@@ -1,0 +1,201 @@
+import JSON
+import SQLite
+
+/// One write to the org, from its plan to its outcome.
+struct OperationRow {
+  var id: Int64 = 0
+  var editID: Int64
+  var action: OperationAction
+  /// The user name that writes.
+  var sender: String
+  /// The Id of that user; nil in what a ledger of an earlier version has noted.
+  var senderID: String?
+  var sobject: String
+  var recordID: String?
+  var externalField: String?
+  var externalValue: String?
+  var payload: JSONObject
+  /// The outcome of success, kept so that a write that is found done later is reported the same.
+  var expected: Settlement
+  /// How many records had to be there before it: a resumed run keeps the order.
+  var level = 0
+  var attempt: Int64 = 0
+  var sentMilliseconds: Int64?
+  /// Of an upsert: the record of its external id as it was read before, null for none; nil where
+  /// that is not known.
+  var seen: JSONValue?
+  var state = "planned"
+}
+
+/// What came of one write.
+enum OperationOutcome {
+  case done(recordID: String?)
+  case rejected(code: String?, message: String)
+  /// The condition of an update did not hold.
+  case conflict
+  /// Nobody knows.
+  case doubt
+  /// It certainly did not happen, and may be tried again.
+  case again
+}
+
+extension LedgerDatabase {
+  /// Enters the plan of a snapshot: on the disk before the first request.
+  func plan(
+    _ operations: [OperationRow], run: String, senderID: String
+  ) throws -> [OperationRow] {
+    try connection.transaction {
+      try operations.map { operation in
+        try connection.run(
+          """
+          INSERT INTO operation (edit_id, run_id, action, sender, sobject, record_id,
+            external_field, external_value, payload, expected, level, sender_id, seen, state)
+          VALUES (\(operation.editID), \(run), \(operation.action.rawValue), \(operation.sender),
+            \(operation.sobject), \(operation.recordID), \(operation.externalField),
+            \(operation.externalValue), \(JSONValue.object(operation.payload).text),
+            \(Self.text(operation.expected)), \(operation.level), \(senderID),
+            \(operation.seen?.text), 'planned')
+          """)
+        var planned = operation
+        planned.id = connection.lastInsertRowID
+        return planned
+      }
+    }
+  }
+
+  /// Notes that a batch is about to leave, by the org's clock: committed before its first byte is.
+  func markSent(_ operations: [OperationRow], now: Int64) throws {
+    try connection.transaction {
+      for operation in operations {
+        try connection.run(
+          """
+          UPDATE operation SET state = 'sent', sent_ms = \(now), attempt = attempt + 1,
+            payload = \(JSONValue.object(operation.payload).text)
+          WHERE id = \(operation.id)
+          """)
+      }
+    }
+  }
+
+  /// Notes what came of one write.
+  func finish(_ operation: OperationRow, _ outcome: OperationOutcome) throws {
+    switch outcome {
+    case .done(let recordID):
+      try connection.run(
+        """
+        UPDATE operation SET state = 'done', result_id = \(recordID ?? operation.recordID)
+        WHERE id = \(operation.id)
+        """)
+      if let recordID, operation.action == .create || operation.action == .upsert {
+        try connection.run(
+          """
+          UPDATE creation SET record_id = \(recordID) WHERE record_id IS NULL
+            AND id = (SELECT creation_id FROM edit WHERE id = \(operation.editID))
+          """)
+      }
+    case .rejected(let code, let message):
+      try connection.run(
+        """
+        UPDATE operation SET state = 'rejected', code = \(code), message = \(message)
+        WHERE id = \(operation.id)
+        """)
+    case .conflict: try move(operation, to: "conflict")
+    case .doubt: try move(operation, to: "doubt")
+    case .again: try move(operation, to: "planned")
+    }
+  }
+
+  /// Moves an operation to another state.
+  func move(_ operation: OperationRow, to state: String) throws {
+    try connection.run(
+      """
+      UPDATE operation SET state = \(state), is_doubted = is_doubted OR \(state) = 'doubt'
+      WHERE id = \(operation.id)
+      """)
+  }
+
+  /// Notes what a write left in the org; no fields where somebody else wrote since.
+  func noteLeft(_ operation: OperationRow, date: String?, fields: JSONObject?) throws {
+    try connection.run(
+      """
+      UPDATE operation SET server_date = \(date),
+        left_values = \((fields.map { .object($0) } ?? JSONValue.null).text)
+      WHERE id = \(operation.id)
+      """)
+  }
+
+  /// The operations that are not finished, and those whose edit has no verdict yet.
+  func unfinishedOperations() throws -> [OperationRow] {
+    try operations(
+      "state IN ('planned', 'sent', 'doubt') ORDER BY id")
+  }
+
+  /// Writes that are done and of which nothing is known yet that they left: the run died before it
+  /// asked.
+  func unreadOperations(since: Int64) throws -> [OperationRow] {
+    try operations(
+      """
+      state = 'done' AND action <> 'delete' AND left_values IS NULL AND sent_ms >= \(since)
+        ORDER BY id
+      """)
+  }
+
+  /// The operations of a condition.
+  func operations(_ condition: SQL) throws -> [OperationRow] {
+    let rows = try connection.all(
+      """
+      SELECT id, edit_id, action, sender, sobject, record_id, external_field, external_value,
+        payload, expected, attempt, sent_ms, state,
+        coalesce(sender_id, (SELECT user_id FROM snapshot s WHERE s.username = sender)), seen
+      FROM operation WHERE \(condition)
+      """)
+    return try rows.map { row in
+      OperationRow(
+        id: row[0].integer ?? 0, editID: row[1].integer ?? 0,
+        action: OperationAction(rawValue: row[2].text ?? "") ?? .update, sender: row[3].text ?? "",
+        senderID: row[13].text, sobject: row[4].text ?? "", recordID: row[5].text,
+        externalField: row[6].text,
+        externalValue: row[7].text,
+        payload: try parse(row[8].text, "an operation").object ?? [:],
+        expected: settlement(try parse(row[9].text, "an operation")),
+        attempt: row[10].integer ?? 0, sentMilliseconds: row[11].integer,
+        seen: try row[14].text.map { try parse($0, "an operation") }, state: row[12].text ?? "")
+    }
+  }
+
+  /// At which level a run made a record; nil when another run did.
+  func level(creationID: Int64, run: String) throws -> Int? {
+    try connection.integer(
+      """
+      SELECT max(o.level) FROM operation o JOIN edit e ON e.id = o.edit_id
+      WHERE e.creation_id = \(creationID) AND o.run_id = \(run) AND o.state = 'done'
+      """
+    ).map { Int($0) }
+  }
+
+  /// The record that a write made or changed.
+  func resultID(of operation: OperationRow) throws -> String? {
+    try connection.text("SELECT result_id FROM operation WHERE id = \(operation.id)")
+  }
+
+  /// Says whether a record is known to be what a device made: such a one is nobody else's.
+  func isClaimed(recordID: String) throws -> Bool {
+    try connection.integer(
+      """
+      SELECT 1 FROM creation WHERE record_id = \(recordID) OR device_record_id = \(recordID)
+      UNION ALL SELECT 1 FROM operation WHERE result_id = \(recordID) AND state = 'done' LIMIT 1
+      """) != nil
+  }
+
+  private static func text(_ settlement: Settlement) -> String {
+    JSONValue.object([
+      "verdict": .string(settlement.verdict.rawValue), "detail": settlement.detail.json,
+    ]).text
+  }
+
+  private func settlement(_ value: JSONValue) -> Settlement {
+    Settlement(
+      value["verdict"]?.string.flatMap(Verdict.init(rawValue:)) ?? .updated,
+      OutcomeDetail(json: value["detail"] ?? .null))
+  }
+}

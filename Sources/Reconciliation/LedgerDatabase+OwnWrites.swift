@@ -1,0 +1,115 @@
+import JSON
+import MobileSync
+import SQLite
+
+extension LedgerDatabase {
+  /// What our writes for an edit's lineage left of its record; nil when there were none, or when
+  /// nothing is known of what the last of them left.
+  ///
+  /// A write of the edit's own row that came after the edit is none of its past: an edit that is
+  /// taken up again is decided against the org, not against what was sent after it.
+  func ownWrite(of edit: OpenEdit, recordID: String) throws -> MergeBaseRule.OwnWrite? {
+    let rows = try connection.all(
+      """
+      SELECT e.store, e.soup, e.entry_id, e.id, e.creation_id, o.server_date, o.left_values,
+        o.payload
+      FROM operation o JOIN edit e ON e.id = o.edit_id
+      WHERE o.result_id = \(recordID) AND o.state = 'done' AND o.action <> 'delete' ORDER BY o.id
+      """)
+    if rows.isEmpty { return nil }
+    let ancestry = try ancestry(of: edit.lineage)
+    var date: String?
+    var isKnown = false
+    var write = MergeBaseRule.OwnWrite(date: "", fields: [:])
+    for row in rows {
+      let id = row[3].integer ?? 0
+      let isSameRow =
+        rowKey(row) == edit.row || (edit.creation != nil && row[4].integer == edit.creation?.id)
+      guard try owns(ancestry, id), !isSameRow || id <= edit.id else { continue }
+      let left = try parse(row[6].text, "a write").object
+      let sent = try parse(row[7].text, "a write").object ?? [:]
+      date = row[5].text
+      isKnown = left != nil
+      // What could not be read back is taken to stand as it was sent.
+      var after = sent
+      for (name, value) in left ?? [:] { after[name] = value }
+      for (name, value) in after {
+        write.left[name] = value
+        if isSameRow { write.fields[name] = value }
+      }
+      if isSameRow { for (name, value) in sent { write.sent[name] = value } }
+    }
+    guard let date, isKnown else { return nil }
+    write.date = date
+    return write
+  }
+
+  /// Says on a write's verdict in which fields the org holds another value than the one that was
+  /// sent: a number that it rounds, a text that its own rules change.
+  func noteKept(_ operation: OperationRow, record: JSONObject, run: String) throws {
+    let kept = operation.payload.compactMap { name, sent -> FieldDifference? in
+      guard let held = record[name], !FieldValue.isSame(sent, held) else { return nil }
+      return FieldDifference(name: name, base: nil, device: sent, server: held)
+    }
+    guard !kept.isEmpty,
+      let text = try connection.text(
+        "SELECT detail FROM outcome WHERE run_id = \(run) AND edit_id = \(operation.editID)")
+    else { return }
+    var detail = OutcomeDetail(json: try parse(text, "a verdict"))
+    detail.kept = kept
+    let names = kept.map(\.name).joined(separator: ", ")
+    detail.message = detail.message ?? "the org holds another value than the one sent in \(names)"
+    try connection.run(
+      """
+      UPDATE outcome SET detail = \(detail.json.text)
+      WHERE run_id = \(run) AND edit_id = \(operation.editID)
+      """)
+  }
+
+  /// The other edits of a device that are of an edit's record: those of other soups and stores, as
+  /// far as they are not settled, or were sent after what the edit's row holds was read.
+  func siblings(of edit: OpenEdit) throws -> [(edit: OpenEdit, isUnseen: Bool)] {
+    guard let recordID = edit.recordID else { return [] }
+    let rows = try connection.all(
+      """
+      SELECT e.store, e.soup, e.entry_id, e.id, \(Self.isUnsettled),
+        (SELECT coalesce(o.server_date, 'unknown') FROM operation o
+          WHERE o.edit_id = e.id AND o.state = 'done' ORDER BY o.id DESC LIMIT 1)
+      FROM edit e
+      WHERE e.operation <> 'synced' AND e.finding IS NULL AND e.verdict IS NOT 'superseded'
+        AND e.id <> \(edit.id) AND e.id IN (\(Self.edits(of: recordID, formerID: edit.serverID)))
+      ORDER BY e.id
+      """)
+    if rows.isEmpty { return [] }
+    let ancestry = try ancestry(of: edit.lineage)
+    var siblings: [(OpenEdit, Bool)] = []
+    for row in rows where rowKey(row) != edit.row {
+      var isUnseen = row[4].integer == 1
+      var counts = isUnseen
+      if !isUnseen, let written = row[5].text {
+        let date = edit.modificationDate ?? ""
+        isUnseen = edit.modificationDate == nil || ServerDate.isBefore(date, written)
+        // Dates have one second: at the same one the row may have been read before the write.
+        counts = isUnseen || ServerDate.isSame(date, written)
+      }
+      guard counts, let id = row[3].integer, try owns(ancestry, id),
+        let sibling = try openEdit(id: id)?.edit
+      else { continue }
+      let isSameCreation =
+        sibling.creation != nil && sibling.creation?.id == edit.creation?.id
+      if !isSameCreation { siblings.append((sibling, isUnseen)) }
+    }
+    return siblings
+  }
+
+  /// The numbers of all edits of a record: by its Id, by the Id that a creation got, or by that of
+  /// the deleted record in whose place it was made.
+  static func edits(of recordID: String, formerID: String?) -> SQL {
+    """
+    SELECT id FROM edit WHERE record_id IN (\(recordID), \(formerID))
+    UNION SELECT f.id FROM creation c JOIN edit f ON f.creation_id = c.id
+      WHERE c.record_id = \(recordID)
+    UNION SELECT edit_id FROM operation WHERE result_id = \(recordID) AND state = 'done'
+    """
+  }
+}

@@ -1,0 +1,206 @@
+import JSON
+import SQLite
+
+extension LedgerDatabase {
+  // MARK: which report shows what
+
+  /// Enters everything that no report has shown yet as shown by this run's, whichever run gave it
+  /// and however that run ended.
+  ///
+  /// The files are written next, then `endReport` is called.
+  package func beginReport(run: String) throws {
+    try connection.transaction {
+      let isAlone: Int64 = LeftOut.rules.contains(.verdictsOfDeadRuns) ? 1 : 0
+      try connection.run(
+        """
+        UPDATE outcome SET reported_by = \(run) WHERE reported_by IS NULL
+          AND (\(isAlone) = 0 OR run_id = \(run))
+        """)
+      // A warning of an earlier run was told by that run, and is of no use any more.
+      try connection.run(
+        """
+        UPDATE finding SET reported_by = \(run) WHERE reported_by IS NULL
+          AND (run_id = \(run) OR kind <> \(Finding.Kind.warning.rawValue))
+        """)
+      try connection.run("UPDATE run SET report = 'begun' WHERE id = \(run)")
+    }
+  }
+
+  /// Notes that the files of a run's report are all on the disk.
+  package func endReport(run: String) throws {
+    try connection.run("UPDATE run SET report = 'written' WHERE id = \(run)")
+  }
+
+  /// Gives back what a report was to show that was never written: the next one shows it.
+  package func dropReport(run: String) throws {
+    try connection.transaction {
+      try connection.run("UPDATE outcome SET reported_by = NULL WHERE reported_by = \(run)")
+      try connection.run("UPDATE finding SET reported_by = NULL WHERE reported_by = \(run)")
+      try connection.run("UPDATE run SET report = NULL WHERE id = \(run)")
+    }
+  }
+
+  /// The runs that are over and of whose report nobody knows whether it was written whole.
+  package func unfinishedReports() throws -> [String] {
+    try connection.texts(
+      "SELECT id FROM run WHERE report = 'begun' AND ended_ms IS NOT NULL ORDER BY number")
+  }
+
+  /// Says whether there is anything that no report has shown, and that one should.
+  package func hasNews() throws -> Bool {
+    try connection.integer(
+      """
+      SELECT EXISTS (SELECT 1 FROM outcome WHERE reported_by IS NULL)
+        OR EXISTS (SELECT 1 FROM finding WHERE reported_by IS NULL
+          AND kind IN (\(list: Self.kindsForPeople)))
+      """) == 1
+  }
+
+  /// How many verdicts a run's report shows: of each edit the last one.
+  func reportedCount(run: String) throws -> Int {
+    let count = try connection.integer(
+      "SELECT count(DISTINCT edit_id) FROM outcome WHERE reported_by = \(run)")
+    return Int(count ?? 0)
+  }
+
+  /// The runs whose reports show the verdicts that a run gave.
+  package func reportsShowing(run: String) throws -> [String] {
+    try connection.texts(
+      """
+      SELECT DISTINCT reported_by FROM outcome WHERE run_id = \(run) AND reported_by IS NOT NULL
+      ORDER BY 1
+      """)
+  }
+
+  private static let kindsForPeople = Finding.Kind.allCases.filter(\.wantsPerson).map {
+    SQLiteValue.text($0.rawValue)
+  }
+
+  // MARK: findings
+
+  /// The findings that a run's report is the first to show.
+  func newFindings(report run: String) throws -> [Finding] {
+    try findings("f.reported_by = \(run)")
+  }
+
+  /// The findings of earlier reports that were not settled when this run's was written.
+  func earlierFindings(report run: RunRow) throws -> [Finding] {
+    try findings(
+      """
+      (SELECT m.number FROM run m WHERE m.id = f.reported_by) < \(run.number)
+      AND (f.settled_by IS NULL
+        OR (SELECT s.number FROM run s WHERE s.id = f.settled_by) > \(run.number))
+      """
+    ).filter(\.kind.wantsPerson)
+  }
+
+  // MARK: edits
+
+  /// The edits whose verdicts a run's report is the first to show, each with its last one.
+  func newlyReported(by run: String) throws -> [ReportEdit] {
+    try reportEdits(
+      """
+      SELECT x.edit_id, x.run_id FROM outcome x JOIN run n ON n.id = x.run_id
+      WHERE x.reported_by = \(run) AND NOT EXISTS (
+        SELECT 1 FROM outcome y JOIN run m ON m.id = y.run_id
+        WHERE y.edit_id = x.edit_id AND y.reported_by = \(run) AND m.number > n.number)
+      """)
+  }
+
+  /// The edits that a run gave a verdict, whichever report shows it.
+  func settled(by run: String) throws -> [ReportEdit] {
+    try reportEdits("SELECT edit_id, run_id FROM outcome WHERE run_id = \(run)")
+  }
+
+  /// The edits whose last verdict, as far as reports up to a run's show it, needs somebody still.
+  func unsettled(upTo run: RunRow) throws -> [ReportEdit] {
+    try reportEdits(
+      """
+      SELECT x.edit_id, x.run_id FROM outcome x JOIN run n ON n.id = x.run_id
+        JOIN run m ON m.id = x.reported_by
+      WHERE x.\(raw: LedgerSchema.isUnsettled) AND m.number <= \(run.number) AND NOT EXISTS (
+        SELECT 1 FROM outcome y JOIN run o ON o.id = y.run_id JOIN run p ON p.id = y.reported_by
+        WHERE y.edit_id = x.edit_id AND o.number > n.number AND p.number <= \(run.number))
+      """)
+  }
+
+  /// The edits that wait for something now, reported or not: what `status` lists.
+  package func unsettledEditList() throws -> [ReportEdit] {
+    try reportEdits(
+      """
+      SELECT x.edit_id, x.run_id FROM outcome x JOIN run n ON n.id = x.run_id
+        JOIN edit e ON e.id = x.edit_id
+      WHERE x.\(raw: LedgerSchema.isUnsettled) AND e.verdict = x.verdict AND NOT EXISTS (
+        SELECT 1 FROM outcome y JOIN run o ON o.id = y.run_id
+        WHERE y.edit_id = x.edit_id AND o.number > n.number)
+      """)
+  }
+
+  /// The last verdict of an edit that a report before this run's has shown.
+  private static func shownBefore(_ run: Int64) -> SQL {
+    """
+    (SELECT y.verdict FROM outcome y JOIN run o ON o.id = y.run_id JOIN run p ON p.id = y.reported_by
+      WHERE y.edit_id = x.edit_id AND p.number < \(run) ORDER BY o.number DESC LIMIT 1)
+    """
+  }
+
+  /// The edits of which an earlier report has shown the very verdict that this run's is to show:
+  /// they are no news, and stand among those that are still open.
+  func repeated(in run: RunRow) throws -> Set<Int64> {
+    Set(
+      try connection.all(
+        """
+        SELECT DISTINCT x.edit_id FROM outcome x WHERE x.reported_by = \(run.id)
+          AND x.\(raw: LedgerSchema.isUnsettled) AND x.verdict = \(Self.shownBefore(run.number))
+        """
+      ).compactMap { $0[0].integer })
+  }
+
+  /// The edits of the verdicts that `selection` names (edit and run), in order of arrival.
+  private func reportEdits(_ selection: SQL) throws -> [ReportEdit] {
+    var edits: [ReportEdit] = []
+    try connection.rows(
+      """
+      SELECT e.id, x.verdict, x.detail, s.username, e.store, e.soup, e.entry_id, e.operation,
+        e.sobject, coalesce(c.record_id, e.record_id), e.local_id, e.element, r.source_name,
+        r.platform, r.generation, e.lineage_id, x.run_id,
+        (SELECT n.id || ' ' || n.now_ms FROM outcome f JOIN run n ON n.id = f.run_id
+          WHERE f.edit_id = e.id ORDER BY n.number LIMIT 1)
+      FROM (\(selection)) p JOIN outcome x ON x.run_id = p.run_id AND x.edit_id = p.edit_id
+        JOIN edit e ON e.id = x.edit_id JOIN returned r ON r.id = e.return_id
+        LEFT JOIN snapshot s ON s.id = r.snapshot_id LEFT JOIN creation c ON c.id = e.creation_id
+      ORDER BY e.id
+      """
+    ) { row in
+      let detail = OutcomeDetail(json: try parse(row.text(2), "an outcome"))
+      let element = Array(row.bytes(11))
+      let first = (row.text(17) ?? "").split(separator: " ")
+      edits.append(
+        ReportEdit(
+          number: row.integer(0), verdict: Verdict(rawValue: row.text(1) ?? "") ?? .failed,
+          detail: detail, username: row.text(3), store: StoreKey(text: row.text(4) ?? ""),
+          soup: row.text(5) ?? "", soupEntryID: row.integer(6),
+          operation: EditOperation(rawValue: row.text(7) ?? "") ?? .update, sobject: row.text(8),
+          recordID: detail.recordID ?? row.text(9), localID: row.text(10),
+          title: Self.title(element), source: row.text(12) ?? "",
+          platform: row.text(13) ?? "", generation: row.integer(14),
+          element: detail.message == nil ? nil : (try? JSONValue(parsing: element))?.object,
+          device: row.integer(15), run: row.text(16) ?? "",
+          foundBy: first.first.map(String.init) ?? "",
+          foundAt: first.last.flatMap { Int64($0) } ?? 0))
+    }
+    return edits
+  }
+
+  /// What a person would call the record.
+  private static func title(_ element: [UInt8]) -> FieldDifference? {
+    // A row that is no JSON has no name; its finding says so.
+    guard let object = (try? JSONValue(parsing: element))?.object else { return nil }
+    for name in ["Name", "Subject", "LastName", "Title", "CaseNumber", "WorkOrderNumber"] {
+      if let value = object[name], let text = value.string, !text.isEmpty {
+        return FieldDifference(name: name, base: nil, device: value, server: nil)
+      }
+    }
+    return nil
+  }
+}

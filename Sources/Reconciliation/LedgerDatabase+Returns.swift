@@ -1,0 +1,278 @@
+import Crypto
+import JSON
+import SQLite
+import SmartStore
+
+/// What ingesting a return did.
+package struct IngestResult: Sendable, Hashable {
+  /// The return's number in the ledger.
+  package var returnID: Int64
+  /// The lineage that it belongs to.
+  package var lineage: Int64
+  /// Says that the same file was ingested before; nothing was done.
+  package var isKnown = false
+  /// Edits to be reconciled.
+  package var new = 0
+  /// Edits that the ledger had, and that are not settled yet: they stay the edits that they are.
+  package var known = 0
+  /// Edits that the ledger had and that are settled, or has a later state of.
+  package var superseded = 0
+  /// Edits of which nothing says whether they came before or after known ones of their device.
+  package var unordered = 0
+}
+
+/// A return that a bundle holds the edits of.
+package struct IncludedReturn: Sendable, Hashable {
+  /// The stamp's id.
+  package var stampID: String
+  /// The app's name of the installation.
+  package var install: String
+  /// The hand-back, the highest of the installation that is settled.
+  package var handback: Int64
+
+  var json: JSONValue {
+    [
+      "stampId": .string(stampID), "install": .string(install),
+      "handback": .number(String(handback)),
+    ]
+  }
+
+  init(stampID: String, install: String, handback: Int64) {
+    (self.stampID, self.install, self.handback) = (stampID, install, handback)
+  }
+
+  init?(json: JSONValue) {
+    guard let stampID = json["stampId"]?.string, let install = json["install"]?.string,
+      let handback = json["handback"]?.int
+    else { return nil }
+    self.init(stampID: stampID, install: install, handback: handback)
+  }
+}
+
+extension LedgerDatabase {
+  /// Says whether a file of this digest was ingested.
+  package func isKnown(sha256: String) throws -> Bool {
+    try connection.integer("SELECT id FROM returned WHERE sha256 = \(sha256)") != nil
+  }
+
+  /// The rows of a bundle that its returns so far had as edits: a later return says what became
+  /// of them.
+  package func rowsToWitness(stampID: String) throws -> [RowKey] {
+    let rows = try connection.all(
+      """
+      SELECT DISTINCT n.store, n.soup, n.entry_id FROM seen n JOIN returned r
+        ON r.id = n.return_id WHERE r.stamp_id = \(stampID) ORDER BY 1, 2, 3
+      """)
+    return rows.map(rowKey)
+  }
+
+  /// Enters a return and its edits, in one transaction.
+  ///
+  /// Identity, lineage, forks and supersession are decided here; the same return again changes
+  /// nothing. That `run` has accepted it is noted with it: a run that dies right after has told it.
+  package func record(
+    return row: ReturnRow, edits: [ReturnedEdit], witnesses: [CleanRow] = [], run: String? = nil
+  ) throws -> IngestResult {
+    if let known = try connection.first(
+      "SELECT id, lineage_id FROM returned WHERE sha256 = \(row.sha256)")
+    {
+      return IngestResult(
+        returnID: known[0].integer ?? 0, lineage: known[1].integer ?? 0, isKnown: true)
+    }
+    return try connection.transaction {
+      let contents = edits.map { ElementContent.digest(of: $0.element) }
+      let facts = ReturnFacts(
+        install: row.install, handback: row.handback,
+        edits: Dictionary(
+          zip(edits, contents).map {
+            ($0.row, ReturnFacts.Edit(lastModified: $0.lastModified, content: $1))
+          }, uniquingKeysWith: { first, _ in first }),
+        cleanRows: Dictionary(
+          witnesses.map { ($0.row, $0.lastModified) }, uniquingKeysWith: { first, _ in first }))
+      let ancestry = try lineage(of: facts, stampID: row.stampID)
+      var result = IngestResult(
+        returnID: try insert(row, lineage: ancestry.lineage), lineage: ancestry.lineage)
+      try insert(witnesses, returnID: result.returnID)
+      let entry = EditEntry(row: row, ancestry: ancestry, returnID: result.returnID)
+      let ordered = zip(edits, contents).sorted { Self.comesFirst($0.0.row, $1.0.row) }
+      for (edit, content) in ordered {
+        try enter(edit, content: content, entry, &result)
+      }
+      try closeEarlierHandbacks(entry, edits: Set(edits.map(\.row)))
+      for witness in witnesses { try noteOwnSync(witness, entry, &result) }
+      if let run { try noteAccepted(row, edits: edits.count, new: result.new, run: run) }
+      return result
+    }
+  }
+
+  private func noteAccepted(_ row: ReturnRow, edits: Int, new: Int, run: String) throws {
+    let detail: JSONObject = [
+      "name": .string(row.sourceName), "sha256": .string(row.sha256),
+      "snapshot": .string(row.snapshotID), "generation": JSONValue(row.generation),
+      "platform": .string(row.platform), "edits": JSONValue(edits), "new": JSONValue(new),
+    ]
+    try note(.returnAccepted, row.sha256, detail, run: run)
+  }
+
+  /// The settled returns of a snapshot's bundles: what a device may install over.
+  ///
+  /// Of each installation the latest hand-back up to which all edits need nothing more, those of
+  /// forks and of stores that came back by themselves too. What a later hand-back of the lineage has
+  /// of a soup stands for the earlier ones. An app that does not count its hand-backs could not know
+  /// itself in the list and is left out.
+  package func includes(snapshotID: String) throws -> [IncludedReturn] {
+    let rows = try connection.all(
+      """
+      SELECT r.stamp_id, r.install, max(r.handback) FROM returned r
+      WHERE r.snapshot_id = \(snapshotID) AND r.install IS NOT NULL AND r.handback IS NOT NULL
+        AND NOT EXISTS (
+          SELECT 1 FROM returned q JOIN seen n ON n.return_id = q.id
+            JOIN edit f ON f.id = n.edit_id
+          WHERE q.stamp_id = r.stamp_id AND q.install = r.install
+            AND coalesce(q.handback, r.handback) <= r.handback
+            AND NOT EXISTS (
+              SELECT 1 FROM returned l JOIN returned_soup s ON s.return_id = l.id
+              WHERE l.lineage_id = q.lineage_id AND l.handback > q.handback
+                AND l.handback <= r.handback AND s.store = n.store AND s.soup = n.soup)
+            AND EXISTS (
+              WITH RECURSIVE holder(id, next, verdict) AS (
+                SELECT f.id, f.superseded_by, f.verdict
+                UNION
+                SELECT e.id, e.superseded_by, e.verdict FROM edit e JOIN holder h ON e.id = h.next)
+              SELECT 1 FROM holder WHERE verdict IS NULL OR verdict NOT IN (\(list: Verdict.settled))))
+      GROUP BY r.stamp_id, r.install ORDER BY r.stamp_id, r.install
+      """)
+    return rows.map {
+      IncludedReturn(
+        stampID: $0[0].text ?? "", install: $0[1].text ?? "", handback: $0[2].integer ?? 0)
+    }
+  }
+
+  private static func comesFirst(_ one: RowKey, _ other: RowKey) -> Bool {
+    (one.store.text, one.soup, one.soupEntryID) < (other.store.text, other.soup, other.soupEntryID)
+  }
+
+  func rowKey(_ row: [SQLiteValue]) -> RowKey {
+    RowKey(
+      store: StoreKey(text: row[0].text ?? ""), soup: row[1].text ?? "",
+      soupEntryID: row[2].integer ?? 0)
+  }
+
+  // MARK: the return
+
+  private func insert(_ row: ReturnRow, lineage: Int64) throws -> Int64 {
+    try connection.run(
+      """
+      INSERT INTO returned (sha256, source_name, stamp_id, snapshot_id, generation, platform,
+        install, handback, arrived_ms, issued_ms, lineage_id) VALUES
+      (\(row.sha256), \(row.sourceName), \(row.stampID), \(row.snapshotID), \(row.generation),
+        \(row.platform), \(row.install), \(row.handback), \(row.arrived), \(row.issued),
+        \(lineage))
+      """)
+    let id = connection.lastInsertRowID
+    for (soup, total) in row.soupTotals {
+      try connection.run(
+        """
+        INSERT INTO returned_soup VALUES (\(id), \(soup.store.text), \(soup.soup), \(total))
+        """)
+    }
+    return id
+  }
+
+  private func insert(_ witnesses: [CleanRow], returnID: Int64) throws {
+    for witness in witnesses {
+      try connection.run(
+        """
+        INSERT OR IGNORE INTO witness VALUES (\(returnID), \(witness.row.store.text),
+          \(witness.row.soup), \(witness.row.soupEntryID), \(witness.lastModified))
+        """)
+    }
+  }
+
+  private func lineage(of facts: ReturnFacts, stampID: String) throws -> Ancestry {
+    switch LineageRule.choose(for: facts, among: try returnFacts(stampID: stampID)) {
+    case .known(let lineage): return try ancestry(of: lineage)
+    case .new: return try newLineage(stampID, facts.install, trunk: nil, at: nil)
+    case .fork(let trunk, let handback):
+      return try newLineage(stampID, facts.install, trunk: trunk, at: handback)
+    }
+  }
+
+  private func newLineage(
+    _ stampID: String, _ install: String?, trunk: Int64?, at handback: Int64?
+  ) throws -> Ancestry {
+    try connection.run(
+      """
+      INSERT INTO lineage (stamp_id, install, trunk, fork_handback)
+      VALUES (\(stampID), \(install), \(trunk), \(handback))
+      """)
+    return try ancestry(of: connection.lastInsertRowID)
+  }
+
+  /// A lineage with the trunks below it; the past of a trunk ends where the first fork left it.
+  func ancestry(of lineage: Int64) throws -> Ancestry {
+    var ancestry = Ancestry(lineage: lineage)
+    var next = lineage
+    var end = Int64.max
+    while let row = try connection.first(
+      "SELECT trunk, fork_handback FROM lineage WHERE id = \(next)"),
+      let trunk = row[0].integer, let handback = row[1].integer, ancestry.trunks[trunk] == nil
+    {
+      end = min(end, handback)
+      ancestry.trunks[trunk] = end
+      next = trunk
+    }
+    return ancestry
+  }
+
+  private func returnFacts(stampID: String) throws -> [ReturnFacts] {
+    let returns = try connection.all(
+      """
+      SELECT id, lineage_id, install, handback FROM returned WHERE stamp_id = \(stampID)
+      ORDER BY id
+      """)
+    return try returns.map { row in
+      let id = row[0].integer ?? 0
+      var edits: [RowKey: ReturnFacts.Edit] = [:]
+      for edit in try connection.all(
+        """
+        SELECT n.store, n.soup, n.entry_id, n.last_modified_ms, n.content
+        FROM seen n JOIN edit e ON e.id = n.edit_id
+        WHERE n.return_id = \(id) AND e.operation <> 'synced'
+        """)
+      {
+        edits[rowKey(edit)] = ReturnFacts.Edit(
+          lastModified: edit[3].integer ?? 0, content: edit[4].text ?? "")
+      }
+      var clean: [RowKey: Int64] = [:]
+      for witness in try connection.all(
+        "SELECT store, soup, entry_id, last_modified_ms FROM witness WHERE return_id = \(id)")
+      {
+        clean[rowKey(witness)] = witness[3].integer ?? 0
+      }
+      return ReturnFacts(
+        lineage: row[1].integer, install: row[2].text, handback: row[3].integer, edits: edits,
+        cleanRows: clean)
+    }
+  }
+}
+
+/// An element as a value: devices write equal elements in different ways.
+enum ElementContent {
+  /// The digest of the value; of the bytes when they are no JSON.
+  static func digest(of element: [UInt8]) -> String {
+    // What is no JSON is compared as bytes.
+    guard let value = try? JSONValue(parsing: element) else { return Digest.sha256Hex(element) }
+    return Digest.sha256Hex(value.bytes(pretty: false, sortedKeys: true))
+  }
+
+  /// The digest of what the user entered: without what SmartStore itself writes into an element, so
+  /// that it is the same when the same values were saved again.
+  static func value(of element: [UInt8]) -> String {
+    guard var members = (try? JSONValue(parsing: element))?.object else {
+      return Digest.sha256Hex(element)
+    }
+    for name in [StoreField.soupEntryID, StoreField.lastModified] { members[name] = nil }
+    return Digest.sha256Hex(JSONValue.object(members).bytes(pretty: false, sortedKeys: true))
+  }
+}

@@ -1,0 +1,220 @@
+import Crypto
+import JSON
+import SQLite
+import System
+
+/// The ledger `state.sqlite`: what was issued, what came back, and what became of every edit.
+///
+/// One writer at a time (the run's lock sees to it), used by one task on one thread. Every
+/// transaction is on the disk when its call returns (`synchronous = FULL`).
+package final class LedgerDatabase {
+  let connection: Connection
+
+  /// The file's path.
+  package var path: String { connection.path }
+
+  /// Opens the ledger at `path`, and makes it if it is not there.
+  package init(path: String) throws {
+    connection = try Connection(path, mode: .create)
+    try connection.execute(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
+        + "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON")
+    try prepareSchema()
+  }
+
+  /// Opens the ledger.
+  package static func open(path: String) throws -> LedgerDatabase { try LedgerDatabase(path: path) }
+
+  /// Folds the log into the file and closes it.
+  package func close() {
+    // A reader may hold the log; then it is folded in by the next opening.
+    try? connection.checkpointTruncate()
+    connection.close()
+  }
+
+  private func prepareSchema() throws {
+    let found = try connection.integer("PRAGMA user_version") ?? 0
+    if found > LedgerSchema.version {
+      throw LedgerError.newer(path: path, found: found, known: LedgerSchema.version)
+    }
+    if found == LedgerSchema.version { return }
+    if found == 0 {
+      guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
+        throw LedgerError.notALedger(path: path)
+      }
+    } else {
+      try keepCopy(of: found)
+    }
+    try connection.transaction {
+      // Whoever opened it at the same time has been faster.
+      let version = try connection.integer("PRAGMA user_version") ?? 0
+      if version == 0 { try makeFirstVersion() }
+      for (step, statements) in LedgerSchema.additions.sorted(by: { $0.key < $1.key })
+      where step > version {
+        for statement in statements { try connection.execute(statement) }
+      }
+      try connection.execute("PRAGMA user_version = \(LedgerSchema.version)")
+    }
+  }
+
+  private func makeFirstVersion() throws {
+    try connection.execute(LedgerSchema.statements)
+    try setMeta("epoch", "1")
+    try setMeta("runNumber", "0")
+  }
+
+  /// Keeps the ledger as an earlier version left it, beside the one that is taken over.
+  private func keepCopy(of version: Int64) throws {
+    let copy = "\(path).version-\(version)"
+    let temporary = DurableFile.temporaryName(for: copy)
+    try connection.run("VACUUM INTO \(temporary)")
+    try Files.setMode(of: temporary, 0o600)
+    try DurableFile.rename(temporary, to: copy)
+  }
+
+  // MARK: meta
+
+  func meta(_ name: String) throws -> String? {
+    try connection.text("SELECT value FROM meta WHERE name = \(name)")
+  }
+
+  func setMeta(_ name: String, _ value: String) throws {
+    try connection.run(
+      """
+      INSERT INTO meta (name, value) VALUES (\(name), \(value))
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value
+      """)
+  }
+
+  /// The ledger's epoch: raised when it was restored or recovered.
+  package var epoch: Int64 { get throws { Int64(try meta("epoch") ?? "") ?? 1 } }
+
+  /// Begins a new epoch, as `recover` does.
+  package func raiseEpoch(to epoch: Int64) throws { try setMeta("epoch", String(epoch)) }
+
+  /// The number of the last run that began.
+  package var runNumber: Int64 { get throws { Int64(try meta("runNumber") ?? "") ?? 0 } }
+
+  /// The key of the stamps, as a ledger of the first version held it; nil once it has a file of its
+  /// own.
+  package var firstVersionStampKey: [UInt8]? {
+    get throws {
+      guard let text = try meta("stampKey") else { return nil }
+      guard let key = Hex.decode(text), key.count == 32 else {
+        throw LedgerError.damaged(path: path, what: "a stamp key")
+      }
+      return key
+    }
+  }
+
+  /// What tells the key that this ledger signs with from another; nil before it signs.
+  package var stampKeyDigest: String? { get throws { try meta("stampKeyDigest") } }
+
+  /// Notes which key this ledger signs with; it is on the disk in a file of its own, and kept here
+  /// no more.
+  package func noteStampKey(digest: String) throws {
+    try connection.transaction {
+      try setMeta("stampKeyDigest", digest)
+      try connection.run("DELETE FROM meta WHERE name = 'stampKey'")
+    }
+  }
+
+  /// The pipeline file whose runs these are, a whole path without links; nil before the first.
+  package var pipelineFile: String? { get throws { try meta("pipelineFile") } }
+
+  /// Ties the ledger to a pipeline file.
+  package func notePipelineFile(_ path: String) throws { try setMeta("pipelineFile", path) }
+
+  /// The org of the first run; nil before it.
+  package var organizationID: String? { get throws { try meta("organization") } }
+
+  /// Ties the ledger to an org at the first run, and refuses another one ever after.
+  package func pinOrganization(id: String) throws {
+    guard let pinned = try organizationID else { return try setMeta("organization", id) }
+    if pinned != id { throw LedgerError.foreignOrganization(pinned: pinned, found: id) }
+  }
+
+  // MARK: snapshots
+
+  /// What the ledger knows of a snapshot; nil before its first prime.
+  package func snapshotRow(id: String) throws -> SnapshotRow? {
+    guard
+      let row = try connection.first(
+        """
+        SELECT id, user_id, username, generation, cursors, ghost_runs, definitions_hash, included
+        FROM snapshot WHERE id = \(id)
+        """)
+    else { return nil }
+    return SnapshotRow(
+      id: row[0].text ?? "", userID: row[1].text, username: row[2].text,
+      generation: row[3].integer ?? 0, cursors: try parse(row[4].text, "a snapshot's cursors"),
+      ghostRuns: try parse(row[5].text, "a snapshot's ghost runs"),
+      definitionsHash: row[6].text ?? "",
+      included: (try parse(row[7].text, "a snapshot's returns").array ?? []).compactMap(
+        IncludedReturn.init(json:)))
+  }
+
+  /// Every snapshot, by id.
+  package func snapshotRows() throws -> [SnapshotRow] {
+    try connection.texts("SELECT id FROM snapshot ORDER BY id").compactMap(snapshotRow(id:))
+  }
+
+  /// Keeps a snapshot's row.
+  package func save(_ row: SnapshotRow) throws {
+    try connection.run(
+      """
+      INSERT INTO snapshot VALUES (\(row.id), \(row.userID), \(row.username), \(row.generation),
+        \(row.cursors.text), \(row.ghostRuns.text), \(row.definitionsHash),
+        \(JSONValue.array(row.included.map(\.json)).text))
+      ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, username = excluded.username,
+        generation = excluded.generation, cursors = excluded.cursors,
+        ghost_runs = excluded.ghost_runs, definitions_hash = excluded.definitions_hash,
+        included = excluded.included
+      """)
+  }
+
+  func parse(_ text: String?, _ what: String) throws -> JSONValue {
+    do {
+      return try JSONValue(parsing: text ?? "null")
+    } catch {
+      throw LedgerError.damaged(path: path, what: what)
+    }
+  }
+}
+
+/// A snapshot's place in time.
+package struct SnapshotRow: Sendable, Hashable {
+  /// The user's 18-character Id, or `global`.
+  package var id: String
+  /// The user's Id; nil for the global snapshot.
+  package var userID: String?
+  /// The user's name.
+  package var username: String?
+  /// The last published generation, 0 for none.
+  package var generation: Int64
+  /// The cursor of each sync down.
+  package var cursors: JSONValue
+  /// How many runs ago ghosts were looked for, by sync down.
+  package var ghostRuns: JSONValue
+  /// The digest of the store and sync definitions.
+  package var definitionsHash: String
+  /// The returns that were settled when the last prime began: what they brought to the org is in
+  /// what it fetched.
+  package var included: [IncludedReturn]
+
+  /// A row.
+  package init(
+    id: String, userID: String?, username: String?, generation: Int64 = 0,
+    cursors: JSONValue = [:], ghostRuns: JSONValue = [:], definitionsHash: String = "",
+    included: [IncludedReturn] = []
+  ) {
+    self.id = id
+    self.userID = userID
+    self.username = username
+    self.generation = generation
+    self.cursors = cursors
+    self.ghostRuns = ghostRuns
+    self.definitionsHash = definitionsHash
+    self.included = included
+  }
+}

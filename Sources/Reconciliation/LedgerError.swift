@@ -1,0 +1,34 @@
+/// Why the ledger refuses to go on.
+package enum LedgerError: Error, Sendable, CustomStringConvertible, Hashable {
+  /// The file was written by a later version of attache.
+  case newer(path: String, found: Int64, known: Int64)
+  /// The file is no ledger.
+  case notALedger(path: String)
+  /// The org is another one than at the first run.
+  case foreignOrganization(pinned: String, found: String)
+  /// A run that should end is not there.
+  case unknownRun(String)
+  /// What the ledger holds cannot be understood.
+  case damaged(path: String, what: String)
+  /// The verdicts of a run do not add up to its edits.
+  case unaccounted(run: String, edits: Int, verdicts: Int)
+
+  /// One sentence: what is wrong, where, and what to do.
+  package var description: String {
+    switch self {
+    case .newer(let path, let found, let known):
+      "\(path) was written by a newer attache (ledger version \(found), this one knows \(known)); "
+        + "use that version"
+    case .notALedger(let path):
+      "\(path) is a database, but no ledger of attache; move it away, or restore the ledger"
+    case .foreignOrganization(let pinned, let found):
+      "the ledger belongs to org \(pinned), and this is org \(found); "
+        + "check org.url, or use another data directory"
+    case .unknownRun(let id): "the ledger knows no run \(id)"
+    case .damaged(let path, let what):
+      "\(path) holds \(what) that cannot be read; bring back a copy of it from a backup"
+    case .unaccounted(let run, let edits, let verdicts):
+      "run \(run) took up \(edits) edits and has \(verdicts) verdicts; this is a bug, please report"
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import Bundles
+import Pipelines
+import Salesforce
+import SmartStore
+
+extension Provenance {
+  /// Refuses a store that was issued for another org; answers what to say of one issued for another
+  /// user.
+  static func checkOwner(of store: Store, _ identity: Session.Identity) throws -> String? {
+    guard case .stamp(let stamp) = try read(from: store) else { return nil }
+    guard stamp.org == identity.organizationID else {
+      throw PipelineError(
+        .configuration, "sync.foreign-store",
+        "the store was issued for the org \(stamp.org), not for \(identity.organizationID)",
+        fix: "log in to that org")
+    }
+    if stamp.user == globalUser || stamp.user == identity.userID { return nil }
+    return "the store was issued for the user \(stamp.user) and is synced as "
+      + "\(identity.username): it will hold what that user may see"
+  }
+}
