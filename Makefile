@@ -16,7 +16,7 @@ RUN := swift test $(FLAGS) $(STRICT) --skip-build --disable-xctest
 GROUPS := PipelinesTests|RehearsalTests MobileSyncTests ReconciliationTests|LocalOrgTests HistoriesTests
 space := $(subst ,, )
 
-.PHONY: help deps build release demo test soak tsan lint format bench clean install
+.PHONY: help deps build release demo test soak mutants tsan lint format bench clean install
 
 help:  ## what there is to make
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -54,6 +54,9 @@ endif
 soak: deps  ## 5,000 histories over whole pipelines, half an hour; SEED=… begins elsewhere
 	swift build $(FLAGS) $(STRICT) --build-tests
 	ATTACHE_HISTORIES=$(or $(HISTORIES),5000) $(RUN) --filter 'HistoriesTests\.HistoriesTests/.*passed'
+
+mutants: deps  ## break the rules on purpose and see the tests notice, most of an hour; AREA=… or MUTANT=… a part
+	@AREA='$(AREA)' MUTANT='$(MUTANT)' Tests/Mutants/mutants.py
 
 tsan: deps  ## the tests under the thread sanitizer
 	swift build --scratch-path $(SCRATCH)-tsan --sanitize=thread --build-tests
