@@ -106,7 +106,8 @@ extension SyncTarget {
       return nil
     }
     func object(_ keys: [String]) -> ConfigurationObject? {
-      reader.object(node, known: common + keys, what: "a \(known.rawValue) target")
+      checkClass(node, known, reader)
+      return reader.object(node, known: common + keys, what: "a \(known.rawValue) target")
     }
     switch known {
     case .soql: return object(SoqlTarget.keys).flatMap(SoqlTarget.init).map(SyncTarget.soql)
@@ -124,6 +125,21 @@ extension SyncTarget {
       return object(BriefcaseTarget.keys).flatMap(BriefcaseTarget.init).map(SyncTarget.briefcase)
     case .custom: return CustomTarget(node, reader).map(SyncTarget.custom)
     }
+  }
+
+  /// Says of an app's own class beside a kind that iOS runs the class; what a store holds was accepted
+  /// before.
+  private static func checkClass(
+    _ node: JSONNode, _ known: SyncDownType, _ reader: ConfigurationReader
+  ) {
+    guard !reader.isLenient, let value = node["iOSImpl"], let name = value.string,
+      !name.isEmpty, !(name.hasPrefix("SF") && name.hasSuffix("SyncDownTarget"))
+    else { return }
+    reader.report(
+      value,
+      "iOS runs the class \(JSONText.quoted(name)) in the place of this \(known.rawValue) target, "
+        + "and Android does not",
+      "remove \"iOSImpl\", or write \"type\": \"custom\" with the classes of both platforms")
   }
 
   private static func up(_ node: JSONNode, _ reader: ConfigurationReader) -> SyncTarget? {

@@ -8,15 +8,15 @@ extension PipelineRun {
   func prime() async throws {
     let users = try await users()
     if options.isDryRun { return planPrime(users) }
-    var work: [SnapshotWork] = []
+    var jobs: [PrimeJob] = []
     if !pipeline.stores(of: .global).isEmpty, options.users.isEmpty {
-      work.append(try self.work(for: SnapshotUser(id: SnapshotID.global, username: "global")))
+      jobs.append(try job(for: SnapshotUser(id: SnapshotID.global, username: "global")))
     }
-    if !pipeline.stores(of: .user).isEmpty { work += try users.map { try self.work(for: $0) } }
-    let jobs = pipeline.limits.jobs ?? Self.defaultJobs
-    try await withThrowingTaskGroup(of: (SnapshotWork, Result<SnapshotWork.Output, any Error>).self)
-    { group in
-      var waiting = work[...]
+    if !pipeline.stores(of: .user).isEmpty { jobs += try users.map { try job(for: $0) } }
+    let atOnce = max(1, pipeline.limits.jobs ?? Self.defaultJobs)
+    try await withThrowingTaskGroup(of: (PrimeJob, Result<PrimeJob.Output, any Error>).self) {
+      group in
+      var waiting = jobs[...]
       func start() {
         guard let next = waiting.popFirst() else { return }
         let access = access
@@ -26,7 +26,7 @@ extension PipelineRun {
           }
         }
       }
-      for _ in 0..<max(1, jobs) { start() }
+      for _ in 0..<atOnce { start() }
       while let (snapshot, result) = try await group.next() {
         try take(result, of: snapshot)
         start()
@@ -43,7 +43,7 @@ extension PipelineRun {
   private static let primeFindings: [Finding.Kind] = [.userSkipped, .incomplete, .removalsHeld]
 
   /// Keeps what a person should know of a primed snapshot; what was said of it before is settled.
-  private func noteFindings(_ output: SnapshotWork.Output) throws {
+  private func noteFindings(_ output: PrimeJob.Output) throws {
     let outcome = output.outcome
     let subject = output.user.username.lowercased()
     for kind in Self.primeFindings { try state.settleFindings(kind, subject: subject, by: row.id) }
@@ -78,9 +78,9 @@ extension PipelineRun {
     }
   }
 
-  private func work(for user: SnapshotUser) throws -> SnapshotWork {
+  private func job(for user: SnapshotUser) throws -> PrimeJob {
     let row = try state.snapshotRow(id: user.id)
-    return SnapshotWork(
+    return PrimeJob(
       user: user, pipeline: pipeline, data: data, run: self.row.id, now: now,
       organizationID: try state.organizationID ?? "", stampKey: try stamps().current,
       settled: try state.includes(snapshotID: user.id),
@@ -108,7 +108,7 @@ extension PipelineRun {
   }
 
   private func take(
-    _ result: Result<SnapshotWork.Output, any Error>, of snapshot: SnapshotWork
+    _ result: Result<PrimeJob.Output, any Error>, of snapshot: PrimeJob
   ) throws {
     switch result {
     case .failure(let error):
@@ -118,7 +118,7 @@ extension PipelineRun {
     }
   }
 
-  private func take(_ output: SnapshotWork.Output) throws {
+  private func take(_ output: PrimeJob.Output) throws {
     let outcome = output.outcome
     for warning in outcome.warnings { warn("\(output.user.username): \(warning)") }
     if outcome.guardTripped { summary.findings.insert(.guardTripped) }
@@ -140,7 +140,7 @@ extension PipelineRun {
         changed: outcome.changed, soups: soups))
   }
 
-  private func save(_ output: SnapshotWork.Output) throws {
+  private func save(_ output: PrimeJob.Output) throws {
     let id = output.user.id
     var row =
       try state.snapshotRow(id: id)

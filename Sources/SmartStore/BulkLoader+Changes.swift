@@ -10,8 +10,6 @@ extension BulkLoader {
     package var nulls = 0
     /// The greatest modification date, as written in the page.
     package var latestModification: String?
-    /// The ids of the records; only of a page that is an array.
-    package var ids: [String] = []
     /// The positions in the page of the records that are new or differ.
     package var changed: [Int] = []
     /// Where those records are in the page.
@@ -42,7 +40,6 @@ extension BulkLoader {
       changes.records = batch.count
       changes.nulls = batch.nulls
       changes.latestModification = batch.latestModificationText
-      if container == .array { changes.ids = (0..<batch.count).map(batch.id) }
       let composer = ElementComposer(options)
       for record in 0..<batch.count {
         if !skip.isEmpty, skip.contains(batch.id(record)) { continue }

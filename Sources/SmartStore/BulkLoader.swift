@@ -108,8 +108,6 @@ package final class BulkLoader {
     package var nulls = 0
     /// The greatest modification date, as written in the page.
     package var latestModification: String?
-    /// The ids of the records; only of a page that is an array, where absent ones matter.
-    package var ids: [String] = []
     /// What became of the records, one entry per destination.
     package var destinations: [Counts] = []
   }
@@ -183,7 +181,6 @@ package final class BulkLoader {
       result.records = batch.count
       result.nulls = batch.nulls
       result.latestModification = batch.latestModificationText
-      if container == .array { result.ids = (0..<batch.count).map(batch.id) }
       result.destinations = try write()
       add(result)
       return result

@@ -203,7 +203,7 @@ public final class Store {
     forgetQueries()
   }
 
-  private func forgetSoups() {
+  func forgetSoups() {
     known = [:]
     forgetQueries()
   }

@@ -11,7 +11,9 @@ extension StoreConfig {
     _ node: JSONNode, _ names: inout [String: Int], _ reader: ConfigurationReader
   ) -> Soup? {
     guard
-      let object = reader.object(node, known: ["soupName", "indexes"], what: "a soup")
+      // Files of older apps have `features`; the SDKs pass over it.
+      let object = reader.object(
+        node, known: ["soupName", "indexes", "features"], what: "a soup")
     else { return nil }
     let name = object.requiredText("soupName")
     if let name, let value = object["soupName"] { check(name, value, &names, reader) }

@@ -32,19 +32,48 @@ import Testing
   }
 
   @Test func `the cursor is the greatest date, bounded by now, and asks an overlap before it`() {
-    var cursor = SyncCursor(greatest: nil, overlapSeconds: 300)
+    var cursor = SyncCursor(highWaterMark: nil, overlapSeconds: 300)
     #expect(cursor.since == nil)
     #expect(cursor.maxTimeStamp == -1)
     cursor.advance(to: nil, now: 1_000_000)
-    #expect(cursor.greatest == nil)
+    #expect(cursor.highWaterMark == nil)
     cursor.advance(to: 900_000, now: 1_000_000)
     cursor.advance(to: 800_000, now: 1_000_000)
-    #expect(cursor.greatest == 900_000)
+    #expect(cursor.highWaterMark == 900_000)
     #expect(cursor.since == 600_000)
     #expect(cursor.maxTimeStamp == 600_000)
     cursor.advance(to: 2_000_000, now: 1_000_000)
-    #expect(cursor.greatest == 1_000_000)
+    #expect(cursor.highWaterMark == 1_000_000)
     #expect(!cursor.isAhead(of: 1_000_000))
     #expect(cursor.isAhead(of: 999_999))
+  }
+
+  @Test
+  func `a cursor of a store asks for what its syncs soup says, and never goes back by itself`() {
+    for stamp in [Int64(-1), 1, 900_000] {
+      #expect(SyncCursor(maxTimeStamp: stamp, overlapSeconds: 300).maxTimeStamp == stamp)
+    }
+    var cursor = SyncCursor(maxTimeStamp: 600_000, overlapSeconds: 300)
+    cursor.advance(to: 800_000)
+    #expect(cursor.maxTimeStamp == 600_000)
+    cursor.advance(to: 1_000_000)
+    #expect(cursor.maxTimeStamp == 700_000)
+  }
+
+  @Test func `a held cursor asks for what is still to be read, and a held first one for all`() {
+    var cursor = SyncCursor(highWaterMark: 1_000_000, overlapSeconds: 300)
+    cursor.hold(at: 900_000)
+    #expect(cursor.maxTimeStamp == 700_000)
+    cursor.hold(at: 650_000)
+    #expect(cursor.maxTimeStamp == 650_000)
+    cursor.hold(at: -1)
+    #expect(cursor.maxTimeStamp == -1)
+  }
+
+  @Test func `the ids that another set lacks come in their order, as an org writes them`() {
+    let set = RecordIDSet(["001000000000002", "001000000000001AAA", "X-1", "X-2"])
+    let absent = set.subtracting(RecordIDSet(["X-2", "001000000000009AAA"]))
+    #expect(absent.slice(0, of: 9) == ["001000000000001AAA", "001000000000002AAA", "X-1"])
+    #expect(set.subtracting(set).count == 0)
   }
 }

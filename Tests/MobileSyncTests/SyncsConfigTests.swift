@@ -58,8 +58,8 @@ import Testing
           + #""sobjectType":"A","layoutType":"Compact","mode":"Edit"}"#
       ),
       (
-        #"{"type": "metadata", "sobjectType": "A", "iOSImpl": "X"}"#,
-        #"{"type":"metadata","iOSImpl":"X","idFieldName":"Id","#
+        #"{"type": "metadata", "sobjectType": "A", "iOSImpl": "SFMetadataSyncDownTarget"}"#,
+        #"{"type":"metadata","iOSImpl":"SFMetadataSyncDownTarget","idFieldName":"Id","#
           + #""modificationDateFieldName":"LastModifiedDate","sobjectType":"A"}"#
       ),
       (
@@ -149,6 +149,31 @@ import Testing
       return
     }
     #expect(custom.androidImpl == "com.example.UpTarget")
+  }
+
+  @Test func `iOS runs an app's own class whatever the type beside it is, which is told`() throws {
+    let error = #expect(throws: Problems.self) {
+      try config(#"{"type": "soql", "query": "SELECT Id FROM A", "iOSImpl": "MyTarget"}"#)
+    }
+    #expect(error?.description.contains("iOS runs the class \"MyTarget\"") == true)
+    for name in ["SFSoqlSyncDownTarget", ""] {
+      _ = try config(#"{"type": "soql", "query": "SELECT Id FROM A", "iOSImpl": "\#(name)"}"#)
+    }
+    // A device stored it: it was accepted there.
+    let stored: JSONValue = ["type": "soql", "query": "select Id from A", "iOSImpl": "MyTarget"]
+    _ = try SyncTarget(stored: stored, type: .syncDown)
+  }
+
+  @Test func `two infos of one type are taken, two types in one soup are not`() throws {
+    func briefcase(_ type: String, _ soup: String) throws -> SyncTarget {
+      try config(
+        #"{"type": "briefcase", "infos": [{"sobjectType": "A", "fieldlist": ["N"],"#
+          + #" "soupName": "x"}, {"sobjectType": "\#(type)", "fieldlist": ["M"],"#
+          + #" "soupName": "\#(soup)"}]}"#)
+    }
+    _ = try briefcase("A", "y")
+    _ = try briefcase("a", "x")
+    #expect(throws: Problems.self) { try briefcase("B", "x") }
   }
 
   @Test func `a sync knows which soups it uses, and where its file defines it`() throws {

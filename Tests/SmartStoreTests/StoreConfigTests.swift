@@ -16,9 +16,11 @@ import Testing
     #expect(try StoreConfig(json: config.json.bytes, file: name) == config)
   }
 
-  @Test func `soups and indexes keep their order, and columnName is passed over`() throws {
+  @Test func `soups and indexes keep their order, and what the SDKs pass over is passed over`()
+    throws
+  {
     let text = """
-      {"soups": [{"soupName": "b", "indexes": [
+      {"soups": [{"soupName": "b", "features": ["externalStorage"], "indexes": [
         {"path": "Id", "type": "string", "columnName": "TABLE_1_0"},
         {"path": "a.b", "type": "full_text"}, {"path": "n", "type": "floating"}]},
        {"soupName": "a b", "indexes": [{"path": "j", "type": "json1"}]}]}

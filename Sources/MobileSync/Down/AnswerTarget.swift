@@ -1,12 +1,11 @@
 /// A target whose records are answers of the org, one element each: no record, so none is a ghost.
-protocol AnswerTarget: SyncDownTarget {
-  /// The field names that all targets have.
-  var fields: TargetFields { get }
-}
+protocol AnswerTarget: OneSoupTarget {}
 
 extension AnswerTarget {
-  /// The sync's soup.
-  package func destinations(soupName: String) -> [SyncDestination] { [destination(soupName)] }
+  /// None: each run brings the whole answer.
+  nonisolated(nonsending) package func pages(
+    among ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages { SingleAnswer([], totalSize: 0) }
 
   /// None: what the org has are no records.
   nonisolated(nonsending) package func remoteIDs(

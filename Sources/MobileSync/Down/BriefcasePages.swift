@@ -6,27 +6,49 @@ final class BriefcasePages: SyncDownPages {
   let isSorted = false
   private(set) var cursorLimit: Int64?
   private let groups: [BriefcaseGroup]
+  private let listing: BriefcaseListing
   private let slices: [[BriefcaseBatch]]
   private let answers: AnswerWindow<[BriefcaseAnswer]>
   private let context: SyncContext
   /// The stamp of each id that is wanted.
-  private var stamps: [String: Int64] = [:]
+  private var wantedStamps: [String: Int64] = [:]
+  private var wantedCounts: [String: Int] = [:]
   private var next = 0
 
-  /// Fetches what is wanted of each group.
+  /// Fetches what is wanted of each group; where a rule failed the cursor stays at `since`.
   init(
-    _ groups: [BriefcaseGroup], _ wanted: [[BriefcaseListing.Entry]], size: Int, limit: Int64?,
-    session: Session, _ context: SyncContext
+    _ groups: [BriefcaseGroup], _ listing: BriefcaseListing, _ wanted: [[BriefcaseListing.Entry]],
+    size: Int, since: Int64?, session: Session, _ context: SyncContext
   ) {
     self.groups = groups
+    self.listing = listing
     self.context = context
-    cursorLimit = limit
+    cursorLimit = listing.ruleErrors.isEmpty ? nil : since ?? -1
     totalSize = wanted.reduce(0) { $0 + $1.count }
-    slices = BriefcaseBatch.slices(
-      of: wanted.map { $0.map(\.id) }, size: size, acrossGroups: true)
+    slices = BriefcaseBatch.slices(of: wanted.map { $0.map(\.id) }, size: size)
     answers = groups.retrieves(slices.flatMap(\.self), in: session)
-    for entry in wanted.joined() { stamps[entry.id] = entry.stamp }
+    for (group, entries) in zip(groups, wanted) {
+      wantedCounts[group.soupName, default: 0] += entries.count
+      for entry in entries { wantedStamps[entry.id] = entry.stamp }
+    }
   }
+
+  /// One list tells what to fetch and what is gone.
+  var remoteIDs: [RemoteIDs]? { listing.remoteIDs(of: groups) }
+
+  /// The stamps of all that is listed, for every soup.
+  var stamps: [String: [String: Int64]]? {
+    var stamps: [String: [String: Int64]] = [:]
+    for group in groups {
+      stamps[group.soupName] = stamps[group.soupName] ?? [:]
+      for entry in listing.entries(of: group.sobjectType) {
+        stamps[group.soupName, default: [:]][entry.id] = entry.stamp
+      }
+    }
+    return stamps
+  }
+
+  func expected(in soupName: String) -> Int { wantedCounts[soupName] ?? 0 }
 
   nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? {
     guard next < slices.count else { return nil }
@@ -55,7 +77,7 @@ final class BriefcasePages: SyncDownPages {
     guard !missing.isEmpty else { return }
     context.report.unreadable[soup, default: []] += missing
     for id in missing {
-      guard let stamp = stamps[id] else { continue }
+      guard let stamp = wantedStamps[id] else { continue }
       cursorLimit = min(cursorLimit ?? stamp - 1, stamp - 1)
     }
   }

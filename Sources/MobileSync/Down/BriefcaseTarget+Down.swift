@@ -1,27 +1,47 @@
 import Salesforce
 
 extension BriefcaseTarget: SyncDownTarget {
-  /// What the user's briefcases hold: all of it, or what was modified after `since` and what the
-  /// soups do not have.
+  /// What the user's briefcases hold: all of it, or what is new.
+  ///
+  /// The ids come whole each time, with the stamp of their last change. New is what has another stamp
+  /// than is known; where none are known, what was modified after `since` or is not in the soup.
   nonisolated(nonsending) package func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let groups = self.groups
     let listing = try await list(groups, context)
-    var known: [String: RecordIDSet] = [:]
-    for group in groups where known[group.soupName] == nil {
-      known[group.soupName] = try SoupReader(store: context.store, soup: group.soupName)
-        .allIDs(idPath: "Id")
+    var here: [String: RecordIDSet] = [:]
+    for soup in Set(groups.map(\.soupName)) where since != nil && context.knownStamps == nil {
+      here[soup] = try SoupReader(store: context.store, soup: soup).allIDs(idPath: "Id")
     }
     let wanted = groups.map { group in
       listing.entries(of: group.sobjectType).filter { entry in
+        if let known = context.knownStamps {
+          return known[group.soupName]?[entry.id] != entry.stamp
+        }
         guard let since else { return true }
-        return entry.stamp > since || known[group.soupName]?.contains(entry.id) != true
+        return entry.stamp > since || here[group.soupName]?.contains(entry.id) != true
       }
     }
     return BriefcasePages(
-      groups, wanted, size: countIdsPerRetrieve,
-      limit: listing.ruleErrors.isEmpty ? nil : since ?? -1,
+      groups, listing, wanted, size: countIdsPerRetrieve, since: since,
+      session: try await context.session(), context)
+  }
+
+  /// The records with these ids, where the briefcases still hold them.
+  nonisolated(nonsending) package func pages(
+    among ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages {
+    let groups = self.groups
+    let listing = try await list(groups, context)
+    let asked = ids.mapValues(\.set)
+    let wanted = groups.map { group in
+      listing.entries(of: group.sobjectType).filter {
+        asked[group.soupName]?.contains($0.id) == true
+      }
+    }
+    return BriefcasePages(
+      groups, listing, wanted, size: countIdsPerRetrieve, since: nil,
       session: try await context.session(), context)
   }
 
@@ -34,15 +54,7 @@ extension BriefcaseTarget: SyncDownTarget {
     _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
     let groups = self.groups
-    let listing = try await list(groups, context)
-    var remote: [RemoteIDs] = []
-    for soup in groups.map(\.soupName) where remote.last?.soupName != soup {
-      remote.append(
-        RemoteIDs(
-          soupName: soup, idPath: "Id",
-          ids: listing.ruleErrors.isEmpty ? listing.ids(of: soup, in: groups) : nil))
-    }
-    return remote
+    return try await list(groups, context).remoteIDs(of: groups)
   }
 
   nonisolated(nonsending) private func list(
@@ -50,6 +62,13 @@ extension BriefcaseTarget: SyncDownTarget {
   ) async throws(SyncError) -> BriefcaseListing {
     let listing = try await BriefcaseListing.fetch(
       try await context.session(), check: { () throws(SyncError) in try context.checkStop() })
+    context.report.ruleErrors = listing.ruleErrors
+    guard listing.ruleErrors.isEmpty || context.ruleErrorPolicy == .keepAndWarn else {
+      throw SyncError(
+        .ruleErrors,
+        "the org could not run the briefcase rules " + listing.ruleErrors.joined(separator: ", "),
+        fix: "mend the rules in Briefcase Builder, or set onRuleErrors to keepAndWarn")
+    }
     for warning in listing.warnings(for: groups) { context.warn(warning) }
     return listing
   }

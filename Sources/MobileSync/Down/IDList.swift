@@ -3,7 +3,7 @@ import Salesforce
 import SmartStore
 
 /// Ids in the order of their bytes, without an object for each.
-struct IDList: Sendable {
+package struct IDList: Sendable {
   private struct Place: Sendable {
     let start: Int
     let count: Int
@@ -13,10 +13,10 @@ struct IDList: Sendable {
   private var places: [Place] = []
 
   /// An empty list.
-  init() {}
+  package init() {}
 
   /// How many ids there are.
-  var count: Int { places.count }
+  package var count: Int { places.count }
 
   /// Adds an id at the end; `sort` puts it into its place.
   mutating func append(_ id: UnsafeRawBufferPointer) {

@@ -46,9 +46,7 @@ struct IDQuery: Sendable {
     _ session: Session, values: IDList,
     _ soql: @escaping @Sendable (_ values: [String]) -> String
   ) -> AnswerWindow<QueryAnswer> {
-    AnswerWindow(count: (values.count + slice - 1) / slice) { [slice] index throws(OrgError) in
-      try await session.answer(about: values.slice(index, of: slice), soql)
-    }
+    session.answers(about: values, slice: slice, soql)
   }
 
   /// Which of the values the org still has.

@@ -1,6 +1,6 @@
 import Salesforce
 
-extension MruTarget: SyncDownTarget {
+extension MruTarget: OneSoupTarget {
   /// The records that the user opened last, whole each time; the id and the modification date are
   /// fetched whether the list names them or not.
   nonisolated(nonsending) package func pages(
@@ -19,8 +19,10 @@ extension MruTarget: SyncDownTarget {
       into: destination(context.soupName), session: session, context)
   }
 
-  /// The sync's soup.
-  package func destinations(soupName: String) -> [SyncDestination] { [destination(soupName)] }
+  /// None: each run brings all of the last records.
+  nonisolated(nonsending) package func pages(
+    among ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages { SingleAnswer([], totalSize: 0) }
 
   /// What the org still has; a record that is no longer among the last ones stays.
   nonisolated(nonsending) package func remoteIDs(
@@ -34,10 +36,5 @@ extension MruTarget: SyncDownTarget {
     since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
     try await destination(context.soupName).deletions(of: sobjectType, since: since, context)
-  }
-
-  private func destination(_ soupName: String) -> SyncDestination {
-    SyncDestination(
-      soupName: soupName, idPath: idFieldName, modificationPath: modificationDateFieldName)
   }
 }

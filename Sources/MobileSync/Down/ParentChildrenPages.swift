@@ -5,10 +5,12 @@ import Salesforce
 final class ParentChildrenPages: SyncDownPages {
   private let target: ParentChildrenTarget
   private let query: ParentChildrenQuery
-  private let splitter: FamilySplitter
+  private let splitter: ParentChildrenSplitter
   private let session: Session
   private let context: SyncContext
   private let since: Int64?
+  /// The only parents and children to fetch; nil for all.
+  private let among: (parents: [String], children: [String])?
   private var chain: QueryPages
   /// The parents that came with this chain.
   private var received = 0
@@ -27,17 +29,26 @@ final class ParentChildrenPages: SyncDownPages {
   private(set) var totalSize = -1
   private(set) var cursorLimit: Int64?
 
-  /// Begins a fetch of what was modified after `since`, or of everything.
+  /// Begins a fetch of what was modified after `since`, of these parents with all of their children and
+  /// of these children, or of everything.
   init(
-    _ target: ParentChildrenTarget, since: Int64?, _ session: Session, _ context: SyncContext
+    _ target: ParentChildrenTarget, since: Int64?,
+    among: (parents: [String], children: [String])? = nil, _ session: Session,
+    _ context: SyncContext
   ) throws(SyncError) {
     self.target = target
     self.since = since
+    self.among = among
     self.session = session
     self.context = context
     query = try ParentChildrenQuery(target, variables: context.variables)
-    splitter = FamilySplitter(target.family)
-    chain = session.query(query.records(since: since), ahead: false)
+    splitter = ParentChildrenSplitter(target.family)
+    chain = session.query(
+      query.records(since: since, among: among?.parents ?? []), ahead: false)
+    if among?.parents.isEmpty == true {
+      parentsAreRead = true
+      totalSize = 0
+    }
   }
 
   /// The org makes no pages of fewer records.
@@ -65,7 +76,8 @@ final class ParentChildrenPages: SyncDownPages {
         received = 0
         onward = lastParent.isEmpty ? onward : String(decoding: lastParent, as: UTF8.self)
         chain = session.query(
-          query.records(since: since, from: onward), batchSize: batchSize, ahead: false)
+          query.records(since: since, from: onward, among: among?.parents ?? []),
+          batchSize: batchSize, ahead: false)
       }
     }
   }
@@ -77,6 +89,7 @@ final class ParentChildrenPages: SyncDownPages {
     if totalSize < 0 { totalSize = chain.totalSize ?? 0 }
     let left = try treesToLeave()
     let page = try splitter.split(bytes, leaving: left)
+    note(page)
     chain.recycle(bytes)
     var children = [page.children]
     children += try await childrenOfNewcomers(among: page.parents, leaving: left)
@@ -99,18 +112,21 @@ final class ParentChildrenPages: SyncDownPages {
   nonisolated(nonsending) private func nextOfChildren() async throws(SyncError) -> SyncPage? {
     if !parentsAreRead {
       parentsAreRead = true
-      try await checkCount(chain, received, query.count(since: since, from: onward))
+      try await checkCount(
+        chain, received,
+        query.count(since: since, from: onward, among: among?.parents ?? []))
     }
-    guard let since, context.settings.readsChangedChildren else { return nil }
-    let chain = changed ?? session.query(query.changedChildren(since: since), batchSize: batchSize)
+    guard let statement = childrenStatement() else { return nil }
+    let chain = changed ?? session.query(statement, batchSize: batchSize)
     changed = chain
     do throws(SyncError) {
       guard let bytes = try await Self.next(chain) else {
         try await checkCount(
-          chain, receivedChildren, query.changedChildren(since: since, isCount: true))
+          chain, receivedChildren, childrenStatement(isCount: true) ?? statement)
         return nil
       }
       let page = try splitter.children(bytes, leaving: try treesToLeave())
+      note(page)
       chain.recycle(bytes)
       receivedChildren += page.childCount
       let place = target.family.destinations.children
@@ -133,12 +149,28 @@ final class ParentChildrenPages: SyncDownPages {
     }
   }
 
+  /// The query for children that come without their parents; nil where none do.
+  private func childrenStatement(isCount: Bool = false) -> String? {
+    if let among {
+      if among.children.isEmpty { return nil }
+      return query.children(among: among.children, isCount: isCount)
+    }
+    guard let since, context.settings.readsChangedChildren else { return nil }
+    return query.changedChildren(since: since, isCount: isCount)
+  }
+
+  /// Remembers the trees of which a child was left out.
+  private func note(_ page: ParentChildrenSplitter.Page) {
+    guard !page.leftParents.isEmpty else { return }
+    context.leftTrees[target.family.parent.soupName, default: []].formUnion(page.leftParents)
+  }
+
   /// All children of the parents that the store does not have.
   ///
   /// The query for changes brings those that were modified since: the SDK misses the older children of
   /// a parent that came to match.
   nonisolated(nonsending) private func childrenOfNewcomers(
-    among page: [UInt8], leaving left: FamilySplitter.Left
+    among page: [UInt8], leaving left: ParentChildrenSplitter.Left
   ) async throws(SyncError) -> [[UInt8]] {
     guard since != nil, context.settings.readsChangedChildren else { return [] }
     let parents = try newcomers(among: page)
@@ -195,29 +227,33 @@ final class ParentChildrenPages: SyncDownPages {
 
   /// The further children of one parent.
   nonisolated(nonsending) private func others(
-    of family: FamilySplitter.Unfinished, leaving left: FamilySplitter.Left
-  ) async throws(SyncError) -> [FamilySplitter.Page] {
+    of family: ParentChildrenSplitter.Unfinished, leaving left: ParentChildrenSplitter.Left
+  ) async throws(SyncError) -> [ParentChildrenSplitter.Page] {
     guard let address = family.address else {
       context.warn("the org did not give all children of a record, nor where to get them")
       // The cursor stays where it was: they are asked for again.
       cursorLimit = since ?? -1
       return []
     }
-    var pages: [FamilySplitter.Page] = []
+    var pages: [ParentChildrenSplitter.Page] = []
     let chain = try session.others(at: address)
     while let bytes = try await Self.next(chain) {
       try context.checkStop()
-      pages.append(try splitter.children(bytes, of: family.parentID, leaving: left))
+      let page = try splitter.children(bytes, of: family.parentID, leaving: left)
+      note(page)
+      pages.append(page)
       chain.recycle(bytes)
     }
     return pages
   }
 
   /// Trees that were changed on the device; children that are new in the org belong to them too.
-  private func treesToLeave() throws(SyncError) -> FamilySplitter.Left {
-    guard context.options.mergeMode == .leaveIfChanged else { return FamilySplitter.Left() }
+  private func treesToLeave() throws(SyncError) -> ParentChildrenSplitter.Left {
+    guard context.options.mergeMode == .leaveIfChanged, !context.isInitialLoad else {
+      return ParentChildrenSplitter.Left()
+    }
     let ids = try target.family.idsOfDirtyTrees(in: context.store)
-    return FamilySplitter.Left(parents: ids.parents, knownChildren: ids.children)
+    return ParentChildrenSplitter.Left(parents: ids.parents, knownChildren: ids.children)
   }
 
   /// Compares what came with what was promised; records that were deleted meanwhile do not come.

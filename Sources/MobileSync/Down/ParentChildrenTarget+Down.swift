@@ -10,6 +10,24 @@ extension ParentChildrenTarget: SyncDownTarget {
     try await ParentChildrenPages(self, since: since, context.session(), context)
   }
 
+  /// These parents with all of their children, and these children, as far as the parents match.
+  package nonisolated(nonsending) func pages(
+    among ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages {
+    let most = Self.mostInStatement
+    let parents = ids[family.parent.soupName] ?? IDList()
+    let children = ids[family.children.soupName] ?? IDList()
+    guard parents.count <= most, children.count <= most else {
+      return try await pages(since: nil, context)
+    }
+    return try await ParentChildrenPages(
+      self, since: nil,
+      among: (parents.slice(0, of: most), children.slice(0, of: most)), context.session(), context)
+  }
+
+  /// The most ids in one statement, far below the 100,000 characters that an org takes.
+  private static let mostInStatement = 2000
+
   /// The parents' soup and the children's.
   package func destinations(soupName: String) -> [SyncDestination] {
     [family.destinations.parents, family.destinations.children]
@@ -28,7 +46,7 @@ extension ParentChildrenTarget: SyncDownTarget {
   package nonisolated(nonsending) func remoteIDs(
     _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
-    var listing = try await FamilyListing(self, context)
+    var listing = try await ParentChildrenListing(self, context)
     try await listing.read()
     let dirty = try family.idsOfDirtyTrees(in: context.store)
     for id in dirty.parents { listing.parents.insert(id) }
@@ -83,7 +101,7 @@ extension ParentChildrenFamily {
   func idsOfDirtyTrees(
     in store: Store
   ) throws(SyncError) -> (parents: Set<String>, children: Set<String>) {
-    let sql = try FamilySQL(self, store)
+    let sql = try ParentChildrenSQL(self, store)
     let parents = try Self.texts(sql.dirty(parent.idFieldName), in: store)
     var offspring = try SoupReader(store: store, soup: children.soupName)
       .dirtyIDs(idPath: children.idFieldName)

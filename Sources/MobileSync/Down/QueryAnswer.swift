@@ -42,6 +42,15 @@ struct QueryAnswer: Sendable {
 }
 
 extension Session {
+  /// The answers to queries about values of a field, so many in each.
+  func answers(
+    about values: IDList, slice: Int, _ soql: @escaping @Sendable ([String]) -> String
+  ) -> AnswerWindow<QueryAnswer> {
+    AnswerWindow(count: (values.count + slice - 1) / slice) { [self] index throws(OrgError) in
+      try await answer(about: values.slice(index, of: slice), soql)
+    }
+  }
+
   /// The answer to a query about some values of a field, which may be asked in slices: one whose answer
   /// is too large is asked again in halves.
   func answer(

@@ -50,6 +50,19 @@ final class RecordsByIDPages: SyncDownPages {
     }
   }
 
+  /// Fetches records with these values by statements of `soql`.
+  init(
+    _ values: IDList, into destination: SyncDestination, session: Session, _ context: SyncContext,
+    soql: @escaping @Sendable (_ values: [String]) -> String
+  ) {
+    totalSize = values.count
+    total = .answers
+    slice = IDQuery.mostValues
+    self.destination = destination
+    self.context = context
+    windows = [session.answers(about: values, slice: slice, soql)]
+  }
+
   nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? {
     guard let window = windows.first(where: \.hasMore) else { return nil }
     try context.checkStop()

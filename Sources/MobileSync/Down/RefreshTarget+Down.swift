@@ -2,7 +2,7 @@ import JSON
 import Salesforce
 import SmartStore
 
-extension RefreshTarget: SyncDownTarget {
+extension RefreshTarget: OneSoupTarget {
   /// The records of the soup as the org has them now; later only those that were modified.
   ///
   /// Records that an app only knows the id of have no modification date, and those that another sync
@@ -11,14 +11,24 @@ extension RefreshTarget: SyncDownTarget {
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let (undated, dated) = try ids(context, separating: since != nil)
-    return RecordsByIDPages(
-      IDQuery(sobjectType, idField: idFieldName, slice: countIdsPerSoql), fieldlist,
-      [.init(values: undated), .init(values: dated, since: since)], total: .values,
-      into: destination(context.soupName), session: try await context.session(), context)
+    return try await pages([.init(values: undated), .init(values: dated, since: since)], context)
   }
 
-  /// The sync's soup.
-  package func destinations(soupName: String) -> [SyncDestination] { [destination(soupName)] }
+  /// These records of the soup, whenever they were modified.
+  nonisolated(nonsending) package func pages(
+    among ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages {
+    try await pages([.init(values: ids[context.soupName] ?? IDList())], context)
+  }
+
+  nonisolated(nonsending) private func pages(
+    _ requests: [RecordsByIDPages.Request], _ context: SyncContext
+  ) async throws(SyncError) -> RecordsByIDPages {
+    RecordsByIDPages(
+      IDQuery(sobjectType, idField: idFieldName, slice: countIdsPerSoql), fieldlist, requests,
+      total: .values, into: destination(context.soupName), session: try await context.session(),
+      context)
+  }
 
   /// What the org still has of the sync's records.
   nonisolated(nonsending) package func remoteIDs(
@@ -33,11 +43,6 @@ extension RefreshTarget: SyncDownTarget {
     since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
     try await destination(context.soupName).deletions(of: sobjectType, since: since, context)
-  }
-
-  private func destination(_ soupName: String) -> SyncDestination {
-    SyncDestination(
-      soupName: soupName, idPath: idFieldName, modificationPath: modificationDateFieldName)
   }
 
   /// Whether an org can be asked for a value: one text that is no id would have it refuse the query

@@ -23,6 +23,12 @@ package struct RemoteIDs: Sendable {
     self.isCounted = isCounted
   }
 
+  /// What was deleted of a soup's records.
+  static func deleted(_ ids: RecordIDSet, in place: SyncDestination) -> RemoteIDs {
+    RemoteIDs(
+      soupName: place.soupName, idPath: place.idPath, ids: RecordIDSet(), asked: ids)
+  }
+
   /// Whether a clean record of the sync is no longer in the org.
   package func isGhost(_ id: String) -> Bool {
     guard let ids, asked?.contains(id) ?? true else { return false }

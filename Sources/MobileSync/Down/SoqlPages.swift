@@ -23,7 +23,7 @@ final class SoqlPages: SyncDownPages {
   /// The deleted rows of the page that was read last.
   private var deletedOfPage = 0
   /// The ids of what was deleted; nil where it was not asked for.
-  private(set) var deletions: RecordIDSet?
+  private var deletedIDs: RecordIDSet?
 
   /// The statement that is read now.
   private var statement: QueryPages
@@ -39,7 +39,8 @@ final class SoqlPages: SyncDownPages {
   /// The pages of a query: of all its records, or of those that were modified after `since`;
   /// `asksDeletions` is a wish.
   init(
-    _ session: Session, _ query: SyncQuery, batchSize: Int, since: Int64?, soupName: String,
+    _ session: Session, _ query: SyncQuery, batchSize: Int, since: Int64?,
+    into destination: SyncDestination,
     asksDeletions: Bool = false, warn: @escaping (String) -> Void
   ) {
     self.session = session
@@ -47,15 +48,23 @@ final class SoqlPages: SyncDownPages {
     self.batchSize = batchSize
     self.since = since
     self.warn = warn
-    destination = query.destination(soupName: soupName)
+    self.destination = destination
     if asksDeletions, let since, let changes = query.changes(since: since) {
       tellsDeletions = true
-      deletions = RecordIDSet()
+      deletedIDs = RecordIDSet()
       statement = session.query(changes, all: true, batchSize: batchSize)
     } else {
-      if asksDeletions, !query.knowsDeletion { deletions = RecordIDSet() }
+      if asksDeletions, !query.knowsDeletion { deletedIDs = RecordIDSet() }
       statement = session.query(query.fetch(since: since), batchSize: batchSize)
     }
+  }
+
+  /// An OFFSET or a LIMIT that cuts has all asked for.
+  var isWhole: Bool { since == nil }
+
+  /// What was deleted, as far as the pages told it.
+  var deletions: [RemoteIDs]? {
+    deletedIDs.map { [.deleted($0, in: destination)] }
   }
 
   /// What has arrived and what is still promised.
@@ -103,7 +112,7 @@ final class SoqlPages: SyncDownPages {
       let split = try rows.split(bytes)
       living = split.living
       deletedOfPage = split.deleted.count
-      for id in split.deleted { deletions?.insert(id) }
+      for id in split.deleted { deletedIDs?.insert(id) }
     }
     return SyncPage(parts: [.init(destination, bytes: living, container: .member("records"))])
   }
@@ -116,7 +125,7 @@ final class SoqlPages: SyncDownPages {
   /// Asks for the living records alone; `knows` says that nothing of the object is ever deleted.
   private func leaveDeletions(knows: Bool) {
     tellsDeletions = false
-    deletions = knows ? RecordIDSet() : nil
+    deletedIDs = knows ? RecordIDSet() : nil
     statement = session.query(query.fetch(since: since), batchSize: batchSize)
   }
 
@@ -214,11 +223,6 @@ final class SoqlPages: SyncDownPages {
 }
 
 extension SyncQuery {
-  /// Where the records go.
-  func destination(soupName: String) -> SyncDestination {
-    SyncDestination(soupName: soupName, idPath: idField, modificationPath: modificationField)
-  }
-
   /// Whether asking for changes alone could miss one, where the soup holds so many elements.
   ///
   /// An OFFSET skips the first of them, and where a LIMIT cuts the result another record can move

@@ -1,6 +1,6 @@
 import Salesforce
 
-extension SoqlTarget: SyncDownTarget {
+extension SoqlTarget: OneSoupTarget {
   /// The pages of the query.
   nonisolated(nonsending) package func pages(
     since: Int64?, _ context: SyncContext
@@ -11,15 +11,18 @@ extension SoqlTarget: SyncDownTarget {
     }
     return SoqlPages(
       try await context.session(), query, batchSize: maxBatchSize, since: mayMiss ? nil : since,
-      soupName: context.soupName, warn: context.warn)
+      into: destination(context.soupName), asksDeletions: context.asksDeletions, warn: context.warn)
   }
 
-  /// The sync's soup.
-  package func destinations(soupName: String) -> [SyncDestination] {
-    [
-      SyncDestination(
-        soupName: soupName, idPath: idFieldName, modificationPath: modificationDateFieldName)
-    ]
+  /// The records of the query with these ids.
+  nonisolated(nonsending) package func pages(
+    among ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages {
+    let query = try syncQuery(variables: context.variables)
+    return RecordsByIDPages(
+      ids[context.soupName] ?? IDList(), into: destination(context.soupName),
+      session: try await context.session(), context
+    ) { query.fetch(among: $0) }
   }
 
   /// The ids of all that matches now.
@@ -30,5 +33,14 @@ extension SoqlTarget: SyncDownTarget {
     let ids = try await SoqlIDs(session: try await context.session(), query: query).all()
     if ids == nil { context.warn(SoqlIDs.boundedWarning) }
     return [RemoteIDs(soupName: context.soupName, idPath: query.idField, ids: ids)]
+  }
+
+  /// The records of the object that were deleted.
+  nonisolated(nonsending) package func deletions(
+    since: Int64, _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] {
+    let query = try syncQuery(variables: context.variables)
+    return try await destination(context.soupName)
+      .deletions(of: query.objectName, since: since, context)
   }
 }

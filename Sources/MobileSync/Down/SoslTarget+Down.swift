@@ -1,7 +1,7 @@
 import JSON
 import Salesforce
 
-extension SoslTarget: SyncDownTarget {
+extension SoslTarget: OneSoupTarget {
   /// What the search finds; nothing is added to it, and it is whole each time.
   nonisolated(nonsending) package func pages(
     since: Int64?, _ context: SyncContext
@@ -16,8 +16,10 @@ extension SoslTarget: SyncDownTarget {
       [part], totalSize: found.count, remoteIDs: [remoteIDs(found, context)])
   }
 
-  /// The sync's soup.
-  package func destinations(soupName: String) -> [SyncDestination] { [destination(soupName)] }
+  /// None: each search brings all that it finds.
+  nonisolated(nonsending) package func pages(
+    among ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages { SingleAnswer([], totalSize: 0) }
 
   /// What the search finds now; nothing can be told from a search that met its limit.
   nonisolated(nonsending) package func remoteIDs(
@@ -53,11 +55,6 @@ extension SoslTarget: SyncDownTarget {
     let answer: [UInt8]
     let count: Int
     let ids: RecordIDSet
-  }
-
-  private func destination(_ soupName: String) -> SyncDestination {
-    SyncDestination(
-      soupName: soupName, idPath: idFieldName, modificationPath: modificationDateFieldName)
   }
 
   private func remoteIDs(_ found: Found, _ context: SyncContext) -> RemoteIDs {

@@ -12,6 +12,6 @@ extension SyncDestination {
     let deleted = try await SoqlIDs(session: try await context.session(), query: query)
       .deleted(since: since)
     guard deleted.count > 0 else { return [] }
-    return [RemoteIDs(soupName: soupName, idPath: idPath, ids: RecordIDSet(), asked: deleted)]
+    return [.deleted(deleted, in: self)]
   }
 }

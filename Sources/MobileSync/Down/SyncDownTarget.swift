@@ -10,6 +10,11 @@ package protocol SyncDownTarget: Sendable {
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages
 
+  /// Begins to fetch these records by soup, whenever they were modified, as far as they match.
+  nonisolated(nonsending) func pages(
+    among ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages
+
   /// The soups that the sync fills, `soupName` being the one that its definition names.
   func destinations(soupName: String) -> [SyncDestination]
 
@@ -30,6 +35,13 @@ package protocol SyncDownTarget: Sendable {
 }
 
 extension SyncDownTarget {
+  /// Everything is fetched, where the target cannot ask for some records.
+  package nonisolated(nonsending) func pages(
+    among ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages {
+    try await pages(since: nil, context)
+  }
+
   /// Nothing is asked; the next list of all ids tells.
   package nonisolated(nonsending) func deletions(
     since: Int64, _ context: SyncContext
@@ -70,12 +82,22 @@ package protocol SyncDownPages: AnyObject {
   /// Whether records come in the order of their modification date, so that the cursor may follow
   /// each page.
   var isSorted: Bool { get }
-  /// The cursor must not pass this after the last page, in milliseconds: something that was modified
-  /// then is still to be read. Nil where everything was.
+  /// Whether everything comes, though only changes were asked for.
+  var isWhole: Bool { get }
+  /// What was modified after this, in milliseconds, is still to be read; known after the last page.
+  /// Nil where everything was.
   var cursorLimit: Int64? { get }
-  /// What the org still has, where the fetch told it by the way; asked after the last page. Nil where
+  /// What the org still has, where the fetch told it by the way; known after the last page. Nil where
   /// `remoteIDs` of the target has to ask.
   var remoteIDs: [RemoteIDs]? { get }
+  /// What was deleted, where the fetch told it by the way; known after the last page. Nil where
+  /// `deletions` of the target has to ask.
+  var deletions: [RemoteIDs]? { get }
+  /// When each record that the target listed last changed, in milliseconds, by soup and id; nil for a
+  /// target that does not list them.
+  var stamps: [String: [String: Int64]]? { get }
+  /// How many records to expect in a soup.
+  func expected(in soupName: String) -> Int
   /// The next page; nil after the last.
   nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage?
   /// Gives the last page back once it is stored; `records` is how many its parts held.
@@ -83,11 +105,23 @@ package protocol SyncDownPages: AnyObject {
 }
 
 extension SyncDownPages {
+  /// What was asked for comes.
+  package var isWhole: Bool { false }
+
   /// Everything was read.
   package var cursorLimit: Int64? { nil }
 
   /// The fetch does not tell.
   package var remoteIDs: [RemoteIDs]? { nil }
+
+  /// The fetch does not tell.
+  package var deletions: [RemoteIDs]? { nil }
+
+  /// The fetch does not tell.
+  package var stamps: [String: [String: Int64]]? { nil }
+
+  /// All, for a target of one soup.
+  package func expected(in soupName: String) -> Int { max(0, totalSize) }
 
   /// Forgets the page.
   package func recycle(_ page: consuming SyncPage, records: Int) {}

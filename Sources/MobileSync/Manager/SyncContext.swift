@@ -9,7 +9,7 @@ package final class SyncContext {
   package let options: SyncOptions
   /// What the manager was told beyond the syncs.
   package let settings: SyncSettings
-  /// The store; a prime puts a copy in its place when the first change comes.
+  /// The store to read from; a prime puts a copy in its place when the first change comes.
   package var store: Store
   /// The platforms of the stores that are filled; a prime fills several.
   package var platforms: [Platform]
@@ -17,6 +17,19 @@ package final class SyncContext {
   package var report = SyncReport()
   /// SOQL literals for `:name` in queries.
   package var variables: [String: String] = [:]
+  /// Whether the soups were empty when the run began: nothing in them was changed locally.
+  var isInitialLoad = false
+  /// Whether the run asks for everything, and not only for what changed.
+  var isFull = true
+  /// Whether it is wished that the fetch tells what was deleted since.
+  var asksDeletions = false
+  /// When each record of a soup last changed as far as the stores have it, in milliseconds, by soup
+  /// and id; nil where only the cursor tells what is new.
+  var knownStamps: [String: [String: Int64]]?
+  /// Records whose trees were changed locally, so that others of the tree were left out, by soup.
+  var leftTrees: [String: Set<String>] = [:]
+  /// What to do when a briefcase rule failed.
+  var ruleErrorPolicy = RuleErrorPolicy.keepAndWarn
   private let login: @Sendable () async throws(OrgError) -> Session
   private let save: (SyncState) throws(SyncError) -> Void
   private let shouldStop: () -> Bool

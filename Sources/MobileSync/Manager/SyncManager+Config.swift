@@ -6,7 +6,7 @@ extension SyncManager {
   /// is there is left as it is.
   @discardableResult
   public func setUpStore(from config: StoreConfig) throws(SyncError) -> [String] {
-    try SyncError.inStore { () throws(StoreError) in try store.register(config) }
+    try SyncError.inStore { () throws(StoreError) in try settledStore.register(config) }
   }
 
   /// Makes the syncs of a configuration that are not there yet.
@@ -19,7 +19,7 @@ extension SyncManager {
   ) throws(SyncError) -> SyncsSetUp {
     var result = SyncsSetUp()
     do {
-      try store.transaction {
+      try settledStore.transaction {
         for sync in config.syncs { try setUp(sync, replacing, &result) }
       }
     } catch let error as SyncError {

@@ -14,7 +14,8 @@ public struct SyncGhosts: Sendable, Hashable {
 extension SyncManager {
   /// Removes the records of a sync down that the org no longer gives; locally changed ones stay.
   ///
-  /// It waits for the syncs before it. The sync's state is left as it is.
+  /// It waits for the syncs before it. The sync's state is left as it is; what the org has and the
+  /// soup has not arrives with the next run, though it was not modified.
   ///
   /// - Parameters:
   ///   - id: The sync's id.
@@ -28,7 +29,8 @@ extension SyncManager {
 
   /// Removes the records of a sync down that the org no longer gives; locally changed ones stay.
   ///
-  /// It waits for the syncs before it. The sync's state is left as it is.
+  /// It waits for the syncs before it. The sync's state is left as it is; what the org has and the
+  /// soup has not arrives with the next run, though it was not modified.
   @discardableResult
   public func cleanResyncGhosts(
     named name: String, allowsAllDeletes: Bool = false
@@ -69,69 +71,27 @@ extension SyncManager {
     let context = SyncContext(
       state, options: SyncOptions(stored: state.options), settings: settings, store: store,
       login: login, shouldStop: { self.phase != .accepting })
+    defer { sink = nil }
     try context.checkStop()
-    let target = try down(state.syncTarget())
-    // Nothing here, nothing to ask for.
-    var hasRecords = false
-    for place in target.destinations(soupName: state.soupName) where !hasRecords {
-      hasRecords = try !clean(place.soupName, place.idPath, state) { _ in true }.isEmpty
-    }
-    guard hasRecords else { return SyncGhosts() }
-    let remote = try await target.remoteIDs(context)
-    try context.checkStop()
-    var found: [(ids: RemoteIDs, entries: [SoupReader.Entry])] = []
-    for ids in remote {
-      let entries = try clean(ids.soupName, ids.idPath, state, where: ids.isGhost)
-      try guardDeletes(entries.count, ids.soupName, allowsAllDeletes)
-      found.append((ids, entries))
-    }
+    let found = try await engine(try down(state.syncTarget()), context, allowsAllDeletes)
+      .cleanGhosts().ghosts
+    try keepRefetch(context.state)
     var ghosts = SyncGhosts()
-    do {
-      try store.transaction {
-        for (ids, entries) in found where !entries.isEmpty {
-          try store.remove(entries.map(\.entryID), from: ids.soupName)
-          ghosts.removed[ids.soupName, default: 0] += entries.count
-          if ids.isCounted { ghosts.count += entries.count }
-        }
-      }
-    } catch {
-      throw SyncError(.store, "\(error)")
+    for soup in found where soup.count > 0 {
+      ghosts.removed[soup.list.soupName, default: 0] += soup.count
+      if soup.list.isCounted { ghosts.count += soup.count }
     }
     ghosts.warnings = context.report.warnings
     return ghosts
   }
 
-  private func clean(
-    _ soup: String, _ idPath: String, _ state: SyncState, where holds: (String) -> Bool
-  ) throws(SyncError) -> [SoupReader.Entry] {
-    let claimsOrphans = try isOnlyDown(state, into: soup)
-    return try SoupReader(store: store, soup: soup)
-      .cleanEntries(
-        idPath: idPath, syncID: state.id, claimsOrphans: claimsOrphans, where: holds)
-  }
-
-  /// Whether no other sync down of the store fills a soup; one that cannot be read might.
-  private func isOnlyDown(_ state: SyncState, into soup: String) throws(SyncError) -> Bool {
-    try SyncsSoup.states(in: store).allSatisfy { other in
-      if other.type != .syncDown || other.id == state.id { return true }
-      guard let target = try? down(other.syncTarget()) else { return false }
-      return !target.destinations(soupName: other.soupName).contains { $0.soupName == soup }
-    }
-  }
-
-  private func guardDeletes(
-    _ ghosts: Int, _ soup: String, _ allowsAllDeletes: Bool
-  ) throws(SyncError) {
-    let policy = GhostPolicy(
-      maxDeletesPercent: allowsAllDeletes ? 100 : settings.maxDeletesPercent,
-      minimumAllowed: settings.minimumDeletes)
-    let total = try SoupReader(store: store, soup: soup).count()
-    guard policy.allows(deleting: ghosts, of: total) else {
-      throw SyncError(
-        .tooManyDeletes,
-        "\(ghosts) of \(total) records of soup \"\(soup)\" are no longer given by the org, "
-          + "more than \(settings.maxDeletesPercent) %; they were kept",
-        fix: "look why, then allow the deletions once")
-    }
+  /// Saves what the next run is to fetch beyond what changed.
+  private func keepRefetch(_ state: SyncState) throws(SyncError) {
+    guard var stored = try syncStatus(id: state.id),
+      stored.refetch != state.refetch || state.maxTimeStamp < 0 && stored.maxTimeStamp > 0
+    else { return }
+    stored.refetch = state.refetch
+    if state.maxTimeStamp < 0 { stored.maxTimeStamp = -1 }
+    try SyncsSoup.update(stored, in: store)
   }
 }

@@ -155,12 +155,29 @@ extension SyncManager {
   private func perform(_ context: SyncContext) async throws(SyncError) {
     let target = try context.state.syncTarget()
     switch (target, context.state.type) {
-    case (_, .syncDown): try await SyncDownTask.run(down(target), context)
+    case (_, .syncDown):
+      defer { sink = nil }
+      _ = try await engine(down(target), context).run()
     case (.syncUp(let target), .syncUp): try await up(target, context)
     case (.custom(let target), .syncUp): try await up(target, context)
     case (_, .syncUp):
       throw SyncError(.definition, "the target of this sync up is one of a sync down")
     }
+  }
+
+  /// What runs a sync down into the manager's store.
+  func engine(
+    _ target: any SyncDownTarget, _ context: SyncContext, _ allowsAllDeletes: Bool = false
+  ) -> SyncDownEngine {
+    let cursor = SyncCursor(
+      maxTimeStamp: context.state.maxTimeStamp, overlapSeconds: settings.overlapSeconds)
+    var request = SyncDownEngine.Request(cursor: cursor)
+    request.policy = GhostPolicy(
+      maxDeletesPercent: allowsAllDeletes ? 100 : settings.maxDeletesPercent,
+      minimumAllowed: settings.minimumDeletes)
+    let sink = StoreSink(context, target)
+    self.sink = sink
+    return SyncDownEngine(target, context, into: sink, request)
   }
 
   /// How to fetch from a target.

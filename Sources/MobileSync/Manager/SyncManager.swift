@@ -23,6 +23,8 @@ public actor SyncManager {
   var active: [Int64: Work] = [:]
   /// The end of what was started last: the next waits for it.
   var last: Task<Void, Never>?
+  /// The store as the sync that runs now fills it.
+  var sink: StoreSink?
   /// Whether the manager was told to close its store: it takes nothing any more.
   var isClosed = false
 
@@ -76,8 +78,17 @@ public actor SyncManager {
   }
 
   /// Works on the store; no sync writes meanwhile.
+  ///
+  /// The first load of a soup is one change of the store; it is ended before, and goes on page by
+  /// page afterwards, slower.
   public func withStore<T: Sendable>(_ body: @Sendable (Store) throws -> T) rethrows -> T {
-    try body(store)
+    try body(settledStore)
+  }
+
+  /// The store, in which what is written is durable by itself.
+  var settledStore: Store {
+    sink?.settle()
+    return store
   }
 
   /// Stops, waits for what runs, and closes the store; the manager is of no more use.
@@ -125,7 +136,7 @@ public actor SyncManager {
     let state = SyncState(
       type: type, name: syncName, target: try target.stored(variables: settings.variables),
       options: options.json, soupName: soupName)
-    return try SyncsSoup.save(state, in: store)
+    return try SyncsSoup.save(state, in: settledStore)
   }
 
   /// The sync of an id; nil when there is none.
@@ -150,7 +161,7 @@ public actor SyncManager {
   ///
   /// An unknown id is no error.
   public func deleteSync(id: Int64) throws(SyncError) {
-    try SyncsSoup.remove(id: id, from: store)
+    try SyncsSoup.remove(id: id, from: settledStore)
   }
 
   /// Forgets a sync; the records that it brought stay.

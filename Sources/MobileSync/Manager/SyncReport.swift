@@ -63,6 +63,8 @@ public struct SyncReport: Sendable, Hashable {
   public var overwritten: [String: [String]] = [:]
   /// Ids that the org listed and would not give, by soup.
   public var unreadable: [String: [String]] = [:]
+  /// The briefcase rules that failed in the org: what they would have given is missing.
+  public var ruleErrors: [String] = []
   /// What became of each local change in a sync up, in the order in which they were settled.
   public var records: [Record] = []
   /// What a person should know of; the run went on.

@@ -20,11 +20,11 @@ package enum SnapshotPrime {
   private static func prime(
     _ input: PrimeInput, _ session: Session, _ report: @escaping @Sendable (SyncEvent) -> Void
   ) async -> Result<PrimeOutcome, SyncError> {
-    var primes: [StorePrime] = []
+    var primes: [StorePrimer] = []
     defer { for prime in primes { prime.files.discard() } }
     do throws(SyncError) {
       for store in input.stores {
-        let prime = try StorePrime(store, input: input, session: session, report: report)
+        let prime = try StorePrimer(store, input: input, session: session, report: report)
         primes.append(prime)
         try await prime.run()
       }
@@ -44,7 +44,7 @@ package enum SnapshotPrime {
   /// One that follows an incomplete one and lacks nothing is another one too: its devices need not ask
   /// for anything any more.
   private static func publish(
-    _ primes: [StorePrime], wasIncomplete: Bool
+    _ primes: [StorePrimer], wasIncomplete: Bool
   ) throws(SyncError) -> PrimeOutcome {
     var outcome = PrimeOutcome()
     let isMended = wasIncomplete && !primes.contains { $0.outcome.isIncomplete }

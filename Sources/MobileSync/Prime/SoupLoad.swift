@@ -35,37 +35,38 @@ final class SoupLoad {
     self.count = count
   }
 
-  /// Loads a page; answers how many records and how many nulls it held.
+  /// Loads a page; answers how many records it held.
   func load(
     _ page: [UInt8], in container: RecordScanner.Container
-  ) throws(SyncError) -> (records: Int, nulls: Int) {
+  ) throws(SyncError) -> Int {
     let result = page.withUnsafeBytes { bytes in
       Result { () throws(SyncError) in try load(bytes, in: container) }
     }
-    count.fetched += try result.get().records
-    return try result.get()
+    let records = try result.get()
+    count.fetched += records
+    return records
   }
 
   private func load(
     _ page: UnsafeRawBufferPointer, in container: RecordScanner.Container
-  ) throws(SyncError) -> (records: Int, nulls: Int) {
+  ) throws(SyncError) -> Int {
     if loader == nil, !files.isWritable {
       let changes = try compare(page, container)
       if changes.isEmpty {
         count.unchanged += changes.records
         advance(to: changes.latestModification)
-        return (changes.records, changes.nulls)
+        return changes.records
       }
       try files.makeWritable()
     }
     if loader == nil { loader = try makeLoader() }
-    guard let loader else { return (0, 0) }
+    guard let loader else { return 0 }
     guard let others = try withoutCompleted(page, container) else {
       let result = try SyncError.inStore { () throws(StoreError) in
         try loader.load(page, in: container)
       }
       advance(to: result.latestModification)
-      return (result.records, result.nulls)
+      return result.records
     }
     let result = try others.page.withUnsafeBytes { page in
       Result { () throws(SyncError) in
@@ -75,7 +76,7 @@ final class SoupLoad {
     advance(to: result.latestModification)
     advance(to: others.latestModification)
     count.unchanged += others.completed
-    return (result.records + others.completed, others.nulls)
+    return result.records + others.completed
   }
 
   private func compare(
@@ -141,7 +142,6 @@ final class SoupLoad {
     /// An array of the others.
     var page: [UInt8] = [UInt8(ascii: "[")]
     var completed = 0
-    var nulls = 0
     var latestModification: String?
   }
 
@@ -153,7 +153,7 @@ final class SoupLoad {
     guard !laterSyncIDs.isEmpty, !files.isInitialLoad, let store = stores.first else { return nil }
     var rest = Rest()
     do {
-      rest.nulls = try RecordScanner(paths: []).scan(page, in: container) { _, place, _ in
+      _ = try RecordScanner(paths: []).scan(page, in: container) { _, place, _ in
         let record = UnsafeRawBufferPointer(rebasing: page[place])
         if let date = try completedDate(record, in: store) {
           rest.completed += 1
@@ -162,7 +162,7 @@ final class SoupLoad {
         }
         if rest.page.count > 1 { rest.page.append(UInt8(ascii: ",")) }
         rest.page.append(contentsOf: record)
-      }.nulls
+      }
     } catch let error as SyncError {
       throw error
     } catch {

@@ -33,6 +33,11 @@ public struct SyncState: Sendable, Hashable {
   public var endTime: Int64
   /// Why the last run failed; empty after a success.
   public var error: String
+  /// The ids of records to fetch whenever they were modified, by soup.
+  ///
+  /// They are what LEAVE_IF_CHANGED left, and what the org has and the soup has not. The SDKs do not
+  /// read this member.
+  package var refetch: [String: [String]] = [:]
   /// The target with every default made explicit.
   package var target: JSONValue
   /// The merge mode and, for a sync up, the fields.
@@ -77,7 +82,12 @@ public struct SyncState: Sendable, Hashable {
     startTime = element["startTime"]?.int ?? 0
     endTime = element["endTime"]?.int ?? 0
     error = element["error"]?.string ?? ""
+    for (soup, ids) in element[Self.refetchMember]?.object ?? JSONObject() {
+      refetch[soup] = ids.array?.compactMap(\.string)
+    }
   }
+
+  private static let refetchMember = "attache_refetch"
 
   /// The sync as JSON text, with its target and options, as the SDKs write it.
   public var json: String { element.text }
@@ -98,6 +108,11 @@ public struct SyncState: Sendable, Hashable {
     object["startTime"] = JSONValue(startTime)
     object["endTime"] = JSONValue(endTime)
     object["error"] = .string(error)
+    if !refetch.isEmpty {
+      var lists = JSONObject()
+      for (soup, ids) in refetch.sorted(by: { $0.key < $1.key }) { lists[soup] = JSONValue(ids) }
+      object[Self.refetchMember] = .object(lists)
+    }
     return .object(object)
   }
 

@@ -96,23 +96,18 @@ public struct BriefcaseTarget: Sendable, Hashable {
   ) {
     // What a store holds was accepted before.
     guard !reader.isLenient else { return }
-    var types: [String: Int] = [:]
-    var soups: [String: Int] = [:]
+    var soups: [String: (type: String, line: Int)] = [:]
     for case (let info?, let node) in infos {
       let type = info.sobjectType.lowercased()
-      if let line = types[type], let place = node["sobjectType"] {
-        reader.report(
-          place, "\(info.sobjectType) has two infos; the SDK uses only the last",
-          "merge it with the one on line \(line)")
-      } else if let line = soups[info.soupName], let place = node["soupName"] {
+      // Two infos of one type are one, or fill a soup each.
+      if let other = soups[info.soupName], other.type != type, let place = node["soupName"] {
         reader.report(
           place,
           "two infos fill the soup \(JSONText.quoted(info.soupName)); "
             + "a device that cleans ghosts of one type deletes the other's records",
-          "give each its soup; the other is on line \(line)")
+          "give each its soup; the other is on line \(other.line)")
       }
-      types[type] = types[type] ?? node.line
-      soups[info.soupName] = soups[info.soupName] ?? node.line
+      soups[info.soupName] = soups[info.soupName] ?? (type, node.line)
     }
   }
 

@@ -32,7 +32,7 @@ struct FamilyElements {
 
   /// The rows of parents that are dirty or have a dirty child, in their numeric order.
   func dirtyRows() throws(SyncError) -> [Int64] {
-    let sql = try FamilySQL(targets.family, store)
+    let sql = try ParentChildrenSQL(targets.family, store)
     return try rows(sql.dirty(StoreField.soupEntryID)).sorted()
   }
 

@@ -68,7 +68,7 @@ extension FamilyUpRun {
         + "(select \(children.idFieldName), \(children.modificationDateFieldName) "
         + "from \(children.sobjectTypePlural ?? "")) from \(parent.sobjectType) "
         + "where \(parent.idFieldName) in (\(list))")
-    let splitter = FamilySplitter(targets.family)
+    let splitter = ParentChildrenSplitter(targets.family)
     do throws(SyncError) {
       while let bytes = try await ParentChildrenPages.next(pages) {
         let page = try splitter.split(bytes)

@@ -104,7 +104,7 @@ import Testing
   // SDK: testGetDirtyRecordIdsSql (140)
   @Test(arguments: Platform.allCases)
   func `the dirty trees' Smart SQL is the platform's own`(platform: Platform) {
-    let sql = FamilySQL(
+    let sql = ParentChildrenSQL(
       target(usual: false, foreignKey: "ChildParentId").family, platform: platform)
     let yes = platform == .ios ? "1" : "'true'"
     #expect(
@@ -118,7 +118,7 @@ import Testing
   // SDK: testGetNonDirtyRecordIdsSql (141)
   @Test(arguments: Platform.allCases)
   func `the clean trees' Smart SQL has the predicate in its middle`(platform: Platform) {
-    let sql = FamilySQL(
+    let sql = ParentChildrenSQL(
       target(usual: false, foreignKey: "ChildParentId").family, platform: platform)
     let (yes, no) = platform == .ios ? ("1", "0") : ("'true'", "'false'")
     #expect(
@@ -161,7 +161,7 @@ import Testing
       }
     }
     let family = ParentChildrenFamily.accounts()
-    let sql = try FamilySQL(family, store)
+    let sql = try ParentChildrenSQL(family, store)
     #expect(
       try ParentChildrenFamily.texts(sql.dirty("Id"), in: store).sorted()
         == ["a0", "a1", "a2", "a4", "a5"])
@@ -178,7 +178,7 @@ import Testing
       try store.registerSoup(soup, indexSpecs: [IndexSpec(path: "Id", type: .string)])
     }
     let error = #expect(throws: SyncError.self) {
-      try FamilySQL(ParentChildrenFamily.accounts(), store)
+      try ParentChildrenSQL(ParentChildrenFamily.accounts(), store)
     }
     #expect(error?.description.contains("soup \"contacts\" has no index on \"AccountId\"") == true)
   }

@@ -18,20 +18,12 @@ import Testing
   ])
   func `a slice goes across groups in their order`(_ size: Int, _ slices: [String]) {
     #expect(
-      Self.text(BriefcaseBatch.slices(of: Self.wanted, size: size, acrossGroups: true)) == slices)
-  }
-
-  @Test(arguments: [(2, ["0:ab", "0:c", "2:de"]), (9, ["0:abc", "2:de"])])
-  func `where slices stay in their groups each is one retrieve`(
-    _ size: Int, _ slices: [String]
-  ) {
-    #expect(
-      Self.text(BriefcaseBatch.slices(of: Self.wanted, size: size, acrossGroups: false)) == slices)
+      Self.text(BriefcaseBatch.slices(of: Self.wanted, size: size)) == slices)
   }
 
   @Test func `no slice has more ids than a retrieve takes`() {
     let slices = BriefcaseBatch.slices(
-      of: [(0..<4001).map(String.init)], size: 9999, acrossGroups: true)
+      of: [(0..<4001).map(String.init)], size: 9999)
     #expect(slices.map { $0.map(\.ids.count) } == [[2000], [2000], [1]])
   }
 

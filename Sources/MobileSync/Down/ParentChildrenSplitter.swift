@@ -4,7 +4,7 @@ import JSON
 ///
 /// A record's own bytes stay as they are, but that a parent loses the member with its children and
 /// a child gains the id of its parent where it lacks it. No object is made per record.
-struct FamilySplitter {
+struct ParentChildrenSplitter {
   /// What a page held.
   struct Page {
     /// `{"records":[…]}` with the parents.
@@ -17,6 +17,8 @@ struct FamilySplitter {
     var childCount = 0
     /// Children of which the page holds the first ones only.
     var unfinished: [Unfinished] = []
+    /// Parents of which a child was left out.
+    var leftParents: Set<String> = []
     /// The modification date of the last parent, as written.
     var lastParent: [UInt8] = []
 
@@ -158,10 +160,13 @@ struct FamilySplitter {
     of bytes: UnsafeRawBufferPointer, parentID: UnsafeRawBufferPointer, leaving left: Left,
     to page: inout Page
   ) {
-    if !left.parents.isEmpty, left.parents.contains(String(decoding: parentID, as: UTF8.self)),
-      !left.knownChildren.contains(String(decoding: bytes[fields[1].range], as: UTF8.self))
-    {
-      return
+    if !left.parents.isEmpty {
+      let parent = String(decoding: parentID, as: UTF8.self)
+      let child = String(decoding: bytes[fields[1].range], as: UTF8.self)
+      if left.parents.contains(parent), !left.knownChildren.contains(child) {
+        page.leftParents.insert(parent)
+        return
+      }
     }
     Self.comma(&page.children)
     let key = fields[0]

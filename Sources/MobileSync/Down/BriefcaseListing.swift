@@ -79,13 +79,18 @@ extension BriefcaseListing {
     return listing
   }
 
-  /// Every id that is listed for a soup.
-  func ids(of soup: String, in groups: [BriefcaseGroup]) -> RecordIDSet {
-    var ids = RecordIDSet()
-    for group in groups where group.soupName == soup {
-      for entry in entries(of: group.sobjectType) { ids.insert(entry.id) }
+  /// Every id that is listed for each soup; nothing can be told when a rule failed.
+  func remoteIDs(of groups: [BriefcaseGroup]) -> [RemoteIDs] {
+    var remote: [RemoteIDs] = []
+    for soup in groups.map(\.soupName) where remote.last?.soupName != soup {
+      var ids = RecordIDSet()
+      for group in groups where group.soupName == soup {
+        for entry in entries(of: group.sobjectType) { ids.insert(entry.id) }
+      }
+      remote.append(
+        RemoteIDs(soupName: soup, idPath: "Id", ids: ruleErrors.isEmpty ? ids : nil))
     }
-    return ids
+    return remote
   }
 
   /// What a person should know of the list; what the rules could not give is named as such.

@@ -1,3 +1,5 @@
+import Salesforce
+
 /// A set of record ids, sixteen bytes for each where the SDK's string set would take a heap object.
 ///
 /// Ids of 15 and of 18 characters that name one record are equal here, as in the org.
@@ -47,6 +49,32 @@ package struct RecordIDSet: Sendable {
   package func contains(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if let key = Self.key(bytes) { return keys.contains(key) }
     return others.contains(String(decoding: bytes, as: UTF8.self))
+  }
+
+  /// The ids that another set has not, in their order.
+  func subtracting(_ other: RecordIDSet) -> IDList {
+    var list = IDList()
+    for key in keys where !other.keys.contains(key) {
+      var text = Self.text(key)
+      text.withUTF8 { list.append(UnsafeRawBufferPointer($0)) }
+    }
+    for var text in others where !other.others.contains(text) {
+      text.withUTF8 { list.append(UnsafeRawBufferPointer($0)) }
+    }
+    list.sort()
+    return list
+  }
+
+  /// The id in 18 characters, or the 15 of something that is no record's id.
+  private static func text(_ key: Key) -> String {
+    var bytes: [UInt8] = []
+    for index in 0..<15 {
+      let word =
+        index < 8 ? key.high >> UInt64(56 - 8 * index) : key.low >> UInt64(48 - 8 * (index - 8))
+      bytes.append(UInt8(truncatingIfNeeded: word))
+    }
+    let text = String(decoding: bytes, as: UTF8.self)
+    return RecordID(text)?.text18 ?? text
   }
 
   private static func key(_ bytes: some Collection<UInt8>) -> Key? {

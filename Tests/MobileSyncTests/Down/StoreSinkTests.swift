@@ -8,7 +8,7 @@ import Testing
 @testable import MobileSync
 
 /// How the pages of a sync down get into soups.
-@Suite struct SyncDownLoadTests {
+@Suite struct StoreSinkTests {
   private static let date = "2024-01-31T12:34:56.000+0000"
   private let directory = TemporaryDirectory("load")
 
@@ -16,10 +16,27 @@ import Testing
     nonisolated(nonsending) func pages(
       since: Int64?, _ context: SyncContext
     ) async throws(SyncError) -> any SyncDownPages { throw SyncError(.definition, "none") }
-    func destinations(soupName: String) -> [SyncDestination] { [] }
+    func destinations(soupName: String) -> [SyncDestination] {
+      [ManagedStore.accounts, ManagedStore.contacts].map {
+        SyncDestination(soupName: $0, idPath: "Id", modificationPath: "LastModifiedDate")
+      }
+    }
     nonisolated(nonsending) func remoteIDs(
       _ context: SyncContext
     ) async throws(SyncError) -> [RemoteIDs] { [] }
+  }
+
+  private final class NoPages: SyncDownPages {
+    let totalSize = 0
+    let isSorted = false
+    nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? { nil }
+  }
+
+  /// Where a sync stands after what a sink took.
+  private func cursor(_ sink: StoreSink, after stamp: Int64, overlap: Int = 0) -> Int64 {
+    var cursor = SyncCursor(maxTimeStamp: stamp, overlapSeconds: overlap)
+    cursor.advance(to: sink.latestModification)
+    return cursor.maxTimeStamp
   }
 
   private func context(overlap: Int = 0) throws -> SyncContext {
@@ -51,49 +68,50 @@ import Testing
   @Test(arguments: ["nowhere", "contacts"])
   func `the parts of a page are stored together or not at all`(_ second: String) throws {
     let context = try context()
-    let load = SyncDownLoad(context, isFull: true)
+    let sink = StoreSink(context, NoTarget())
     // The second part has no soup, or a record that has no id.
     let page = page(
       (ManagedStore.accounts, Self.record("001A", Self.date)), (second, #"{"Name":"x"}"#))
-    let error = #expect(throws: SyncError.self) { _ = try load.store(page, from: NoTarget()) }
+    let error = #expect(throws: SyncError.self) { _ = try sink.load(page, of: NoPages()) }
     #expect(error?.message.contains(second) == true)
     #expect(try context.store.count(of: ManagedStore.accounts) == 0)
     let good = self.page(
       (ManagedStore.accounts, Self.record("001A", Self.date)),
       (ManagedStore.contacts, Self.record("003A", nil)))
-    #expect(try load.store(good, from: NoTarget()) == 2)
+    #expect(try sink.load(good, of: NoPages()) == 2)
     #expect(try context.store.count(of: ManagedStore.accounts) == 1)
     #expect(try context.store.count(of: ManagedStore.contacts) == 1)
   }
 
   @Test func `a record that cannot be dated neither moves nor lowers the cursor`() throws {
     let context = try context()
-    let load = SyncDownLoad(context, isFull: true)
+    let sink = StoreSink(context, NoTarget())
     func store(_ records: String...) throws -> Int64 {
-      _ = try load.store(
-        page((ManagedStore.accounts, records.joined(separator: ","))), from: NoTarget())
-      return load.cursor(after: -1)
+      _ = try sink.load(
+        page((ManagedStore.accounts, records.joined(separator: ","))), of: NoPages())
+      return cursor(sink, after: -1)
     }
     let date = try #require(Dates.milliseconds(iso8601: Self.date))
     #expect(try store(Self.record("001A", nil)) == -1)
     #expect(try store(Self.record("001B", Self.date), Self.record("001C", nil)) == date)
     #expect(try store(Self.record("001D", nil)) == date)
     #expect(try store(Self.record("001E", "2023-01-31T12:34:56.000+0000")) == date)
-    #expect(load.cursor(after: date + 5) == date + 5)
+    #expect(cursor(sink, after: date + 5) == date + 5)
   }
 
   @Test func `the cursor lies an overlap before the last record, but never at none`() throws {
     let context = try context(overlap: 300)
-    let load = SyncDownLoad(context, isFull: true)
+    let sink = StoreSink(context, NoTarget())
     let date = try #require(Dates.milliseconds(iso8601: Self.date))
-    _ = try load.store(
-      page((ManagedStore.accounts, Self.record("001A", Self.date))), from: NoTarget())
-    #expect(load.cursor(after: -1) == date - 300_000)
-    let early = SyncDownLoad(context, isFull: true)
-    _ = try early.store(
+    _ = try sink.load(
+      page((ManagedStore.accounts, Self.record("001A", Self.date))), of: NoPages())
+    #expect(cursor(sink, after: -1, overlap: 300) == date - 300_000)
+    try sink.finish()
+    let early = StoreSink(context, NoTarget())
+    _ = try early.load(
       page((ManagedStore.accounts, Self.record("001A", "1970-01-01T00:01:00.000Z"))),
-      from: NoTarget())
-    #expect(early.cursor(after: -1) == 1)
+      of: NoPages())
+    #expect(cursor(early, after: -1, overlap: 300) == 1)
   }
 
   @Test func `an element is replaced as a whole, with clean flags and without its error`() throws {
@@ -106,9 +124,9 @@ import Testing
           "__last_error__": "no", "__sync_id__": 3,
         ]
       ], into: ManagedStore.accounts)
-    let load = SyncDownLoad(context, isFull: true)
-    _ = try load.store(
-      page((ManagedStore.accounts, Self.record("001A", Self.date))), from: NoTarget())
+    let sink = StoreSink(context, NoTarget())
+    _ = try sink.load(
+      page((ManagedStore.accounts, Self.record("001A", Self.date))), of: NoPages())
     let element = try #require(
       try store.elements(in: ManagedStore.accounts, where: "Id", is: "001A").first?.object)
     #expect(element["Mine"] == nil)

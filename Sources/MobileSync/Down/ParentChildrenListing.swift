@@ -2,7 +2,7 @@ import JSON
 import Salesforce
 
 /// The ids of all parents that a target matches now, and of all their children.
-struct FamilyListing {
+struct ParentChildrenListing {
   var parents = RecordIDSet()
   var children = RecordIDSet()
   /// Parents whose children the org did not give to the end.
@@ -12,7 +12,7 @@ struct FamilyListing {
   private let family: ParentChildrenFamily
   private let session: Session
   private let context: SyncContext
-  private let splitter: FamilySplitter
+  private let splitter: ParentChildrenSplitter
 
   nonisolated(nonsending) init(
     _ target: ParentChildrenTarget, _ context: SyncContext
@@ -21,7 +21,7 @@ struct FamilyListing {
     family = target.family
     session = try await context.session()
     self.context = context
-    splitter = FamilySplitter(target.family)
+    splitter = ParentChildrenSplitter(target.family)
   }
 
   /// Reads all pages, and all further pages of children.
@@ -46,7 +46,7 @@ struct FamilyListing {
   }
 
   nonisolated(nonsending) private mutating func readOthers(
-    of more: FamilySplitter.Unfinished
+    of more: ParentChildrenSplitter.Unfinished
   ) async throws(SyncError) {
     guard let address = more.address else {
       unread.append(String(decoding: more.parentID, as: UTF8.self))

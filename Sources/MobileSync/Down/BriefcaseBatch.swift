@@ -9,16 +9,12 @@ struct BriefcaseBatch: Sendable, Hashable {
 
   /// The retrieves for the ids that are wanted of each group, in slices of so many ids.
   ///
-  /// Slices are in the order of the groups, with a retrieve for each type in a slice; where they do
-  /// not go across groups each is one retrieve.
-  static func slices(
-    of wanted: [[String]], size: Int, acrossGroups: Bool
-  ) -> [[BriefcaseBatch]] {
+  /// Slices are in the order of the groups, with a retrieve for each type in a slice.
+  static func slices(of wanted: [[String]], size: Int) -> [[BriefcaseBatch]] {
     let size = min(max(1, size), Session.retrieveLimit)
     var slices: [[BriefcaseBatch]] = []
     var room = 0
     for (group, ids) in wanted.enumerated() {
-      if !acrossGroups { room = 0 }
       var rest = ids[...]
       while !rest.isEmpty {
         if room == 0 {
@@ -45,7 +41,8 @@ struct BriefcaseBatch: Sendable, Hashable {
           found.insert(UnsafeRawBufferPointer(rebasing: bytes[fields[0].range]))
         }
       }
-      return (result.records + result.nulls, ids.filter { !found.contains($0) })
+      let isWhole = found.count == ids.count
+      return (result.records + result.nulls, isWhole ? [] : ids.filter { !found.contains($0) })
     } catch {
       throw SyncError(.badResponse, "the records of a retrieve cannot be read: \(error)")
     }

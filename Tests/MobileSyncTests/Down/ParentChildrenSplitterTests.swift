@@ -3,7 +3,7 @@ import Testing
 
 @testable import MobileSync
 
-@Suite struct FamilySplitterTests {
+@Suite struct ParentChildrenSplitterTests {
   private func records(_ bytes: [UInt8]) throws -> String {
     let page = try JSONValue(parsing: bytes)
     #expect(page["records"]?.array != nil)
@@ -22,7 +22,7 @@ import Testing
         {"Id":"003C","AccountId":"001OTHER","N":2e1,
          "LastModifiedDate":"2024-02-01T00:00:00.000+0000"}]},"Z":[]}]}
       """#
-    let result = try FamilySplitter(.accounts()).split(Array(page.utf8))
+    let result = try ParentChildrenSplitter(.accounts()).split(Array(page.utf8))
     #expect(result.parentCount == 3)
     let parents = [
       #"{"attributes":{"type":"Account"}, "Id":"001A","Name":"A \"x\"", "Rate":1.50,"#
@@ -48,14 +48,14 @@ import Testing
        "nextRecordsUrl":"\/services\/data\/v66.0\/query\/0r8-2","records":[{"Id":"003A"}]}},
       {"Id":"001B","Contacts":{"totalSize":3,"done":false,"records":[{"Id":"003B"}]}}]}
       """#
-    let result = try FamilySplitter(.accounts()).split(Array(page.utf8))
+    let result = try ParentChildrenSplitter(.accounts()).split(Array(page.utf8))
     #expect(
       result.unfinished == [
         .init(parentID: Array("001A".utf8), address: "/services/data/v66.0/query/0r8-2"),
         .init(parentID: Array("001B".utf8), address: nil),
       ])
     let more = #"{"totalSize":3,"done":true,"records":[{"Id":"003C"}]}"#
-    let others = try FamilySplitter(.accounts()).children(
+    let others = try ParentChildrenSplitter(.accounts()).children(
       Array(more.utf8), of: Array("001A".utf8))
     #expect(
       try records(others.children) == #"{"records":[{"Id":"003C","AccountId":"001A"}]}"#)
@@ -66,8 +66,8 @@ import Testing
       {"records":[{"Id":"001A","Contacts":{"records":[{"Id":"003A"},{"Id":"003N"}]}},
       {"Id":"001B","Contacts":{"records":[{"Id":"003B"}]}}]}
       """#
-    let left = FamilySplitter.Left(parents: ["001A"], knownChildren: ["003A"])
-    let result = try FamilySplitter(.accounts()).split(Array(page.utf8), leaving: left)
+    let left = ParentChildrenSplitter.Left(parents: ["001A"], knownChildren: ["003A"])
+    let result = try ParentChildrenSplitter(.accounts()).split(Array(page.utf8), leaving: left)
     let ids = try JSONValue(parsing: result.children)["records"]?.array?
       .compactMap { $0["Id"]?.string }
     #expect(ids == ["003A", "003B"])
@@ -75,10 +75,10 @@ import Testing
 
   @Test func `a record without an id is a bad answer`() {
     #expect(throws: SyncError.self) {
-      try FamilySplitter(.accounts()).split(Array(#"{"records":[{"Name":"x"}]}"#.utf8))
+      try ParentChildrenSplitter(.accounts()).split(Array(#"{"records":[{"Name":"x"}]}"#.utf8))
     }
     #expect(throws: SyncError.self) {
-      try FamilySplitter(.accounts()).split(Array(#"{"records":[{"Id":"001"]}"#.utf8))
+      try ParentChildrenSplitter(.accounts()).split(Array(#"{"records":[{"Id":"001"]}"#.utf8))
     }
   }
 }

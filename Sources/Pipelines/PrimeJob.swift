@@ -7,7 +7,7 @@ import SmartStore
 import System
 
 /// The priming of one snapshot: everything that a task with a thread of its own needs for it.
-struct SnapshotWork: Sendable {
+struct PrimeJob: Sendable {
   let user: SnapshotUser
   let pipeline: Pipeline
   let data: DataDirectory

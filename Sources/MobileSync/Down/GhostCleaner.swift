@@ -1,0 +1,87 @@
+import SmartStore
+
+/// The one rule for ghosts: what a sync brought, is clean, and the org no longer gives.
+///
+/// A dirty element is never one. An element that no sync brought is the sync's too where it is the
+/// only one that fills the soup. More than the guard allows are kept.
+struct GhostCleaner {
+  /// The ghosts of a soup.
+  struct Ghosts {
+    let list: RemoteIDs
+    /// How many there are in the first store.
+    let count: Int
+    /// The elements of the soup.
+    let total: Int
+    /// Whether the guard lets them go.
+    let isAllowed: Bool
+  }
+
+  let sink: any RecordSink
+  let policy: GhostPolicy
+  let syncID: Int64
+
+  /// Finds the ghosts of each list; a list that tells nothing has none.
+  func find(_ remote: [RemoteIDs]) throws(SyncError) -> [Ghosts] {
+    guard let store = sink.stores.first else { return [] }
+    var found: [Ghosts] = []
+    for list in remote {
+      let count = try entries(of: list, in: store).count
+      let total = count > 0 ? try SoupReader(store: store, soup: list.soupName).count() : 0
+      found.append(
+        Ghosts(
+          list: list, count: count, total: total,
+          isAllowed: policy.allows(deleting: count, of: total)))
+    }
+    return found
+  }
+
+  /// Removes ghosts from all stores; in each together or not at all.
+  func remove(_ ghosts: [Ghosts]) throws(SyncError) {
+    let lists = ghosts.filter { $0.count > 0 }.map(\.list)
+    guard !lists.isEmpty else { return }
+    try sink.makeWritable()
+    for store in sink.stores {
+      do {
+        try store.transaction {
+          for list in lists {
+            try store.remove(entries(of: list, in: store).map(\.entryID), from: list.soupName)
+          }
+        }
+      } catch {
+        throw (error as? SyncError) ?? SyncError(.store, "\(error)")
+      }
+    }
+  }
+
+  /// Whether a soup has any element that could be a ghost.
+  func hasCandidates(in place: SyncDestination) throws(SyncError) -> Bool {
+    guard let store = sink.stores.first else { return false }
+    return try !clean(place.soupName, place.idPath, in: store) { _ in true }.isEmpty
+  }
+
+  private func entries(
+    of list: RemoteIDs, in store: Store
+  ) throws(SyncError) -> [SoupReader.Entry] {
+    guard list.ids != nil else { return [] }
+    return try clean(list.soupName, list.idPath, in: store, where: list.isGhost)
+  }
+
+  private func clean(
+    _ soup: String, _ idPath: String, in store: Store, where holds: (String) -> Bool
+  ) throws(SyncError) -> [SoupReader.Entry] {
+    let claimsOrphans = sink.mayHoldOrphans ? try isOnlyDown(into: soup, of: store) : false
+    return try SoupReader(store: store, soup: soup)
+      .cleanEntries(idPath: idPath, syncID: syncID, claimsOrphans: claimsOrphans, where: holds)
+  }
+
+  /// Whether no other sync down of the store fills a soup; one that cannot be read might.
+  private func isOnlyDown(into soup: String, of store: Store) throws(SyncError) -> Bool {
+    try SyncsSoup.states(in: store).allSatisfy { other in
+      if other.type != .syncDown || other.id == syncID { return true }
+      guard let target = try? other.syncTarget() else { return false }
+      if case .custom = target { return other.soupName != soup }
+      guard let target = target.down else { return false }
+      return !target.destinations(soupName: other.soupName).contains { $0.soupName == soup }
+    }
+  }
+}

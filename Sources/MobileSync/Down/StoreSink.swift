@@ -1,0 +1,216 @@
+import JSON
+import SmartStore
+import System
+
+/// The live store of an app: each page is stored durably before the next one is asked for.
+///
+/// A first load into empty soups is one change of the store, whose indexes are made at its end, as in
+/// a prime: several times faster. What the org, or the way to it, breaks off keeps the pages that
+/// came; a process that dies leaves the soups empty. Who writes into the store meanwhile ends it
+/// first (`settle`), and the load goes on page by page.
+final class StoreSink: RecordSink {
+  private enum Phase {
+    case undecided, initial, pages
+  }
+
+  private let context: SyncContext
+  private let target: any SyncDownTarget
+  /// The time that the run's elements bear.
+  private let now: Int64
+  private(set) var latestModification: Int64?
+  private var phase = Phase.undecided
+  /// The loads of a first load, by where they go.
+  private var loads: [SyncDestination: BulkLoader] = [:]
+  /// Why a first load could not be kept.
+  private var failure: SyncError?
+
+  /// The store of a running sync.
+  init(_ context: SyncContext, _ target: any SyncDownTarget) {
+    self.context = context
+    self.target = target
+    now = context.store.clock()
+  }
+
+  var stores: [Store] { [context.store] }
+  var isInitialLoad: Bool { phase == .initial }
+  var mayHoldOrphans: Bool { true }
+
+  func makeWritable() {}
+
+  /// Stores the parts of a page.
+  ///
+  /// What is changed locally is looked up here, for each page: an app may have edited a record
+  /// since the sync began.
+  func load(_ page: SyncPage, of pages: any SyncDownPages) throws(SyncError) -> Int {
+    if let failure { throw failure }
+    if phase == .undecided { try begin() }
+    let leaves = context.options.mergeMode == .leaveIfChanged && phase == .pages
+    let skip = leaves ? try target.idsToSkip(context) : [:]
+    do {
+      return try context.store.transaction {
+        var records = 0
+        for part in page.parts
+        where part.platform ?? context.store.platform == context.store.platform {
+          records += try store(part, skip: skip[part.destination.soupName] ?? [])
+        }
+        return records
+      }
+    } catch let error as SyncError {
+      throw error
+    } catch let error as StoreError {
+      throw SyncError(.store, error.description)
+    } catch {
+      throw SyncError(.store, "\(error)")
+    }
+  }
+
+  private func store(_ part: SyncPage.Part, skip: Set<String>) throws -> Int {
+    let place = part.destination
+    let loader = try loads[place] ?? makeLoader(place, skip: settle(part, skip))
+    let result = try part.bytes.withUnsafeBytes { try loader.load($0, in: part.container) }
+    if phase == .initial { loads[place] = loader } else { _ = try loader.finish() }
+    context.report.fetched += result.records
+    if let counts = result.destinations.first {
+      context.report.written += counts.written
+      context.report.unchanged += counts.unchanged
+    }
+    if let date = result.latestModification.flatMap({ Dates.milliseconds(iso8601: $0) }) {
+      latestModification = max(latestModification ?? 0, date)
+    }
+    return result.records
+  }
+
+  private func makeLoader(_ place: SyncDestination, skip: Set<String>) throws -> BulkLoader {
+    guard try context.store.hasSoup(place.soupName) else {
+      throw StoreError.unknownSoup(place.soupName)
+    }
+    var options = BulkLoader.Options(
+      soup: place.soupName, specs: [], syncID: context.syncID, now: now)
+    options.idPath = place.idPath
+    options.modificationPath = place.modificationPath
+    options.durability = .durable
+    return try BulkLoader(
+      phase == .initial ? .cold : .incremental,
+      destinations: [.init(context.store, skip: skip)], options: options)
+  }
+
+  // MARK: the first load
+
+  /// Begins a first load where all soups are there and empty.
+  private func begin() throws(SyncError) {
+    phase = .pages
+    let places = target.destinations(soupName: context.soupName)
+    // Two loads into one soup would give their elements the same ids.
+    guard context.isFull, !places.isEmpty,
+      Set(places.map(\.soupName)).count == places.count
+    else { return }
+    for place in places where try !isEmpty(place.soupName) { return }
+    try SyncError.inStore { () throws(StoreError) in try context.store.beginLongChange() }
+    phase = .initial
+    context.isInitialLoad = true
+  }
+
+  private func isEmpty(_ soup: String) throws(SyncError) -> Bool {
+    try SyncError.inStore { () throws(StoreError) in
+      guard try context.store.hasSoup(soup) else { return false }
+      return try context.store.isEmpty(soup)
+    }
+  }
+
+  /// Ends a first load: what came is durable, and what follows is so page by page.
+  func settle() {
+    guard phase == .initial else { return }
+    phase = .pages
+    context.isInitialLoad = false
+    do throws(StoreError) {
+      for loader in loads.values {
+        context.report.written -= try loader.finish().destinations.first?.doubles ?? 0
+      }
+      try context.store.commitLongChange()
+    } catch {
+      context.store.undoLongChange()
+      failure = SyncError(.store, error.description)
+    }
+    loads = [:]
+  }
+
+  func finish() throws(SyncError) {
+    settle()
+    if let failure { throw failure }
+  }
+
+  func end(after error: SyncError) -> Bool {
+    settle()
+    return failure == nil
+  }
+
+  // MARK: local changes
+
+  /// Notes what happens to the local changes of a part's records; answers which records to leave.
+  private func settle(_ part: SyncPage.Part, _ skip: Set<String>) throws -> Set<String> {
+    if phase == .initial { return [] }
+    let soup = part.destination.soupName
+    if context.options.mergeMode == .leaveIfChanged {
+      for record in try records(of: part, in: skip) {
+        Self.note(record.id, in: &context.report.skipped[soup, default: []])
+      }
+      return skip
+    }
+    let dirty = try SoupReader(store: context.store, soup: soup)
+      .dirtyIDs(idPath: part.destination.idPath)
+    var kept: Set<String> = []
+    for record in try records(of: part, in: dirty) {
+      if try isKnown(record, part.destination) {
+        kept.insert(record.id)
+      } else {
+        Self.note(record.id, in: &context.report.overwritten[soup, default: []])
+      }
+    }
+    return kept
+  }
+
+  private static func note(_ id: String, in ids: inout [String]) {
+    if !ids.contains(id) { ids.append(id) }
+  }
+
+  /// Whether the overlap brings again the very record that was changed locally: without the
+  /// overlap the org would not have sent it, so it overwrites nothing.
+  private func isKnown(_ record: Record, _ place: SyncDestination) throws -> Bool {
+    guard context.settings.deduplicates, !context.isFull,
+      let date = record.date.flatMap({ Dates.milliseconds(iso8601: $0) })
+    else {
+      return false
+    }
+    return try context.store.elements(in: place.soupName, where: place.idPath, is: record.id)
+      .contains { element in
+        JSONProjection.project(place.modificationPath, from: element)?.string
+          .flatMap { Dates.milliseconds(iso8601: $0) } == date
+      }
+  }
+
+  /// A record of a page by what matters here.
+  private struct Record {
+    let id: String
+    let date: String?
+  }
+
+  /// The records of a part whose ids are among these.
+  private func records(of part: SyncPage.Part, in ids: Set<String>) throws -> [Record] {
+    guard !ids.isEmpty else { return [] }
+    let scanner = RecordScanner(
+      paths: [part.destination.idPath, part.destination.modificationPath])
+    var found: [Record] = []
+    try part.bytes.withUnsafeBytes { bytes in
+      func text(_ span: JSONSpan) -> String? {
+        guard span.kind == .string else { return nil }
+        return String(decoding: bytes[span.range], as: UTF8.self)
+      }
+      _ = try scanner.scan(bytes, in: part.container) { _, _, fields in
+        if let id = text(fields[0]), ids.contains(id) {
+          found.append(Record(id: id, date: text(fields[1])))
+        }
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,360 @@
+import Salesforce
+import SmartStore
+import System
+
+/// Runs a sync down of any kind into any sink: the one place that says what a sync down is.
+///
+/// It asks the target for what was modified after the cursor, or for everything, and hands page
+/// after page to the sink. The cursor follows: to the greatest modification date that was seen, but
+/// never beyond what is still to be read; where records come in its order it follows each page.
+/// Then, where the caller asks for it, it fetches what came to match without being modified and
+/// removes what the org no longer gives (`GhostCleaner`).
+///
+/// A run that breaks off leaves the cursor behind what was stored.
+final class SyncDownEngine {
+  /// What a run does about records that the org no longer gives.
+  enum GhostStep: Sendable {
+    /// Nothing: somebody asks for it with `cleanGhosts`, as apps do.
+    case left
+    /// Removes what was deleted since the cursor, by one question an object.
+    case deleted
+    /// Lists all ids: removes what is not among them, fetches what is not here.
+    case listed
+  }
+
+  /// What to do.
+  struct Request {
+    /// Where the sync goes on from.
+    var cursor: SyncCursor
+    /// The time that bounds the cursor, in milliseconds; nil for the org's clock as its answers
+    /// tell it.
+    var now: Int64?
+    var ghosts = GhostStep.left
+    var policy = GhostPolicy()
+    /// Whether the last run held the cursor before something that it could not read.
+    var wasHeld = false
+  }
+
+  /// What a run did beyond what the sink counts.
+  struct Outcome {
+    /// The ghosts that were found, gone or kept by the guard.
+    var ghosts: [GhostCleaner.Ghosts] = []
+    /// Whether all ids were listed, and what is not among them is gone.
+    var isListed = false
+    /// Whether nothing was kept that may be gone.
+    var isClean = false
+    /// The records that the target listed, by soup, with their stamps.
+    var stamps: [String: [String: Int64]] = [:]
+  }
+
+  private let target: any SyncDownTarget
+  private let context: SyncContext
+  private let sink: any RecordSink
+  private let request: Request
+  /// Where the sync stands.
+  private(set) var cursor: SyncCursor
+
+  init(
+    _ target: any SyncDownTarget, _ context: SyncContext, into sink: any RecordSink,
+    _ request: Request
+  ) {
+    self.target = target
+    self.context = context
+    self.sink = sink
+    self.request = request
+    cursor = request.cursor
+    context.isInitialLoad = sink.isInitialLoad
+    context.asksDeletions = request.ghosts == .deleted && !sink.isInitialLoad
+  }
+
+  /// Runs the sync.
+  nonisolated(nonsending) func run() async throws(SyncError) -> Outcome {
+    var since = try await start()
+    var pages = try await target.pages(since: since, context)
+    var first = try await pages.next()
+    // The answer told the org's clock anew: it may have been set back since the one before.
+    if since != nil, try await start() == nil {
+      since = nil
+      pages = try await target.pages(since: nil, context)
+      first = try await pages.next()
+    }
+    context.isFull = since == nil
+    try await load(first, of: pages)
+    if since != nil { try await refetch() }
+    try moveCursor(after: pages)
+    try listLeft(since: since)
+    var outcome = Outcome()
+    outcome.stamps = pages.stamps ?? [:]
+    guard request.ghosts != .left else { return outcome }
+    if sink.isInitialLoad {
+      outcome.isClean = pages.remoteIDs?.allSatisfy { $0.ids != nil } ?? true
+    } else {
+      try await clean(after: pages, since: since, &outcome)
+    }
+    return outcome
+  }
+
+  /// Removes the records that the org no longer gives; `policy` throws before any goes where there
+  /// are too many.
+  nonisolated(nonsending) func cleanGhosts() async throws(SyncError) -> Outcome {
+    var outcome = Outcome()
+    let cleaner = self.cleaner
+    // Nothing here, nothing to ask for.
+    var hasRecords = false
+    for place in target.destinations(soupName: context.soupName) where !hasRecords {
+      hasRecords = try cleaner.hasCandidates(in: place)
+    }
+    guard hasRecords else { return outcome }
+    let remote = try await target.remoteIDs(context)
+    try context.checkStop()
+    outcome.ghosts = try cleaner.find(remote)
+    if let refused = outcome.ghosts.first(where: { !$0.isAllowed }) {
+      throw SyncError(
+        .tooManyDeletes,
+        "\(refused.count) of \(refused.total) records of soup \"\(refused.list.soupName)\" are no "
+          + "longer given by the org, more than \(request.policy.maxDeletesPercent) %; "
+          + "they were kept",
+        fix: "look why, then allow the deletions once")
+    }
+    try cleaner.remove(outcome.ghosts)
+    try listMissing(remote)
+    return outcome
+  }
+
+  // MARK: the cursor
+
+  /// What to ask for: what was modified after this, nil for everything.
+  nonisolated(nonsending) private func start() async throws(SyncError) -> Int64? {
+    if let now = try await now(), cursor.isAhead(of: now) {
+      context.warn("the org's clock stands before the last record that was read; all is read again")
+      cursor.reset()
+      context.knownStamps = nil
+      context.set { $0.maxTimeStamp = -1 }
+    }
+    return cursor.since
+  }
+
+  nonisolated(nonsending) private func now() async throws(SyncError) -> Int64? {
+    if let now = request.now { return now }
+    // An org's clock is told in whole seconds; a device's cursor has no overlap in it.
+    return try await context.serverDate().map { $0 + 999 + cursor.overlap }
+  }
+
+  private func moveCursor(after pages: any SyncDownPages) throws(SyncError) {
+    advance()
+    if let limit = pages.cursorLimit {
+      cursor.hold(at: limit)
+    } else if request.wasHeld, pages.stamps != nil, !sink.isInitialLoad {
+      try advanceToStored()
+    }
+    context.set { $0.maxTimeStamp = cursor.maxTimeStamp }
+  }
+
+  private func advance() { cursor.advance(to: sink.latestModification, now: request.now) }
+
+  /// What the cursor was held for is here now, and may be older than what was here before.
+  private func advanceToStored() throws(SyncError) {
+    guard let store = sink.stores.first else { return }
+    for place in target.destinations(soupName: context.soupName) {
+      let latest = try SyncError.inStore { () throws(StoreError) in
+        try store.maximum(
+          of: place.modificationPath, in: place.soupName, .clean(syncID: context.syncID))
+      }
+      cursor.advance(to: latest.flatMap { Dates.milliseconds(iso8601: $0) }, now: request.now)
+    }
+  }
+
+  // MARK: records
+
+  nonisolated(nonsending) private func load(
+    _ first: SyncPage?, of pages: any SyncDownPages, isExtra: Bool = false
+  ) async throws(SyncError) {
+    let begun = cursor
+    do throws(SyncError) {
+      try await loadAll(first, of: pages, isExtra)
+      try sink.finish()
+    } catch {
+      if !sink.end(after: error) {
+        cursor = begun
+        context.set { $0.maxTimeStamp = begun.maxTimeStamp }
+      }
+      throw error
+    }
+    context.store = sink.stores.first ?? context.store
+  }
+
+  nonisolated(nonsending) private func loadAll(
+    _ first: SyncPage?, of pages: any SyncDownPages, _ isExtra: Bool
+  ) async throws(SyncError) {
+    var page = first
+    var arrived = 0
+    if !isExtra { try context.update { $0.totalSize = max(0, pages.totalSize) } }
+    while let current = page {
+      try context.checkStop()
+      let records = try sink.load(current, of: pages)
+      // The first change of a snapshot has put copies in the place of its stores.
+      context.store = sink.stores.first ?? context.store
+      arrived += current.records ?? records
+      pages.recycle(current, records: records)
+      if !isExtra { try tell(arrived, of: pages) }
+      try context.checkStop()
+      page = try await pages.next()
+    }
+  }
+
+  /// Follows a page with the cursor, and tells how far the run came.
+  private func tell(_ arrived: Int, of pages: any SyncDownPages) throws(SyncError) {
+    if pages.isSorted {
+      advance()
+      context.set { $0.maxTimeStamp = cursor.maxTimeStamp }
+      // A run that breaks off must not forget what its cursor has passed.
+      keep(left(beside: context.state.refetch.mapValues { Set($0) }))
+    }
+    let total = max(0, pages.totalSize)
+    guard arrived < total else { return }
+    try context.update { state in
+      state.progress = 100 * arrived / total
+      state.totalSize = total
+    }
+  }
+
+  // MARK: what is not among the changes
+
+  private var cleaner: GhostCleaner {
+    GhostCleaner(sink: sink, policy: request.policy, syncID: context.syncID)
+  }
+
+  nonisolated(nonsending) private func clean(
+    after pages: any SyncDownPages, since: Int64?, _ outcome: inout Outcome
+  ) async throws(SyncError) {
+    let isWhole = since == nil || pages.isWhole
+    let listsAll = isWhole || request.ghosts == .listed
+    let remote: [RemoteIDs]
+    if let told = pages.remoteIDs {
+      remote = told
+      if listsAll, context.report.ruleErrors.isEmpty, told.contains(where: { $0.ids == nil }) {
+        context.warn("which of its records the org still has cannot be told; none was removed")
+      }
+    } else if listsAll {
+      remote = try await target.remoteIDs(context)
+      // Where all was fetched, what is not here came into being since.
+      if !isWhole { try await fetchMissing(remote) }
+    } else if let told = pages.deletions {
+      remote = told
+    } else {
+      remote = try await target.deletions(since: since ?? 1, context)
+    }
+    outcome.ghosts = try cleaner.find(remote)
+    try cleaner.remove(outcome.ghosts.filter(\.isAllowed))
+    context.store = sink.stores.first ?? context.store
+    // What the guard kept is looked at again in the next run.
+    outcome.isClean =
+      outcome.ghosts.allSatisfy(\.isAllowed) && remote.allSatisfy { $0.ids != nil }
+    outcome.isListed = outcome.isClean && (listsAll || pages.remoteIDs != nil)
+  }
+
+  /// Fetches what the org has and is not here.
+  nonisolated(nonsending) private func fetchMissing(_ remote: [RemoteIDs]) async throws(SyncError) {
+    let missing = try missing(of: remote)
+    guard !missing.ids.isEmpty else { return }
+    let pages =
+      missing.areRecordIDs
+      ? try await target.pages(among: missing.ids, context)
+      : try await target.pages(since: nil, context)
+    try await load(pages.next(), of: pages, isExtra: true)
+  }
+
+  /// What the org has and is not here, by soup.
+  ///
+  /// A record may come to match without being modified: by a change of its parent, a share, the
+  /// calendar, or because it was another sync's ghost. No query for changes finds it. A set of ids
+  /// knows record ids by heart; another key may have lost its end in it.
+  private func missing(
+    of remote: [RemoteIDs]
+  ) throws(SyncError) -> (ids: [String: IDList], areRecordIDs: Bool) {
+    guard let store = sink.stores.first else { return ([:], true) }
+    var missing: [String: IDList] = [:]
+    var areRecordIDs = true
+    for list in remote where list.asked == nil {
+      guard let ids = list.ids else { continue }
+      let here = try SoupReader(store: store, soup: list.soupName).allIDs(idPath: list.idPath)
+      let absent = ids.subtracting(here)
+      guard absent.count > 0 else { continue }
+      missing[list.soupName] = absent
+      areRecordIDs = areRecordIDs && list.idPath == "Id"
+    }
+    return (missing, areRecordIDs)
+  }
+
+  // MARK: what is to be fetched again
+
+  /// More ids than this are no list: everything is read again.
+  private static let mostRefetched = 2000
+
+  /// Fetches what earlier runs put on the list, but what is still changed locally.
+  nonisolated(nonsending) private func refetch() async throws(SyncError) {
+    let kept = try leftIDs()
+    var asked: [String: IDList] = [:]
+    for (soup, ids) in context.state.refetch {
+      var list = IDList()
+      for var id in ids where kept[soup]?.contains(id) != true {
+        id.withUTF8 { list.append(UnsafeRawBufferPointer($0)) }
+      }
+      list.sort()
+      if list.count > 0 { asked[soup] = list }
+    }
+    guard !asked.isEmpty else { return }
+    let pages = try await target.pages(among: asked, context)
+    try await load(pages.next(), of: pages, isExtra: true)
+  }
+
+  private func leftIDs() throws(SyncError) -> [String: Set<String>] {
+    context.options.mergeMode == .leaveIfChanged ? try target.idsToSkip(context) : [:]
+  }
+
+  /// Puts on the list what LEAVE_IF_CHANGED left: the org's record will not come again by its date.
+  private func listLeft(since: Int64?) throws(SyncError) {
+    var list: [String: Set<String>] = [:]
+    if since != nil, !context.state.refetch.isEmpty {
+      let kept = try leftIDs()
+      for (soup, ids) in context.state.refetch {
+        list[soup] = kept[soup, default: []].intersection(ids)
+      }
+    }
+    keep(left(beside: list))
+  }
+
+  /// The ids that the run left so far, and these.
+  private func left(beside ids: [String: Set<String>]) -> [String: Set<String>] {
+    var list = ids
+    for (soup, ids) in context.report.skipped { list[soup, default: []].formUnion(ids) }
+    for (soup, ids) in context.leftTrees { list[soup, default: []].formUnion(ids) }
+    return list
+  }
+
+  private func keep(_ list: [String: Set<String>]) {
+    let list = list.filter { !$0.value.isEmpty }
+    guard list.values.reduce(0, { $0 + $1.count }) <= Self.mostRefetched else {
+      cursor.reset()
+      return context.set {
+        $0.refetch = [:]
+        $0.maxTimeStamp = -1
+      }
+    }
+    context.set { $0.refetch = list.mapValues { $0.sorted() } }
+  }
+
+  /// Puts on the list what the org has and is not here.
+  private func listMissing(_ remote: [RemoteIDs]) throws(SyncError) {
+    let missing = try missing(of: remote)
+    guard !missing.ids.isEmpty else { return }
+    var list = context.state.refetch.mapValues { Set($0) }
+    for (soup, ids) in missing.ids where missing.areRecordIDs && ids.count <= Self.mostRefetched {
+      list[soup, default: []].formUnion(ids.slice(0, of: ids.count))
+    }
+    let isList =
+      missing.areRecordIDs && missing.ids.values.allSatisfy { $0.count <= Self.mostRefetched }
+    if isList { return keep(list) }
+    context.set { $0.maxTimeStamp = -1 }
+  }
+}

@@ -1,0 +1,97 @@
+import SmartStore
+import System
+
+/// The files of a snapshot's store, one a platform: a page is read once and written to all.
+///
+/// As long as nothing differs from the files of the last prime nothing is written (`SoupLoad`).
+final class SnapshotSink: RecordSink {
+  /// What a load is of: elements of one soup, for one platform where platforms differ.
+  private struct Key: Hashable {
+    let place: SyncDestination
+    let platform: Platform?
+  }
+
+  private let files: StoreFiles
+  private let soups: [String]
+  private let make: (SyncDestination, Platform?) throws(SyncError) -> SoupLoad
+  private let progress: (SoupCount, Int, (SyncEvent.Progress) -> SyncEvent) -> Void
+  private var loads: [(key: Key, load: SoupLoad)] = []
+
+  /// Loads into the soups of these places.
+  ///
+  /// - Parameters:
+  ///   - make: Makes a load, when the first record comes for it.
+  ///   - progress: Is told how a soup stands, and of how many records.
+  init(
+    _ files: StoreFiles, _ places: [SyncDestination],
+    make: @escaping (SyncDestination, Platform?) throws(SyncError) -> SoupLoad,
+    progress: @escaping (SoupCount, Int, (SyncEvent.Progress) -> SyncEvent) -> Void
+  ) {
+    self.files = files
+    soups = places.map(\.soupName).reduce(into: []) { soups, soup in
+      if !soups.contains(soup) { soups.append(soup) }
+    }
+    self.make = make
+    self.progress = progress
+  }
+
+  var stores: [Store] { files.stores }
+  var isInitialLoad: Bool { files.isInitialLoad }
+  /// Nobody but a prime writes into the files of a snapshot.
+  var mayHoldOrphans: Bool { false }
+
+  func makeWritable() throws(SyncError) { try files.makeWritable() }
+
+  func load(_ page: SyncPage, of pages: any SyncDownPages) throws(SyncError) -> Int {
+    var records = 0
+    var used: [Key] = []
+    for part in page.parts {
+      let key = Key(place: part.destination, platform: part.platform)
+      used.append(key)
+      let load = try load(of: key, expected: pages.expected(in: key.place.soupName))
+      records += try load.load(part.bytes, in: part.container)
+      progress(load.count, pages.expected(in: key.place.soupName), SyncEvent.progressed)
+    }
+    // Targets bring one soup after the other, or the same ones with each page.
+    for (key, load) in loads where !used.contains(key) { try load.finish() }
+    return records
+  }
+
+  private func load(of key: Key, expected: Int) throws(SyncError) -> SoupLoad {
+    if let known = loads.first(where: { $0.key == key }) { return known.load }
+    // Two loads into one soup would give their elements the same ids.
+    for (other, load) in loads
+    where other.place.soupName == key.place.soupName {
+      try load.finish()
+    }
+    let load = try make(key.place, key.platform)
+    loads.append((key, load))
+    progress(load.count, expected, SyncEvent.started)
+    return load
+  }
+
+  func finish() throws(SyncError) {
+    for (_, load) in loads { try load.finish() }
+  }
+
+  /// The files are thrown away.
+  func end(after error: SyncError) -> Bool { false }
+
+  var latestModification: Int64? {
+    loads.compactMap { _, load in
+      load.latestModification.flatMap { Dates.milliseconds(iso8601: $0) }
+    }.max()
+  }
+
+  /// What became of each soup; where platforms differ, the first one's records count.
+  func counts(of store: String, _ sync: String) -> [SoupCount] {
+    let platform = loads.lazy.compactMap(\.key.platform).first
+    return soups.map { soup in
+      var sum = SoupCount(store: store, sync: sync, soup: soup)
+      for (key, load) in loads where key.place.soupName == soup {
+        if key.platform == nil || key.platform == platform { sum.add(load.count) }
+      }
+      return sum
+    }
+  }
+}

@@ -1,0 +1,272 @@
+import Salesforce
+import SmartStore
+
+/// The priming of one store of a snapshot.
+final class StorePrimer {
+  private let input: PrimeInput
+  let store: PrimeStore
+  private let session: Session
+  let files: StoreFiles
+  var outcome = PrimeOutcome()
+  /// The cursors of the syncs that ran, for `syncs_soup`.
+  private var cursors: [String: SyncCursor] = [:]
+  private let initial: [SyncState]
+  private let report: @Sendable (SyncEvent) -> Void
+
+  init(
+    _ store: PrimeStore, input: PrimeInput, session: Session,
+    report: @escaping @Sendable (SyncEvent) -> Void
+  ) throws(SyncError) {
+    self.input = input
+    self.store = store
+    self.session = session
+    self.report = report
+    var initial: [SyncState] = []
+    for sync in store.syncs {
+      do throws(SyncError) {
+        initial.append(try sync.newState(variables: input.variables))
+      } catch {
+        throw error.of(sync.syncName)
+      }
+    }
+    self.initial = initial
+    files = try StoreFiles(store, now: input.now, initial: initial)
+  }
+
+  /// Runs the syncs down in the order of the file.
+  func run() async throws(SyncError) {
+    for sync in store.syncs where sync.syncType == .syncDown {
+      do throws(SyncError) {
+        guard let target = sync.target.down else { throw Self.isCustom }
+        try await run(sync, target)
+      } catch {
+        throw error.of(sync.syncName)
+      }
+    }
+  }
+
+  /// Runs a sync down into the stores of all platforms.
+  private func run(
+    _ sync: SyncDefinition, _ target: any SyncDownTarget
+  ) async throws(SyncError) {
+    let places = target.destinations(soupName: sync.soupName)
+    let context = try makeContext(sync)
+    if !isFull(sync) { context.knownStamps = try knownStamps(of: places, sync) }
+    let sink = SnapshotSink(
+      files, places,
+      make: { (place, platform) throws(SyncError) in
+        let load = try self.makeLoad(sync, place)
+        load.platform = platform
+        load.reader = { (store) throws(SyncError) in
+          context.store = store
+          return try target.idsToSkip(context)[place.soupName] ?? []
+        }
+        return load
+      }, progress: progress)
+    var request = SyncDownEngine.Request(cursor: cursor(of: sync), now: input.now)
+    request.ghosts = input.ghosts.listIDs.contains(key(sync.syncName)) ? .listed : .deleted
+    request.policy = input.ghosts
+    request.wasHeld = input.wasIncomplete
+    let engine = SyncDownEngine(target, context, into: sink, request)
+    let result = try await engine.run()
+    let name = key(sync.syncName)
+    cursors[sync.syncName] = engine.cursor
+    outcome.cursors[name] = engine.cursor.highWaterMark
+    if result.isListed { outcome.listed.insert(name) }
+    keepStamps(result, context)
+    var counts = sink.counts(of: store.storeName, sync.syncName)
+    tell(context.report, &counts, sync)
+    tell(result.ghosts, &counts, sync)
+    for count in counts { try end(count) }
+  }
+
+  /// Writes the states and gives the files their names.
+  func publish() throws(SyncError) {
+    try files.makeWritable()
+    for (sync, fresh) in zip(store.syncs, initial) {
+      guard var state = files.states[sync.syncName] else { continue }
+      state.target = fresh.target
+      state.options = fresh.options
+      state.soupName = fresh.soupName
+      if sync.syncType == .syncDown {
+        let fetched = outcome.soups.filter { $0.sync == sync.syncName }.map(\.fetched)
+        state.finish(
+          totalSize: fetched.reduce(0, +),
+          maxTimeStamp: cursors[sync.syncName]?.maxTimeStamp ?? -1, started: input.now,
+          ended: input.now)
+      }
+      if state != files.states[sync.syncName] { try files.save(state) }
+    }
+    try files.publish(input.finish)
+  }
+
+  // MARK: what the syncs use
+
+  /// The name of a sync or soup among all stores.
+  private func key(_ name: String) -> String { PrimeInput.key(store.storeName, name) }
+
+  /// The id of a sync in this store.
+  private func syncID(_ sync: SyncDefinition) -> Int64 { files.states[sync.syncName]?.id ?? -1 }
+
+  /// True when a sync cannot go on from where it stood: nothing is there, or its definition
+  /// changed.
+  private func isFull(_ sync: SyncDefinition) -> Bool {
+    guard !files.isInitialLoad, !input.changedDefinitions.contains(key(sync.syncName)),
+      let index = store.syncs.firstIndex(where: { $0.syncName == sync.syncName }),
+      let state = files.states[sync.syncName]
+    else { return true }
+    return state.target != initial[index].target || state.soupName != initial[index].soupName
+  }
+
+  /// Where a sync goes on from: nowhere when it is full.
+  private func cursor(of sync: SyncDefinition) -> SyncCursor {
+    SyncCursor(
+      highWaterMark: isFull(sync) ? nil : input.cursors[key(sync.syncName)],
+      overlapSeconds: input.overlapSeconds)
+  }
+
+  /// What the target works with: the stores as they are before it changes anything.
+  private func makeContext(_ sync: SyncDefinition) throws(SyncError) -> SyncContext {
+    guard let state = files.states[sync.syncName], let first = files.stores.first else {
+      throw SyncError(.store, "no store is open to sync into")
+    }
+    let context = SyncContext(
+      state, options: sync.options,
+      settings: SyncSettings(overlapSeconds: input.overlapSeconds), store: first,
+      login: { [session] in session })
+    context.platforms = files.stores.map(\.platform)
+    context.variables = input.variables
+    context.ruleErrorPolicy = input.onRuleErrors
+    return context
+  }
+
+  /// The stamps of what the soups have: another sync of one may have removed a record as its ghost.
+  private func knownStamps(
+    of places: [SyncDestination], _ sync: SyncDefinition
+  ) throws(SyncError) -> [String: [String: Int64]] {
+    var known: [String: [String: Int64]] = [:]
+    for soup in Set(places.map(\.soupName)) {
+      let stamps = input.knownStamps[key(soup)] ?? [:]
+      known[soup] = stamps
+      guard !stamps.isEmpty, isShared(soup, sync), let first = files.stores.first else { continue }
+      let here = try SoupReader(store: first, soup: soup).allIDs(idPath: "Id")
+      known[soup] = stamps.filter { here.contains($0.key) }
+    }
+    return known
+  }
+
+  /// Keeps the stamps of what the target listed, for the next run; an id that could not be read is
+  /// asked for again, and what was kept as a ghost is still known.
+  private func keepStamps(_ result: SyncDownEngine.Outcome, _ context: SyncContext) {
+    for (soup, listed) in result.stamps {
+      let before = context.knownStamps?[soup] ?? [:]
+      var stamps = result.isClean ? listed : before.merging(listed) { $1 }
+      for id in context.report.unreadable[soup] ?? [] { stamps[id] = before[id] }
+      // Another sync of the store may have filled the soup too.
+      outcome.stamps[key(soup), default: [:]].merge(stamps) { max($0, $1) }
+    }
+  }
+
+  /// The load of one soup of a sync.
+  private func makeLoad(
+    _ sync: SyncDefinition, _ place: SyncDestination
+  ) throws(SyncError) -> SoupLoad {
+    guard let config = store.config[place.soupName] else {
+      throw SyncError(
+        .definition, "the store \"\(store.storeName)\" has no soup \"\(place.soupName)\"",
+        fix: "add it to the store's configuration")
+    }
+    var options = BulkLoader.Options(
+      soup: place.soupName, specs: config.indexes, syncID: syncID(sync), now: input.now)
+    options.idPath = place.idPath
+    options.modificationPath = place.modificationPath
+    return SoupLoad(
+      files, options: options, mergeMode: sync.options.mergeMode,
+      laterSyncIDs: laterSyncs(than: sync, of: place.soupName).map(syncID),
+      count: SoupCount(store: store.storeName, sync: sync.syncName, soup: place.soupName))
+  }
+
+  /// The syncs down after this one that fill the same soup.
+  private func laterSyncs(than sync: SyncDefinition, of soup: String) -> [SyncDefinition] {
+    store.syncs.drop { $0.syncName != sync.syncName }.dropFirst().filter { fills(soup, $0) }
+  }
+
+  /// Whether another sync down fills the soup too.
+  private func isShared(_ soup: String, _ sync: SyncDefinition) -> Bool {
+    store.syncs.contains { $0.syncName != sync.syncName && fills(soup, $0) }
+  }
+
+  private func fills(_ soup: String, _ sync: SyncDefinition) -> Bool {
+    guard sync.syncType == .syncDown else { return false }
+    let places = sync.target.down?.destinations(soupName: sync.soupName) ?? []
+    return places.contains { $0.soupName == soup }
+  }
+
+  /// Tells how a soup stands.
+  private func progress(
+    _ count: SoupCount, of total: Int, _ event: (SyncEvent.Progress) -> SyncEvent
+  ) {
+    report(
+      event(
+        SyncEvent.Progress(
+          store: count.store, sync: count.sync, soup: count.soup, records: count.fetched,
+          total: total)))
+  }
+
+  /// Notes something that a person should know of.
+  private func warn(_ message: String, _ sync: SyncDefinition) {
+    let text = "sync \"\(sync.syncName)\": \(message)"
+    outcome.warnings.append(text)
+    report(.warning(text))
+  }
+
+  /// Tells what the target reported.
+  private func tell(_ report: SyncReport, _ counts: inout [SoupCount], _ sync: SyncDefinition) {
+    for warning in report.warnings { warn(warning, sync) }
+    outcome.hadRuleErrors = outcome.hadRuleErrors || !report.ruleErrors.isEmpty
+    for index in counts.indices {
+      let ids = report.unreadable[counts[index].soup] ?? []
+      counts[index].unreadable += ids
+      guard !ids.isEmpty else { continue }
+      warn(
+        "\(ids.count) records of soup \"\(counts[index].soup)\" are in the briefcases, "
+          + "but cannot be read", sync)
+    }
+  }
+
+  /// Tells which records the org no longer gives, gone or kept by the guard.
+  private func tell(
+    _ ghosts: [GhostCleaner.Ghosts], _ counts: inout [SoupCount], _ sync: SyncDefinition
+  ) {
+    for found in ghosts {
+      guard let index = counts.firstIndex(where: { $0.soup == found.list.soupName }) else {
+        continue
+      }
+      if found.isAllowed {
+        counts[index].ghosts += found.count
+        continue
+      }
+      outcome.guardTripped = true
+      outcome.refused.insert(key(sync.syncName))
+      warn(
+        "\(found.count) of \(found.total) records of soup \"\(found.list.soupName)\" are no longer "
+          + "given by the org, more than \(input.ghosts.maxDeletesPercent) %; they were kept; "
+          + "look why, then allow them once with --max-deletes",
+        sync)
+    }
+  }
+
+  /// Ends a soup: its count is part of the outcome.
+  private func end(_ count: SoupCount) throws(SyncError) {
+    var count = count
+    if let first = files.stores.first {
+      count.total = try SoupReader(store: first, soup: count.soup).count()
+    }
+    outcome.soups.append(count)
+    progress(count, of: count.fetched, SyncEvent.finished)
+  }
+
+  private static let isCustom = SyncError(
+    .definition, "the target is code of the app, which a prime has not",
+    fix: "leave the sync out of the pipeline")
+}

@@ -1,0 +1,115 @@
+import Dispatch
+import JSON
+import LocalOrg
+import SmartStore
+import Testing
+
+@testable import MobileSync
+
+/// The first load of a live store: one change, whose indexes are made at its end.
+@Suite struct FirstLoadTests {
+  private static let target = SyncTarget.soql(
+    SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200))
+
+  /// Begins a first load and holds its last page back until `release`.
+  private func begun(
+    _ platform: Platform
+  ) async throws -> (store: ManagedStore, ids: [String], run: SyncRun, release: DispatchSemaphore) {
+    let store = try await ManagedStore(platform)
+    let ids = try store.org.makeAccounts(650)
+    let held = DispatchSemaphore(value: 0)
+    store.org.server.faults.add(.kind(.queryMore), nth: 3, .pause(afterBytes: 10) { held.wait() })
+    let run = try await store.manager.syncDown(
+      target: Self.target, soupName: ManagedStore.accounts, syncName: "down")
+    var states = run.makeAsyncIterator()
+    while let state = await states.next(), state.progress < 90 {}
+    return (store, ids, run, held)
+  }
+
+  private func violations(_ store: ManagedStore) throws -> [SmartStore.Violation] {
+    try StoreCheck(origin: .device, platform: store.platform)
+      .violations(at: store.directory.file("store.db"))
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `a store is whole after it, with all indexes`(_ platform: Platform) async throws {
+    let store = try await ManagedStore(platform)
+    let ids = try store.org.makeAccounts(650)
+    let run = try await store.manager.syncDown(target: Self.target, soupName: ManagedStore.accounts)
+    #expect(try await run.finish().written == 650)
+    #expect(try await store.column("Id") == ids.sorted())
+    #expect(try violations(store).isEmpty)
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `who writes meanwhile finds what came so far, and keeps what was written`(
+    _ platform: Platform
+  ) async throws {
+    let (store, ids, run, release) = try await begun(platform)
+    try await store.rename([ids[0]])
+    let made = try await store.createAccounts(["mine"])
+    // Another connection sees it: it is in the file.
+    let other = try Store(opening: store.directory.file("store.db"), readOnly: true)
+    #expect(
+      try other.values(of: "Id", in: ManagedStore.accounts, .dirty).sorted()
+        == ([ids[0]] + made).sorted())
+    #expect(try other.count(of: ManagedStore.accounts) == 601)
+    try other.close()
+    release.signal()
+    try await run.finish()
+    #expect(try await store.column("Id") == (ids + made).sorted())
+    #expect(try await store.element(ids[0])?["Name"]?.string == "local \(ids[0])")
+    #expect(try violations(store).isEmpty)
+  }
+
+  @Test func `nobody else sees a part of it, and a program that dies leaves the soup empty`()
+    async throws
+  {
+    let (store, _, run, release) = try await begun(.ios)
+    let other = try Store(opening: store.directory.file("store.db"), readOnly: true)
+    #expect(try other.count(of: ManagedStore.accounts) == 0)
+    #expect(try SyncsSoup.states(in: other).map(\.status) == [.running])
+    try other.close()
+    release.signal()
+    try await run.finish()
+  }
+
+  @Test func `a run that is stopped in it keeps the pages that came, and goes on after them`()
+    async throws
+  {
+    let (store, ids, run, release) = try await begun(.android)
+    await store.manager.stop()
+    release.signal()
+    let state = await run.lastState
+    #expect(state.status == .stopped)
+    #expect(state.maxTimeStamp > 0)
+    #expect(try await store.elements().count >= 600)
+    #expect(try violations(store).isEmpty)
+    try await store.manager.restart(restartStoppedSyncs: false)
+    let again = try await store.manager.reSync(named: "down").finish()
+    #expect(again.fetched < 650)
+    #expect(try await store.column("Id") == ids.sorted())
+  }
+
+  @Test func `a record that comes twice is in the store once, with its last values`() async throws {
+    let store = try await ManagedStore()
+    let ids = try store.org.makeAccounts(450)
+    store.org.server.faults.add(
+      .kind(.queryMore), nth: 1,
+      .mutate { served in
+        guard let admin = served.user(named: "admin@example.com") else { return }
+        _ = served.update("Account", id: ids[3], ["Name": "moved"], as: admin)
+      })
+    for _ in 0..<2 {
+      let sync = try await store.manager.syncStatus(named: "down")
+      let run =
+        sync == nil
+        ? try await store.manager.syncDown(
+          target: Self.target, soupName: ManagedStore.accounts, syncName: "down")
+        : try await store.manager.reSync(named: "down")
+      try await run.finish()
+    }
+    #expect(try await store.column("Id") == ids.sorted())
+    #expect(try await store.element(ids[3])?["Name"] == "moved")
+  }
+}
