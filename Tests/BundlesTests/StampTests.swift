@@ -41,6 +41,23 @@ import Testing
     #expect(stamp.isGenuine(key: Issued.key))
   }
 
+  @Test(arguments: [JSONValue.number("-1"), .number("1.5"), "2", true, .null])
+  func `a count of hand-backs that is none is not one`(_ handback: JSONValue) throws {
+    var json = try #require(Issued.stamp(.ios).json.object)
+    json["handback"] = handback
+    let stamp = try #require(Provenance(json: .object(json)))
+    #expect(stamp.handback == nil)
+  }
+
+  @Test func `text of any length is in no stamp`() throws {
+    let long = JSONValue.string(String(repeating: "x", count: 257))
+    var json = try #require(Issued.stamp(.ios).json.object)
+    json["install"] = long
+    #expect(try #require(Provenance(json: .object(json))).install == nil)
+    json["user"] = long
+    #expect(Provenance(json: .object(json)) == nil)
+  }
+
   @Test(arguments: ["org", "user", "pipeline", "generation", "platform", "stampId"])
   func `an element that lacks a member is no stamp`(name: String) throws {
     var json = try #require(Issued.stamp(.ios).json.object)

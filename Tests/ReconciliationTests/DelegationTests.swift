@@ -77,6 +77,34 @@ import Testing
     #expect(try day.record("Account", id)["Phone"] != "1")
   }
 
+  @Test(arguments: ReconcileOptions.Sender.allCases)
+  func `what is made in a global store belongs to the integration user, who sends it`(
+    _ sender: ReconcileOptions.Sender
+  ) async throws {
+    let day = try day()
+    day.options.sendAs = sender
+    try day.handBack(
+      [day.created("accounts", "Account", "local_1", ["Name": "Everybody's"])], snapshot: "global")
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    let id = try #require(try day.details().first?.recordID)
+    let integration = try #require(day.org.user(named: "attache@example.com")).id
+    #expect(try day.record("Account", id)["OwnerId"] == .string(integration))
+  }
+
+  @Test func `what is made for a user belongs to the user`() async throws {
+    let day = try day()
+    try day.handBack([
+      day.created("accounts", "Account", "local_1", ["Name": "Ada's"]),
+      day.created(
+        "accounts", "Account", "local_2", ["Name": "Ada's, too", "OwnerId": .string(day.ada.id)]),
+    ])
+    #expect(day.verdicts(try await day.run()) == "created 2")
+    for detail in try day.details() {
+      let id = try #require(detail.recordID)
+      #expect(try day.record("Account", id)["OwnerId"] == .string(day.ada.id))
+    }
+  }
+
   @Test func `the same edits go out where the user sends them`() async throws {
     let day = try day()
     day.options.sendAs = .user

@@ -82,6 +82,16 @@ struct DoubtRulesTests {
     #expect(try day.count("SELECT Id FROM Account") == 1)
   }
 
+  @Test func `a lost create is looked for as its sender, too, who may see more than who asks`()
+    async throws
+  {
+    let day = try FieldDay(integrationProfile: "Field Technician")
+    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "New"])])
+    day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try accounts(day).count == 1)
+  }
+
   @Test func `of equal creates of which one arrived the other is made`() async throws {
     let day = try FieldDay()
     try day.handBack([

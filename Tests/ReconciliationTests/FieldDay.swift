@@ -25,14 +25,15 @@ final class FieldDay {
 
   static let store = StoreKey(scope: "user", storeName: "default")
 
-  init() throws {
+  /// `integrationProfile` says how much the integration user sees.
+  init(integrationProfile: String = "Integration") throws {
     org = try LocalOrg.Org(
       directory: directory.file("org"), options: .init(clockStart: 1_770_000_000_000))
     ada = try org.addUser(
       "ada@example.com", firstName: "Ada", lastName: "Abel", profile: "Field Technician")
     ben = try org.addUser(
       "ben@example.com", firstName: "Ben", lastName: "Bloch", profile: "Field Technician")
-    try org.addUser("attache@example.com", lastName: "Attache", profile: "Integration")
+    try org.addUser("attache@example.com", lastName: "Attache", profile: integrationProfile)
     admin = try #require(org.user(named: "admin@example.com"))
     server = try OrgServer(org: org)
     state = try LedgerDatabase(path: directory.file("state.sqlite"))
@@ -133,15 +134,16 @@ final class FieldDay {
   /// Hands edits back.
   @discardableResult
   func handBack(
-    _ edits: [ReturnedEdit], user: OrgUser? = nil, install: String? = nil, handback: Int64? = nil,
-    stamp: String? = nil, issued: Int64? = nil, witnesses: [CleanRow] = []
+    _ edits: [ReturnedEdit], user: OrgUser? = nil, snapshot: String? = nil,
+    install: String? = nil, handback: Int64? = nil, stamp: String? = nil, issued: Int64? = nil,
+    witnesses: [CleanRow] = []
   ) throws -> IngestResult {
     returns += 1
     let user = user ?? ada
     return try state.record(
       return: ReturnRow(
         sha256: "sha-\(returns)", sourceName: "return-\(returns).zip",
-        stampID: stamp ?? "stamp-\(user.username)", snapshotID: user.id, generation: 1,
+        stampID: stamp ?? "stamp-\(user.username)", snapshotID: snapshot ?? user.id, generation: 1,
         platform: "ios", install: install ?? "device of \(user.username)", handback: handback,
         arrived: Int64(returns), issued: issued,
         soupTotals: [

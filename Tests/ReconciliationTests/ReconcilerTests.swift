@@ -123,6 +123,21 @@ struct ReconcilerTests {
     #expect(outside == ["Website"])
   }
 
+  @Test func `a record that was sent and then deleted where it was made leaves the org`()
+    async throws
+  {
+    let day = try FieldDay()
+    let made = day.created("accounts", "Account", "local_1", ["Name": "Short-lived"])
+    try day.handBack([made], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    var later = made
+    later.operation = .dropped
+    later.lastModified += 1
+    try day.handBack([later], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "deleted 1")
+    #expect(try day.count("SELECT Id FROM Account") == 0)
+  }
+
   @Test func `our own write is no conflict on a later return`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])

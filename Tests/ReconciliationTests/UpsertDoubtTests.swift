@@ -108,6 +108,26 @@ struct UpsertDoubtTests {
     #expect(try day.record("Site_Visit__c", id)["Name"] == "Device")
   }
 
+  @Test(arguments: [(MergeMode.leaveIfChanged, "deleted on server 1"), (.overwrite, "created 1")])
+  func `a lost upsert of a record that was there and is deleted since goes as its mode says`(
+    _ mode: MergeMode, _ verdict: String
+  ) async throws {
+    rule(mode)
+    let id = try officeVisit()
+    try handBack()
+    let admin = day.admin
+    day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: false))
+    day.server.faults.add(
+      .kind(.query), nth: 2,
+      .mutate { org in _ = org.delete("Site_Visit__c", id: id, as: admin) })
+    #expect(day.verdicts(try await day.run()) == verdict)
+    #expect(try visits() == (mode == .overwrite ? 1 : 0))
+    let detail = try #require(try day.details().first)
+    let named = mode == .overwrite ? detail.otherID : detail.recordID
+    #expect(named == id)
+    #expect(mode == .leaveIfChanged || detail.message?.contains("made anew") == true)
+  }
+
   @Test func `a lost upsert whose record was deleted since is not made again`() async throws {
     rule(.leaveIfChanged)
     try handBack()

@@ -24,6 +24,9 @@ import Testing
     #expect(budget.refusal(made: 5, usage: nil) == nil)
     #expect(budget.refusal(made: 5, usage: APIUsage(header: "api-usage=899/1000")) == nil)
     #expect(budget.refusal(made: 5, usage: APIUsage(header: "api-usage=900/1000")) != nil)
+    // Of an odd number the share is not rounded down to hundreds.
+    #expect(budget.refusal(made: 5, usage: APIUsage(header: "api-usage=134/150")) == nil)
+    #expect(budget.refusal(made: 5, usage: APIUsage(header: "api-usage=135/150")) != nil)
     #expect(APIBudget(perRun: 5).refusal(made: 4, usage: nil) == nil)
     #expect(APIBudget(perRun: 5).refusal(made: 5, usage: nil) != nil)
   }

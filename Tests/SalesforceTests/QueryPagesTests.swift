@@ -144,6 +144,29 @@ private let ids = (0..<20).map { "\($0)" }
     #expect(scripted.log.allSatisfy { $0.path.hasPrefix("/services/data/") })
   }
 
+  /// Pages without an end that come back to one address, or never come back to any.
+  @Test(arguments: [(total: 1000, isCircle: true, most: 3), (9, false, 12)])
+  func `pages without an end are not read for ever`(
+    total: Int, isCircle: Bool, most: Int
+  ) async throws {
+    let scripted = try ScriptedOrg { request in
+      guard let offset = offset(request) else { return nil }
+      let next = isCircle ? 1 : offset + 1
+      return .json(
+        200,
+        """
+        {"totalSize":\(total),"done":false,"nextRecordsUrl":"/services/data/v66.0/query/01g-\(next)",
+         "records":[]}
+        """)
+    }
+    let session = try await scripted.session()
+    let error = await #expect(throws: OrgError.self) {
+      try await session.queryAllRecords("SELECT Id FROM X")
+    }
+    #expect(error?.kind == .invalidResponse)
+    #expect(scripted.log.count <= most + 3, "\(scripted.log.count)")
+  }
+
   @Test func `members in another order are found as well`() async throws {
     let scripted = try ScriptedOrg { request in
       guard let offset = offset(request) else { return nil }

@@ -63,6 +63,19 @@ import Testing
     #expect(scripted.log[1].path == "/services/data/v66.0/composite/sobjects/Account")
   }
 
+  @Test func `records of more ids than one retrieve takes come in several`() async throws {
+    let scripted = try ScriptedOrg { request in
+      guard request.path.hasSuffix("/composite/sobjects/Account"),
+        let ids = (try? JSONValue(parsing: request.body))?["ids"]?.array
+      else { return nil }
+      return .json(200, JSONValue.array(ids.map { ["Id": $0] }).text)
+    }
+    let ids = (0..<2001).map { RecordID("00100000000\(1000 + $0)")?.text18 ?? "" }
+    let found = try await scripted.session().records("Account", ids: ids, fields: ["Id"])
+    #expect(Set(found.keys) == Set(ids))
+    #expect(scripted.log.count == 2)
+  }
+
   @Test func `collections are sent as they are given and answered by place`() async throws {
     let scripted = try answering(
       200,

@@ -144,6 +144,28 @@ private let expired = ServerResponse.json(
     #expect(write?.isAmbiguous == true)
   }
 
+  @Test func `an answer that says it is no JSON is none, whatever it holds`() async throws {
+    let page = ServerResponse(
+      status: 200, headers: ["Content-Type": "text/html"], body: Array("{}".utf8))
+    let scripted = try ScriptedOrg { $0.path.hasPrefix("/services/data/") ? page : nil }
+    let session = try await scripted.session()
+    let error = await #expect(throws: OrgError.self) { try await session.limits() }
+    #expect(error?.kind == .invalidResponse)
+  }
+
+  @Test func `an org in trouble is not asked again and again for every request`() async throws {
+    let scripted = try ScriptedOrg {
+      $0.path.hasSuffix("/limits") ? ServerResponse(status: 503) : nil
+    }
+    let session = try await scripted.session()
+    for _ in 0..<20 {
+      let error = await #expect(throws: OrgError.self) { try await session.limits() }
+      #expect(error?.kind == .unreachable)
+    }
+    // Twenty repeats, and a fifth of all requests: without that bound it would be 140.
+    #expect(scripted.log.count < 60)
+  }
+
   @Test func `a token does not follow a redirect`() async throws {
     let elsewhere = Kept(0)
     let thief = try HTTPServer { _ in

@@ -1,0 +1,28 @@
+import JSON
+import Reconciliation
+import Testing
+
+@testable import Salesforce
+
+struct CorrelationFieldTests {
+  private func problem(_ change: JSONObject = [:]) throws -> String? {
+    var field: JSONObject = [
+      "name": "Key__c", "type": "string", "length": .number("48"), "unique": true,
+      "externalId": true, "createable": true,
+    ]
+    for (name, value) in change { field[name] = value }
+    let describe = try #require(
+      Describe(["name": "Contact", "fields": .array([.object(field)])]))
+    return CorrelationField(sobject: "Contact", name: "Key__c").problem(describe)
+  }
+
+  @Test func `a unique external id that holds a value whole serves, and nothing less`() throws {
+    #expect(try problem() == nil)
+    #expect(try problem(["length": .number("47")])?.contains("holds 47 characters") == true)
+    #expect(try problem(["unique": false])?.contains("not unique") == true)
+    #expect(try problem(["externalId": false])?.contains("no external id") == true)
+    #expect(try problem(["createable": false])?.contains("may not set") == true)
+    #expect(try problem(["type": "email"])?.contains("no text field") == true)
+    #expect(try problem(["name": "Other__c"])?.contains("there is no field") == true)
+  }
+}

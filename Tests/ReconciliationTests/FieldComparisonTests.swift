@@ -1,0 +1,177 @@
+import JSON
+import MobileSync
+import Reconciliation
+import Testing
+
+/// What a report shows of the sides of a record, and what an edit is compared with.
+struct FieldComparisonTests {
+  private static let old = "2026-01-01T00:00:00.000+0000"
+  private static let new = "2026-01-02T00:00:00.000+0000"
+
+  private func facts(
+    _ operation: SyncOperation = .update, _ mode: MergeMode = .overwrite,
+    device: JSONObject, issued: JSONObject?, server: ServerRecord, date: String? = Self.old,
+    own: MergeBaseRule.OwnWrite? = nil, isShared: Bool = false, listed: [String] = ["A", "B"]
+  ) -> EditFacts {
+    EditFacts(
+      operation: operation, mode: mode, device: device, deviceDate: date,
+      issued: issued.map { MergeBase(modificationDate: Self.old, fields: $0, isComplete: true) },
+      ownWrite: own, server: server, listed: listed, isShared: isShared)
+  }
+
+  private func detail(_ facts: EditFacts) -> OutcomeDetail {
+    switch EditRule.step(facts) {
+    case .settle(let settlement), .send(_, let settlement, _): settlement.detail
+    }
+  }
+
+  private func verdict(_ facts: EditFacts) -> Verdict {
+    switch EditRule.step(facts) {
+    case .settle(let settlement), .send(_, let settlement, _): settlement.verdict
+    }
+  }
+
+  /// The office changed B, the device A.
+  private static let both = ServerRecord.alive(date: new, fields: ["A": "a", "B": "office"])
+  private static let device: JSONObject = ["A": "device", "B": "b"]
+  private static let issued: JSONObject = ["A": "a", "B": "b"]
+
+  @Test func `what OVERWRITE overwrites is listed beside what the device edited`() {
+    let facts = facts(device: Self.device, issued: Self.issued, server: Self.both)
+    #expect(detail(facts).fields.map(\.name) == ["A", "B"])
+    #expect(detail(facts).fields.last?.server == "office")
+  }
+
+  @Test func `an edit that is sent by its own fields alone overwrites nothing else`() {
+    let facts = facts(
+      device: Self.device, issued: Self.issued, server: Self.both, isShared: true)
+    #expect(detail(facts).fields.map(\.name) == ["A"])
+    #expect(EditRule.editedFields(facts) == ["A"])
+  }
+
+  @Test func `a delete lists what the office changed in the record`() {
+    let facts = facts(.delete, device: Self.issued, issued: Self.issued, server: Self.both)
+    #expect(detail(facts).fields.map(\.name) == ["B"])
+  }
+
+  @Test func `a conflict shows what either side changed`() {
+    let facts = facts(
+      .update, .leaveIfChanged, device: Self.device, issued: Self.issued, server: Self.both)
+    #expect(verdict(facts) == .conflict)
+    #expect(detail(facts).fields.map(\.name) == ["A", "B"])
+    #expect(detail(facts).fields.map(\.isConflicting) == [false, false])
+  }
+
+  @Test func `both sides with one new value contradict in nothing`() {
+    let comparison = FieldComparison(
+      device: ["A": "same", "B": "mine"],
+      base: MergeBase(modificationDate: nil, fields: Self.issued),
+      server: ["A": "same", "B": "theirs"], listed: ["A", "B"])
+    #expect(comparison.edited.map(\.isConflicting) == [false, true])
+  }
+
+  @Test func `without a base what the org holds already is already there`() {
+    let server = ServerRecord.alive(date: Self.new, fields: Self.device)
+    let facts = facts(device: Self.device, issued: nil, server: server)
+    #expect(verdict(facts) == .alreadyThere)
+    #expect(detail(facts).hasNoBase)
+  }
+
+  @Test func `without a base a field that may not be read is sent`() {
+    let server = ServerRecord.alive(date: Self.new, fields: ["B": "b"])
+    let facts = facts(device: ["A": .null, "B": "b"], issued: nil, server: server)
+    #expect(verdict(facts) == .updated)
+    #expect(detail(facts).fields.map(\.name) == ["A"])
+  }
+
+  @Test func `a new record tells which of its fields never travel`() {
+    let facts = facts(
+      .create, device: ["A": "a", "Z": "z", "Empty": "", "_own": "x"], issued: nil,
+      server: .unknown(code: nil, message: ""))
+    #expect(detail(facts).outside.map(\.name) == ["Z"])
+  }
+
+  @Test func `what an org sets by itself and nested records are no edits outside the list`() {
+    let edited: JSONObject = [
+      "A": "a", "B": "b", "LastModifiedDate": .string(Self.new), "SystemModstamp": "x",
+      "Owner": ["Name": "x"], "Kids": ["x"], "_flag": true, "attributes": "x", "Z": "z",
+    ]
+    let comparison = FieldComparison(
+      device: edited,
+      base: MergeBase(modificationDate: nil, fields: Self.issued, isComplete: true), server: nil,
+      listed: ["A", "B"])
+    #expect(comparison.outside.map(\.name) == ["Z"])
+  }
+
+  @Test func `composed letters that became decomposed ones are an edit outside the list, too`() {
+    let comparison = FieldComparison(
+      device: ["A": "a", "Z": "e\u{301}"],
+      base: MergeBase(modificationDate: nil, fields: ["A": "a", "Z": "\u{E9}"]),
+      server: nil, listed: ["A"])
+    #expect(comparison.outside.map(\.name) == ["Z"])
+  }
+
+  @Test func `what a device loses is told against what it was given, if that is known`() {
+    let server = ServerRecord.merged(into: "M")
+    let known = facts(device: Self.device, issued: Self.issued, server: server)
+    #expect(detail(known).fields.map(\.name) == ["A"])
+    #expect(!detail(known).hasNoBase)
+    // The device synchronised on its own since: what it was issued says nothing any more.
+    let stale = facts(device: Self.device, issued: Self.issued, server: server, date: Self.new)
+    #expect(detail(stale).fields.map(\.name) == ["A", "B"])
+    #expect(detail(stale).hasNoBase)
+  }
+
+  // MARK: what an edit is compared with
+
+  private func choice(
+    device: JSONObject = Self.device, date: String? = Self.old, issued: MergeBase? = nil,
+    own: MergeBaseRule.OwnWrite? = nil, serverDate: String? = Self.old,
+    server: JSONObject? = Self.issued
+  ) -> MergeBaseRule.Choice {
+    MergeBaseRule.choose(
+      device: device, deviceDate: date, issued: issued, ownWrite: own, serverDate: serverDate,
+      serverFields: server)
+  }
+
+  private func given(_ fields: JSONObject, isComplete: Bool = false) -> MergeBase {
+    MergeBase(modificationDate: Self.old, fields: fields, isComplete: isComplete)
+  }
+
+  @Test func `what was issued is the base of an edit of that very date alone`() {
+    #expect(choice(issued: given(["A": "a"]), server: nil).base?.fields == ["A": "a"])
+    let later = choice(date: Self.new, issued: given(["A": "a"]), serverDate: Self.new)
+    #expect(later.base?.modificationDate == Self.new)
+    #expect(later.base?.fields == Self.issued)
+    let moved = choice(
+      date: Self.new, issued: given(["A": "a"]), serverDate: "2026-01-03T00:00:00.000+0000")
+    #expect(moved.base == nil)
+  }
+
+  @Test func `a base that keeps some fields is completed by an org that has not moved`() {
+    let whole = choice(issued: given(["A": "a"]), server: ["A": "x", "B": "b"])
+    #expect(whole.base?.fields == ["A": "a", "B": "b"])
+    let moved = choice(
+      issued: given(["A": "a"]), serverDate: Self.new, server: ["A": "x", "B": "b"])
+    #expect(moved.base?.fields == ["A": "a"])
+    let complete = choice(issued: given(["A": "a"], isComplete: true), server: ["B": "b"])
+    #expect(complete.base?.fields == ["A": "a"])
+  }
+
+  @Test func `what we sent and the org rounded is no edit of a device that holds it still`() {
+    let own = MergeBaseRule.OwnWrite(
+      date: Self.new, fields: ["A": .number("2"), "B": "ours"], sent: ["A": .number("1.6")])
+    let holding = choice(device: ["A": .number("1.6"), "B": "b"], own: own, serverDate: Self.new)
+    #expect(holding.base?.fields == ["A": .number("1.6"), "B": "ours"])
+    #expect(holding.date == Self.new)
+    let other = choice(device: ["A": .number("7"), "B": "b"], own: own, serverDate: Self.new)
+    #expect(other.base?.fields["A"] == .number("2"))
+  }
+
+  @Test func `a device that synchronised since our write is compared with what it read`() {
+    let own = MergeBaseRule.OwnWrite(date: Self.old, fields: ["A": "ours"])
+    let choice = choice(date: Self.new, own: own, serverDate: Self.new, server: Self.issued)
+    #expect(choice.base?.fields == Self.issued)
+    #expect(choice.left == [:])
+  }
+}

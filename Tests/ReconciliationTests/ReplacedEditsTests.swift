@@ -1,0 +1,140 @@
+import JSON
+import LocalOrg
+import Reconciliation
+import Testing
+
+/// What stands in an edit's place, when hand-backs say it and when they do not; and rows of several soups.
+struct ReplacedEditsTests {
+  private func changed(
+    _ edit: ReturnedEdit, _ fields: JSONObject, later: Int64
+  ) throws -> ReturnedEdit {
+    var edit = edit
+    var element = try #require(try JSONValue(parsing: edit.element).object)
+    for (name, value) in fields { element[name] = value }
+    edit.element = JSONValue.object(element).bytes
+    edit.lastModified += later
+    return edit
+  }
+
+  private func lastRun(_ day: FieldDay) throws -> String {
+    try #require(try day.state.runs(limit: 1).first).id
+  }
+
+  /// An edit whose requests got no answer and never arrived: it stays in doubt over the night.
+  private func doubtful(_ day: FieldDay, handback: Int64) async throws -> (String, ReturnedEdit) {
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    try day.handBack([edit], handback: handback)
+    day.server.faults.add(.writes, nth: 1, times: 2, .drop(afterCommit: false))
+    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    return (id, edit)
+  }
+
+  @Test func `an edit in doubt that never arrived gives way to what its device handed back since`()
+    async throws
+  {
+    let day = try FieldDay()
+    let (id, edit) = try await doubtful(day, handback: 1)
+    try day.handBack([try changed(edit, ["Phone": "3"], later: 5)], handback: 2)
+    let writes = day.writes.count
+    #expect(day.verdicts(try await day.run()) == "superseded 1, updated 1")
+    #expect(day.writes.count == writes + 1)
+    #expect(try day.record("Account", id)["Phone"] == "3")
+  }
+
+  @Test func `an edit in doubt that never arrived and that its device no longer has is not sent`()
+    async throws
+  {
+    let day = try FieldDay()
+    let (id, _) = try await doubtful(day, handback: 1)
+    try day.handBack([], handback: 2)
+    let writes = day.writes.count
+    #expect(day.verdicts(try await day.run()) == "superseded 1")
+    #expect(day.writes.count == writes)
+    #expect(try day.record("Account", id)["Phone"] == "1")
+  }
+
+  /// An edit that is a conflict, of an app that counts no hand-backs.
+  private func conflict(_ day: FieldDay) async throws -> (id: String, ReturnedEdit, run: String) {
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    try day.change("Account", id, ["Phone": "office"])
+    try day.handBack([edit])
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    return (id, edit, try lastRun(day))
+  }
+
+  @Test func `a later date alone takes no open edit's place`() async throws {
+    let day = try FieldDay()
+    let (_, edit, run) = try await conflict(day)
+    try day.handBack([try changed(edit, ["Phone": "3"], later: 5)])
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 1)
+  }
+
+  @Test func `what is sent of a record takes the place of its device's open edits of it at once`()
+    async throws
+  {
+    let day = try FieldDay()
+    let (id, edit, run) = try await conflict(day)
+    // The device has synchronised, and its user went on.
+    let fresh = try day.edited("accounts", "Account", id, ["Phone": "3"])
+    var later = try changed(edit, ["Phone": "3"], later: 5)
+    later.element = fresh.element
+    later.modificationDate = fresh.modificationDate
+    try day.handBack([later])
+    #expect(day.verdicts(try await day.run()) == "superseded 1, updated 1")
+    #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 0)
+  }
+
+  @Test func `another device's open edit stays open when one is sent`() async throws {
+    let day = try FieldDay()
+    day.options.acrossSnapshots = .last
+    let (id, _, run) = try await conflict(day)
+    let other = try day.edited("accounts", "Account", id, ["Phone": "3"])
+    try day.handBack([other], user: day.ben)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 1)
+  }
+
+  // MARK: several soups
+
+  private func soups() throws -> FieldDay {
+    let day = try FieldDay()
+    day.rules = ["accounts", "others"].map { FieldDay.rule($0, ["Name", "Phone", "Industry"]) }
+    return day
+  }
+
+  @Test func `what a device edits in one soup after it read what it sent in another is no clash`()
+    async throws
+  {
+    let day = try soups()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    // The write and this have different seconds.
+    try day.change("Account", id, ["Industry": "Energy"])
+    try day.handBack([try day.edited("others", "Account", id, ["Phone": "3"])])
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Account", id)["Phone"] == "3")
+  }
+
+  @Test func `a row read in the second of a write in another soup does not take it back`()
+    async throws
+  {
+    let day = try soups()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
+    var second = try day.edited("others", "Account", id, ["Industry": "Media"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    // It bears the date of the write, and what stood there before.
+    let date = try #require(try day.record("Account", id)["LastModifiedDate"])
+    second = try changed(second, ["LastModifiedDate": date], later: 5)
+    second.modificationDate = date.string
+    second.base?.modificationDate = date.string
+    try day.handBack([second])
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Account", id)["Phone"] == "2")
+    #expect(try day.record("Account", id)["Industry"] == "Media")
+  }
+}

@@ -1,0 +1,19 @@
+import Reconciliation
+import Testing
+
+struct VerdictTests {
+  @Test func `only what needs nothing more is settled, and only what passes by itself waits`() {
+    #expect(
+      Verdict.allCases.filter(\.isSettled) == [
+        .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded,
+      ])
+    #expect(
+      Verdict.allCases.filter(\.isWaiting) == [.blocked, .notConfigured, .held, .inDoubt])
+    #expect(Verdict.allCases.filter(\.isWritten) == [.created, .updated, .deleted])
+  }
+
+  @Test func `whatever wants a person is told from what only informs`() {
+    #expect(
+      Finding.Kind.allCases.filter { !$0.wantsPerson } == [.returnAccepted, .returnKnown, .warning])
+  }
+}
