@@ -66,6 +66,20 @@ package struct JSONNode: Sendable {
     if case .null = content { true } else { false }
   }
 
+  /// The same value without the member at `path`, of which each name but the last leads to an object.
+  package func removing(_ path: ArraySlice<String>) -> JSONNode {
+    guard let name = path.first, let members else { return self }
+    let rest = path.dropFirst()
+    let kept = members.compactMap { member -> Member? in
+      guard member.name == name else { return member }
+      if rest.isEmpty { return nil }
+      return Member(
+        name: name, nameLine: member.nameLine, nameColumn: member.nameColumn,
+        value: member.value.removing(rest))
+    }
+    return JSONNode(content: .object(kept), line: line, column: column, path: self.path)
+  }
+
   /// The same value without positions.
   package var value: JSONValue {
     switch content {

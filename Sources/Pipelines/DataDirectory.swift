@@ -13,6 +13,8 @@ package struct DataDirectory: Sendable, Hashable {
   package var state: String { path + "/state.sqlite" }
   /// The key of the stamps, which outlives the ledger.
   package var stampKey: String { path + "/stamp.key" }
+  /// The refresh tokens that replace those of the configuration.
+  package var tokens: String { path + "/tokens.json" }
   /// The file that one run at a time holds locked.
   package var lock: String { path + "/lock" }
   /// Where returns are taken apart before their edits are in the ledger.

@@ -1,4 +1,5 @@
 import Salesforce
+import System
 
 /// The org of a pipeline, and whose hands act in it.
 ///
@@ -13,11 +14,15 @@ package final class OrgAccess: Sendable {
   private let actsAsAnyone: Bool
 
   /// The org that a pipeline names; secrets are read, nothing is sent.
+  ///
+  /// Refresh tokens that the org replaces are kept in `data`.
   package init(
-    _ pipeline: Pipeline, variables: [String: String], pause: RetryPause = .real
+    _ pipeline: Pipeline, _ data: DataDirectory, variables: [String: String],
+    pause: RetryPause = .real
   ) throws {
     let settings = pipeline.org
-    let credentials = try Self.credentials(settings.login, variables)
+    var credentials = try Self.credentials(pipeline, variables)
+    credentials.keeper = RefreshTokenFile(data.tokens, pause: .real)
     org = try Org(
       url: try settings.url.resolve(variables), credentials: credentials,
       apiVersion: settings.apiVersion, caFile: settings.caFile,
@@ -31,8 +36,9 @@ package final class OrgAccess: Sendable {
   }
 
   private static func credentials(
-    _ login: LoginSettings, _ variables: [String: String]
+    _ pipeline: Pipeline, _ variables: [String: String]
   ) throws -> Credentials {
+    let login = pipeline.org.login
     let clientID = try login.clientId?.resolve(variables) ?? ""
     let empty = SecretSource.env("")
     switch login.method {
@@ -45,10 +51,14 @@ package final class OrgAccess: Sendable {
     case .accessToken:
       return Credentials(.accessToken(try (login.accessToken ?? empty).resolve(variables)))
     case .refreshToken:
-      return Credentials(
-        .refreshToken(
-          clientID: clientID, secret: try login.clientSecret?.resolve(variables),
-          token: try (login.refreshToken ?? empty).resolve(variables)))
+      let secret = try login.clientSecret?.resolve(variables)
+      let token = try login.refreshToken?.resolve(variables)
+      guard var tokens = try pipeline.users.refreshTokens() else {
+        return Credentials(
+          .refreshToken(clientID: clientID, secret: secret, token: token ?? Secret("")))
+      }
+      if let token, let user = login.integrationUser { tokens[user.lowercased()] = token }
+      return Credentials(.refreshTokens(clientID: clientID, secret: secret, byUser: tokens))
     case .sf: return .sf(alias: login.alias ?? "")
     }
   }

@@ -28,10 +28,13 @@ package struct OrgCheck: Sendable {
   private static let sample = 3
 
   /// Logs in and looks; reads only.
+  ///
+  /// `root` is the directory that holds `<pipeline>/`.
   package static func run(
-    _ pipeline: Pipeline, variables: [String: String]
+    _ pipeline: Pipeline, root: String, variables: [String: String]
   ) async throws -> OrgCheck {
-    let access = try OrgAccess(pipeline, variables: variables)
+    let data = DataDirectory(root: root, name: pipeline.name)
+    let access = try OrgAccess(pipeline, data, variables: variables)
     let session = try await access.anySession()
     var check = OrgCheck()
     check.organizationID = session.identity.organizationID

@@ -110,7 +110,8 @@ package final class PipelineRun {
     try checkFile(pipeline, state, data)
     // Before the run begins: without it no run can do anything.
     let stampKey = options.isDryRun ? nil : try ProvenanceKey.take(state, data)
-    let access = try OrgAccess(pipeline, variables: variables, pause: options.retryPause)
+    let access = try OrgAccess(
+      pipeline, data, variables: variables, pause: options.retryPause)
     let (row, resumed) = try await begin(pipeline, data, options, state, access)
     let run = PipelineRun(pipeline, options, data, access, state, row, variables, report)
     run.stampKey = stampKey

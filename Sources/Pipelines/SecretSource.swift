@@ -12,8 +12,8 @@ package enum SecretSource: Sendable, Hashable {
   /// A program and its arguments; the first line of its output.
   case command([String])
 
-  /// The longest secret, a chain of certificates with room to spare.
-  private static let limitBytes = 1 << 20
+  /// The longest secret: a table of users with a refresh token each, with room to spare.
+  private static let limitBytes = 16 << 20
   /// How long a program may take: a password manager may ask somebody something, and nobody
   /// answers cron.
   package static let commandSeconds = 30

@@ -2,7 +2,8 @@ import System
 
 /// How to log in to an org.
 ///
-/// Only a JWT can act as any user who approved the connected app; every other way is one user.
+/// A JWT can act as any user who approved the connected app, and refresh tokens as each user who has
+/// one; every other way is one user.
 public struct Credentials: Sendable {
   /// The ways to log in.
   package enum Method: Sendable {
@@ -14,14 +15,16 @@ public struct Credentials: Sendable {
     case accessToken(Secret)
     /// A token that renews itself, of one user.
     case refreshToken(clientID: String, secret: Secret?, token: Secret)
+    /// Tokens that renew themselves, one for each user, by the username in lower case.
+    case refreshTokens(clientID: String, secret: Secret?, byUser: [String: Secret])
     /// Whatever the `sf` command is logged in as under an alias.
     case sf(alias: String)
   }
 
   /// The way to log in.
   package let method: Method
-  /// Called with each refresh token that replaces the last one, so that it can be kept.
-  package var onRotation: (@Sendable (Secret) -> Void)?
+  /// What keeps the refresh tokens that replace those that were used.
+  package var keeper: any RefreshTokenKeeper = MemoryRefreshTokens()
 
   /// Credentials of a way to log in.
   package init(_ method: Method) { self.method = method }
@@ -54,7 +57,14 @@ public struct Credentials: Sendable {
 
   /// Whether a session may be had for any user, or for one only.
   package var canActAsAnyone: Bool {
-    if case .jwt = method { return true }
-    return false
+    switch method {
+    case .jwt, .refreshTokens: true
+    case .clientCredentials, .accessToken, .refreshToken, .sf: false
+    }
+  }
+
+  /// Whether a token is for the user who was named, whatever was configured.
+  var namesUser: Bool {
+    if case .jwt = method { true } else { false }
   }
 }

@@ -112,7 +112,9 @@ public final class Org: Sendable {
     }
     let version = try await apiVersion(at: grant.instanceURL)
     let identity: Session.Identity
-    if let acting, let organization = grant.organizationID, let user = grant.userID {
+    if let acting, credentials.namesUser, let organization = grant.organizationID,
+      let user = grant.userID
+    {
       identity = Session.Identity(organizationID: organization, userID: user, username: acting)
     } else {
       identity = try await UserInfo.fetch(connection, token).identity
@@ -137,6 +139,11 @@ public final class Org: Sendable {
     guard let username else { return }
     let actual = session.identity.username
     guard actual.lowercased() != username.lowercased() else { return }
+    if credentials.canActAsAnyone {
+      throw OrgError(
+        .authentication, message: "the refresh token is of \(actual)",
+        request: "POST " + Login.path)
+    }
     throw OrgError(
       .configuration,
       message: "the login is for \(actual) and cannot act as \(username); a JWT login can",

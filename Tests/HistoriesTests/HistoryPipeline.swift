@@ -42,7 +42,6 @@ enum HistoryPipeline {
        "reconcile":{"quietWindowSeconds":\(setup.quietSeconds),"strict":\(setup.strict)
          \(correlation)},
        "report":{"formats":["json"]},
-       "keep":{"generations":50},
        "limits":{"jobs":1,"freeDiskMiB":1}}
       """
   }

@@ -70,7 +70,7 @@ extension BrokenConfiguration {
         ),
       ],
       #"""
-      pipeline.json:7:17: org.login.method: a login by clientCredentials can only be one user, but "down" is a briefcase, which the org fills for each of the users; use "jwt" or "refreshToken", which can act as each user, or name one user
+      pipeline.json:7:17: org.login.method: a login by clientCredentials can only be one user, but "down" is a briefcase, which the org fills for each of the users; use "jwt" or a table of refresh tokens, which can act as each user, or name one user
       """#),
     BrokenConfiguration(
       "one login for several users",
@@ -80,8 +80,8 @@ extension BrokenConfiguration {
         .edit(.pipeline, #""key": {"file": "jwt.key"}"#, #""accessToken": {"env": "T"}"#),
       ],
       #"""
-      pipeline.json:7:17: org.login.method: a login by accessToken can only be one user, but the snapshots are for several; use "jwt" or "refreshToken", or say that all share one view: "prime": {"fetchAs": "integration"}
-      pipeline.json:7:17: org.login.method: a login by accessToken can only be one user, but the edits are of several; use "jwt" or "refreshToken", or say who sends: "reconcile": {"sendAs": "integration"}
+      pipeline.json:7:17: org.login.method: a login by accessToken can only be one user, but the snapshots are for several; use "jwt" or a table of refresh tokens, or say that all share one view: "prime": {"fetchAs": "integration"}
+      pipeline.json:7:17: org.login.method: a login by accessToken can only be one user, but the edits are of several; use "jwt" or a table of refresh tokens, or say who sends: "reconcile": {"sendAs": "integration"}
       """#),
     BrokenConfiguration(
       "users from nowhere",
@@ -165,16 +165,11 @@ extension BrokenConfiguration {
       [
         .edit(.pipeline, #""schema""#, "\"scope\": \"global\",\n      \"schema\""),
         .edit(.pipeline, #""reconcile": ["up"]"#, #""storeName": "default""#),
-        .edit(.pipeline, #""keep""#, "\"reconcile\": {\"sendAs\": \"integration\"},\n  \"keep\""),
+        .edit(
+          .pipeline, #""limits""#, "\"reconcile\": {\"sendAs\": \"integration\"},\n  \"limits\""),
       ],
       #"""
       pipeline.json:15:5: stores[0]: a global store is in every bundle, and its edits would be sent with the rights of the integration user; name the sync ups whose edits are to be sent in "reconcile", or write "reconcile": []
-      """#),
-    BrokenConfiguration(
-      "bases that go before their bundles",
-      [.edit(.pipeline, #""basesDays": 60"#, #""basesDays": 30"#)],
-      #"""
-      pipeline.json:23:25: keep.basesDays: bases are kept for 30 days, but bundles are good for 35; set keep.basesDays to at least 35
       """#),
     BrokenConfiguration(
       "a second sync up over one soup",
@@ -200,7 +195,8 @@ extension BrokenConfiguration {
       "a metrics file that nobody would write",
       [
         .edit(
-          .pipeline, #""keep""#, "\"report\": {\"metricsFile\": \"/run/attache.prom\"},\n  \"keep\""
+          .pipeline, #""limits""#,
+          "\"report\": {\"metricsFile\": \"/run/attache.prom\"},\n  \"limits\""
         )
       ],
       #"""
@@ -210,8 +206,8 @@ extension BrokenConfiguration {
       "a feature that does not exist yet",
       [
         .edit(
-          .pipeline, #""keep""#,
-          "\"pack\": {\"seal\": {\"with\": \"sqlcipher\", \"passphrase\": {\"env\": \"S\"}}, \"sign\": {\"key\": {\"env\": \"K\"}}},\n  \"reconcile\": {\"mode\": \"mergeFields\", \"trust\": \"diff\", \"nextGeneration\": true},\n  \"keep\""
+          .pipeline, #""limits""#,
+          "\"pack\": {\"seal\": {\"with\": \"sqlcipher\", \"passphrase\": {\"env\": \"S\"}}, \"sign\": {\"key\": {\"env\": \"K\"}}},\n  \"reconcile\": {\"mode\": \"mergeFields\", \"trust\": \"diff\", \"nextGeneration\": true},\n  \"limits\""
         )
       ],
       #"""

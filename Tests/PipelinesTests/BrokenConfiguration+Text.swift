@@ -23,11 +23,11 @@ extension BrokenConfiguration {
       "a trailing comma",
       [
         .edit(
-          .pipeline, "\"platforms\": [\"ios\"],\n  \"keep\": {\"basesDays\": 60}",
-          "\"platforms\": [\"ios\"],\n  \"keep\": {\"basesDays\": 60},")
+          .pipeline, "\"platforms\": [\"ios\"],\n  \"limits\": {\"jobs\": 60}",
+          "\"platforms\": [\"ios\"],\n  \"limits\": {\"jobs\": 60},")
       ],
       #"""
-      pipeline.json:23:28: a comma stands before the closing }; remove the comma
+      pipeline.json:23:25: a comma stands before the closing }; remove the comma
       """#),
     BrokenConfiguration(
       "a comment",
@@ -69,7 +69,7 @@ extension BrokenConfiguration {
       "a missing bracket",
       [.edit(.pipeline, #"["ios"]"#, #"["ios""#)],
       #"""
-      pipeline.json:23:9: ":" cannot stand here; write a comma, or ] to close the array that opens at line 22
+      pipeline.json:23:11: ":" cannot stand here; write a comma, or ] to close the array that opens at line 22
       """#),
     BrokenConfiguration(
       "a key that is there twice",
@@ -91,7 +91,7 @@ extension BrokenConfiguration {
       """#),
     BrokenConfiguration(
       "something after the end",
-      [.edit(.pipeline, "\"keep\": {\"basesDays\": 60}\n}", "\"keep\": {\"basesDays\": 60}\n}}")],
+      [.edit(.pipeline, "\"limits\": {\"jobs\": 60}\n}", "\"limits\": {\"jobs\": 60}\n}}")],
       #"""
       pipeline.json:24:2: something follows the end of the file's object; remove it
       """#),
@@ -109,21 +109,21 @@ extension BrokenConfiguration {
       """#),
     BrokenConfiguration(
       "a key that nobody can guess",
-      [.edit(.pipeline, #""keep""#, #""zzz": 1, "keep""#)],
+      [.edit(.pipeline, #""limits""#, #""zzz": 1, "limits""#)],
       #"""
-      pipeline.json:23:3: zzz: a pipeline file has no key "zzz"; remove it; the keys are "format", "name", "org", "users", "stores", "platforms", "prime", "pack", "inbox", "reconcile", "report", "keep", "limits"
+      pipeline.json:23:3: zzz: a pipeline file has no key "zzz"; remove it; the keys are "format", "name", "org", "users", "stores", "platforms", "prime", "pack", "inbox", "reconcile", "report", "limits"
       """#),
     BrokenConfiguration(
       "a number in quotes",
-      [.edit(.pipeline, #""basesDays": 60"#, #""basesDays": "60""#)],
+      [.edit(.pipeline, #""jobs": 60"#, #""jobs": "60""#)],
       #"""
-      pipeline.json:23:25: keep.basesDays: this must be a whole number, not a string; write 60 without quotes
+      pipeline.json:23:22: limits.jobs: this must be a whole number, not a string; write 60 without quotes
       """#),
     BrokenConfiguration(
       "a number out of range",
-      [.edit(.pipeline, #""basesDays": 60"#, #""basesDays": 0"#)],
+      [.edit(.pipeline, #""jobs": 60"#, #""jobs": 0"#)],
       #"""
-      pipeline.json:23:25: keep.basesDays: 0 is out of range; write a whole number of at least 1 and at most 36500
+      pipeline.json:23:22: limits.jobs: 0 is out of range; write a whole number of at least 1 and at most 1024
       """#),
     BrokenConfiguration(
       "a format that is newer",
@@ -157,7 +157,10 @@ extension BrokenConfiguration {
       """#),
     BrokenConfiguration(
       "a percentage that is a number",
-      [.edit(.pipeline, #""keep""#, "\"prime\": {\"ghosts\": {\"maxDeletes\": 10}},\n  \"keep\"")],
+      [
+        .edit(
+          .pipeline, #""limits""#, "\"prime\": {\"ghosts\": {\"maxDeletes\": 10}},\n  \"limits\"")
+      ],
       #"""
       pipeline.json:23:38: prime.ghosts.maxDeletes: this must be a percentage, not a number; write "10%"
       """#),
@@ -165,15 +168,15 @@ extension BrokenConfiguration {
       "a share that is none",
       [
         .edit(
-          .pipeline, #""keep""#,
-          "\"reconcile\": {\"maxChanges\": {\"deletes\": \"110%\"}},\n  \"keep\"")
+          .pipeline, #""limits""#,
+          "\"reconcile\": {\"maxChanges\": {\"deletes\": \"110%\"}},\n  \"limits\"")
       ],
       #"""
       pipeline.json:23:43: reconcile.maxChanges.deletes: "110%" is not a percentage; write "10%"
       """#),
     BrokenConfiguration(
       "a flag in quotes",
-      [.edit(.pipeline, #""keep""#, "\"reconcile\": {\"strict\": \"true\"},\n  \"keep\"")],
+      [.edit(.pipeline, #""limits""#, "\"reconcile\": {\"strict\": \"true\"},\n  \"limits\"")],
       #"""
       pipeline.json:23:27: reconcile.strict: this must be true or false, not a string; write true without quotes
       """#),
@@ -181,22 +184,15 @@ extension BrokenConfiguration {
       "a merge word that is not known",
       [
         .edit(
-          .pipeline, #""keep""#, "\"reconcile\": {\"recreateDeleted\": \"always\"},\n  \"keep\"")
+          .pipeline, #""limits""#, "\"reconcile\": {\"recreateDeleted\": \"always\"},\n  \"limits\""
+        )
       ],
       #"""
       pipeline.json:23:36: reconcile.recreateDeleted: "always" is not a way to decide; write one of "whenProvedDeleted", "never", "asSDK"
       """#),
     BrokenConfiguration(
-      "a metrics file that is no whole path",
-      [
-        .edit(.pipeline, #""keep""#, "\"report\": {\"metricsFile\": \"attache.prom\"},\n  \"keep\"")
-      ],
-      #"""
-      pipeline.json:23:29: report.metricsFile: the metrics file is not a whole path, and cron starts in the home directory; write it from / on: "/…/attache.prom"
-      """#),
-    BrokenConfiguration(
       "an inbox outside",
-      [.edit(.pipeline, #""keep""#, "\"inbox\": {\"path\": \"../inbox\"},\n  \"keep\"")],
+      [.edit(.pipeline, #""limits""#, "\"inbox\": {\"path\": \"../inbox\"},\n  \"limits\"")],
       #"""
       pipeline.json:23:21: inbox.path: "../inbox" leads out of the pipeline's directory; write a name below snapshots/, or a whole path
       """#),

@@ -57,7 +57,7 @@ struct BrokenConfiguration: CustomTestStringConvertible {
         }
       ],
       "platforms": ["ios"],
-      "keep": {"basesDays": 60}
+      "limits": {"jobs": 60}
     }
     """,
     .store: """

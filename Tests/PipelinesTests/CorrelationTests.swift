@@ -118,7 +118,8 @@ import Testing
     #expect(error.kind == .configuration)
     #expect(error.reason?.contains(words) == true)
     #expect(world.server.log.writes.isEmpty)
-    let check = try await OrgCheck.run(world.pipeline, variables: world.variables)
+    let check = try await OrgCheck.run(
+      world.pipeline, root: world.root, variables: world.variables)
     #expect(check.failures.contains { $0.contains(words) })
   }
 }

@@ -227,8 +227,9 @@ import Testing
     #expect(summary.returns.quarantined == 0)
   }
 
-  @Test func `SQLCipher opens what a pipeline issues`() async throws {
-    guard ForeignSQLCipher.isThere else { return }
+  @Test(
+    .enabled(if: ForeignSQLCipher.isThere, "SQLCipher's Python package is missing: make deps-test"))
+  func `SQLCipher opens what a pipeline issues`() async throws {
     let world = try Self.world()
     try await world.run(.prime, .pack)
     for platform in [Platform.ios, .android] {

@@ -23,16 +23,18 @@ final class World: Sendable {
   /// `change` alters the text of the pipeline file before it is read.
   convenience init(
     file: String = World.repository + "/pipelines/demo.json",
-    change: (String) -> String = { $0 }
+    change: (String) -> String = { $0 },
+    server options: (inout OrgServer.Options) -> Void = { _ in }
   ) throws {
     let directory = TemporaryDirectory("world")
     try OrgTemplate.small.get().copy(to: directory.file("org"))
-    try self.init(directory, file: file, change: change)
+    try self.init(directory, file: file, change: change, server: options)
   }
 
   /// A world over the org that stands in `directory`.
   init(
-    _ directory: TemporaryDirectory, file: String, change: (String) -> String
+    _ directory: TemporaryDirectory, file: String, change: (String) -> String,
+    server serve: (inout OrgServer.Options) -> Void = { _ in }
   ) throws {
     let key = try OrgTemplate.key.get()
     self.directory = directory
@@ -40,6 +42,7 @@ final class World: Sendable {
       directory: directory.file("org"), options: .init(clockStart: OrgTemplate.clockStart))
     var options = OrgServer.Options()
     options.apps = [OrgTemplate.clientID: key.certificate]
+    serve(&options)
     server = try OrgServer(org: org, options: options)
     variables = [
       "ATTACHE_ORG_URL": server.url, "ATTACHE_CLIENT_ID": OrgTemplate.clientID,

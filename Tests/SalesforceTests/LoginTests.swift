@@ -143,12 +143,10 @@ import Testing
       })
     made.change { $0 = scripted }
     defer { made.change { $0 = nil } }
-    var credentials = Credentials.refreshToken(clientID: "app", token: "r")
-    let told = Kept<[String]>([])
-    credentials.onRotation = { secret in told.change { $0.append(secret.text ?? "") } }
-    let session = try await scripted.org(credentials).session()
+    let session = try await scripted.org(.refreshToken(clientID: "app", token: "r")).session()
     await #expect(throws: OrgError.self) { try await session.limits() }
-    #expect(told.now == ["r+", "r++"])
+    let sent = scripted.tokenRequests.map { form($0)["refresh_token"] }
+    #expect(sent == ["r", "r+"])
   }
 
   @Test func `the sf command is asked for its token`() async throws {

@@ -7,6 +7,7 @@ import System
 struct TokenResource: Sendable {
   let org: Org
   let sessions: Sessions
+  let refreshTokens: RefreshTokens
   let apps: [String: Certificate]
   let clients: [String: OrgServer.Client]
 
@@ -29,16 +30,21 @@ struct TokenResource: Sendable {
       let form = HTTPQuery.decode(form: String(decoding: request.body, as: UTF8.self))
       func value(_ name: String) -> String? { form.first { $0.0 == name }?.1 }
       let (user, clientID): (OrgUser, String)
+      var next: String?
       switch value("grant_type") {
       case "urn:ietf:params:oauth:grant-type:jwt-bearer":
         (user, clientID) = try bearer(value("assertion"))
       case "client_credentials":
         (user, clientID) = try clientCredentials(
           request, clientID: value("client_id"), secret: value("client_secret"))
+      case "refresh_token":
+        (user, clientID, next) = try refresh(value("refresh_token"), clientID: value("client_id"))
       case nil: throw Refusal("invalid_request", "missing required parameter: grant_type")
       default: throw Refusal("unsupported_grant_type", "grant type not supported")
       }
-      return .json(.object(grant(user, clientID, origin)))
+      var answer = grant(user, clientID, origin)
+      if let next { answer["refresh_token"] = .string(next) }
+      return .json(.object(answer))
     } catch {
       return .json(
         ["error": .string(error.error), "error_description": .string(error.description)],
@@ -79,6 +85,15 @@ struct TokenResource: Sendable {
       throw Refusal("invalid_client", "invalid client credentials")
     }
     return (try activeUser(client.username), id)
+  }
+
+  private func refresh(
+    _ token: String?, clientID: String?
+  ) throws(Refusal) -> (OrgUser, String, next: String?) {
+    guard let token, let clientID, let used = refreshTokens.use(token, clientID: clientID) else {
+      throw Refusal("invalid_grant", "expired access/refresh token")
+    }
+    return (try activeUser(used.grant.username), clientID, used.next)
   }
 
   private func activeUser(_ username: String) throws(Refusal) -> OrgUser {

@@ -48,6 +48,8 @@ package final class OrgServer: Sendable {
     package var isStrict = false
     /// After how many seconds a token ends; nil: when it is revoked.
     package var tokenLifetimeSeconds: Int?
+    /// Whether a refresh token is good once, and its use gives the next.
+    package var rotatesRefreshTokens = false
     /// What opens `/attache/…` to other processes; nil keeps it shut.
     package var adminSecret: String?
     /// Whether requests are also written to `requests.jsonl` in the org's directory.
@@ -102,6 +104,14 @@ package final class OrgServer: Sendable {
     guard let user = org.user(named: username) else { throw .notFound }
     return desk.sessions.issue(
       to: user, clientID: clientID, organizationID: org.organizationID)
+  }
+
+  /// A refresh token for a user, as after the user has approved the app.
+  package func refreshToken(
+    for username: String, app clientID: String
+  ) throws(OrgError) -> String {
+    guard org.user(named: username) != nil else { throw .notFound }
+    return desk.refreshTokens.issue(.init(username: username, clientID: clientID))
   }
 
   /// Ends every session: each client is refused once and has to log in again.

@@ -7,6 +7,7 @@ import System
 final class RequestHandler: Sendable {
   let org: Org
   let sessions: Sessions
+  let refreshTokens: RefreshTokens
   let settings: ServerSettings
   private let log: RequestLog
   private let faults: Faults
@@ -23,9 +24,12 @@ final class RequestHandler: Sendable {
     self.faults = faults
     settings = ServerSettings(options, startedAt: org.now())
     sessions = Sessions(lifetimeSeconds: options.tokenLifetimeSeconds)
+    refreshTokens = RefreshTokens(isRotating: options.rotatesRefreshTokens)
     var apps: [String: Certificate] = [:]
     for (clientID, pem) in options.apps { apps[clientID] = try Certificate(pem: pem) }
-    tokens = TokenResource(org: org, sessions: sessions, apps: apps, clients: options.clients)
+    tokens = TokenResource(
+      org: org, sessions: sessions, refreshTokens: refreshTokens, apps: apps,
+      clients: options.clients)
     identities = IdentityResource(org: org, sessions: sessions)
     admin = AdminResource(
       org: org, sessions: sessions, log: log, faults: faults, secret: options.adminSecret)

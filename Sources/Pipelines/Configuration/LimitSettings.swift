@@ -2,27 +2,23 @@ import JSON
 
 /// What a run may use of the machine.
 package struct LimitSettings: Sendable, Hashable {
-  /// The memory that a run plans with.
-  package var memoryMiB = 160
   /// The space that must be free on the disk.
   package var freeDiskMiB = 2048
   /// The bundles in work at once; nil for one a core.
   package var jobs: Int?
 
-  static let keys = ["memoryMiB", "freeDiskMiB", "jobs"]
+  static let keys = ["freeDiskMiB", "jobs"]
 
   init() {}
 
   init(_ object: ConfigurationObject) {
-    memoryMiB = object.int("memoryMiB", default: memoryMiB, in: 32...1_048_576)
     freeDiskMiB = object.int("freeDiskMiB", default: freeDiskMiB)
     jobs = object.optionalInt("jobs", in: 1...1024)
   }
 
   var json: JSONValue {
     JSONObject.of([
-      ("memoryMiB", JSONValue(memoryMiB)), ("freeDiskMiB", JSONValue(freeDiskMiB)),
-      ("jobs", jobs.map { JSONValue($0) }),
+      ("freeDiskMiB", JSONValue(freeDiskMiB)), ("jobs", jobs.map { JSONValue($0) }),
     ])
   }
 }

@@ -6,7 +6,7 @@ package struct LoginSettings: Sendable, Hashable {
   package enum Method: String, Sendable, Hashable, CaseIterable {
     /// A signed assertion for each user.
     case jwt
-    /// A token for each user.
+    /// A token of one user, or a table with one for each.
     case refreshToken
     /// The user that the connected app runs as.
     case clientCredentials
@@ -14,9 +14,6 @@ package struct LoginSettings: Sendable, Hashable {
     case accessToken
     /// Whoever the alias of the `sf` command belongs to.
     case sf
-
-    /// Whether the login can be each of the users.
-    package var actsAsEachUser: Bool { self == .jwt || self == .refreshToken }
 
     /// The keys that the method must have.
     var needs: [String] {
@@ -47,7 +44,7 @@ package struct LoginSettings: Sendable, Hashable {
   package var key: SecretSource?
   /// The app's secret.
   package var clientSecret: SecretSource?
-  /// A user's refresh token.
+  /// The refresh token of the one user, or of the integration user.
   package var refreshToken: SecretSource?
   /// A session of somebody.
   package var accessToken: SecretSource?

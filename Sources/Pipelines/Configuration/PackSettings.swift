@@ -45,10 +45,8 @@ package struct PackSettings: Sendable, Hashable {
   package var expiresAfterDays = 35
   /// How the stores are sealed; nil for plain ones.
   package var seal: Seal?
-  /// The key that signs manifests.
-  package var signKey: SecretSource?
 
-  static let keys = ["format", "level", "when", "expiresAfterDays", "seal", "sign"]
+  static let keys = ["format", "level", "when", "expiresAfterDays", "seal"]
 
   init() {}
 
@@ -71,11 +69,6 @@ package struct PackSettings: Sendable, Hashable {
         seal = Seal(method: method, passphrase: passphrase, kdfIterations: rounds)
       }
     }
-    if let sign = object.object("sign", known: ["key"], what: "a signature") {
-      signKey = sign.required("key", "{\"file\": \"…\"}").flatMap {
-        reader.secret($0, in: directory)
-      }
-    }
   }
 
   var json: JSONValue {
@@ -90,7 +83,7 @@ package struct PackSettings: Sendable, Hashable {
             "passphrase": $0.passphrase.json,
           ]
         }
-      ), ("sign", signKey.map { ["key": $0.json] }),
+      ),
     ])
   }
 }

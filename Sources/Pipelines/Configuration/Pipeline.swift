@@ -33,14 +33,12 @@ package struct Pipeline: Sendable {
   package var reconcile: ReconcileSettings
   /// What is written about a run.
   package var report: ReportSettings
-  /// How long things are kept.
-  package var keep: KeepSettings
   /// What a run may use.
   package var limits: LimitSettings
 
   static let keys = [
     "$schema", "format", "name", "org", "users", "stores", "platforms", "prime", "pack", "inbox",
-    "reconcile", "report", "keep", "limits",
+    "reconcile", "report", "limits",
   ]
 
   /// The file with every default written out, as `attache check` prints it; secrets stay where they
@@ -51,7 +49,7 @@ package struct Pipeline: Sendable {
       "stores": .array(stores.map(\.json)),
       "platforms": .array(platforms.map { .string($0.rawValue) }), "prime": prime.json,
       "pack": pack.json, "inbox": inbox.json, "reconcile": reconcile.json, "report": report.json,
-      "keep": keep.json, "limits": limits.json,
+      "limits": limits.json,
     ]
   }
 
@@ -61,7 +59,13 @@ package struct Pipeline: Sendable {
   }
 
   /// Whether one login serves everybody: the org is read and written as that one user.
-  package var isOneUserLogin: Bool { !org.login.method.actsAsEachUser }
+  package var isOneUserLogin: Bool {
+    switch org.login.method {
+    case .jwt: false
+    case .refreshToken: !users.hasRefreshTokens
+    case .clientCredentials, .accessToken, .sf: true
+    }
+  }
 }
 
 extension JSONObject {

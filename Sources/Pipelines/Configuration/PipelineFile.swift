@@ -50,7 +50,7 @@ package enum PipelineFile {
     if let variables { parser.checkVariables(variables) }
     return Reading(
       pipeline: pipeline, problems: reader.sorted + parser.otherProblems,
-      notYet: pipeline == nil ? [] : parser.notYet)
+      notYet: parser.notYet.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
   }
 
   /// Finds the file that a command line names: a path, or a name looked up in `pipelines/`.

@@ -4,24 +4,35 @@ import MobileSync
 extension PipelineReader {
   /// What must agree between the sections.
   func check(_ pipeline: Pipeline, _ root: JSONNode) {
+    checkRefreshTokens(pipeline, root)
     checkLogin(pipeline, root)
     checkIntegrationUser(pipeline, root)
     checkStores(pipeline, root)
     checkQueries(pipeline, root)
-    if pipeline.keep.basesDays < pipeline.pack.expiresAfterDays {
-      let node = root["keep"]?["basesDays"] ?? root["pack"]?["expiresAfterDays"] ?? root
-      reader.report(
-        node,
-        "bases are kept for \(pipeline.keep.basesDays) days, "
-          + "but bundles are good for \(pipeline.pack.expiresAfterDays)",
-        "set keep.basesDays to at least \(pipeline.pack.expiresAfterDays)")
-    }
     if pipeline.inbox.passphrase != nil, pipeline.pack.seal == nil,
       let node = root["inbox"]?["passphrase"]
     {
       reader.report(
         node, "stores are issued plain, so none comes back sealed",
         "remove it, or seal them with \"pack.seal\"")
+    }
+  }
+
+  /// A refresh token has to be somewhere, and a table of them is for that login alone.
+  private func checkRefreshTokens(_ pipeline: Pipeline, _ root: JSONNode) {
+    let login = pipeline.org.login
+    if pipeline.users.hasRefreshTokens, login.method != .refreshToken {
+      reader.report(
+        root["users"]?["csv"]?["refreshToken"] ?? root,
+        "a login by \(login.method.rawValue) has no use for a column of refresh tokens",
+        "remove it, or write \"method\": \"refreshToken\" in org.login")
+    }
+    guard login.method == .refreshToken, login.refreshToken == nil else { return }
+    let node = root["org"]?["login"] ?? root
+    if !pipeline.users.hasRefreshTokens {
+      reader.report(
+        node, "a login by refreshToken needs \"refreshToken\"",
+        "add \"refreshToken\": {\"file\": \"…\"}, or name a column of tokens in users.csv")
     }
   }
 
@@ -40,20 +51,20 @@ extension PipelineReader {
         "a login by \(method) can only be one user, but "
           + "\(JSONText.quoted(briefcase.syncName)) is a briefcase, "
           + "which the org fills for each of the users",
-        "use \"jwt\" or \"refreshToken\", which can act as each user, or name one user")
+        "use \"jwt\" or a table of refresh tokens, which can act as each user, or name one user")
       return
     }
     if pipeline.prime.fetchAs == .user {
       reader.report(
         node, "a login by \(method) can only be one user, but the snapshots are for several",
-        "use \"jwt\" or \"refreshToken\", or say that all share one view: "
+        "use \"jwt\" or a table of refresh tokens, or say that all share one view: "
           + "\"prime\": {\"fetchAs\": \"integration\"}")
     }
     let sends = pipeline.stores(of: .user).contains { !$0.reconcile.isEmpty }
     if pipeline.reconcile.sendAs == .user, sends {
       reader.report(
         node, "a login by \(method) can only be one user, but the edits are of several",
-        "use \"jwt\" or \"refreshToken\", or say who sends: "
+        "use \"jwt\" or a table of refresh tokens, or say who sends: "
           + "\"reconcile\": {\"sendAs\": \"integration\"}")
     }
   }

@@ -2,34 +2,54 @@ import JSON
 import MobileSync
 
 extension PipelineReader {
-  /// The keys that are understood and asked for, but whose feature does not exist yet.
+  /// A key that is understood and does nothing in this version, or some values of one.
+  private struct Absent {
+    let path: [String]
+    /// The values that are refused; none for the key whatever it holds.
+    var values: [JSONValue] = []
+    let what: String
+    var fix = "remove it"
+
+    init(_ path: String, _ values: JSONValue..., what: String, fix: String = "remove it") {
+      self.path = path.split(separator: ".").map(String.init)
+      self.values = values
+      self.what = what
+      self.fix = fix
+    }
+  }
+
+  /// The plan's keys that nothing reads: each is refused where it stands, instead of being passed over.
+  private static let absent = [
+    Absent("prime.bulkAbove", what: "fetching by a bulk job"),
+    Absent("pack.sign", what: "signing"),
+    Absent(
+      "reconcile.mode", "mergeFields", what: "merging by field", fix: "write \"config\""),
+    Absent(
+      "reconcile.trust", "diff", what: "finding edits without flags", fix: "write \"flags\""),
+    Absent("reconcile.bulkAbove", what: "sending by a bulk job"),
+    Absent(
+      "reconcile.nextGeneration", true, what: "carrying open edits into the next generation",
+      fix: "write false, or leave it out"),
+    Absent("report.metricsFile", what: "a file of metrics"),
+    Absent("keep", what: "removing what is old"),
+    Absent("limits.memoryMiB", what: "a limit of memory"),
+  ]
+
+  /// The file without the keys that nothing reads, each of which is noted.
+  mutating func withoutAbsent(_ root: JSONNode) -> JSONNode {
+    var rest = root
+    for key in Self.absent {
+      guard let node = key.path.reduce(root, { $0?[$1] }),
+        key.values.isEmpty || key.values.contains(node.value)
+      else { continue }
+      if !node.isNull { refuse(node, key.what, key.fix) }
+      rest = rest.removing(key.path[...])
+    }
+    return rest
+  }
+
+  /// The values of known keys that are asked for, but whose feature does not exist yet.
   mutating func findNotYet(_ pipeline: Pipeline, _ root: JSONNode) {
-    let login = root["org"]?["login"]
-    let reconcile = root["reconcile"]
-    if pipeline.org.login.method == .refreshToken {
-      refuse(login?["method"], "a login by refresh token", "use \"jwt\"")
-    }
-    if pipeline.org.login.method == .sf {
-      refuse(login?["method"], "a login by the alias of sf", "use \"jwt\" or \"accessToken\"")
-    }
-    if case .csv(_, _, _?) = pipeline.users.source {
-      refuse(root["users"]?["csv"]?["refreshToken"], "a column of refresh tokens", "remove it")
-    }
-    if pipeline.pack.signKey != nil {
-      refuse(root["pack"]?["sign"], "signing", "remove it")
-    }
-    if pipeline.reconcile.mode == .mergeFields {
-      refuse(reconcile?["mode"], "merging by field", "write \"config\"")
-    }
-    if pipeline.reconcile.trust == .diff {
-      refuse(reconcile?["trust"], "finding edits without flags", "write \"flags\"")
-    }
-    if let node = reconcile?["nextGeneration"], node.bool == true {
-      refuse(node, "carrying open edits into the next generation", "write false, or leave it out")
-    }
-    if pipeline.report.metricsFile?.hasPrefix("/") == true {
-      refuse(root["report"]?["metricsFile"], "a file of metrics", "remove it")
-    }
     for (store, node) in zip(pipeline.stores, root["stores"]?.array ?? []) {
       refuseSecondSyncUps(store, node)
       for sync in store.reconciled {

@@ -22,7 +22,8 @@ struct PipelineReader {
     self.directory = directory
   }
 
-  mutating func pipeline(_ node: JSONNode) -> Pipeline? {
+  mutating func pipeline(_ whole: JSONNode) -> Pipeline? {
+    let node = withoutAbsent(whole)
     guard let root = reader.object(node, known: Pipeline.keys, what: "a pipeline file") else {
       return nil
     }
@@ -53,21 +54,18 @@ struct PipelineReader {
     let inbox = optional("inbox", InboxSettings.keys, "the section inbox")
     let reconcile = optional("reconcile", ReconcileSettings.keys, "the section reconcile")
     let report = optional("report", ReportSettings.keys, "the section report")
-    let keep = optional("keep", KeepSettings.keys, "the section keep")
     let limits = optional("limits", LimitSettings.keys, "the section limits")
     let primeSettings = prime.map { PrimeSettings($0) } ?? PrimeSettings()
     let packSettings = pack.map { PackSettings($0, in: directory) } ?? PackSettings()
     let inboxSettings = inbox.map { InboxSettings($0, in: directory) } ?? InboxSettings()
     let reconcileSettings = reconcile.map { ReconcileSettings($0) } ?? ReconcileSettings()
     let reportSettings = report.map { ReportSettings($0) } ?? ReportSettings()
-    let keepSettings = keep.map { KeepSettings($0) } ?? KeepSettings()
     let limitSettings = limits.map { LimitSettings($0) } ?? LimitSettings()
     guard let name, let org, let users else { return nil }
     let pipeline = Pipeline(
       file: reader.file, directory: directory, name: name, org: org, users: users, stores: stores,
       platforms: platforms, prime: primeSettings, pack: packSettings, inbox: inboxSettings,
-      reconcile: reconcileSettings, report: reportSettings, keep: keepSettings,
-      limits: limitSettings)
+      reconcile: reconcileSettings, report: reportSettings, limits: limitSettings)
     check(pipeline, node)
     findNotYet(pipeline, node)
     return pipeline

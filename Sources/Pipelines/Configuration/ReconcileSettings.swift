@@ -10,12 +10,9 @@ package struct ReconcileSettings: Sendable, Hashable {
     case integration
   }
 
-  /// Which merge mode counts.
-  package enum Mode: String, Sendable, Hashable, CaseIterable {
-    /// Each sync up's own.
+  /// Which merge mode counts: there is one way, each sync up's own.
+  enum Mode: String, CaseIterable {
     case config
-    /// Fields that nobody else touched are sent, clashes are left.
-    case mergeFields
   }
 
   /// What becomes of edits of one record in several snapshots.
@@ -28,12 +25,9 @@ package struct ReconcileSettings: Sendable, Hashable {
     case last
   }
 
-  /// How edits are found.
-  package enum Trust: String, Sendable, Hashable, CaseIterable {
-    /// By the flags that the SDK sets.
+  /// How edits are found: there is one way, by the flags that the SDK sets.
+  enum Trust: String, CaseIterable {
     case flags
-    /// By comparison with the base, too.
-    case diff
   }
 
   /// When a record that is gone is created again.
@@ -50,35 +44,26 @@ package struct ReconcileSettings: Sendable, Hashable {
   package var sendAs = PrimeSettings.Actor.user
   /// What becomes of the edits of a user who is not active any more.
   package var onInactiveUser = InactiveUser.hold
-  /// Which merge mode counts.
-  package var mode = Mode.config
   /// Whether an update under LEAVE_IF_CHANGED is conditional in the org itself.
   package var strict = true
   /// What becomes of edits of one record in several snapshots.
   package var acrossSnapshots = AcrossSnapshots.report
   /// Whether parents are sent before their children.
   package var orderParentsFirst = true
-  /// How edits are found.
-  package var trust = Trust.flags
   /// When a record that is gone is created again.
   package var recreateDeleted = Recreate.whenProvedDeleted
   /// How long a create in doubt may still be on its way.
   package var quietWindowSeconds = 900
   /// The unique external id of an object that every create fills with its edit's identity, by object.
   package var correlationField: [String: String] = [:]
-  /// More changes than this go by a bulk job.
-  package var bulkAbove = 2000
   /// The most changes of one snapshot that are sent without being confirmed.
   package var maxChangesPerSnapshot = 5000
   /// The largest share of a soup that is deleted without being confirmed.
   package var maxDeletes = Percentage(10)
-  /// Whether edits come back with the next generation.
-  package var nextGeneration = true
 
   static let keys = [
     "sendAs", "onInactiveUser", "mode", "strict", "acrossSnapshots", "orderParentsFirst", "trust",
-    "recreateDeleted", "quietWindowSeconds", "correlationField", "bulkAbove", "maxChanges",
-    "nextGeneration",
+    "recreateDeleted", "quietWindowSeconds", "correlationField", "maxChanges", "nextGeneration",
   ]
 
   init() {}
@@ -86,21 +71,20 @@ package struct ReconcileSettings: Sendable, Hashable {
   init(_ object: ConfigurationObject) {
     sendAs = object.word("sendAs", "a way to send", default: sendAs)
     onInactiveUser = object.word("onInactiveUser", "a way to go on", default: onInactiveUser)
-    mode = object.word("mode", "a way to merge", default: mode)
+    _ = object.word("mode", "a way to merge", default: Mode.config)
     strict = object.bool("strict", default: strict)
     acrossSnapshots = object.word("acrossSnapshots", "a way to decide", default: acrossSnapshots)
     orderParentsFirst = object.bool("orderParentsFirst", default: orderParentsFirst)
-    trust = object.word("trust", "a way to find edits", default: trust)
+    _ = object.word("trust", "a way to find edits", default: Trust.flags)
     recreateDeleted = object.word("recreateDeleted", "a way to decide", default: recreateDeleted)
     quietWindowSeconds = object.int("quietWindowSeconds", default: quietWindowSeconds)
     correlationField = Self.correlation(object)
-    bulkAbove = object.int("bulkAbove", default: bulkAbove)
     let known = ["perSnapshot", "deletes"]
     if let most = object.object("maxChanges", known: known, what: "the section maxChanges") {
       maxChangesPerSnapshot = most.int("perSnapshot", default: maxChangesPerSnapshot)
       maxDeletes = most.percentage("deletes", default: maxDeletes)
     }
-    nextGeneration = object.bool("nextGeneration", default: nextGeneration)
+    _ = object.bool("nextGeneration", default: false)
   }
 
   private static func correlation(_ object: ConfigurationObject) -> [String: String] {
@@ -138,9 +122,9 @@ package struct ReconcileSettings: Sendable, Hashable {
   var json: JSONValue {
     [
       "sendAs": .string(sendAs.rawValue), "onInactiveUser": .string(onInactiveUser.rawValue),
-      "mode": .string(mode.rawValue), "strict": JSONValue(strict),
+      "mode": .string(Mode.config.rawValue), "strict": JSONValue(strict),
       "acrossSnapshots": .string(acrossSnapshots.rawValue),
-      "orderParentsFirst": JSONValue(orderParentsFirst), "trust": .string(trust.rawValue),
+      "orderParentsFirst": JSONValue(orderParentsFirst), "trust": .string(Trust.flags.rawValue),
       "recreateDeleted": .string(recreateDeleted.rawValue),
       "quietWindowSeconds": JSONValue(quietWindowSeconds),
       "correlationField": .object(
@@ -148,10 +132,9 @@ package struct ReconcileSettings: Sendable, Hashable {
           correlationField.sorted { $0.key < $1.key }.map {
             (name: $0.key, value: .string($0.value))
           })),
-      "bulkAbove": JSONValue(bulkAbove),
       "maxChanges": [
         "perSnapshot": JSONValue(maxChangesPerSnapshot), "deletes": .string("\(maxDeletes)"),
-      ], "nextGeneration": JSONValue(nextGeneration),
+      ], "nextGeneration": false,
     ]
   }
 }

@@ -113,6 +113,11 @@ package struct UserSelection: Sendable, Hashable {
     return .query(query)
   }
 
+  /// Whether the table has a refresh token for each user.
+  package var hasRefreshTokens: Bool {
+    if case .csv(_, _, _?) = source { true } else { false }
+  }
+
   /// Whether there may be more than one.
   var mayBeSeveral: Bool {
     switch source {

@@ -7,8 +7,6 @@ final class Login: Sendable {
   private let credentials: Credentials
   private let loginURL: String
   private let connection: OrgConnection
-  /// The refresh token that the org gave last, if it rotates them.
-  private let rotated = Locked<Secret?>(nil)
 
   static let path = "/services/oauth2/token"
 
@@ -39,7 +37,16 @@ final class Login: Sendable {
         ("client_secret", try text(secret, "client secret")),
       ])
     case .refreshToken(let clientID, let secret, let token):
-      return try await renew(clientID, secret, token)
+      return try await renew(clientID, secret, token, identity: "")
+    case .refreshTokens(let clientID, let secret, let tokens):
+      guard let username else {
+        throw refusal("a refresh token is a user's: set `org.login.integrationUser`")
+      }
+      guard let token = tokens[username.lowercased()] else {
+        throw OrgError(
+          .authentication, message: "no refresh token is configured", request: "POST " + Self.path)
+      }
+      return try await renew(clientID, secret, token, identity: username)
     case .accessToken(let token):
       return Grant(token: try text(token, "access token"), instanceURL: loginURL)
     case .sf(let alias):
@@ -48,19 +55,20 @@ final class Login: Sendable {
   }
 
   private func renew(
-    _ clientID: String, _ secret: Secret?, _ token: Secret
+    _ clientID: String, _ secret: Secret?, _ token: Secret, identity: String
   ) async throws(OrgError) -> Grant {
-    let token = rotated.withLock { $0 } ?? token
-    var form = [
-      ("grant_type", "refresh_token"), ("client_id", clientID),
-      ("refresh_token", try text(token, "refresh token")),
-    ]
+    var form = [("grant_type", "refresh_token"), ("client_id", clientID)]
     if let secret { form.append(("client_secret", try text(secret, "client secret"))) }
-    let grant = try await post(form)
-    if let next = grant.refreshToken {
-      rotated.withLock { $0 = Secret(next) }
-      credentials.onRotation?(Secret(next))
+    let newest = try await credentials.keeper.begin(token)
+    let grant: Grant
+    do throws(OrgError) {
+      form.append(("refresh_token", try text(newest, "refresh token")))
+      grant = try await post(form, identity: identity)
+    } catch {
+      try credentials.keeper.end(token, replacement: nil)
+      throw error
     }
+    try credentials.keeper.end(token, replacement: grant.refreshToken.map { Secret($0) })
     return grant
   }
 

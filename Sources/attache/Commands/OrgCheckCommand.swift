@@ -10,23 +10,23 @@ struct OrgCheckCommand: Command {
   static let discussion = """
     Logs in as the integration user and as up to three of the pipeline's users, and prints the org, its \
     limits, and how many records of each object the briefcases assign to each. An empty briefcase mostly means \
-    that it is assigned to another connected app. Nothing is written anywhere.
+    that it is assigned to another connected app. Nothing is written but a refresh token that the org replaces.
     """
   static let examples = [Note("attache org check field-service", "before the first run")]
   static var parameters: [Parameter<Self>] {
     [
       .argument(
         "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline)
-    ] + Options.output.map { $0.within(\.options) }
+    ] + Options.pipeline.map { $0.within(\.options) }
   }
 
   var pipeline = ""
   var options = Options()
 
   func run(_ context: Program) async throws -> ExitStatus {
-    let path = try PipelineFile.locate(pipeline)
-    let read = try PipelineFile.read(path: context.absolute(path), variables: context.variables)
-    let check = try await OrgCheck.run(read, variables: context.variables)
+    let call = PipelineCall(program: context, options: options, name: pipeline)
+    let (read, root) = try call.pipeline()
+    let check = try await OrgCheck.run(read, root: root, variables: context.variables)
     if options.json {
       context.print(check.json)
     } else if !options.quiet {

@@ -35,7 +35,15 @@ struct ReportCommand: Command {
     let reports = try written(data)
     // A run's number ends its name; the newest report is the last of them.
     guard let name = run ?? reports.max(by: { Self.number($0) < Self.number($1) }) else {
-      throw none("no run has a report yet", data)
+      guard Files.exists(data.state) else { throw none("no run has a report yet", data) }
+      // Runs that had nothing for a person are in order.
+      if options.json {
+        context.print(.null)
+      } else {
+        context.print(
+          "no run had anything to report: attache status \(pipeline) lists the last runs")
+      }
+      return .done
     }
     guard Files.exists(data.state) else { throw none("there is no report of a run \(name)", data) }
     let state = try LedgerDatabase(path: data.state)

@@ -1,0 +1,100 @@
+import Crypto
+import JSON
+import Salesforce
+import System
+
+/// `tokens.json` of a pipeline: the newest refresh token in place of each that is configured.
+///
+/// A member's name is the SHA-256 of the configured token, so that another token in the configuration
+/// is taken at once. The file is replaced as a whole, before the session is used, and while a lock
+/// beside it is held: two processes that renew at once would use one token twice, which an org that
+/// rotates takes for theft.
+final class RefreshTokenFile: RefreshTokenKeeper {
+  private let path: String
+  private let pause: RetryPause
+  private let lock = Locked<FileLock?>(nil)
+
+  /// How often, and after how many milliseconds each time, the lock of another process is asked for.
+  private static let attempts = 1200
+  private static let waitMilliseconds = 50
+  private static let limitBytes = 64 << 20
+
+  init(_ path: String, pause: RetryPause) {
+    self.path = path
+    self.pause = pause
+  }
+
+  func begin(_ token: Secret) async throws(OrgError) -> Secret {
+    let taken = try await takeLock()
+    do throws(OrgError) {
+      let known = try read()[Self.name(token)]?.string.map { Secret($0) }
+      lock.withLock { $0 = taken }
+      return known ?? token
+    } catch {
+      taken.close()
+      throw error
+    }
+  }
+
+  func end(_ token: Secret, replacement: Secret?) throws(OrgError) {
+    let taken = lock.withLock { lock in
+      defer { lock = nil }
+      return lock
+    }
+    defer { taken?.close() }
+    guard let replacement = replacement?.text else { return }
+    var tokens = try read()
+    tokens[Self.name(token)] = .string(replacement)
+    let document: JSONValue = ["format": 1, "tokens": .object(tokens)]
+    do throws(SystemError) {
+      try DurableFile.write(document.bytes, to: path)
+    } catch {
+      throw refusal("the refresh token that replaces the last one cannot be kept: \(error)")
+    }
+  }
+
+  private func takeLock() async throws(OrgError) -> FileLock {
+    do throws(SystemError) {
+      try Files.makeDirectory(Files.parent(of: path) ?? ".")
+    } catch {
+      throw refusal("refresh tokens cannot be kept: \(error)")
+    }
+    for _ in 0..<Self.attempts {
+      do throws(LockError) {
+        return try FileLock(path + ".lock")
+      } catch {
+        guard case .held = error else { throw refusal("refresh tokens cannot be kept: \(error)") }
+      }
+      do {
+        try await pause.sleep(Self.waitMilliseconds)
+      } catch {
+        throw OrgError(.cancelled, message: "the login was stopped", request: request)
+      }
+    }
+    throw refusal("another process has renewed its session for a minute and has not ended")
+  }
+
+  private func read() throws(OrgError) -> JSONObject {
+    guard Files.exists(path) else { return JSONObject() }
+    let bytes: [UInt8]
+    do throws(SystemError) {
+      bytes = try Files.read(path, limit: Self.limitBytes)
+    } catch {
+      throw refusal("the refresh tokens cannot be read: \(error)")
+    }
+    guard let document = try? JSONValue(parsing: bytes), document["format"] == 1,
+      let tokens = document["tokens"]?.object
+    else {
+      throw refusal("\(path) cannot be understood: bring it back from a backup, or remove it")
+    }
+    return tokens
+  }
+
+  private static func name(_ token: Secret) -> String { Digest.sha256Hex(token.reveal()) }
+
+  private let request = "POST /services/oauth2/token"
+
+  private func refusal(_ message: String) -> OrgError {
+    OrgError(.configuration, message: message, request: request)
+  }
+}

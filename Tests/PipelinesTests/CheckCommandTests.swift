@@ -1,0 +1,92 @@
+import Foundation
+import JSON
+import LocalOrg
+import Pipelines
+import System
+import TestSupport
+import Testing
+
+/// `attache check`, and a pipeline whose login is the `sf` command's, as somebody's shell runs them.
+@Suite struct CheckCommandTests {
+  static let files =
+    ExamplePipelinesTests.examples.map { "pipelines/" + $0 } + [
+      "pipelines/samples/pipeline-example.json", "pipelines/samples/pipeline-minimal.json",
+    ]
+
+  @Test(arguments: files)
+  func `what check prints is a pipeline file of which check prints the same`(_ file: String)
+    async throws
+  {
+    let directory = TemporaryDirectory("check")
+    let first = try await ProgramRun.blocking(["check", World.repository + "/" + file])
+    #expect(first.status == 0, "\(first.everything)")
+    let path = directory.file("effective.json")
+    try DurableFile.write(Array(first.output.utf8), to: path)
+    let second = try await ProgramRun.blocking(["check", path])
+    #expect(second.status == 0, "\(second.everything)")
+    #expect(second.output == first.output)
+    let lines = try await ProgramRun.blocking(["check", path, "--json"])
+    #expect(try JSONValue(parsing: lines.output) == JSONValue(parsing: first.output))
+  }
+
+  @Test func `check says all that is wrong at once and ends with status 4`() async throws {
+    let directory = TemporaryDirectory("check")
+    let path = directory.file("p.json")
+    let text = #"{"format": 1, "name": "P", "platforms": ["ios"], "keep": {}}"#
+    try DurableFile.write(Array(text.utf8), to: path)
+    let run = try await ProgramRun.blocking(["check", path])
+    #expect(run.status == 4)
+    #expect(run.output == "")
+    for part in [
+      ":1:23: name: ", "needs \"org\"", "needs \"users\"", "needs \"stores\"",
+      ":1:58: keep: not yet: ",
+    ] {
+      #expect(run.messages.contains(part), "\(part) in \(run.messages)")
+    }
+  }
+
+  /// A command that answers as `sf` does, with a token of `username`.
+  private func installSF(_ world: World, _ username: String) throws -> String {
+    let token = try world.server.token(for: username)
+    let script = """
+      #!/bin/sh
+      case "$*" in
+      "org display --target-org night --json")
+        echo '{"status":0,"result":{"accessToken":"[REDACTED]","instanceUrl":"\(world.server.url)"}}';;
+      "org auth show-access-token --no-prompt --target-org night --json")
+        echo '{"status":0,"result":{"accessToken":"\(token)"}}';;
+      *) echo '{"status":1,"message":"no such alias"}'; exit 1;;
+      esac
+      """
+    let directory = world.directory.file("bin")
+    try Files.makeDirectory(directory)
+    try DurableFile.write(Array(script.utf8), to: directory + "/sf", mode: 0o700)
+    return directory
+  }
+
+  @Test(arguments: [("night", Int32(0)), ("day", 5)])
+  func `a pipeline logs in as the sf command is logged in`(alias: String, status: Int32)
+    async throws
+  {
+    let world = try World { text in
+      var text = text.replacing(
+        "\"method\": \"jwt\",", with: "\"method\": \"sf\", \"alias\": \"\(alias)\",")
+      for line in [
+        "\"clientId\": { \"env\": \"ATTACHE_CLIENT_ID\" },",
+        "\"key\": { \"env\": \"ATTACHE_JWT_KEY\" },",
+      ] {
+        text = text.replacing(line, with: "")
+      }
+      if let range = text.firstRange(of: /"users": \{[^}]*\{[^}]*\}\s*\}/) {
+        text.replaceSubrange(range, with: #""users": { "list": ["attache@example.com"] }"#)
+      }
+      return text
+    }
+    let directory = try installSF(world, "attache@example.com")
+    let shell = "export PATH=\(directory):$PATH; exec \"$@\""
+    let run = try await world.program(["run"], [], shell: shell)
+    #expect(run.status == status, "\(run.everything)")
+    #expect(Files.exists(try world.snapshot("attache")) == (status == 0))
+    if status != 0 { #expect(run.messages.contains("no such alias")) }
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import JSON
+import System
+import TestSupport
+import Testing
+
+/// `attache org`: an org from nothing, filled, served and stopped.
+@Suite struct OrgCommandTests {
+  let directory = TemporaryDirectory("org-command")
+
+  private func attache(_ words: String...) async throws -> ProgramRun {
+    try await ProgramRun.blocking(["org"] + words)
+  }
+
+  @Test func `the same scale and seed make the same records`() async throws {
+    var counts: [JSONValue] = []
+    for name in ["one", "two"] {
+      let run = try await attache(
+        "seed", "--data", directory.file(name), "--clock", "2026-01-31T00:00:00.000Z", "--json")
+      #expect(run.status == 0, "\(run.everything)")
+      counts.append(try JSONValue(parsing: run.output))
+    }
+    #expect(counts[0] == counts[1])
+    #expect((counts[0]["Account"]?.int ?? 0) > 0)
+  }
+
+  @Test func `an org is served until it is told to stop, and says where`() async throws {
+    let directory = directory
+    try await StoreThread(name: "serve").run { () throws in
+      for signal in [SIGTERM, SIGINT] {
+        let process = try ChildProcess.start(
+          ChildRun.executable, ["org", "serve", "--data", directory.file("org"), "--json"])
+        let answer = try JSONValue(parsing: process.readLine() ?? "")
+        #expect(answer["url"]?.string?.hasPrefix("http://127.0.0.1:") == true)
+        #expect(answer["organizationId"]?.string?.count == 18)
+        process.kill(signal)
+        #expect(process.readLine() == nil)
+        #expect(process.wait() == 0)
+      }
+    }
+  }
+
+  @Test func `a certificate that is not there, and a client without its secret, are refused`()
+    async throws
+  {
+    let data = directory.file("org")
+    let app = try await attache("serve", "--data", data, "--app", "a=\(directory.file("none.pem"))")
+    #expect(app.status != 0)
+    #expect(app.messages.contains("none.pem"))
+    let client = try await attache("serve", "--data", data, "--client", "a=ada@example.com")
+    #expect(client.status == 2)
+    #expect(client.messages.contains("ATTACHE_CLIENT_SECRET"))
+    #expect(try await attache("serve", "--data", data, "--app", "nothing").status == 2)
+  }
+
+  @Test func `the authority is made once and stays`() async throws {
+    let first = try await attache("ca", "--data", directory.path)
+    #expect(first.status == 0)
+    let path = first.output.trimmingCharacters(in: .newlines)
+    let made = try Files.read(path)
+    #expect(try await attache("ca", "--data", directory.path).output == first.output)
+    #expect(try Files.read(path) == made)
+  }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import JSON
+import LocalOrg
+import Pipelines
+import System
+import TestSupport
+import Testing
+
+/// `attache run`, its stages and `attache status`, as cron and a person call them.
+@Suite struct RunCommandTests {
+  private func documents(_ text: String) throws -> [JSONValue] {
+    try text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+  }
+
+  @Test func `a dry run tells the plan on the output and leaves no trace`() async throws {
+    let world = try World()
+    let run = try await world.program(["run"], ["--dry-run"])
+    #expect(run.status == 0, "\(run.everything)")
+    #expect(!run.output.isEmpty)
+    #expect(!Files.exists(world.data.path))
+    #expect(world.server.log.writes == [])
+  }
+
+  @Test func `the stages that are asked for are done, and no other`() async throws {
+    let world = try World()
+    let prime = try await world.program(["run"], ["--only", "prime"])
+    #expect(prime.status == 0, "\(prime.everything)")
+    let files = try Tree.files(world.data.path)
+    #expect(files.contains { $0.hasSuffix("store.sqlite") })
+    #expect(!files.contains { $0.contains(".bundle.") })
+    let pack = try await world.program(["pack"])
+    #expect(pack.status == 0, "\(pack.everything)")
+    #expect(try Tree.files(world.data.path).contains { $0.contains("ios.bundle.") })
+  }
+
+  @Test func `as JSON a run is events, of which the last is the summary with its status`()
+    async throws
+  {
+    let world = try World()
+    let run = try await world.program(["run"], ["--json"])
+    let lines = try documents(run.output)
+    #expect(lines.first?["type"] == "runStarted")
+    let last = try #require(lines.last)
+    #expect(last["type"] == "summary")
+    #expect(last["status"]?.int == Int64(run.status))
+    #expect(last["result"]?["pipeline"] == "demo")
+    #expect(lines.filter { $0["type"] == "summary" }.count == 1)
+    #expect(run.messages == "")
+    // Of a pipeline that cannot be read, too.
+    let none = try await ProgramRun.blocking(["run", "/no/such.json", "--json"])
+    #expect(none.status == 4)
+    let error = try #require(try documents(none.output).last)
+    #expect(error["status"]?.int == 4)
+    #expect(error["error"]?["problems"]?[0]?["message"]?.string?.isEmpty == false)
+  }
+
+  @Test func `status tells what a run left, in words and as one document`() async throws {
+    let world = try World()
+    let before = try await world.program(["status"], [])
+    #expect(before.status == 0, "\(before.everything)")
+    #expect(before.output.contains("edits not settled: 0"))
+    #expect(try await world.program(["run"]).status == 0)
+    try Files.makeDirectory(world.data.inbox("inbox"))
+    try DurableFile.write(Array("x".utf8), to: world.data.inbox("inbox") + "/late.sqlite")
+    let words = try await world.program(["status"])
+    #expect(words.output.contains("ada@example.com: generation 1"))
+    #expect(words.output.contains("inbox: 1 file"))
+    let document = try JSONValue(parsing: try await world.program(["status"], ["--json"]).output)
+    #expect(document["pipeline"] == "demo")
+    #expect(document["inbox"]?.array?.count == 1)
+    #expect(document["runs"]?[0]?["exitStatus"] == 0)
+    #expect(document["snapshots"]?.array?.count == 4)
+  }
+
+  @Test func `what was never run has no report; a run that had nothing to tell is in order`()
+    async throws
+  {
+    let world = try World()
+    let none = try await world.program(["report"])
+    #expect(none.status == 4)
+    #expect(none.messages.contains("no run has a report yet"))
+    #expect(try await world.program(["run"]).status == 0)
+    let empty = try await world.program(["report"])
+    #expect(empty.status == 0, "\(empty.everything)")
+    #expect(empty.output.contains("no run had anything to report"))
+    #expect(try await world.program(["report"], ["--json"]).output == "null\n")
+  }
+
+  @Test func `a name that is no user of the pipeline is refused with the nearest`() async throws {
+    let world = try World()
+    let run = try await world.program(["run"], ["--user", "adda@example.com"])
+    #expect(run.status == 4)
+    #expect(run.messages.contains("adda@example.com is no user of the pipeline"))
+    #expect(run.messages.contains("did you mean ada@example.com?"))
+  }
+
+  @Test(arguments: [
+    (["run"], "PIPELINE is missing"), (["run", "p", "q"], "q"),
+    (["run", "p", "--only", "pirme"], "prime"), (["run", "p", "--deadline", "0"], "at least 1"),
+    (["statsu", "p"], "status"), (["run", "p", "--dry-rnu"], "--dry-run"),
+    (["reconcile", "retry", "p"], "RUN is missing"),
+    (["org", "serve", "--port", "70000"], "65535"),
+  ])
+  func `words that are wrong are status 2, with what to write instead`(
+    words: [String], hint: String
+  ) async throws {
+    let run = try await ProgramRun.blocking(words)
+    #expect(run.status == 2)
+    #expect(run.output == "")
+    #expect(run.messages.contains(hint), "\(run.messages)")
+  }
+
+  @Test func `quiet says nothing where nothing waits for a person`() async throws {
+    let world = try World()
+    let run = try await world.program(["run"], ["--quiet"])
+    #expect(run.status == 0)
+    #expect(run.everything == "")
+  }
+}

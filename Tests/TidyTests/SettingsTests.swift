@@ -1,0 +1,209 @@
+import Foundation
+import Testing
+
+/// No key of the pipeline file is accepted and then read by nobody.
+@Suite struct SettingsTests {
+  static let configuration = "Sources/Pipelines/Configuration/"
+
+  /// A stored property of a settings type.
+  struct Setting: Hashable, CustomStringConvertible {
+    let type: String
+    let name: String
+    var description: String { "\(type).\(name)" }
+  }
+
+  /// The names by which code holds a value of a settings type: a property or a parameter, or what is
+  /// bound to one.
+  static let holders = [
+    "Pipeline": ["pipeline"], "OrgSettings": ["org"], "LoginSettings": ["login"],
+    "UserSelection": ["users"], "StoreSettings": ["store", "stores"], "PrimeSettings": ["prime"],
+    "PackSettings": ["pack"], "Seal": ["seal"], "InboxSettings": ["inbox"],
+    "ReconcileSettings": ["reconcile"], "ReportSettings": ["report"], "LimitSettings": ["limits"],
+  ]
+
+  /// What tells `attache check` and the messages where a value came from, and decides nothing.
+  static let places: Set<Setting> = [
+    Setting(type: "Pipeline", name: "format"), Setting(type: "Pipeline", name: "directory"),
+    Setting(type: "StoreSettings", name: "schemaFile"),
+    Setting(type: "StoreSettings", name: "syncsFile"), Setting(type: "Seal", name: "method"),
+  ]
+
+  static let files = SourceTree.files(under: "Sources")
+
+  /// The stored properties of each settings type.
+  static let settings: [Setting] = {
+    var found: [Setting] = []
+    for file in files where file.path.hasPrefix(configuration) {
+      var types: [(name: String, indentation: Int)] = []
+      for line in file.lines {
+        let indentation = line.prefix { $0 == " " }.count
+        if line.hasSuffix("}"), line.drop(while: { $0 == " " }) == "}" {
+          types.removeAll { $0.indentation >= indentation }
+        }
+        if let match = line.firstMatch(of: /^ *package struct (\w+)/) {
+          types.append((String(match.1), indentation))
+        }
+        guard let type = types.last, holders[type.name] != nil,
+          indentation == type.indentation + 2,
+          let match = line.firstMatch(of: /^ *package var (\w+)/), !line.hasSuffix("{"),
+          !line.hasSuffix("}")
+        else { continue }
+        found.append(Setting(type: type.name, name: String(match.1)))
+      }
+    }
+    return found
+  }()
+
+  /// What a text reads of what: `x.y` and `x?.y` as "x.y"; where `let n = …x` or `for n in …x` bound
+  /// a name, `n.y` as "x.y" too; and `$0.y` or `\.y` on a line that names x.
+  static func reads(in text: String) -> Set<String> {
+    var reads: Set<String> = []
+    var bound: [String: Set<String>] = [:]
+    for line in text.split(separator: "\n") where !line.drop(while: { $0 == " " }).hasPrefix("//") {
+      let chains = Self.chains(of: line)
+      let words = Set(chains.joined())
+      for (index, chain) in chains.enumerated() {
+        for (owner, member) in zip(chain, chain.dropFirst()) {
+          let owners = owner == "$0" || owner == "\\" ? words : (bound[owner] ?? []).union([owner])
+          for owner in owners { reads.insert(owner + "." + member) }
+        }
+        // The words before say what is bound: `let settings = pipeline.org`, `_ login: LoginSettings`.
+        guard let last = chain.last, index > 0 else { continue }
+        let before = chains[index - 1]
+        if before.count == 2, before[1] == ":" {
+          bound[before[0], default: []].insert(last)
+        } else if before.count == 2, before[1] == "=" || before[1] == "in" {
+          bound[before[0], default: []].insert(last)
+        }
+      }
+    }
+    return reads
+  }
+
+  /// The chains of names on a line, `a.b?.c` as [a, b, c]; a name that is declared, with what follows
+  /// it (`:`, `=` or `in`), as a chain of its own.
+  static func chains(of line: Substring) -> [[String]] {
+    var chains: [[String]] = []
+    var chain: [String] = []
+    var word = ""
+    var joins = false
+    func isName(_ character: Character) -> Bool {
+      character.isLetter || character.isNumber || character == "_" || character == "$"
+    }
+    func endChain() {
+      if !chain.isEmpty { chains.append(chain) }
+      chain = []
+    }
+    func endWord() {
+      guard !word.isEmpty else { return }
+      if !joins { endChain() }
+      if word == "in", let last = chains.last, last.count == 1 {
+        chains[chains.count - 1] = [last[0], "in"]
+      } else {
+        chain.append(word)
+      }
+      (word, joins) = ("", false)
+    }
+    for character in line {
+      if isName(character) {
+        word.append(character)
+        continue
+      }
+      endWord()
+      switch character {
+      case ".": joins = true
+      case "?", "!": break
+      case "\\":
+        endChain()
+        chain = ["\\"]
+      case ":", "=":
+        if chain.count == 1 { chain.append(String(character)) }
+        endChain()
+        joins = false
+      default:
+        // A call ends a chain of plain members.
+        if character != " " { endChain() }
+        joins = false
+      }
+    }
+    endWord()
+    endChain()
+    return chains
+  }
+
+  /// Whether a property is read through one of the names by which code holds its owner.
+  static func isRead(_ setting: Setting, _ reads: Set<String>) -> Bool {
+    ((holders[setting.type] ?? []) + [setting.type]).contains {
+      reads.contains($0 + "." + setting.name)
+    }
+  }
+
+  @Test func `the settings are found`() {
+    #expect(Self.settings.count > 40)
+    #expect(Self.settings.contains(Setting(type: "InboxSettings", name: "acceptExpired")))
+    #expect(Self.settings.contains(Setting(type: "Seal", name: "kdfIterations")))
+    #expect(Set(Self.settings.map(\.type)) == Set(Self.holders.keys))
+  }
+
+  @Test func `every setting is read by what runs a pipeline`() {
+    func text(isInside: Bool) -> [String] {
+      Self.files.filter { $0.path.hasPrefix(Self.configuration) == isInside }.map(\.text)
+    }
+    let reads = text(isInside: false).reduce(into: Set<String>()) {
+      $0.formUnion(Self.reads(in: $1))
+    }
+    let inside = text(isInside: true).joined(separator: "\n")
+    for setting in Self.settings where !Self.places.contains(setting) {
+      if Self.isRead(setting, reads) { continue }
+      // A member made of it will do, if that is read outside.
+      let isRead = Self.members(of: inside, that: setting.name).contains {
+        Self.isRead(Setting(type: setting.type, name: $0), reads)
+      }
+      if !isRead { Issue.record("nobody reads \(setting)") }
+    }
+  }
+
+  /// The computed properties and functions whose body names `name`.
+  static func members(of text: String, that name: String) -> Set<String> {
+    var members: Set<String> = []
+    var member: (name: String, indentation: Int)?
+    for line in text.split(separator: "\n") {
+      let indentation = line.prefix { $0 == " " }.count
+      if let open = member, indentation <= open.indentation { member = nil }
+      var body = line[...]
+      let words = line.split { !$0.isLetter && !$0.isNumber }
+      if let place = words.firstIndex(where: { $0 == "var" || $0 == "func" }),
+        place < words.count - 1, words[..<place].allSatisfy({ $0 == "package" || $0 == "static" }),
+        let brace = line.firstIndex(of: "{")
+      {
+        member = (String(words[place + 1]), indentation)
+        body = line[brace...]
+      }
+      guard let open = member, open.name != "json", open.name != "effectiveJSON" else { continue }
+      if chains(of: body).joined().contains(name) { members.insert(open.name) }
+    }
+    return members
+  }
+
+  @Test func `a planted setting that nobody reads is found`() {
+    let reads = Self.reads(
+      in: """
+        func execute(_ pipeline: Pipeline, _ limits: InboxSettings) {
+          let settings = pipeline.reconcile
+          use(settings.strict, pipeline.pack.seal?.method, limits.ratio, reader.bulkAbove)
+          for store in pipeline.stores { use(store.prime) }
+          // pipeline.inbox.path
+        }
+        """)
+    func isRead(_ type: String, _ name: String) -> Bool {
+      Self.isRead(Setting(type: type, name: name), reads)
+    }
+    #expect(isRead("ReconcileSettings", "strict"))
+    #expect(isRead("Seal", "method"))
+    #expect(isRead("InboxSettings", "ratio"))
+    #expect(isRead("StoreSettings", "prime"))
+    #expect(!isRead("ReconcileSettings", "bulkAbove"))
+    #expect(!isRead("InboxSettings", "path"))
+    #expect(!isRead("InboxSettings", "strict"))
+  }
+}
