@@ -10,19 +10,21 @@ SCRATCH ?= .build
 FLAGS := --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error
 STRICT := -Xswiftc -warnings-as-errors
 RUN := swift test $(FLAGS) $(STRICT) --skip-build --disable-xctest
-# All tests of a process begin at once, and each keeps its org, its stores and its connections: together they
-# hold more than the 1,024 descriptors that Foundation can start a program with. So the suites run in groups,
-# each in a process of its own; TEST='--filter NAME' runs what it names in one.
-GROUPS := PipelinesTests|RehearsalTests MobileSyncTests ReconciliationTests|LocalOrgTests HistoriesTests
-space := $(subst ,, )
+# What is judged is what ships: one optimised build, with the tests beside it, in a place of its own.
+CHECKED := $(SCRATCH)-test
+OPTIMISED := --scratch-path $(CHECKED) --explicit-target-dependency-import-check error -c release \
+  -Xswiftc -enable-testing
 
-.PHONY: help deps build release demo test soak mutants tsan lint format bench clean install
+.PHONY: help deps deps-test build release demo test soak mutants tsan lint format bench clean install
 
 help:  ## what there is to make
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 deps:  ## install the Debian packages that are missing
 	@.ci/deps $(PACKAGES)
+
+deps-test: deps  ## install what judges from outside: mandoc, shells, SQLCipher
+	@.ci/deps-test .build
 
 build: deps  ## a debug build
 	swift build $(FLAGS)
@@ -34,21 +36,20 @@ demo: release  ## the whole job on an embedded org, with its result
 	@$(SCRATCH)/release/attache demo
 
 lint: deps  ## formatting and warnings
-	swift format lint --strict --recursive Sources Tests Package.swift
+	swift format lint --strict --parallel --recursive Sources Tests Package.swift
 
 format:  ## format the sources in place
 	swift format --in-place --recursive Sources Tests Package.swift
 
-test: lint  ## everything that CI runs
-	swift build $(FLAGS) $(STRICT) --build-tests
-	swift build $(FLAGS) -c release --product attache
-	$(SCRATCH)/release/attache demo --data $(SCRATCH)/demo/snapshots --scratch $(SCRATCH)/demo/org
 ifdef TEST
+test: deps  ## everything that CI runs; TEST='--filter NAME' runs what it names on a debug build
+	swift build $(FLAGS) $(STRICT) --build-tests
 	$(RUN) $(TEST)
 else
-	@set -e; for group in $(foreach group,$(GROUPS),'$(group)'); do \
-	  echo "$(RUN) --filter '^($$group)'"; $(RUN) --filter "^($$group)"; done
-	$(RUN) --skip '^($(subst $(space),|,$(GROUPS)))'
+test: lint
+	swift build $(OPTIMISED) $(STRICT) --build-tests
+	$(CHECKED)/release/attache demo --data $(CHECKED)/demo/snapshots --scratch $(CHECKED)/demo/org
+	.ci/suites $(CHECKED)
 endif
 
 soak: deps  ## 5,000 histories over whole pipelines, half an hour; SEED=… begins elsewhere

@@ -1,14 +1,16 @@
 import Foundation
 
-/// Runs an installed program on a text, for tests of scripts and pages; nil when it is not installed.
+/// Where a program is installed; nil where it is not, and `make deps-test` installs it.
+func place(of program: String) -> String? {
+  ["/usr/bin/", "/bin/", "/usr/local/bin/"].map { $0 + program }
+    .first { FileManager.default.isExecutableFile(atPath: $0) }
+}
+
+/// Runs an installed program on a text, for tests of scripts and pages.
 func outputOf(_ program: String, _ arguments: [String], input: String) throws
-  -> (status: Int32, text: String)?
+  -> (status: Int32, text: String)
 {
-  let directories = ["/usr/bin", "/bin", "/usr/local/bin"]
-  let found = directories.map { $0 + "/" + program }.first {
-    FileManager.default.isExecutableFile(atPath: $0)
-  }
-  guard let found else { return nil }
+  let found = place(of: program) ?? program
   let file = FileManager.default.temporaryDirectory
     .appendingPathComponent("planner-\(UUID().uuidString)")
   try input.write(to: file, atomically: true, encoding: .utf8)

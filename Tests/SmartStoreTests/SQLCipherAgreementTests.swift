@@ -7,7 +7,9 @@ import Testing
 @testable import SmartStore
 
 /// SQLCipher itself reads what we seal, and we unseal what it writes.
-@Suite(.enabled(if: ForeignSQLCipher.isThere)) struct SQLCipherAgreementTests {
+@Suite(
+  .enabled(if: ForeignSQLCipher.isThere, "SQLCipher's Python package is missing: make deps-test"))
+struct SQLCipherAgreementTests {
   @Test(arguments: Platform.allCases, [1, 4000])
   func `SQLCipher reads, checks and writes what is sealed`(_ platform: Platform, _ rounds: Int)
     throws

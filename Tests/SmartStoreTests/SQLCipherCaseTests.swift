@@ -77,7 +77,9 @@ import Testing
 }
 
 /// The same of cases in which SQLCipher itself has to answer.
-@Suite(.enabled(if: ForeignSQLCipher.isThere)) struct SQLCipherSettingsTests {
+@Suite(
+  .enabled(if: ForeignSQLCipher.isThere, "SQLCipher's Python package is missing: make deps-test"))
+struct SQLCipherSettingsTests {
   // SDK: testRuntimeSettings
   @Test(arguments: Platform.allCases)
   func `a sealed store is readable under the settings of the SDK's connections`(

@@ -3,8 +3,8 @@ import System
 
 /// SQLCipher itself, as Python's package `sqlcipher3-binary` brings it: the judge of what we seal.
 ///
-/// It is installed once, into a virtual environment below the build's directory; without the package
-/// index the tests that need it are skipped, and say so.
+/// `make deps-test` installs it into a virtual environment below the build's directory; without it the
+/// tests that need it are skipped, and say so.
 public enum ForeignSQLCipher {
   /// Whether it can be used.
   public static var isThere: Bool { python != nil }
@@ -31,22 +31,18 @@ public enum ForeignSQLCipher {
     public let text: String
   }
 
-  private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().appendingPathComponent("Python/sqlcipher.py").path
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+  private static let script = root.appendingPathComponent("Tests/Python/sqlcipher.py").path
 
-  /// The interpreter that has the package; nil where it cannot be had.
+  /// The interpreter that has the package; nil where it is not installed.
   private static let python: String? = {
-    let place = scratch + "/python-sqlcipher"
-    let interpreter = place + "/bin/python"
-    if works(interpreter) { return interpreter }
-    try? FileManager.default.removeItem(atPath: place)
-    for package in ["sqlcipher3-binary", "sqlcipher3-wheels"] {
-      guard call("python3", ["-m", "venv", place]) else { break }
-      let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]
-      if call(interpreter, install), works(interpreter) { return interpreter }
-    }
-    print("skipped: SQLCipher's Python package cannot be installed in \(place)")
-    return nil
+    let interpreter = root.appendingPathComponent(".build/python-sqlcipher/bin/python").path
+    guard FileManager.default.isExecutableFile(atPath: interpreter) else { return nil }
+    let result = try? ChildProcess.run(
+      interpreter, ["-c", "import sqlcipher3.dbapi2"],
+      environment: ProcessEnvironment.variables(), deadlineSeconds: 60)
+    return result?.status == 0 ? interpreter : nil
   }()
 
   /// The directory that the tests were built in.
@@ -59,17 +55,5 @@ public enum ForeignSQLCipher {
       url.deleteLastPathComponent()
     }
     return FileManager.default.temporaryDirectory.path
-  }
-
-  private static func works(_ interpreter: String) -> Bool {
-    FileManager.default.isExecutableFile(atPath: interpreter)
-      && call(interpreter, ["-c", "import sqlcipher3.dbapi2"])
-  }
-
-  private static func call(_ program: String, _ arguments: [String]) -> Bool {
-    let variables = ProcessEnvironment.variables()
-    let result = try? ChildProcess.run(
-      "/usr/bin/env", [program] + arguments, environment: variables, deadlineSeconds: 180)
-    return result?.status == 0
   }
 }

@@ -1,4 +1,6 @@
-/// The table of docs/architecture.md: what each target under `Sources/` may import.
+import Foundation
+
+/// What each target may import: the lines of Package.swift, which are the one table of it.
 ///
 /// `--explicit-target-dependency-import-check error` refuses an undeclared sibling; it does not
 /// see a module that arrives through another one, so every import statement is read as well.
@@ -9,41 +11,38 @@ enum ImportTable {
   /// Where Glibc and Dispatch may stand.
   static let platform: Set<String> = ["System", "HTTP"]
 
-  /// Target → the modules of this package that it may import.
-  static let allowed: [String: Set<String>] = [
-    "JSON": [],
-    "CSV": [],
-    "System": ["CSystem"],
-    "SQLite": ["CSQLite"],
-    "HTTP": ["CCurl", "CMicrohttpd", "System"],
-    "Archive": ["CArchive"],
-    "Crypto": ["CCrypto"],
-    "Arguments": [],
-    "SmartStore": ["SQLite", "JSON", "Crypto", "System"],
-    "Salesforce": ["HTTP", "JSON", "CSV", "Crypto", "System"],
-    "MobileSync": ["SmartStore", "Salesforce", "JSON", "System"],
-    "Bundles": ["SmartStore", "SQLite", "Archive", "Crypto", "JSON", "System"],
-    "Reconciliation": [
-      "MobileSync", "Bundles", "SmartStore", "Salesforce", "SQLite", "JSON", "CSV", "Crypto",
-      "System",
-    ],
-    "LocalOrg": ["HTTP", "SQLite", "JSON", "CSV", "Archive", "Crypto", "System"],
-    "Pipelines": [
-      "Reconciliation", "MobileSync", "Bundles", "SmartStore", "Salesforce", "SQLite", "JSON",
-      "CSV", "Crypto", "System",
-    ],
-    "Rehearsal": [
-      "Pipelines", "LocalOrg", "Reconciliation", "MobileSync", "Bundles", "SmartStore",
-      "Salesforce", "JSON", "Crypto", "System",
-    ],
-    "attache": programs.union(["Arguments"]),
-    "attache-bench": programs,
-  ]
+  /// What the table says of a target.
+  struct Row {
+    let target: String
+    /// Where its sources are.
+    let folder: String
+    /// The modules of this package that it names.
+    let modules: [String]
+    /// The kind of line: `library`, `program` or `tests`.
+    let kind: String
+  }
 
-  private static let programs: Set<String> = [
-    "Rehearsal", "Pipelines", "LocalOrg", "Reconciliation", "MobileSync", "Bundles", "SmartStore",
-    "Salesforce", "SQLite", "HTTP", "Archive", "JSON", "CSV", "Crypto", "System",
-  ]
+  /// The lines of Package.swift, from the bottom of the ladder to its top.
+  static let rows: [Row] = {
+    let manifest = SourceTree.root.appendingPathComponent("Package.swift")
+    guard let text = try? String(contentsOf: manifest, encoding: .utf8),
+      let start = text.range(of: "targets: [")
+    else { return [] }
+    return text[start.upperBound...].matches(of: /(library|program|tests)\(\s*("[^)]*")\)/).map {
+      let names = $0.output.2.split(separator: "\"").enumerated()
+        .filter { $0.offset % 2 == 0 }.map { String($0.element) }
+      let kind = String($0.output.1)
+      let isTests = kind == "tests"
+      return Row(
+        target: names[0] + (isTests ? "Tests" : ""),
+        folder: isTests ? "Tests/\(names[0])Tests" : "Sources/\(names[0])",
+        modules: Array(names.dropFirst()), kind: kind)
+    }
+  }()
+
+  /// Target → the modules of this package that it may import.
+  static let allowed: [String: Set<String>] = Dictionary(
+    uniqueKeysWithValues: rows.map { ($0.target, Set($0.modules)) })
 
   /// The modules that the line of Swift imports: none, or one.
   ///

@@ -1,0 +1,106 @@
+import Arguments
+import Foundation
+import Testing
+
+@testable import attache
+
+/// No message and no page sends its reader to a command or an option that does not exist.
+@Suite struct CommandsInStringsTests {
+  /// What may follow the program's name where it is the subject of a sentence.
+  static let verbs: Set<String> = [
+    "from", "if", "has", "writes", "notes", "cannot", "local", "read", "write", "and",
+  ]
+
+  /// Options of other programs.
+  static let foreign: Set<String> = ["no-prompt", "check"]
+
+  /// A line of a source that is no comment.
+  struct Line: Sendable {
+    let place: String
+    let text: String
+  }
+
+  static let lines: [Line] = {
+    let sources = Page.root.appending(path: "Sources")
+    let names = try? FileManager.default.subpathsOfDirectory(atPath: sources.path)
+    return (names ?? []).filter { $0.hasSuffix(".swift") && !$0.hasPrefix("attache-bench/") }
+      .flatMap { name -> [Line] in
+        guard
+          let text = try? String(contentsOf: sources.appending(path: name), encoding: .utf8)
+        else { return [] }
+        // A string that goes on on the next line is one.
+        return text.replacing("\\\n", with: "").split(separator: "\n").enumerated()
+          .filter { !$0.element.drop(while: { $0 == " " }).hasPrefix("//") }
+          .map { Line(place: "\(name):\($0.offset + 1)", text: String($0.element)) }
+      }
+  }()
+
+  /// The words after the program's name, wherever it stands in a text.
+  static func calls(in text: String) -> [[String]] {
+    text.matches(of: /\battache ([a-z][^"`()|;]*)/.wordBoundaryKind(.simple)).map { match in
+      match.output.1.split(whereSeparator: { " \\\n,.:".contains($0) }).map(String.init)
+    }
+  }
+
+  /// Why words call nothing; nil where they do, or where they are the predicate of a sentence.
+  static func fault(_ words: [String]) -> String? {
+    guard let first = words.first, !verbs.contains(first) else { return nil }
+    let description = AttacheTool.tool.description
+    let names = [words.prefix(2).joined(separator: " "), first]
+    guard let command = names.lazy.compactMap({ description.command(named: $0) }).first else {
+      return description.groups.contains { $0.name == first } && words.count == 1
+        ? nil : "there is no command \(names[0])"
+    }
+    let options = Set(command.parameters.map(\.name) + ["help"])
+    let unknown = words.filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
+      .first { !options.contains($0) }
+    return unknown.map { "\(command.name) has no option --\($0)" }
+  }
+
+  @Test func `every command that a string of the program names exists, with its options`() {
+    var count = 0
+    for line in Self.lines {
+      for words in Self.calls(in: line.text) {
+        count += 1
+        if let fault = Self.fault(words) { Issue.record("\(line.place): \(fault)") }
+      }
+    }
+    #expect(count > 40)
+  }
+
+  @Test func `every option that a string of the program names is one of some command`() {
+    let options = Set(AttacheTool.tool.description.commands.flatMap(\.parameters).map(\.name))
+      .union(["help", "version"]).union(Self.foreign)
+    for line in Self.lines where !line.place.contains("HTMLReport+Style") {
+      for match in line.text.matches(of: /[\s"(\[]--([a-z][a-z-]+)/)
+      where !options.contains(String(match.output.1)) {
+        Issue.record("\(line.place): no command has --\(match.output.1)")
+      }
+    }
+  }
+
+  @Test(arguments: Page.all)
+  func `every option that a page names is one of some command`(_ page: Page) {
+    let options = Set(AttacheTool.tool.description.commands.flatMap(\.parameters).map(\.name))
+      .union(["help", "version"])
+    // Those of `swift test`, `zstd` and the benchmarks.
+    let others: Set<String> = ["filter", "check", "live", "rounds", "records", "base"]
+    for code in page.inlineCode {
+      for match in code.matches(of: /(?:^|\s)--([a-z][a-z-]+)/)
+      where !options.contains(String(match.output.1)) && !others.contains(String(match.output.1)) {
+        Issue.record("\(page.path): no command has --\(match.output.1)")
+      }
+    }
+  }
+
+  @Test func `a planted command and option that do not exist are found`() {
+    for text in [
+      "run attache recover first", "`attache run --shard 1/4`",
+      "\"attache org\" + x.attache bundle diff",
+    ] { #expect(Self.calls(in: text).contains { Self.fault($0) != nil }, "\(text)") }
+    for text in [
+      "attache status first lists the last runs", "say it: attache ingest --as A/1 FILE",
+      "what attache has not", "attache org check",
+    ] { #expect(Self.calls(in: text).allSatisfy { Self.fault($0) == nil }, "\(text)") }
+  }
+}

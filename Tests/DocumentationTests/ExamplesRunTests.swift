@@ -1,0 +1,244 @@
+import Crypto
+import Foundation
+import JSON
+import LocalOrg
+import System
+import TestSupport
+import Testing
+
+@testable import attache
+
+/// Every command line of the pages and of the help, run by a shell in a directory that has what they name.
+@Suite struct ExamplesRunTests {
+  /// The command lines, each once, with what stands between them and their options left as it is.
+  static let examples: Set<String> = {
+    var lines = AttacheTool.tool.description.commands.flatMap { $0.examples.map(\.name) }
+    for page in Page.all {
+      for block in page.blocks where ["", "sh", "bash", "console", "cron"].contains(block.language)
+      {
+        lines += block.text.replacing("\\\n", with: " ").split(separator: "\n").map(String.init)
+      }
+    }
+    return Set(
+      lines.flatMap { ShellWords.calls(of: "attache", in: $0) }.map { $0.joined(separator: " ") })
+  }()
+
+  @Test(.timeLimit(.minutes(5)))
+  func `every example of the pages and of the help runs`() async throws {
+    // Programs block: not on the cooperative pool.
+    let ran = try await StoreThread(name: "examples").run { () throws -> Set<String> in
+      let scene = try ExampleScene()
+      try play(scene)
+      return scene.ran
+    }
+    #expect(ran == Self.examples)
+  }
+
+  private func play(_ scene: ExampleScene) throws {
+    try scene.run("org seed --data .org --scale 1")
+    try scene.run("org ca --data .org")
+    try scene.serve("org serve --data .org --app field-app=certificate.pem").stop()
+    let server = try scene.serve("org serve --data .org --app field-app=app-cert.pem")
+    defer { server.stop() }
+    for name in ["field-service", "first"] { try scene.run("check \(name)") }
+    try scene.run("org check field-service")
+    for words in ["run first --dry-run", "run first", "status first", "report first"] {
+      try scene.run(words)
+    }
+    try scene.run("prime field-service --user ada@example.com")
+    try scene.run("pack field-service")
+    try scene.run("run field-service")
+    try scene.keepBundle()
+    try scene.run("bundle inspect ios.bundle.zip")
+    try scene.run("bundle verify ios.bundle.zip")
+    try scene.run("bundle extract ios.bundle.zip out")
+    try scene.run("ingest field-service")
+    try scene.run("ingest field-service ada.sqlite")
+    try scene.run("reconcile field-service --dry-run")
+    try scene.run(
+      "run /etc/attache/field-service.json --json",
+      as: "run \(scene.directory.file("pipelines/field-service.json")) --json")
+    try scene.run("status field-service")
+    try scene.run("report field-service")
+    try scene.run(
+      "reconcile retry field-service 20260131T020000Z-12",
+      as: "reconcile retry field-service \(try scene.lastRun())")
+    try playStores(scene)
+    for words in ["demo", "completion bash", "manual", "help completion"] { try scene.run(words) }
+  }
+
+  private func playStores(_ scene: ExampleScene) throws {
+    let address = "https://example.my.salesforce.com"
+    let new =
+      "sync run --store new.sqlite --platform ios --store-config userstore.json "
+      + "--config usersyncs.json --all --username ada@example.com --key-file jwt.key "
+      + "--client-id APP --org-url \(address)"
+    try scene.run(
+      new, as: new.replacing(address, with: scene.url).replacing("APP", with: "field-app"))
+    try Files.copy(scene.directory.file("new.sqlite"), to: scene.directory.file("store.sqlite"))
+    try scene.run("sync run --store store.sqlite --config usersyncs.json --all --target-org field")
+    let token =
+      "sync run --store store.sqlite --name contactsUp,contactsDown --token-env TOKEN "
+      + "--org-url \(address)"
+    try scene.run(token, as: token.replacing(address, with: scene.url))
+    for words in [
+      "sync list --store store.sqlite", "sync status --store store.sqlite --name contactsDown",
+      "sync status --store store.sqlite --id 2 --json", "store check store.sqlite",
+      "store check store.sqlite --config userstore.json",
+    ] { try scene.run(words) }
+    try scene.run(
+      "store query store.sqlite select {accounts:Name} from {accounts}",
+      as: "store query store.sqlite 'select {accounts:Name} from {accounts}'")
+    try scene.run("store seal store.sqlite --out sealed.sqlite --passphrase-file store.key")
+    try Files.remove(scene.directory.file("store.sqlite"))
+    try scene.run("store unseal sealed.sqlite --out store.sqlite --passphrase-env STORE_KEY")
+    try scene.run("sync delete --store store.sqlite --name contactsDown")
+  }
+}
+
+/// A directory with the files, the environment and the `sf` command that the examples name.
+final class ExampleScene {
+  let directory = TemporaryDirectory("examples")
+  private(set) var url = ""
+  /// The examples that ran.
+  private(set) var ran: Set<String> = []
+  private let key: String
+
+  init() throws {
+    let made = try PrivateKey.generateRSA()
+    key = String(decoding: made.pem, as: UTF8.self)
+    let certificate = try made.selfSignedCertificate(
+      commonName: "field-app", days: 1, dnsNames: [], ipAddresses: [])
+    func write(_ name: String, _ bytes: [UInt8]) throws {
+      try DurableFile.write(bytes, to: directory.file(name))
+    }
+    for name in ["certificate.pem", "app-cert.pem"] { try write(name, certificate) }
+    try write("jwt.key", Array(key.utf8))
+    try write("store.key", Array("c3RvcmU=".utf8))
+    let pipelines = Page.root.appending(path: "pipelines").path
+    try FileManager.default.copyItem(atPath: pipelines, toPath: directory.file("pipelines"))
+    let demo = try Files.read(pipelines + "/demo.json", limit: 1 << 20)
+    try write(
+      "pipelines/field-service.json",
+      Array(
+        String(decoding: demo, as: UTF8.self).replacing("\"demo\"", with: "\"field-service\"")
+          .replacing("tar.zst", with: "zip").utf8))
+    try write("userstore.json", Files.read(pipelines + "/demo/userstore.json", limit: 1 << 20))
+    let syncs = """
+      {"syncs": [
+        {"syncName": "contactsDown", "syncType": "syncDown", "soupName": "contacts",
+         "target": {"type": "soql", "query": "SELECT Id, LastName FROM Contact"},
+         "options": {"mergeMode": "OVERWRITE"}},
+        {"syncName": "contactsUp", "syncType": "syncUp", "soupName": "contacts", "target": {},
+         "options": {"fieldlist": ["LastName"], "mergeMode": "OVERWRITE"}}
+      ]}
+      """
+    try write("usersyncs.json", Array(syncs.utf8))
+  }
+
+  /// The program beside the tests.
+  private static let program =
+    (Files.parent(of: ProcessEnvironment.executablePath()) ?? ".") + "/attache"
+
+  private var environment: [String: String] {
+    var environment = [
+      "ATTACHE_ORG_URL": url, "ATTACHE_CLIENT_ID": "field-app", "ATTACHE_JWT_KEY": key,
+      "STORE_KEY": "c3RvcmU=", "TOKEN": token,
+    ]
+    for name in ["HOME", "TMPDIR", "LD_LIBRARY_PATH"] {
+      environment[name] = ProcessEnvironment.variable(name)
+    }
+    environment["PATH"] =
+      directory.file("bin") + ":" + (ProcessEnvironment.variable("PATH") ?? "/usr/bin:/bin")
+    return environment
+  }
+  private var token = ""
+
+  /// Runs an example, with other words where it names what only its reader has.
+  func run(_ example: String, as words: String? = nil) throws {
+    ran.insert(example)
+    let result = try ChildProcess.run(
+      "/bin/bash", ["-c", "cd '\(directory.path)' && exec '\(Self.program)' \(words ?? example)"],
+      environment: environment, deadlineSeconds: 120)
+    let text = String(decoding: result.output + result.error, as: UTF8.self)
+    #expect(result.status == 0, "attache \(words ?? example): \(text)")
+  }
+
+  /// A served org.
+  struct Server {
+    let process: RunningProcess
+    func stop() {
+      process.terminate()
+      _ = process.wait()
+    }
+  }
+
+  /// Serves the org as an example says; its address is the first line.
+  func serve(_ example: String) throws -> Server {
+    ran.insert(example)
+    let process = try ChildProcess.start(
+      "/bin/bash", ["-c", "cd '\(directory.path)' && exec '\(Self.program)' \(example)"],
+      environment: environment, error: .discarded)
+    url = process.readLine() ?? ""
+    #expect(url.hasPrefix("http://127.0.0.1:"), "attache \(example): \(url)")
+    try logIn()
+    return Server(process: process)
+  }
+
+  /// A token of Ada, and an `sf` command that knows it as `field`.
+  private func logIn() throws {
+    let script = """
+      #!/bin/sh
+      echo '{"status":0,"result":{"accessToken":"\(try accessToken())","instanceUrl":"\(url)"}}'
+      """
+    try Files.makeDirectory(directory.file("bin"))
+    try DurableFile.write(Array(script.utf8), to: directory.file("bin/sf"), mode: 0o700)
+  }
+
+  private func accessToken() throws -> String {
+    let claims: JSONValue = [
+      "iss": "field-app", "sub": "ada@example.com", "aud": .string(url),
+      "exp": JSONValue(Clock.wallMilliseconds() / 1000 + 180),
+    ]
+    let header: JSONValue = ["alg": "RS256"]
+    let text = Base64.encodeURL(header.bytes) + "." + Base64.encodeURL(claims.bytes)
+    let signature = try PrivateKey(pem: Array(key.utf8)).signRS256(Array(text.utf8))
+    let assertion = text + "." + Base64.encodeURL(signature)
+    let result = try ChildProcess.run(
+      "/usr/bin/env",
+      [
+        "python3", "-c",
+        """
+        import json, sys, urllib.parse, urllib.request
+        form = {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": sys.argv[2]}
+        data = urllib.parse.urlencode(form).encode()
+        answer = urllib.request.urlopen(sys.argv[1] + "/services/oauth2/token", data)
+        print(json.load(answer)["access_token"])
+        """, url, assertion,
+      ], environment: environment, deadlineSeconds: 60)
+    token = String(decoding: result.output, as: UTF8.self).trimmingCharacters(in: .newlines)
+    #expect(!token.isEmpty, "\(String(decoding: result.error, as: UTF8.self))")
+    return token
+  }
+
+  private var data: String { directory.file("snapshots/field-service") }
+
+  /// Ada's bundle, and the store in it as her phone hands it back.
+  func keepBundle() throws {
+    let names = try FileManager.default.subpathsOfDirectory(atPath: data).sorted()
+    let bundle = try #require(names.first { $0.hasSuffix("/ios.bundle.zip") })
+    try Files.copy(data + "/" + bundle, to: directory.file("ios.bundle.zip"))
+    let store = try #require(
+      StoreFile.all(in: data).first { $0.platform == "ios" && $0.path.contains("/users/") })
+    try Files.copy(store.path, to: directory.file("ada.sqlite"))
+  }
+
+  /// The id of the newest run.
+  func lastRun() throws -> String {
+    let result = try ChildProcess.run(
+      Self.program, ["status", directory.file("pipelines/field-service.json"), "--json"],
+      environment: environment, deadlineSeconds: 60)
+    let status = try JSONValue(parsing: String(decoding: result.output, as: UTF8.self))
+    return try #require(status["runs"]?[0]?["run"]?.string)
+  }
+}

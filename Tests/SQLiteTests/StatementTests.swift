@@ -1,0 +1,166 @@
+import TestSupport
+import Testing
+
+@testable import SQLite
+
+@Suite struct StatementTests {
+  let directory = TemporaryDirectory("statement")
+
+  func make(_ sql: String = "CREATE TABLE t (a)") throws -> Connection {
+    let connection = try Connection(directory.file("a.db"), mode: .create)
+    try connection.execute(sql)
+    return connection
+  }
+
+  @Test(arguments: ["", "  \n", "-- nothing\n", "/* nothing */", ";"])
+  func `a text without a statement is refused`(_ sql: String) throws {
+    let connection = try make()
+    let error = #expect(throws: SQLiteError.self) { try connection.prepare(sql) }
+    #expect(error?.message == "there is no statement in the text")
+  }
+
+  @Test func `white space and semicolons may follow a statement`() throws {
+    let connection = try make()
+    #expect(try connection.prepare("SELECT 1 ;\n\t; ").step())
+  }
+
+  @Test func `there are as many values as places, or none is bound`() throws {
+    let connection = try make("CREATE TABLE t (a, b)")
+    let insert = try connection.prepare("INSERT INTO t VALUES (?, ?)")
+    #expect(insert.parameterCount == 2)
+    for values in [[], [1], [1, 2, 3]] as [[SQLiteValue]] {
+      let error = #expect(throws: SQLiteError.self) { try insert.bind(values) }
+      #expect(error?.message.contains("2 places to bind and got \(values.count) values") == true)
+    }
+    #expect(throws: SQLiteError.self) { try insert.bind(3, 1) }
+    #expect(throws: SQLiteError.self) { try insert.bind(0, 1) }
+    try insert.bind([1, .null])
+    try insert.execute()
+    #expect(try connection.all("SELECT * FROM t") == [[1, .null]])
+  }
+
+  @Test func `bindings stay after a reset and go when they are cleared`() throws {
+    let connection = try make("CREATE TABLE t (a)")
+    let insert = try connection.prepare("INSERT INTO t VALUES (?)")
+    try insert.bind(1, "x")
+    try insert.execute()
+    try insert.execute()
+    insert.clearBindings()
+    try insert.execute()
+    try insert.bind(1, nil as String?)
+    try insert.execute()
+    #expect(try connection.all("SELECT a FROM t") == [["x"], ["x"], [.null], [.null]])
+  }
+
+  @Test func `a column is read in its own class, and converted where another is asked for`() throws
+  {
+    let connection = try make()
+    let statement = try connection.prepare(
+      "SELECT 7 AS i, 2.5 AS r, '12x' AS t, x'6162' AS b, NULL AS n")
+    try #require(try statement.step())
+    #expect(statement.columnNames == ["i", "r", "t", "b", "n"])
+    #expect((0..<5).map(statement.storageClass) == [.integer, .real, .text, .blob, .null])
+    #expect(statement.row == [7, .real(2.5), "12x", .blob([0x61, 0x62]), .null])
+    #expect(statement.columnInteger(2) == 12)
+    #expect(statement.columnReal(0) == 7)
+    #expect(statement.columnText(3) == "ab")
+    #expect(statement.columnText(4) == nil)
+    #expect(statement.columnInteger(4) == 0)
+    #expect(statement.columnBytes(4).isEmpty)
+    #expect(try !statement.step())
+  }
+
+  @Test func `text that is not UTF-8 is repaired, never trapped on`() throws {
+    let connection = try make()
+    let text = try connection.first("SELECT CAST(x'61FF62' AS TEXT)")
+    #expect(text == ["a\u{FFFD}b"])
+  }
+
+  @Test func `what reads only is known as that`() throws {
+    let connection = try make()
+    #expect(try connection.prepare("SELECT * FROM t").isReadOnly)
+    #expect(try !connection.prepare("DELETE FROM t").isReadOnly)
+  }
+
+  @Test func `a statement that fails can be used again`() throws {
+    let connection = try make("CREATE TABLE t (a UNIQUE)")
+    let insert = try connection.prepare("INSERT INTO t VALUES (?)")
+    try insert.bind(1, 1)
+    try insert.execute()
+    let error = #expect(throws: SQLiteError.self) { try insert.execute() }
+    #expect(error?.isOfTheValues == true)
+    #expect(error?.isDamage == false)
+    try insert.bind(1, 2)
+    try insert.execute()
+    #expect(try connection.integer("SELECT count(*) FROM t") == 2)
+    #expect(connection.lastInsertRowID == 2)
+    #expect(connection.changes == 1)
+  }
+
+  @Test func `kept statements are dropped when there are too many, and work all the same`() throws {
+    let connection = try make()
+    for round in 0..<3 {
+      for number in 0..<100 {
+        #expect(
+          try connection.integer(SQL("SELECT \(number) + ?", bindings: [1])) == Int64(number + 1))
+      }
+      #expect(round < 3)
+    }
+  }
+
+  @Test func `a table that changed gives its new columns when statements are forgotten`() throws {
+    let connection = try make()
+    #expect(try connection.all("SELECT * FROM t") == [])
+    try connection.execute("ALTER TABLE t ADD COLUMN b DEFAULT 5; INSERT INTO t (a) VALUES (1)")
+    connection.forgetStatements()
+    #expect(try connection.all("SELECT * FROM t") == [[1, 5]])
+  }
+
+  @Test func `a second writer is busy, and says who is in the way`() throws {
+    let first = try make("PRAGMA journal_mode = WAL; CREATE TABLE t (a)")
+    let second = try Connection(first.path, mode: .readWrite, busyMilliseconds: 0)
+    try first.execute("BEGIN IMMEDIATE; INSERT INTO t VALUES (1)")
+    let error = #expect(throws: SQLiteError.self) {
+      try second.transaction { try second.run("INSERT INTO t VALUES (2)") }
+    }
+    #expect(error?.isBusy == true)
+    #expect(error?.description.contains("another program uses the file") == true)
+    #expect(throws: SQLiteError.self) { try second.checkpointTruncate() }
+    try first.execute("COMMIT")
+    #expect(try second.integer("SELECT count(*) FROM t") == 1)
+    try second.checkpointTruncate()
+  }
+
+  @Test func `a transaction inside a transaction is refused, and the outer one is undone`() throws {
+    let connection = try make()
+    #expect(throws: SQLiteError.self) {
+      try connection.transaction {
+        try connection.run("INSERT INTO t VALUES (1)")
+        try connection.transaction { try connection.run("INSERT INTO t VALUES (2)") }
+      }
+    }
+    #expect(!connection.inTransaction)
+    #expect(try connection.integer("SELECT count(*) FROM t") == 0)
+  }
+
+  @Test func `of several statements those before the one that fails are done`() throws {
+    let connection = try make()
+    #expect(throws: SQLiteError.self) {
+      try connection.execute("INSERT INTO t VALUES (1); INSERT INTO nowhere VALUES (2)")
+    }
+    #expect(try connection.integer("SELECT count(*) FROM t") == 1)
+  }
+
+  @Test func `a file that is missing, or no database, is told as that`() throws {
+    let missing = #expect(throws: SQLiteError.self) {
+      try Connection(directory.file("none.db"), mode: .readWrite).execute("SELECT 1")
+    }
+    #expect(missing?.isDamage == false)
+    let connection = try make()
+    connection.close()
+    #expect(throws: SQLiteError.self) { try connection.reserveBytes(8) }
+    #expect(throws: SQLiteError.self) { try connection.reservedBytes() }
+    #expect(connection.changes == 0)
+    #expect(!connection.inTransaction)
+  }
+}
