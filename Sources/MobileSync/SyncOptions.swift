@@ -27,7 +27,9 @@ public struct SyncOptions: Sendable, Hashable {
       mergeMode: json["mergeMode"]?.string.flatMap(MergeMode.init(rawValue:)) ?? .overwrite)
   }
 
-  /// Reads the options of a sync; nil when the merge mode is missing or wrong.
+  /// Reads the options of a sync; nil when the merge mode is wrong.
+  ///
+  /// An absent one overwrites, as in the SDK.
   init?(_ node: JSONNode, _ reader: ConfigurationReader) {
     let misplaced = ["createFieldlist", "updateFieldlist"]
     guard
@@ -41,10 +43,11 @@ public struct SyncOptions: Sendable, Hashable {
         "move it into \"target\"")
     }
     fieldlist = object.strings("fieldlist")
-    let mode = object.required("mergeMode", "\"OVERWRITE\"").flatMap {
-      reader.word($0, "a merge mode", as: MergeMode.self)
+    guard let node = object["mergeMode"] else {
+      mergeMode = .overwrite
+      return
     }
-    guard let mode else { return nil }
+    guard let mode = reader.word(node, "a merge mode", as: MergeMode.self) else { return nil }
     mergeMode = mode
   }
 }

@@ -79,6 +79,23 @@ public enum SyncTarget: Sendable, Hashable {
 enum SyncDownType: String, CaseIterable {
   case soql, sosl, mru, refresh, layout, metadata, briefcase, custom
   case parentChildren = "parent_children"
+
+  /// The type whose stock class a `custom` target names on each platform that it names; nil for the
+  /// app's own.
+  init?(stockClassesOf node: JSONNode) {
+    let names = ["iOSImpl", "androidImpl"].compactMap { node[$0]?.string }.filter { !$0.isEmpty }
+    let types = names.map { name -> SyncDownType? in
+      let last = name.split(separator: ".").last.map(String.init) ?? name
+      let plain = last.hasPrefix("SF") ? String(last.dropFirst(2)) : last
+      guard plain.hasSuffix("SyncDownTarget") else { return nil }
+      let kind = plain.dropLast("SyncDownTarget".count).lowercased()
+      return kind == "parentchildren" ? .parentChildren : SyncDownType(rawValue: kind)
+    }
+    guard let first = types.first, let type = first, type != .custom,
+      types.allSatisfy({ $0 == type })
+    else { return nil }
+    self = type
+  }
 }
 
 extension SyncTarget {
@@ -93,18 +110,19 @@ extension SyncTarget {
       return nil
     }
     let types = SyncDownType.allCases.map(\.rawValue)
-    let named =
+    let member =
       members.first { $0.name == "type" }
       ?? members.first { Spelling.nearest($0.name, among: ["type"]) != nil }
-    guard let type = named?.value else {
+    guard let type = member?.value else {
       reader.report(
         node, "the target of a sync down needs \"type\"",
         "add \"type\": " + types.map(JSONText.quoted).joined(separator: " or "))
       return nil
     }
-    guard let known = reader.word(type, "a type of target", as: SyncDownType.self) else {
+    guard let named = reader.word(type, "a type of target", as: SyncDownType.self) else {
       return nil
     }
+    let known = named == .custom ? SyncDownType(stockClassesOf: node) ?? .custom : named
     func object(_ keys: [String]) -> ConfigurationObject? {
       checkClass(node, known, reader)
       return reader.object(node, known: common + keys, what: "a \(known.rawValue) target")

@@ -21,10 +21,16 @@ enum FieldNames {
       case .parentChildren(let target):
         if target.family.parent.soupName == soup { names.formUnion(target.parentFieldlist) }
         if target.family.children.soupName == soup { names.formUnion(target.childrenFieldlist) }
-      case .syncUp(let target) where sync.soupName == soup:
-        names.formUnion(target.createFieldlist ?? [])
-        names.formUnion(target.updateFieldlist ?? [])
-        names.formUnion(sync.options.fieldlist ?? [])
+      case .syncUp(let target):
+        let sent = (target.createFieldlist ?? []) + (target.updateFieldlist ?? [])
+        if (target.family?.parent.soupName ?? sync.soupName) == soup {
+          names.formUnion(sent + (sync.options.fieldlist ?? []))
+        }
+        if let children = target.family?.children, children.soupName == soup {
+          names.formUnion(target.childrenCreateFieldlist ?? [])
+          names.formUnion(target.childrenUpdateFieldlist ?? [])
+          names.formUnion([children.parentIdFieldName].compactMap(\.self))
+        }
       default: break
       }
     }

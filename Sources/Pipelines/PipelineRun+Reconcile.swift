@@ -59,7 +59,7 @@ extension PipelineRun {
     let total = try state.openEdits().values.reduce(0, +)
     var settled = 0
     return Reconciler(
-      state: state, options: reconcileOptions(), syncUps: rules(),
+      state: state, options: reconcileOptions(), syncUps: try rules(),
       issued: { [records = IssuedRecords(data: data)] in try records.find($0, $1) },
       sessionFor: { request in
         switch request {
@@ -78,13 +78,13 @@ extension PipelineRun {
       })
   }
 
-  private func rules() -> [SyncUpRule] {
-    pipeline.stores.flatMap { store in
+  private func rules() throws -> [ReconciledSync] {
+    try pipeline.stores.flatMap { store in
       let key = StoreKey(scope: store.scope.rawValue, storeName: store.storeName)
-      return store.reconciled.compactMap { sync in
-        let types = store.syncs.syncs.map { $0.objectTypes(of: sync.soupName) }
-        return SyncUpRule(
-          store: key, definition: sync, types: types.reduce(into: []) { $0.formUnion($1) })
+      return try store.reconciled.flatMap { sync in
+        try ReconciledSync.all(of: sync, in: key) { soup in
+          store.syncs.syncs.reduce(into: []) { $0.formUnion($1.objectTypes(of: soup)) }
+        }
       }
     }
   }

@@ -59,11 +59,19 @@ struct ReturnReading {
 
   /// A soup with the members that its sync up names.
   private func soup(_ name: String, in settings: StoreSettings?) -> SoupReading {
-    for sync in settings?.reconciled ?? [] where sync.soupName == name {
+    for sync in settings?.reconciled ?? [] {
       guard case .syncUp(let target) = sync.target else { continue }
-      return SoupReading(
-        soup: name, idField: target.fields.idFieldName,
-        modificationField: target.fields.modificationDateFieldName)
+      if let family = target.family {
+        for member in [family.parent, family.children] where member.soupName == name {
+          return SoupReading(
+            soup: name, idField: member.idFieldName,
+            modificationField: member.modificationDateFieldName)
+        }
+      } else if sync.soupName == name {
+        return SoupReading(
+          soup: name, idField: target.idFieldName,
+          modificationField: target.modificationDateFieldName)
+      }
     }
     return SoupReading(soup: name)
   }

@@ -24,8 +24,8 @@ package typealias IssuedLookup =
 struct Delegation {
   let state: LedgerDatabase
   let snapshotID: String
-  let records: OrgRecords
-  let rules: [SyncUpRule]
+  let records: RecordReader
+  let rules: [ReconciledSync]
   let lookup: IssuedLookup
   private var issued = IssuedIDs()
 
@@ -62,7 +62,7 @@ struct Delegation {
     let isNew = candidate.operation == .create
     return PermissionRule.refusal(
       of: PermissionRule.Subject(
-        sobject: candidate.sobject, types: rules[candidate.rule].types, isNew: isNew,
+        sobject: candidate.sobject, types: rules[candidate.sync].types, isNew: isNew,
         isGiven: try isNew || isGiven(candidate.edit)))
   }
 
@@ -116,7 +116,7 @@ struct Delegation {
     var global = IssuedIDs()
     for candidate in candidates {
       guard case .found(let record)? = keyed[candidate.edit.id],
-        let id = LostCreates.id(of: record)
+        let id = UnacknowledgedCreates.id(of: record)
       else { continue }
       if candidate.edit.soup.store.scope == SnapshotScope.global {
         global.inSoup[candidate.edit.soup, default: []].insert(id)
@@ -131,7 +131,7 @@ struct Delegation {
       case .absent?, nil: isForeign = false
       case .unknown?: isForeign = true
       case .found(let record)?:
-        if let id = LostCreates.id(of: record) {
+        if let id = UnacknowledgedCreates.id(of: record) {
           isForeign = try !isGiven(id, candidate.edit)
         } else {
           isForeign = true
@@ -155,7 +155,7 @@ struct Delegation {
   // MARK: what is sent
 
   /// Takes back the write of a candidate that refers, or would be made into, what is not permitted.
-  mutating func check(
+  nonisolated(nonsending) mutating func check(
     _ candidate: SnapshotPlanner.Candidate, in plan: inout SnapshotPlan
   ) async throws {
     guard let send = plan.sends.last, send.edit.id == candidate.edit.id else { return }
@@ -170,7 +170,7 @@ struct Delegation {
     plan.settled.append((send.edit, refused(send.edit, words)))
   }
 
-  private mutating func refusal(
+  private nonisolated(nonsending) mutating func refusal(
     ofReferences send: PlannedSend, _ candidate: SnapshotPlanner.Candidate
   ) async throws -> String? {
     var server = JSONObject()
@@ -192,7 +192,9 @@ struct Delegation {
   }
 
   /// Whether an upsert would change a record that is not the user's to change.
-  private mutating func refusal(ofUpsert send: PlannedSend) async throws -> String? {
+  private nonisolated(nonsending) mutating func refusal(ofUpsert send: PlannedSend) async throws
+    -> String?
+  {
     // What was seen under the external id was looked at before.
     guard send.action == .upsert, send.seen == nil, let field = send.externalField,
       let value = send.externalValue
@@ -207,7 +209,7 @@ struct Delegation {
     return nil
   }
 
-  private func recordIDs(
+  private nonisolated(nonsending) func recordIDs(
     _ sobject: String, _ field: String, _ value: String
   ) async throws -> [String] {
     do {
@@ -221,18 +223,18 @@ struct Delegation {
       ).compactMap { $0["Id"]?.string.flatMap { RecordID($0)?.text18 } }
     } catch {
       // The write itself will say what is wrong with the object.
-      guard SnapshotPlanner.isAboutTheObject(error) else { throw error }
+      guard error.isAboutTheObject else { throw error }
       return []
     }
   }
 
   private static let numbers: Set<String> = ["double", "int", "long", "currency", "percent"]
 
-  private func describe(_ sobject: String) async throws -> Describe? {
+  private nonisolated(nonsending) func describe(_ sobject: String) async throws -> Describe? {
     do {
       return try await records.describe(sobject)
     } catch {
-      guard SnapshotPlanner.isAboutTheObject(error) else { throw error }
+      guard error.isAboutTheObject else { throw error }
       return nil
     }
   }

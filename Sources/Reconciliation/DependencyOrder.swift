@@ -5,8 +5,8 @@ package struct DependencyOrder: Sendable, Hashable {
   package struct Node: Sendable, Hashable {
     /// The edit.
     package var editID: Int64
-    /// The creation that this change makes a record of.
-    package var creates: Int64?
+    /// The creations that this change makes records of.
+    package var creates: Set<Int64>
     /// The creations whose ids it needs.
     package var needs: Set<Int64>
     /// The record that it deletes.
@@ -22,7 +22,7 @@ package struct DependencyOrder: Sendable, Hashable {
       refersTo: Set<String> = [], floor: Int = 0
     ) {
       self.editID = editID
-      self.creates = creates
+      self.creates = Set([creates].compactMap(\.self))
       self.needs = needs
       self.deletes = deletes
       self.refersTo = refersTo
@@ -40,7 +40,7 @@ package struct DependencyOrder: Sendable, Hashable {
     let writes = nodes.filter { $0.deletes == nil }
     let deletes = nodes.filter { $0.deletes != nil }
     let makers = Dictionary(
-      writes.compactMap { node in node.creates.map { ($0, node.editID) } },
+      writes.flatMap { node in node.creates.map { ($0, node.editID) } },
       uniquingKeysWith: { first, _ in first })
     arrange(writes) { node in Set(node.needs.compactMap { makers[$0] }) }
     // A record is deleted after those that refer to it.

@@ -169,7 +169,7 @@ private struct SoupReader {
     edit.modificationDate = element[soup.modificationField]?.string
     switch element[soup.idField] {
     case .string(let id)?:
-      if LocalFields.isLocalID(id) {
+      if LocalFields.isLocalID(id) || local.isCreated && RecordID(id) == nil {
         edit.localID = id
       } else if let id = RecordID(id)?.text18 {
         edit.serverID = id

@@ -15,11 +15,6 @@ package enum ServerRecord: Sendable, Hashable {
   case hidden
 }
 
-/// What is done to the org's record.
-package enum OperationAction: String, Sendable, Hashable, CaseIterable {
-  case create, update, upsert, delete
-}
-
 /// Everything that the decision about one edit looks at.
 package struct EditFacts: Sendable {
   /// What has to be done, after what is known of the record.
@@ -42,6 +37,8 @@ package struct EditFacts: Sendable {
   package var isShared: Bool
   /// Whether a create goes out as an upsert.
   package var upserts: Bool
+  /// The external id that an upsert sends beside its fields.
+  package var upsertField: String?
   /// Which absent records are made anew.
   package var recreate: ReconcileOptions.Recreate
 
@@ -81,7 +78,7 @@ package enum EditRule {
     case settle(Settlement)
     /// Something is sent; the verdict is that of success. With a date it is sent only if the org's
     /// record still bears that date.
-    case send(OperationAction, Settlement, ifUnmodifiedSince: String?)
+    case send(SyncUpAction, Settlement, ifUnmodifiedSince: String?)
   }
 
   /// The step of an edit whose record's state is known.
@@ -104,7 +101,8 @@ package enum EditRule {
     var detail = OutcomeDetail()
     let inList = Set(facts.listed)
     for (name, value) in facts.device
-    where !inList.contains(name) && FieldComparison.isField(name, value)
+    where !inList.contains(name) && name != facts.upsertField
+      && FieldComparison.isField(name, value)
       && !FieldValue.isSame(value, nil)
     {
       detail.outside.append(FieldDifference(name: name, base: nil, device: value, server: nil))

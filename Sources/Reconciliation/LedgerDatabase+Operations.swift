@@ -1,11 +1,12 @@
 import JSON
+import MobileSync
 import SQLite
 
 /// One write to the org, from its plan to its outcome.
 struct OperationRow {
   var id: Int64 = 0
   var editID: Int64
-  var action: OperationAction
+  var action: SyncUpAction
   /// The user name that writes.
   var sender: String
   /// The Id of that user; nil in what a ledger of an earlier version has noted.
@@ -25,6 +26,8 @@ struct OperationRow {
   /// that is not known.
   var seen: JSONValue?
   var state = "planned"
+  /// The field whose date says when the record was last modified; nil in what the ledger tells.
+  var modificationField: String?
 }
 
 /// What came of one write.
@@ -152,7 +155,7 @@ extension LedgerDatabase {
     return try rows.map { row in
       OperationRow(
         id: row[0].integer ?? 0, editID: row[1].integer ?? 0,
-        action: OperationAction(rawValue: row[2].text ?? "") ?? .update, sender: row[3].text ?? "",
+        action: SyncUpAction(rawValue: row[2].text ?? "") ?? .update, sender: row[3].text ?? "",
         senderID: row[13].text, sobject: row[4].text ?? "", recordID: row[5].text,
         externalField: row[6].text,
         externalValue: row[7].text,

@@ -1,17 +1,23 @@
 import Crypto
 import JSON
+import MobileSync
+import System
 
 /// One edit that is to be sent.
 struct PlannedSend {
   var edit: OpenEdit
-  /// Where its sync up stands among the pipeline's: batches go in that order.
-  var rule: Int
+  /// Where its sync up stands among the pipeline's: requests go in that order.
+  var sync: Int
+  /// The field whose date `condition` is.
+  var modificationField: String
   var sobject: String
-  var action: OperationAction
+  var action: SyncUpAction
   /// The outcome of success.
   var expected: Settlement
   /// The date that the org's record has to bear still.
   var condition: String?
+  /// Whether an update carries its condition.
+  var isStrict = false
   var payload: JSONObject
   var recordID: String?
   var externalField: String?
@@ -24,19 +30,61 @@ struct PlannedSend {
   var waiting: Set<String> = []
   /// The first level at which it may go: after parents that this run made before it died.
   var floor = 0
+  /// The tree that it goes with.
+  var tree: Tree?
+  /// Edits of records that go with this one, which the device deleted: details of a master.
+  var followers: [OpenEdit] = []
   var level = 0
   var operationID: Int64 = 0
-
-  /// Says whether it goes out as a conditional request.
-  func isConditional(_ options: ReconcileOptions) -> Bool {
-    action == .update && condition != nil && options.strict
-  }
 
   func operation(sender: String) -> OperationRow {
     OperationRow(
       id: operationID, editID: edit.id, action: action, sender: sender, sobject: sobject,
       recordID: recordID, externalField: externalField, externalValue: externalValue,
-      payload: payload, expected: expected, level: level, seen: seen)
+      payload: payload, expected: expected, level: level, seen: seen,
+      modificationField: modificationField)
+  }
+
+  /// A place in a tree of a parent and its children.
+  struct Tree {
+    /// The parent: its Id, or the creation that makes it.
+    var key: String
+    /// The field of the children that names it; nil for the parent itself.
+    var field: String?
+    /// Whether a child gets the id that the tree's request gives its parent.
+    var takesParentID = false
+
+    var isParent: Bool { field == nil }
+  }
+}
+
+extension PlannedSend: SyncUpChange {
+  var objectType: String { sobject }
+  var isConditional: Bool { isStrict && action == .update && condition != nil }
+
+  var write: SyncUpWrite {
+    var fields = payload
+    var write = SyncUpWrite(action, sobject, recordID: recordID)
+    if let field = externalField, let value = externalValue {
+      if action == .upsert {
+        write.externalKey = .init(
+          field: field, text: value, json: JSONValue.string(value).bytes)
+      } else {
+        fields[field] = .string(value)
+      }
+    }
+    if let tree {
+      write.isParent = tree.isParent
+      if tree.takesParentID, let field = tree.field {
+        fields[field] = nil
+        write.parentField = field
+      }
+    }
+    write.fields = Array(JSONValue.object(fields).bytes.dropFirst().dropLast())
+    if isConditional {
+      write.unmodifiedSince = condition.flatMap { Dates.milliseconds(iso8601: $0) }
+    }
+    return write
   }
 }
 
@@ -69,7 +117,7 @@ package struct PlannedEdit: Sendable, Hashable {
   /// The record's Id or local id.
   package var recordID: String?
   /// What would be sent; nil for nothing.
-  package var action: OperationAction?
+  package var action: SyncUpAction?
   /// The verdict that is expected.
   package var verdict: Verdict
   /// What stands beside it.
@@ -91,7 +139,7 @@ package struct ReconcilePlan: Sendable {
   }
 
   /// How many writes of which kind would be sent.
-  package var writes: [OperationAction: Int] {
+  package var writes: [SyncUpAction: Int] {
     edits.reduce(into: [:]) { counts, edit in
       if let action = edit.action { counts[action, default: 0] += 1 }
     }

@@ -7,7 +7,7 @@ extension Reconciler {
   /// Finds out what became of writes that were sent and not answered, also by a run that died.
   ///
   /// Nothing is sent here: what did not arrive is planned anew.
-  func settleDoubts(of snapshotID: String? = nil) async throws {
+  nonisolated(nonsending) func settleDoubts(of snapshotID: String? = nil) async throws {
     let doubtful = try takeDoubtful(of: snapshotID)
     if snapshotID == nil { try await readUnread() }
     for (key, group) in try await askable(doubtful) {
@@ -53,18 +53,18 @@ extension Reconciler {
   }
 
   private struct DoubtGroup {
-    var access: OrgRecords
+    var access: RecordReader
     var writes: [DoubtfulWrite] = []
   }
 
   /// Groups writes by what is asked together, and by who can ask.
-  private func askable(
+  private nonisolated(nonsending) func askable(
     _ doubtful: [(String, DoubtfulWrite)]
   ) async throws -> [(DoubtKey, DoubtGroup)] {
     var groups: [DoubtKey: DoubtGroup] = [:]
     for (snapshotID, write) in doubtful {
       guard let access = try await asker(of: snapshotID) else { continue }
-      let asksAll = access.integration != nil
+      let asksAll = access.provesDeletions
       let key = DoubtKey(
         sobject: write.operation.sobject, snapshotID: asksAll ? "" : snapshotID)
       groups[key, default: DoubtGroup(access: access)].writes.append(write)
@@ -76,10 +76,8 @@ extension Reconciler {
 
   /// Who asks about the writes of a snapshot: the integration user, or where there is none the
   /// snapshot's user; nil when nobody can.
-  func asker(of snapshotID: String) async throws -> OrgRecords? {
-    if let integration = try await session(.integration) {
-      return OrgRecords(session: integration, integration: integration)
-    }
+  nonisolated(nonsending) func asker(of snapshotID: String) async throws -> RecordReader? {
+    if let integration = try await integration() { return integration }
     do {
       return try await access(to: snapshotID)
     } catch let error as OrgError where error.kind == .authentication || error.kind == .permission {
@@ -90,7 +88,7 @@ extension Reconciler {
 
   /// Writes that were answered, by this run or by one that died, while nobody asked yet what they
   /// left.
-  private func readUnread() async throws {
+  private nonisolated(nonsending) func readUnread() async throws {
     var groups: [String: [OperationRow]] = [:]
     for operation in try state.unreadOperations(since: run.now - Self.watchMilliseconds) {
       guard let found = try state.openEdit(id: operation.editID) else { continue }
@@ -100,69 +98,99 @@ extension Reconciler {
     }
     for (snapshotID, operations) in groups.sorted(by: { $0.key < $1.key }) {
       guard let access = try await asker(of: snapshotID) else { continue }
-      try await noteLeft(operations, access, isLate: true)
+      try await recordServerState(after: operations, access)
     }
   }
 
-  private func settle(
-    _ writes: [DoubtfulWrite], _ sobject: String, _ access: OrgRecords
+  private nonisolated(nonsending) func settle(
+    _ writes: [DoubtfulWrite], _ sobject: String, _ access: RecordReader
   ) async throws {
-    var search = DoubtSearch(
-      access: access, state: state, options: options, sobject: sobject, run: run)
-    if writes.contains(where: { $0.operation.action == .create }) {
-      search.senders = try await senders(of: writes)
+    var resolver = resolver(access)
+    let noted = writes.map { pending($0.operation, access) }
+    if noted.contains(where: { $0.action == .create }) {
+      resolver.senders = try await senders(of: writes)
+      let asked = Set(writes.map(\.operation.id))
+      // Other creates without an answer, of any snapshot that has the same sender.
+      resolver.rivals = try state.unfinishedOperations().filter {
+        $0.action == .create && $0.externalField == nil && $0.sentMilliseconds != nil
+          && $0.state != "planned" && !asked.contains($0.id)
+      }.map { pending($0, access) }
     }
-    var decided: [(DoubtfulWrite, DoubtAnswer)] = []
+    var findings: [InDoubtResolver.Finding]
     do {
-      decided += try await search.updates(writes.filter { $0.operation.action == .update })
-      decided += try await search.deletes(writes.filter { $0.operation.action == .delete })
-      decided += try await search.upserts(writes.filter { $0.operation.action == .upsert })
-      decided += try await search.creates(writes.filter { $0.operation.action == .create })
+      findings = try await resolver.resolve(noted, of: sobject)
     } catch let error as OrgError {
-      guard SnapshotPlanner.isAboutTheObject(error) else { throw error }
-      decided = writes.map { ($0, .unknown("the search failed: \(error.message)")) }
+      guard error.isAboutTheObject else { throw error }
+      findings = writes.map { _ in .unclear("the search failed: \(error.message)") }
     }
     var done: [OperationRow] = []
     try state.connection.transaction {
-      for (write, answer) in decided {
-        if let operation = try enter(answer, of: write) { done.append(operation) }
+      for (write, finding) in zip(writes, findings) {
+        if let operation = try enter(finding, of: write) { done.append(operation) }
       }
     }
-    try await noteLeft(done, access)
+    try await recordServerState(after: done, access)
   }
 
-  /// The sessions of those who sent writes, as far as they can still log in.
-  private func senders(of writes: [DoubtfulWrite]) async throws -> [String: Session] {
-    var sessions: [String: Session] = [:]
+  /// Who finds out about writes of this ledger.
+  func resolver(_ access: RecordReader) -> InDoubtResolver {
+    let state = state
+    var resolver = InDoubtResolver(
+      reader: access, quietWindowSeconds: options.quietWindowSeconds, begun: run.now
+    ) { try state.isClaimed(recordID: $0) }
+    resolver.takesLikenessesOnly = LeftOut.rules.contains(.lostCreates)
+    return resolver
+  }
+
+  /// A write of the ledger as the resolver takes it.
+  func pending(_ operation: OperationRow, _ access: RecordReader) -> PendingWrite {
+    let identity = access.session.identity
+    let own = operation.sender == identity.username ? identity.userID : nil
+    let sent = operation.sentMilliseconds ?? 0
+    return PendingWrite(
+      operation.action, operation.sobject, userID: operation.senderID ?? own,
+      recordID: operation.recordID, externalField: operation.externalField,
+      externalValue: operation.externalValue, fields: operation.payload, seen: operation.seen,
+      since: sent, sent: sent)
+  }
+
+  /// The readers of those who sent writes, as far as they can still log in.
+  private nonisolated(nonsending) func senders(of writes: [DoubtfulWrite]) async throws -> [String:
+    RecordReader]
+  {
+    var readers: [String: RecordReader] = [:]
     for snapshotID in Set(writes.map(\.snapshotID)).sorted() {
       do {
-        guard let own = try await access(to: snapshotID)?.session else { continue }
-        sessions[own.identity.userID] = own
+        guard let own = try await access(to: snapshotID) else { continue }
+        readers[own.session.identity.userID] = own
       } catch let error as OrgError
         where error.kind == .authentication || error.kind == .permission
       {
         continue
       }
     }
-    return sessions
+    return readers
   }
 
-  /// Enters an answer; returns the write if it was done and left something to read.
-  private func enter(_ answer: DoubtAnswer, of write: DoubtfulWrite) throws -> OperationRow? {
+  /// Enters a finding; returns the write if it was done and left something to read.
+  private func enter(
+    _ finding: InDoubtResolver.Finding, of write: DoubtfulWrite
+  ) throws -> OperationRow? {
     let operation = write.operation
-    switch answer {
-    case .done(let found):
-      try state.finish(operation, .done(recordID: found.id))
-      var settlement = outcome(
-        of: operation, write.edit, id: found.id, created: found.created)
-      if found.isSomebodyElses, settlement.verdict == .updated {
-        settlement.verdict = .alreadyThere
+    switch finding {
+    case .done(let done):
+      try state.finish(operation, .done(recordID: done.id))
+      var settlement = outcome(of: operation, write.edit, id: done.id, created: done.isCreated)
+      if done.isSomebodyElses {
+        if settlement.verdict == .updated { settlement.verdict = .alreadyThere }
+        settlement.detail.message =
+          "no answer came back; the org holds what was sent, and another user wrote last"
       }
-      found.tell(&settlement.detail)
+      if let made = done.made { Self.tell(made, operation, &settlement.detail) }
       try state.settle(operation.editID, run: run.id, settlement)
       summary.writes += 1
       var written = operation
-      written.recordID = found.id ?? operation.recordID
+      written.recordID = done.id ?? operation.recordID
       return operation.action == .delete ? nil : written
     case .notDone:
       // Once in a run; an org that swallows every answer must not keep us here.
@@ -174,9 +202,22 @@ extension Reconciler {
       try state.reopen(operation.editID, run: run.id)
       redone.insert(operation.editID)
       return nil
-    case .unknown(let words, let otherID):
-      try inDoubt(operation, words, otherID: otherID)
+    case .unclear(let words, let ids):
+      try inDoubt(operation, words, otherID: ids.count == 1 ? ids[0] : nil)
       return nil
+    }
+  }
+
+  /// Puts what has become of a record since beside the verdict.
+  private static func tell(
+    _ made: UnacknowledgedCreates.Made, _ operation: OperationRow, _ detail: inout OutcomeDetail
+  ) {
+    if let words = made.words { detail.message = words }
+    if let master = made.masterID { detail.otherID = master }
+    detail.fields.removeAll { made.changed.contains($0.name) }
+    detail.fields += made.changed.map { name in
+      FieldDifference(
+        name: name, base: nil, device: operation.payload[name], server: made.record[name])
     }
   }
 
@@ -195,35 +236,4 @@ struct DoubtfulWrite {
   var operation: OperationRow
   var edit: OpenEdit
   var snapshotID: String
-}
-
-/// What was found out about it.
-enum DoubtAnswer {
-  /// What a write that is done has left.
-  struct Found {
-    var id: String?
-    /// What an upsert did; nil where it is not known, and for other writes.
-    var created: Bool?
-    /// What has become of the record since.
-    var words: String?
-    /// The record that it was merged into.
-    var otherID: String?
-    /// Sent fields that hold another value now.
-    var differences: [FieldDifference] = []
-    /// Whether another user wrote last, so that the values may be theirs.
-    var isSomebodyElses = false
-
-    /// Puts what a person should know beside the verdict.
-    func tell(_ detail: inout OutcomeDetail) {
-      if let words { detail.message = words }
-      if let otherID { detail.otherID = otherID }
-      let known = Set(differences.map(\.name))
-      detail.fields = detail.fields.filter { !known.contains($0.name) } + differences
-    }
-  }
-
-  case done(Found)
-  case notDone
-  /// Nobody can tell; with the one record that it may be about.
-  case unknown(String, otherID: String? = nil)
 }

@@ -10,13 +10,13 @@ extension Reconciler {
   /// What is proved by it: the record holds what the request carried, and its sender wrote last. An edit
   /// that was not written by then is done. A newer write of ours that the request went over is sent
   /// again: the newer edit stands.
-  func settleLate() async throws {
+  nonisolated(nonsending) func settleLate() async throws {
     var groups: [LateKey: LateGroup] = [:]
     for operation in try state.lateOperations(since: run.now - Self.watchMilliseconds) {
       guard let found = try state.openEdit(id: operation.editID),
         let access = try await asker(of: found.snapshotID)
       else { continue }
-      let asksAll = access.integration != nil
+      let asksAll = access.provesDeletions
       let key = LateKey(
         sobject: operation.sobject, snapshotID: asksAll ? "" : found.snapshotID)
       var write = LateWrite(operation: operation, edit: found.edit)
@@ -40,7 +40,7 @@ extension Reconciler {
             $0.operation.action == .create && $0.operation.externalField == nil
           }, key, group.access)
       } catch let error as OrgError {
-        guard SnapshotPlanner.isAboutTheObject(error) else { throw error }
+        guard error.isAboutTheObject else { throw error }
         summary.warnings.append(
           "requests without an answer to \(key.sobject) could not be looked for")
       }
@@ -53,7 +53,7 @@ extension Reconciler {
   }
 
   private struct LateGroup {
-    var access: OrgRecords
+    var access: RecordReader
     var writes: [LateWrite] = []
   }
 
@@ -64,27 +64,27 @@ extension Reconciler {
 
   // MARK: updates
 
-  private func look(
-    _ writes: [LateWrite], _ key: LateKey, _ access: OrgRecords
+  private nonisolated(nonsending) func look(
+    _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
   ) async throws {
     guard !writes.isEmpty else { return }
-    let fields = LostCreates.readable(
+    let fields = UnacknowledgedCreates.readable(
       writes.flatMap(\.operation.payload.names), try await access.describe(key.sobject),
       and: ["LastModifiedById", "LastModifiedDate"])
-    let found = try await access.read(
+    let found = try await access.records(
       key.sobject, ids: writes.compactMap(\.operation.recordID), fields: fields)
     for write in writes {
       let operation = write.operation
       guard let id = operation.recordID, let record = found[id],
-        LostCreates.agreement(of: operation.payload, with: record) == .whole,
-        DoubtSearch.id(record["LastModifiedById"]) == operation.senderID,
+        UnacknowledgedCreates.agreement(of: operation.payload, with: record) == .whole,
+        record["LastModifiedById"]?.string.flatMap({ RecordID($0)?.text18 }) == operation.senderID,
         operation.senderID != nil, Self.isAfter(record, operation)
       else { continue }
       guard let later = try state.laterWrite(than: operation, recordID: id) else {
         try await arrived(write, record, access)
         continue
       }
-      if LostCreates.agreement(of: later.payload, with: record) == .whole { continue }
+      if UnacknowledgedCreates.agreement(of: later.payload, with: record) == .whole { continue }
       try await sendAgain(later, over: operation, record)
     }
   }
@@ -93,12 +93,12 @@ extension Reconciler {
   private static func isAfter(_ record: JSONObject, _ operation: OperationRow) -> Bool {
     let date = record["LastModifiedDate"]?.string.flatMap { Dates.milliseconds(iso8601: $0) }
     guard let date, let sent = operation.sentMilliseconds else { return false }
-    return date >= sent - LostCreates.slackMilliseconds
+    return date >= sent - UnacknowledgedCreates.slackMilliseconds
   }
 
   /// Enters that a request has arrived that nothing was written after.
-  private func arrived(
-    _ write: LateWrite, _ record: JSONObject, _ access: OrgRecords
+  private nonisolated(nonsending) func arrived(
+    _ write: LateWrite, _ record: JSONObject, _ access: RecordReader
   ) async throws {
     let verdict = try state.verdict(of: write.edit.id)
     try state.connection.transaction {
@@ -110,7 +110,7 @@ extension Reconciler {
       settlement.detail.message = Self.lateWords(verdict)
       try state.settle(write.edit.id, run: run.id, settlement)
     }
-    try await noteLeft([write.operation], access)
+    try await recordServerState(after: [write.operation], access)
   }
 
   private static func lateWords(_ verdict: Verdict?) -> String {
@@ -123,11 +123,11 @@ extension Reconciler {
   ///
   /// Only what the older one has put back is sent, and in an org that can close that window only while
   /// the record stands as it was read.
-  private func sendAgain(
+  private nonisolated(nonsending) func sendAgain(
     _ later: OperationRow, over operation: OperationRow, _ record: JSONObject
   ) async throws {
     guard let found = try state.openEdit(id: later.editID), let id = operation.recordID,
-      let rule = rules.firstIndex(where: { $0.soup == found.edit.soup }),
+      let sync = rules.firstIndex(where: { $0.soup == found.edit.soup }),
       let access = try await sender(of: found.snapshotID)
     else {
       summary.warnings.append(
@@ -153,15 +153,17 @@ extension Reconciler {
     var plan = SnapshotPlan(snapshotID: found.snapshotID)
     plan.sends = [
       PlannedSend(
-        edit: found.edit, rule: rule, sobject: later.sobject, action: .update,
-        expected: Settlement(.updated, detail),
-        condition: record["LastModifiedDate"]?.string, payload: payload, recordID: id)
+        edit: found.edit, sync: sync,
+        modificationField: rules[sync].target.modificationDateFieldName, sobject: later.sobject,
+        action: .update, expected: Settlement(.updated, detail),
+        condition: record["LastModifiedDate"]?.string, isStrict: options.strict, payload: payload,
+        recordID: id)
     ]
     plan.levels = [[found.edit.id]]
     try await send(plan, access)
   }
 
-  private func sender(of snapshotID: String) async throws -> OrgRecords? {
+  private nonisolated(nonsending) func sender(of snapshotID: String) async throws -> RecordReader? {
     do {
       return try await access(to: snapshotID)
     } catch let error as OrgError where error.kind == .authentication || error.kind == .permission {
@@ -171,12 +173,12 @@ extension Reconciler {
 
   // MARK: deletes and creates
 
-  private func lookForDeleted(
-    _ writes: [LateWrite], _ key: LateKey, _ access: OrgRecords
+  private nonisolated(nonsending) func lookForDeleted(
+    _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
   ) async throws {
     guard !writes.isEmpty else { return }
     let ids = writes.compactMap(\.operation.recordID)
-    let found = try await access.read(key.sobject, ids: ids, fields: ["Id"])
+    let found = try await access.records(key.sobject, ids: ids, fields: ["Id"])
     let proofs = try await access.prove(key.sobject, absent: ids.filter { found[$0] == nil })
     for write in writes {
       guard let id = write.operation.recordID, proofs[id] == .deleted else { continue }
@@ -201,33 +203,34 @@ extension Reconciler {
 
   /// A create that was taken for not made: a record that holds all of it and that nothing accounts for
   /// is what it made after all.
-  private func lookForCreated(
-    _ writes: [LateWrite], _ key: LateKey, _ access: OrgRecords
+  private nonisolated(nonsending) func lookForCreated(
+    _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
   ) async throws {
-    let search = DoubtSearch(
-      access: access, state: state, options: options, sobject: key.sobject, run: run)
+    let resolver = resolver(access)
     let rivals = try state.unfinishedOperations().filter {
       $0.action == .create && $0.sobject == key.sobject
     }
     for (senderID, group) in Dictionary(grouping: writes, by: { $0.operation.senderID }) {
       guard let senderID else { continue }
-      let lost = group.map { search.lost($0.operation) }
-      let found = try await LostCreates.candidates(
+      let lost = group.map { resolver.unacknowledged(pending($0.operation, access)) }
+      let found = try await UnacknowledgedCreates.candidates(
         access.session, try await access.describe(key.sobject), of: lost, userID: senderID
-      ).filter { try !state.isClaimed(recordID: LostCreates.id(of: $0) ?? "") }
+      ).filter { try !state.isClaimed(recordID: UnacknowledgedCreates.id(of: $0) ?? "") }
         .filter { record in
           // It may be what a create has made that nobody knows of yet.
-          !rivals.contains { LostCreates.agreement(of: $0.payload, with: record) == .whole }
+          !rivals.contains {
+            UnacknowledgedCreates.agreement(of: $0.payload, with: record) == .whole
+          }
         }
       if found.isEmpty { continue }
-      for (write, fate) in zip(group, LostCreates.match(lost, found, asksPerson: false)) {
+      for (write, fate) in zip(group, UnacknowledgedCreates.match(lost, found, asksPerson: false)) {
         guard case .made(let made) = fate, made.changed.isEmpty, !made.isDeleted else { continue }
         try enter(made, of: write)
       }
     }
   }
 
-  private func enter(_ made: LostCreates.Made, of write: LateWrite) throws {
+  private func enter(_ made: UnacknowledgedCreates.Made, of write: LateWrite) throws {
     let verdict = try state.verdict(of: write.edit.id)
     let existing = try state.doneRecordID(of: write.edit.id) ?? write.edit.creation?.recordID
     try state.connection.transaction {

@@ -18,18 +18,21 @@ package enum SessionRequest: Sendable, Hashable {
 package final class Reconciler {
   let state: LedgerDatabase
   let options: ReconcileOptions
-  let rules: [SyncUpRule]
+  let rules: [ReconciledSync]
   let report: (ReconcileEvent) -> Void
   /// How long a request that got no answer is looked out for, in milliseconds of the org's time.
   static let watchMilliseconds: Int64 = 7 * 24 * 60 * 60 * 1000
   private let issued: IssuedLookup
   private let sessionFor: @Sendable (SessionRequest) async throws -> Session?
-  private var sessions: [SessionRequest: Session?] = [:]
+  /// Who reads and writes in this run, by whom the session was asked for.
+  private var readers: [SessionRequest: RecordReader?] = [:]
   var run = RunRow(
     number: 0, id: "", pipeline: "", now: 0, started: 0, configHash: "", host: "")
   var summary = ReconcileSummary()
   /// Edits that were decided anew after the org's answer; each only once.
   var redone: Set<Int64> = []
+  /// The first sync up that may still send an edit, by its place: the org has refused it of those before.
+  var firstSync: [Int64: Int] = [:]
   /// Edits that got no answer, did not arrive and were sent again; each only once.
   var resent: Set<Int64> = []
 
@@ -38,7 +41,7 @@ package final class Reconciler {
   /// `issued` is asked about edits that are not sent as their user; unless it is given, nothing was
   /// issued to anybody.
   package init(
-    state: LedgerDatabase, options: ReconcileOptions, syncUps: [SyncUpRule],
+    state: LedgerDatabase, options: ReconcileOptions, syncUps: [ReconciledSync],
     issued: @escaping IssuedLookup = { _, _ in IssuedIDs() },
     sessionFor: @escaping @Sendable (SessionRequest) async throws -> Session?,
     report: @escaping (ReconcileEvent) -> Void = { _ in }
@@ -56,11 +59,12 @@ package final class Reconciler {
   /// Takes up every open edit once and gives it a verdict of this run.
   ///
   /// Safe to repeat after a crash: what was sent and not answered is found out, not sent again.
-  package func run(_ run: RunRow) async throws -> ReconcileSummary {
+  package nonisolated(nonsending) func run(_ run: RunRow) async throws -> ReconcileSummary {
     self.run = run
     summary = ReconcileSummary()
     redone = []
     resent = []
+    firstSync = [:]
     try state.connection.transaction {
       try state.reopenWaiting(run: run.id)
       try state.settleSuperseded(run: run.id)
@@ -68,7 +72,7 @@ package final class Reconciler {
     do {
       if try isIdle() { return try accounted() }
       // Who proves deletions must get in, or nothing is begun.
-      _ = try await session(.integration)
+      _ = try await integration()
       try await checkCorrelation()
       try await settleDoubts()
       try await settleLate()
@@ -96,9 +100,9 @@ package final class Reconciler {
   }
 
   /// Sees to it that the org keeps the correlation fields unique, before anything is sent.
-  private func checkCorrelation() async throws {
+  private nonisolated(nonsending) func checkCorrelation() async throws {
     guard !options.correlationFields.isEmpty else { return }
-    var access: OrgRecords?
+    var access: RecordReader?
     for snapshotID in try state.snapshotsWithOpenEdits(run: run.id) where access == nil {
       access = try await asker(of: snapshotID)
     }
@@ -119,7 +123,7 @@ package final class Reconciler {
   }
 
   /// What a run would do, with the verdicts that are expected; reads only.
-  package func plan() async throws -> ReconcilePlan {
+  package nonisolated(nonsending) func plan() async throws -> ReconcilePlan {
     var result = ReconcilePlan()
     try await checkCorrelation()
     var passed: Set<Int64> = []
@@ -133,7 +137,7 @@ package final class Reconciler {
         let inDoubt = edits.filter { doubtful.contains($0.id) }
         result.add(inDoubt.map { ($0, Settlement(.inDoubt)) }, snapshotID)
         let rest = edits.filter { !doubtful.contains($0.id) }
-        let access: OrgRecords?
+        let access: RecordReader?
         do {
           access = try await self.access(to: snapshotID)
         } catch let error as OrgError
@@ -155,7 +159,7 @@ package final class Reconciler {
     return result
   }
 
-  private func reconcile(_ snapshotID: String, isFirst: Bool) async throws {
+  private nonisolated(nonsending) func reconcile(_ snapshotID: String, isFirst: Bool) async throws {
     var edits = try state.openEdits(run: run.id, snapshotID: snapshotID)
     let doubtful = Set(try state.unfinishedOperations().map(\.editID))
     try settle(
@@ -164,7 +168,7 @@ package final class Reconciler {
       }, snapshotID)
     edits.removeAll { doubtful.contains($0.id) }
     if isFirst { report(.began(snapshotID: snapshotID, edits: edits.count)) }
-    let access: OrgRecords?
+    let access: RecordReader?
     do {
       access = try await self.access(to: snapshotID)
     } catch let error as OrgError where error.kind == .authentication || error.kind == .permission {
@@ -190,40 +194,46 @@ package final class Reconciler {
 
   // MARK: sessions
 
-  func planner(_ snapshotID: String, _ access: OrgRecords) -> SnapshotPlanner {
+  func planner(_ snapshotID: String, _ access: RecordReader) -> SnapshotPlanner {
     SnapshotPlanner(
-      state: state, options: options, rules: rules, snapshotID: snapshotID, records: access,
+      state: state, options: options, rules: rules, firstSync: firstSync, snapshotID: snapshotID,
+      records: access,
       report: report, issued: issued, run: run.id)
   }
 
   /// Whom the edits of a snapshot are sent as.
-  func access(to snapshotID: String) async throws -> OrgRecords? {
+  nonisolated(nonsending) func access(to snapshotID: String) async throws -> RecordReader? {
     try checkDeadline()
-    let integration = try await session(.integration)
-    guard options.sendAs == .user, snapshotID != "global" else {
-      return integration.map { OrgRecords(session: $0, integration: $0) }
-    }
-    // A user whom the ledger does not know, or whose name is somebody else's by now: in other hands
+    let integration = try await integration()
+    guard options.sendAs == .user, snapshotID != SnapshotScope.global else { return integration }
+    // A user whom the ledger does not know, or whose name is somebody else's by now: as another user
     // the edits would do what their user may not.
     guard let username = try state.snapshotRow(id: snapshotID)?.username else { return nil }
     do {
-      guard let own = try await session(.user(username: username, id: snapshotID)),
-        own.identity.userID == snapshotID
-      else { return nil }
-      return OrgRecords(session: own, integration: integration)
+      let own = try await reader(.user(username: username, id: snapshotID)) {
+        RecordReader($0, prover: integration)
+      }
+      return own?.session.identity.userID == snapshotID ? own : nil
     } catch let error as OrgError
       where error.kind == .authentication && options.onInactiveUser == .integration
     {
       guard let integration else { throw error }
-      return OrgRecords(session: integration, integration: integration)
+      return integration
     }
   }
 
-  func session(_ request: SessionRequest) async throws -> Session? {
-    if let known = sessions[request] { return known }
-    let session = try await sessionFor(request)
-    sessions[request] = .some(session)
-    return session
+  /// The pipeline's integration user, who proves deletions; nil where it names none.
+  nonisolated(nonsending) func integration() async throws -> RecordReader? {
+    try await reader(.integration) { RecordReader($0) }
+  }
+
+  private nonisolated(nonsending) func reader(
+    _ request: SessionRequest, _ make: (Session) -> RecordReader
+  ) async throws -> RecordReader? {
+    if let known = readers[request] { return known }
+    let reader = try await sessionFor(request).map(make)
+    readers[request] = .some(reader)
+    return reader
   }
 
   struct DeadlineReached: Error {}
@@ -313,7 +323,7 @@ extension ReconcilePlan {
   }
 
   private mutating func add(
-    _ edit: OpenEdit, _ action: OperationAction?, _ settlement: Settlement, _ snapshotID: String
+    _ edit: OpenEdit, _ action: SyncUpAction?, _ settlement: Settlement, _ snapshotID: String
   ) {
     edits.append(
       PlannedEdit(

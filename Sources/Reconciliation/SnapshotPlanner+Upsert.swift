@@ -4,7 +4,9 @@ import Salesforce
 
 extension SnapshotPlanner {
   /// What the org holds under the external ids of creates that go out as upserts, by edit.
-  func keyed(_ candidates: [Candidate]) async throws -> [Int64: UpsertRule.Keyed] {
+  nonisolated(nonsending) func keyed(_ candidates: [Candidate]) async throws -> [Int64: UpsertRule
+    .Keyed]
+  {
     struct Key: Hashable {
       var sobject: String
       var field: String
@@ -22,26 +24,27 @@ extension SnapshotPlanner {
       do throws(OrgError) {
         let describe = try await records.describe(key.sobject)
         let names = group.flatMap { $0.candidate.listed } + [key.field]
-        let fields = LostCreates.readable(names, describe, and: LostCreates.auditFields)
+        let fields = UnacknowledgedCreates.readable(
+          names, describe, and: UnacknowledgedCreates.auditFields)
         let name = describe.field(key.field)?.name ?? key.field
         for start in stride(from: 0, to: group.count, by: 200) {
           let part = group[start..<min(start + 200, group.count)]
           guard
-            let condition = ExternalKey.condition(
+            let condition = ExternalIDQuery.condition(
               describe, field: key.field, values: Array(Set(part.map(\.value))).sorted())
           else { continue }
           let rows = try await records.session.queryAllRecords(
             "SELECT \(fields.joined(separator: ", ")) FROM \(describe.name) WHERE \(condition)"
           ).compactMap(\.object)
           for (candidate, value) in part {
-            let own = rows.filter { ExternalKey.isSame($0[name], value) }
+            let own = rows.filter { ExternalIDQuery.isSame($0[name], value) }
             answers[candidate.edit.id] =
               own.isEmpty ? .absent : own.count == 1 ? .found(own[0]) : .unknown
           }
         }
       } catch {
         // The upsert itself will say what is wrong with the object.
-        guard Self.isAboutTheObject(error) else { throw error }
+        guard error.isAboutTheObject else { throw error }
       }
     }
     return answers
@@ -49,7 +52,7 @@ extension SnapshotPlanner {
 
   /// The field and the value by which a create is upserted; nil for one that is not.
   func externalKey(_ candidate: Candidate) -> (field: String, value: String)? {
-    guard let field = rules[candidate.rule].target.externalIdFieldName, field != "Id",
+    guard let field = rules[candidate.sync].target.externalIdFieldName, field != "Id",
       let value = candidate.element[field].flatMap(Self.text),
       FieldSelection.upserts(candidate.operation, externalID: value)
     else { return nil }
@@ -57,12 +60,14 @@ extension SnapshotPlanner {
   }
 
   /// The step of a create that goes out as an upsert; nil for every other edit.
-  func upsertStep(
+  nonisolated(nonsending) func upsertStep(
     _ candidate: Candidate, _ facts: EditFacts, _ keyed: UpsertRule.Keyed?
   ) async throws -> EditRule.Step? {
     guard let keyed, case .send(.upsert, let expected, _) = EditRule.step(facts) else { return nil }
     var attempt = try state.lostUpsert(of: candidate.edit.id)
-    if case .absent = keyed, let id = attempt?.seen?.object.flatMap({ LostCreates.id(of: $0) }) {
+    if case .absent = keyed,
+      let id = attempt?.seen?.object.flatMap({ UnacknowledgedCreates.id(of: $0) })
+    {
       attempt?.fate = try await records.prove(candidate.sobject, absent: [id])[id]
     }
     return UpsertRule.step(facts, keyed, after: attempt, expected: expected)

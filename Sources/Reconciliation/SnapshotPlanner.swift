@@ -6,9 +6,11 @@ import Salesforce
 struct SnapshotPlanner {
   let state: LedgerDatabase
   let options: ReconcileOptions
-  let rules: [SyncUpRule]
+  let rules: [ReconciledSync]
+  /// By edit: the first of the sync ups that may still send it; the org has refused it of those before.
+  var firstSync: [Int64: Int] = [:]
   let snapshotID: String
-  let records: OrgRecords
+  let records: RecordReader
   let report: (ReconcileEvent) -> Void
   /// What the snapshot was issued with.
   let issued: IssuedLookup
@@ -18,7 +20,7 @@ struct SnapshotPlanner {
   var assumedClosed: Set<Int64> = []
 
   /// The plan for `edits`.
-  func plan(_ edits: [OpenEdit]) async throws -> SnapshotPlan {
+  nonisolated(nonsending) func plan(_ edits: [OpenEdit]) async throws -> SnapshotPlan {
     var plan = SnapshotPlan(snapshotID: snapshotID)
     var candidates: [Candidate] = []
     for edit in edits {
@@ -40,9 +42,9 @@ struct SnapshotPlanner {
     let keyed = try await keyed(candidates)
     try delegation?.admit(upserts: keyed, among: &candidates, into: &plan)
     for candidate in candidates {
-      let facts = try facts(candidate)
       let key = keyed[candidate.edit.id]
-      switch try await upsertStep(candidate, facts, key) ?? EditRule.step(facts) {
+      let (candidate, facts, step) = try await decide(candidate, key)
+      switch step {
       case .settle(let settlement):
         plan.settled.append((candidate.edit, naming(candidate.edit.recordID, settlement)))
       case .send(let action, let expected, let condition):
@@ -51,16 +53,49 @@ struct SnapshotPlanner {
         try await delegation?.check(candidate, in: &plan)
       }
     }
+    try growTrees(candidates, &plan)
     blockOrphans(&plan)
     order(&plan)
     try hold(&plan)
     return plan
   }
 
+  /// What becomes of an edit by the first sync up of its soup that does not leave it, else by the
+  /// last one: as on a device, where the next sync up finds what the one before has left.
+  private nonisolated(nonsending) func decide(
+    _ candidate: Candidate, _ keyed: UpsertRule.Keyed?
+  ) async throws -> (Candidate, EditFacts, EditRule.Step) {
+    var candidate = candidate
+    while true {
+      let facts = try facts(candidate)
+      let step = try await upsertStep(candidate, facts, keyed) ?? EditRule.step(facts)
+      guard case .settle(let settlement) = step, settlement.verdict.leavesEdit,
+        let next = sync(for: candidate.edit, after: candidate.sync)
+      else { return (candidate, facts, step) }
+      candidate.sync = next
+      candidate.listed = try listed(candidate.edit, candidate.operation, next)
+    }
+  }
+
+  /// The sync up that decides about an edit, or the one after another.
+  func sync(for edit: OpenEdit, after other: Int? = nil) -> Int? {
+    let first = other.map { $0 + 1 } ?? firstSync[edit.id] ?? 0
+    return rules.indices.first { $0 >= first && rules[$0].soup == edit.soup }
+  }
+
+  /// The fields that travel; what a deletion destroys is what an update would send.
+  private func listed(
+    _ edit: OpenEdit, _ operation: SyncOperation, _ sync: Int
+  ) throws -> [String] {
+    operation == .delete
+      ? (try? rules[sync].fields(for: .update)) ?? [] : try rules[sync].fields(for: operation)
+  }
+
   /// An edit on its way to a decision.
   struct Candidate {
     var edit: OpenEdit
-    var rule: Int
+    /// The sync up that decides, by its place.
+    var sync: Int
     var element: JSONObject
     var sobject: String
     var operation: SyncOperation
@@ -153,21 +188,20 @@ struct SnapshotPlanner {
   // MARK: what the org knows
 
   private func candidate(_ edit: OpenEdit) throws -> Candidate {
-    guard let rule = rules.firstIndex(where: { $0.soup == edit.soup }),
+    guard let sync = sync(for: edit),
       let element = try JSONValue(parsing: edit.element).object
     else { throw SyncError(.badResponse, "the element is not an object") }
     let operation = edit.syncOperation
-    guard operation == .dropLocally || edit.sobject.map(Self.isName) == true else {
+    // A family says what its records are, whatever the elements say.
+    let sobject = rules[sync].member?.sobjectType ?? edit.sobject ?? ""
+    guard operation == .dropLocally || Self.isName(sobject) else {
       throw SyncError(
         .badResponse, "attributes.type of the element is no name of an sObject",
         fix: "the app has to set attributes.type")
     }
     return Candidate(
-      edit: edit, rule: rule, element: element, sobject: edit.sobject ?? "",
-      operation: operation,
-      // What a deletion destroys is what an update would send.
-      listed: operation == .delete
-        ? (try? rules[rule].fields(for: .update)) ?? [] : try rules[rule].fields(for: operation))
+      edit: edit, sync: sync, element: element, sobject: sobject, operation: operation,
+      listed: try listed(edit, operation, sync))
   }
 
   /// A name comes from a device and becomes part of addresses and queries.
@@ -181,7 +215,7 @@ struct SnapshotPlanner {
   }
 
   /// Learns the org's records of all updates and deletes: one retrieve for 2,000 of them.
-  private func learn(_ candidates: inout [Candidate]) async throws {
+  private nonisolated(nonsending) func learn(_ candidates: inout [Candidate]) async throws {
     let asked = candidates.indices.filter { index in
       let operation = candidates[index].operation
       return operation == .update || operation == .delete
@@ -198,7 +232,7 @@ struct SnapshotPlanner {
         }
         report(.learned(snapshotID: snapshotID, soup: sobject, records: indices.count))
       } catch let error as OrgError {
-        guard Self.isAboutTheObject(error) else { throw error }
+        guard error.isAboutTheObject else { throw error }
         for index in indices {
           candidates[index].server = .unknown(code: error.code, message: error.message)
         }
@@ -206,29 +240,25 @@ struct SnapshotPlanner {
     }
   }
 
-  static func isAboutTheObject(_ error: OrgError) -> Bool {
-    switch error.kind {
-    case .refused, .notFound, .permission, .tooLarge: true
-    default: false
-    }
-  }
-
-  private func states(
+  private nonisolated(nonsending) func states(
     _ sobject: String, _ group: [Candidate]
   ) async throws -> [String: ServerRecord] {
     let describe = try await records.describe(sobject)
     var names: Set<String> = []
     for candidate in group {
+      for rule in rules where rule.soup == candidate.edit.soup {
+        names.formUnion((try? rule.fields(for: candidate.operation)) ?? [])
+      }
       names.formUnion(candidate.listed)
       for (name, value) in candidate.element where FieldComparison.isField(name, value) {
         names.insert(name)
       }
     }
-    let modified = group.map { rules[$0.rule].target.modificationDateFieldName }
+    let modified = group.map { rules[$0.sync].target.modificationDateFieldName }
     names.formUnion(modified)
     let readable = names.filter { describe.field($0) != nil }.sorted()
     let ids = Array(Set(group.compactMap(\.edit.recordID))).sorted()
-    let found = try await records.read(sobject, ids: ids, fields: ["Id"] + readable)
+    let found = try await records.records(sobject, ids: ids, fields: ["Id"] + readable)
     var states: [String: ServerRecord] = [:]
     for candidate in group {
       guard let id = candidate.edit.recordID, var record = found[id] else { continue }
@@ -236,7 +266,7 @@ struct SnapshotPlanner {
         // What was asked for and did not come has no value; what could not be asked for is unknown.
         if let field = describe.field(name) { record[name] = record[field.name] ?? .null }
       }
-      let date = record[rules[candidate.rule].target.modificationDateFieldName]?.string
+      let date = record[rules[candidate.sync].target.modificationDateFieldName]?.string
       states[id] = .alive(date: date, fields: record)
     }
     let absent = ids.filter { states[$0] == nil }
@@ -246,17 +276,19 @@ struct SnapshotPlanner {
 
   private func facts(_ candidate: Candidate) throws -> EditFacts {
     let edit = candidate.edit
-    let target = rules[candidate.rule].target
+    let target = rules[candidate.sync].target
     let externalID = target.externalIdFieldName.flatMap { candidate.element[$0] }
     let own = try edit.recordID.flatMap { try state.ownWrite(of: edit, recordID: $0) }
-    return EditFacts(
-      operation: candidate.operation, mode: rules[candidate.rule].mode,
+    var facts = EditFacts(
+      operation: candidate.operation, mode: rules[candidate.sync].mode,
       device: candidate.element, deviceDate: edit.modificationDate, issued: edit.base,
       ownWrite: own, server: candidate.server, listed: candidate.listed,
       isShared: try candidate.operation == .update && !state.siblings(of: edit).isEmpty,
       upserts: FieldSelection.upserts(
         candidate.operation, externalID: externalID.flatMap(Self.text)),
       recreate: options.recreateDeleted)
+    if facts.upserts { facts.upsertField = target.externalIdFieldName }
+    return facts
   }
 
   static func text(_ value: JSONValue) -> String? {
@@ -267,161 +299,10 @@ struct SnapshotPlanner {
     }
   }
 
-  private func naming(_ recordID: String?, _ settlement: Settlement) -> Settlement {
+  func naming(_ recordID: String?, _ settlement: Settlement) -> Settlement {
     var settlement = settlement
     if settlement.detail.recordID == nil { settlement.detail.recordID = recordID }
     return settlement
-  }
-
-  // MARK: what is sent
-
-  private func add(
-    _ candidate: Candidate, _ facts: EditFacts, _ action: OperationAction,
-    _ expected: Settlement, _ condition: String?, _ keyed: UpsertRule.Keyed?,
-    to plan: inout SnapshotPlan
-  ) async throws {
-    let edit = candidate.edit
-    let rule = rules[candidate.rule]
-    var send = PlannedSend(
-      edit: edit, rule: candidate.rule, sobject: candidate.sobject, action: action,
-      expected: naming(edit.recordID, expected), condition: condition, payload: [:],
-      recordID: action == .create || action == .upsert ? nil : edit.recordID)
-    if action == .create, let old = edit.recordID {
-      send.expected.detail.recordID = nil
-      send.expected.detail.otherID = old
-    }
-    if action != .delete {
-      var names = try rule.fields(for: action == .update ? .update : .create)
-      if action == .update, facts.isShared {
-        let edited = EditRule.editedFields(facts)
-        names.removeAll { !edited.contains($0) }
-      }
-      send.payload = try RecordBody.fields(names, of: edit.element)
-    }
-    if action == .create, let field = options.correlationField(candidate.sobject),
-      let identity = try state.identity(of: edit)
-    {
-      send.externalField = field.name
-      send.externalValue = CorrelationField.value(of: identity)
-      send.payload[field.name] = nil
-    }
-    if action == .upsert, let field = rule.target.externalIdFieldName {
-      send.externalField = field
-      send.externalValue = candidate.element[field].flatMap(Self.text)
-      send.payload[field] = nil
-      switch keyed {
-      case .absent?: send.seen = .null
-      case .found(let record)?: send.seen = .object(record)
-      case .unknown?, nil: break
-      }
-    }
-    if let missing = try await resolveReferences(&send) {
-      plan.settled.append((edit, Settlement(.blocked, .because(missing))))
-      return
-    }
-    if action == .create || action == .upsert { try await setOwner(&send) }
-    plan.sends.append(send)
-  }
-
-  /// Replaces local ids by the ids that their records got, and notes those that have none yet.
-  private func resolveReferences(_ send: inout PlannedSend) async throws -> String? {
-    for (name, value) in send.payload {
-      guard let local = value.string, LocalFields.isLocalID(local),
-        try await mayRefer(name, of: send.sobject)
-      else { continue }
-      guard
-        let creation = try state.creation(
-          stampID: send.edit.stampID, localID: local, lineage: send.edit.lineage)
-      else { return "\(name) refers to a record that is not among the edits of this bundle" }
-      if let id = creation.recordID ?? creation.deviceRecordID {
-        send.payload[name] = .string(id)
-        if let level = try state.level(creationID: creation.id, run: run) {
-          send.floor = max(send.floor, level + 1)
-        }
-      } else if options.orderParentsFirst {
-        send.needs.insert(creation.id)
-        send.waiting.insert(name)
-      }
-    }
-    return nil
-  }
-
-  /// Says whether a field may hold an Id: a text that begins like a local id is a text.
-  private func mayRefer(_ name: String, of sobject: String) async throws -> Bool {
-    do {
-      guard let field = try await records.describe(sobject).field(name) else { return true }
-      return field.type == "reference" || field.type == "id"
-    } catch {
-      guard Self.isAboutTheObject(error) else { throw error }
-      return true
-    }
-  }
-
-  /// What the integration user creates belongs to the snapshot's user.
-  private func setOwner(_ send: inout PlannedSend) async throws {
-    guard options.sendAs == .integration, snapshotID != "global", send.payload["OwnerId"] == nil
-    else { return }
-    do {
-      let owner = try await records.describe(send.sobject).field("OwnerId")
-      if owner?.isCreateable == true { send.payload["OwnerId"] = .string(snapshotID) }
-    } catch {
-      // The create itself will say what is wrong with the object.
-      guard Self.isAboutTheObject(error) else { throw error }
-    }
-  }
-
-  /// Blocks what needs a record that this plan does not make, and what needs that.
-  private func blockOrphans(_ plan: inout SnapshotPlan) {
-    while true {
-      let made = Set(plan.sends.compactMap { Self.makes($0) })
-      let orphans = plan.sends.filter { !$0.needs.isSubset(of: made) }
-      if orphans.isEmpty { return }
-      for orphan in orphans {
-        plan.settled.append(
-          (orphan.edit, Settlement(.blocked, .because("it refers to a record without an Id"))))
-      }
-      let blocked = Set(orphans.map(\.edit.id))
-      plan.sends.removeAll { blocked.contains($0.edit.id) }
-    }
-  }
-
-  static func makes(_ send: PlannedSend) -> Int64? {
-    send.action == .create || send.action == .upsert ? send.edit.creation?.id : nil
-  }
-
-  private func order(_ plan: inout SnapshotPlan) {
-    let nodes = plan.sends.map { send in
-      DependencyOrder.Node(
-        editID: send.edit.id, creates: Self.makes(send), needs: send.needs,
-        deletes: send.action == .delete ? send.recordID : nil,
-        refersTo: send.action == .delete ? Self.references(send.edit) : [], floor: send.floor)
-    }
-    let order = DependencyOrder(nodes)
-    plan.levels = order.levels
-    let places = Dictionary(
-      order.levels.enumerated().flatMap { level, edits in edits.map { ($0, level) } },
-      uniquingKeysWith: { first, _ in first })
-    for index in plan.sends.indices {
-      plan.sends[index].level = places[plan.sends[index].edit.id] ?? 0
-    }
-    for send in plan.sends where order.cyclic.contains(send.edit.id) {
-      plan.settled.append(
-        (
-          send.edit,
-          Settlement(.blocked, .because("it and the records it refers to need each other's Id"))
-        ))
-    }
-    plan.sends.removeAll { order.cyclic.contains($0.edit.id) }
-  }
-
-  /// The Ids in an element's members: lookups, for all we know.
-  private static func references(_ edit: OpenEdit) -> Set<String> {
-    guard let element = (try? JSONValue(parsing: edit.element))?.object else { return [] }
-    var ids: Set<String> = []
-    for (name, value) in element where name != "Id" {
-      if let id = value.string.flatMap({ RecordID($0)?.text18 }) { ids.insert(id) }
-    }
-    return ids
   }
 
   // MARK: the guard

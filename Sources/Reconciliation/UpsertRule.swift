@@ -43,7 +43,7 @@ enum UpsertRule {
       return .send(.upsert, expected, ifUnmodifiedSince: nil)
     }
     var detail = expected.detail
-    detail.recordID = LostCreates.id(of: seen)
+    detail.recordID = UnacknowledgedCreates.id(of: seen)
     detail.fields = differences(facts, server: nil, base: seen)
     switch fate {
     case .deleted where facts.mode == .overwrite && facts.recreate != .never:
@@ -64,7 +64,7 @@ enum UpsertRule {
   ) -> EditRule.Step {
     let seen = attempt?.seen?.object
     var detail = expected.detail
-    detail.recordID = LostCreates.id(of: record)
+    detail.recordID = UnacknowledgedCreates.id(of: record)
     detail.fields = differences(facts, server: record, base: seen)
     let isSame = detail.fields.allSatisfy { FieldValue.isSame($0.device, $0.server) }
     let isUnmoved =

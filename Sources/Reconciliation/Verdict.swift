@@ -61,6 +61,16 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     }
   }
 
+  /// Says whether a sync up leaves the edit on its device for the next sync up of the soup.
+  var leavesEdit: Bool {
+    switch self {
+    case .conflict, .deletedOnServer, .mergedOnServer, .notVisible, .failed: true
+    case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .clash,
+      .createdTwice, .blocked, .notPermitted, .notConfigured, .held, .inDoubt:
+      false
+    }
+  }
+
   /// Says whether the org was changed.
   package var isWritten: Bool { self == .created || self == .updated || self == .deleted }
 

@@ -47,6 +47,25 @@ import Testing
     #expect(outcomes(again).first == "ENTITY_IS_DELETED")
   }
 
+  @Test(arguments: [(10, 200), (11, 400)])
+  func `a collection of more than ten runs of one type is refused whole`(
+    _ runs: Int, _ status: Int
+  ) async throws {
+    let types = (0..<runs).map { $0 % 2 == 0 ? "Account" : "Contact" }
+    let records = types.map { type -> JSONValue in
+      [
+        "attributes": ["type": .string(type)],
+        type == "Account" ? "Name" : "LastName": "x",
+      ]
+    }
+    let response = try await served.send(
+      "POST", "/composite/sobjects", ["records": .array(records)])
+    #expect(response.status == status)
+    if status == 400 { #expect(response.json[0]?["errorCode"] == "LIMIT_EXCEEDED") }
+    let count = try await served.query("SELECT COUNT() FROM Account")
+    #expect(count.json["totalSize"]?.int == (status == 400 ? 0 : 5))
+  }
+
   @Test func `all or none leaves nothing behind`() async throws {
     let response = try await served.send(
       "POST", "/composite/sobjects",

@@ -172,26 +172,6 @@ extension BrokenConfiguration {
       pipeline.json:15:5: stores[0]: a global store is in every bundle, and its edits would be sent with the rights of the integration user; name the sync ups whose edits are to be sent in "reconcile", or write "reconcile": []
       """#),
     BrokenConfiguration(
-      "a second sync up over one soup",
-      [
-        .edit(.pipeline, #"["up"]"#, #"["up", "again"]"#),
-        .edit(
-          .syncs, #""syncName": "up","#,
-          """
-          "syncName": "again",
-                "syncType": "syncUp",
-                "soupName": "contacts",
-                "target": {"createFieldlist": ["LastName"]},
-                "options": {"mergeMode": "OVERWRITE", "fieldlist": ["LastName"]}
-              },
-              {
-                "syncName": "up",
-          """),
-      ],
-      #"""
-      pipeline.json:19:27: stores[0].reconcile[1]: not yet: a second sync up over the soup "contacts" (again, after up) does not exist in this version; name one of them in "reconcile"
-      """#),
-    BrokenConfiguration(
       "a metrics file that nobody would write",
       [
         .edit(

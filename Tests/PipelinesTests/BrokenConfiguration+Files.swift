@@ -101,12 +101,6 @@ extension BrokenConfiguration {
       syncs.json:11:32: syncs[0].options.mergeMode: "overwrite" is not a merge mode; did you mean "OVERWRITE"? It is one of "OVERWRITE", "LEAVE_IF_CHANGED"
       """#),
     BrokenConfiguration(
-      "options without a merge mode",
-      [.edit(.syncs, #"{"mergeMode": "OVERWRITE"}"#, "{}")],
-      #"""
-      syncs.json:11:18: syncs[0].options: the section options needs "mergeMode"; add "mergeMode": "OVERWRITE"
-      """#),
-    BrokenConfiguration(
       "a sync type that is not known",
       [.edit(.syncs, #""syncDown""#, #""syncdown""#)],
       #"""

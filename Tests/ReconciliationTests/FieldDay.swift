@@ -16,7 +16,7 @@ final class FieldDay {
   let ben: OrgUser
   let admin: OrgUser
   var options = ReconcileOptions(quietWindowSeconds: 0, pause: { _ in })
-  var rules: [SyncUpRule] = []
+  var rules: [ReconciledSync] = []
   var hasIntegration = true
   /// What the devices were issued beside the bases of their edits.
   var issued: Set<String> = []
@@ -49,17 +49,17 @@ final class FieldDay {
   static func rule(
     _ soup: String, _ fields: [String], mode: MergeMode = .leaveIfChanged,
     create: [String]? = nil, externalID: String? = nil
-  ) -> SyncUpRule {
+  ) -> ReconciledSync {
     let target = SyncUpTarget(
       createFieldlist: create, externalIdFieldName: externalID)
     let definition = SyncDefinition(
       syncName: "up-" + soup, syncType: .syncUp, soupName: soup, target: .syncUp(target),
       options: SyncOptions(fieldlist: fields + ["Id", "LastModifiedDate"], mergeMode: mode))
     let types = ["accounts": "account", "contacts": "contact", "visits": "site_visit__c"]
-    guard
-      let rule = SyncUpRule(
-        store: store, definition: definition, types: Set([types[soup]].compactMap(\.self)))
-    else {
+    let all = try? ReconciledSync.all(of: definition, in: store) { _ in
+      Set([types[soup]].compactMap(\.self))
+    }
+    guard let rule = all?.first else {
       preconditionFailure("the definition is a sync up")
     }
     return rule

@@ -48,6 +48,14 @@ struct UpsertDoubtTests {
     #expect(try day.record("Site_Visit__c", id)["Name"] == "Device")
   }
 
+  @Test func `the external id that an upsert has sent is not outside the field list`() async throws
+  {
+    day.rules = [FieldDay.rule("visits", ["Name"], externalID: "External_Id__c")]
+    try handBack()
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try day.details().first?.outside.map(\.name) == ["Notes__c"])
+  }
+
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
   func `a lost upsert is not sent over what the office made of the record meanwhile`(
     _ mode: MergeMode

@@ -5,9 +5,12 @@ import JSON
 /// The status is 200 whatever becomes of the rows; each has its own result, in order.
 enum CollectionResource {
   private static let most = 200
+  /// An org works through a collection in runs of records of one type.
+  private static let mostRuns = 10
 
   @Sendable static func create(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let (records, allOrNone) = try body(call)
+    try checkRuns(records)
     return try run(call, allOrNone: allOrNone, count: records.count) { index in
       switch type(of: records[index], call) {
       case .success(let schema):
@@ -19,6 +22,7 @@ enum CollectionResource {
 
   @Sendable static func update(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let (records, allOrNone) = try body(call)
+    try checkRuns(records)
     return try run(call, allOrNone: allOrNone, count: records.count) { index in
       let record = records[index]
       guard let id = id(of: record) else {
@@ -150,6 +154,21 @@ enum CollectionResource {
 
   private static func check(_ count: Int) throws(OrgError) {
     guard count <= most else { throw .tooMany("records", count, limit: most) }
+  }
+
+  private static func checkRuns(_ records: [JSONObject]) throws(OrgError) {
+    var runs = 0
+    var last: String?
+    for record in records {
+      let type = record["attributes"]?["type"]?.string?.lowercased() ?? "null"
+      if type != last { runs += 1 }
+      last = type
+    }
+    guard runs > mostRuns else { return }
+    throw OrgError(
+      code: "LIMIT_EXCEEDED",
+      message: "Cannot have more than \(mostRuns) chunks in a single operation. "
+        + "Please rearrange the data to reduce chunking.")
   }
 
   private static func type(of record: JSONObject, _ call: APIRequest) -> Result<

@@ -87,14 +87,21 @@ public struct SyncUpTarget: Sendable, Hashable {
       externalIdFieldName: object.text("externalIdFieldName"),
       maxBatchSize: object.int("maxBatchSize", default: kind.mostRecords, in: 1...Int.max),
       fields: TargetFields(object))
-    if let type = object["type"], type.string != "rest" {
+    // A stock class may stand under "custom" as well.
+    let isCustom =
+      object["type"]?.string == "custom" && (fields.iOSImpl ?? fields.androidImpl) != nil
+    if let type = object["type"], type.string != "rest", !isCustom {
       object.reader.report(
         type, "the target of a sync up has no \"type\" but \"rest\"", "remove \"type\"")
     }
     guard kind == .parentChildren else { return }
     family = ParentChildrenFamily(object)
-    childrenCreateFieldlist = object.fields("childrenCreateFieldlist")
-    childrenUpdateFieldlist = object.fields("childrenUpdateFieldlist")
+    // An empty list is a list: the SDK takes it.
+    func list(_ name: String) -> [String]? {
+      object.required(name, "[\"LastName\"]").flatMap { object.reader.strings($0) }
+    }
+    childrenCreateFieldlist = list("childrenCreateFieldlist")
+    childrenUpdateFieldlist = list("childrenUpdateFieldlist")
     if family == nil { return nil }
   }
 

@@ -1,15 +1,6 @@
 import JSON
 import Salesforce
 
-extension SyncUpTask {
-  /// Sends the local changes of a soup by a program's own code.
-  package nonisolated(nonsending) static func run(
-    _ custom: any CustomSyncUpTarget, _ target: CustomTarget, _ context: SyncContext
-  ) async throws(SyncError) {
-    try await SyncUpRun(SyncUpTarget(custom, target), custom: custom, context).run()
-  }
-}
-
 extension SyncUpTarget {
   /// What a custom target's code and its configuration say.
   init(_ custom: any CustomSyncUpTarget, _ target: CustomTarget) {
@@ -30,30 +21,30 @@ extension SyncUpTarget {
 extension SyncUpRun {
   /// Hands a change to the target; what it throws fails the sync.
   nonisolated(nonsending) func carry(
-    _ send: UpSend, _ custom: any CustomSyncUpTarget
+    _ write: SyncUpWrite, _ custom: any CustomSyncUpTarget
   ) async throws(SyncError) -> RowAnswer {
-    let type = send.record.objectType
-    let fields = String(decoding: send.body, as: UTF8.self)
+    let type = write.objectType
+    let fields = String(decoding: write.body, as: UTF8.self)
     let result: CustomSaveResult
     do {
-      switch send.action {
+      switch write.action {
       case .create, .upsert:
         result = try await custom.createOnServer(
           objectType: type, fields: fields, org: context.org)
       case .update:
         result = try await custom.updateOnServer(
-          objectType: type, objectId: send.recordID ?? "", fields: fields, org: context.org)
+          objectType: type, objectId: write.recordID ?? "", fields: fields, org: context.org)
       case .delete:
         result = try await custom.deleteOnServer(
-          objectType: type, objectId: send.recordID ?? "", org: context.org)
+          objectType: type, objectId: write.recordID ?? "", org: context.org)
       }
     } catch {
       throw SyncError.custom(error)
     }
     switch result {
-    case .saved(nil) where send.recordID == nil:
+    case .saved(nil) where write.recordID == nil:
       return .unknown("the custom target said it was done and named no record")
-    case .saved(let id): return .done(id: id ?? send.recordID, created: nil)
+    case .saved(let id): return .done(id: id ?? write.recordID, created: nil)
     case .notFound:
       return .absent(refusal("NOT_FOUND", "The requested resource does not exist"))
     case .refused(let code, let message): return .refused(refusal(code, message))

@@ -48,36 +48,6 @@ extension PipelineReader {
     return rest
   }
 
-  /// The values of known keys that are asked for, but whose feature does not exist yet.
-  mutating func findNotYet(_ pipeline: Pipeline, _ root: JSONNode) {
-    for (store, node) in zip(pipeline.stores, root["stores"]?.array ?? []) {
-      refuseSecondSyncUps(store, node)
-      for sync in store.reconciled {
-        guard case .syncUp(let target) = sync.target, target.kind == .parentChildren else {
-          continue
-        }
-        refuse(
-          place(of: sync, "reconcile", node),
-          "sending parents and children together (\(sync.syncName))",
-          "leave the sync out of \"reconcile\"")
-      }
-    }
-  }
-
-  /// Of two sync ups over one soup the first would decide alone, and the second's fields never travel.
-  private mutating func refuseSecondSyncUps(_ store: StoreSettings, _ node: JSONNode) {
-    var first: [String: String] = [:]
-    for sync in store.reconciled {
-      guard let other = first.updateValue(sync.syncName, forKey: sync.soupName) else { continue }
-      first[sync.soupName] = other
-      refuse(
-        place(of: sync, "reconcile", node),
-        "a second sync up over the soup \(JSONText.quoted(sync.soupName)) (\(sync.syncName), after "
-          + "\(other))",
-        "name one of them in \"reconcile\"")
-    }
-  }
-
   private mutating func refuse(_ node: JSONNode?, _ what: String, _ fix: String) {
     notYet.append(
       Problem(

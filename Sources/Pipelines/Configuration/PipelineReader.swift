@@ -67,7 +67,6 @@ struct PipelineReader {
       platforms: platforms, prime: primeSettings, pack: packSettings, inbox: inboxSettings,
       reconcile: reconcileSettings, report: reportSettings, limits: limitSettings)
     check(pipeline, node)
-    findNotYet(pipeline, node)
     return pipeline
   }
 

@@ -13,7 +13,7 @@ extension Session {
   ///
   /// Every id has an answer.
   package func fates(
-    of ids: [String], _ sObject: String
+    of ids: [String], _ describe: Describe
   ) async throws(OrgError) -> [String: RecordFate] {
     var fates: [String: RecordFate] = [:]
     var byLongID: [String: [String]] = [:]
@@ -22,7 +22,6 @@ extension Session {
       if let long = RecordID(id)?.text18 { byLongID[long, default: []].append(id) }
     }
     guard !byLongID.isEmpty else { return fates }
-    let describe = try await describe(sObject)
     let merges = describe.field("MasterRecordId") != nil
     let columns = merges ? "Id, IsDeleted, MasterRecordId" : "Id, IsDeleted"
     let longIDs = byLongID.keys.sorted()

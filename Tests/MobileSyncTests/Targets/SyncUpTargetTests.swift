@@ -140,4 +140,35 @@ import Testing
     }
     #expect(try SyncTarget(stored: target.json, type: .syncUp) == target)
   }
+
+  @Test(arguments: [Kind.batch, .single])
+  func `a stock class may stand under the type custom`(_ kind: Kind) throws {
+    let name = kind == .batch ? "BatchSyncUpTarget" : "SyncUpTarget"
+    let target = try read([
+      "type": "custom", "iOSImpl": .string("SF" + name),
+      "androidImpl": .string("com.salesforce.androidsdk.mobilesync.target." + name),
+    ])
+    #expect(target.kind == kind)
+  }
+
+  @Test(arguments: ["Soql", "Mru"])
+  func `a stock class of a sync down may too, and an app's own may not`(_ kind: String) throws {
+    func target(_ ios: String) throws -> SyncTarget {
+      try SyncTarget(
+        stored: [
+          "type": "custom", "iOSImpl": .string(ios),
+          "androidImpl":
+            .string("com.salesforce.androidsdk.mobilesync.target.\(kind)SyncDownTarget"),
+          (kind == "Soql" ? "query" : "sobjectType"):
+            .string(kind == "Soql" ? "SELECT Id FROM Account" : "Account"),
+          (kind == "Soql" ? "maxBatchSize" : "fieldlist"): kind == "Soql" ? 2000 : ["Name"],
+        ], type: .syncDown)
+    }
+    switch try target("SF\(kind)SyncDownTarget") {
+    case .soql: #expect(kind == "Soql")
+    case .mru: #expect(kind == "Mru")
+    default: Issue.record("it is no stock target")
+    }
+    if case .custom = try target("MyTarget") {} else { Issue.record("it is the app's own") }
+  }
 }

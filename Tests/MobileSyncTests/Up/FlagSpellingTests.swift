@@ -107,7 +107,7 @@ import Testing
     let requests = store.org.requests(.composite)
     let end = try await store.up(kind)
     #expect(
-      end.report.outcomes == [ids[0]: .failed(code: "", message: UpElements.unclear)])
+      end.report.outcomes == [ids[0]: .failed(code: "", message: SyncUpElements.unclear)])
     #expect(store.org.requests(.composite) == requests)
   }
 }

@@ -3,7 +3,7 @@ import Salesforce
 import System
 
 /// The search for the creates of records, and of records for creates: a pure function of both.
-struct LostMatching {
+struct UnacknowledgedMatching {
   /// Creates of equal fields: nothing tells them apart, so that it does not matter which of them made
   /// which record.
   private struct Group {
@@ -21,7 +21,7 @@ struct LostMatching {
     var isTouched: Bool
 
     init?(_ record: JSONObject) {
-      guard let id = LostCreates.id(of: record) else { return nil }
+      guard let id = UnacknowledgedCreates.id(of: record) else { return nil }
       self.id = id
       self.record = record
       created =
@@ -44,13 +44,13 @@ struct LostMatching {
     case resembling
   }
 
-  private let creates: [LostCreates.Lost]
+  private let creates: [UnacknowledgedCreates.Lost]
   private let asksPerson: Bool
-  private var fatesByCreate: [LostCreates.Fate?]
+  private var fatesByCreate: [UnacknowledgedCreates.Fate?]
   private var groups: [Group]
   private var free: [Candidate]
 
-  init(_ creates: [LostCreates.Lost], _ candidates: [JSONObject], asksPerson: Bool) {
+  init(_ creates: [UnacknowledgedCreates.Lost], _ candidates: [JSONObject], asksPerson: Bool) {
     self.creates = creates
     self.asksPerson = asksPerson
     fatesByCreate = Array(repeating: nil, count: creates.count)
@@ -61,7 +61,7 @@ struct LostMatching {
     }
   }
 
-  mutating func fates() -> [LostCreates.Fate] {
+  mutating func fates() -> [UnacknowledgedCreates.Fate] {
     for tier in Tier.allCases {
       while assign(tier) {}
     }
@@ -72,15 +72,16 @@ struct LostMatching {
   // MARK: what fits
 
   private func isInTime(
-    _ candidate: Candidate, _ create: LostCreates.Lost,
-    lateBy late: Int64 = LostCreates.slackMilliseconds
+    _ candidate: Candidate, _ create: UnacknowledgedCreates.Lost,
+    lateBy late: Int64 = UnacknowledgedCreates.slackMilliseconds
   ) -> Bool {
-    LostCreates.isInTime(of: create, candidate.created, lateBy: late)
+    UnacknowledgedCreates.isInTime(of: create, candidate.created, lateBy: late)
   }
 
   private func fits(_ candidate: Candidate, _ group: Group, _ tier: Tier) -> Bool {
     let late =
-      tier == .resembling ? LostCreates.slackMilliseconds : LostCreates.lateMilliseconds
+      tier == .resembling
+      ? UnacknowledgedCreates.slackMilliseconds : UnacknowledgedCreates.lateMilliseconds
     guard group.members.contains(where: { isInTime(candidate, creates[$0], lateBy: late) })
     else { return false }
     switch tier {
@@ -92,7 +93,7 @@ struct LostMatching {
 
   /// Holds what was sent; where nothing was, nothing is told by that.
   private func isWhole(_ candidate: Candidate, _ group: Group) -> Bool {
-    LostCreates.agreement(of: group.fields, with: candidate.record) == .whole
+    UnacknowledgedCreates.agreement(of: group.fields, with: candidate.record) == .whole
       && group.fields.contains { candidate.record[$0.name] != nil }
   }
 
@@ -149,7 +150,8 @@ struct LostMatching {
   private mutating func give(_ candidate: Candidate, toGroup index: Int) {
     let create = groups[index].members.removeFirst()
     free.removeAll { $0.id == candidate.id }
-    guard let made = LostCreates.Made(candidate.record, sent: creates[create].fields) else {
+    guard let made = UnacknowledgedCreates.Made(candidate.record, sent: creates[create].fields)
+    else {
       return
     }
     fatesByCreate[create] = .made(made)
@@ -192,7 +194,7 @@ struct LostMatching {
   }
 
   /// What is left for a create that got no record.
-  private func rest(_ create: Int) -> LostCreates.Fate {
+  private func rest(_ create: Int) -> UnacknowledgedCreates.Fate {
     let left = candidates(of: create).map(\.id).sorted()
     if !creates[create].isOver {
       return .unclear("it may still be on its way; the org is asked again later", ids: left)

@@ -2,31 +2,31 @@ import JSON
 import SmartStore
 
 /// A parent and its children as they are in the store.
-struct FamilyTree: Sendable {
-  let parent: UpRecord
-  let children: [UpRecord]
+struct ParentChildrenTree: Sendable {
+  let parent: SyncUpRecord
+  let children: [SyncUpRecord]
 }
 
 /// A record's place in its family.
-enum FamilyPlace: Sendable, Hashable {
+enum ParentChildrenPlace: Sendable, Hashable {
   case parent
   /// The child of a row.
   case child(Int64)
 }
 
 /// The families of a store.
-struct FamilyElements {
-  let targets: FamilyTargets
-  let parents: UpElements
-  let children: UpElements
+struct ParentChildrenElements {
+  let targets: ParentChildrenUpTargets
+  let parents: SyncUpElements
+  let children: SyncUpElements
   private let store: Store
 
-  init(_ targets: FamilyTargets, _ store: Store) {
+  init(_ targets: ParentChildrenUpTargets, _ store: Store) {
     self.targets = targets
     self.store = store
-    parents = UpElements(
+    parents = SyncUpElements(
       store: store, soupName: targets.family.parent.soupName, target: targets.parents)
-    children = UpElements(
+    children = SyncUpElements(
       store: store, soupName: targets.family.children.soupName, target: targets.children)
   }
 
@@ -37,12 +37,12 @@ struct FamilyElements {
   }
 
   /// The tree of a parent's row; nil when the row is gone.
-  func tree(_ row: Int64) throws(SyncError) -> FamilyTree? {
+  func tree(_ row: Int64) throws(SyncError) -> ParentChildrenTree? {
     guard let parent = try parents.read(row) else { return nil }
-    guard let id = parent.id else { return FamilyTree(parent: parent, children: []) }
-    var offspring: [UpRecord] = []
+    guard let id = parent.id else { return ParentChildrenTree(parent: parent, children: []) }
+    var offspring: [SyncUpRecord] = []
     try children.forEach(try childRows(of: id)) { offspring.append($0) }
-    return FamilyTree(parent: parent, children: offspring)
+    return ParentChildrenTree(parent: parent, children: offspring)
   }
 
   /// How many changed children have no parent in the store, so that no family brings them up.
@@ -65,7 +65,7 @@ struct FamilyElements {
   }
 
   private func rows(_ sql: String, _ arguments: [String] = []) throws(SyncError) -> [Int64] {
-    try UpElements.mapping {
+    try SyncUpElements.mapping {
       var rows: [Int64] = []
       try store.forEachRow(ofSmartSQL: sql, arguments: arguments) { _, values in
         if let row = values.first?.int { rows.append(row) }
@@ -79,7 +79,7 @@ struct FamilyElements {
   /// Where the parent has got another id, all of its children learn it there and then, those too
   /// that were refused or are still to be sent.
   func commit(
-    _ settled: [(place: FamilyPlace, settled: UpSettled)], also body: () throws -> Void
+    _ settled: [(place: ParentChildrenPlace, settled: SyncUpSettled)], also body: () throws -> Void
   ) throws(SyncError) {
     let ofParent = settled.filter { $0.place == .parent }.map(\.settled)
     let ofChildren = settled.filter { $0.place != .parent }.map(\.settled)
@@ -91,11 +91,11 @@ struct FamilyElements {
   }
 
   /// Gives the children of parents that have got another id that id.
-  func rekey(_ parents: [UpSettled]) throws(SyncError) {
+  func rekey(_ parents: [SyncUpSettled]) throws(SyncError) {
     for one in parents {
       guard case .sent(let id?) = one.end, let old = one.record.id, old != id else { continue }
       let soup = targets.family.children.soupName
-      try UpElements.mapping {
+      try SyncUpElements.mapping {
         for element in try store.elements(in: soup, where: targets.key, is: old) {
           guard var object = element.object else { continue }
           object[targets.key] = .string(id)

@@ -6,34 +6,46 @@ import Salesforce
 /// Trees go one after the other, each in a composite request of its own; what does not fit goes
 /// with the next ones. Each answer is in the store before the next request is made. Where the org
 /// had deleted something, and OVERWRITE makes it anew, a second round follows: never a third.
-final class FamilyUpRun {
-  let targets: FamilyTargets
+final class ParentChildrenRun {
+  let target: SyncUpTarget
+  let targets: ParentChildrenUpTargets
   let context: SyncContext
-  let elements: FamilyElements
-  /// What is known of earlier requests without an answer, and how their records are sent.
-  let parents: SyncUpRun
-  let children: SyncUpRun
+  let elements: ParentChildrenElements
+  /// What is known of earlier requests without an answer.
+  let parents: StoreJournal
+  let children: StoreJournal
+  var parentBodies: SyncUpBodies
+  var childBodies: SyncUpBodies
+  /// The tree in work, and what its requests have come to.
+  var tree: ParentChildrenTree?
+  var round = ParentChildrenRound()
   /// Where the rows of the tree in work begin in the report.
   var treeStart = 0
-  /// Rows that wait until it is known what an earlier request did, and why.
-  private var heldParents: [Int64: String] = [:]
-  private var heldChildren: [Int64: String] = [:]
+  /// How the rows end that must not be sent by this run.
+  private(set) var heldParents: [Int64: SyncUpSettled.End] = [:]
+  private(set) var heldChildren: [Int64: SyncUpSettled.End] = [:]
 
   init(_ target: SyncUpTarget, _ context: SyncContext) throws(SyncError) {
-    targets = try FamilyTargets(target)
+    self.target = target
+    targets = try ParentChildrenUpTargets(target)
     self.context = context
-    elements = FamilyElements(targets, context.store)
+    elements = ParentChildrenElements(targets, context.store)
     let family = targets.family
-    parents = SyncUpRun(
-      targets.parents, custom: nil, context, soupName: family.parent.soupName,
+    parents = StoreJournal(
+      targets.parents, context, soupName: family.parent.soupName,
       objectType: family.parent.sobjectType)
-    children = SyncUpRun(
-      targets.children, custom: nil, context, soupName: family.children.soupName,
+    children = StoreJournal(
+      targets.children, context, soupName: family.children.soupName,
       objectType: family.children.sobjectType)
+    parentBodies = SyncUpBodies(
+      targets.parents, context.options, objectType: family.parent.sobjectType)
+    childBodies = SyncUpBodies(
+      targets.children, context.options, objectType: family.children.sobjectType)
   }
 
   nonisolated(nonsending) func run() async throws(SyncError) {
     heldParents = try await parents.settleDoubts { try self.elements.rekey($0) }
+    children.reader = parents.reader
     heldChildren = try await children.settleDoubts()
     let rows = try elements.dirtyRows()
     try context.update { $0.totalSize = rows.count }
@@ -65,67 +77,44 @@ final class FamilyUpRun {
   // MARK: one tree
 
   private nonisolated(nonsending) func take(
-    _ row: Int64, _ states: FamilyStates
+    _ row: Int64, _ states: ParentChildrenStates
   ) async throws(SyncError) {
     // Removed by the app since the run began.
     guard let tree = try withoutHeld(elements.tree(row)) else { return }
     if ([tree.parent] + tree.children).allSatisfy({ !$0.state.isLocal }),
       try elements.dirtyRows().contains(row)
     {
-      let end = UpSettled.End.failed(code: "", message: UpElements.unclear, error: nil)
-      return note(.parent, UpSettled(record: tree.parent, operation: .update, end: end))
+      let end = SyncUpSettled.End.failed(code: "", message: SyncUpElements.unclear, error: nil)
+      return note(.parent, SyncUpSettled(record: tree.parent, operation: .update, end: end))
     }
     let known = states.states(of: tree, targets)
     if context.options.mergeMode == .leaveIfChanged, let reason = blocks(tree, known) {
-      leave(tree, reason)
+      leave(tree, .left(reason))
       return
     }
-    let plan = FamilyPlan(tree, targets, mode: context.options.mergeMode, states: known)
-    try enter(plan.settled, tree)
-    var round = Round(parentID: tree.parent.serverID)
+    let plan = ParentChildrenPlan(tree, targets, mode: context.options.mergeMode, states: known)
+    self.tree = tree
+    try commit(
+      plan.settled.map {
+        ($0.place, SyncUpSettled(record: $0.record, operation: $0.record.operation, end: $0.end))
+      })
+    var round = ParentChildrenRound(parentID: tree.parent.serverID)
     if plan.items.contains(where: { $0.place == .parent && $0.operation == .create }) {
       round.parentID = nil
     }
-    try await send(plan.items, tree, &round)
-    if !round.missing.isEmpty { try await repair(row, round, of: tree) }
-  }
-
-  /// The tree without the children that must wait; nil where all of it must.
-  private func withoutHeld(_ tree: FamilyTree?) -> FamilyTree? {
-    guard let tree else { return nil }
-    var held = tree.children.filter { heldChildren[$0.soupEntryID] != nil }
-    let words = heldParents[tree.parent.soupEntryID]
-    let waits = words != nil || !held.isEmpty && tree.parent.state.isDeleted
-    if waits {
-      let end = UpSettled.End.inDoubt(words ?? "a child has to be looked for first")
-      if tree.parent.state.isLocal {
-        note(
-          .parent,
-          UpSettled(record: tree.parent, operation: tree.parent.operation, end: end))
-      }
-      held = tree.children.filter(\.state.isLocal)
-    }
-    for child in held {
-      let why = heldChildren[child.soupEntryID] ?? "its parent has to be looked for first"
-      note(
-        .child(child.soupEntryID),
-        UpSettled(record: child, operation: child.operation, end: .inDoubt(why)))
-    }
-    if waits { return nil }
-    return FamilyTree(
-      parent: tree.parent,
-      children: tree.children.filter { heldChildren[$0.soupEntryID] == nil })
+    try await send(plan.items, of: tree, round)
+    if !self.round.missing.isEmpty { try await repair(row, self.round, of: tree) }
   }
 
   /// Why LEAVE_IF_CHANGED leaves a tree: one of its records is newer in the org, or gone from it.
   private func blocks(
-    _ tree: FamilyTree, _ states: [FamilyPlace: ServerState]
+    _ tree: ParentChildrenTree, _ states: [ParentChildrenPlace: ServerState]
   ) -> SyncReport.MergeReason? {
     let isDeleted = tree.parent.operation == .delete
     let records =
-      [(FamilyPlace.parent, tree.parent, false)]
+      [(ParentChildrenPlace.parent, tree.parent, false)]
       + tree.children.map {
-        (FamilyPlace.child($0.soupEntryID), $0, isDeleted && targets.isMasterDetail)
+        (ParentChildrenPlace.child($0.soupEntryID), $0, isDeleted && targets.isMasterDetail)
       }
     for (place, record, goesWithParent) in records {
       var operation = record.operation
@@ -137,16 +126,5 @@ final class FamilyUpRun {
       if case .leave(let reason) = decision { return reason }
     }
     return nil
-  }
-
-  private func leave(_ tree: FamilyTree, _ reason: SyncReport.MergeReason) {
-    for record in [tree.parent] where record.state.isLocal {
-      note(.parent, UpSettled(record: record, operation: record.operation, end: .left(reason)))
-    }
-    for child in tree.children where child.state.isLocal {
-      note(
-        .child(child.soupEntryID),
-        UpSettled(record: child, operation: child.operation, end: .left(reason)))
-    }
   }
 }

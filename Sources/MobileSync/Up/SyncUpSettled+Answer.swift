@@ -1,9 +1,9 @@
 import JSON
 import Salesforce
 
-extension UpSettled.End {
+extension SyncUpSettled.End {
   /// What an answer means for an element.
-  init(_ answer: RowAnswer, action: UpSend.Action, kind: SyncUpTarget.Kind) {
+  init(_ answer: RowAnswer, action: SyncUpAction, kind: SyncUpTarget.Kind) {
     self =
       switch answer {
       case .done(let id, _): action == .delete ? .deleted : .sent(id: id)
@@ -19,7 +19,7 @@ extension UpSettled.End {
   }
 
   /// What an org says of an update or a delete that names no record.
-  static func noID(_ kind: SyncUpTarget.Kind) -> UpSettled.End {
+  static func noID(_ kind: SyncUpTarget.Kind) -> SyncUpSettled.End {
     let code = "MISSING_ARGUMENT"
     let message = "Id not specified in an update call"
     let key = kind == .collection ? "statusCode" : "errorCode"
@@ -29,7 +29,7 @@ extension UpSettled.End {
   }
 }
 
-extension UpSettled {
+extension SyncUpSettled {
   /// The row of the report that tells of it.
   func reportRow(soupName: String) -> SyncReport.Record {
     var id = record.id

@@ -1,14 +1,16 @@
 /// A parent-children sync up as two targets: one for the parents, one for the children.
-struct FamilyTargets: Sendable {
-  let family: ParentChildrenFamily
+package struct ParentChildrenUpTargets: Sendable {
+  /// The parents, the children and what binds them.
+  package let family: ParentChildrenFamily
   /// How parents are read, sent and saved.
-  let parents: SyncUpTarget
+  package let parents: SyncUpTarget
   /// How children are; the field that names the parent is in none of its lists.
-  let children: SyncUpTarget
+  package let children: SyncUpTarget
   /// Whether the list of an update names the field that names the parent.
   private let listsKey: Bool
 
-  init(_ target: SyncUpTarget) throws(SyncError) {
+  /// Reads a sync up; throws where it does not say what is sent of whom.
+  package init(_ target: SyncUpTarget) throws(SyncError) {
     guard let family = target.family, let key = family.children.parentIdFieldName,
       family.children.sobjectTypePlural != nil
     else {
@@ -41,14 +43,14 @@ struct FamilyTargets: Sendable {
   }
 
   /// The field of a child that names its parent.
-  var key: String { family.children.parentIdFieldName ?? "" }
+  package var key: String { family.children.parentIdFieldName ?? "" }
 
   /// Whether children go with their parent.
-  var isMasterDetail: Bool { family.relationshipType == .masterDetail }
+  package var isMasterDetail: Bool { family.relationshipType == .masterDetail }
 
   /// Whether an update of a child names its parent although the parent has kept its id.
   ///
   /// A detail cannot be moved to another master unless its object allows it, and an org refuses the
   /// field altogether then: it is sent where the list names it.
-  var sendsKey: Bool { listsKey || !isMasterDetail }
+  package var sendsKey: Bool { listsKey || !isMasterDetail }
 }

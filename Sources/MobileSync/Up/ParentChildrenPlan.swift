@@ -1,11 +1,11 @@
 import JSON
 
 /// What is to be done with the records of one tree: a pure reading of their flags.
-struct FamilyPlan: Sendable {
+struct ParentChildrenPlan: Sendable {
   /// A record that is to be sent.
   struct Item: Sendable {
-    var place: FamilyPlace
-    var record: UpRecord
+    var place: ParentChildrenPlace
+    var record: SyncUpRecord
     /// A create, an update or a delete.
     var operation: SyncOperation
     /// Whether the record had been in the org and was deleted there.
@@ -18,26 +18,26 @@ struct FamilyPlan: Sendable {
 
   /// A record that needs no request.
   struct Settled: Sendable {
-    var place: FamilyPlace
-    var record: UpRecord
-    var end: UpSettled.End
+    var place: ParentChildrenPlace
+    var record: SyncUpRecord
+    var end: SyncUpSettled.End
   }
 
   /// In the order in which they are sent, but that a deleted parent goes last.
   var items: [Item] = []
   var settled: [Settled] = []
 
-  private let targets: FamilyTargets
-  private let tree: FamilyTree
-  private let states: [FamilyPlace: ServerState]
+  private let targets: ParentChildrenUpTargets
+  private let tree: ParentChildrenTree
+  private let states: [ParentChildrenPlace: ServerState]
   private let mode: MergeMode
 
   /// The first request of a tree.
   ///
   /// `states` says what the org has, where the mode made us ask; the tree may be sent.
   init(
-    _ tree: FamilyTree, _ targets: FamilyTargets, mode: MergeMode,
-    states: [FamilyPlace: ServerState] = [:]
+    _ tree: ParentChildrenTree, _ targets: ParentChildrenUpTargets, mode: MergeMode,
+    states: [ParentChildrenPlace: ServerState] = [:]
   ) {
     self.tree = tree
     self.targets = targets
@@ -51,8 +51,8 @@ struct FamilyPlan: Sendable {
     }
   }
 
-  private mutating func add(_ child: UpRecord, parent: SyncOperation) {
-    let place = FamilyPlace.child(child.soupEntryID)
+  private mutating func add(_ child: SyncUpRecord, parent: SyncOperation) {
+    let place = ParentChildrenPlace.child(child.soupEntryID)
     var operation = child.operation
     switch parent {
     case .delete where targets.isMasterDetail:
@@ -73,7 +73,8 @@ struct FamilyPlan: Sendable {
   }
 
   private mutating func add(
-    _ place: FamilyPlace, _ record: UpRecord, _ operation: SyncOperation, namesParent: Bool
+    _ place: ParentChildrenPlace, _ record: SyncUpRecord, _ operation: SyncOperation,
+    namesParent: Bool
   ) {
     let state = states[place] ?? .unknown
     let decision = MergeDecision.decide(
@@ -86,7 +87,7 @@ struct FamilyPlan: Sendable {
     case .leave(let reason):
       settled.append(Settled(place: place, record: record, end: .left(reason)))
     case .send where operation != .create && record.serverID == nil:
-      settled.append(Settled(place: place, record: record, end: UpSettled.End.noID(.batch)))
+      settled.append(Settled(place: place, record: record, end: SyncUpSettled.End.noID(.batch)))
     case .send, .recreate:
       var item = Item(place: place, record: record, operation: operation)
       item.namesParent = namesParent && operation != .delete
@@ -97,7 +98,7 @@ struct FamilyPlan: Sendable {
 
   /// The moment that closes the window between check and write.
   private func condition(
-    _ operation: SyncOperation, _ place: FamilyPlace, _ state: ServerState
+    _ operation: SyncOperation, _ place: ParentChildrenPlace, _ state: ServerState
   ) -> Int64? {
     let target = place == .parent ? targets.parents : targets.children
     guard mode == .leaveIfChanged, operation == .update,
@@ -115,14 +116,14 @@ struct FamilyPlan: Sendable {
     /// The children that are proved to be deleted.
     var deletedChildren: Set<Int64> = []
     /// The records that were refused because something is missing.
-    var refused: Set<FamilyPlace> = []
+    var refused: Set<ParentChildrenPlace> = []
   }
 
   /// The one request that follows where the org had deleted something, under OVERWRITE.
   ///
   /// A deleted parent is made anew, and its children with it where they are deleted too; those that
   /// are there learn the new id. Without that only what was refused is looked at.
-  init(_ tree: FamilyTree, _ targets: FamilyTargets, after facts: Facts) {
+  init(_ tree: ParentChildrenTree, _ targets: ParentChildrenUpTargets, after facts: Facts) {
     self.tree = tree
     self.targets = targets
     states = [:]
@@ -134,7 +135,7 @@ struct FamilyPlan: Sendable {
         Item(place: .parent, record: tree.parent, operation: .create, isRecreated: true))
     }
     for child in tree.children {
-      let place = FamilyPlace.child(child.soupEntryID)
+      let place = ParentChildrenPlace.child(child.soupEntryID)
       guard facts.parentIsDeleted || facts.refused.contains(place) else { continue }
       let isDeleted = facts.deletedChildren.contains(child.soupEntryID)
       let operation = child.operation

@@ -2,13 +2,15 @@ import JSON
 import Salesforce
 
 /// What the org has of parents and children, by the 18 characters of their ids.
-struct FamilyStates: Sendable {
+struct ParentChildrenStates: Sendable {
   var parents: [String: ServerState] = [:]
   var children: [String: ServerState] = [:]
 
   /// The states of a tree's records.
-  func states(of tree: FamilyTree, _ targets: FamilyTargets) -> [FamilyPlace: ServerState] {
-    var states: [FamilyPlace: ServerState] = [:]
+  func states(of tree: ParentChildrenTree, _ targets: ParentChildrenUpTargets)
+    -> [ParentChildrenPlace: ServerState]
+  {
+    var states: [ParentChildrenPlace: ServerState] = [:]
     if let id = tree.parent.serverID { states[.parent] = parents[Self.key(id)] }
     for child in tree.children {
       guard let id = child.serverID else { continue }
@@ -21,7 +23,7 @@ struct FamilyStates: Sendable {
 }
 
 // What a sync up of families asks of the org beside its writes.
-extension FamilyUpRun {
+extension ParentChildrenRun {
   /// How many trees' dates are asked for at once.
   static let treesOfOneCheck = 100
 
@@ -31,8 +33,8 @@ extension FamilyUpRun {
   /// parent, be deleted, or be hidden: it is asked for by its id, and its deletion is proved.
   nonisolated(nonsending) func serverStates(
     of rows: [Int64]
-  ) async throws(SyncError) -> FamilyStates {
-    var states = FamilyStates()
+  ) async throws(SyncError) -> ParentChildrenStates {
+    var states = ParentChildrenStates()
     guard context.options.mergeMode == .leaveIfChanged else { return states }
     var parentIDs: [String] = []
     var childIDs: [String] = []
@@ -42,24 +44,24 @@ extension FamilyUpRun {
       childIDs += tree.children.filter { $0.operation != .create }.compactMap(\.serverID)
     }
     try context.checkStop()
-    let session = try await context.session()
+    let reader = try await parents.reader()
     // One text that is no id would have the org refuse the whole query.
     let asked =
       targets.family.parent.idFieldName == "Id"
       ? parentIDs.filter { RecordID($0) != nil } : parentIDs
-    if !asked.isEmpty { try await readTrees(asked, session, into: &states) }
-    for member in [\FamilyStates.parents, \.children] {
+    if !asked.isEmpty { try await readTrees(asked, reader.session, into: &states) }
+    for member in [\ParentChildrenStates.parents, \.children] {
       let isParent = member == \.parents
       try await complete(
         &states[keyPath: member], isParent ? parentIDs : childIDs,
-        isParent ? targets.family.parent : targets.family.children, session)
+        isParent ? targets.family.parent : targets.family.children, reader)
     }
     return states
   }
 
   /// Reads the dates of parents and of the children that hang on them now.
   private nonisolated(nonsending) func readTrees(
-    _ parentIDs: [String], _ session: Session, into states: inout FamilyStates
+    _ parentIDs: [String], _ session: Session, into states: inout ParentChildrenStates
   ) async throws(SyncError) {
     let (parent, children) = (targets.family.parent, targets.family.children)
     let list = parentIDs.map(SOQLVariables.literal).joined(separator: ", ")
@@ -89,7 +91,7 @@ extension FamilyUpRun {
       for record in try JSONValue(parsing: page)["records"]?.array ?? [] {
         guard let id = record[member.idFieldName]?.string else { continue }
         let date = record[member.modificationDateFieldName]?.string
-        states[FamilyStates.key(id)] = .alive(date.map(ModificationDate.init))
+        states[ParentChildrenStates.key(id)] = .alive(date.map(ModificationDate.init))
       }
     } catch {
       throw SyncError(.badResponse, "a page of dates cannot be read: \(error)")
@@ -99,23 +101,23 @@ extension FamilyUpRun {
   /// Asks for the records that did not come with their trees, and for the proof of their deletion.
   private nonisolated(nonsending) func complete(
     _ states: inout [String: ServerState], _ ids: [String], _ member: FamilyMember,
-    _ session: Session
+    _ reader: RecordReader
   ) async throws(SyncError) {
-    let missing = ids.filter { states[FamilyStates.key($0)] == nil }
+    let missing = ids.filter { states[ParentChildrenStates.key($0)] == nil }
     // Only record ids can be asked for.
     guard !missing.isEmpty, member.idFieldName == "Id" else { return }
     let field = member.modificationDateFieldName
     do throws(OrgError) {
-      let found = try await session.records(
+      let found = try await reader.records(
         member.sobjectType, ids: missing, fields: ["Id", field])
       for (id, record) in found {
         states[id] = .alive(record[field]?.string.map(ModificationDate.init))
       }
-      let absent = missing.filter { states[FamilyStates.key($0)] == nil }
+      let absent = missing.filter { states[ParentChildrenStates.key($0)] == nil }
       guard !absent.isEmpty else { return }
-      for (id, fate) in try await session.fates(of: absent, member.sobjectType)
+      for (id, fate) in try await reader.fates(of: absent, member.sobjectType)
       where fate != .unproved {
-        states[FamilyStates.key(id)] = .deleted
+        states[ParentChildrenStates.key(id)] = .deleted
       }
     } catch {
       if error.isOutage { throw SyncError(error) }
@@ -130,9 +132,9 @@ extension FamilyUpRun {
   ) async throws(SyncError) -> [String: RecordFate] {
     guard !ids.isEmpty, member.idFieldName == "Id" else { return [:] }
     try context.checkStop()
-    let session = try await context.session()
+    let reader = try await parents.reader()
     do throws(OrgError) {
-      return try await session.fates(of: ids, member.sobjectType)
+      return try await reader.fates(of: ids, member.sobjectType)
     } catch {
       try giveUp(
         on: SyncError(error), "the deletion of records of \(member.sobjectType) could not be proved"

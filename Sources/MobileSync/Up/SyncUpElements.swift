@@ -2,7 +2,7 @@ import JSON
 import SmartStore
 
 /// What became of a local change, as its element has to show it.
-struct UpSettled: Sendable {
+struct SyncUpSettled: Sendable {
   /// What became of a change.
   enum End: Sendable, Hashable {
     /// The org did it; the id that the record has now.
@@ -19,7 +19,7 @@ struct UpSettled: Sendable {
     case inDoubt(String)
   }
 
-  let record: UpRecord
+  let record: SyncUpRecord
   let operation: SyncOperation
   let end: End
   var isRecreated = false
@@ -30,7 +30,7 @@ struct UpSettled: Sendable {
 }
 
 /// The elements of a sync up: which are dirty, and how they look afterwards.
-struct UpElements {
+struct SyncUpElements {
   let store: Store
   let soupName: String
   let target: SyncUpTarget
@@ -54,17 +54,17 @@ struct UpElements {
   func isFoundDirty(_ id: Int64) throws(SyncError) -> Bool { try dirtyIDs().contains(id) }
 
   /// Hands the elements of rows to `body`, one after the other; rows that are gone are left out.
-  func forEach(_ ids: [Int64], _ body: (UpRecord) throws -> Void) throws(SyncError) {
+  func forEach(_ ids: [Int64], _ body: (SyncUpRecord) throws -> Void) throws(SyncError) {
     try Self.mapping {
-      try store.forEachElement(of: ids, in: soupName, paths: UpRecord.paths(target)) {
-        try body(UpRecord($0, platform: store.platform))
+      try store.forEachElement(of: ids, in: soupName, paths: SyncUpRecord.paths(target)) {
+        try body(SyncUpRecord($0, platform: store.platform))
       }
     }
   }
 
   /// The element of a row as it is now; nil when it is gone.
-  func read(_ id: Int64) throws(SyncError) -> UpRecord? {
-    var record: UpRecord?
+  func read(_ id: Int64) throws(SyncError) -> SyncUpRecord? {
+    var record: SyncUpRecord?
     try forEach([id]) { record = $0 }
     return record
   }
@@ -76,7 +76,7 @@ struct UpElements {
   /// and had to give way.
   @discardableResult
   func commit(
-    _ settled: [UpSettled], also body: () throws -> Void = {}
+    _ settled: [SyncUpSettled], also body: () throws -> Void = {}
   ) throws(SyncError) -> [String] {
     try Self.mapping {
       try store.transaction {
@@ -88,7 +88,7 @@ struct UpElements {
     }
   }
 
-  private func enter(_ one: UpSettled) throws -> [String] {
+  private func enter(_ one: SyncUpSettled) throws -> [String] {
     // Gone meanwhile: the app has removed it, and nothing is to be kept.
     guard let now = try read(one.record.soupEntryID) else { return [] }
     let isEdited = one.isEdited || now.bytes != one.record.bytes
@@ -126,7 +126,7 @@ struct UpElements {
   /// What a sync down brought of a record while nobody knew that an element stands for it.
   ///
   /// Its create had no answer. A device fails at two elements of one id.
-  private func twins(of now: UpRecord, _ id: String?) throws -> [Twin] {
+  private func twins(of now: SyncUpRecord, _ id: String?) throws -> [Twin] {
     guard let id, now.id != id else { return [] }
     return try store.elements(in: soupName, where: target.idFieldName, is: id)
       .compactMap { element in
@@ -139,14 +139,14 @@ struct UpElements {
 
   /// Gives an element the members that came with the answer, but for those that were edited
   /// meanwhile.
-  private func set(_ one: UpSettled, in object: inout JSONObject) throws {
+  private func set(_ one: SyncUpSettled, in object: inout JSONObject) throws {
     if one.members.isEmpty { return }
     let sent = try self.object(one.record)
     for (name, value) in one.members where object[name] == sent[name] { object[name] = value }
   }
 
   /// A sent element: the server's id, clean unless it was edited meanwhile.
-  private func save(_ now: UpRecord, _ one: UpSettled, id: String?, isEdited: Bool) throws {
+  private func save(_ now: SyncUpRecord, _ one: SyncUpSettled, id: String?, isEdited: Bool) throws {
     var object = try self.object(now)
     try set(one, in: &object)
     if let id { object[target.idFieldName] = .string(id) }
@@ -181,7 +181,7 @@ struct UpElements {
     }
   }
 
-  private func object(_ record: UpRecord) throws -> JSONObject {
+  private func object(_ record: SyncUpRecord) throws -> JSONObject {
     try JSONValue(parsing: record.bytes).object ?? [:]
   }
 

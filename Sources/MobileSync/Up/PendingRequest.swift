@@ -2,30 +2,26 @@ import JSON
 import Salesforce
 import SmartStore
 
-/// What is committed to the store before a request leaves whose answer matters: if none comes, the next
-/// run searches for the records instead of sending them twice.
+/// What is committed to a live store before a request leaves whose answer matters: if none comes, the
+/// next run looks for the records instead of sending them twice.
 ///
-/// One element a request in a soup of its own: marking the elements themselves would write every one
-/// of them once more, and leave our member in what an app reads.
-struct SentMark: Sendable {
+/// One element a request in a soup of its own: noting it in the elements themselves would write every
+/// one of them once more, and leave our member in what an app reads.
+struct PendingRequest: Sendable {
   /// One change of the request.
   struct Change: Sendable {
     /// The row.
     var soupEntryID: Int64
     /// When the row was made: a row that has another birth is another element.
     var created: Int64
-    /// Whether a new record was asked for.
-    var isCreate: Bool
-    /// The sObject type.
-    var objectType: String
-    /// The record's id before the request; that of a new record is a local one, or none.
+    /// The id in the element before the request; that of a new record is a local one, or none.
     var id: String?
     /// What was sent.
-    var fields: JSONObject
+    var write: PendingWrite
   }
 
-  /// The mark's own row.
-  var markID: Int64 = 0
+  /// The request's own row.
+  var rowID: Int64 = 0
   /// Who sent it.
   var userID: String
   /// The org's clock as its last answer before had told it: nothing was made earlier.
@@ -37,43 +33,46 @@ struct SentMark: Sendable {
   /// Records of this device that are known to be others than those that these creates may have made.
   var claimed: [String] = []
 
-  /// The soup of the marks.
+  /// The soup of the requests.
   static let soupName = "attache_sent"
   private static let soupPath = "soupName"
 
-  /// The marks that are left of a soup's sync ups.
-  static func all(of soup: String, in store: Store) throws(StoreError) -> [SentMark] {
+  /// The requests that are left of a soup's sync ups.
+  static func all(of soup: String, in store: Store) throws(StoreError) -> [PendingRequest] {
     guard try store.hasSoup(soupName) else { return [] }
-    return try store.elements(in: soupName, where: soupPath, is: soup).compactMap(SentMark.init)
+    return try store.elements(in: soupName, where: soupPath, is: soup).compactMap(
+      PendingRequest.init)
   }
 
-  /// Writes a mark and answers its row.
-  static func put(_ mark: SentMark, of soup: String, in store: Store) throws(StoreError) -> Int64 {
+  /// Writes a request down and answers its row.
+  static func put(
+    _ request: PendingRequest, of soup: String, in store: Store
+  ) throws(StoreError) -> Int64 {
     if try !store.hasSoup(soupName) {
       try store.registerSoup(
         soupName, indexSpecs: [IndexSpec(path: soupPath, type: .string)])
     }
-    var element = mark.element
+    var element = request.element
     element[soupPath] = .string(soup)
     let stored = try store.upsert([.object(element)], into: soupName)
     return stored.first?[StoreField.soupEntryID]?.int ?? 0
   }
 
-  /// Removes a mark, or leaves in it what is still in doubt.
+  /// Removes a request, or leaves in it what is still in doubt.
   static func keep(
-    _ rows: Set<Int64>, of mark: SentMark, _ soup: String, in store: Store
+    _ rows: Set<Int64>, of request: PendingRequest, _ soup: String, in store: Store
   ) throws(StoreError) {
-    var rest = mark
+    var rest = request
     rest.changes.removeAll { !rows.contains($0.soupEntryID) }
     if rest.changes.isEmpty {
-      try store.remove([mark.markID], from: soupName)
-    } else if rest.changes.count < mark.changes.count {
+      try store.remove([request.rowID], from: soupName)
+    } else if rest.changes.count < request.changes.count {
       _ = try put(rest, of: soup, in: store)
     }
   }
 }
 
-extension SentMark {
+extension PendingRequest {
   /// From 1970 to the year 9999.
   private static let times: Range<Int64> = 0..<253_402_300_800_000
 
@@ -85,9 +84,9 @@ extension SentMark {
       Self.times.contains(since), Self.times.contains(sent)
     else { return nil }
     self.init(
-      markID: id, userID: user, since: since, sent: sent,
-      changes: (element["changes"]?.array ?? []).compactMap { Change($0) },
+      rowID: id, userID: user, since: since, sent: sent, changes: [],
       claimed: (element["claimed"]?.array ?? []).compactMap(\.string))
+    changes = (element["changes"]?.array ?? []).compactMap { Change($0, of: self) }
   }
 
   private var element: JSONObject {
@@ -95,29 +94,40 @@ extension SentMark {
       "user": .string(userID), "since": JSONValue(since), "sent": JSONValue(sent),
       "changes": .array(changes.map(\.json)), "claimed": JSONValue(claimed),
     ]
-    if markID > 0 { object[StoreField.soupEntryID] = JSONValue(markID) }
+    if rowID > 0 { object[StoreField.soupEntryID] = JSONValue(rowID) }
     return object
   }
 }
 
-extension SentMark.Change {
-  fileprivate init?(_ json: JSONValue) {
+extension PendingRequest.Change {
+  /// Reads a change; one of an earlier version says only whether it is a create.
+  fileprivate init?(_ json: JSONValue, of request: PendingRequest) {
     guard let row = json["row"]?.int, let created = json["created"]?.int,
       let isCreate = json["create"]?.bool, let type = json["type"]?.string,
       let fields = json["fields"]?.object
     else { return nil }
+    let id = json["id"]?.string
+    let key = json["key"]
+    let isUpsert = key?["field"]?.string != nil
     self.init(
-      soupEntryID: row, created: created, isCreate: isCreate, objectType: type,
-      id: json["id"]?.string, fields: fields)
+      soupEntryID: row, created: created, id: id,
+      write: PendingWrite(
+        isCreate ? .create : isUpsert ? .upsert : .update, type, userID: request.userID,
+        recordID: isCreate || isUpsert ? nil : id, externalField: key?["field"]?.string,
+        externalValue: key?["value"]?.string, fields: fields, since: request.since,
+        sent: request.sent))
   }
 
   fileprivate var json: JSONValue {
     var object: JSONObject = [
-      "row": JSONValue(soupEntryID), "created": JSONValue(created), "create": JSONValue(isCreate),
-      "type": .string(objectType),
+      "row": JSONValue(soupEntryID), "created": JSONValue(created),
+      "create": .bool(write.action == .create), "type": .string(write.objectType),
     ]
     object["id"] = id.map(JSONValue.string)
-    object["fields"] = .object(fields)
+    object["fields"] = .object(write.fields)
+    if let field = write.externalField, let value = write.externalValue {
+      object["key"] = ["field": .string(field), "value": .string(value)]
+    }
     return .object(object)
   }
 }

@@ -2,19 +2,19 @@ import JSON
 import Salesforce
 
 // The second round, where the org had deleted something.
-extension FamilyUpRun {
+extension ParentChildrenRun {
   /// Finds out what is deleted, and makes it anew.
   nonisolated(nonsending) func repair(
-    _ row: Int64, _ first: Round, of sent: FamilyTree
+    _ row: Int64, _ first: ParentChildrenRound, of sent: ParentChildrenTree
   ) async throws(SyncError) {
     guard let tree = try elements.tree(row) else {
       // The parent has left the store; what was refused of its children is still to be told of.
       try refuse(first.missing, merged: [:], sent)
       return
     }
-    var facts = FamilyPlan.Facts()
+    var facts = ParentChildrenPlan.Facts()
     facts.refused = Set(first.missing.map(\.item.place))
-    var merged: [FamilyPlace: String] = [:]
+    var merged: [ParentChildrenPlace: String] = [:]
     if !first.parentIsAlive, let id = tree.parent.serverID {
       let fate = try await fates(of: [id], targets.family.parent)[id]
       facts.parentIsDeleted = fate == .deleted
@@ -32,17 +32,20 @@ extension FamilyUpRun {
       default: break
       }
     }
-    let plan = FamilyPlan(tree, targets, after: facts)
+    let plan = ParentChildrenPlan(tree, targets, after: facts)
     let again = Set(plan.items.map(\.place))
     try refuse(first.missing.filter { !again.contains($0.item.place) }, merged: merged, tree)
-    var round = Round(
+    let round = ParentChildrenRound(
       parentID: facts.parentIsDeleted ? nil : first.parentID, isLast: true)
-    try await send(plan.items, tree, &round)
+    try await send(plan.items, of: tree, round)
   }
+
   /// Enters the org's refusals of what is not made anew.
   private func refuse(
-    _ missing: [Missing], merged: [FamilyPlace: String], _ tree: FamilyTree
+    _ missing: [ParentChildrenRound.Missing], merged: [ParentChildrenPlace: String],
+    _ tree: ParentChildrenTree
   ) throws(SyncError) {
+    self.tree = tree
     try commit(
       missing.map { missing in
         var message = missing.refusal.message
@@ -52,11 +55,11 @@ extension FamilyUpRun {
         let record = missing.item.record
         return (
           missing.item.place,
-          UpSettled(
+          SyncUpSettled(
             record: record, operation: record.operation,
             end: .failed(
               code: missing.refusal.code ?? "", message: message, error: missing.refusal.raw))
         )
-      }, tree)
+      })
   }
 }

@@ -3,7 +3,7 @@ import MobileSync
 import System
 import Testing
 
-@Suite struct LostCreatesTests {
+@Suite struct UnacknowledgedCreatesTests {
   private static let user = "005000000000001AAA"
   private static let other = "005000000000002AAA"
   private static let noted: Int64 = 1_770_000_000_000
@@ -29,14 +29,14 @@ import Testing
 
   private func lost(
     _ fields: JSONObject, after seconds: Int64 = 0, isOver: Bool = true
-  ) -> LostCreates.Lost {
+  ) -> UnacknowledgedCreates.Lost {
     let sent = Self.noted + seconds * 1000
-    return LostCreates.Lost(fields, sent: sent, until: sent + 900_000, isOver: isOver)
+    return UnacknowledgedCreates.Lost(fields, sent: sent, until: sent + 900_000, isOver: isOver)
   }
 
   /// `1` for the record 1, `-` for not made, `?` for a person.
-  private func fates(_ creates: [LostCreates.Lost], _ records: [JSONObject]) -> String {
-    LostCreates.match(creates, records).map { fate in
+  private func fates(_ creates: [UnacknowledgedCreates.Lost], _ records: [JSONObject]) -> String {
+    UnacknowledgedCreates.match(creates, records).map { fate in
       switch fate {
       case .made(let made): String(made.id.dropFirst(14).prefix(1))
       case .notMade: "-"
@@ -71,7 +71,7 @@ import Testing
   @Test func `a record that nobody touched and that is unlike it is for a person to look at`() {
     let unlike = record(1, ["Name": "Z", "Phone": "9"])
     #expect(fates([lost(a)], [unlike]) == "?")
-    #expect(LostCreates.match([lost(a)], [unlike], asksPerson: false) == [.notMade])
+    #expect(UnacknowledgedCreates.match([lost(a)], [unlike], asksPerson: false) == [.notMade])
   }
 
   @Test func `of records that hold what was sent the one that is still there will do`() {
@@ -82,7 +82,9 @@ import Testing
 
   @Test func `what has become of the record since is told`() throws {
     func words(_ record: JSONObject) -> String? {
-      guard case .made(let made)? = LostCreates.match([lost(a)], [record]).first else { return "" }
+      guard case .made(let made)? = UnacknowledgedCreates.match([lost(a)], [record]).first else {
+        return ""
+      }
       return made.words
     }
     #expect(words(record(1, a)) == nil)
@@ -132,8 +134,8 @@ import Testing
   }
 
   @Test func `what an org trims agrees all the same`() {
-    #expect(LostCreates.agreement(of: ["Name": "A  "], with: record(1, a)) == .whole)
-    #expect(LostCreates.agreement(of: ["Secret": "A"], with: record(1, a)) == .partial)
-    #expect(LostCreates.agreement(of: [:], with: record(1, a)) == .whole)
+    #expect(UnacknowledgedCreates.agreement(of: ["Name": "A  "], with: record(1, a)) == .whole)
+    #expect(UnacknowledgedCreates.agreement(of: ["Secret": "A"], with: record(1, a)) == .partial)
+    #expect(UnacknowledgedCreates.agreement(of: [:], with: record(1, a)) == .whole)
   }
 }

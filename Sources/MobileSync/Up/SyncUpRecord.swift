@@ -2,7 +2,7 @@ import JSON
 import SmartStore
 
 /// One locally changed element, as it was read when its turn came.
-struct UpRecord: Sendable {
+struct SyncUpRecord: Sendable {
   /// The row.
   let soupEntryID: Int64
   /// When the row was made, in milliseconds.

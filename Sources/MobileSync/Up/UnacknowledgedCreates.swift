@@ -7,7 +7,7 @@ import System
 /// Absence of a likeness proves nothing: somebody may have corrected the record since, given it to
 /// another owner or deleted it, and an org's automation does so at once. So every record that the
 /// sender has made at that time and that nothing else accounts for may be what was made.
-package enum LostCreates {
+package enum UnacknowledgedCreates {
   /// How far a record agrees with what was sent.
   package enum Agreement: Sendable, Hashable {
     /// In every field that could be compared.
@@ -58,7 +58,7 @@ package enum LostCreates {
 
     /// A record with what has changed in it since it was sent; nil for one without an id.
     package init?(_ record: JSONObject, sent: JSONObject) {
-      guard let id = LostCreates.id(of: record) else { return nil }
+      guard let id = UnacknowledgedCreates.id(of: record) else { return nil }
       self.id = id
       self.record = record
       changed = sent.names.filter { name in
@@ -132,7 +132,7 @@ package enum LostCreates {
   package static func match(
     _ creates: [Lost], _ candidates: [JSONObject], asksPerson: Bool = true
   ) -> [Fate] {
-    var matching = LostMatching(creates, candidates, asksPerson: asksPerson)
+    var matching = UnacknowledgedMatching(creates, candidates, asksPerson: asksPerson)
     return matching.fates()
   }
 

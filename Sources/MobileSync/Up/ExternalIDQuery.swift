@@ -1,0 +1,35 @@
+import JSON
+import Salesforce
+
+/// Names records by a value of another system.
+package enum ExternalIDQuery {
+  /// The condition of a query for records with one of the values; nil where the field cannot be
+  /// asked for in that way.
+  package static func condition(
+    _ describe: Describe, field: String, values: [String]
+  ) -> String? {
+    guard let field = describe.field(field), field.isFilterable else { return nil }
+    let literals: [String]
+    switch field.type {
+    case "double", "int", "long", "currency", "percent":
+      // A number stands bare in a query: nothing but a number may.
+      literals = values.filter { Double($0)?.isFinite == true && $0.allSatisfy(Self.isOfNumber) }
+    default: literals = values.map { SOQLVariables.literal($0) }
+    }
+    guard !literals.isEmpty else { return nil }
+    return "\(field.name) IN (\(literals.joined(separator: ", ")))"
+  }
+
+  /// Says whether a record's value is the one that was asked for, as the org compares.
+  package static func isSame(_ one: JSONValue?, _ value: String) -> Bool {
+    switch one {
+    case .string(let text)?: text == value || text.lowercased() == value.lowercased()
+    case .number(let literal)?: literal == value || Double(literal) == Double(value)
+    default: false
+    }
+  }
+
+  private static func isOfNumber(_ character: Character) -> Bool {
+    character.isASCII && (character.isNumber || "+-.eE".contains(character))
+  }
+}

@@ -1,0 +1,289 @@
+import JSON
+import Salesforce
+
+/// Finds out what writes without an answer have done: the one place that does, for every journal.
+///
+/// - An update is done if the record holds what was sent, a delete if its record is proved deleted.
+/// - An upsert, or a create with a correlation field, is looked up by that field.
+/// - A create is searched by its type, its sender and the time (`UnacknowledgedCreates`).
+///
+/// It asks as the reader's user, best an integration user: what a sender has written may since be
+/// somebody else's, or deleted. What was created is asked for as its sender too, where that user can
+/// log in: an integration user need not see all.
+package struct InDoubtResolver {
+  /// What was found out about a write.
+  package enum Finding: Sendable {
+    /// What a write that is done has left.
+    package struct Done: Sendable {
+      /// The record.
+      package var id: String?
+      /// What an upsert did; nil where it is not known, and for other writes.
+      package var isCreated: Bool?
+      /// What a create has made, as it stands now.
+      package var made: UnacknowledgedCreates.Made?
+      /// Whether another user wrote last, so that the values may be theirs.
+      package var isSomebodyElses = false
+    }
+
+    case done(Done)
+    /// It was not done; of an upsert with the record that stands under its external id.
+    case notDone(standing: JSONObject? = nil)
+    /// Only a person can tell; with the ids of the records that it may have made.
+    case unclear(String, ids: [String] = [])
+  }
+
+  /// Who asks.
+  package let reader: RecordReader
+  /// The senders' own readers, by their Ids.
+  package var senders: [String: RecordReader] = [:]
+  /// How long a request may be on its way, in seconds.
+  package let quietWindowSeconds: Int64
+  /// The org's clock when the run began; 0 where nobody knows.
+  package let begun: Int64
+  /// Other creates in doubt, which may own what is found.
+  package var rivals: [PendingWrite] = []
+  /// Whether creates are searched in the quiet window already: what agrees as a whole is theirs then.
+  package var searchesEarly = false
+  /// Whether a person can be asked about what is not clear.
+  package var asksPerson = true
+  /// Whether only a record that holds all that was sent is looked at; tests show by it what for.
+  package var takesLikenessesOnly = false
+  /// Whether a record is known to be what something else has made.
+  package let isTaken: (String) throws -> Bool
+
+  /// A resolver.
+  package init(
+    reader: RecordReader, quietWindowSeconds: Int64, begun: Int64 = 0,
+    isTaken: @escaping (String) throws -> Bool
+  ) {
+    self.reader = reader
+    self.quietWindowSeconds = quietWindowSeconds
+    self.begun = begun
+    self.isTaken = isTaken
+  }
+
+  /// What became of writes to one object; a finding for each, in their order.
+  package nonisolated(nonsending) func resolve(
+    _ writes: [PendingWrite], of sobject: String
+  ) async throws -> [Finding] {
+    var findings = writes.map { _ in Finding.notDone() }
+    for action in SyncUpAction.allCases {
+      let places = writes.indices.filter { writes[$0].action == action }
+      if places.isEmpty { continue }
+      let group = places.map { writes[$0] }
+      let found =
+        switch action {
+        case .create: try await creates(group, sobject)
+        case .update: try await updates(group, sobject)
+        case .upsert: try await upserts(group, sobject)
+        case .delete: try await deletes(group, sobject)
+        }
+      for (place, finding) in zip(places, found) { findings[place] = finding }
+    }
+    return findings
+  }
+
+  // MARK: updates and deletes
+
+  /// Where the record holds what was sent and another wrote last, somebody may have entered the same:
+  /// nothing is to be sent, and it is not said that we did it.
+  private nonisolated(nonsending) func updates(
+    _ writes: [PendingWrite], _ sobject: String
+  ) async throws -> [Finding] {
+    let fields = try await readable(writes, sobject, and: ["LastModifiedById"])
+    let found = try await reader.records(
+      sobject, ids: writes.compactMap(\.recordID), fields: fields)
+    return writes.map { write in
+      guard let id = Self.long(write.recordID), let record = found[id],
+        UnacknowledgedCreates.agreement(of: write.fields, with: record) == .whole
+      else { return .notDone() }
+      return .done(done(write, record, id: id))
+    }
+  }
+
+  private func done(
+    _ write: PendingWrite, _ record: JSONObject, id: String?
+  ) -> Finding.Done {
+    var done = Finding.Done(id: id)
+    done.isSomebodyElses =
+      write.userID == nil || Self.long(record["LastModifiedById"]?.string) != write.userID
+    return done
+  }
+
+  private nonisolated(nonsending) func deletes(
+    _ writes: [PendingWrite], _ sobject: String
+  ) async throws -> [Finding] {
+    let ids = writes.compactMap(\.recordID)
+    let found = try await reader.records(sobject, ids: ids, fields: ["Id"])
+    let fates = try await reader.fates(
+      of: ids.filter { id in Self.long(id).map { found[$0] == nil } ?? false }, sobject)
+    return writes.map { write in
+      write.recordID.flatMap { fates[$0] } == .deleted
+        ? .done(Finding.Done(id: write.recordID)) : .notDone()
+    }
+  }
+
+  // MARK: by a unique field
+
+  /// An upsert is done if the record of its external id was made by the sender since, or holds what
+  /// was sent.
+  ///
+  /// All else is to be compared with what stands there.
+  private nonisolated(nonsending) func upserts(
+    _ writes: [PendingWrite], _ sobject: String
+  ) async throws -> [Finding] {
+    var findings: [Finding] = []
+    for write in writes {
+      guard let rows = try await keyed(write, sobject) else {
+        findings.append(.notDone())
+        continue
+      }
+      let times = unacknowledged(write)
+      let own = rows.filter { record in
+        Self.long(record["CreatedById"]?.string) == write.userID && write.userID != nil
+          && UnacknowledgedCreates.isInTime(of: times, record)
+      }
+      if write.seen?.object == nil, own.count == 1,
+        let made = UnacknowledgedCreates.Made(own[0], sent: write.fields)
+      {
+        findings.append(.done(Finding.Done(id: made.id, isCreated: true, made: made)))
+        continue
+      }
+      let alive = rows.filter { $0["IsDeleted"]?.bool != true }
+      guard alive.count == 1, let id = UnacknowledgedCreates.id(of: alive[0]),
+        UnacknowledgedCreates.agreement(of: write.fields, with: alive[0]) == .whole
+      else {
+        findings.append(.notDone(standing: alive.first))
+        continue
+      }
+      var done = done(write, alive[0], id: id)
+      done.isCreated = false
+      findings.append(.done(done))
+    }
+    return findings
+  }
+
+  /// A create that bears its edit's identity is found by that, at once.
+  ///
+  /// If it is not there it may be sent again: of two, the org refuses the later.
+  private nonisolated(nonsending) func correlated(
+    _ write: PendingWrite, _ sobject: String
+  ) async throws -> Finding {
+    guard let rows = try await keyed(write, sobject) else {
+      return .unclear("\(write.externalField ?? "") cannot be asked for")
+    }
+    let standing = rows.first { $0["IsDeleted"]?.bool != true } ?? rows.first
+    guard let record = standing, let made = UnacknowledgedCreates.Made(record, sent: write.fields)
+    else { return .notDone() }
+    return .done(Finding.Done(id: made.id, isCreated: true, made: made))
+  }
+
+  /// The records of a write's unique field, deleted ones too; nil where it cannot be asked for.
+  private nonisolated(nonsending) func keyed(
+    _ write: PendingWrite, _ sobject: String
+  ) async throws -> [JSONObject]? {
+    let describe = try await reader.describe(sobject)
+    guard let field = write.externalField, let value = write.externalValue,
+      let condition = ExternalIDQuery.condition(describe, field: field, values: [value])
+    else { return nil }
+    let fields = try await readable([write], sobject, and: UnacknowledgedCreates.auditFields)
+    return try await reader.records(describe, fields: fields, where: condition, all: true)
+  }
+
+  // MARK: creates
+
+  private nonisolated(nonsending) func creates(
+    _ writes: [PendingWrite], _ sobject: String
+  ) async throws -> [Finding] {
+    var findings = writes.map { _ in Finding.unclear("nobody knows who sent it") }
+    var groups: [String: [Int]] = [:]
+    for (place, write) in writes.enumerated() {
+      if write.externalField != nil {
+        findings[place] = try await correlated(write, sobject)
+      } else if let user = write.userID {
+        groups[user, default: []].append(place)
+      }
+    }
+    for (user, places) in groups.sorted(by: { $0.key < $1.key }) {
+      let found = try await search(places.map { writes[$0] }, user, sobject)
+      for (place, finding) in zip(places, found) { findings[place] = finding }
+    }
+    return findings
+  }
+
+  /// Creates are compared with all that their sender has made in their time: long text cannot be
+  /// filtered, and the org may have trimmed a value.
+  ///
+  /// What an org refuses in any case has made nothing: it says so again.
+  private nonisolated(nonsending) func search(
+    _ writes: [PendingWrite], _ user: String, _ sobject: String
+  ) async throws -> [Finding] {
+    let describe = try await reader.describe(sobject)
+    var findings = writes.map { _ in Finding.notDone() }
+    var asked: [Int] = []
+    for (place, write) in writes.enumerated() {
+      if !searchesEarly, !unacknowledged(write).isOver {
+        findings[place] = .unclear(
+          "it may still be on its way; the org is asked after the quiet window")
+      } else if !UnacknowledgedCreates.isRefused(write.fields, describe) {
+        asked.append(place)
+      }
+    }
+    if asked.isEmpty { return findings }
+    let others = rivals.filter { rival in
+      rival.userID == user && rival.objectType.lowercased() == sobject.lowercased()
+        && !UnacknowledgedCreates.isRefused(rival.fields, describe)
+    }
+    let all = asked.map { unacknowledged(writes[$0]) } + others.map(unacknowledged)
+    var found = try await UnacknowledgedCreates.candidates(
+      reader.session, describe, of: all, userID: user)
+    if let own = senders[user], own.session.identity.userID != reader.session.identity.userID {
+      let known = Set(found.compactMap { UnacknowledgedCreates.id(of: $0) })
+      found += try await UnacknowledgedCreates.candidates(
+        own.session, try await own.describe(sobject), of: all, userID: user
+      ).filter { UnacknowledgedCreates.id(of: $0).map { !known.contains($0) } ?? false }
+    }
+    found = try found.filter { try !isTaken(UnacknowledgedCreates.id(of: $0) ?? "") }
+    if takesLikenessesOnly { found.removeAll { !Self.isLikeness($0, of: all) } }
+    let fates = UnacknowledgedCreates.match(all, found, asksPerson: asksPerson)
+    for (place, fate) in zip(asked, fates) {
+      switch fate {
+      case .made(let made):
+        findings[place] = .done(Finding.Done(id: made.id, isCreated: true, made: made))
+      case .notMade: findings[place] = .notDone()
+      case .unclear(let words, let ids): findings[place] = .unclear(words, ids: ids)
+      }
+    }
+    return findings
+  }
+
+  /// Says whether a record is there and holds all that one of the creates has sent.
+  private static func isLikeness(_ record: JSONObject, of creates: [UnacknowledgedCreates.Lost])
+    -> Bool
+  {
+    record["IsDeleted"]?.bool != true
+      && creates.contains { UnacknowledgedCreates.agreement(of: $0.fields, with: record) == .whole }
+  }
+
+  /// A write with the time in which it can have made its record.
+  package func unacknowledged(_ write: PendingWrite) -> UnacknowledgedCreates.Lost {
+    let window = quietWindowSeconds * 1000
+    let session = reader.session
+    let now = max(begun, session.serverDate ?? session.estimatedServerDate)
+    return UnacknowledgedCreates.Lost(
+      write.fields, sent: write.since, until: write.sent + window,
+      isOver: window <= 0 || now - write.sent >= window)
+  }
+
+  // MARK: comparing
+
+  /// The fields that were sent, as far as the org lets them be read, with `Id` and `others`.
+  private nonisolated(nonsending) func readable(
+    _ writes: [PendingWrite], _ sobject: String, and others: [String]
+  ) async throws -> [String] {
+    UnacknowledgedCreates.readable(
+      writes.flatMap(\.fields.names), try await reader.describe(sobject), and: others)
+  }
+
+  private static func long(_ id: String?) -> String? { id.flatMap { RecordID($0)?.text18 } }
+}

@@ -1,0 +1,276 @@
+import JSON
+import Salesforce
+import SmartStore
+
+/// A record of a tree with what is sent of it.
+struct ParentChildrenChange: SyncUpChange {
+  var item: ParentChildrenPlan.Item
+  /// A child names its parent in it, unless the parent is made in the same request.
+  var send: SyncUpSend
+
+  var write: SyncUpWrite { send.write }
+  var row: Int64 { item.record.soupEntryID }
+}
+
+/// What the requests of one tree have come to.
+struct ParentChildrenRound {
+  /// The parent's id in the org; nil as long as it has none.
+  var parentID: String?
+  /// Whether the parent was to be made and was not.
+  var parentFailed = false
+  /// Whether the org has said that the parent is there.
+  var parentIsAlive = false
+  /// Whether this is the second and last round.
+  var isLast = false
+  /// Whether a request of it has left.
+  var isBegun = false
+  /// Records that were refused because something is missing in the org.
+  var missing: [Missing] = []
+
+  /// A record that the org refused because it, or its parent, is not there.
+  struct Missing {
+    var item: ParentChildrenPlan.Item
+    var refusal: RowRefusal
+  }
+}
+
+// The requests of one tree, and what the org said.
+extension ParentChildrenRun: SyncUpJournal {
+  typealias Change = ParentChildrenChange
+  /// The request in the journal of the parents' soup, and in that of the children's.
+  typealias Intention = (parents: PendingRequest?, children: PendingRequest?)
+
+  /// Sends items of a tree, in as many requests as they need; the round goes on.
+  nonisolated(nonsending) func send(
+    _ items: [ParentChildrenPlan.Item], of tree: ParentChildrenTree, _ round: ParentChildrenRound
+  ) async throws(SyncError) {
+    self.tree = tree
+    self.round = round
+    if items.isEmpty { return }
+    var changes: [ParentChildrenChange] = []
+    for item in items { changes.append(try change(item)) }
+    let carrier = SyncUpEngine<ParentChildrenRun>.Carrier.org(try await context.session())
+    try await SyncUpEngine(
+      target, carrier, self, reads: context.settings.refreshesDates
+    ).sendAll(changes)
+  }
+
+  private func change(
+    _ item: ParentChildrenPlan.Item
+  ) throws(SyncError) -> ParentChildrenChange {
+    let isParent = item.place == .parent
+    var send =
+      isParent
+      ? try parentBodies.send(
+        item.record, item.operation, isRecreated: item.isRecreated,
+        unmodifiedSince: item.unmodifiedSince)
+      : try childBodies.send(
+        item.record, item.operation, isRecreated: item.isRecreated,
+        unmodifiedSince: item.unmodifiedSince)
+    send.write.isParent = isParent
+    if item.namesParent {
+      if let parentID = round.parentID {
+        send.write.set(targets.key, parentID)
+      } else {
+        send.write.parentField = targets.key
+      }
+    }
+    return ParentChildrenChange(item: item, send: send)
+  }
+
+  // MARK: the engine's journal
+
+  /// Children whose parent was to be made and was not are not sent: an org would say the same of each.
+  nonisolated(nonsending) func prepare(
+    _ batch: [ParentChildrenChange]
+  ) async throws -> [ParentChildrenChange] {
+    try context.checkStop()
+    children.reader = try await parents.reader()
+    guard round.isBegun else {
+      round.isBegun = true
+      return batch
+    }
+    var items = try fresh(batch.map(\.item))
+    if round.parentFailed {
+      try fail(items.filter(\.namesParent))
+      items.removeAll(where: \.namesParent)
+    }
+    return try items.map { try change($0) }
+  }
+
+  /// Items whose records may have learned their parent's id from an earlier request; what the app
+  /// did otherwise meanwhile waits for the next sync.
+  private func fresh(
+    _ items: [ParentChildrenPlan.Item]
+  ) throws(SyncError) -> [ParentChildrenPlan.Item] {
+    var fresh: [ParentChildrenPlan.Item] = []
+    for var item in items {
+      guard case .child(let row) = item.place else {
+        fresh.append(item)
+        continue
+      }
+      guard let record = try elements.children.read(row),
+        record.operation == item.record.operation
+      else { continue }
+      item.record = record
+      fresh.append(item)
+    }
+    return fresh
+  }
+
+  func intend(_ batch: [ParentChildrenChange]) throws -> Intention {
+    try context.store.transaction {
+      (
+        try parents.intend(batch.filter(\.write.isParent).map(\.send)),
+        try children.intend(batch.filter { !$0.write.isParent }.map(\.send))
+      )
+    }
+  }
+
+  func withdraw(_ intention: Intention) throws {
+    try parents.keep([], of: intention.parents)
+    try children.keep([], of: intention.children)
+  }
+
+  nonisolated(nonsending) func settle(
+    _ answers: [(change: ParentChildrenChange, answer: RowAnswer)], of intention: Intention,
+    read: CompositeResult?, isLast: Bool
+  ) async throws {
+    for (change, answer) in answers where change.write.isParent { learn(answer, change) }
+    let dates = read.map(self.dates) ?? [:]
+    var settled: [Settled] = []
+    var doubtful: (parents: Set<Int64>, children: Set<Int64>) = ([], [])
+    for (change, answer) in answers {
+      if case .unknown = answer {
+        if change.write.isParent {
+          doubtful.parents.insert(change.row)
+        } else {
+          doubtful.children.insert(change.row)
+        }
+      }
+      if !round.isLast, let refusal = missing(change, answer) {
+        round.missing.append(.init(item: change.item, refusal: refusal))
+        continue
+      }
+      settled.append((change.item.place, self.settled(change, answer, dates)))
+    }
+    parents.noteAnswered()
+    children.noteAnswered()
+    try commit(settled) {
+      try self.parents.claim(settled.filter { $0.place == .parent }.map(\.settled))
+      try self.children.claim(settled.filter { $0.place != .parent }.map(\.settled))
+      try self.parents.keep(doubtful.parents, of: intention.parents)
+      try self.children.keep(doubtful.children, of: intention.children)
+    }
+  }
+
+  // MARK: answers
+
+  /// What the parent's own answer says.
+  private func learn(_ answer: RowAnswer, _ change: ParentChildrenChange) {
+    guard change.item.operation != .delete else { return }
+    switch answer {
+    case .done(let id?, _):
+      round.parentID = id
+      round.parentIsAlive = true
+    case .done(nil, _): round.parentIsAlive = true
+    default: if change.item.operation == .create { round.parentFailed = true }
+    }
+  }
+
+  /// The refusal, where it says that the record or its parent is not there and OVERWRITE can make
+  /// it anew.
+  private func missing(_ change: ParentChildrenChange, _ answer: RowAnswer) -> RowRefusal? {
+    guard context.options.mergeMode == .overwrite else { return nil }
+    switch answer {
+    case .absent(let refusal) where change.write.action == .update: return refusal
+    case .absent(let refusal), .refused(let refusal):
+      guard change.item.namesParent,
+        ["ENTITY_IS_DELETED", "INVALID_CROSS_REFERENCE_KEY"]
+          .contains(refusal.code ?? ""), refusal.fields.allSatisfy({ $0 == targets.key })
+      else { return nil }
+      return refusal
+    default: return nil
+    }
+  }
+
+  private func settled(
+    _ change: ParentChildrenChange, _ answer: RowAnswer, _ dates: [String: String]
+  ) -> SyncUpSettled {
+    let item = change.item
+    let end: SyncUpSettled.End =
+      switch answer {
+      case .absent
+      where change.write.action == .update
+        && context.options.mergeMode == .leaveIfChanged:
+        .left(.deletedOnServer)
+      default: SyncUpSettled.End(answer, action: change.write.action, kind: .batch)
+      }
+    var settled = SyncUpSettled(
+      record: item.record, operation: item.record.operation, end: end,
+      isRecreated: item.isRecreated)
+    let member = change.write.isParent ? targets.family.parent : targets.family.children
+    if case .sent(let id) = end, let id = id ?? item.record.id,
+      let date = dates[RecordID(id)?.text18 ?? id]
+    {
+      settled.members.append((member.modificationDateFieldName, .string(date)))
+    }
+    return settled
+  }
+
+  private func fail(_ items: [ParentChildrenPlan.Item]) throws(SyncError) {
+    let code = "PROCESSING_HALTED"
+    let message = "the parent was not created"
+    let error: JSONValue = ["errorCode": .string(code), "message": .string(message), "fields": []]
+    try commit(
+      items.map { item in
+        (
+          item.place,
+          SyncUpSettled(
+            record: item.record, operation: item.record.operation,
+            end: .failed(code: code, message: message, error: error.text))
+        )
+      })
+  }
+
+  // MARK: dates
+
+  /// The tree's dates, asked for when it is written: nobody comes between.
+  func read(after batch: [ParentChildrenChange]) -> CompositeRequest? {
+    // Without a parent in the org there is nothing to name in the query.
+    guard round.parentID != nil || batch.contains(where: \.write.isParent),
+      let session = parents.reader?.session
+    else { return nil }
+    let (parent, children) = (targets.family.parent, targets.family.children)
+    let start =
+      "select \(parent.idFieldName), \(parent.modificationDateFieldName), "
+      + "(select \(children.idFieldName), \(children.modificationDateFieldName) "
+      + "from \(children.sobjectTypePlural ?? "")) from \(parent.sobjectType) "
+      + "where \(parent.idFieldName) = "
+    if let parentID = round.parentID {
+      return session.queryRequest(
+        [start + SOQLVariables.literal(parentID)], referenceId: "dates")
+    }
+    return session.queryRequest(
+      [start + "'", "'"], around: SyncUpRequest.parentID, referenceId: "dates")
+  }
+
+  private func dates(_ result: CompositeResult) -> [String: String] {
+    var dates: [String: String] = [:]
+    func note(_ record: JSONValue, _ member: FamilyMember) {
+      guard let id = record[member.idFieldName]?.string,
+        let date = record[member.modificationDateFieldName]?.string
+      else { return }
+      dates[RecordID(id)?.text18 ?? id] = date
+    }
+    guard result.isSuccess else { return [:] }
+    for parent in result.body["records"]?.array ?? [] {
+      note(parent, targets.family.parent)
+      let plural = targets.family.children.sobjectTypePlural ?? ""
+      for child in parent[plural]?["records"]?.array ?? [] {
+        note(child, targets.family.children)
+      }
+    }
+    return dates
+  }
+}

@@ -1,0 +1,64 @@
+import JSON
+import Salesforce
+import System
+
+// What records look like after they were sent.
+extension StoreJournal {
+  /// Reads the modification dates that the records bear after they were sent, so that the next
+  /// sync up does not take our own write for somebody else's.
+  ///
+  /// A date that is later than the org's answer, or of a record that somebody else wrote last, is
+  /// not ours, and is not taken: the next LEAVE_IF_CHANGED has to see it.
+  nonisolated(nonsending) func readDates() async throws(SyncError) {
+    let sent = unread
+    unread = []
+    guard context.settings.refreshesDates, !sent.isEmpty else { return }
+    try context.checkStop()
+    var dates: [(soupEntryID: Int64, id: String, date: String)] = []
+    let groups = Dictionary(grouping: sent, by: \.objectType)
+    for (type, group) in groups.sorted(by: { $0.key < $1.key }) {
+      let found = try await written(type, group.map(\.id))
+      for one in group {
+        guard let record = RecordID(one.id).flatMap({ found[$0.text18] }),
+          let date = record[target.modificationDateFieldName]?.string,
+          try await isOurs(record, date, one)
+        else { continue }
+        dates.append((one.soupEntryID, one.id, date))
+      }
+    }
+    if !dates.isEmpty { try elements.setDates(dates) }
+  }
+
+  private nonisolated(nonsending) func isOurs(
+    _ record: JSONObject, _ date: String, _ sent: SentRecord
+  ) async throws(SyncError) -> Bool {
+    if let writer = record["LastModifiedById"]?.string {
+      let user = try await reader().session.identity.userID
+      guard RecordID(writer)?.text18 == user else { return false }
+    }
+    guard let answered = sent.answered, let moment = Dates.milliseconds(iso8601: date) else {
+      return true
+    }
+    // The clock of the answer is told to the second.
+    return moment < answered + 1000
+  }
+
+  private nonisolated(nonsending) func written(
+    _ type: String, _ ids: [String]
+  ) async throws(SyncError) -> [String: JSONObject] {
+    let reader = try await reader()
+    let fields = ["Id", target.modificationDateFieldName]
+    do throws(OrgError) {
+      do throws(OrgError) {
+        return try await reader.records(type, ids: ids, fields: fields + ["LastModifiedById"])
+      } catch {
+        // Not every object has it.
+        guard error.code == "INVALID_FIELD" else { throw error }
+        return try await reader.records(type, ids: ids, fields: fields)
+      }
+    } catch {
+      try giveUp(on: error, "the new modification dates of \(type) could not be read")
+      return [:]
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import JSON
+import Salesforce
+import SmartStore
+import System
+
+/// One change without an answer, with its element as it is now.
+private struct Doubt {
+  var request: PendingRequest
+  var change: PendingRequest.Change
+  var record: SyncUpRecord
+
+  /// Whether the element has other values to send, or is to be deleted, since.
+  ///
+  /// `sendable` are the fields that a sync up sends: one that the element has got since, and had not
+  /// when it was sent, is in none that were.
+  func isEdited(_ sendable: [String]) -> Bool {
+    if record.state.isDeleted { return true }
+    let write = change.write
+    if let value = write.externalValue, record.externalID?.text != value { return true }
+    let sent = Set(write.fields.names).union([write.externalField].compactMap(\.self))
+    let names = write.fields.names + sendable.filter { !sent.contains($0) }
+    return (try? RecordBody.fields(names, of: record.bytes)) != write.fields
+  }
+}
+
+// What becomes of requests whose answer was lost, or whose program died.
+extension StoreJournal {
+  /// Finds out what earlier requests without an answer did, and answers how the rows end that must
+  /// not be sent by this run.
+  ///
+  /// `body` runs in the transaction in which what was found is entered.
+  nonisolated(nonsending) func settleDoubts(
+    also body: ([SyncUpSettled]) throws -> Void = { _ in }
+  ) async throws(SyncError) -> [Int64: SyncUpSettled.End] {
+    let store = elements.store
+    let soup = soupName
+    let requests = try SyncError.inStore { () throws(StoreError) in
+      try PendingRequest.all(of: soup, in: store)
+    }
+    guard !requests.isEmpty else { return [:] }
+    var doubts: [Doubt] = []
+    for request in requests {
+      for change in request.changes {
+        guard let record = try elements.read(change.soupEntryID),
+          record.created == change.created, record.state.isLocal, record.id == change.id
+        else { continue }
+        doubts.append(Doubt(request: request, change: change, record: record))
+      }
+    }
+    var settled: [SyncUpSettled] = []
+    var ends: [Int64: SyncUpSettled.End] = [:]
+    let sendable = sendableFields
+    let groups = Dictionary(grouping: doubts, by: \.change.write.objectType)
+    for (type, group) in groups.sorted(by: { $0.key < $1.key }) {
+      for (doubt, finding) in zip(group, try await findings(group, type)) {
+        switch finding {
+        case .done(let done):
+          if let words = done.made?.words {
+            context.warn("\(type) \(done.id ?? ""): \(words)")
+          }
+          settled.append(
+            SyncUpSettled(
+              record: doubt.record, operation: doubt.record.operation, end: .sent(id: done.id),
+              isRecreated: doubt.change.write.action == .create && doubt.record.serverID != nil,
+              isEdited: doubt.isEdited(sendable)))
+        case .notDone(let standing):
+          if let standing, hasChanged(standing, since: doubt.change.write) {
+            ends[doubt.record.soupEntryID] = .left(.changedOnServer)
+          }
+        case .unclear(let words, _): ends[doubt.record.soupEntryID] = .inDoubt(words)
+        }
+      }
+    }
+    try commit(settled) {
+      for request in requests { try self.keep(Set(ends.keys), of: request) }
+      try body(settled)
+      try self.refreshHeld()
+      try self.claim(settled)
+    }
+    return ends
+  }
+
+  /// Whether LEAVE_IF_CHANGED leaves the record that stands under the external id of an upsert that
+  /// was not done, or was written over: somebody has changed it since the upsert was sent.
+  private func hasChanged(_ record: JSONObject, since write: PendingWrite) -> Bool {
+    guard context.options.mergeMode == .leaveIfChanged else { return false }
+    let date = record["LastModifiedDate"]?.string.flatMap { Dates.milliseconds(iso8601: $0) }
+    guard let date else { return true }
+    return date >= write.since / 1000 * 1000
+  }
+
+  /// The fields of either list: what a create did not send, an update may have to.
+  private var sendableFields: [String] {
+    let lists = [SyncOperation.create, .update].compactMap {
+      try? FieldSelection.fields(for: $0, target: target, options: context.options)
+    }
+    var seen: Set<String> = []
+    return lists.flatMap(\.self).filter { seen.insert($0).inserted }
+  }
+
+  private nonisolated(nonsending) func findings(
+    _ group: [Doubt], _ type: String
+  ) async throws(SyncError) -> [InDoubtResolver.Finding] {
+    try context.checkStop()
+    let reader = try await reader()
+    let creates = group.filter { $0.change.write.action == .create }
+    var resolver = InDoubtResolver(
+      reader: reader, quietWindowSeconds: Int64(context.settings.quietWindowSeconds)
+    ) { self.isTaken($0, creates) }
+    resolver.searchesEarly = true
+    resolver.asksPerson = false
+    do {
+      let found = try await resolver.resolve(group.map(\.change.write), of: type)
+      return zip(group, found).map { doubt, finding in
+        // An update that another user may have made is decided as any is, by the dates.
+        guard case .done(let done) = finding, done.isSomebodyElses,
+          doubt.change.write.action == .update
+        else { return finding }
+        return .notDone()
+      }
+    } catch let error as OrgError {
+      try giveUp(on: error, "what was sent of \(type) without an answer could not be looked for")
+      let words = "it could not be looked for: \(error.message)"
+      return group.map { _ in .unclear(words) }
+    } catch {
+      throw SyncError(.store, "\(error)")
+    }
+  }
+
+  /// Whether an element of the soup stands for a record already, so that none of these creates made
+  /// it.
+  ///
+  /// What a sync down brought since they were sent may be just what they made.
+  private func isTaken(_ id: String, _ creates: [Doubt]) -> Bool {
+    let first = creates.map(\.change.soupEntryID).min() ?? 0
+    do {
+      return try elements.store
+        .elements(in: soupName, where: target.idFieldName, is: id)
+        .contains { element in
+          let isLater = element[StoreField.soupEntryID]?.int.map { $0 > first } ?? false
+          let wasBrought = element[LocalFields.syncID]?.int != nil
+          return !isLater || !wasBrought || creates.contains { $0.request.claimed.contains(id) }
+        }
+    } catch {
+      // Not to be taken for another's.
+      return true
+    }
+  }
+}

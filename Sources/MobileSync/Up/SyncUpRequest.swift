@@ -1,0 +1,168 @@
+import JSON
+import Salesforce
+
+/// Writes that go to the org in one request.
+package struct SyncUpRequest: Sendable {
+  /// The resource that carries the writes.
+  package enum Form: Sendable, Hashable {
+    /// A collection of one operation.
+    case collection
+    /// A composite of any operations; the only one that carries conditions and references.
+    case composite
+    /// A request for one row.
+    case row
+  }
+
+  /// The most runs of one sObject type in a collection.
+  ///
+  /// An org works through a collection in runs of records of one type, and refuses more than ten.
+  private static let mostTypes = 10
+  private static let parentReference = "parent"
+
+  let form: Form
+  /// The writes, in their order on the wire.
+  let writes: [SyncUpWrite]
+  /// What a composite reads after its writes: nobody comes between.
+  let read: CompositeRequest?
+
+  init(_ form: Form, _ writes: [SyncUpWrite], read: CompositeRequest? = nil) {
+    self.form = form
+    self.writes = writes
+    self.read = read
+  }
+
+  /// How a query in the same composite names the id of the parent that it makes.
+  static let parentID = "\(parentReference).id"
+
+  // MARK: sending
+
+  /// Sends it; one answer for each write, in their order, and what was read.
+  func send(
+    _ session: Session
+  ) async throws(OrgError) -> (answers: [RowAnswer], read: CompositeResult?) {
+    switch form {
+    case .collection: (try await sendCollection(session), nil)
+    case .composite: try await sendComposite(session)
+    case .row: ([try await writes[0].sendRow(session)], nil)
+    }
+  }
+
+  private func sendCollection(_ session: Session) async throws(OrgError) -> [RowAnswer] {
+    let first = writes[0]
+    let results: [SaveResult] =
+      switch first.action {
+      case .create: try await session.create(writes.map(\.collectionRecord))
+      case .update: try await session.update(writes.map(\.collectionRecord))
+      case .upsert:
+        try await session.upsert(
+          first.objectType, externalIDField: first.externalKey?.field ?? "",
+          writes.map(\.collectionRecord))
+      case .delete: try await session.delete(writes.map { $0.recordID ?? "" })
+      }
+    return zip(writes, results).map { RowAnswer($1, recordID: $0.recordID) }
+  }
+
+  private func sendComposite(
+    _ session: Session
+  ) async throws(OrgError) -> (answers: [RowAnswer], read: CompositeResult?) {
+    var requests = writes.enumerated().map { index, write in
+      var write = write
+      if let field = write.parentField { write.set(field, "@{\(Self.parentID)}") }
+      return write.compositeRequest(
+        session, referenceId: write.isParent ? Self.parentReference : "row\(index)")
+    }
+    if let read { requests.append(read) }
+    let results = try await session.composite(requests)
+    return (
+      zip(writes, results).map { RowAnswer($1, recordID: $0.recordID) },
+      read == nil ? nil : results.last
+    )
+  }
+}
+
+/// A local change on its way to the org.
+package protocol SyncUpChange {
+  /// What is asked of the org.
+  var action: SyncUpAction { get }
+  /// The sObject type.
+  var objectType: String { get }
+  /// Whether it holds only while its record was not modified.
+  var isConditional: Bool { get }
+  /// What is sent of it.
+  var write: SyncUpWrite { get }
+}
+
+extension SyncUpChange {
+  /// That of what is sent.
+  package var action: SyncUpAction { write.action }
+  /// That of what is sent.
+  package var objectType: String { write.objectType }
+  /// Whether what is sent bears a condition.
+  package var isConditional: Bool { write.unmodifiedSince != nil }
+}
+
+extension SyncUpRequest {
+  /// Changes that go in one request.
+  package struct Batch<Change: SyncUpChange> {
+    var form: Form
+    var changes: [Change]
+  }
+
+  /// The batches that carry changes, by the kind of target.
+  ///
+  /// A batch takes as many changes as the target says, in their order. A collection is of one
+  /// operation, in the SDK's order; it bears no condition, so that changes with one go in composites.
+  /// A tree is one composite, with a place for what is read in it.
+  package static func batches<Change: SyncUpChange>(
+    _ changes: [Change], kind: SyncUpTarget.Kind, maxBatchSize: Int, reads: Bool = false
+  ) -> [Batch<Change>] {
+    switch kind {
+    case .single, .custom:
+      return changes.map { Batch(form: .row, changes: [$0]) }
+    case .batch, .parentChildren:
+      let most = kind == .batch ? maxBatchSize : Session.compositeLimit - (reads ? 1 : 0)
+      return parts(changes, min(most, Session.compositeLimit)).map {
+        Batch(form: .composite, changes: $0)
+      }
+    case .collection:
+      return parts(changes, min(maxBatchSize, Session.collectionLimit)).flatMap { window in
+        SyncUpAction.allCases.flatMap { action in
+          collections(window.filter { $0.action == action }, action)
+        }
+      }
+    }
+  }
+
+  private static func collections<Change: SyncUpChange>(
+    _ changes: [Change], _ action: SyncUpAction
+  ) -> [Batch<Change>] {
+    let plain = changes.filter { !$0.isConditional }
+    let conditional = changes.filter { $0.isConditional }
+    return runs(plain, action).map { Batch(form: .collection, changes: $0) }
+      + parts(conditional, Session.compositeLimit).map { Batch(form: .composite, changes: $0) }
+  }
+
+  /// Records of one type follow each other.
+  ///
+  /// An upsert names its type in the address; a delete does not mind.
+  private static func runs<Change: SyncUpChange>(
+    _ changes: [Change], _ action: SyncUpAction
+  ) -> [[Change]] {
+    if changes.isEmpty { return [] }
+    if action == .delete { return [changes] }
+    var types: [String] = []
+    for change in changes where !types.contains(change.objectType) {
+      types.append(change.objectType)
+    }
+    return parts(types, action == .upsert ? 1 : mostTypes).map { part in
+      part.flatMap { type in changes.filter { $0.objectType == type } }
+    }
+  }
+
+  private static func parts<T>(_ all: [T], _ size: Int) -> [[T]] {
+    let size = max(1, size)
+    return stride(from: 0, to: all.count, by: size).map {
+      Array(all[$0..<min($0 + size, all.count)])
+    }
+  }
+}

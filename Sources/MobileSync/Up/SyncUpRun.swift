@@ -1,0 +1,182 @@
+import JSON
+import Salesforce
+import System
+
+/// One run of a sync up.
+///
+/// Changes are read one by one in the order of their rows, decided, and gathered into batches. Each
+/// answer of the org is in the store before the next request is made.
+final class SyncUpRun {
+  let target: SyncUpTarget
+  let custom: (any CustomSyncUpTarget)?
+  let context: SyncContext
+  let journal: StoreJournal
+  private var bodies: SyncUpBodies
+  /// What is to go with the next requests.
+  private var batch: [SyncUpSend] = []
+  private var idsOfBatch: Set<String> = []
+  /// What was settled without a request since the last commit.
+  private var settled: [SyncUpSettled] = []
+  /// How the rows end that must not be sent: it is not known what an earlier request did, or the
+  /// record that stands under their external id is somebody else's.
+  private var held: [Int64: SyncUpSettled.End] = [:]
+  /// Records that were dealt with and not counted yet.
+  private var steps = 0
+  private var done = 0
+
+  /// A run over the soup of the sync's definition.
+  init(
+    _ target: SyncUpTarget, custom: (any CustomSyncUpTarget)? = nil, _ context: SyncContext
+  ) {
+    self.target = target
+    self.custom = custom
+    self.context = context
+    journal = StoreJournal(target, context, isCustom: custom != nil)
+    bodies = SyncUpBodies(target, context.options)
+  }
+
+  nonisolated(nonsending) func run() async throws(SyncError) {
+    held = try await journal.settleDoubts()
+    let ids = try journal.elements.dirtyIDs()
+    try context.update { $0.totalSize = ids.count }
+    // Only what leaves changed records alone has to ask the org before it sends.
+    let isCareful = context.options.mergeMode == .leaveIfChanged
+    let window = isCareful ? Session.retrieveLimit : max(1, ids.count)
+    for start in stride(from: 0, to: ids.count, by: window) {
+      let part = Array(ids[start..<min(start + window, ids.count)])
+      let server = try await serverStates(of: part)
+      for id in part {
+        try context.checkStop()
+        try await take(id, server)
+      }
+    }
+    try await flush()
+    try await journal.readDates()
+  }
+
+  // MARK: one record
+
+  private nonisolated(nonsending) func take(
+    _ id: Int64, _ server: [Int64: ServerState]
+  ) async throws(SyncError) {
+    steps += 1
+    // Removed by the app since the run began.
+    guard let record = try journal.elements.read(id) else { return }
+    let operation = record.operation
+    if operation == .none, try journal.elements.isFoundDirty(id) {
+      settle(record, .update, .failed(code: "", message: SyncUpElements.unclear, error: nil))
+      return
+    }
+    if let end = held[id] {
+      settle(record, operation, end)
+      return
+    }
+    let decision = MergeDecision.decide(
+      operation, local: record.modificationDate, server: server[id] ?? .unknown,
+      mode: context.options.mergeMode)
+    switch decision {
+    case .nothing: break
+    case .dropLocally, .alreadyDeleted: settle(record, operation, .removed)
+    case .leave(let reason): settle(record, operation, .left(reason))
+    case .recreate: try await add(bodies.send(record, .create, isRecreated: true))
+    case .send:
+      if operation != .create, record.serverID == nil {
+        settle(record, operation, SyncUpSettled.End.noID(target.kind))
+        break
+      }
+      try await add(
+        bodies.send(record, operation, unmodifiedSince: condition(operation, server[id])))
+    }
+    if settled.count >= Session.collectionLimit { try await flush() }
+  }
+
+  /// The moment that closes the window between check and write, where the request can bear it.
+  private func condition(_ operation: SyncOperation, _ server: ServerState?) -> Int64? {
+    guard target.kind == .batch || target.kind == .single, operation == .update,
+      context.options.mergeMode == .leaveIfChanged,
+      target.modificationDateFieldName == "LastModifiedDate", case .alive(let date?)? = server
+    else { return nil }
+    return date.milliseconds
+  }
+
+  private func settle(_ record: SyncUpRecord, _ operation: SyncOperation, _ end: SyncUpSettled.End)
+  {
+    settled.append(SyncUpSettled(record: record, operation: operation, end: end))
+  }
+
+  private nonisolated(nonsending) func add(_ send: SyncUpSend) async throws(SyncError) {
+    // An org refuses two changes of one record in one request; and of a create without an answer and
+    // an edit of what it made, the edit is the later.
+    let ids = [send.record.serverID, send.record.externalID?.text].compactMap(\.self)
+    if !idsOfBatch.isDisjoint(with: ids) { try await flush() }
+    batch.append(send)
+    idsOfBatch.formUnion(ids)
+    if batch.count >= max(1, target.maxBatchSize) { try await flush() }
+  }
+
+  // MARK: one batch
+
+  private nonisolated(nonsending) func flush() async throws(SyncError) {
+    let sends = batch
+    batch = []
+    idsOfBatch = []
+    if !settled.isEmpty {
+      try journal.commit(settled)
+      settled = []
+    }
+    try await send(sends)
+    try await settle(journal.takeMissing())
+    try advance()
+    if journal.unread.count >= Session.retrieveLimit { try await journal.readDates() }
+  }
+
+  /// Tells of each record that was dealt with; the end of the run tells of the last one.
+  private func advance() throws(SyncError) {
+    while steps > 0 {
+      steps -= 1
+      done += 1
+      if done < context.state.totalSize {
+        try context.update { $0.progress = 100 * self.done / $0.totalSize }
+      }
+    }
+  }
+
+  /// Sends changes by the engine.
+  private nonisolated(nonsending) func send(_ sends: [SyncUpSend]) async throws(SyncError) {
+    if sends.isEmpty { return }
+    let carrier: SyncUpEngine<StoreJournal>.Carrier =
+      if let custom {
+        .custom { try await self.carry($0, custom) }
+      } else {
+        .org(try await context.session())
+      }
+    try await SyncUpEngine(target, carrier, journal).sendAll(sends)
+  }
+
+  /// Makes records anew that are proved to be deleted; the others keep the org's answer.
+  private nonisolated(nonsending) func settle(_ missing: [StoreJournal.Missing])
+    async throws(SyncError)
+  {
+    guard !missing.isEmpty else { return }
+    let fates = try await fates(of: missing)
+    var again: [SyncUpSend] = []
+    var refused: [SyncUpSettled] = []
+    for one in missing {
+      let record = one.send.record
+      if fates[record.soupEntryID] == .deleted {
+        again.append(try bodies.send(record, .create, isRecreated: true))
+        continue
+      }
+      var message = one.refusal.message
+      if case .merged(let id)? = fates[record.soupEntryID] {
+        message += "; the record was merged into \(id)"
+      }
+      refused.append(
+        SyncUpSettled(
+          record: record, operation: .update,
+          end: .failed(code: one.refusal.code ?? "", message: message, error: one.refusal.raw)))
+    }
+    if !refused.isEmpty { try journal.commit(refused) }
+    try await send(again)
+  }
+}

@@ -1,0 +1,83 @@
+import JSON
+
+/// A changed element with what is to be sent of it.
+struct SyncUpSend: Sendable, SyncUpChange {
+  /// The element.
+  let record: SyncUpRecord
+  /// What is sent.
+  var write: SyncUpWrite
+  /// Whether the record had been there and was deleted.
+  let isRecreated: Bool
+}
+
+/// Makes the bodies of what is sent.
+struct SyncUpBodies {
+  private let target: SyncUpTarget
+  private let options: SyncOptions
+  /// The sObject type where it is the same for all, whatever the elements say.
+  private let objectType: String?
+  private var prepared: [SyncUpAction: RecordBody] = [:]
+
+  init(_ target: SyncUpTarget, _ options: SyncOptions, objectType: String? = nil) {
+    self.target = target
+    self.options = options
+    self.objectType = objectType
+  }
+
+  /// What is to be sent of an element; `operation` is a create, an update or a delete.
+  mutating func send(
+    _ record: SyncUpRecord, _ operation: SyncOperation, isRecreated: Bool = false,
+    unmodifiedSince: Int64? = nil
+  ) throws(SyncError) -> SyncUpSend {
+    var key: SyncUpWrite.ExternalKey?
+    let action: SyncUpAction
+    switch operation {
+    case .delete: action = .delete
+    case .create:
+      if FieldSelection.upserts(operation, externalID: record.externalID?.text),
+        let field = target.externalIdFieldName, let value = record.externalID
+      {
+        key = SyncUpWrite.ExternalKey(field: field, text: value.text, json: value.json)
+      }
+      action = key == nil ? .create : .upsert
+    case .update, .none, .dropLocally: action = .update
+    }
+    let meant = action == .update || action == .delete
+    return SyncUpSend(
+      record: record,
+      write: SyncUpWrite(
+        action, objectType ?? record.objectType, recordID: meant ? record.serverID : nil,
+        externalKey: key, fields: try fields(of: record, action),
+        unmodifiedSince: unmodifiedSince),
+      isRecreated: isRecreated)
+  }
+
+  private mutating func fields(
+    of record: SyncUpRecord, _ action: SyncUpAction
+  ) throws(SyncError) -> [UInt8] {
+    if action == .delete { return [] }
+    let body: RecordBody
+    if let known = prepared[action] {
+      body = known
+    } else {
+      body = try self.body(action)
+      prepared[action] = body
+    }
+    var writer = JSONWriter(reserving: record.bytes.count)
+    do {
+      try body.append(record.bytes, to: &writer)
+    } catch {
+      throw SyncError(
+        .store, "the element \(record.soupEntryID) is no JSON object: \(error.message)")
+    }
+    return writer.bytes
+  }
+
+  private func body(_ action: SyncUpAction) throws(SyncError) -> RecordBody {
+    let operation: SyncOperation = action == .update ? .update : .create
+    var fields = try FieldSelection.fields(for: operation, target: target, options: options)
+    // An upsert names its key beside the fields, or in the address.
+    if action == .upsert { fields.removeAll { $0 == target.externalIdFieldName } }
+    return RecordBody(fields: fields)
+  }
+}

@@ -1,0 +1,248 @@
+import JSON
+import MobileSync
+import Salesforce
+
+/// The journal of a pipeline's sync up of one snapshot: the operations of the ledger.
+///
+/// An operation is planned before the first request, `sent` on the disk before its own leaves, and has
+/// an outcome in the transaction in which its edit has a verdict.
+final class LedgerJournal: SyncUpJournal {
+  typealias Change = PlannedSend
+  typealias Intention = [OperationRow]
+
+  private let reconciler: Reconciler
+  private let snapshotID: String
+  private let access: RecordReader
+  /// Writes that were done, and whose records are to be read.
+  private var written: [OperationRow] = []
+  /// The ids of the parents that this snapshot's trees have made, by the trees' keys.
+  private var parentIDs: [String: String] = [:]
+
+  private var state: LedgerDatabase { reconciler.state }
+  private var run: RunRow { reconciler.run }
+
+  init(_ reconciler: Reconciler, _ snapshotID: String, _ access: RecordReader) {
+    self.reconciler = reconciler
+    self.snapshotID = snapshotID
+    self.access = access
+  }
+
+  // MARK: before a request
+
+  nonisolated(nonsending) func prepare(_ batch: [PlannedSend]) async throws -> [PlannedSend] {
+    try reconciler.checkDeadline()
+    return try await recheck(try takeParents(batch))
+  }
+
+  /// Puts the ids of the parents that were made meanwhile into the children; a child whose parent
+  /// has none is blocked.
+  private func takeParents(_ batch: [PlannedSend]) throws -> [PlannedSend] {
+    let here = Set(batch.filter { $0.tree?.isParent == true }.compactMap { $0.tree?.key })
+    return try batch.compactMap { send in
+      var send = send
+      for name in send.waiting.sorted() {
+        let local = send.payload[name]?.string ?? ""
+        let creation = try state.creation(
+          stampID: send.edit.stampID, localID: local, lineage: send.edit.lineage)
+        guard let id = creation?.recordID else { return try block(send, name) }
+        send.payload[name] = .string(id)
+      }
+      if let tree = send.tree, let name = tree.field, tree.takesParentID, !here.contains(tree.key) {
+        guard let id = parentIDs[tree.key] else { return try block(send, name) }
+        send.payload[name] = .string(id)
+        send.tree?.takesParentID = false
+      }
+      return send
+    }
+  }
+
+  private func block(_ send: PlannedSend, _ name: String) throws -> PlannedSend? {
+    try state.move(send.operation(sender: ""), to: "dropped")
+    try reconciler.settle([(send.edit, Self.blocked(by: name))], snapshotID)
+    return nil
+  }
+
+  private static func blocked(by name: String) -> Settlement {
+    Settlement(.blocked, .because("\(name) refers to a record that did not reach the org"))
+  }
+
+  /// Reads dates once more, right before deletes under LEAVE_IF_CHANGED.
+  ///
+  /// A delete cannot carry a condition. What moved is decided anew.
+  private nonisolated(nonsending) func recheck(
+    _ batch: [PlannedSend]
+  ) async throws -> [PlannedSend] {
+    let watched = batch.filter { $0.action == .delete && $0.condition != nil }
+    guard !watched.isEmpty else { return batch }
+    var moved: Set<Int64> = []
+    let groups = Dictionary(grouping: watched, by: \.sobject)
+    for (sobject, group) in groups.sorted(by: { $0.key < $1.key }) {
+      let fields = ["Id"] + Set(group.map(\.modificationField)).sorted()
+      let found = try await access.records(
+        sobject, ids: group.compactMap(\.recordID), fields: fields)
+      for send in group where !reconciler.redone.contains(send.edit.id) {
+        let date = send.recordID.flatMap { found[$0]?[send.modificationField]?.string }
+        if date != send.condition { moved.insert(send.edit.id) }
+      }
+    }
+    for send in batch where moved.contains(send.edit.id) {
+      reconciler.redone.insert(send.edit.id)
+      try state.move(send.operation(sender: ""), to: "dropped")
+    }
+    return batch.filter { !moved.contains($0.edit.id) }
+  }
+
+  func intend(_ batch: [PlannedSend]) throws -> [OperationRow] {
+    let identity = access.session.identity
+    let now = access.session.serverDate ?? run.now
+    let operations = batch.map { send in
+      var operation = send.operation(sender: identity.username)
+      operation.senderID = identity.userID
+      operation.sentMilliseconds = now
+      return operation
+    }
+    try state.markSent(operations, now: now)
+    return operations
+  }
+
+  func withdraw(_ intention: [OperationRow]) throws {
+    try state.connection.transaction {
+      for operation in intention { try state.finish(operation, .again) }
+    }
+  }
+
+  // MARK: answers
+
+  /// Enters what the org said of each row, in one transaction; then finds out what is in doubt.
+  nonisolated(nonsending) func settle(
+    _ answers: [(change: PlannedSend, answer: RowAnswer)], of intention: [OperationRow],
+    read: CompositeResult?, isLast: Bool
+  ) async throws {
+    var refused = 0
+    var isDoubtful = false
+    try state.connection.transaction {
+      for (send, answer) in answers {
+        guard let tree = send.tree, tree.isParent, case .done(let id?, _) = answer else { continue }
+        parentIDs[tree.key] = id
+      }
+      for ((send, answer), operation) in zip(answers, intention) {
+        if case .refused = answer, let tree = send.tree, let name = tree.field,
+          tree.takesParentID, parentIDs[tree.key] == nil
+        {
+          // The org says of each child that its parent was not made.
+          try state.move(operation, to: "dropped")
+          try settle(send, Self.blocked(by: name))
+          refused += 1
+          continue
+        }
+        switch try enter(send, answer, operation, isLast: isLast) {
+        case .refused: refused += 1
+        case .accepted: reconciler.summary.writes += 1
+        case .inDoubt: isDoubtful = true
+        case .left: break
+        }
+      }
+    }
+    if let first = answers.first?.change {
+      reconciler.report(
+        .sent(
+          snapshotID: snapshotID, soup: first.edit.row.soup, action: first.action.rawValue,
+          records: answers.count, refused: refused))
+    }
+    if isDoubtful {
+      try await readBack()
+      try await reconciler.settleDoubts(of: snapshotID)
+    } else if written.count >= Session.retrieveLimit {
+      try await readBack()
+    }
+  }
+
+  /// Reads what the writes left, so that our own writes are no conflicts later.
+  nonisolated(nonsending) func readBack() async throws {
+    let operations = written
+    written = []
+    try await reconciler.recordServerState(after: operations, access)
+  }
+
+  private enum Entered { case accepted, refused, inDoubt, left }
+
+  private func enter(
+    _ send: PlannedSend, _ answer: RowAnswer, _ operation: OperationRow, isLast: Bool
+  ) throws -> Entered {
+    switch answer {
+    case .done(let id, let created):
+      try state.finish(operation, .done(recordID: id))
+      try settle(
+        send, reconciler.outcome(of: operation, send.edit, id: id, created: created))
+      if send.action != .delete {
+        var done = operation
+        done.recordID = id ?? send.recordID
+        written.append(done)
+      }
+      return .accepted
+    case .changed:
+      try state.finish(operation, .conflict)
+      if reconciler.redone.insert(send.edit.id).inserted { return .left }
+      try settle(send, Settlement(.conflict, send.expected.detail))
+      return .refused
+    case .absent(let refusal):
+      try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
+      if reconciler.redone.insert(send.edit.id).inserted { return .left }
+      try refuse(send, refusal)
+      return .refused
+    case .locked where !isLast:
+      try state.finish(operation, .again)
+      return .left
+    case .refused(let refusal) where Self.isRepeated(send, refusal):
+      // An earlier request has made it: it is looked up by the field that says so.
+      try doubt(send, operation, "an earlier request has made it: \(refusal.message)")
+      return .inDoubt
+    case .refused(let refusal), .locked(let refusal):
+      try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
+      try refuse(send, refusal)
+      return .refused
+    case .unknown(let words):
+      try doubt(send, operation, words)
+      return .inDoubt
+    }
+  }
+
+  private func doubt(_ send: PlannedSend, _ operation: OperationRow, _ words: String) throws {
+    try state.finish(operation, .doubt)
+    try settle(send, Settlement(.inDoubt, .because(words)))
+  }
+
+  /// Says whether the org refuses a create because the record of its identity is there.
+  private static func isRepeated(_ send: PlannedSend, _ refusal: RowRefusal) -> Bool {
+    guard send.action == .create, refusal.code == "DUPLICATE_VALUE",
+      let field = send.externalField?.lowercased()
+    else { return false }
+    return refusal.fields.contains { $0.lowercased() == field }
+      || refusal.message.lowercased().contains(field)
+  }
+
+  /// Enters that the org has refused an edit, unless another sync up of the soup may send it.
+  private func refuse(_ send: PlannedSend, _ refusal: RowRefusal) throws {
+    if let next = reconciler.rules.indices.first(where: {
+      $0 > send.sync && reconciler.rules[$0].soup == send.edit.soup
+    }) {
+      reconciler.firstSync[send.edit.id] = next
+      return
+    }
+    var detail = send.expected.detail
+    detail.code = refusal.code
+    detail.message = refusal.message
+    detail.errorFields = refusal.fields
+    try settle(send, Settlement(.failed, detail))
+  }
+
+  /// Gives an edit its verdict, and those of the details that go with it.
+  private func settle(_ send: PlannedSend, _ settlement: Settlement) throws {
+    try state.settle(send.edit.id, run: run.id, settlement)
+    for follower in send.followers {
+      var detail = OutcomeDetail.because("it goes with its parent, which the device deleted")
+      detail.recordID = follower.recordID
+      try state.settle(follower.id, run: run.id, Settlement(settlement.verdict, detail))
+    }
+  }
+}

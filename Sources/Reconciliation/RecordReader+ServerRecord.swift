@@ -1,0 +1,16 @@
+import MobileSync
+
+extension RecordReader {
+  /// What became of records that do not read, asked of the recycle bin as the integration user.
+  nonisolated(nonsending) func prove(_ sobject: String, absent ids: [String]) async throws
+    -> [String: ServerRecord]
+  {
+    try await fates(of: ids, sobject).mapValues { fate in
+      switch fate {
+      case .deleted: .deleted
+      case .merged(let id): .merged(into: id)
+      case .unproved: .hidden
+      }
+    }
+  }
+}

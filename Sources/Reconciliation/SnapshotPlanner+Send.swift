@@ -1,0 +1,127 @@
+import JSON
+import MobileSync
+import Salesforce
+
+// What is sent of an edit.
+extension SnapshotPlanner {
+  nonisolated(nonsending) func add(
+    _ candidate: Candidate, _ facts: EditFacts, _ action: SyncUpAction,
+    _ expected: Settlement, _ condition: String?, _ keyed: UpsertRule.Keyed?,
+    to plan: inout SnapshotPlan
+  ) async throws {
+    let edit = candidate.edit
+    let rule = rules[candidate.sync]
+    var send = PlannedSend(
+      edit: edit, sync: candidate.sync,
+      modificationField: rule.target.modificationDateFieldName, sobject: candidate.sobject,
+      action: action, expected: naming(edit.recordID, expected), condition: condition,
+      isStrict: options.strict, payload: [:],
+      recordID: action == .create || action == .upsert ? nil : edit.recordID)
+    if action == .create, let old = edit.recordID {
+      send.expected.detail.recordID = nil
+      send.expected.detail.otherID = old
+    }
+    if action != .delete {
+      var names = try rule.fields(for: action == .update ? .update : .create)
+      if action == .update, facts.isShared {
+        let edited = EditRule.editedFields(facts)
+        names.removeAll { !edited.contains($0) }
+      }
+      send.payload = try RecordBody.fields(names, of: edit.element)
+    }
+    if action == .create, let field = options.correlationField(candidate.sobject),
+      let identity = try state.identity(of: edit)
+    {
+      send.externalField = field.name
+      send.externalValue = CorrelationField.value(of: identity)
+      send.payload[field.name] = nil
+    }
+    if action == .upsert, let field = rule.target.externalIdFieldName {
+      send.externalField = field
+      send.externalValue = candidate.element[field].flatMap(Self.text)
+      send.payload[field] = nil
+      switch keyed {
+      case .absent?: send.seen = .null
+      case .found(let record)?: send.seen = .object(record)
+      case .unknown?, nil: break
+      }
+    }
+    if let missing = try await resolveReferences(&send) {
+      plan.settled.append((edit, Settlement(.blocked, .because(missing))))
+      return
+    }
+    if action == .create || action == .upsert { try await setOwner(&send) }
+    plan.sends.append(send)
+  }
+
+  /// Replaces local ids by the ids that their records got, and notes those that have none yet.
+  private nonisolated(nonsending) func resolveReferences(_ send: inout PlannedSend) async throws
+    -> String?
+  {
+    for (name, value) in send.payload {
+      guard let local = value.string, !local.isEmpty, RecordID(local) == nil,
+        try await mayRefer(name, of: send.sobject)
+      else { continue }
+      guard
+        let creation = try state.creation(
+          stampID: send.edit.stampID, localID: local, lineage: send.edit.lineage)
+      else {
+        // What no device made up is a value like any other: the org says what it thinks of it.
+        if !LocalFields.isLocalID(local) { continue }
+        return "\(name) refers to a record that is not among the edits of this bundle"
+      }
+      if let id = creation.recordID ?? creation.deviceRecordID {
+        send.payload[name] = .string(id)
+        if let level = try state.level(creationID: creation.id, run: run) {
+          send.floor = max(send.floor, level + 1)
+        }
+      } else if options.orderParentsFirst {
+        send.needs.insert(creation.id)
+        send.waiting.insert(name)
+      }
+    }
+    return nil
+  }
+
+  /// Says whether a field may hold an Id: a text that begins like a local id is a text.
+  private nonisolated(nonsending) func mayRefer(_ name: String, of sobject: String) async throws
+    -> Bool
+  {
+    do {
+      guard let field = try await records.describe(sobject).field(name) else { return true }
+      return field.type == "reference" || field.type == "id"
+    } catch {
+      guard error.isAboutTheObject else { throw error }
+      return true
+    }
+  }
+
+  /// What the integration user creates belongs to the snapshot's user.
+  private nonisolated(nonsending) func setOwner(_ send: inout PlannedSend) async throws {
+    guard options.sendAs == .integration, snapshotID != SnapshotScope.global,
+      send.payload["OwnerId"] == nil
+    else { return }
+    do {
+      let owner = try await records.describe(send.sobject).field("OwnerId")
+      if owner?.isCreateable == true { send.payload["OwnerId"] = .string(snapshotID) }
+    } catch {
+      // The create itself will say what is wrong with the object.
+      guard error.isAboutTheObject else { throw error }
+    }
+  }
+
+  /// Blocks what needs a record that this plan does not make, and what needs that.
+  func blockOrphans(_ plan: inout SnapshotPlan) {
+    while true {
+      let made = Set(plan.sends.compactMap { Self.makes($0) })
+      let orphans = plan.sends.filter { !$0.needs.isSubset(of: made) }
+      if orphans.isEmpty { return }
+      for orphan in orphans {
+        plan.settled.append(
+          (orphan.edit, Settlement(.blocked, .because("it refers to a record without an Id"))))
+      }
+      let blocked = Set(orphans.map(\.edit.id))
+      plan.sends.removeAll { blocked.contains($0.edit.id) }
+    }
+  }
+}

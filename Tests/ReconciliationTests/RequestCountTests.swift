@@ -1,0 +1,76 @@
+import Foundation
+import JSON
+import LocalOrg
+import MobileSync
+import Reconciliation
+import Testing
+
+/// How many requests a night costs.
+struct RequestCountTests {
+  private let day: FieldDay
+
+  init() throws { day = try FieldDay() }
+
+  private func user(_ name: String) throws -> OrgUser {
+    try day.org.addUser(
+      name + "@example.com", lastName: name, profile: "Field Technician")
+  }
+
+  @Test func `updates cost their conditional writes, one read before and after, and a describe`()
+    async throws
+  {
+    // With ATTACHE_UPDATES=8000 a night of that size; one user's more than one read in any case.
+    let updates = ProcessInfo.processInfo.environment["ATTACHE_UPDATES"].flatMap { Int($0) } ?? 2400
+    day.options.maxChanges.perSnapshot = updates
+    let cyd = try user("cyd")
+    try day.state.save(SnapshotRow(id: cyd.id, userID: cyd.id, username: cyd.username))
+    let users = [day.ada, day.ben, cyd]
+    var least = 0
+    for (place, user) in users.enumerated() {
+      let count = place == 0 ? updates - updates / 8 : updates / 16
+      let ids = try day.org.transaction {
+        try (0..<count).map { number in
+          try #require(
+            day.org.create(
+              "Account", ["Name": .string("a\(number)"), "Phone": "1"], as: user
+            ).id)
+        }
+      }
+      let edits = try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) }
+      try day.handBack(edits, user: user)
+      let reads = (count + 1999) / 2000
+      least += (count + 24) / 25 + 2 * reads + 1
+    }
+    let before = day.server.log.count
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "updated \(updates)")
+    let entries = day.server.log.entries(after: before)
+    let counts = entries.reduce(into: [:]) { $0[$1.kind, default: 0] += 1 }
+    #expect(counts[.describe] == users.count)
+    let spent = [RequestKind.composite, .retrieve, .describe, .query].reduce(0) {
+      $0 + (counts[$1] ?? 0)
+    }
+    #expect(Double(spent) <= 1.1 * Double(least), "\(counts)")
+  }
+
+  @Test func `a collection of many types has ten of them at most`() async throws {
+    let types = [
+      "Account", "Contact", "Case", "WorkOrder", "Site_Visit__c", "Opportunity", "Lead", "Task",
+      "Event", "Asset", "Product2", "ServiceAppointment",
+    ].filter { day.org.schema($0) != nil }
+    day.rules = [FieldDay.rule("things", ["Description"], mode: .overwrite)]
+    var edits: [ReturnedEdit] = []
+    for round in 0..<3 {
+      for type in types {
+        edits.append(
+          day.created("things", type, "local_\(round)_\(type)", ["Description": "x"]))
+      }
+    }
+    try day.handBack(edits)
+    try await day.run()
+    let creates = day.server.log.entries.filter { $0.kind == .collectionCreate }
+    // What lacks a name is refused row by row, and never as a whole.
+    #expect(!creates.isEmpty && creates.allSatisfy { $0.status == 200 })
+    #expect(creates.count == (types.count + 9) / 10)
+  }
+}
