@@ -47,6 +47,8 @@ extension Store {
         try connection.run("DELETE FROM \(raw: soup.fullTextTable) WHERE rowid = \(id)")
       }
     }
-    if !ids.isEmpty { markFullTextStale(soup) }
+    if ids.isEmpty { return }
+    changedSoups.insert(soup.name)
+    markFullTextStale(soup)
   }
 }

@@ -67,6 +67,7 @@ extension Store {
         try connection.run("DELETE FROM soup_attrs WHERE soupName = \(name)")
       }
       forget(name)
+      changedSoups.insert(name)
     }
   }
 
@@ -78,6 +79,7 @@ extension Store {
         try connection.execute("DELETE FROM \(soup.table)")
         if soup.hasFullText { try connection.execute("DELETE FROM \(soup.fullTextTable)") }
       }
+      changedSoups.insert(name)
       markFullTextStale(soup)
     }
   }

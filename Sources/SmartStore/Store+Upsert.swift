@@ -42,6 +42,7 @@ extension Store {
             object, index, in: soup, externalIDPath: externalIDPath, column: column)
           stored.append(try write(object, id: id, in: soup, now: now))
         }
+        if !stored.isEmpty { changedSoups.insert(soup.name) }
         return stored
       }
     }

@@ -27,6 +27,8 @@ public final class Store {
   /// Soups between two steps of an alteration, in a store that is only read: their tables do not
   /// answer what their elements say.
   private var unreadable: Set<String> = []
+  /// The soups whose elements were changed since somebody emptied this.
+  var changedSoups: Set<String> = []
   /// Bulk loads under way that do without a journal.
   var looseLoads = 0
 
@@ -203,6 +205,7 @@ public final class Store {
     forgetQueries()
   }
 
+  /// Forgets what was read of all soups, when the file may have been changed beside this store.
   func forgetSoups() {
     known = [:]
     forgetQueries()

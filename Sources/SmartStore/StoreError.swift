@@ -13,6 +13,12 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   case damaged(path: String, reason: String)
   /// A device was interrupted while it altered a soup.
   case interrupted(path: String, soup: String)
+  /// Another process has used the store for longer than somebody was ready to wait.
+  case inUse(path: String, by: String, seconds: Int)
+  /// The lock beside the store cannot be taken.
+  case lock(path: String, reason: String)
+  /// The queue of the store was closed.
+  case closed(path: String)
   /// A soup needs a name.
   case emptySoupName
   /// A soup needs at least one index.
@@ -35,6 +41,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   case noSuchEntry(soup: String, soupEntryID: Int64)
   /// What was to be stored is no JSON object.
   case invalidElement(soup: String, element: Int, reason: String)
+  /// An element cannot be read as a value of the type that was asked for.
+  case notDecodable(soup: String, element: Int, reason: String)
   /// A downloaded record has no id.
   case recordWithoutID(soup: String, record: Int, path: String)
   /// A page of records could not be read.
@@ -49,7 +57,7 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong, where, and what to do.
   public var description: String {
     switch self {
-    case .database, .notAStore, .damaged, .interrupted: fileDescription
+    case .database, .notAStore, .damaged, .interrupted, .inUse, .lock, .closed: fileDescription
     case .emptySoupName: "a soup needs a name; give it one"
     case .noIndexSpecs(let soup):
       "soup \"\(soup)\" has no index; a soup needs at least one index spec"
@@ -61,7 +69,7 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case .unknownSoup(let soup): "there is no soup \"\(soup)\"; register it, or mend the name"
     case .noIndex(let soup, let path):
       "soup \"\(soup)\" has no index on \"\(path)\"; add an index spec for it"
-    case .externalIDMissing, .externalIDNotUnique, .noSuchEntry, .invalidElement,
+    case .externalIDMissing, .externalIDNotUnique, .noSuchEntry, .invalidElement, .notDecodable,
       .recordWithoutID, .invalidPage:
       elementDescription
     case .notSelect: "only SELECT is supported in Smart SQL"
@@ -79,6 +87,10 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case .interrupted(let path, let soup):
       "\(path): a change of the indexes of soup \"\(soup)\" was interrupted; open the store in its "
         + "app once, or let attache ingest it, which finishes the change in a copy"
+    case .inUse(let path, let holder, let seconds):
+      "\(path) is in use by \(holder), for more than \(seconds) s by now; try again later"
+    case .lock(let path, let reason): "\(path) cannot be locked: \(reason)"
+    case .closed(let path): "\(path) was closed; make another queue for it"
     default: ""
     }
   }
@@ -94,6 +106,9 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
       "soup \"\(soup)\" has no element with _soupEntryId \(id); leave the member out to insert"
     case .invalidElement(let soup, let element, let reason):
       "element \(element) for soup \"\(soup)\" is no JSON object: \(reason)"
+    case .notDecodable(let soup, let element, let reason):
+      "element \(element) of a page of soup \"\(soup)\" cannot be read as the type asked for: "
+        + reason
     case .recordWithoutID(let soup, let record, let path):
       "record \(record) of a page for soup \"\(soup)\" has no text at \"\(path)\""
     case .invalidPage(let soup, let reason):

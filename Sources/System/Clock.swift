@@ -15,4 +15,7 @@ package enum Clock {
     clock_gettime(CLOCK_MONOTONIC, &now)
     return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
   }
+
+  /// Lets the thread sleep; only for one that nothing else waits for.
+  package static func pause(microseconds: UInt32) { usleep(microseconds) }
 }

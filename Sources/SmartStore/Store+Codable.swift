@@ -1,0 +1,85 @@
+import FoundationEssentials
+
+/// Elements as types of the program, where JSON text is not what it wants to hold.
+extension Store {
+  /// Inserts or updates one element; see `upsert(_:into:externalIDPath:)` of JSON text.
+  ///
+  /// ```swift
+  /// try store.upsert(Account(Id: "001A", Name: "Acme"), into: "accounts", externalIDPath: "Id")
+  /// ```
+  ///
+  /// - Returns: The element's `_soupEntryId`.
+  /// - Throws: `StoreError.invalidElement` where the value does not encode as a JSON object.
+  @discardableResult
+  public func upsert<Element: Encodable>(
+    _ element: Element, into soup: String, externalIDPath: String = "_soupEntryId"
+  ) throws(StoreError) -> Int64 {
+    try upsert([element], into: soup, externalIDPath: externalIDPath).first ?? 0
+  }
+
+  /// Inserts or updates elements, all of them or none, and returns their `_soupEntryId`s.
+  @discardableResult
+  public func upsert<Element: Encodable>(
+    _ elements: [Element], into soup: String, externalIDPath: String = "_soupEntryId"
+  ) throws(StoreError) -> [Int64] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.withoutEscapingSlashes]
+    var texts: [String] = []
+    for (index, element) in elements.enumerated() {
+      do {
+        texts.append(String(decoding: try encoder.encode(element), as: UTF8.self))
+      } catch {
+        throw .invalidElement(soup: soup, element: index, reason: "it does not encode as JSON")
+      }
+    }
+    let decoder = JSONDecoder()
+    return try StoreError.mapping {
+      try upsert(texts, into: soup, externalIDPath: externalIDPath).map { text in
+        try decoder.decode(StoredIdentity.self, from: Data(text.utf8)).soupEntryID
+      }
+    }
+  }
+
+  /// A page of a query's elements as values of a type.
+  ///
+  /// - Throws: `StoreError.notDecodable` for an element that the type cannot be read from.
+  public func query<Element: Decodable>(
+    _ type: Element.Type, _ spec: QuerySpec, page: Int = 0
+  ) throws(StoreError) -> [Element] {
+    let decoder = JSONDecoder()
+    var elements: [Element] = []
+    for (index, text) in try query(spec, page: page).enumerated() {
+      do {
+        elements.append(try decoder.decode(type, from: Data(text.utf8)))
+      } catch {
+        throw .notDecodable(
+          soup: spec.soupName, element: index, reason: Self.reason(of: error))
+      }
+    }
+    return elements
+  }
+
+  /// Where the decoding failed, without a value of the element.
+  private static func reason(of error: any Error) -> String {
+    func place(_ path: [any CodingKey]) -> String {
+      path.isEmpty ? "" : " at " + path.map(\.stringValue).joined(separator: ".")
+    }
+    switch error {
+    case DecodingError.keyNotFound(let key, let context):
+      return "it has no \(key.stringValue)" + place(context.codingPath)
+    case DecodingError.valueNotFound(_, let context):
+      return "it has no value" + place(context.codingPath)
+    case DecodingError.typeMismatch(_, let context), DecodingError.dataCorrupted(let context):
+      return "it has another kind of value" + place(context.codingPath)
+    default: return "it is of another shape"
+    }
+  }
+}
+
+private struct StoredIdentity: Decodable {
+  var soupEntryID: Int64
+
+  enum CodingKeys: String, CodingKey {
+    case soupEntryID = "_soupEntryId"
+  }
+}
