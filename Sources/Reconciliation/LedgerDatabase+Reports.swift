@@ -116,11 +116,12 @@ extension LedgerDatabase {
   func unsettled(upTo run: RunRow) throws -> [ReportEdit] {
     try reportEdits(
       """
-      SELECT x.edit_id, x.run_id FROM outcome x JOIN run n ON n.id = x.run_id
-        JOIN run m ON m.id = x.reported_by
-      WHERE x.\(raw: LedgerSchema.isUnsettled) AND m.number <= \(run.number) AND NOT EXISTS (
-        SELECT 1 FROM outcome y JOIN run o ON o.id = y.run_id JOIN run p ON p.id = y.reported_by
-        WHERE y.edit_id = x.edit_id AND o.number > n.number AND p.number <= \(run.number))
+      SELECT l.edit_id, l.run_id FROM (
+        SELECT x.edit_id, x.run_id, x.verdict, max(n.number)
+        FROM outcome x JOIN run n ON n.id = x.run_id JOIN run m ON m.id = x.reported_by
+        WHERE m.number <= \(run.number) AND x.edit_id IN (\(Self.everUnsettled))
+        GROUP BY x.edit_id) l
+      WHERE l.\(raw: LedgerSchema.isUnsettled)
       """)
   }
 
@@ -128,13 +129,20 @@ extension LedgerDatabase {
   package func unsettledEditList() throws -> [ReportEdit] {
     try reportEdits(
       """
-      SELECT x.edit_id, x.run_id FROM outcome x JOIN run n ON n.id = x.run_id
-        JOIN edit e ON e.id = x.edit_id
-      WHERE x.\(raw: LedgerSchema.isUnsettled) AND e.verdict = x.verdict AND NOT EXISTS (
-        SELECT 1 FROM outcome y JOIN run o ON o.id = y.run_id
-        WHERE y.edit_id = x.edit_id AND o.number > n.number)
+      SELECT l.edit_id, l.run_id FROM (
+        SELECT x.edit_id, x.run_id, x.verdict, max(n.number)
+        FROM outcome x JOIN run n ON n.id = x.run_id
+        WHERE x.edit_id IN (\(Self.everUnsettled)) GROUP BY x.edit_id) l
+        JOIN edit e ON e.id = l.edit_id
+      WHERE l.\(raw: LedgerSchema.isUnsettled) AND e.verdict = l.verdict
       """)
   }
+
+  /// The edits that had an unsettled verdict in some run: an edit that waits through many nights has
+  /// one of each, and only the last is asked for.
+  private static let everUnsettled: SQL = """
+    SELECT u.edit_id FROM outcome u WHERE u.\(raw: LedgerSchema.isUnsettled)
+    """
 
   /// The last verdict of an edit that a report before this run's has shown.
   private static func shownBefore(_ run: Int64) -> SQL {
