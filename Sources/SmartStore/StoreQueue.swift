@@ -144,10 +144,12 @@ public actor StoreQueue {
       do throws(LockError) {
         return try FileLock(path + ".lock", exclusive: exclusive, note: exclusive ? "" : nil)
       } catch {
-        guard case .held(let holder) = error else {
+        guard case .held = error else {
           throw .lock(path: path, reason: error.description)
         }
         guard Clock.monotonicNanoseconds() < deadline else {
+          // Only whoever writes leaves a note; what keeps a writer out may be readers.
+          let holder = exclusive ? "another process" : FileLock.holder(path + ".lock")
           throw .inUse(path: path, by: holder, seconds: waitSeconds)
         }
         Clock.pause(microseconds: pause)
