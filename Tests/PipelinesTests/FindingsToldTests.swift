@@ -56,6 +56,20 @@ import Testing
     #expect(last.report == nil)
   }
 
+  @Test
+  func `a refused return that was taken out of the quarantine is settled with its reason left`()
+    async throws
+  {
+    try await world.run()
+    try put("no store", as: "note.txt")
+    #expect(try await world.run().exitStatus == 3)
+    let names = try Files.list(world.data.quarantine)
+    let place = try #require(names.first { !$0.hasSuffix(".json") })
+    try Files.remove(world.data.quarantine + "/" + place)
+    #expect(try status().quarantined == 0)
+    #expect(try await world.run().exitStatus == 0)
+  }
+
   @Test func `a file that stays in the inbox is told of until it is gone`() async throws {
     try await world.run()
     let path = world.data.inbox("inbox") + "/link.db"

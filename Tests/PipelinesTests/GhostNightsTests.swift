@@ -63,6 +63,34 @@ import Testing
     #expect(try await world.run().findings == [])
   }
 
+  @Test func `what the guard keeps is in the report with its user, night for night until it goes`()
+    async throws
+  {
+    let world = try Self.world()
+    let lost = try more(14, world)
+    try await world.run()
+    let admin = try world.user("admin")
+    for id in lost { #expect(world.org.delete(nil, id: id, as: admin).errors == []) }
+    let first = try await world.run()
+    let second = try await world.run()
+    // A run that primes nobody.
+    let third = try await world.run(.pack)
+    #expect([first, second, third].map(\.exitStatus) == [3, 3, 3])
+    let told = try Told(world)
+    #expect(told.states(first.run, "guards") == ["removals held"])
+    let held = try #require(told.report(first.run)["guards"]?.array?.first)
+    #expect(held["username"] == "ada@example.com")
+    #expect(held["reason"]?.string?.contains("14 of 19 records") == true, "\(held)")
+    #expect(told.states(third.run, "guards").contains("removals held, as before"))
+    #expect(
+      try PipelineStatus.read(world.pipeline, root: world.root).findings.map(\.kind)
+        == [.removalsHeld])
+    let last = try await world.run { $0.maxDeletes = Percentage(100) }
+    #expect(last.exitStatus == 0)
+    #expect(last.report == nil)
+    #expect(try PipelineStatus.read(world.pipeline, root: world.root).findings == [])
+  }
+
   @Test func `what the guard kept of records out of sight is looked at every night, too`()
     async throws
   {

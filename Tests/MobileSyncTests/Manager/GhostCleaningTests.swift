@@ -46,6 +46,37 @@ import Testing
     #expect(try await store.column("Id") == [ids[1], ids[3], ids[4]].sorted())
   }
 
+  @Test(arguments: [false, true])
+  func `what no sync brought is a ghost of a sync that fills its soup alone`(
+    _ hasOther: Bool
+  ) async throws {
+    let store = try await ManagedStore()
+    let ids = try store.org.makeAccounts(2)
+    let manager = store.manager
+    let run = try await manager.syncDown(
+      target: .soql(.accounts([ids[1]])), soupName: ManagedStore.accounts)
+    try await run.finish()
+    if hasOther {
+      _ = try await manager.createSyncDown(
+        target: .soql(.accounts([ids[0]])), soupName: ManagedStore.accounts)
+    }
+    // As a sync up leaves what the device made.
+    try await manager.withStore { store in
+      _ = try store.upsert(
+        [
+          [
+            "Id": .string(ids[0]), "Name": "Made here", "attributes": ["type": "Account"],
+            "__local__": false, "__locally_created__": false, "__locally_updated__": false,
+            "__locally_deleted__": false,
+          ]
+        ], into: ManagedStore.accounts)
+    }
+    try store.org.delete(ids[0])
+    let ghosts = try await manager.cleanResyncGhosts(id: run.syncID)
+    #expect(ghosts.count == (hasOther ? 0 : 1))
+    #expect(try await store.elements().count == (hasOther ? 2 : 1))
+  }
+
   @Test func `a sync up has no ghosts, in the SDK's words`() async throws {
     let store = try await ManagedStore()
     let state = try await store.manager.createSyncUp(

@@ -225,6 +225,23 @@ import Testing
     #expect(again.report.records.allSatisfy { $0.outcome == .sent })
   }
 
+  @Test func `a lost update is not ours where another user has entered the same since`()
+    async throws
+  {
+    let store = try await ManagedStore()
+    let ids = try await store.syncedAccounts(1)
+    try await store.editAccounts(ids)
+    store.org.server.faults.add(.writes, .drop(afterCommit: false))
+    #expect(try await store.up(.collection, .leaveIfChanged).state.status == .failed)
+    let other = try store.org.org.addUser(
+      "other@example.com", lastName: "Other", profile: "System Administrator")
+    let same: JSONObject = ["Name": .string("local \(ids[0])"), "Description": "local"]
+    #expect(store.org.org.update("Account", id: ids[0], same, as: other).errors.isEmpty)
+    let end = try await store.up(.collection, .leaveIfChanged)
+    #expect(end.report.records.map(\.outcome) == [.left(.changedOnServer)])
+    #expect(try await store.dirty().count == 1)
+  }
+
   @Test(arguments: UpCase.kinds)
   func `a request that was refused whole leaves no doubt`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
