@@ -181,7 +181,9 @@ extension Reconciler {
     let found = try await access.records(key.sobject, ids: ids, fields: ["Id"])
     let proofs = try await access.prove(key.sobject, absent: ids.filter { found[$0] == nil })
     for write in writes {
-      guard let id = write.operation.recordID, proofs[id] == .deleted else { continue }
+      guard let id = write.operation.recordID, proofs[id] == .deleted,
+        try !state.wasDeleted(recordID: id, after: write.operation)
+      else { continue }
       let newer = try state.laterWrite(than: write.operation, recordID: id)
       let verdict = try state.verdict(of: write.edit.id)
       try state.connection.transaction {
@@ -264,6 +266,16 @@ extension LedgerDatabase {
         ORDER BY id DESC LIMIT 1
       """
     ).first
+  }
+
+  /// Says whether a later request of ours deleted a record: then its absence does not show that an
+  /// earlier one arrived.
+  func wasDeleted(recordID: String, after operation: OperationRow) throws -> Bool {
+    try connection.integer(
+      """
+      SELECT 1 FROM operation WHERE state = 'done' AND action = 'delete' AND result_id = \(recordID)
+        AND id > \(operation.id) LIMIT 1
+      """) != nil
   }
 
   /// The record that an edit was found or said to have made.

@@ -4,6 +4,7 @@ import LocalOrg
 import Pipelines
 import Reconciliation
 import Rehearsal
+import SQLite
 import Testing
 
 /// Requests that arrive when nobody waits for them any more.
@@ -103,6 +104,22 @@ import Testing
     try handBack(device, account, phone: "2")
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
     #expect(try phone(account) == "2")
+  }
+
+  @Test func `a deletion that was sent again is not taken for the first one arriving late`()
+    async throws
+  {
+    let (device, account) = try await begin()
+    try device.delete("accounts", id: account, now: world.org.now())
+    try world.handBack(device, as: "ada-gone.sqlite")
+    world.server.faults.add(.kind(.collectionDelete), .deliverLate(seconds: 1_000_000))
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.deleted: 1])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
+    let ledger = try Connection(world.data.state, mode: .readOnly)
+    defer { ledger.close() }
+    #expect(
+      try ledger.texts("SELECT state FROM operation WHERE action = 'delete' ORDER BY id")
+        == ["dropped", "done"])
   }
 
   @Test func `a create that arrives after it was made anew is told as created twice`() async throws
