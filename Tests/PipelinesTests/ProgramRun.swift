@@ -45,10 +45,10 @@ extension World {
   /// Runs the program on this world's pipeline.
   func program(
     _ command: [String], _ more: [String] = [], shell: String = #"exec "$@""#,
-    variables other: [String: String] = [:]
+    variables other: [String: String] = [:], deadlineSeconds: Int = 120
   ) async throws -> ProgramRun {
     try await ProgramRun.blocking(
       command + [pipeline.file, "--data", root] + more,
-      variables: variables.merging(other) { $1 }, shell: shell)
+      variables: variables.merging(other) { $1 }, shell: shell, deadlineSeconds: deadlineSeconds)
   }
 }
