@@ -1,4 +1,5 @@
 import FoundationEssentials
+import JSON
 
 /// Elements as types of the program, where JSON text is not what it wants to hold.
 extension Store {
@@ -23,20 +24,16 @@ extension Store {
     _ elements: [Element], into soup: String, externalIDPath: String = "_soupEntryId"
   ) throws(StoreError) -> [Int64] {
     let encoder = JSONEncoder()
-    encoder.outputFormatting = [.withoutEscapingSlashes]
-    var texts: [String] = []
+    var values: [JSONValue] = []
     for (index, element) in elements.enumerated() {
       do {
-        texts.append(String(decoding: try encoder.encode(element), as: UTF8.self))
+        values.append(try JSONValue(parsing: Array(encoder.encode(element))))
       } catch {
         throw .invalidElement(soup: soup, element: index, reason: "it does not encode as JSON")
       }
     }
-    let decoder = JSONDecoder()
-    return try StoreError.mapping {
-      try upsert(texts, into: soup, externalIDPath: externalIDPath).map { text in
-        try decoder.decode(StoredIdentity.self, from: Data(text.utf8)).soupEntryID
-      }
+    return try upsert(values, into: soup, externalIDPath: externalIDPath).map {
+      $0[StoreField.soupEntryID]?.int ?? 0
     }
   }
 
@@ -73,13 +70,5 @@ extension Store {
       return "it has another kind of value" + place(context.codingPath)
     default: return "it is of another shape"
     }
-  }
-}
-
-private struct StoredIdentity: Decodable {
-  var soupEntryID: Int64
-
-  enum CodingKeys: String, CodingKey {
-    case soupEntryID = "_soupEntryId"
   }
 }
