@@ -16,7 +16,8 @@ long long attache_free_bytes(const char *path);
 int attache_harden_process(void);
 
 /// Where the process's memory is limited, ends it with status 1 and a word about that when it is
-/// trapped: an allocation that fails in Swift is a trap, and cannot be caught.
+/// trapped: an allocation that fails in Swift is a trap, and cannot be caught. All threads then share
+/// one arena of allocations: call it before there is a second thread.
 void attache_tell_of_memory(void);
 
 /// open(2) with a mode, which is variadic.
