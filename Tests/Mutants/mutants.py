@@ -5,9 +5,12 @@ The lists beside this file (`*.mutants`) name the bugs; README.md says what stan
 into one copy of the sources, each behind a switch, so that there is one build and then only test runs.
 
 Variables: MUTANT=name or AREA=list runs a part, LANES=n runs n at a time, SCRATCH=directory is where the copy,
-the build and results.txt are. `mutants.py --check` only looks whether every entry still fits the sources.
+the build and results.txt are. `mutants.py --check` only looks whether every entry still fits the sources, `--again`
+keeps what an earlier run found noticed and judges the rest.
 """
 
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -26,6 +29,7 @@ SCRATCH = Path(os.environ.get("SCRATCH", ROOT / ".build-mutants")).resolve()
 TREE = SCRATCH / "tree"
 BUILD = SCRATCH / "build"
 SWITCH = "MutantSwitch.swift"
+VERDICTS = "verdicts.jsonl"
 
 # What follows the `-` or `+` of a line: the code is an expression, statements, or words within an SQL literal.
 KINDS = {"": "expression", ";": "statement", "$": "words"}
@@ -67,6 +71,11 @@ class Mutant:
 
     def text(self, lines):
         return "\n".join(lines).strip()
+
+    def digest(self):
+        """Changes with whatever would make a verdict on this entry an old one."""
+        parts = [self.file, self.kind, *self.old, "->", *self.new, "->", *self.tests]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 # MARK: lists
@@ -113,11 +122,14 @@ def read_list(path):
 def read_lists():
     mutants = [one for path in sorted(HERE.glob("*.mutants")) for one in read_list(path)]
     seen = {}
-    for number, one in enumerate(mutants, 1):
-        one.number = number
+    for one in mutants:
+        # Of the name, so that a new entry leaves the files of the others as they are built.
+        one.number = int(hashlib.sha256(one.name.encode()).hexdigest()[:7], 16)
         if one.name in seen:
             raise Trouble(f"{one.place}: [{one.name}] stands at {seen[one.name]} too")
         seen[one.name] = one.place
+    if len({one.number for one in mutants}) < len(mutants):
+        raise Trouble("two names come to one number; rename the later one")
     return mutants
 
 
@@ -372,15 +384,30 @@ def noticed(program, one, seconds):
 
 
 def judge(program, mutants, seconds):
+    """Judges the mutants, and keeps each verdict at once, for a run with `--again`."""
     verdicts = {}
 
     def one_mutant(one, lock):
         verdict = noticed(program, one, seconds)
         with lock:
             verdicts[one.name] = verdict
+            kept = vars(verdict) | {"name": one.name, "digest": one.digest()}
+            with open(SCRATCH / VERDICTS, "a") as file:
+                file.write(json.dumps(kept) + "\n")
             print(f"{len(verdicts):4}/{len(mutants)}  {row(one, verdict)}", flush=True)
 
     in_lanes(mutants, one_mutant)
+    return verdicts
+
+
+def kept_verdicts(mutants):
+    """The last verdict of earlier runs on each mutant whose entry is the same as then."""
+    digests, verdicts = {one.name: one.digest() for one in mutants}, {}
+    path = SCRATCH / VERDICTS
+    for line in path.read_text().splitlines() if path.exists() else []:
+        kept = json.loads(line)
+        if digests.get(kept["name"]) == kept["digest"]:
+            verdicts[kept["name"]] = Verdict(kept["outcome"], kept["seconds"], kept["test"])
     return verdicts
 
 
@@ -434,9 +461,15 @@ def main():
     SCRATCH.mkdir(parents=True, exist_ok=True)
     copy_tree(changed)
     program = build()
-    seconds = baseline(program, chosen)
+    verdicts = kept_verdicts(chosen) if "--again" in sys.argv else {}
+    # What no run has judged comes first; then what survived or ran out of time, which new tests or a quiet
+    # machine may see otherwise.
+    waiting = [one for one in chosen if one.name not in verdicts]
+    waiting += [one for one in chosen if one.name in verdicts and verdicts[one.name].outcome != "killed"]
+    print(f"{len(waiting)} to judge")
+    seconds = baseline(program, waiting)
     print(f"all {len(seconds)} suites are green without a mutant ({sum(seconds.values()):.0f} s)", flush=True)
-    verdicts = judge(program, chosen, seconds)
+    verdicts |= judge(program, waiting, seconds)
     return 0 if tell(chosen, verdicts, read_survivors()) else 1
 
 
