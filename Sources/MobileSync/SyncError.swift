@@ -96,10 +96,17 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SyncError {
-  /// Runs what works on a store and says of a failure where it was.
-  static func inStore<T>(_ body: () throws(StoreError) -> T) throws(SyncError) -> T {
-    do throws(StoreError) { return try body() } catch {
-      throw SyncError(.store, error.description)
+  /// Runs what works on a store; a failure that is none of a sync is one of the store.
+  static func inStore<T>(_ body: () throws -> T) throws(SyncError) -> T {
+    do { return try body() } catch let error as SyncError { throw error } catch {
+      throw SyncError(.store, "\(error)")
+    }
+  }
+
+  /// Runs what reads an answer of the org; a failure says that `what` cannot be read.
+  static func reading<T>(_ what: String, _ body: () throws -> T) throws(SyncError) -> T {
+    do { return try body() } catch let error as SyncError { throw error } catch {
+      throw SyncError(.badResponse, "\(what) cannot be read: \(error)")
     }
   }
 }

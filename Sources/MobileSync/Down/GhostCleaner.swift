@@ -76,12 +76,6 @@ struct GhostCleaner {
 
   /// Whether no other sync down of the store fills a soup; one that cannot be read might.
   private func isOnlyDown(into soup: String, of store: Store) throws(SyncError) -> Bool {
-    try SyncsSoup.states(in: store).allSatisfy { other in
-      if other.type != .syncDown || other.id == syncID { return true }
-      guard let target = try? other.syncTarget() else { return false }
-      if case .custom = target { return other.soupName != soup }
-      guard let target = target.down else { return false }
-      return !target.destinations(soupName: other.soupName).contains { $0.soupName == soup }
-    }
+    try !SyncsSoup.states(in: store).contains { $0.id != syncID && $0.fills(soup) }
   }
 }

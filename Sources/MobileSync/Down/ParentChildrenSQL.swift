@@ -25,7 +25,7 @@ package struct ParentChildrenSQL: Sendable, Hashable {
   /// The statements for a store, where `__local__` may be indexed in another way or not at all.
   package init(_ family: ParentChildrenFamily, _ store: Store) throws(SyncError) {
     func flags(_ soup: String, _ paths: [String]) throws(SyncError) -> Flags {
-      let specs = try SyncError.inStore { () throws(StoreError) in try store.indexSpecs(of: soup) }
+      let specs = try SyncError.inStore { try store.indexSpecs(of: soup) }
       for path in paths where !specs.contains(where: { $0.path == path && $0.type != .json1 }) {
         throw SyncError(
           .definition, "soup \"\(soup)\" has no index on \"\(path)\", which binds the families",
@@ -34,7 +34,7 @@ package struct ParentChildrenSQL: Sendable, Hashable {
       let isIndexed = specs.contains { $0.path == LocalFields.local && $0.type != .json1 }
       var flags = Flags.numbers
       if isIndexed, store.platform == .android { flags = Flags(yes: "'true'", no: "'false'") }
-      flags.oddRows = try SyncError.inStore { () throws(StoreError) in
+      flags.oddRows = try SyncError.inStore {
         try store.oddlyDirtyRows(of: soup)
       }
       return flags

@@ -113,7 +113,7 @@ extension ParentChildrenFamily {
 
   /// The ids of the children that a parent has in the store.
   func children(of parentID: String, in store: Store) throws(SyncError) -> [String] {
-    try SyncError.inStore { () throws(StoreError) in
+    try SyncError.inStore {
       try store.elements(
         in: children.soupName, where: children.parentIdFieldName ?? "", is: parentID)
     }.compactMap { $0[children.idFieldName]?.string }

@@ -17,7 +17,7 @@ struct SoupReader {
   /// touch.
   func dirtyIDs(idPath: String) throws(SyncError) -> Set<String> {
     Set(
-      try SyncError.inStore { () throws(StoreError) in
+      try SyncError.inStore {
         try store.values(of: idPath, in: soup, .dirty)
       })
   }
@@ -84,12 +84,12 @@ struct SoupReader {
 
   /// The number of elements.
   func count() throws(SyncError) -> Int {
-    try SyncError.inStore { () throws(StoreError) in try store.count(of: soup) }
+    try SyncError.inStore { try store.count(of: soup) }
   }
 
   /// Removes elements.
   func remove(_ entries: [Entry]) throws(SyncError) {
-    try SyncError.inStore { () throws(StoreError) in
+    try SyncError.inStore {
       try store.remove(entries.map(\.entryID), from: soup)
     }
   }

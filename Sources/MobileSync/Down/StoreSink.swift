@@ -21,6 +21,8 @@ final class StoreSink: RecordSink {
   private var phase = Phase.undecided
   /// The loads of a first load, by where they go.
   private var loads: [SyncDestination: BulkLoader] = [:]
+  /// The later syncs that fill a soup.
+  private var laterSyncIDs: [String: [Int64]] = [:]
   /// Why a first load could not be kept.
   private var failure: SyncError?
 
@@ -67,17 +69,38 @@ final class StoreSink: RecordSink {
   private func store(_ part: SyncPage.Part, skip: Set<String>) throws -> Int {
     let place = part.destination
     let loader = try loads[place] ?? makeLoader(place, skip: settle(part, skip))
-    let result = try part.bytes.withUnsafeBytes { try loader.load($0, in: part.container) }
+    let rest = try withoutCompleted(part)
+    let result = try (rest?.page ?? part.bytes).withUnsafeBytes {
+      try loader.load($0, in: rest == nil ? part.container : .array)
+    }
     if phase == .initial { loads[place] = loader } else { _ = try loader.finish() }
-    context.report.fetched += result.records
+    let completed = rest?.completed ?? 0
+    context.report.fetched += result.records + completed
+    context.report.unchanged += completed
     if let counts = result.destinations.first {
       context.report.written += counts.written
       context.report.unchanged += counts.unchanged
     }
-    if let date = result.latestModification.flatMap({ Dates.milliseconds(iso8601: $0) }) {
-      latestModification = max(latestModification ?? 0, date)
+    for case let date? in [result.latestModification, rest?.latestModification] {
+      latestModification = max(latestModification ?? 0, Dates.milliseconds(iso8601: date) ?? 0)
     }
-    return result.records
+    return result.records + completed
+  }
+
+  /// What of a part is to be written, where the overlap brings records that a later sync completed;
+  /// nil for all of it.
+  private func withoutCompleted(_ part: SyncPage.Part) throws -> CompletedRecords.Rest? {
+    // A refresh asks on purpose for what others have brought.
+    guard let seenUntil = context.seenUntil, !(target is RefreshTarget) else { return nil }
+    let place = part.destination
+    let ids =
+      try laterSyncIDs[place.soupName]
+      ?? SyncsSoup.states(in: context.store)
+      .filter { $0.id > context.syncID && $0.fills(place.soupName) }.map(\.id)
+    laterSyncIDs[place.soupName] = ids
+    let completed = CompletedRecords(
+      store: context.store, place: place, laterSyncIDs: ids, seenUntil: seenUntil)
+    return try part.bytes.withUnsafeBytes { try completed.rest(of: $0, in: part.container) }
   }
 
   private func makeLoader(_ place: SyncDestination, skip: Set<String>) throws -> BulkLoader {
@@ -101,17 +124,17 @@ final class StoreSink: RecordSink {
     phase = .pages
     let places = target.destinations(soupName: context.soupName)
     // Two loads into one soup would give their elements the same ids.
-    guard context.isFull, !places.isEmpty,
+    guard context.seenUntil == nil, !places.isEmpty,
       Set(places.map(\.soupName)).count == places.count
     else { return }
     for place in places where try !isEmpty(place.soupName) { return }
-    try SyncError.inStore { () throws(StoreError) in try context.store.beginLongChange() }
+    try SyncError.inStore { try context.store.beginLongChange() }
     phase = .initial
     context.isInitialLoad = true
   }
 
   private func isEmpty(_ soup: String) throws(SyncError) -> Bool {
-    try SyncError.inStore { () throws(StoreError) in
+    try SyncError.inStore {
       guard try context.store.hasSoup(soup) else { return false }
       return try context.store.isEmpty(soup)
     }
@@ -176,7 +199,7 @@ final class StoreSink: RecordSink {
   /// Whether the overlap brings again the very record that was changed locally: without the
   /// overlap the org would not have sent it, so it overwrites nothing.
   private func isKnown(_ record: Record, _ place: SyncDestination) throws -> Bool {
-    guard context.settings.deduplicates, !context.isFull,
+    guard context.settings.deduplicates, context.seenUntil != nil,
       let date = record.date.flatMap({ Dates.milliseconds(iso8601: $0) })
     else {
       return false

@@ -78,7 +78,7 @@ final class SyncDownEngine {
       pages = try await target.pages(since: nil, context)
       first = try await pages.next()
     }
-    context.isFull = since == nil
+    context.seenUntil = since == nil ? nil : cursor.highWaterMark
     try await load(first, of: pages)
     if since != nil { try await refetch() }
     try moveCursor(after: pages)
@@ -156,7 +156,7 @@ final class SyncDownEngine {
   private func advanceToStored() throws(SyncError) {
     guard let store = sink.stores.first else { return }
     for place in target.destinations(soupName: context.soupName) {
-      let latest = try SyncError.inStore { () throws(StoreError) in
+      let latest = try SyncError.inStore {
         try store.maximum(
           of: place.modificationPath, in: place.soupName, .clean(syncID: context.syncID))
       }

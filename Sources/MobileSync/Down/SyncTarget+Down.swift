@@ -13,4 +13,18 @@ extension SyncTarget {
     case .syncUp, .custom: nil
     }
   }
+
+  /// Whether a sync down with this target fills a soup; `soupName` is the one that its definition names.
+  func fills(_ soup: String, soupName: String) -> Bool {
+    guard let down else { return soupName == soup }
+    return down.destinations(soupName: soupName).contains { $0.soupName == soup }
+  }
+}
+
+extension SyncState {
+  /// Whether it is a sync down that fills a soup; one that cannot be read might.
+  func fills(_ soup: String) -> Bool {
+    guard type == .syncDown else { return false }
+    return (try? syncTarget())?.fills(soup, soupName: soupName) ?? true
+  }
 }

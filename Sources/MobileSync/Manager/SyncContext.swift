@@ -19,8 +19,9 @@ package final class SyncContext {
   package var variables: [String: String] = [:]
   /// Whether the soups were empty when the run began: nothing in them was changed locally.
   var isInitialLoad = false
-  /// Whether the run asks for everything, and not only for what changed.
-  var isFull = true
+  /// The greatest modification date that earlier runs have seen, in milliseconds, where this run asks
+  /// only for what changed; nil where it asks for everything.
+  var seenUntil: Int64?
   /// Whether it is wished that the fetch tells what was deleted since.
   var asksDeletions = false
   /// When each record of a soup last changed as far as the stores have it, in milliseconds, by soup

@@ -6,7 +6,7 @@ extension SyncManager {
   /// is there is left as it is.
   @discardableResult
   public func setUpStore(from config: StoreConfig) throws(SyncError) -> [String] {
-    try SyncError.inStore { () throws(StoreError) in try settledStore.register(config) }
+    try SyncError.inStore { try settledStore.register(config) }
   }
 
   /// Makes the syncs of a configuration that are not there yet.

@@ -101,7 +101,7 @@ public actor SyncManager {
     stop()
     await last?.value
     phase = .stopped
-    try SyncError.inStore { () throws(StoreError) in try store.close() }
+    try SyncError.inStore { try store.close() }
   }
 
   // MARK: syncs

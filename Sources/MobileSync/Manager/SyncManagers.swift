@@ -114,7 +114,7 @@ extension SyncManager {
     login: @escaping @Sendable () async throws(OrgError) -> Session
   ) async throws(SyncError) {
     let path = try Self.place(of: path)
-    let store = try SyncError.inStore { () throws(StoreError) in
+    let store = try SyncError.inStore {
       Files.exists(path)
         ? try Store(opening: path) : try Store(creating: path, platform: platform)
     }

@@ -62,7 +62,7 @@ final class SoupLoad {
     if loader == nil { loader = try makeLoader() }
     guard let loader else { return 0 }
     guard let others = try withoutCompleted(page, container) else {
-      let result = try SyncError.inStore { () throws(StoreError) in
+      let result = try SyncError.inStore {
         try loader.load(page, in: container)
       }
       advance(to: result.latestModification)
@@ -70,7 +70,7 @@ final class SoupLoad {
     }
     let result = try others.page.withUnsafeBytes { page in
       Result { () throws(SyncError) in
-        try SyncError.inStore { () throws(StoreError) in try loader.load(page, in: .array) }
+        try SyncError.inStore { try loader.load(page, in: .array) }
       }
     }.get()
     advance(to: result.latestModification)
@@ -89,7 +89,7 @@ final class SoupLoad {
     let skip = self.skip ?? []
     var options = self.options
     func changes() throws(SyncError) -> BulkLoader.PageChanges {
-      try SyncError.inStore { () throws(StoreError) in
+      try SyncError.inStore {
         try BulkLoader.changes(in: page, container, against: store, options: options, skip: skip)
       }
     }
@@ -106,70 +106,25 @@ final class SoupLoad {
     for position in result.changed {
       guard let place = places[position] else { continue }
       let record = UnsafeRawBufferPointer(rebasing: page[place])
-      if try completedDate(record, in: store) == nil { changed.append(position) }
+      if try completed(in: store).date(of: record) == nil { changed.append(position) }
     }
     result.changed = changed
     return result
   }
 
-  /// The modification date of a record that a later sync completed with fields of its own; nil for
-  /// any other.
-  ///
-  /// As long as the record did not move that sync will not bring it again, and what stands in the
-  /// store is what a new prime would write.
-  private func completedDate(
-    _ record: UnsafeRawBufferPointer, in store: Store
-  ) throws(SyncError) -> String? {
-    do {
-      let record = try JSONValue(parsing: record)
-      guard let id = JSONProjection.project(options.idPath, from: record)?.string,
-        let date = JSONProjection.project(options.modificationPath, from: record)?.string
-      else { return nil }
-      let stored = try store.elements(in: options.soup, where: options.idPath, is: id)
-      guard stored.count == 1, let element = stored.first,
-        !store.platform.isSet(element[LocalFields.local]),
-        let syncID = element[LocalFields.syncID]?.int, laterSyncIDs.contains(syncID),
-        JSONProjection.project(options.modificationPath, from: element)?.string == date
-      else { return nil }
-      return date
-    } catch {
-      throw SyncError(.store, "\(error)")
-    }
+  private func completed(in store: Store) -> CompletedRecords {
+    CompletedRecords(
+      store: store,
+      place: SyncDestination(
+        soupName: options.soup, idPath: options.idPath, modificationPath: options.modificationPath),
+      laterSyncIDs: laterSyncIDs)
   }
 
-  /// A page without the records that a later sync completed.
-  private struct Rest {
-    /// An array of the others.
-    var page: [UInt8] = [UInt8(ascii: "[")]
-    var completed = 0
-    var latestModification: String?
-  }
-
-  /// What of a page is to be written, where the overlap brings records that a later sync completed;
-  /// nil for all of it.
   private func withoutCompleted(
     _ page: UnsafeRawBufferPointer, _ container: RecordScanner.Container
-  ) throws(SyncError) -> Rest? {
-    guard !laterSyncIDs.isEmpty, !files.isInitialLoad, let store = stores.first else { return nil }
-    var rest = Rest()
-    do {
-      _ = try RecordScanner(paths: []).scan(page, in: container) { _, place, _ in
-        let record = UnsafeRawBufferPointer(rebasing: page[place])
-        if let date = try completedDate(record, in: store) {
-          rest.completed += 1
-          rest.latestModification = max(rest.latestModification ?? "", date)
-          return
-        }
-        if rest.page.count > 1 { rest.page.append(UInt8(ascii: ",")) }
-        rest.page.append(contentsOf: record)
-      }
-    } catch let error as SyncError {
-      throw error
-    } catch {
-      throw SyncError(.badResponse, "a page of records cannot be read: \(error)")
-    }
-    rest.page.append(UInt8(ascii: "]"))
-    return rest.completed > 0 ? rest : nil
+  ) throws(SyncError) -> CompletedRecords.Rest? {
+    guard !files.isInitialLoad, let store = stores.first else { return nil }
+    return try completed(in: store).rest(of: page, in: container)
   }
 
   private func makeLoader() throws(SyncError) -> BulkLoader {
@@ -179,7 +134,7 @@ final class SoupLoad {
     }
     let options = self.options
     let mode: BulkLoader.Mode = files.isInitialLoad ? .cold : .incremental
-    return try SyncError.inStore { () throws(StoreError) in
+    return try SyncError.inStore {
       try BulkLoader(mode, destinations: destinations, options: options)
     }
   }
@@ -203,7 +158,7 @@ final class SoupLoad {
   /// Ends the load.
   func finish() throws(SyncError) {
     guard let loader else { return }
-    let summary = try SyncError.inStore { () throws(StoreError) in try loader.finish() }
+    let summary = try SyncError.inStore { try loader.finish() }
     self.loader = nil
     guard let first = summary.destinations.first else { return }
     count.written += first.written

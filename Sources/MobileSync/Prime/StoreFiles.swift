@@ -52,7 +52,7 @@ final class StoreFiles {
         discard()
         return false
       }
-      let opened = try SyncError.inStore { () throws(StoreError) in
+      let opened = try SyncError.inStore {
         try Store(opening: previous, readOnly: true)
       }
       stores.append(opened)
@@ -69,7 +69,7 @@ final class StoreFiles {
   }
 
   private func hasSoups(_ opened: Store) throws(SyncError) -> Bool {
-    try SyncError.inStore { () throws(StoreError) in
+    try SyncError.inStore {
       for soup in store.config.soups {
         guard try opened.hasSoup(soup.soupName),
           try opened.indexSpecs(of: soup.soupName) == soup.indexes
@@ -89,7 +89,7 @@ final class StoreFiles {
           try Files.remove(item.temporary + suffix)
         }
       }
-      let opened = try SyncError.inStore { () throws(StoreError) in
+      let opened = try SyncError.inStore {
         let opened = try Store(creating: item.temporary, platform: item.platform)
         for soup in store.config.soups {
           try opened.registerSoup(soup.soupName, indexSpecs: soup.indexes)
@@ -117,7 +117,7 @@ final class StoreFiles {
         if Files.exists(item.temporary) { try Files.remove(item.temporary) }
         try Files.copy(previous, to: item.temporary)
       }
-      let opened = try SyncError.inStore { () throws(StoreError) in
+      let opened = try SyncError.inStore {
         try Store(opening: item.temporary)
       }
       opened.clock = { [now] in now }

@@ -197,9 +197,7 @@ final class StorePrimer {
   }
 
   private func fills(_ soup: String, _ sync: SyncDefinition) -> Bool {
-    guard sync.syncType == .syncDown else { return false }
-    let places = sync.target.down?.destinations(soupName: sync.soupName) ?? []
-    return places.contains { $0.soupName == soup }
+    sync.syncType == .syncDown && sync.target.fills(soup, soupName: sync.soupName)
   }
 
   /// Tells how a soup stands.

@@ -13,7 +13,7 @@ package enum SyncsSoup {
 
   /// Makes the soup where it is missing, and gives one of an old app its three indexes.
   package static func register(in store: Store) throws(SyncError) {
-    try SyncError.inStore { () throws(StoreError) in
+    try SyncError.inStore {
       guard try store.hasSoup(name) else {
         return try store.registerSoup(name, indexSpecs: indexSpecs)
       }
@@ -24,7 +24,7 @@ package enum SyncsSoup {
 
   /// The syncs of a store by id.
   package static func states(in store: Store) throws(SyncError) -> [SyncState] {
-    try SyncError.inStore { () throws(StoreError) in
+    try SyncError.inStore {
       guard try store.hasSoup(name) else { return [] }
       var states: [SyncState] = []
       let sql = "SELECT {\(name):_soup} FROM {\(name)} ORDER BY {\(name):_soupEntryId}"
@@ -37,7 +37,7 @@ package enum SyncsSoup {
 
   /// The sync of an id; nil when there is none.
   package static func state(id: Int64, in store: Store) throws(SyncError) -> SyncState? {
-    let rows = try SyncError.inStore { () throws(StoreError) in
+    let rows = try SyncError.inStore {
       try store.hasSoup(name) ? try store.retrieve([id], from: name) : []
     }
     return rows.first.flatMap { try? JSONValue(parsing: $0) }.flatMap(SyncState.init(element:))
@@ -46,7 +46,7 @@ package enum SyncsSoup {
   /// Writes a sync that is there and answers whether it is; one that was deleted meanwhile stays so.
   @discardableResult
   package static func update(_ state: SyncState, in store: Store) throws(SyncError) -> Bool {
-    try SyncError.inStore { () throws(StoreError) in
+    try SyncError.inStore {
       do throws(StoreError) {
         try store.upsert([state.element], into: name)
         return true
@@ -58,7 +58,7 @@ package enum SyncsSoup {
 
   /// Removes a sync; an id that is not there is no error.
   package static func remove(id: Int64, from store: Store) throws(SyncError) {
-    try SyncError.inStore { () throws(StoreError) in try store.remove([id], from: name) }
+    try SyncError.inStore { try store.remove([id], from: name) }
   }
 
   /// Writes a sync, a new one or one that is there, and returns it with its id.
@@ -72,7 +72,7 @@ package enum SyncsSoup {
         .definition, "there is a sync of this name in the store already",
         fix: "give it another name", syncName: name)
     }
-    return try SyncError.inStore { () throws(StoreError) in
+    return try SyncError.inStore {
       let stored = try store.upsert([state.element], into: name)
       return stored.first.flatMap(SyncState.init(element:)) ?? state
     }

@@ -34,7 +34,7 @@ extension StoreJournal {
   ) async throws(SyncError) -> [Int64: SyncUpSettled.End] {
     let store = elements.store
     let soup = soupName
-    let requests = try SyncError.inStore { () throws(StoreError) in
+    let requests = try SyncError.inStore {
       try PendingRequest.all(of: soup, in: store)
     }
     guard !requests.isEmpty else { return [:] }
@@ -49,7 +49,6 @@ extension StoreJournal {
     }
     var settled: [SyncUpSettled] = []
     var ends: [Int64: SyncUpSettled.End] = [:]
-    let sendable = sendableFields
     let groups = Dictionary(grouping: doubts, by: \.change.write.objectType)
     for (type, group) in groups.sorted(by: { $0.key < $1.key }) {
       for (doubt, finding) in zip(group, try await findings(group, type)) {
@@ -62,7 +61,7 @@ extension StoreJournal {
             SyncUpSettled(
               record: doubt.record, operation: doubt.record.operation, end: .sent(id: done.id),
               isRecreated: doubt.change.write.action == .create && doubt.record.serverID != nil,
-              isEdited: doubt.isEdited(sendable)))
+              isEdited: doubt.isEdited(sendableFields(after: doubt.change.write.action))))
         case .notDone(let standing):
           if let standing, hasChanged(standing, since: doubt.change.write) {
             ends[doubt.record.soupEntryID] = .left(.changedOnServer)
@@ -89,9 +88,11 @@ extension StoreJournal {
     return date >= write.since / 1000 * 1000
   }
 
-  /// The fields of either list: what a create did not send, an update may have to.
-  private var sendableFields: [String] {
-    let lists = [SyncOperation.create, .update].compactMap {
+  /// The fields that an element may still have to send: what a create did not, an update may have to;
+  /// what only creates send, no update does.
+  private func sendableFields(after action: SyncUpAction) -> [String] {
+    let operations: [SyncOperation] = action == .update ? [.update] : [.create, .update]
+    let lists = operations.compactMap {
       try? FieldSelection.fields(for: $0, target: target, options: context.options)
     }
     var seen: Set<String> = []

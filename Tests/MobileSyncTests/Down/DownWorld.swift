@@ -1,40 +1,95 @@
 import JSON
 import LocalOrg
 import SmartStore
+import System
 import Testing
 
 @testable import MobileSync
 
 /// The kinds of sync down whose elements are records.
 enum DownKind: String, CaseIterable, Sendable {
-  case soql, sosl, mru, refresh, parentChildren, briefcase
+  case soql, sosl, mru, refresh, parentChildren, briefcase, custom
 
-  /// The target that brings the accounts named `Acme …`.
-  var target: SyncTarget {
+  /// Whether only records that meet a condition come, and go when they no longer do.
+  var selects: Bool { [.soql, .sosl, .parentChildren, .custom].contains(self) }
+
+  /// The target that brings the accounts named `Acme …`, a few in each request where it can.
+  func target(_ fields: [String] = ["Name"]) throws -> SyncTarget {
+    let list = fields.joined(separator: ", ")
+    let filter = "Name LIKE 'Acme%'"
     switch self {
     case .soql:
-      .soql(SoqlTarget(query: "SELECT Id, Name FROM Account WHERE Name LIKE 'Acme%'"))
+      return .soql(SoqlTarget(query: "SELECT Id, \(list) FROM Account WHERE \(filter)"))
     case .sosl:
-      .sosl(
+      return .sosl(
         SoslTarget(
-          query: "FIND {Acme} IN NAME FIELDS RETURNING Account(Id, Name, LastModifiedDate)"))
-    case .mru: .mru(MruTarget(sobjectType: "Account", fieldlist: ["Name"]))
+          query: "FIND {Acme} IN NAME FIELDS "
+            + "RETURNING Account(Id, \(list), LastModifiedDate)"))
+    case .mru: return .mru(MruTarget(sobjectType: "Account", fieldlist: fields))
     case .refresh:
-      .refresh(
-        RefreshTarget(sobjectType: "Account", fieldlist: ["Name", "Site"], soupName: "accounts"))
-    case .parentChildren: .parentChildren(.accounts(filter: "Name LIKE 'Acme%'"))
-    case .briefcase: .briefcase(BriefcaseTarget(infos: [BriefcasePrimeTests.accounts]))
+      return .refresh(
+        RefreshTarget(
+          sobjectType: "Account", fieldlist: fields + ["Site"], soupName: "accounts",
+          countIdsPerSoql: 4))
+    case .parentChildren:
+      var target = ParentChildrenTarget.accounts(filter: filter)
+      target.parentFieldlist = ["Id"] + fields
+      return .parentChildren(target)
+    case .briefcase:
+      var info = BriefcasePrimeTests.accounts
+      info.fieldlist = fields
+      return .briefcase(BriefcaseTarget(infos: [info], countIdsPerRetrieve: 4))
+    case .custom:
+      let json = JSONValue.object(["fields": .string(list)]).text
+      return .custom(try CustomTarget(androidImpl: AcmeTarget.className, json: json))
     }
   }
 
   /// The syncs of the store, in their order; the last is the one under test.
-  func syncs(_ mode: MergeMode, _ other: SyncTarget?) -> [SyncDefinition] {
+  func syncs(_ mode: MergeMode, _ other: SyncTarget?) throws -> [SyncDefinition] {
     let sync = SyncDefinition(
-      syncName: "down", syncType: .syncDown, soupName: "accounts", target: other ?? target,
+      syncName: "down", syncType: .syncDown, soupName: "accounts", target: try other ?? target(),
       options: SyncOptions(mergeMode: mode))
     // A refresh completes what something else has put there.
     return self == .refresh
       ? [.soql("ids", "SELECT Id FROM Account", into: "accounts", mode), sync] : [sync]
+  }
+}
+
+/// An app's own target: accounts named `Acme …` by pages of four, in the order of their dates.
+struct AcmeTarget: CustomSyncDownTarget {
+  static let className = "com.example.AcmeTarget"
+  let fields: String
+  var isSortedByModification: Bool { true }
+
+  private static func query(_ soql: String, _ org: SyncOrg) async throws -> [JSONValue] {
+    let answer = try await org.send("GET", "query", query: [("q", soql)])
+    return try JSONValue(parsing: Array(answer.utf8))["records"]?.array ?? []
+  }
+
+  func fetch(since: Int64?, at place: String?, org: SyncOrg) async throws -> CustomPage {
+    let date = since.map { " AND LastModifiedDate > \(Dates.utc($0))" } ?? ""
+    let offset = place ?? "0"
+    let records = try await Self.query(
+      "SELECT Id, \(fields), LastModifiedDate FROM Account WHERE Name LIKE 'Acme%'\(date) "
+        + "ORDER BY LastModifiedDate, Id LIMIT 4 OFFSET \(offset)", org)
+    return CustomPage(
+      records: records.map(\.text), totalSize: 100,
+      next: records.count < 4 ? nil : String((Int(offset) ?? 0) + 4))
+  }
+
+  func remoteIDs(among localIDs: [String], org: SyncOrg) async throws -> Set<String>? {
+    Set(
+      try await Self.query("SELECT Id FROM Account WHERE Name LIKE 'Acme%'", org)
+        .compactMap { $0["Id"]?.string })
+  }
+
+  static var targets: CustomTargets {
+    var targets = CustomTargets()
+    targets.add(className) { json in
+      AcmeTarget(fields: try JSONValue(parsing: Array(json.utf8))["fields"]?.string ?? "")
+    }
+    return targets
   }
 }
 
@@ -52,23 +107,30 @@ final class DownWorld {
 
   init(
     _ kind: DownKind, _ sink: DownSink, _ mode: MergeMode = .overwrite,
-    settings: SyncSettings = SyncSettings(overlapSeconds: 0), target: SyncTarget? = nil
+    settings: SyncSettings = SyncSettings(overlapSeconds: 0), target: SyncTarget? = nil,
+    org known: SyncedOrg? = nil, _ platform: Platform = .ios,
+    as user: String = "admin@example.com"
   ) async throws {
-    let syncs = kind.syncs(mode, target)
+    let syncs = try kind.syncs(mode, target)
     names = syncs.map(\.syncName)
-    let org = try SyncedOrg()
+    let org = try known ?? SyncedOrg()
     self.org = org
-    try org.org.addBriefcase(
-      "all", rules: [BriefcaseRule("Account", limit: 5000)], users: ["admin@example.com"])
+    if known == nil {
+      try org.org.addBriefcase(
+        "all", rules: [BriefcaseRule("Account", limit: 5000)],
+        users: ["admin@example.com", "ada@example.com"])
+    }
     switch sink {
     case .store:
-      let store = try await ManagedStore(org: org, settings: settings)
+      let store = try await ManagedStore(
+        platform, org: org, as: user, settings: settings, customTargets: AcmeTarget.targets)
       try await store.manager.setUpSyncs(from: SyncsConfig(syncs: syncs))
       self.store = store
       snapshot = nil
     case .snapshot:
       let snapshot = Snapshot(
-        org, soups: [.sample("accounts", "Name"), .sample("contacts", "LastName", "AccountId")],
+        org, as: user,
+        soups: [.sample("accounts", "Name"), .sample("contacts", "LastName", "AccountId")],
         syncs: syncs)
       snapshot.overlapSeconds = settings.overlapSeconds
       self.snapshot = snapshot
@@ -122,6 +184,35 @@ final class DownWorld {
     }
     #expect(names.count == elements.count)
     return names
+  }
+
+  /// The names of the accounts that the org has for this kind, by id.
+  func expected() throws -> [String: String] {
+    let page = try org.org.query(
+      "SELECT Id, Name FROM Account WHERE Name LIKE 'Acme%'", as: org.admin,
+      includeDeleted: false)
+    var names: [String: String] = [:]
+    for record in try JSONValue(parsing: page.records).array ?? [] {
+      names[try #require(record["Id"]?.string)] = record["Name"]?.string
+    }
+    return names
+  }
+
+  /// The elements of each store, without the time at which they were written.
+  func texts() async throws -> [[String]] {
+    let all: [[JSONValue]] =
+      if let snapshot {
+        try Platform.allCases.map { try snapshot.elements("accounts", $0) }
+      } else {
+        [try await store?.elements() ?? []]
+      }
+    return all.map { elements in
+      elements.compactMap { element in
+        guard var object = element.object else { return nil }
+        object["_soupLastModifiedDate"] = nil
+        return JSONValue.object(object).text
+      }
+    }
   }
 
   /// The flag `__local__` of all elements.

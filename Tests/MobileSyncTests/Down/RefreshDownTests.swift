@@ -185,15 +185,18 @@ import Testing
     let store = try await ManagedStore(platform)
     let ids = try store.org.makeAccounts(3)
     for id in ids { try store.org.update("Account", id, ["Site": "here"]) }
-    let recent = try await store.manager.syncDown(
-      target: .mru(MruTarget(sobjectType: "Account", fieldlist: ["Name"])),
-      soupName: ManagedStore.accounts)
+    let mru = SyncTarget.mru(MruTarget(sobjectType: "Account", fieldlist: ["Name"]))
+    let recent = try await store.manager.syncDown(target: mru, soupName: ManagedStore.accounts)
     try await recent.finish()
     let run = try await store.manager.syncDown(
       target: Self.target(fields: ["Name", "Site"]), soupName: ManagedStore.accounts)
     try await run.finish()
-    // The whole list comes again, with its few fields.
+    // The whole list comes again, with its few fields: what the later sync completed stays.
     try await store.manager.reSync(id: recent.syncID).finish()
+    #expect(try await store.column("Site") == ["here", "here", "here"])
+    // A new sync writes what it brings.
+    let other = try await store.manager.syncDown(target: mru, soupName: ManagedStore.accounts)
+    try await other.finish()
     #expect(try await store.column("Site").isEmpty)
     #expect(try await store.manager.reSync(id: run.syncID).finish().fetched == 3)
     #expect(try await store.column("Site") == ["here", "here", "here"])
