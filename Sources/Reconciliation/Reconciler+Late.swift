@@ -208,7 +208,13 @@ extension Reconciler {
   private nonisolated(nonsending) func lookForCreated(
     _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
   ) async throws {
+    guard !writes.isEmpty else { return }
     let resolver = resolver(access)
+    let describe = try await access.describe(key.sobject)
+    // What an org refuses in any case has made nothing.
+    let writes = writes.filter {
+      !UnacknowledgedCreates.isRefused($0.operation.payload, describe)
+    }
     let rivals = try state.unfinishedOperations().filter {
       $0.action == .create && $0.sobject == key.sobject
     }
@@ -216,7 +222,7 @@ extension Reconciler {
       guard let senderID else { continue }
       let lost = group.map { resolver.unacknowledged(pending($0.operation, access)) }
       let found = try await UnacknowledgedCreates.candidates(
-        access.session, try await access.describe(key.sobject), of: lost, userID: senderID
+        access.session, describe, of: lost, userID: senderID
       ).filter { try !state.isClaimed(recordID: UnacknowledgedCreates.id(of: $0) ?? "") }
         .filter { record in
           // It may be what a create has made that nobody knows of yet.

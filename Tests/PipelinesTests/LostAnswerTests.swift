@@ -132,6 +132,18 @@ import Testing
     #expect(try contacts().isEmpty)
   }
 
+  @Test func `a create that the org refuses does not take what its sender made by hand`()
+    async throws
+  {
+    // Without a last name the org refuses it.
+    try await loseCreates([["Title": "Analyst"]], afterCommit: false)
+    let other = world.org.create(
+      "Contact", ["LastName": "Byron", "Title": "Analyst"], as: try world.user("ada"))
+    #expect(other.id != nil)
+    let (summary, _) = try await nextNight()
+    #expect(summary.verdicts == [.failed: 1])
+  }
+
   @Test func `of several lost creates each finds its own record`() async throws {
     try await loseCreates([
       Self.fields, ["LastName": "Babbage", "Title": "Analyst"],
