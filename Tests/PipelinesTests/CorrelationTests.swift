@@ -122,4 +122,17 @@ import Testing
       world.pipeline, root: world.root, variables: world.variables)
     #expect(check.failures.contains { $0.contains(words) })
   }
+
+  @Test func `a create that another field makes a duplicate is refused, not taken for repeated`()
+    async throws
+  {
+    try await begin(world)
+    world.server.faults.add(
+      .kind(.collectionCreate), nth: 1,
+      .refusePart(
+        0, code: "DUPLICATE_VALUE", message: "duplicate value found: Badge__c duplicates value"))
+    let run = try await world.run(.ingest, .reconcile)
+    #expect(run.verdicts == [.created: 1, .failed: 1])
+    #expect(try contacts().count == 1)
+  }
 }

@@ -142,4 +142,55 @@ import Testing
     #expect(detail.otherID != nil && detail.otherID != detail.recordID)
     #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
   }
+
+  @Test func `a deletion that arrives over a newer edit is told on that edit`() async throws {
+    let (device, account) = try await begin()
+    try device.delete("accounts", id: account, now: world.org.now())
+    try world.handBack(device, as: "ada-gone.sqlite")
+    let admin = try world.user("admin")
+    world.server.faults.add(.kind(.collectionDelete), .deliverLate(seconds: 1_000_000))
+    world.server.faults.add(
+      .kind(.collectionDelete),
+      .mutate { org in _ = org.update("Account", id: account, ["Phone": "office"], as: admin) })
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.conflict: 1])
+    try await world.run()
+    let newer = try world.device("ada", as: "newer")
+    try handBack(newer, account, phone: "2")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
+    world.server.deliverHeld()
+    let night = try await world.run(.ingest, .reconcile)
+    #expect(night.verdicts == [.deletedOnServer: 1])
+    let message = try edits(of: night).first?.detail.message
+    #expect(message?.contains("the deletion of an older edit arrived late") == true)
+  }
+
+  @Test func `what arrives late within a run is put right by that run`() async throws {
+    let (device, account) = try await begin()
+    try handBack(device, account, phone: "1")
+    world.server.faults.add(
+      .kind(.collectionUpdate), nth: 1, times: 2, .deliverLate(seconds: 1_000_000))
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.inDoubt: 1])
+    try handBack(device, account, phone: "2")
+    let server = world.server
+    // The run has looked for the older edit, and has sent the newer one.
+    world.server.faults.add(.kind(.retrieve), nth: 4, .mutate { _ in server.deliverHeld() })
+    _ = try await world.run(.ingest, .reconcile)
+    #expect(try phone(account) == "2")
+  }
+
+  @Test func `what a run did not read back is read before its sender changes it in the org`()
+    async throws
+  {
+    let (device, account) = try await begin()
+    try handBack(device, account, phone: "1")
+    world.server.faults.add(.kind(.retrieve), nth: 2, .limitExceeded)
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
+    try world.org.moveClock(by: 60_000)
+    let ada = try world.user("ada")
+    #expect(world.org.update("Account", id: account, ["Phone": "web"], as: ada).errors.isEmpty)
+    try handBack(device, account, phone: "2")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.conflict: 1])
+    #expect(try phone(account) == "web")
+  }
 }

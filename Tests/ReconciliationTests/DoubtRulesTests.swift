@@ -127,4 +127,21 @@ struct DoubtRulesTests {
     let page = try day.org.query("SELECT Id FROM Account", as: day.admin, includeDeleted: true)
     return (try JSONValue(parsing: page.records).array ?? []).compactMap { $0["Id"]?.string }
   }
+
+  @Test
+  func `when a create was sent is told by the org's clock at that time, not at the run's begin`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.quietWindowSeconds = 900
+    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])])
+    // The run was at other work for two hours.
+    day.server.faults.add(.kind(.describe), .moveClock(seconds: 7200))
+    day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
+    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    try day.change("Account", try #require(try accounts(day).first), ["Phone": "office"])
+    try day.org.moveClock(by: 1_000_000)
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try accounts(day).count == 1)
+  }
 }

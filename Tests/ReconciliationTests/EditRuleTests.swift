@@ -233,4 +233,19 @@ struct EditRuleTests {
     #expect(order.levels == [[2, 8], [1], [7, 9], [4], [3]])
     #expect(order.cyclic == [5, 6])
   }
+
+  @Test func `deletions that refer to each other go together, and none waits for itself`() {
+    typealias Node = DependencyOrder.Node
+    let circle = DependencyOrder([
+      Node(editID: 1, deletes: "A", refersTo: ["B"]),
+      Node(editID: 2, deletes: "B", refersTo: ["A"]),
+    ])
+    #expect(circle.levels == [[1, 2]])
+    #expect(circle.cyclic.isEmpty)
+    let itself = DependencyOrder([
+      Node(editID: 1, deletes: "A", refersTo: ["A"]),
+      Node(editID: 2, deletes: "B", refersTo: ["A"]),
+    ])
+    #expect(itself.levels == [[2], [1]])
+  }
 }

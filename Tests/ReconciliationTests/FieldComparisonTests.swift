@@ -174,4 +174,17 @@ struct FieldComparisonTests {
     #expect(choice.base?.fields == Self.issued)
     #expect(choice.left == [:])
   }
+
+  @Test(arguments: [
+    ("a", "a "), ("001000000000001", "001000000000001AAA"), (old, "2026-01-01T00:00:00Z"),
+  ])
+  func `a text that the device wrote otherwise is edited, though the org may see no difference`(
+    _ was: String, _ now: String
+  ) {
+    let comparison = FieldComparison(
+      device: ["A": .string(now)],
+      base: MergeBase(modificationDate: nil, fields: ["A": .string(was)]),
+      server: ["A": "office"], listed: ["A"])
+    #expect(comparison.edited.map(\.name) == ["A"])
+  }
 }

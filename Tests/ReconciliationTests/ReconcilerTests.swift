@@ -406,4 +406,54 @@ struct ReconcilerTests {
     #expect(try day.record("Site_Visit__c", visit)["Notes__c"] == "old")
     #expect(day.writes.isEmpty)
   }
+
+  @Test func `an owner that the device named stays, whoever sends`() async throws {
+    let day = try FieldDay()
+    day.options.sendAs = .integration
+    day.issued = [day.ben.id]
+    day.rules = [FieldDay.rule("accounts", ["Name", "OwnerId"])]
+    try day.handBack([
+      day.created(
+        "accounts", "Account", "local_1", ["Name": "New", "OwnerId": .string(day.ben.id)])
+    ])
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try day.count("SELECT Id FROM Account WHERE OwnerId = '\(day.ben.id)'") == 1)
+  }
+
+  @Test func `a plan blocks the child of a record that is not sent, and its own children`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.rules = [
+      FieldDay.rule("contacts", ["LastName", "AccountId", "ReportsToId"])
+    ]
+    try day.handBack([
+      day.created("accounts", "Account", "local_1", ["Name": "New"]),
+      day.created("contacts", "Contact", "local_2", ["LastName": "A", "AccountId": "local_1"]),
+      day.created("contacts", "Contact", "local_3", ["LastName": "B", "ReportsToId": "local_2"]),
+    ])
+    let plan = try await day.reconciler().plan()
+    #expect(plan.counts == [.notConfigured: 1, .blocked: 2])
+    #expect(plan.writes.isEmpty)
+    #expect(day.verdicts(try await day.run()) == "blocked 2, not configured 1")
+    #expect(day.writes.isEmpty)
+  }
+
+  @Test func `a create that was made twice stays so, whatever its device hands back later`()
+    async throws
+  {
+    let day = try FieldDay()
+    let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
+    try day.handBack([edit], handback: 1)
+    _ = try await day.run()
+    let own = try day.make("Account", ["Name": "New"])
+    let witness = CleanRow(
+      row: edit.row, created: edit.created, lastModified: 9000, serverID: own)
+    try day.handBack([], handback: 2, witnesses: [witness])
+    #expect(day.verdicts(try await day.run()) == "created twice 1")
+    let run = try #require(try day.state.runs(limit: 1).first).id
+    try day.handBack([], handback: 3, witnesses: [witness])
+    #expect(day.verdicts(try await day.run()) == "")
+    #expect(try day.state.retry(run: run, verdicts: [.createdTwice]) == 1)
+  }
 }

@@ -104,4 +104,19 @@ import Testing
       ])
     #expect(String(decoding: sends[0].write.body, as: UTF8.self) == #"{"Name":"n0"}"#)
   }
+
+  @Test func `no batch is larger than the org takes it, whatever the target says`() throws {
+    let sends = try sends(Array(repeating: ("A", ""), count: 201))
+    var target = SyncUpTarget()
+    target.maxBatchSize = 500
+    #expect(batches(sends, target).map(\.count) == [200, 1])
+    target = SyncUpTarget(kind: .batch)
+    target.maxBatchSize = 100
+    #expect(batches(Array(sends.prefix(30)), target).map(\.count) == [25, 5])
+  }
+
+  @Test func `deletes of any number of types go together`() throws {
+    let sends = try sends((0..<12).map { ("T\($0)", "d") })
+    #expect(batches(sends, SyncUpTarget()).map(\.count) == [12])
+  }
 }

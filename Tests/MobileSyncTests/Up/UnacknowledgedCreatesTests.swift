@@ -138,4 +138,15 @@ import Testing
     #expect(UnacknowledgedCreates.agreement(of: ["Secret": "A"], with: record(1, a)) == .partial)
     #expect(UnacknowledgedCreates.agreement(of: [:], with: record(1, a)) == .whole)
   }
+
+  @Test func `what a create of another hour has sent too is no likeness either`() {
+    let unlike = record(1, ["Name": "Z", "Phone": "1"])
+    #expect(fates([lost(a), lost(b, after: 7200)], [unlike]) == "?-")
+  }
+
+  @Test func `that two records belong to one parent makes them no likeness`() {
+    let parent: JSONValue = "001000000000005AAA"
+    let unlike = record(1, ["Name": "Z", "ParentId": parent])
+    #expect(fates([lost(["Name": "A", "ParentId": parent])], [unlike]) == "?")
+  }
 }

@@ -1,0 +1,33 @@
+import JSON
+import MobileSync
+import Testing
+
+@testable import Salesforce
+
+@Suite struct ExternalIDQueryTests {
+  private func condition(_ type: String, _ values: String...) throws -> String? {
+    let field: JSONObject = ["name": "Key__c", "type": .string(type), "filterable": true]
+    let describe = try #require(
+      Describe(["name": "Contact", "fields": .array([.object(field)])]))
+    return ExternalIDQuery.condition(describe, field: "key__c", values: values)
+  }
+
+  @Test func `text stands in quotes, and what is in it ends none`() throws {
+    #expect(try condition("string", "a", "o'b") == "Key__c IN ('a', 'o\\'b')")
+  }
+
+  @Test(arguments: ["double", "int", "currency"])
+  func `where a number is asked for nothing but a number becomes part of the query`(
+    _ type: String
+  ) throws {
+    #expect(try condition(type, "1) OR (Name != ''", "12", "nan", "0x1F") == "Key__c IN (12)")
+    #expect(try condition(type, "1 OR Id != null") == nil)
+  }
+
+  @Test func `an org tells no text from the same in capitals, and no number from its other form`() {
+    #expect(ExternalIDQuery.isSame("Ab-1", "aB-1"))
+    #expect(!ExternalIDQuery.isSame("Ab-1", "Ab-2"))
+    #expect(ExternalIDQuery.isSame(.number("12.0"), "12"))
+    #expect(!ExternalIDQuery.isSame(nil, ""))
+  }
+}

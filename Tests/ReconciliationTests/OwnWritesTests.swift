@@ -1,0 +1,113 @@
+import JSON
+import LocalOrg
+import Reconciliation
+import SQLite
+import Testing
+
+/// Which writes a device's later edits are compared with: those of its own past, as far as it is known
+/// what they left.
+struct OwnWritesTests {
+  private func changed(_ edit: ReturnedEdit, _ fields: JSONObject) throws -> ReturnedEdit {
+    var edit = edit
+    var element = try #require(try JSONValue(parsing: edit.element).object)
+    for (name, value) in fields { element[name] = value }
+    edit.element = JSONValue.object(element).bytes
+    edit.lastModified += 5
+    return edit
+  }
+
+  /// The office changes a record after an edit of it was sent, before anybody reads what it left.
+  private func comesBetween(_ day: FieldDay, _ id: String, _ fields: JSONObject) {
+    let admin = day.admin
+    day.server.faults.add(
+      .kind(.retrieve), nth: 2, times: 1,
+      .mutate { org in _ = org.update("Account", id: id, fields, as: admin) })
+  }
+
+  @Test func `what the office wrote before our write was read back is not ours`() async throws {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    try day.handBack([edit], handback: 1)
+    comesBetween(day, id, ["Industry": "Media"])
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    try day.handBack([try changed(edit, ["Phone": "3"])], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try day.record("Account", id)["Industry"] == "Media")
+  }
+
+  @Test func `an edit that a device read the outcome of contradicts none in another soup`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.rules = ["accounts", "others"].map { FieldDay.rule($0, ["Name", "Phone", "Industry"]) }
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    comesBetween(day, id, ["Industry": "Media"])
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    try day.org.moveClock(by: 60_000)
+    try day.change("Account", id, ["Industry": "Energy"])
+    try day.handBack([try day.edited("others", "Account", id, ["Phone": "3"])])
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Account", id)["Phone"] == "3")
+  }
+
+  @Test func `what another device wrote is no base`() async throws {
+    let day = try FieldDay()
+    day.rules = [FieldDay.rule("accounts", ["Name", "Phone", "Industry"], mode: .overwrite)]
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let issued = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    try day.handBack([issued], install: "a")
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    // The other device has synchronised since, and the office went on.
+    var other = try day.edited("accounts", "Account", id, ["Phone": "3"])
+    other.base = issued.base
+    try day.org.moveClock(by: 60_000)
+    try day.change("Account", id, ["Industry": "Media"])
+    try day.handBack([other], install: "b")
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.details().first?.hasNoBase == true)
+  }
+
+  @Test func `an edit without a date clashes with another device's of a record that was made anew`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
+    let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
+    let ada = try day.edited("accounts", "Account", id, ["Phone": "5"])
+    _ = day.org.delete("Account", id: id, as: day.admin)
+    try day.handBack([ada])
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    let page = try day.org.query(
+      "SELECT Id FROM Account", as: day.admin, includeDeleted: false)
+    let made = try #require(try JSONValue(parsing: page.records)[0]?["Id"]?.string)
+    var ben = try day.edited("accounts", "Account", made, ["Phone": "6"])
+    ben.modificationDate = nil
+    try day.handBack([ben], user: day.ben)
+    #expect(day.verdicts(try await day.run()) == "clash 1")
+  }
+
+  @Test
+  func `a retry closes what an earlier version left open though a later edit had replaced it`()
+    async throws
+  {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    try day.change("Account", id, ["Phone": "office"])
+    try day.handBack([edit])
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    let run = try #require(try day.state.runs(limit: 1).first).id
+    let fresh = try day.edited("accounts", "Account", id, ["Phone": "3"])
+    var later = try changed(edit, [:])
+    later.element = fresh.element
+    later.modificationDate = fresh.modificationDate
+    try day.handBack([later])
+    #expect(day.verdicts(try await day.run()) == "superseded 1, updated 1")
+    let ledger = try Connection(day.directory.file("state.sqlite"), mode: .readWrite)
+    defer { ledger.close() }
+    try ledger.run("UPDATE edit SET verdict = 'conflict', superseded_by = NULL WHERE id = 1")
+    #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 0)
+  }
+}
