@@ -66,24 +66,29 @@ let package = Package(
     library("Salesforce", "HTTP", "JSON", "Crypto", "System"),
     // 3: the sync, and what carries its result
     library("MobileSync", "SmartStore", "Salesforce", "JSON", "System"),
-    library("Bundles", "SmartStore", "SQLite", "Archive", "Crypto", "JSON", "System"),
+    library("Ledger", "MobileSync", "SmartStore", "SQLite", "JSON", "Crypto", "System"),
+    library("Bundles", "SmartStore", "Archive", "Crypto", "JSON", "System"),
     // 4: what came back, and an org to try it on
     library(
-      "Reconciliation", "MobileSync", "SmartStore", "Salesforce", "SQLite", "JSON", "CSV", "Crypto",
+      "Returns", "Bundles", "Ledger", "MobileSync", "SmartStore", "Salesforce", "SQLite",
+      "Archive", "Crypto", "JSON", "System"),
+    library(
+      "Reconciliation", "Ledger", "MobileSync", "Salesforce", "SQLite", "JSON", "CSV", "Crypto",
       "System"),
     library("LocalOrg", "HTTP", "SQLite", "JSON", "Crypto", "System"),
     // 5: the pipeline
     library(
-      "Pipelines", "Reconciliation", "MobileSync", "Bundles", "SmartStore", "Salesforce",
-      "SQLite", "JSON", "CSV", "Crypto", "System"),
+      "Pipelines", "Reconciliation", "Returns", "Ledger", "MobileSync", "Bundles", "SmartStore",
+      "Salesforce", "SQLite", "JSON", "CSV", "Crypto", "System"),
     // 6: where the pipeline and the local org meet
     library(
-      "Rehearsal", "Pipelines", "LocalOrg", "Reconciliation", "Bundles", "SmartStore", "JSON",
-      "Crypto", "System"),
+      "Rehearsal", "Pipelines", "LocalOrg", "Reconciliation", "Ledger", "Bundles", "SmartStore",
+      "JSON", "Crypto", "System"),
     // 7: programs
     program(
-      "attache", "Arguments", "Rehearsal", "Pipelines", "LocalOrg", "Reconciliation", "MobileSync",
-      "Bundles", "SmartStore", "Salesforce", "SQLite", "JSON", "CSV", "Crypto", "System"),
+      "attache", "Arguments", "Rehearsal", "Pipelines", "LocalOrg", "Reconciliation", "Returns",
+      "Ledger", "MobileSync", "Bundles", "SmartStore", "Salesforce", "SQLite", "JSON", "CSV",
+      "Crypto", "System"),
     program(
       "attache-bench", "LocalOrg", "MobileSync", "SmartStore", "Salesforce", "SQLite", "HTTP",
       "JSON", "System"),
@@ -104,14 +109,17 @@ let package = Package(
     tests(
       "MobileSync", "MobileSync", "LocalOrg", "SmartStore", "Salesforce", "SQLite", "HTTP", "JSON",
       "System"),
-    tests("Bundles", "Bundles", "SmartStore", "SQLite", "Archive", "Crypto", "JSON", "System"),
     tests(
-      "Reconciliation", "Reconciliation", "LocalOrg", "MobileSync", "SmartStore", "Salesforce",
+      "Bundles", "Returns", "Bundles", "Ledger", "SmartStore", "SQLite", "Archive", "Crypto",
+      "JSON", "System"),
+    tests(
+      "Reconciliation", "Reconciliation", "Ledger", "LocalOrg", "MobileSync", "Salesforce",
       "SQLite", "HTTP", "JSON", "System"),
     tests("LocalOrg", "LocalOrg", "HTTP", "JSON", "Crypto", "System"),
     tests(
-      "Pipelines", "Pipelines", "Rehearsal", "LocalOrg", "Reconciliation", "MobileSync", "Bundles",
-      "SmartStore", "Salesforce", "SQLite", "HTTP", "JSON", "Crypto", "System"),
+      "Pipelines", "Pipelines", "Rehearsal", "LocalOrg", "Reconciliation", "Returns", "Ledger",
+      "MobileSync", "Bundles", "SmartStore", "Salesforce", "SQLite", "HTTP", "JSON", "Crypto",
+      "System"),
     tests("Rehearsal", "Rehearsal", "Pipelines", "Reconciliation", "System"),
     tests(
       "Histories", "Pipelines", "LocalOrg", "Reconciliation", "Bundles", "SmartStore", "SQLite",

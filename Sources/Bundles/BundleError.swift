@@ -52,7 +52,7 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
   }
 
   /// Runs `body` and turns what the layers below throw into a `BundleError`.
-  static func mapping<T>(_ body: () throws -> T) throws(BundleError) -> T {
+  package static func mapping<T>(_ body: () throws -> T) throws(BundleError) -> T {
     do {
       return try body()
     } catch let error as BundleError {

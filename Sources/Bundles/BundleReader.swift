@@ -85,7 +85,7 @@ package enum BundleReader {
   /// Unpacks a returned bundle: its stores may have changed, and each may have its `-wal` beside it.
   ///
   /// Nothing is written under a name of the archive's: store number n is `n.db`, its log `n.db-wal`.
-  static func unpackReturn(
+  package static func unpackReturn(
     _ path: String, to directory: String, limits: ArchiveReader.Limits
   ) throws -> (manifest: Manifest, files: [ReturnedFile]) {
     let reader = try ArchiveReader(path: path, limits: limits)
@@ -131,10 +131,13 @@ package enum BundleReader {
   }
 
   /// A store of a returned bundle, in a private directory.
-  struct ReturnedFile {
-    let entry: Manifest.StoreEntry
-    let path: String
-    let sha256: String
+  package struct ReturnedFile {
+    /// What the manifest says of it, as it went.
+    package let entry: Manifest.StoreEntry
+    /// Where it was unpacked to.
+    package let path: String
+    /// Its digest, as it came back.
+    package let sha256: String
   }
 
   private static func manifest(of reader: ArchiveReader, _ path: String) throws -> Manifest {

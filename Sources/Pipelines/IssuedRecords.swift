@@ -1,4 +1,5 @@
 import Bundles
+import Ledger
 import MobileSync
 import Reconciliation
 import System

@@ -1,6 +1,8 @@
 import Bundles
 import JSON
+import Ledger
 import Reconciliation
+import Returns
 import SmartStore
 import System
 

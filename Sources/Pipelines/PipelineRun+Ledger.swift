@@ -1,5 +1,6 @@
 import Bundles
 import JSON
+import Ledger
 import Reconciliation
 import System
 

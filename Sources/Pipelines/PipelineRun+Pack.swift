@@ -1,6 +1,7 @@
 import Bundles
 import Crypto
 import JSON
+import Ledger
 import Reconciliation
 import SmartStore
 import System

@@ -1,5 +1,5 @@
 import Bundles
-import Reconciliation
+import Ledger
 import SmartStore
 import System
 

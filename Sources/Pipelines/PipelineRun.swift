@@ -1,5 +1,6 @@
-import Bundles
+import Ledger
 import Reconciliation
+import Returns
 import SmartStore
 import System
 

@@ -1,7 +1,9 @@
 import Bundles
 import JSON
+import Ledger
 import MobileSync
 import Reconciliation
+import Returns
 import Salesforce
 import SmartStore
 import System

@@ -1,5 +1,6 @@
 import Bundles
 import Crypto
+import Ledger
 import Reconciliation
 import System
 

@@ -1,6 +1,8 @@
 import Bundles
 import JSON
+import Ledger
 import Reconciliation
+import Returns
 import SQLite
 import SmartStore
 import System

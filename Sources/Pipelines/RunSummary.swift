@@ -1,5 +1,5 @@
 import JSON
-import Reconciliation
+import Ledger
 
 /// What a run did, in the end.
 package struct RunSummary: Sendable {
@@ -51,7 +51,7 @@ package struct RunSummary: Sendable {
   /// The edits that are not settled when the run ends, those of earlier runs too.
   package var open: [Verdict: Int] = [:]
   /// What else waits for a person then, by kind.
-  package var waiting: [Reconciliation.Finding.Kind: Int] = [:]
+  package var waiting: [Ledger.Finding.Kind: Int] = [:]
   /// The directory of the report, if there was anything to report.
   package var report: String?
   /// The snapshots primed.
@@ -89,7 +89,7 @@ package struct RunSummary: Sendable {
       return .object(object)
     }
     var waitingCounts = JSONObject()
-    for kind in Reconciliation.Finding.Kind.allCases {
+    for kind in Ledger.Finding.Kind.allCases {
       if let count = waiting[kind], count > 0 { waitingCounts[kind.rawValue] = number(count) }
     }
     var object: JSONObject = [

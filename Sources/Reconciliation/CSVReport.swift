@@ -1,5 +1,6 @@
 import CSV
 import JSON
+import Ledger
 import System
 
 /// `records.csv`, a row for each edit, and `conflicts.csv`, a row for each field of those that a

@@ -1,4 +1,5 @@
 import Crypto
+import Ledger
 import Salesforce
 
 /// The field of an object that bears the identity of the edit that made a record.

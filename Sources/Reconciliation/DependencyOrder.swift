@@ -1,3 +1,4 @@
+import Ledger
 /// The order in which records go to an org: parents before children, deletions last, their
 /// children first.
 package struct DependencyOrder: Sendable, Hashable {

@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import MobileSync
 
 /// What is known of the org's record.

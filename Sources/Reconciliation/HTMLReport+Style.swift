@@ -1,3 +1,4 @@
+import Ledger
 extension HTMLReport {
   /// The page's look: calm, readable on a phone, on paper, by day and by night.
   static let style = """

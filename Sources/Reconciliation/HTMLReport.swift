@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import System
 
 /// `report.html`: one page for a person, without script and without anything from elsewhere.

@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import System
 
 /// `report.json`: everything, for programs; its members are described in docs/reports.md.

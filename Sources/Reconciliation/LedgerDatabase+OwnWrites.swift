@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import MobileSync
 import SQLite
 
@@ -100,16 +101,5 @@ extension LedgerDatabase {
       if !isSameCreation { siblings.append((sibling, isUnseen)) }
     }
     return siblings
-  }
-
-  /// The numbers of all edits of a record: by its Id, by the Id that a creation got, or by that of
-  /// the deleted record in whose place it was made.
-  static func edits(of recordID: String, formerID: String?) -> SQL {
-    """
-    SELECT id FROM edit WHERE record_id IN (\(recordID), \(formerID))
-    UNION SELECT f.id FROM creation c JOIN edit f ON f.creation_id = c.id
-      WHERE c.record_id = \(recordID)
-    UNION SELECT edit_id FROM operation WHERE result_id = \(recordID) AND state = 'done'
-    """
   }
 }

@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import Salesforce
 
 /// What an edit may do that is not sent by its own user.

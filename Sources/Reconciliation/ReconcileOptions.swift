@@ -1,3 +1,4 @@
+import Ledger
 /// How edits are sent; the names are those of the pipeline file.
 package struct ReconcileOptions: Sendable {
   /// Whose hands write.

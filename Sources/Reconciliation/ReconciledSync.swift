@@ -1,3 +1,4 @@
+import Ledger
 import MobileSync
 
 /// A sync up of the pipeline, for the records of one soup of one store.

@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import MobileSync
 import Salesforce
 import System
@@ -26,8 +27,7 @@ package final class Reconciler {
   private let sessionFor: @Sendable (SessionRequest) async throws -> Session?
   /// Who reads and writes in this run, by whom the session was asked for.
   private var readers: [SessionRequest: RecordReader?] = [:]
-  var run = RunRow(
-    number: 0, id: "", pipeline: "", now: 0, started: 0, configHash: "", host: "")
+  var run = RunRow.none
   var summary = ReconcileSummary()
   /// Edits that were decided anew after the org's answer; each only once.
   var redone: Set<Int64> = []

@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import System
 
 /// What a report shows of records.

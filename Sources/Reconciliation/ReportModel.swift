@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 
 /// One edit as a report tells of it.
 package struct ReportEdit: Sendable, Hashable {

@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import MobileSync
 
 /// Decides what becomes of a create that goes out by an external id.

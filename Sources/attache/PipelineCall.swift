@@ -1,6 +1,7 @@
 import Arguments
 import FoundationEssentials
 import JSON
+import Ledger
 import Pipelines
 import Reconciliation
 import System

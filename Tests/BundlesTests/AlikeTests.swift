@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Bundles
+@testable import Returns
 
 /// What a manifest declares may be read, however well it compresses; what it does not, may not.
 @Suite struct AlikeTests {

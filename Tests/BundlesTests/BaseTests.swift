@@ -1,4 +1,5 @@
 import Bundles
+import Returns
 import SmartStore
 import System
 import TestSupport

@@ -1,6 +1,7 @@
 import Bundles
 import Foundation
 import JSON
+import Returns
 import System
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Bundles
+import Returns
 import SQLite
 import System
 import TestSupport

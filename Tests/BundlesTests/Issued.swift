@@ -1,5 +1,6 @@
 import Bundles
 import Crypto
+import Returns
 import SmartStore
 import System
 import TestSupport

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Bundles
+@testable import Returns
 
 /// Files whose name, kind, mode or company is odd: each fails alone, and nothing is lost by it.
 @Suite struct OddReturnTests {

@@ -1,6 +1,7 @@
 import Archive
 import Bundles
 import JSON
+import Returns
 import SQLite
 import SmartStore
 import System

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Bundles
+@testable import Returns
 
 /// A log as bytes, written here from the description of the format alone.
 struct HandMadeLog {

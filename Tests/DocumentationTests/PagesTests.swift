@@ -1,6 +1,7 @@
 import Arguments
 import Foundation
 import JSON
+import Ledger
 import Reconciliation
 import Testing
 

@@ -1,3 +1,4 @@
+import Ledger
 import Reconciliation
 
 /// What is held of each run that came to its end.

@@ -1,4 +1,4 @@
-import Reconciliation
+import Ledger
 import System
 
 /// Many histories, run in a few lanes.

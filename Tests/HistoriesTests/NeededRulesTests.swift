@@ -1,4 +1,4 @@
-import Reconciliation
+import Ledger
 import Testing
 
 /// The histories notice when a rule is missing: one fails without the rule that holds with it.

@@ -1,6 +1,7 @@
 import Foundation
 import HTTP
 import JSON
+import Ledger
 import LocalOrg
 import Pipelines
 import Reconciliation

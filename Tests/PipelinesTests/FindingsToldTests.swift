@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import Ledger
 import Pipelines
 import Reconciliation
 import Rehearsal

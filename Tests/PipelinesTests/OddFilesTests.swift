@@ -3,6 +3,7 @@ import Crypto
 import JSON
 import Pipelines
 import Rehearsal
+import Returns
 import SQLite
 import SmartStore
 import System

@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import Pipelines
 import Reconciliation
 import Rehearsal

@@ -4,6 +4,7 @@ import Foundation
 import JSON
 import Pipelines
 import Rehearsal
+import Returns
 import SmartStore
 import System
 import TestSupport

@@ -1,6 +1,6 @@
 import JSON
+import Ledger
 import Pipelines
-import Reconciliation
 import System
 
 /// What the reports of a world say, as a person who reads all of them knows it.

@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import Reconciliation
 import Testing
 

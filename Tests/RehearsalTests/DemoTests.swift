@@ -1,4 +1,5 @@
 import Foundation
+import Ledger
 import Pipelines
 import Reconciliation
 import Rehearsal

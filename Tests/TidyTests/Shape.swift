@@ -36,12 +36,18 @@ enum Shape {
     "nonmutating", "nonisolated", "borrowing", "consuming", "override", "convenience", "required",
   ]
 
-  /// `public` and `package` declarations without a doc comment above them: their 1-based lines.
+  /// Declarations that want a doc comment and have none above them, by their 1-based lines.
+  ///
+  /// Whatever is `public` wants one, and the types and functions that other modules use; a property's
+  /// name may say enough.
   static func undocumented(_ lines: [Substring]) -> [Int] {
     var found: [Int] = []
     for (index, line) in lines.enumerated() {
       let code = line.drop { $0 == " " }
-      guard code.hasPrefix("public ") || code.hasPrefix("package ") else { continue }
+      let isShared =
+        code.hasPrefix("package ")
+        && !code.contains(/^package ((static|private\(set\)) )*(var|let|init)\b/)
+      guard code.hasPrefix("public ") || isShared else { continue }
       guard !code.contains(" import "), !code.contains(" extension ") else { continue }
       var above = index - 1
       while above >= 0 {

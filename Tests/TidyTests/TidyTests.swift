@@ -95,7 +95,8 @@ import Testing
     }
   }
 
-  @Test func `every public and package declaration is documented`() {
+  @Test
+  func `every public declaration is documented, and every type and function that modules share`() {
     for file in SourceTree.files(under: "Sources") {
       for line in Shape.undocumented(file.lines) {
         Issue.record("\(file.path):\(line): no documentation comment")
@@ -109,6 +110,11 @@ import Testing
     #expect(Shape.longFunctions(long.map { $0[...] }).map(\.length) == [81])
     let bare = ["package struct B {", "  /// Says.", "  package var a = 1", "}"]
     #expect(Shape.undocumented(bare.map { $0[...] }) == [1])
+    let members = [
+      "/// A C.", "public struct C {", "  public var a = 1", "  package var b = 1",
+      "  package func c() {}",
+    ]
+    #expect(Shape.undocumented(members.map { $0[...] }) == [3, 5])
   }
 
   @Test func `nothing in the sources can trap on input or race unseen`() {

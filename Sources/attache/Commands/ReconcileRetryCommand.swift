@@ -1,6 +1,6 @@
 import Arguments
+import Ledger
 import Pipelines
-import Reconciliation
 
 /// `attache reconcile retry`: takes up again what a run could not settle.
 struct ReconcileRetryCommand: Command {

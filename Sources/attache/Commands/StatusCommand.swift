@@ -1,5 +1,6 @@
 import Arguments
 import JSON
+import Ledger
 import Pipelines
 import Reconciliation
 import System

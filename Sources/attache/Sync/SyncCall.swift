@@ -2,6 +2,7 @@ import Arguments
 import Bundles
 import MobileSync
 import Pipelines
+import Returns
 import Salesforce
 import SmartStore
 import System

@@ -105,7 +105,7 @@ extension LedgerDatabase {
   }
 
   /// The findings that a condition on `f` selects, in the order in which they were made.
-  func findings(_ condition: SQL) throws -> [Finding] {
+  package func findings(_ condition: SQL) throws -> [Finding] {
     let rows = try connection.all(
       """
       SELECT f.kind, f.subject, f.detail, f.run_id, n.now_ms

@@ -2,55 +2,55 @@ import JSON
 import MobileSync
 
 /// An edit that a run takes up, with what the ledger knows of its record.
-struct OpenEdit {
-  var id: Int64
-  var returnID: Int64
-  var lineage: Int64
-  var handback: Int64?
-  var arrived: Int64
-  var issued: Int64?
-  var stampID: String
-  var row: RowKey
-  var operation: EditOperation
-  var sobject: String?
-  var serverID: String?
-  var localID: String?
-  var creation: Creation?
-  var modificationDate: String?
-  var content: String
-  var element: [UInt8]
-  var base: MergeBase?
-  var finding: String?
-  var unorderedWith: Int64?
+package struct OpenEdit {
+  package var id: Int64
+  package var returnID: Int64
+  package var lineage: Int64
+  package var handback: Int64?
+  package var arrived: Int64
+  package var issued: Int64?
+  package var stampID: String
+  package var row: RowKey
+  package var operation: EditOperation
+  package var sobject: String?
+  package var serverID: String?
+  package var localID: String?
+  package var creation: Creation?
+  package var modificationDate: String?
+  package var content: String
+  package var element: [UInt8]
+  package var base: MergeBase?
+  package var finding: String?
+  package var unorderedWith: Int64?
   /// The Id of the record that we made anew in place of a deleted one.
   var remadeID: String?
 
   /// A record that a device made.
-  struct Creation {
-    var id: Int64
+  package struct Creation {
+    package var id: Int64
     /// The Id of the record that we made of it.
-    var recordID: String?
+    package var recordID: String?
     /// The Id that the device's own sync gave to it.
-    var deviceRecordID: String?
+    package var deviceRecordID: String?
 
     /// Says that both the device and we made a record of it.
-    var isTwice: Bool {
+    package var isTwice: Bool {
       guard let recordID, let deviceRecordID else { return false }
       return recordID != deviceRecordID
     }
   }
 
   /// The record's Id in the org, as far as it has one.
-  var recordID: String? {
+  package var recordID: String? {
     remadeID ?? creation?.recordID ?? serverID ?? creation?.deviceRecordID
   }
 
-  var soup: SoupKey { SoupKey(store: row.store, soup: row.soup) }
+  package var soup: SoupKey { SoupKey(store: row.store, soup: row.soup) }
 
   /// What has to be done: a create that became a record is an update of it, never a second create.
   ///
   /// Difference: the SDK sends an update of a record with a local id as it is, and it fails.
-  var syncOperation: SyncOperation {
+  package var syncOperation: SyncOperation {
     switch operation {
     case .update: recordID == nil ? .create : .update
     case .delete: recordID == nil ? .dropLocally : .delete
@@ -60,7 +60,8 @@ struct OpenEdit {
     }
   }
 
-  var claim: RecordClaim {
+  /// What the edit claims of its record.
+  package var claim: RecordClaim {
     RecordClaim(
       editID: id, lineage: lineage, handback: handback, arrived: arrived, verdict: nil)
   }

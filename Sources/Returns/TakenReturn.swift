@@ -1,6 +1,8 @@
 import Archive
+import Bundles
 import Crypto
 import JSON
+import Ledger
 import System
 
 /// A file of the inbox that was taken: alone with its `-wal` in a directory named by its content.

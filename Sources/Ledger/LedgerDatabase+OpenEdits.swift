@@ -2,7 +2,7 @@ import SQLite
 
 extension LedgerDatabase {
   /// The snapshots that have edits which this run has to take up.
-  func snapshotsWithOpenEdits(run: String) throws -> [String] {
+  package func snapshotsWithOpenEdits(run: String) throws -> [String] {
     try connection.texts(
       """
       SELECT DISTINCT r.snapshot_id FROM edit e JOIN returned r ON r.id = e.return_id
@@ -15,7 +15,9 @@ extension LedgerDatabase {
   /// The edits of a snapshot that have no verdict of this run yet, in order of arrival; of several
   /// edits of one record, in whichever soup they stand, only the first, unless it is among `passed`:
   /// the next is decided when it is known what became of that one.
-  func openEdits(run: String, snapshotID: String, passed: Set<Int64> = []) throws -> [OpenEdit] {
+  package func openEdits(run: String, snapshotID: String, passed: Set<Int64> = []) throws
+    -> [OpenEdit]
+  {
     var edits: [OpenEdit] = []
     var seen: Set<String> = []
     try connection.rows(
@@ -67,7 +69,7 @@ extension LedgerDatabase {
   // MARK: outcomes
 
   /// Takes back the verdicts of edits that a resumed run left waiting: it takes them up again.
-  func reopenWaiting(run: String) throws {
+  package func reopenWaiting(run: String) throws {
     try connection.run(
       """
       DELETE FROM outcome WHERE run_id = \(run)
@@ -77,7 +79,7 @@ extension LedgerDatabase {
 
   /// Takes back one edit's verdict of this run: it is decided anew, unless a later edit of its device
   /// stands for it by now.
-  func reopen(_ edit: Int64, run: String) throws {
+  package func reopen(_ edit: Int64, run: String) throws {
     if let replacement = try replacement(of: edit) {
       return try supersede(edit, by: replacement, run: run)
     }
@@ -87,7 +89,7 @@ extension LedgerDatabase {
   /// An earlier edit of the same record and device that is not closed: later ones wait for it.
   ///
   /// One that stands in another soup or store is waited for only while it is held or under way.
-  func openPredecessor(of edit: OpenEdit) throws -> (id: Int64, isInDoubt: Bool)? {
+  package func openPredecessor(of edit: OpenEdit) throws -> (id: Int64, isInDoubt: Bool)? {
     let isSameRow: SQL = "e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)"
     var same: SQL = "e.creation_id = \(edit.creation?.id)"
     if let id = edit.recordID {
@@ -113,7 +115,7 @@ extension LedgerDatabase {
   }
 
   /// Which snapshot an edit belongs to, and what the ledger knows of its record.
-  func openEdit(id: Int64) throws -> (snapshotID: String, edit: OpenEdit)? {
+  package func openEdit(id: Int64) throws -> (snapshotID: String, edit: OpenEdit)? {
     var found: (String, OpenEdit)?
     try connection.rows(Self.selection + " WHERE e.id = \(id)") { row in
       found = (row.text(23) ?? "", Self.openEdit(row))
@@ -122,7 +124,7 @@ extension LedgerDatabase {
   }
 
   /// Gives an edit its verdict of this run, and puts it into the state that the verdict means.
-  func settle(_ edit: Int64, run: String, _ settlement: Settlement) throws {
+  package func settle(_ edit: Int64, run: String, _ settlement: Settlement) throws {
     let state = settlement.verdict.isWaiting ? "waiting" : "closed"
     try enterOutcome(edit, run: run, settlement)
     try connection.run(
@@ -150,7 +152,7 @@ extension LedgerDatabase {
   /// Enters what was superseded since the last run into this one: each such edit is reported once.
   ///
   /// A run that goes on after its death may have given the edit another verdict before.
-  func settleSuperseded(run: String) throws {
+  package func settleSuperseded(run: String) throws {
     try supersedeReplaced()
     try connection.run(
       """
@@ -186,7 +188,7 @@ extension LedgerDatabase {
 
   /// Every claim on a record: by its Id, by the Id that a creation got, or by that of the deleted
   /// record in whose place it was made.
-  func claims(recordID: String, formerID: String?) throws -> [RecordClaim] {
+  package func claims(recordID: String, formerID: String?) throws -> [RecordClaim] {
     let rows = try connection.all(
       """
       SELECT e.id, e.lineage_id, r.handback, r.arrived_ms, e.verdict,
@@ -201,7 +203,7 @@ extension LedgerDatabase {
   }
 
   /// Every claim on a record that a device made and the org does not have yet.
-  func claims(creationID: Int64) throws -> [RecordClaim] {
+  package func claims(creationID: Int64) throws -> [RecordClaim] {
     let rows = try connection.all(
       """
       SELECT e.id, e.lineage_id, r.handback, r.arrived_ms, e.verdict, NULL, e.state
@@ -222,7 +224,9 @@ extension LedgerDatabase {
   }
 
   /// The creation that a local id of a bundle stands for.
-  func creation(stampID: String, localID: String, lineage: Int64) throws -> OpenEdit.Creation? {
+  package func creation(stampID: String, localID: String, lineage: Int64) throws -> OpenEdit
+    .Creation?
+  {
     let rows = try connection.all(
       """
       SELECT id, record_id, device_record_id FROM creation
@@ -237,12 +241,23 @@ extension LedgerDatabase {
   }
 
   /// How many rows a soup had in a return.
-  func soupTotal(returnID: Int64, _ soup: SoupKey) throws -> Int {
+  package func soupTotal(returnID: Int64, _ soup: SoupKey) throws -> Int {
     Int(
       try connection.integer(
         """
         SELECT total FROM returned_soup WHERE return_id = \(returnID)
           AND store = \(soup.store.text) AND soup = \(soup.soup)
         """) ?? 0)
+  }
+
+  /// The numbers of all edits of a record: by its Id, by the Id that a creation got, or by that of
+  /// the deleted record in whose place it was made.
+  package static func edits(of recordID: String, formerID: String?) -> SQL {
+    """
+    SELECT id FROM edit WHERE record_id IN (\(recordID), \(formerID))
+    UNION SELECT f.id FROM creation c JOIN edit f ON f.creation_id = c.id
+      WHERE c.record_id = \(recordID)
+    UNION SELECT edit_id FROM operation WHERE result_id = \(recordID) AND state = 'done'
+    """
   }
 }

@@ -3,35 +3,62 @@ import MobileSync
 import SQLite
 
 /// One write to the org, from its plan to its outcome.
-struct OperationRow {
-  var id: Int64 = 0
-  var editID: Int64
-  var action: SyncUpAction
+package struct OperationRow {
+  package var id: Int64
+  package var editID: Int64
+  package var action: SyncUpAction
   /// The user name that writes.
-  var sender: String
+  package var sender: String
   /// The Id of that user; nil in what a ledger of an earlier version has noted.
-  var senderID: String?
-  var sobject: String
-  var recordID: String?
-  var externalField: String?
-  var externalValue: String?
-  var payload: JSONObject
+  package var senderID: String?
+  package var sobject: String
+  package var recordID: String?
+  package var externalField: String?
+  package var externalValue: String?
+  package var payload: JSONObject
   /// The outcome of success, kept so that a write that is found done later is reported the same.
-  var expected: Settlement
+  package var expected: Settlement
   /// How many records had to be there before it: a resumed run keeps the order.
-  var level = 0
-  var attempt: Int64 = 0
-  var sentMilliseconds: Int64?
+  package var level: Int
+  package var attempt: Int64
+  package var sentMilliseconds: Int64?
   /// Of an upsert: the record of its external id as it was read before, null for none; nil where
   /// that is not known.
-  var seen: JSONValue?
-  var state = "planned"
+  package var seen: JSONValue?
+  package var state: String
   /// The field whose date says when the record was last modified; nil in what the ledger tells.
-  var modificationField: String?
+  package var modificationField: String?
+
+  /// A write that is planned.
+  package init(
+    id: Int64 = 0, editID: Int64, action: SyncUpAction, sender: String, senderID: String? = nil,
+    sobject: String, recordID: String?, externalField: String? = nil, externalValue: String? = nil,
+    payload: JSONObject, expected: Settlement, level: Int = 0, attempt: Int64 = 0,
+    sentMilliseconds: Int64? = nil, seen: JSONValue? = nil, state: String = "planned",
+    modificationField: String? = nil
+  ) {
+    self.id = id
+    self.editID = editID
+    self.action = action
+    self.sender = sender
+    self.senderID = senderID
+    self.sobject = sobject
+    self.recordID = recordID
+    self.externalField = externalField
+    self.externalValue = externalValue
+    self.payload = payload
+    self.expected = expected
+    self.level = level
+    self.attempt = attempt
+    self.sentMilliseconds = sentMilliseconds
+    self.seen = seen
+    self.state = state
+    self.modificationField = modificationField
+  }
 }
 
 /// What came of one write.
-enum OperationOutcome {
+package enum OperationOutcome {
   case done(recordID: String?)
   case rejected(code: String?, message: String)
   /// The condition of an update did not hold.
@@ -44,7 +71,7 @@ enum OperationOutcome {
 
 extension LedgerDatabase {
   /// Enters the plan of a snapshot: on the disk before the first request.
-  func plan(
+  package func plan(
     _ operations: [OperationRow], run: String, senderID: String
   ) throws -> [OperationRow] {
     try connection.transaction {
@@ -67,7 +94,7 @@ extension LedgerDatabase {
   }
 
   /// Notes that a batch is about to leave, by the org's clock: committed before its first byte is.
-  func markSent(_ operations: [OperationRow], now: Int64) throws {
+  package func markSent(_ operations: [OperationRow], now: Int64) throws {
     try connection.transaction {
       for operation in operations {
         try connection.run(
@@ -81,7 +108,7 @@ extension LedgerDatabase {
   }
 
   /// Notes what came of one write.
-  func finish(_ operation: OperationRow, _ outcome: OperationOutcome) throws {
+  package func finish(_ operation: OperationRow, _ outcome: OperationOutcome) throws {
     switch outcome {
     case .done(let recordID):
       try connection.run(
@@ -109,7 +136,7 @@ extension LedgerDatabase {
   }
 
   /// Moves an operation to another state.
-  func move(_ operation: OperationRow, to state: String) throws {
+  package func move(_ operation: OperationRow, to state: String) throws {
     try connection.run(
       """
       UPDATE operation SET state = \(state), is_doubted = is_doubted OR \(state) = 'doubt'
@@ -118,7 +145,7 @@ extension LedgerDatabase {
   }
 
   /// Notes what a write left in the org; no fields where somebody else wrote since.
-  func noteLeft(_ operation: OperationRow, date: String?, fields: JSONObject?) throws {
+  package func noteLeft(_ operation: OperationRow, date: String?, fields: JSONObject?) throws {
     try connection.run(
       """
       UPDATE operation SET server_date = \(date),
@@ -128,14 +155,14 @@ extension LedgerDatabase {
   }
 
   /// The operations that are not finished, and those whose edit has no verdict yet.
-  func unfinishedOperations() throws -> [OperationRow] {
+  package func unfinishedOperations() throws -> [OperationRow] {
     try operations(
       "state IN ('planned', 'sent', 'doubt') ORDER BY id")
   }
 
   /// Writes that are done and of which nothing is known yet that they left: the run died before it
   /// asked.
-  func unreadOperations(since: Int64) throws -> [OperationRow] {
+  package func unreadOperations(since: Int64) throws -> [OperationRow] {
     try operations(
       """
       state = 'done' AND action <> 'delete' AND left_values IS NULL AND sent_ms >= \(since)
@@ -144,7 +171,7 @@ extension LedgerDatabase {
   }
 
   /// The operations of a condition.
-  func operations(_ condition: SQL) throws -> [OperationRow] {
+  package func operations(_ condition: SQL) throws -> [OperationRow] {
     let rows = try connection.all(
       """
       SELECT id, edit_id, action, sender, sobject, record_id, external_field, external_value,
@@ -167,7 +194,7 @@ extension LedgerDatabase {
   }
 
   /// At which level a run made a record; nil when another run did.
-  func level(creationID: Int64, run: String) throws -> Int? {
+  package func level(creationID: Int64, run: String) throws -> Int? {
     try connection.integer(
       """
       SELECT max(o.level) FROM operation o JOIN edit e ON e.id = o.edit_id
@@ -177,12 +204,12 @@ extension LedgerDatabase {
   }
 
   /// The record that a write made or changed.
-  func resultID(of operation: OperationRow) throws -> String? {
+  package func resultID(of operation: OperationRow) throws -> String? {
     try connection.text("SELECT result_id FROM operation WHERE id = \(operation.id)")
   }
 
   /// Says whether a record is known to be what a device made: such a one is nobody else's.
-  func isClaimed(recordID: String) throws -> Bool {
+  package func isClaimed(recordID: String) throws -> Bool {
     try connection.integer(
       """
       SELECT 1 FROM creation WHERE record_id = \(recordID) OR device_record_id = \(recordID)

@@ -16,7 +16,7 @@ extension LedgerDatabase {
     """
 
   /// Says of an edit `e` that it is to be sent still, or that a person has to see to it.
-  static let isUnsettled: SQL = """
+  package static let isUnsettled: SQL = """
     (e.state <> 'closed' OR e.verdict NOT IN (\(list: Verdict.settled)))
     """
 
@@ -71,7 +71,7 @@ extension LedgerDatabase {
   }
 
   /// Says whether an edit is of a lineage's own past.
-  func owns(_ ancestry: Ancestry, _ edit: Int64) throws -> Bool {
+  package func owns(_ ancestry: Ancestry, _ edit: Int64) throws -> Bool {
     try sightings(of: edit).contains {
       ancestry.owns(lineage: $0.lineage, handback: $0.handback)
     }
@@ -97,7 +97,7 @@ extension LedgerDatabase {
   }
 
   /// The unsettled edits that a settled one of their record and device replaced.
-  func replaced(by edit: Int64) throws -> [Int64] {
+  package func replaced(by edit: Int64) throws -> [Int64] {
     if LeftOut.rules.contains(.laterEdits) { return [] }
     guard
       let own = try connection.first("SELECT lineage_id FROM edit WHERE id = \(edit)")?[0].integer
@@ -189,7 +189,7 @@ extension LedgerDatabase {
 
 extension Verdict {
   /// The settled verdicts, for a list in a statement.
-  static let settled = Verdict.allCases.filter(\.isSettled).map {
+  package static let settled = Verdict.allCases.filter(\.isSettled).map {
     SQLiteValue.text($0.rawValue)
   }
 }

@@ -1,10 +1,10 @@
 import JSON
-import Reconciliation
+import Ledger
 import SQLite
 import TestSupport
 import Testing
 
-struct StateDatabaseTests {
+struct LedgerDatabaseTests {
   @Test func `a new ledger has an epoch, no runs and no key`() throws {
     let fixture = try LedgerFixture()
     #expect(try fixture.state.epoch == 1)

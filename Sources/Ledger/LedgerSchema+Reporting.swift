@@ -32,7 +32,7 @@ extension LedgerSchema {
   ]
 
   /// That a verdict is none of the settled ones, as the index over the others has it.
-  static let isUnsettled =
+  package static let isUnsettled =
     "verdict NOT IN ('created', 'updated', 'deleted', 'unchanged', 'already there', 'filtered', "
     + "'superseded')"
 }

@@ -1,3 +1,4 @@
+import Bundles
 import System
 
 /// The first hundred bytes of an SQLite file, looked at before SQLite does.

@@ -1,13 +1,13 @@
 /// The ledger's tables, and the changes of state that it lets happen.
-enum LedgerSchema {
+package enum LedgerSchema {
   /// The version that this program reads and writes.
-  static let version: Int64 = 2
+  package static let version: Int64 = 2
 
   /// What each version added to the one before, from the second on.
   ///
   /// A ledger of an earlier version takes these steps one after the other when it is opened; a new
   /// one takes all of them, so that both are the same.
-  static let additions: [Int64: [String]] = [
+  package static let additions: [Int64: [String]] = [
     2: reporting + [
       // Returns that hold an edit which an earlier one brought, and which is not settled.
       """
@@ -50,7 +50,7 @@ enum LedgerSchema {
   ///
   /// Rows are never deleted but by `prune`; what has happened is
   /// only ever added to, so that a report is a question to the ledger at any later time.
-  static let statements = """
+  package static let statements = """
     CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
     CREATE TABLE run (

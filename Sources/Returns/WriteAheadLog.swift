@@ -1,3 +1,4 @@
+import Bundles
 import SQLite
 import System
 

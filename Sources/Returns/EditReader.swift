@@ -1,4 +1,6 @@
+import Bundles
 import JSON
+import Ledger
 import MobileSync
 import Salesforce
 import SmartStore

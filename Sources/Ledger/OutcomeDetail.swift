@@ -35,7 +35,7 @@ package struct OutcomeDetail: Sendable, Hashable {
   }
 
   /// The form in the ledger.
-  var json: JSONValue {
+  package var json: JSONValue {
     var object = JSONObject()
     if !fields.isEmpty { object["fields"] = .array(fields.map(Self.json)) }
     if !outside.isEmpty { object["outside"] = .array(outside.map(Self.json)) }
@@ -50,7 +50,7 @@ package struct OutcomeDetail: Sendable, Hashable {
     return .object(object)
   }
 
-  init(json: JSONValue) {
+  package init(json: JSONValue) {
     fields = (json["fields"]?.array ?? []).map(Self.difference)
     outside = (json["outside"]?.array ?? []).map(Self.difference)
     kept = (json["kept"]?.array ?? []).map(Self.difference)

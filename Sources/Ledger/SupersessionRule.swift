@@ -1,21 +1,21 @@
 /// One edit that the ledger knows, as far as a later edit of the same record asks.
-package struct EditVersion: Sendable, Hashable {
+struct EditVersion: Sendable, Hashable {
   /// Where and how the edit was seen: by the return that brought it, and by later ones that hold the
   /// same edit still.
-  package struct Sighting: Sendable, Hashable {
+  struct Sighting: Sendable, Hashable {
     /// The lineage of the return.
-    package var lineage: Int64
+    var lineage: Int64
     /// The hand-back of the return.
-    package var handback: Int64?
+    var handback: Int64?
     /// The row it stood in, within its bundle.
-    package var row: RowKey
+    var row: RowKey
     /// The row's date.
-    package var lastModified: Int64
+    var lastModified: Int64
     /// The digest of the element.
-    package var content: String
+    var content: String
 
     /// A sighting.
-    package init(
+    init(
       lineage: Int64, handback: Int64?, row: RowKey, lastModified: Int64, content: String
     ) {
       self.lineage = lineage
@@ -27,7 +27,7 @@ package struct EditVersion: Sendable, Hashable {
   }
 
   /// What may still become of an edit.
-  package enum Standing: Sendable, Hashable {
+  enum Standing: Sendable, Hashable {
     /// Nothing more: its last verdict is settled.
     case settled
     /// It was not sent yet, or a person has to see to it: a later state of its record replaces it.
@@ -37,16 +37,16 @@ package struct EditVersion: Sendable, Hashable {
   }
 
   /// Its number in the ledger, ascending in order of arrival.
-  package var editID: Int64
+  var editID: Int64
   /// Where it was seen, the return that brought it first.
-  package var sightings: [Sighting]
+  var sightings: [Sighting]
   /// The digest of what the user entered: the element without what the store keeps in it.
-  package var value: String
+  var value: String
   /// What may still become of it.
-  package var standing: Standing
+  var standing: Standing
 
   /// A version.
-  package init(editID: Int64, sightings: [Sighting], value: String, standing: Standing) {
+  init(editID: Int64, sightings: [Sighting], value: String, standing: Standing) {
     self.editID = editID
     self.sightings = sightings
     self.value = value
@@ -76,9 +76,9 @@ package struct Ancestry: Sendable, Hashable {
 }
 
 /// Says what an edit is beside the edits of the same record that came before it.
-package enum SupersessionRule {
+enum SupersessionRule {
   /// What an edit is.
-  package enum Disposition: Sendable, Hashable {
+  enum Disposition: Sendable, Hashable {
     /// News; the unsettled edits it names are superseded by it.
     case new(superseding: [Int64])
     /// The edit it names, which is not settled yet. Where its user saved the same values again, it
@@ -92,14 +92,14 @@ package enum SupersessionRule {
   }
 
   /// What is asked about.
-  package struct Newcomer: Sendable {
+  struct Newcomer: Sendable {
     /// How it was found.
-    package var sighting: EditVersion.Sighting
+    var sighting: EditVersion.Sighting
     /// The digest of what the user entered.
-    package var value: String
+    var value: String
 
     /// A newcomer.
-    package init(_ sighting: EditVersion.Sighting, value: String) {
+    init(_ sighting: EditVersion.Sighting, value: String) {
       self.sighting = sighting
       self.value = value
     }
@@ -113,7 +113,7 @@ package enum SupersessionRule {
   /// retry, it would be put over what its own user entered after it.
   /// `laterHandbackStands` says that the lineage has a return with a higher hand-back that has the
   /// soup.
-  package static func disposition(
+  static func disposition(
     of edit: Newcomer, ancestry: Ancestry, versions: [EditVersion],
     laterHandbackStands: Bool = false
   ) -> Disposition {

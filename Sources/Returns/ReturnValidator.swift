@@ -1,6 +1,8 @@
 import Archive
-import SmartStore
+import Bundles
+import Ledger
 import SQLite
+import SmartStore
 import System
 
 /// Validates that a taken return is what it says: a store of this pipeline, and nothing else.

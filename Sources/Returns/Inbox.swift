@@ -1,4 +1,6 @@
 import Archive
+import Bundles
+import Ledger
 import System
 
 /// The directories through which returns go: `inbox` → `processing` → `done` or `quarantine`.

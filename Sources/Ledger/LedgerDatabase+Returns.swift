@@ -30,18 +30,18 @@ package struct IncludedReturn: Sendable, Hashable {
   /// The hand-back, the highest of the installation that is settled.
   package var handback: Int64
 
-  var json: JSONValue {
+  package var json: JSONValue {
     [
       "stampId": .string(stampID), "install": .string(install),
       "handback": .number(String(handback)),
     ]
   }
 
-  init(stampID: String, install: String, handback: Int64) {
+  package init(stampID: String, install: String, handback: Int64) {
     (self.stampID, self.install, self.handback) = (stampID, install, handback)
   }
 
-  init?(json: JSONValue) {
+  package init?(json: JSONValue) {
     guard let stampID = json["stampId"]?.string, let install = json["install"]?.string,
       let handback = json["handback"]?.int
     else { return nil }
@@ -152,7 +152,8 @@ extension LedgerDatabase {
     (one.store.text, one.soup, one.soupEntryID) < (other.store.text, other.soup, other.soupEntryID)
   }
 
-  func rowKey(_ row: [SQLiteValue]) -> RowKey {
+  /// The place that a row of a statement begins with: store, soup and entry.
+  package func rowKey(_ row: [SQLiteValue]) -> RowKey {
     RowKey(
       store: StoreKey(text: row[0].text ?? ""), soup: row[1].text ?? "",
       soupEntryID: row[2].integer ?? 0)
@@ -210,7 +211,7 @@ extension LedgerDatabase {
   }
 
   /// A lineage with the trunks below it; the past of a trunk ends where the first fork left it.
-  func ancestry(of lineage: Int64) throws -> Ancestry {
+  package func ancestry(of lineage: Int64) throws -> Ancestry {
     var ancestry = Ancestry(lineage: lineage)
     var next = lineage
     var end = Int64.max
@@ -254,25 +255,5 @@ extension LedgerDatabase {
         lineage: row[1].integer, install: row[2].text, handback: row[3].integer, edits: edits,
         cleanRows: clean)
     }
-  }
-}
-
-/// An element as a value: devices write equal elements in different ways.
-enum ElementContent {
-  /// The digest of the value; of the bytes when they are no JSON.
-  static func digest(of element: [UInt8]) -> String {
-    // What is no JSON is compared as bytes.
-    guard let value = try? JSONValue(parsing: element) else { return Digest.sha256Hex(element) }
-    return Digest.sha256Hex(value.bytes(pretty: false, sortedKeys: true))
-  }
-
-  /// The digest of what the user entered: without what SmartStore itself writes into an element, so
-  /// that it is the same when the same values were saved again.
-  static func value(of element: [UInt8]) -> String {
-    guard var members = (try? JSONValue(parsing: element))?.object else {
-      return Digest.sha256Hex(element)
-    }
-    for name in [StoreField.soupEntryID, StoreField.lastModified] { members[name] = nil }
-    return Digest.sha256Hex(JSONValue.object(members).bytes(pretty: false, sortedKeys: true))
   }
 }

@@ -1,5 +1,7 @@
-import SmartStore
+import Bundles
+import Ledger
 import SQLite
+import SmartStore
 import System
 
 /// A store file that passed every check of its own.

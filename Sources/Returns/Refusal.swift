@@ -1,3 +1,4 @@
+import Bundles
 import JSON
 import System
 

@@ -62,7 +62,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   }
 
   /// Says whether a sync up leaves the edit on its device for the next sync up of the soup.
-  var leavesEdit: Bool {
+  package var leavesEdit: Bool {
     switch self {
     case .conflict, .deletedOnServer, .mergedOnServer, .notVisible, .failed: true
     case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .clash,

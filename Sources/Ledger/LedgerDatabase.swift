@@ -8,7 +8,7 @@ import System
 /// One writer at a time (the run's lock sees to it), used by one task on one thread. Every
 /// transaction is on the disk when its call returns (`synchronous = FULL`).
 package final class LedgerDatabase {
-  let connection: Connection
+  package let connection: Connection
 
   /// The file's path.
   package var path: String { connection.path }
@@ -74,7 +74,8 @@ package final class LedgerDatabase {
 
   // MARK: meta
 
-  func meta(_ name: String) throws -> String? {
+  /// A value that the ledger keeps by a name.
+  package func meta(_ name: String) throws -> String? {
     try connection.text("SELECT value FROM meta WHERE name = \(name)")
   }
 
@@ -90,7 +91,7 @@ package final class LedgerDatabase {
   package var epoch: Int64 { get throws { Int64(try meta("epoch") ?? "") ?? 1 } }
 
   /// Begins a new epoch, as `recover` does.
-  package func raiseEpoch(to epoch: Int64) throws { try setMeta("epoch", String(epoch)) }
+  func raiseEpoch(to epoch: Int64) throws { try setMeta("epoch", String(epoch)) }
 
   /// The number of the last run that began.
   package var runNumber: Int64 { get throws { Int64(try meta("runNumber") ?? "") ?? 0 } }
@@ -173,7 +174,10 @@ package final class LedgerDatabase {
       """)
   }
 
-  func parse(_ text: String?, _ what: String) throws -> JSONValue {
+  /// Reads JSON that the ledger keeps.
+  ///
+  /// Throws `LedgerError` where it is none, with `what` as its name.
+  package func parse(_ text: String?, _ what: String) throws -> JSONValue {
     do {
       return try JSONValue(parsing: text ?? "null")
     } catch {

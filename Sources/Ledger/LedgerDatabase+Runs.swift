@@ -29,11 +29,15 @@ package struct RunRow: Sendable, Hashable {
   package var finished: Set<String> = []
   /// Says whether a report of it was begun; which was written whole, unless the run died over it.
   package var hasReport = false
+
+  /// No run yet.
+  package static let none = RunRow(
+    number: 0, id: "", pipeline: "", now: 0, started: 0, configHash: "", host: "")
 }
 
 extension LedgerDatabase {
   /// A run older than this is not resumed: its clock is too far from the org's.
-  package static let resumableMilliseconds: Int64 = 24 * 60 * 60 * 1000
+  static let resumableMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
   /// Begins a run with `now` as its clock, which is to do `stages`.
   package func beginRun(

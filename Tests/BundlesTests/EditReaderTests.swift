@@ -1,5 +1,6 @@
 import JSON
-import Reconciliation
+import Ledger
+import Returns
 import SQLite
 import SmartStore
 import TestSupport

@@ -1,4 +1,6 @@
+import Bundles
 import Crypto
+import Ledger
 import System
 
 extension Inbox {
