@@ -191,7 +191,7 @@ extension LedgerDatabase {
   package func claims(recordID: String, formerID: String?) throws -> [RecordClaim] {
     let rows = try connection.all(
       """
-      SELECT e.id, e.lineage_id, r.handback, r.arrived_ms, e.verdict,
+      SELECT e.id, r.arrived_ms, e.verdict,
         (SELECT coalesce(o.server_date, 'unknown') FROM operation o
           WHERE o.edit_id = e.id AND o.state = 'done' ORDER BY o.id DESC LIMIT 1), e.state
       FROM edit e JOIN returned r ON r.id = e.return_id
@@ -206,7 +206,7 @@ extension LedgerDatabase {
   package func claims(creationID: Int64) throws -> [RecordClaim] {
     let rows = try connection.all(
       """
-      SELECT e.id, e.lineage_id, r.handback, r.arrived_ms, e.verdict, NULL, e.state
+      SELECT e.id, r.arrived_ms, e.verdict, NULL, e.state
       FROM edit e JOIN returned r ON r.id = e.return_id
       WHERE e.creation_id = \(creationID) AND e.operation <> 'synced' ORDER BY e.id
       """)
@@ -215,12 +215,11 @@ extension LedgerDatabase {
 
   private static func claim(_ row: [SQLiteValue]) -> RecordClaim {
     // An edit that a retry opened is undecided whatever it was before.
-    let isOpen = row[6].text == "open"
+    let isOpen = row[4].text == "open"
     return RecordClaim(
-      editID: row[0].integer ?? 0, lineage: row[1].integer ?? 0, handback: row[2].integer,
-      arrived: row[3].integer ?? 0,
-      verdict: isOpen ? nil : row[4].text.flatMap(Verdict.init(rawValue:)),
-      writtenDate: row[5].text)
+      editID: row[0].integer ?? 0, arrived: row[1].integer ?? 0,
+      verdict: isOpen ? nil : row[2].text.flatMap(Verdict.init(rawValue:)),
+      writtenDate: row[3].text)
   }
 
   /// The creation that a local id of a bundle stands for.

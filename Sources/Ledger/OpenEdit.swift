@@ -62,7 +62,6 @@ package struct OpenEdit {
 
   /// What the edit claims of its record.
   package var claim: RecordClaim {
-    RecordClaim(
-      editID: id, lineage: lineage, handback: handback, arrived: arrived, verdict: nil)
+    RecordClaim(editID: id, arrived: arrived, verdict: nil)
   }
 }

@@ -2,10 +2,6 @@
 package struct RecordClaim: Sendable, Hashable {
   /// The edit; numbers ascend in order of arrival.
   package var editID: Int64
-  /// Its lineage.
-  package var lineage: Int64
-  /// The hand-back of its return.
-  package var handback: Int64?
   /// When its return arrived, in ms.
   package var arrived: Int64
   /// What became of it so far; nil while it was never considered.
@@ -15,12 +11,9 @@ package struct RecordClaim: Sendable, Hashable {
 
   /// A claim.
   package init(
-    editID: Int64, lineage: Int64, handback: Int64?, arrived: Int64, verdict: Verdict?,
-    writtenDate: String? = nil
+    editID: Int64, arrived: Int64, verdict: Verdict?, writtenDate: String? = nil
   ) {
     self.editID = editID
-    self.lineage = lineage
-    self.handback = handback
     self.arrived = arrived
     self.verdict = verdict
     self.writtenDate = writtenDate

@@ -1,17 +1,15 @@
 import Ledger
+
 /// Decides whether edits of several lineages meet in one record.
 package enum ClashRule {
   /// The edits that `edit` clashes with under a policy; empty when it may be sent.
   ///
-  /// `issued` is when its bundle was made: a clash that was reported before that is over.
+  /// None of `claims` is of its lineage's own past. `issued` is when its bundle was made: a clash that was reported before that is over.
   package static func opponents(
-    of edit: RecordClaim, ancestry: Ancestry, deviceDate: String?, issued: Int64?,
-    claims: [RecordClaim], policy: ReconcileOptions.Across
+    of edit: RecordClaim, deviceDate: String?, issued: Int64?, claims: [RecordClaim],
+    policy: ReconcileOptions.Across
   ) -> [Int64] {
-    let others = claims.filter {
-      $0.editID != edit.editID && !ancestry.owns(lineage: $0.lineage, handback: $0.handback)
-        && $0.verdict != .superseded
-    }
+    let others = claims.filter { $0.editID != edit.editID }
     let written = others.filter { claim in
       guard let date = claim.writtenDate else { return false }
       guard let deviceDate else { return true }

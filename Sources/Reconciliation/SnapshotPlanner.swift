@@ -137,7 +137,7 @@ struct SnapshotPlanner {
     }
     let ancestry = try state.ancestry(of: edit.lineage)
     var opponents = ClashRule.opponents(
-      of: edit.claim, ancestry: ancestry, deviceDate: edit.modificationDate, issued: edit.issued,
+      of: edit.claim, deviceDate: edit.modificationDate, issued: edit.issued,
       claims: try claims.filter { try !state.owns(ancestry, $0.editID) },
       policy: options.acrossSnapshots)
     if let other = edit.unorderedWith, options.acrossSnapshots != .last { opponents.append(other) }

@@ -67,6 +67,13 @@ struct LineageRuleTests {
         facts(2, "A", 2, [1: (5, "x"), 3: (12, "n")]),
       ], expected: .known(2)),
     Case(
+      name: "what a phone goes on from is the last of its hand-backs",
+      candidate: facts(nil, "A", 4, [1: (6, "z"), 3: (14, "n2")]),
+      known: [
+        facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 3, [1: (9, "y")]),
+        facts(2, "A", 2, [3: (12, "n")]),
+      ], expected: .known(2)),
+    Case(
       name: "one hand-back with two contents forks",
       candidate: facts(nil, "A", 2, [1: (9, "y")]),
       known: [facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 2, [1: (8, "z")])],
@@ -112,6 +119,10 @@ struct LineageRuleTests {
       name: "evidence of two lineages is evidence of none",
       candidate: facts([1: (5, "x"), 2: (6, "y")]),
       known: [facts(1, [1: (5, "x")]), facts(2, [2: (6, "y")])], expected: .new),
+    Case(
+      name: "evidence of one return is none where another of its lineage speaks against it",
+      candidate: facts([1: (5, "x"), 3: (7, "n")]),
+      known: [facts(1, [1: (5, "x")]), facts(1, [1: (5, "x"), 2: (6, "y")])], expected: .new),
     Case(
       name: "an app that names no install is not one that does",
       candidate: facts([1: (5, "x")]), known: [facts(1, "A", nil, [1: (5, "x")])],

@@ -155,6 +155,10 @@ enum IndependentReader {
       "UPDATE sqlite_sequence SET seq = 5 WHERE name = 'soup_attrs'",
       "sqlite_sequence: soup_attrs stands"
     ),
+    (
+      "INSERT INTO sqlite_sequence SELECT * FROM sqlite_sequence WHERE name = 'soup_attrs'",
+      "sqlite_sequence: soup_attrs stands"
+    ),
     ("DROP INDEX TABLE_6_0_idx", "TABLE_6_0_idx: it is missing"),
     ("DROP INDEX TABLE_6_created_idx", "TABLE_6_created_idx: it is missing"),
     (

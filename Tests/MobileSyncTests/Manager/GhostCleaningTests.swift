@@ -77,6 +77,21 @@ import Testing
     #expect(try await store.elements().count == (hasOther ? 2 : 1))
   }
 
+  @Test func `a clean element with a local id is no ghost: no org can know it`() async throws {
+    let store = try await ManagedStore()
+    let ids = try store.org.makeAccounts(1)
+    let manager = store.manager
+    let run = try await manager.syncDown(
+      target: .soql(.accounts(ids)), soupName: ManagedStore.accounts)
+    try await run.finish()
+    try await manager.withStore { store in
+      _ = try store.upsert(
+        [["Id": "local_1", "Name": "Made here", "__local__": false]], into: ManagedStore.accounts)
+    }
+    #expect(try await manager.cleanResyncGhosts(id: run.syncID).count == 0)
+    #expect(try await store.elements().count == 2)
+  }
+
   @Test func `a sync up has no ghosts, in the SDK's words`() async throws {
     let store = try await ManagedStore()
     let state = try await store.manager.createSyncUp(

@@ -258,4 +258,17 @@ import Testing
     #expect(end.report.records.isEmpty)
     #expect(try await store.dirty() == ids.sorted())
   }
+
+  @Test func `an org that takes no more questions fails the run, and leaves every edit`()
+    async throws
+  {
+    let store = try await ManagedStore()
+    let ids = try await store.syncedAccounts(2)
+    try await store.editAccounts(ids)
+    store.org.server.faults.add(.kind(.retrieve), times: 20, .limitExceeded)
+    let end = try await store.up(SyncUpTarget(), .leaveIfChanged)
+    #expect(end.state.status == .failed)
+    #expect(end.report.records.isEmpty)
+    #expect(try await store.dirty() == ids.sorted())
+  }
 }

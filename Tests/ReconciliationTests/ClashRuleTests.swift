@@ -1,0 +1,52 @@
+import Ledger
+import Reconciliation
+import Testing
+
+/// Which claims on a record an edit clashes with; those of its own past are not among them.
+struct ClashRuleTests {
+  private static let before = "2026-01-01T00:00:00.000+0000"
+  private static let after = "2026-01-01T00:00:01.000+0000"
+
+  private func claim(
+    _ id: Int64, _ verdict: Verdict? = nil, arrived: Int64 = 10, written: String? = nil
+  ) -> RecordClaim {
+    RecordClaim(editID: id, arrived: arrived, verdict: verdict, writtenDate: written)
+  }
+
+  private func opponents(
+    _ claims: RecordClaim..., policy: ReconcileOptions.Across = .report, date: String? = before,
+    issued: Int64? = nil
+  ) -> [Int64] {
+    ClashRule.opponents(
+      of: claim(5), deviceDate: date, issued: issued, claims: claims, policy: policy)
+  }
+
+  @Test func `nobody clashes with itself, or with what a person decided`() {
+    #expect(opponents(claim(5)) == [])
+    #expect(opponents(claim(1, .conflict), claim(2, .unchanged), claim(3, .superseded)) == [])
+  }
+
+  @Test(arguments: [nil, Verdict.clash, .held, .blocked, .inDoubt])
+  func `an edit that nobody has decided about clashes, in the order of the policy`(
+    _ verdict: Verdict?
+  ) {
+    let (earlier, later) = (claim(1, verdict), claim(9, verdict))
+    #expect(opponents(earlier, later) == [1, 9])
+    #expect(opponents(earlier, later, policy: .first) == [1])
+    #expect(opponents(earlier, later, policy: .last) == [9])
+  }
+
+  @Test func `what was written clashes with an edit that has not seen it`() {
+    #expect(opponents(claim(1, .updated, written: Self.after)) == [1])
+    #expect(opponents(claim(1, .updated, written: Self.before)) == [])
+    #expect(opponents(claim(1, .updated, written: Self.before), date: nil) == [1])
+    #expect(opponents(claim(1, .updated, written: Self.after), policy: .last) == [])
+  }
+
+  @Test func `a clash stands until a bundle is issued after it`() {
+    #expect(opponents(claim(1, .clash, arrived: 10), issued: 5) == [1])
+    #expect(opponents(claim(1, .clash, arrived: 10), issued: 10) == [1])
+    #expect(opponents(claim(1, .clash, arrived: 10), issued: 11) == [])
+    #expect(opponents(claim(1, .held, arrived: 10), issued: 11) == [1])
+  }
+}

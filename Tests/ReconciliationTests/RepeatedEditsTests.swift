@@ -1,0 +1,54 @@
+import JSON
+import Ledger
+import Reconciliation
+import Testing
+
+/// Edits that come again, as they were or with the same values, and such as come late.
+struct RepeatedEditsTests {
+  /// A sent edit, and the record that it is of.
+  private func sent(_ day: FieldDay) async throws -> (String, ReturnedEdit) {
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    try day.handBack([edit], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    return (id, edit)
+  }
+
+  @Test func `a settled edit that comes again is superseded by itself, whatever stands in the org`()
+    async throws
+  {
+    let day = try FieldDay()
+    let (id, edit) = try await sent(day)
+    try day.change("Account", id, ["Phone": "office"])
+    try day.handBack([edit], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "superseded 1")
+    #expect(try day.details().map(\.otherEdits) == [[1]])
+    #expect(try day.record("Account", id)["Phone"] == "office")
+  }
+
+  @Test func `what was sent and is saved again with the same values has a verdict of its own`()
+    async throws
+  {
+    let day = try FieldDay()
+    var (id, edit) = try await sent(day)
+    try day.change("Account", id, ["Phone": "office"])
+    edit.lastModified += 5
+    try day.handBack([edit], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "unchanged 1")
+  }
+
+  @Test func `an older hand-back that comes late names the edit that stands for its own`()
+    async throws
+  {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let older = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    var newer = try day.edited("accounts", "Account", id, ["Phone": "3"])
+    newer.row = older.row
+    try day.handBack([newer], handback: 2)
+    try day.handBack([older], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "superseded 1, updated 1")
+    #expect(try day.details().map(\.otherEdits).contains([1]))
+    #expect(try day.record("Account", id)["Phone"] == "3")
+  }
+}

@@ -1,0 +1,70 @@
+import LocalOrg
+import Reconciliation
+import System
+import Testing
+
+/// Rows that another writer holds, and requests that the org refuses whole.
+struct RequestAttemptsTests {
+  private func day(_ count: Int) throws -> FieldDay {
+    let day = try FieldDay()
+    day.options.strict = false
+    let ids = try (0..<count).map {
+      try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
+    }
+    try day.handBack(try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) })
+    return day
+  }
+
+  /// Holds the only row of so many requests.
+  private func hold(_ day: FieldDay, times: Int) {
+    let body = #"""
+      [{"success":false,"errors":[{"statusCode":"UNABLE_TO_LOCK_ROW","message":"m","fields":[]}]}]
+      """#
+    day.server.faults.add(
+      .kind(.collectionUpdate), nth: 1, times: times, .respond(.json(200, body)))
+  }
+
+  @Test func `a held row is tried as often as was said, after pauses that grow`() async throws {
+    let day = try day(1)
+    let pauses = Locked<[Int64]>([])
+    day.options.pause = { milliseconds in pauses.withLock { $0.append(milliseconds) } }
+    hold(day, times: 4)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(day.writes.count == 5)
+    #expect(pauses.withLock { $0 } == [1000, 2000, 4000, 5000])
+  }
+
+  @Test func `a row that stays held is refused after the last try`() async throws {
+    let day = try day(1)
+    hold(day, times: 9)
+    #expect(day.verdicts(try await day.run()) == "failed 1")
+    #expect(day.writes.count == 5)
+  }
+
+  @Test func `only the held rows of a request are sent again`() async throws {
+    let day = try day(2)
+    day.server.faults.add(
+      .kind(.collectionUpdate), nth: 1,
+      .refusePart(1, code: "UNABLE_TO_LOCK_ROW", message: "unable to lock row"))
+    #expect(day.verdicts(try await day.run()) == "updated 2")
+    #expect(day.server.log.writes.map(\.records) == [1, 1])
+  }
+
+  @Test func `what the org does not permit is not tried row by row`() async throws {
+    let day = try day(2)
+    day.server.faults.add(
+      .kind(.collectionUpdate), nth: 1, .status(403, code: "INSUFFICIENT_ACCESS"))
+    #expect(day.verdicts(try await day.run()) == "failed 2")
+    #expect(day.writes.count == 1)
+  }
+
+  @Test func `a request that was sent in halves leaves nothing in doubt`() async throws {
+    let day = try day(2)
+    day.server.faults.add(
+      .kind(.collectionUpdate), nth: 1, .status(400, code: "JSON_PARSER_ERROR"))
+    #expect(day.verdicts(try await day.run()) == "updated 2")
+    let searches = day.server.log.count
+    #expect(day.verdicts(try await day.run()) == "")
+    #expect(day.server.log.count == searches)
+  }
+}

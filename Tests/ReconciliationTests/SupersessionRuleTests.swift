@@ -1,0 +1,54 @@
+import Testing
+
+@testable import Ledger
+
+/// What an edit is beside the edits of its record that came before it.
+struct SupersessionRuleTests {
+  private static func sighting(
+    _ handback: Int64?, _ date: Int64, _ content: String, lineage: Int64 = 1
+  ) -> EditVersion.Sighting {
+    EditVersion.Sighting(
+      lineage: lineage, handback: handback, row: LedgerFixture.row(1), lastModified: date,
+      content: content)
+  }
+
+  private func disposition(
+    _ handback: Int64?, _ date: Int64, _ content: String,
+    after known: (handback: Int64?, date: Int64, content: String),
+    _ standing: EditVersion.Standing = .unsettled, lineage: Int64 = 1
+  ) -> SupersessionRule.Disposition {
+    SupersessionRule.disposition(
+      of: .init(Self.sighting(handback, date, content), value: content),
+      ancestry: Ancestry(lineage: 1),
+      versions: [
+        EditVersion(
+          editID: 7,
+          sightings: [
+            Self.sighting(known.handback, known.date, known.content, lineage: lineage)
+          ], value: known.content, standing: standing)
+      ])
+  }
+
+  @Test func `a higher hand-back replaces what is not settled, whatever the dates say`() {
+    #expect(disposition(2, 3, "b", after: (1, 9, "a")) == .new(superseding: [7]))
+    #expect(disposition(2, 9, "b", after: (1, 3, "a"), .settled) == .new(superseding: []))
+    #expect(disposition(2, 9, "b", after: (1, 3, "a"), .underWay) == .new(superseding: []))
+    #expect(disposition(2, 9, "b", after: (1, 3, "a"), lineage: 2) == .new(superseding: []))
+  }
+
+  @Test func `without a higher hand-back nothing is replaced, and an older date is not ordered`() {
+    #expect(disposition(nil, 9, "b", after: (nil, 3, "a")) == .new(superseding: []))
+    #expect(disposition(nil, 3, "b", after: (nil, 9, "a")) == .unordered(with: 7))
+    #expect(disposition(2, 9, "b", after: (2, 3, "a")) == .new(superseding: []))
+    #expect(disposition(2, 3, "b", after: (2, 9, "a")) == .unordered(with: 7))
+    #expect(disposition(2, 9, "b", after: (2, 9, "a")) == .unordered(with: 7))
+  }
+
+  @Test func `what comes late, or comes again, is known`() {
+    #expect(disposition(1, 3, "a", after: (2, 9, "b")) == .superseded(by: 7))
+    #expect(disposition(2, 3, "a", after: (1, 3, "a")) == .known(7, isSavedAgain: false))
+    #expect(disposition(2, 3, "a", after: (1, 3, "a"), .settled) == .superseded(by: 7))
+    #expect(disposition(2, 9, "a", after: (1, 3, "a")) == .known(7, isSavedAgain: true))
+    #expect(disposition(2, 9, "a", after: (1, 3, "a"), .settled) == .new(superseding: []))
+  }
+}
