@@ -118,4 +118,35 @@ import Testing
     ])
     #expect(try await day.run().verdicts == [.updated: 1])
   }
+
+  @Test func `an upsert changes no record that its user was not given`() async throws {
+    let day = try day()
+    day.rules = [
+      FieldDay.rule(
+        "contacts", ["LastName", "External_Id__c"], mode: .overwrite, externalID: "External_Id__c")
+    ]
+    let id = try day.make("Contact", ["LastName": "Office", "External_Id__c": "K"])
+    func upsert(_ local: String) throws {
+      try day.handBack([
+        day.created(
+          "contacts", "Contact", local, ["LastName": "Device", "External_Id__c": "K"])
+      ])
+    }
+    try upsert("local_1")
+    #expect(day.verdicts(try await day.run()) == "not permitted 1")
+    #expect(try day.record("Contact", id)["LastName"] == "Office")
+    day.issued = [id]
+    try upsert("local_2")
+    #expect(try await day.run().verdicts[.updated] == 1)
+    #expect(try day.record("Contact", id)["LastName"] == "Device")
+  }
+
+  @Test func `what a device made and deleted again asks for no permission`() async throws {
+    let day = try day()
+    var edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
+    edit.operation = EditOperation(isCreated: true, isDeleted: true)
+    try day.handBack([edit])
+    #expect(day.verdicts(try await day.run()) == "unchanged 1")
+    #expect(day.writes.isEmpty)
+  }
 }

@@ -60,6 +60,22 @@ import Testing
     #expect(try await marks(store) == 0)
   }
 
+  @Test func `what could not be looked for is not sent again`() async throws {
+    let store = try await ManagedStore()
+    try await store.createAccounts(["A"])
+    store.org.server.faults.add(.writes, .drop(afterCommit: true))
+    try await store.up(.collection)
+    store.org.server.faults.add(.kind(.query), .status(400, code: "QUERY_TOO_COMPLICATED"))
+    let end = try await store.up(.collection)
+    #expect(
+      end.report.records.map { "\($0.outcome)".contains("could not be looked for") } == [true])
+    #expect(try store.accountCount() == 1)
+    #expect(try await marks(store) == 1)
+    try await store.up(.collection)
+    #expect(try store.accountCount() == 1)
+    #expect(try await store.dirty().isEmpty)
+  }
+
   @Test func `what was not found is not sent again before the quiet window is over`() async throws {
     let settings = SyncSettings(overlapSeconds: 0, quietWindowSeconds: 600)
     let store = try await ManagedStore(.ios, settings: settings)

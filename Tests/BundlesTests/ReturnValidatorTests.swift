@@ -1,0 +1,106 @@
+import Archive
+import Bundles
+import Crypto
+import JSON
+import Returns
+import SQLite
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// Which store of which bundle a returned file is, and whether anything was done in it.
+@Suite struct ReturnValidatorTests {
+  private typealias IssuedStore = ReturnValidator.IssuedStore
+  private let directory = TemporaryDirectory()
+
+  private func validate(
+    _ path: String, _ change: (inout ReturnValidator.Expectation) -> Void = { _ in }
+  ) throws -> ValidatedReturn {
+    var expectation = Issued.expectation()
+    change(&expectation)
+    return try Issued.validate(path, expectation, in: directory)
+  }
+
+  private func bundle(_ issued: Issued, _ files: [(String, String)]) throws -> String {
+    let path = directory.file("returned.zip")
+    let writer = try ArchiveWriter(path: path, format: .zip, modified: 0)
+    try writer.add(name: "manifest.json", bytes: issued.manifest.bytes)
+    for (name, file) in files { try writer.add(name: name, file: file) }
+    try writer.close()
+    return path
+  }
+
+  /// A copy of an issued store with an edit in it, or in its log alone.
+  private func edited(_ issued: Issued, inLog: Bool) throws -> String {
+    let device = try Connection(issued.storePath)
+    if inLog { try device.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0") }
+    try device.execute(
+      "UPDATE TABLE_1 SET soup = json_set(soup, '$.Name', 'from the device') WHERE id = 1")
+    let copy = directory.file("edited.db")
+    try Files.copy(issued.storePath, to: copy)
+    if inLog { try Files.copy(issued.storePath + "-wal", to: copy + "-wal") }
+    device.close()
+    return copy
+  }
+
+  @Test func `a store of a bundle with an edit in it is not untouched`() throws {
+    let issued = try Issued(.ios)
+    let file = try edited(issued, inLog: false)
+    let validated = try validate(try bundle(issued, [(issued.entry.path, file)]))
+    #expect(!validated.stores[0].isUntouched)
+  }
+
+  @Test func `a store of a bundle that stands as it was issued is not untouched beside a log`()
+    throws
+  {
+    var issued = try Issued(.ios)
+    let file = try edited(issued, inLog: true)
+    let bytes = try Files.read(file)
+    issued.manifest.stores[0].bytes = Int64(bytes.count)
+    issued.manifest.stores[0].sha256 = Digest.sha256Hex(bytes)
+    let path = issued.entry.path
+    let validated = try validate(
+      try bundle(issued, [(path, file), (path + "-wal", file + "-wal")]))
+    #expect(!validated.stores[0].isUntouched)
+  }
+
+  @Test func `a manifest that names another stamp than its store bears is refused`() throws {
+    var issued = try Issued(.ios)
+    let other = Issued.stamp(.ios, generation: 4).stampID
+    issued.manifest.stampID = other
+    issued.manifest.stores[0].stampID = other
+    let path = try bundle(issued, [(issued.entry.path, issued.storePath)])
+    let refusal = #expect(throws: Refusal.self) { _ = try validate(path) }
+    #expect(refusal?.code == .contradiction)
+  }
+
+  @Test func `a bare store is the one that it shares most soups with`() throws {
+    let issued = try Issued(.ios)
+    let most = IssuedStore(scope: .user, storeName: "most", soups: Issued.soups)
+    let some = IssuedStore(scope: .user, storeName: "some", soups: [Issued.soups[0]])
+    let none = IssuedStore(
+      scope: .user, storeName: "none", soups: [.init(soupName: "other", indexes: [])])
+    for stores in [[some, none, most], [most, some, none], [none, most, some]] {
+      try Files.remove(directory.file("root"))
+      let validated = try validate(issued.storePath) { $0.stores = stores }
+      #expect(validated.stores.map(\.storeName) == ["most"])
+    }
+    try Files.remove(directory.file("root"))
+    let refusal = #expect(throws: Refusal.self) {
+      _ = try validate(issued.storePath) { $0.stores = [none] }
+    }
+    #expect(refusal?.code == .contradiction)
+  }
+
+  @Test func `a bare store that is larger than the pipeline takes is refused`() throws {
+    let issued = try Issued(.ios)
+    let bytes = try Files.size(of: issued.storePath)
+    #expect(try validate(issued.storePath) { $0.fileBytes = bytes }.stores.count == 1)
+    try Files.remove(directory.file("root"))
+    let refusal = #expect(throws: Refusal.self) {
+      _ = try validate(issued.storePath) { $0.fileBytes = bytes - 1 }
+    }
+    #expect(refusal?.code == .tooLarge)
+  }
+}
