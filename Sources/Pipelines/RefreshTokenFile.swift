@@ -14,9 +14,8 @@ final class RefreshTokenFile: RefreshTokenKeeper {
   private let pause: RetryPause
   private let lock = Locked<FileLock?>(nil)
 
-  /// How often, and after how many milliseconds each time, the lock of another process is asked for.
-  private static let attempts = 1200
-  private static let waitMilliseconds = 50
+  /// How long the lock of another process is waited for, in seconds.
+  private static let waitSeconds = 60
   private static let limitBytes = 64 << 20
 
   init(_ path: String, pause: RetryPause) {
@@ -59,19 +58,19 @@ final class RefreshTokenFile: RefreshTokenKeeper {
     } catch {
       throw refusal("refresh tokens cannot be kept: \(error)")
     }
-    for _ in 0..<Self.attempts {
-      do throws(LockError) {
-        return try FileLock(path + ".lock")
-      } catch {
-        guard case .held = error else { throw refusal("refresh tokens cannot be kept: \(error)") }
+    // It blocks, and must not hold up the threads that all tasks share.
+    let thread = StoreThread(name: "tokens")
+    do throws(LockError) {
+      return try await thread.run { [path] () throws(LockError) in
+        try FileLock.waiting(path + ".lock", seconds: Self.waitSeconds) { Task.isCancelled }
       }
-      do {
-        try await pause.sleep(Self.waitMilliseconds)
-      } catch {
+    } catch {
+      if Task.isCancelled {
         throw OrgError(.cancelled, message: "the login was stopped", request: request)
       }
+      guard case .held = error else { throw refusal("refresh tokens cannot be kept: \(error)") }
+      throw refusal("another process has renewed its session for a minute and has not ended")
     }
-    throw refusal("another process has renewed its session for a minute and has not ended")
   }
 
   private func read() throws(OrgError) -> JSONObject {

@@ -4,12 +4,19 @@ import SQLite
 extension Store {
   /// Begins a change; all that is written until `commitLongChange` is kept together or not at all.
   package func beginLongChange() throws(StoreError) {
-    try StoreError.mapping { try connection.execute("BEGIN IMMEDIATE") }
+    heldLock = try takeLock()
+    do throws(StoreError) {
+      try StoreError.mapping { try connection.execute("BEGIN IMMEDIATE") }
+    } catch {
+      releaseLock()
+      throw error
+    }
   }
 
   /// Keeps what was written since `beginLongChange`.
   package func commitLongChange() throws(StoreError) {
     try StoreError.mapping { try connection.execute("COMMIT") }
+    releaseLock()
   }
 
   /// Undoes what was written since `beginLongChange`; a change that broke off is undone already.
@@ -17,6 +24,12 @@ extension Store {
     forgetSoups()
     // The error that led here is the one to tell.
     if connection.inTransaction { try? connection.execute("ROLLBACK") }
+    releaseLock()
+  }
+
+  private func releaseLock() {
+    heldLock?.close()
+    heldLock = nil
   }
 
   /// Whether a soup has no element.

@@ -29,6 +29,12 @@ public final class Store {
   private var unreadable: Set<String> = []
   /// The soups whose elements were changed since somebody emptied this.
   var changedSoups: Set<String> = []
+  /// What every change takes where others share the file; nil for a store of one owner.
+  var lock: StoreLock?
+  /// The lock of a change that lasts longer than a call.
+  var heldLock: FileLock?
+  /// What SQLite says of the file when somebody else has changed it: another number.
+  var version: Int64?
   /// Bulk loads under way that do without a journal.
   var looseLoads = 0
 
@@ -120,6 +126,8 @@ public final class Store {
   /// Runs `body` as one change, kept when it returns, undone when it throws; it can be nested.
   public func transaction<T>(_ body: () throws -> T) throws -> T {
     guard connection.inTransaction else {
+      let lock = try takeLock()
+      defer { lock?.close() }
       do { return try connection.transaction(body) } catch {
         forgetSoups()
         throw error
@@ -154,6 +162,9 @@ public final class Store {
       forgetQueries()
       connection.close()
     }
+    if wornFullText.isEmpty { return }
+    let lock = try takeLock()
+    defer { lock?.close() }
     try StoreError.mapping { try optimizeFullText() }
   }
 

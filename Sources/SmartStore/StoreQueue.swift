@@ -26,10 +26,11 @@ public actor StoreQueue {
   public nonisolated let path: String
   /// How long a piece of work waits for another process, in seconds.
   public nonisolated let waitSeconds: Int
+  private let lock: StoreLock
   private let store: Store
+  /// The store once more, for reading alone.
+  private let reader: Store
   private var isClosed = false
-  /// What SQLite says of the file when somebody else has changed it: another number.
-  private var version: Int64
   private var observers: [Int: (soup: String, continuation: AsyncStream<SoupChange>.Continuation)] =
     [:]
   private var lastObserver = 0
@@ -42,25 +43,20 @@ public actor StoreQueue {
   {
     self.path = path
     self.waitSeconds = waitSeconds
-    let lock = try Self.lock(path, exclusive: true, waitSeconds: waitSeconds)
-    defer { lock.close() }
-    if let platform, !Files.exists(path) {
-      store = try Store(creating: path, platform: platform)
-    } else {
-      store = try Store(opening: path)
-    }
-    version = try Self.version(of: store)
+    lock = StoreLock(path: path, waitSeconds: waitSeconds)
+    store = try Store.shared(path, creating: platform, waitSeconds: waitSeconds)
+    reader = try Store(opening: path, readOnly: true)
+    _ = try store.noticeOthers()
     thread = ActorThread(name: "store")
   }
 
   /// Reads the store; several processes may do so at once.
   ///
-  /// What `body` writes all the same is undone.
+  /// What `body` would write is refused.
   public func read<T: Sendable>(_ body: @Sendable (Store) throws -> T) throws -> T {
     try perform(exclusive: false) {
-      try store.connection.execute("PRAGMA query_only = ON")
-      defer { try? store.connection.execute("PRAGMA query_only = OFF") }
-      return try body(store)
+      _ = try reader.noticeOthers()
+      return try body(reader)
     }
   }
 
@@ -97,11 +93,12 @@ public actor StoreQueue {
   /// Closes the store; what waits is refused.
   public func close() throws(StoreError) {
     if isClosed { return }
-    let lock = try Self.lock(path, exclusive: true, waitSeconds: waitSeconds)
-    defer { lock.close() }
+    let taken = try lock.take(exclusive: true)
+    defer { taken.close() }
     isClosed = true
     for observer in observers.values { observer.continuation.finish() }
     observers = [:]
+    try reader.close()
     try store.close()
   }
 
@@ -109,12 +106,9 @@ public actor StoreQueue {
 
   private func perform<T>(exclusive: Bool, _ body: () throws -> T) throws -> T {
     if isClosed { throw StoreError.closed(path: path) }
-    let lock = try Self.lock(path, exclusive: exclusive, waitSeconds: waitSeconds)
-    defer { lock.close() }
-    let now = try Self.version(of: store)
-    if now != version {
-      version = now
-      store.forgetSoups()
+    let taken = try lock.take(exclusive: exclusive)
+    defer { taken.close() }
+    if try store.noticeOthers() {
       for soup in Set(observers.values.map(\.soup)) {
         publish(SoupChange(soup: soup, isFromElsewhere: true))
       }
@@ -129,32 +123,4 @@ public actor StoreQueue {
   }
 
   private func forget(observer number: Int) { observers[number] = nil }
-
-  private static func version(of store: Store) throws(StoreError) -> Int64 {
-    try StoreError.mapping { try store.connection.integer("PRAGMA data_version") ?? 0 }
-  }
-
-  /// The lock of a store, as soon as it is free.
-  private static func lock(
-    _ path: String, exclusive: Bool, waitSeconds: Int
-  ) throws(StoreError) -> FileLock {
-    let deadline = Clock.monotonicNanoseconds() + UInt64(max(0, waitSeconds)) * 1_000_000_000
-    var pause: UInt32 = 500
-    while true {
-      do throws(LockError) {
-        return try FileLock(path + ".lock", exclusive: exclusive, note: exclusive ? "" : nil)
-      } catch {
-        guard case .held = error else {
-          throw .lock(path: path, reason: error.description)
-        }
-        guard Clock.monotonicNanoseconds() < deadline else {
-          // Only whoever writes leaves a note; what keeps a writer out may be readers.
-          let holder = exclusive ? "another process" : FileLock.holder(path + ".lock")
-          throw .inUse(path: path, by: holder, seconds: waitSeconds)
-        }
-        Clock.pause(microseconds: pause)
-        pause = min(pause * 2, 50_000)
-      }
-    }
-  }
 }

@@ -53,6 +53,27 @@ package final class FileLock: Sendable {
     if exclusive, let note { FileLock.leave(note, in: opened) }
   }
 
+  /// Takes the lock as soon as it is free, within so many seconds; it blocks its thread meanwhile.
+  ///
+  /// - Throws: `LockError.held` when the time is over, or when `isCancelled` says so.
+  package static func waiting(
+    _ path: String, exclusive: Bool = true, note: String? = "", seconds: Int,
+    isCancelled: () -> Bool = { false }
+  ) throws(LockError) -> FileLock {
+    let deadline = Clock.monotonicNanoseconds() + UInt64(max(0, seconds)) * 1_000_000_000
+    var pause: UInt32 = 500
+    while true {
+      do throws(LockError) {
+        return try FileLock(path, exclusive: exclusive, note: note)
+      } catch {
+        guard case .held = error, Clock.monotonicNanoseconds() < deadline, !isCancelled()
+        else { throw error }
+      }
+      Clock.pause(microseconds: pause)
+      pause = min(pause * 2, 50_000)
+    }
+  }
+
   deinit { close() }
 
   /// Gives the lock back.

@@ -100,9 +100,11 @@ import Testing
     #expect(outcome.error.contains("[sync.locked]"))
     lock.close()
     #expect(try scene.sync("--all").status == 0)
-    // No lock file stays beside it.
+    // Nothing stays beside it but the lock file of all who share a store, which is never removed.
     let directory = try #require(Files.parent(of: scene.store))
-    #expect(try Files.list(directory).filter { $0.hasPrefix("store") } == ["store.sqlite"])
+    #expect(
+      try Files.list(directory).filter { $0.hasPrefix("store") }
+        == ["store.sqlite", "store.sqlite.lock"])
   }
 
   @Test func `a sealed store is refused with what to do`() throws {

@@ -5,7 +5,8 @@ import System
 /// Runs the syncs of one store, one after another, as the Mobile SDK's sync manager does.
 ///
 /// The manager owns its store and a thread on which everything that touches the store runs. A sync
-/// that is started waits for those before it, and shows RUNNING at once.
+/// that is started waits for those before it, and shows RUNNING at once. Each change of the store is
+/// made under the lock that every `StoreQueue` of every process takes.
 public actor SyncManager {
   private nonisolated let thread: ActorThread
   /// Where the manager runs: a thread of its own, because a store blocks.
@@ -70,6 +71,7 @@ public actor SyncManager {
   }
 
   private func setUp() throws(SyncError) {
+    try SyncError.inStore { try store.share(waitSeconds: settings.waitSeconds) }
     try SyncsSoup.register(in: store)
     for var state in try SyncsSoup.states(in: store) where state.status == .running {
       state.status = .stopped

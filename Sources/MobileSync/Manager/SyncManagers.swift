@@ -115,8 +115,7 @@ extension SyncManager {
   ) async throws(SyncError) {
     let path = try Self.place(of: path)
     let store = try SyncError.inStore {
-      Files.exists(path)
-        ? try Store(opening: path) : try Store(creating: path, platform: platform)
+      try Store.shared(path, creating: platform, waitSeconds: settings.waitSeconds)
     }
     try await self.init(
       store: store, settings: settings, customTargets: customTargets, login: login)

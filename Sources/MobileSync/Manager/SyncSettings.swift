@@ -18,6 +18,8 @@ public struct SyncSettings: Sendable, Hashable {
   /// Whether an incremental parent_children sync also asks for changed children of unchanged parents;
   /// the SDK does not see them.
   public var readsChangedChildren: Bool
+  /// How long a change of the store waits for another process that has it in use, in seconds.
+  public var waitSeconds = 10
   /// Whether a record that the overlap brings again is told from one that changed; tests switch it
   /// off to show what for.
   package var deduplicates = true
