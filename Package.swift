@@ -9,9 +9,15 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
+// The functions of a sync run where their caller does: on the thread that owns the store.
+let features: [String: [SwiftSetting]] = [
+  "MobileSync": [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+]
+
 func library(_ name: String, _ dependencies: String...) -> Target {
   .target(
-    name: name, dependencies: dependencies.map { .byName(name: $0) }, swiftSettings: settings)
+    name: name, dependencies: dependencies.map { .byName(name: $0) },
+    swiftSettings: settings + features[name, default: []])
 }
 
 func program(_ name: String, _ dependencies: String...) -> Target {

@@ -1,4 +1,5 @@
 import JSON
+import Salesforce
 
 extension SyncDefinition {
   /// The state of this sync before it has run.
@@ -11,11 +12,14 @@ extension SyncDefinition {
 
 extension SoqlTarget {
   /// The queries of this target with its variables filled in.
-  package func syncQuery(variables: [String: String] = [:]) throws(SyncError) -> SyncQuery {
+  func syncQuery(variables: [String: String] = [:]) throws(SyncError) -> SyncQuery {
     try SyncQuery(
-      SOQLVariables.substitute(variables, in: query), idField: idFieldName,
-      modificationField: modificationDateFieldName)
+      SyncError.inQuery { try SOQLVariables.substitute(variables, in: query) },
+      idField: idFieldName, modificationField: modificationDateFieldName)
   }
+
+  /// What a sync of this target asks an org for, the first time.
+  package func statement() throws(SyncError) -> String { try syncQuery().fetch() }
 }
 
 extension SyncState {

@@ -1,3 +1,5 @@
+import Salesforce
+
 extension SyncDefinition {
   /// The object types that the sync names for a soup, in lower case: a name of an object has no case
   /// for an org.

@@ -77,15 +77,10 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     cause = error
   }
 
-  /// The failure with the name of the sync that it stopped.
   func of(_ syncName: String) -> SyncError {
     var error = self
     error.syncName = error.syncName ?? syncName
     return error
-  }
-
-  static func query(_ message: String, fix: String) -> SyncError {
-    SyncError(.definition, message, fix: fix)
   }
 
   /// One sentence: the sync, what is wrong, what to do.
@@ -100,6 +95,23 @@ extension SyncError {
   static func inStore<T>(_ body: () throws -> T) throws(SyncError) -> T {
     do { return try body() } catch let error as SyncError { throw error } catch {
       throw SyncError(.store, "\(error)")
+    }
+  }
+
+  /// Runs what reads a query; one that cannot be used is a wrong definition.
+  static func inQuery<T>(_ body: () throws -> T) throws(SyncError) -> T {
+    do { return try body() } catch let error as SOQLError {
+      throw SyncError(.definition, error.message, fix: error.fix)
+    } catch {
+      throw (error as? SyncError) ?? SyncError(.definition, "\(error)")
+    }
+  }
+
+  /// Runs what asks an org; a failure that is none of a sync is the org's.
+  static func inOrg<T>(_ body: () async throws -> T) async throws(SyncError) -> T {
+    do { return try await body() } catch let error as SyncError { throw error } catch {
+      guard let error = error as? OrgError else { throw SyncError(.org, "\(error)") }
+      throw SyncError(error)
     }
   }
 

@@ -9,6 +9,16 @@ public enum SyncType: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The target of a sync: one of those that Mobile Sync knows, or an app's own.
+///
+/// ```swift
+/// extension SyncTarget {
+///   /// The holidays of a country.
+///   static func holidays(of country: String) throws -> SyncTarget {
+///     let json = #"{"country": "\#(country)"}"#
+///     return .custom(try CustomTarget(androidImpl: Holidays.className, json: json))
+///   }
+/// }
+/// ```
 public enum SyncTarget: Sendable, Hashable {
   /// Records that a SOQL query finds.
   case soql(SoqlTarget)

@@ -2,6 +2,11 @@ import JSON
 import SmartStore
 
 /// The syncs of a store, as `usersyncs.json` and `globalsyncs.json` list them.
+///
+/// ```swift
+/// let made = try await manager.setUpSyncs(
+///   from: SyncsConfig(json: Array(syncs.utf8), file: "usersyncs.json"))
+/// ```
 public struct SyncsConfig: Sendable {
   /// The syncs, in the order of the file.
   public let syncs: [SyncDefinition]
@@ -77,7 +82,6 @@ public struct SyncsConfig: Sendable {
 }
 
 extension SoupUse {
-  /// What the soup lacks.
   fileprivate func problems(
     in soup: StoreConfig.Soup, storeFile: String
   ) -> [(message: String, fix: String)] {

@@ -1,4 +1,5 @@
 import MobileSync
+import Salesforce
 
 /// The fields of the records in a soup, as far as the syncs name them.
 enum FieldNames {

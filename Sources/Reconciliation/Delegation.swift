@@ -92,7 +92,7 @@ struct Delegation {
         }
       }
       for (name, value) in candidate.element where name != "Id" {
-        if let id = value.string.flatMap({ RecordID($0)?.text18 }) { own.anywhere.insert(id) }
+        if let id = value.string?.recordID18 { own.anywhere.insert(id) }
       }
     }
     global.anywhere = own.anywhere
@@ -221,7 +221,7 @@ struct Delegation {
       let literal = isText ? SOQLVariables.literal(value) : value
       return try await records.session.queryAllRecords(
         "SELECT Id FROM \(sobject) WHERE \(field) = \(literal)"
-      ).compactMap { $0["Id"]?.string.flatMap { RecordID($0)?.text18 } }
+      ).compactMap { $0["Id"]?.string?.recordID18 }
     } catch {
       // The write itself will say what is wrong with the object.
       guard error.isAboutTheObject else { throw error }

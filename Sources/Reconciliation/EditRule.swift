@@ -1,6 +1,7 @@
 import JSON
 import Ledger
 import MobileSync
+import Salesforce
 
 /// What is known of the org's record.
 package enum ServerRecord: Sendable, Hashable {

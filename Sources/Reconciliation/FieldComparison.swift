@@ -1,6 +1,7 @@
 import JSON
 import Ledger
 import MobileSync
+import Salesforce
 
 /// The three sides of a record, field by field.
 ///

@@ -1,6 +1,8 @@
 import JSON
 import Ledger
 import MobileSync
+import Salesforce
+import System
 
 extension HTMLReport {
   /// The edits of one verdict, in blocks that a browser lays out when they are looked at.
@@ -22,8 +24,7 @@ extension HTMLReport {
     more: (ReportEdit) -> String
   ) -> String {
     var text = ""
-    for start in stride(from: 0, to: edits.count, by: chunkSize) {
-      let chunk = edits[start..<min(start + chunkSize, edits.count)]
+    for chunk in edits.parts(of: chunkSize) {
       text += "<div class=\"chunk\" style=\"contain-intrinsic-size:auto \(chunk.count * 96)px\">\n"
       for edit in chunk { text += article(edit, options, known, more(edit)) }
       text += "</div>\n"

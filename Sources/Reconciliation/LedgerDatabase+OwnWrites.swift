@@ -2,6 +2,7 @@ import JSON
 import Ledger
 import MobileSync
 import SQLite
+import Salesforce
 
 extension LedgerDatabase {
   /// What our writes for an edit's lineage left of its record; nil when there were none, or when

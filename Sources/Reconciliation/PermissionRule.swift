@@ -56,8 +56,8 @@ package enum PermissionRule {
 
     /// The Id that the field is to hold anew; nil where it stays as it was, or is to be empty.
     package var newID: String? {
-      guard let id = value.string.flatMap({ RecordID($0)?.text18 }) else { return nil }
-      return former.contains { $0.string.flatMap { RecordID($0)?.text18 } == id } ? nil : id
+      guard let id = value.string?.recordID18 else { return nil }
+      return former.contains { $0.string?.recordID18 == id } ? nil : id
     }
 
     /// Whether it names a record by something else than its Id, such as an external id.

@@ -78,7 +78,7 @@ extension Reconciler {
       let operation = write.operation
       guard let id = operation.recordID, let record = found[id],
         UnacknowledgedCreates.agreement(of: operation.payload, with: record) == .whole,
-        record["LastModifiedById"]?.string.flatMap({ RecordID($0)?.text18 }) == operation.senderID,
+        record["LastModifiedById"]?.string?.recordID18 == operation.senderID,
         operation.senderID != nil, Self.isAfter(record, operation)
       else { continue }
       guard let later = try state.laterWrite(than: operation, recordID: id) else {

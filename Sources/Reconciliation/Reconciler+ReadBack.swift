@@ -57,7 +57,7 @@ extension Reconciler {
   private static func isLeft(
     _ record: JSONObject, _ date: String?, by operation: OperationRow, _ userID: String
   ) -> Bool {
-    let writer = record["LastModifiedById"]?.string.flatMap { RecordID($0)?.text18 }
+    let writer = record["LastModifiedById"]?.string?.recordID18
     guard writer == operation.senderID ?? userID else { return false }
     if UnacknowledgedCreates.agreement(of: operation.payload, with: record) == .whole {
       return true

@@ -73,7 +73,7 @@ extension SnapshotPlanner {
     guard let parent = candidate.element[targets.key]?.string, !parent.isEmpty else {
       return "edit \(edit.id)"
     }
-    if let id = RecordID(parent)?.text18 { return id }
+    if let id = parent.recordID18 { return id }
     let creation = try state.creation(
       stampID: edit.stampID, localID: parent, lineage: edit.lineage)
     guard let creation else { return "edit \(edit.id)" }
@@ -141,7 +141,7 @@ extension SnapshotPlanner {
     guard let element = (try? JSONValue(parsing: edit.element))?.object else { return [] }
     var ids: Set<String> = []
     for (name, value) in element where name != "Id" {
-      if let id = value.string.flatMap({ RecordID($0)?.text18 }) { ids.insert(id) }
+      if let id = value.string?.recordID18 { ids.insert(id) }
     }
     return ids
   }

@@ -2,6 +2,7 @@ import JSON
 import Ledger
 import MobileSync
 import Salesforce
+import System
 
 extension SnapshotPlanner {
   /// What the org holds under the external ids of creates that go out as upserts, by edit.
@@ -28,8 +29,7 @@ extension SnapshotPlanner {
         let fields = UnacknowledgedCreates.readable(
           names, describe, and: UnacknowledgedCreates.auditFields)
         let name = describe.field(key.field)?.name ?? key.field
-        for start in stride(from: 0, to: group.count, by: 200) {
-          let part = group[start..<min(start + 200, group.count)]
+        for part in group.parts(of: 200) {
           guard
             let condition = ExternalIDQuery.condition(
               describe, field: key.field, values: Array(Set(part.map(\.value))).sorted())

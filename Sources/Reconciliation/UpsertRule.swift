@@ -1,6 +1,7 @@
 import JSON
 import Ledger
 import MobileSync
+import Salesforce
 
 /// Decides what becomes of a create that goes out by an external id.
 ///

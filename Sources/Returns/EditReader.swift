@@ -151,7 +151,7 @@ private struct SoupReader {
     if id.kind == .string {
       let text = String(
         decoding: row.bytes[Int(id.start)..<Int(id.end)], as: UTF8.self)
-      serverID = RecordID(text)?.text18
+      serverID = text.recordID18
     }
     return CleanRow(
       row: place, created: row.created, lastModified: row.lastModified, serverID: serverID)
@@ -173,7 +173,7 @@ private struct SoupReader {
     case .string(let id)?:
       if LocalFields.isLocalID(id) || local.isCreated && RecordID(id) == nil {
         edit.localID = id
-      } else if let id = RecordID(id)?.text18 {
+      } else if let id = id.recordID18 {
         edit.serverID = id
       } else {
         edit.finding = "\(soup.idField) of the element is no record Id"

@@ -52,3 +52,8 @@ public struct RecordID: Sendable, Hashable, Comparable, CustomStringConvertible 
     byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "z") ? byte - 32 : byte
   }
 }
+
+extension String {
+  /// The 18 characters of the record id that the text is; nil where it is none.
+  package var recordID18: String? { RecordID(self)?.text18 }
+}

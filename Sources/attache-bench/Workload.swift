@@ -44,7 +44,7 @@ enum Workload {
 
   /// The statement that the sync sends, for a download of the same pages.
   static func statement() throws -> String {
-    try SoqlTarget(query: query).syncQuery(variables: [:]).fetch(since: nil, after: nil)
+    try SoqlTarget(query: query).statement()
   }
 
   /// A session at the org of `OrgChild`.

@@ -28,7 +28,8 @@ struct ConformancePart {
   /// Mobile Sync's cases, each told by its number: names repeat.
   static func mobileSync() throws -> ConformancePart {
     let folders = [
-      "MobileSyncTests", "ReconciliationTests", "PipelinesTests", "DocumentationTests",
+      "MobileSyncTests", "SalesforceTests", "ReconciliationTests", "PipelinesTests",
+      "DocumentationTests",
     ]
     let ports = try ConformancePort.all(in: folders)
     let cases = try ConformanceCase.mobileSync()

@@ -2,6 +2,7 @@ import JSON
 import Ledger
 import MobileSync
 import Reconciliation
+import Salesforce
 import Testing
 
 /// Rows 234–237 of the conformance table: the field-level conflicts of the JavaScript library, as the

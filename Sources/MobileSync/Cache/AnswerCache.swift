@@ -23,10 +23,8 @@ struct AnswerCache: Sendable {
     return element
   }
 
-  private func cached(
-    _ id: @Sendable (Platform) -> String
-  ) async throws(SyncError) -> JSONValue? {
-    try await inStore { store in
+  private func cached(_ id: @Sendable (Platform) -> String) async throws(SyncError) -> JSONValue? {
+    try await manager.inStore { store in
       guard try store.hasSoup(soupName) else { return nil }
       return try store.elements(
         in: soupName, where: AnswerElement.idPath, is: id(store.platform)
@@ -36,7 +34,7 @@ struct AnswerCache: Sendable {
 
   /// Fetches the answer by the sync that did so before, or by a new one.
   private func download(_ target: SyncTarget) async throws(SyncError) {
-    let known = try await inStore { store -> Int64? in
+    let known = try await manager.inStore { store -> Int64? in
       if try !store.hasSoup(soupName) {
         try store.registerSoup(
           soupName, indexSpecs: [IndexSpec(path: AnswerElement.idPath, type: .json1)])
@@ -59,13 +57,4 @@ struct AnswerCache: Sendable {
     return try await manager.syncDown(target: target, soupName: soupName)
   }
 
-  private func inStore<T: Sendable>(
-    _ body: @Sendable (Store) throws -> T
-  ) async throws(SyncError) -> T {
-    do { return try await manager.withStore(body) } catch let error as SyncError {
-      throw error
-    } catch {
-      throw SyncError(.store, "\(error)")
-    }
-  }
 }

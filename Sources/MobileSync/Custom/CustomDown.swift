@@ -4,9 +4,7 @@ import JSON
 struct CustomDown: SyncDownTarget {
   let target: any CustomSyncDownTarget
 
-  nonisolated(nonsending) func pages(
-    since: Int64?, _ context: SyncContext
-  ) async throws(SyncError) -> any SyncDownPages {
+  func pages(since: Int64?, _ context: SyncContext) async throws(SyncError) -> any SyncDownPages {
     CustomPages(
       target, since: since, org: context.org, destination: destination(context.soupName))
   }
@@ -19,14 +17,11 @@ struct CustomDown: SyncDownTarget {
       modificationPath: target.modificationDateFieldName)
   }
 
-  nonisolated(nonsending) func remoteIDs(
-    _ context: SyncContext
-  ) async throws(SyncError) -> [RemoteIDs] {
+  func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     let local = try SoupReader(store: context.store, soup: context.soupName)
       .cleanEntries(idPath: target.idFieldName, syncID: context.syncID) { _ in true }.map(\.id)
-    let ids: Set<String>?
-    do { ids = try await target.remoteIDs(among: local, org: context.org) } catch {
-      throw SyncError.custom(error)
+    let ids = try await SyncError.inTarget {
+      try await target.remoteIDs(among: local, org: context.org)
     }
     return [
       RemoteIDs(
@@ -36,7 +31,6 @@ struct CustomDown: SyncDownTarget {
   }
 }
 
-/// The pages that a custom target fetches.
 private final class CustomPages: SyncDownPages {
   private let target: any CustomSyncDownTarget
   private let since: Int64?
@@ -58,11 +52,10 @@ private final class CustomPages: SyncDownPages {
 
   var isSorted: Bool { target.isSortedByModification }
 
-  nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? {
+  func next() async throws(SyncError) -> SyncPage? {
     guard !isAtEnd else { return nil }
-    let page: CustomPage
-    do { page = try await target.fetch(since: since, at: place, org: org) } catch {
-      throw SyncError.custom(error)
+    let page = try await SyncError.inTarget {
+      try await target.fetch(since: since, at: place, org: org)
     }
     if place == nil { totalSize = page.totalSize }
     place = page.next

@@ -1,4 +1,10 @@
 /// The custom targets of an embedding program, by the class names in its configuration.
+///
+/// ```swift
+/// var targets = CustomTargets()
+/// targets.add(Holidays.className, syncDown: { _ in Holidays(country: "NO") })
+/// targets.add(Audit.className, syncUp: { _ in Audit() })
+/// ```
 public struct CustomTargets: Sendable {
   /// Makes a sync down target of its configuration, the JSON text that `syncs_soup` keeps.
   public typealias SyncDownMaker = @Sendable (_ json: String) throws -> any CustomSyncDownTarget
@@ -48,6 +54,10 @@ public struct CustomTargets: Sendable {
 }
 
 extension SyncError {
+  static func inTarget<T>(_ body: () async throws -> T) async throws(SyncError) -> T {
+    do { return try await body() } catch { throw custom(error) }
+  }
+
   /// What the code of a custom target threw.
   static func custom(_ error: any Error) -> SyncError {
     if let error = error as? SyncError { return error }

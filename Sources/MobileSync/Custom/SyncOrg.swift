@@ -21,13 +21,9 @@ public struct SyncOrg: Sendable {
     _ method: String, _ resource: String, query: [(name: String, value: String)] = [],
     body: String? = nil
   ) async throws(SyncError) -> String {
-    do throws(OrgError) {
-      let session = try await login()
-      let bytes = try await session.bytes(
-        method, resource, query: query, body: body.map { Array($0.utf8) })
-      return String(decoding: bytes, as: UTF8.self)
-    } catch {
-      throw SyncError(error)
+    let bytes = try await SyncError.inOrg {
+      try await login().bytes(method, resource, query: query, body: body.map { Array($0.utf8) })
     }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -1,18 +1,18 @@
-/// A target whose records are answers of the org, one element each: no record, so none is a ghost.
-protocol AnswerTarget: OneSoupTarget {}
+/// A target that brings all that it has in each run, so that no record has to be fetched again.
+protocol WholeTarget: OneSoupTarget {}
 
-extension AnswerTarget {
-  /// None: each run brings the whole answer.
-  nonisolated(nonsending) package func pages(
+extension WholeTarget {
+  func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages { SingleAnswer([], totalSize: 0) }
+}
 
-  /// None: what the org has are no records.
-  nonisolated(nonsending) package func remoteIDs(
-    _ context: SyncContext
-  ) async throws(SyncError) -> [RemoteIDs] { [] }
+/// A target whose records are answers of the org, one element each: no record, so none is a ghost.
+protocol AnswerTarget: WholeTarget {}
 
-  /// Where the elements go.
+extension AnswerTarget {
+  func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] { [] }
+
   func destination(_ soupName: String) -> SyncDestination {
     SyncDestination(
       soupName: soupName, idPath: AnswerElement.idPath,

@@ -26,7 +26,7 @@ final class AnswerWindow<Answer: Sendable> {
   var hasMore: Bool { !inFlight.isEmpty }
 
   /// The answer of the next request; another one is sent before it is handed out.
-  nonisolated(nonsending) func take() async throws(SyncError) -> Answer {
+  func take() async throws(SyncError) -> Answer {
     guard !inFlight.isEmpty else {
       throw SyncError(.cancelled, "the requests ended before their answers were read")
     }

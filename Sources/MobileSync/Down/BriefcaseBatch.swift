@@ -1,7 +1,6 @@
 import JSON
 import Salesforce
 
-/// The ids of one retrieve.
 struct BriefcaseBatch: Sendable, Hashable {
   /// The place of the group in the target's groups.
   let group: Int
@@ -32,20 +31,10 @@ struct BriefcaseBatch: Sendable, Hashable {
 
   /// Reads an answer: how many places it has, and which ids it has no record for.
   func read(_ page: [UInt8]) throws(SyncError) -> (count: Int, missing: [String]) {
-    let scanner = RecordScanner(paths: ["Id"])
     var found = RecordIDSet()
-    do {
-      let result = try page.withUnsafeBytes { bytes in
-        try scanner.scan(bytes, in: .array) { _, _, fields in
-          guard fields[0].kind == .string else { return }
-          found.insert(UnsafeRawBufferPointer(rebasing: bytes[fields[0].range]))
-        }
-      }
-      let isWhole = found.count == ids.count
-      return (result.records + result.nulls, isWhole ? [] : ids.filter { !found.contains($0) })
-    } catch {
-      throw SyncError(.badResponse, "the records of a retrieve cannot be read: \(error)")
-    }
+    let read = try found.insert(page, "Id", in: .array)
+    let isWhole = found.count == ids.count
+    return (read.records + read.nulls, isWhole ? [] : ids.filter { !found.contains($0) })
   }
 
   /// An answer has a place for each id; one that has not is not the answer to this retrieve.

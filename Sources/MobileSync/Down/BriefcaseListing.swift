@@ -1,27 +1,23 @@
 import Salesforce
 
 /// The ids that a user's briefcases hold, gathered over the pages of priming records.
-package struct BriefcaseListing: Sendable {
-  /// One record of the list.
-  package struct Entry: Sendable, Hashable {
+struct BriefcaseListing: Sendable {
+  struct Entry: Sendable, Hashable {
     /// The 18-character id.
-    package var id: String
+    var id: String
     /// When the record last changed, in milliseconds.
-    package var stamp: Int64
+    var stamp: Int64
   }
 
   private var lists: [String: [Entry]] = [:]
   private var places: [String: Int] = [:]
   private var tokens: Set<String> = []
   /// The rules that failed: what they would have given is missing here.
-  package private(set) var ruleErrors: [String] = []
-
-  /// An empty list.
-  package init() {}
+  private(set) var ruleErrors: [String] = []
 
   /// Adds a record; one that several rules give is in the list once, with its latest stamp.
-  package mutating func add(type: String, id: String, stamp: Int64) {
-    let id = RecordID(id)?.text18 ?? id
+  mutating func add(type: String, id: String, stamp: Int64) {
+    let id = id.recordID18 ?? id
     let key = type.lowercased()
     if let place = places[id], let list = lists[key], place < list.count, list[place].id == id {
       lists[key]?[place].stamp = max(stamp, list[place].stamp)
@@ -32,10 +28,10 @@ package struct BriefcaseListing: Sendable {
   }
 
   /// Adds the rules that failed on a page.
-  package mutating func add(ruleErrors: [String]) { self.ruleErrors += ruleErrors }
+  mutating func add(ruleErrors: [String]) { self.ruleErrors += ruleErrors }
 
   /// Says whether to go on, with this token; a token that came before would go on for ever.
-  package mutating func follow(_ relayToken: String?) throws(SyncError) -> String? {
+  mutating func follow(_ relayToken: String?) throws(SyncError) -> String? {
     guard let relayToken, !relayToken.isEmpty else { return nil }
     guard tokens.insert(relayToken).inserted else {
       throw SyncError(
@@ -46,10 +42,10 @@ package struct BriefcaseListing: Sendable {
   }
 
   /// The records of a type in the order in which they were listed; empty where there is none.
-  package func entries(of type: String) -> [Entry] { lists[type.lowercased()] ?? [] }
+  func entries(of type: String) -> [Entry] { lists[type.lowercased()] ?? [] }
 
   /// How many records of other types than these there are.
-  package func count(ofTypesOtherThan types: [String]) -> Int {
+  func count(ofTypesOtherThan types: [String]) -> Int {
     let known = Set(types.map { $0.lowercased() })
     return lists.reduce(0) { known.contains($1.key) ? $0 : $0 + $1.value.count }
   }
@@ -57,7 +53,7 @@ package struct BriefcaseListing: Sendable {
 
 extension BriefcaseListing {
   /// The list of all pages, to the end; `check` is called before each request.
-  nonisolated(nonsending) static func fetch(
+  static func fetch(
     _ session: Session, check: () throws(SyncError) -> Void = {}
   ) async throws(SyncError) -> BriefcaseListing {
     var listing = BriefcaseListing()
@@ -65,7 +61,7 @@ extension BriefcaseListing {
     repeat {
       try check()
       let relayToken = token
-      let page = try await SyncError.inOrg { () async throws(OrgError) in
+      let page = try await SyncError.inOrg {
         try await session.primingRecords(relayToken: relayToken)
       }
       for (type, records) in page.records.sorted(by: { $0.key < $1.key }) {

@@ -10,7 +10,6 @@ final class BriefcasePages: SyncDownPages {
   private let slices: [[BriefcaseBatch]]
   private let answers: AnswerWindow<[BriefcaseAnswer]>
   private let context: SyncContext
-  /// The stamp of each id that is wanted.
   private var wantedStamps: [String: Int64] = [:]
   private var wantedCounts: [String: Int] = [:]
   private var next = 0
@@ -50,7 +49,7 @@ final class BriefcasePages: SyncDownPages {
 
   func expected(in soupName: String) -> Int { wantedCounts[soupName] ?? 0 }
 
-  nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? {
+  func next() async throws(SyncError) -> SyncPage? {
     guard next < slices.count else { return nil }
     try context.checkStop()
     let slice = slices[next]

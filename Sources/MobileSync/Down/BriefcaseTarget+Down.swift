@@ -5,7 +5,7 @@ extension BriefcaseTarget: SyncDownTarget {
   ///
   /// The ids come whole each time, with the stamp of their last change. New is what has another stamp
   /// than is known; where none are known, what was modified after `since` or is not in the soup.
-  nonisolated(nonsending) package func pages(
+  func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let groups = self.groups
@@ -29,7 +29,7 @@ extension BriefcaseTarget: SyncDownTarget {
   }
 
   /// The records with these ids, where the briefcases still hold them.
-  nonisolated(nonsending) package func pages(
+  func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let groups = self.groups
@@ -46,18 +46,16 @@ extension BriefcaseTarget: SyncDownTarget {
   }
 
   /// The soups of the infos; the one that the definition names is none of them.
-  package func destinations(soupName: String) -> [SyncDestination] { groups.map(\.destination) }
+  func destinations(soupName: String) -> [SyncDestination] { groups.map(\.destination) }
 
   /// What the briefcases hold now, for every soup of the infos; nothing can be told when a rule
   /// failed.
-  nonisolated(nonsending) package func remoteIDs(
-    _ context: SyncContext
-  ) async throws(SyncError) -> [RemoteIDs] {
+  func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     let groups = self.groups
     return try await list(groups, context).remoteIDs(of: groups)
   }
 
-  nonisolated(nonsending) private func list(
+  private func list(
     _ groups: [BriefcaseGroup], _ context: SyncContext
   ) async throws(SyncError) -> BriefcaseListing {
     let listing = try await BriefcaseListing.fetch(
@@ -75,7 +73,6 @@ extension BriefcaseTarget: SyncDownTarget {
 }
 
 extension BriefcaseGroup {
-  /// Where the group's records go.
   var destination: SyncDestination {
     SyncDestination(
       soupName: soupName, idPath: idFieldName, modificationPath: modificationDateFieldName)

@@ -10,7 +10,6 @@ import System
 struct CompletedRecords {
   let store: Store
   let place: SyncDestination
-  /// The later syncs that fill the soup.
   let laterSyncIDs: [Int64]
   /// What was modified after this the sync sees for the first time; nil where that does not matter.
   var seenUntil: Int64?

@@ -5,7 +5,6 @@ import JSON
 /// What is left are the living records, byte for byte as `query` would have sent them: the member
 /// that was only asked for here is cut out of each, wherever it stands: members have no order.
 struct DeletedRows {
-  /// The field of the record's id.
   let idField: String
   /// Whether `IsDeleted` is to be cut out; a query that selects it itself keeps it.
   let cutsMember: Bool
@@ -16,7 +15,7 @@ struct DeletedRows {
     living.reserveCapacity(page.count)
     var deleted: [String] = []
     let scanner = RecordScanner(paths: [idField, "IsDeleted"])
-    do {
+    try SyncError.reading("a page of records") {
       try page.withUnsafeBytes { bytes in
         var isFirst = true
         _ = try scanner.scan(bytes, in: .member("records")) { _, record, fields throws(SyncError) in
@@ -39,10 +38,6 @@ struct DeletedRows {
           living.append(contentsOf: bytes[member.upperBound..<record.upperBound])
         }
       }
-    } catch let error as SyncError {
-      throw error
-    } catch {
-      throw SyncError(.badResponse, "a page of records cannot be read: \(error)")
     }
     living.append(contentsOf: "]}".utf8)
     return (living, deleted)

@@ -5,12 +5,10 @@ import SmartStore
 /// A dirty element is never one. An element that no sync brought is the sync's too where it is the
 /// only one that fills the soup. More than the guard allows are kept.
 struct GhostCleaner {
-  /// The ghosts of a soup.
   struct Ghosts {
     let list: RemoteIDs
     /// How many there are in the first store.
     let count: Int
-    /// The elements of the soup.
     let total: Int
     /// Whether the guard lets them go.
     let isAllowed: Bool
@@ -41,14 +39,12 @@ struct GhostCleaner {
     guard !lists.isEmpty else { return }
     try sink.makeWritable()
     for store in sink.stores {
-      do {
+      try SyncError.inStore {
         try store.transaction {
           for list in lists {
             try store.remove(entries(of: list, in: store).map(\.entryID), from: list.soupName)
           }
         }
-      } catch {
-        throw (error as? SyncError) ?? SyncError(.store, "\(error)")
       }
     }
   }

@@ -9,9 +9,7 @@ package struct GhostPolicy: Sendable, Hashable {
   package var minimumAllowed: Int
 
   /// A policy.
-  package init(
-    listIDs: Set<String> = [], maxDeletesPercent: Int = 10, minimumAllowed: Int = 10
-  ) {
+  package init(listIDs: Set<String> = [], maxDeletesPercent: Int = 10, minimumAllowed: Int = 10) {
     self.listIDs = listIDs
     self.maxDeletesPercent = maxDeletesPercent
     self.minimumAllowed = minimumAllowed

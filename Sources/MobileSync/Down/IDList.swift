@@ -3,7 +3,7 @@ import Salesforce
 import SmartStore
 
 /// Ids in the order of their bytes, without an object for each.
-package struct IDList: Sendable {
+struct IDList: Sendable {
   private struct Place: Sendable {
     let start: Int
     let count: Int
@@ -12,11 +12,12 @@ package struct IDList: Sendable {
   private var bytes: [UInt8] = []
   private var places: [Place] = []
 
-  /// An empty list.
-  package init() {}
+  var count: Int { places.count }
 
-  /// How many ids there are.
-  package var count: Int { places.count }
+  init(_ ids: some Sequence<String> = []) {
+    for var id in ids { id.withUTF8 { append(UnsafeRawBufferPointer($0)) } }
+    sort()
+  }
 
   /// Adds an id at the end; `sort` puts it into its place.
   mutating func append(_ id: UnsafeRawBufferPointer) {
@@ -45,7 +46,6 @@ package struct IDList: Sendable {
     }
   }
 
-  /// All ids as a set.
   var set: RecordIDSet {
     var set = RecordIDSet()
     bytes.withUnsafeBytes { bytes in
@@ -60,24 +60,16 @@ package struct IDList: Sendable {
 extension SoupReader {
   /// The ids of the clean elements of a sync that the org has given: what may be a ghost.
   func remoteCandidates(idPath: String, syncID: Int64) throws(SyncError) -> IDList {
-    var list = IDList()
-    for entry in try cleanEntries(
-      idPath: idPath, syncID: syncID,
-      where: { !LocalFields.isLocalID($0) && (idPath != "Id" || RecordID($0) != nil) })
-    {
-      var id = entry.id
-      id.withUTF8 { list.append(UnsafeRawBufferPointer($0)) }
-    }
-    list.sort()
-    return list
+    IDList(
+      try cleanEntries(idPath: idPath, syncID: syncID) {
+        !LocalFields.isLocalID($0) && (idPath != "Id" || RecordID($0) != nil)
+      }.map(\.id))
   }
 }
 
 extension IDQuery {
   /// What the org still has of the clean records of a sync; no others were asked about.
-  nonisolated(nonsending) func remoteIDs(
-    _ context: SyncContext
-  ) async throws(SyncError) -> [RemoteIDs] {
+  func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     let asked = try SoupReader(store: context.store, soup: context.soupName)
       .remoteCandidates(idPath: idField, syncID: context.syncID)
     let ids = try await existing(among: asked, context)

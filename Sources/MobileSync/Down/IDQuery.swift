@@ -7,7 +7,6 @@ struct IDQuery: Sendable {
   /// The most values in one query.
   static let mostValues = 500
 
-  /// The object.
   let sobjectType: String
   /// The field whose values are known.
   let idField: String
@@ -26,9 +25,9 @@ struct IDQuery: Sendable {
     _ fields: [String], values: [String], modifiedAfter since: Int64? = nil,
     _ dateField: String = ""
   ) -> String {
-    let list = values.map(SOQLVariables.literal).joined(separator: ", ")
     let soql =
-      "select \(fields.joined(separator: ", ")) from \(sobjectType) where \(idField) IN (\(list))"
+      "select \(fields.joined(separator: ", ")) from \(sobjectType) "
+      + "where \(idField) IN (\(SOQLVariables.list(values)))"
     guard let since else { return soql }
     return soql + " AND \(dateField) > \(Dates.utc(since))"
   }
@@ -50,7 +49,7 @@ struct IDQuery: Sendable {
   }
 
   /// Which of the values the org still has.
-  nonisolated(nonsending) func existing(
+  func existing(
     among values: IDList, _ context: SyncContext
   ) async throws(SyncError) -> RecordIDSet {
     var ids = RecordIDSet()

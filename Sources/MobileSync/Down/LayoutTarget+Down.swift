@@ -4,15 +4,14 @@ import SmartStore
 
 extension LayoutTarget: AnswerTarget {
   /// The soup in which the SDKs keep layouts.
-  package static let soupName = "sfdcLayouts"
+  static let soupName = "sfdcLayouts"
 
-  /// The layout as one element, whole each time.
-  nonisolated(nonsending) package func pages(
+  func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let session = try await context.session()
     try context.checkStop()
-    let answer = try await SyncError.inOrg { () async throws(OrgError) in
+    let answer = try await SyncError.inOrg {
       try await session.layout(
         sobjectType, formFactor: formFactor?.rawValue, layoutType: layoutType.rawValue,
         mode: mode?.rawValue, recordTypeID: recordTypeId)
@@ -28,7 +27,7 @@ extension LayoutTarget: AnswerTarget {
   }
 
   /// The id under which the SDK of a platform looks a layout up.
-  package func id(on platform: Platform) -> String {
+  func id(on platform: Platform) -> String {
     let nothing = platform == .ios ? "(null)" : "null"
     return [
       sobjectType, formFactor?.rawValue ?? nothing, layoutType.rawValue,

@@ -2,17 +2,14 @@ import Salesforce
 
 extension MetadataTarget: AnswerTarget {
   /// The soup in which the SDKs keep descriptions.
-  package static let soupName = "sfdcMetadata"
+  static let soupName = "sfdcMetadata"
 
-  /// The description as one element, whole each time.
-  nonisolated(nonsending) package func pages(
+  func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let session = try await context.session()
     try context.checkStop()
-    let answer = try await SyncError.inOrg { () async throws(OrgError) in
-      try await session.describeAnswer(sobjectType)
-    }
+    let answer = try await SyncError.inOrg { try await session.describeAnswer(sobjectType) }
     let part = SyncPage.Part(
       destination(context.soupName), bytes: AnswerElement.bytes(answer, id: sobjectType),
       container: .array)

@@ -2,13 +2,11 @@
 protocol OneSoupTarget: SyncDownTarget {
   /// The field names that all targets have.
   var fields: TargetFields { get }
-  /// Where the records go.
   func destination(_ soupName: String) -> SyncDestination
 }
 
 extension OneSoupTarget {
-  /// The sync's soup.
-  package func destinations(soupName: String) -> [SyncDestination] { [destination(soupName)] }
+  func destinations(soupName: String) -> [SyncDestination] { [destination(soupName)] }
 
   /// By the target's own field names.
   func destination(_ soupName: String) -> SyncDestination {

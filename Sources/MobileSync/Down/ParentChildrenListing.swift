@@ -14,9 +14,7 @@ struct ParentChildrenListing {
   private let context: SyncContext
   private let splitter: ParentChildrenSplitter
 
-  nonisolated(nonsending) init(
-    _ target: ParentChildrenTarget, _ context: SyncContext
-  ) async throws(SyncError) {
+  init(_ target: ParentChildrenTarget, _ context: SyncContext) async throws(SyncError) {
     query = try ParentChildrenQuery(target, variables: context.variables)
     family = target.family
     session = try await context.session()
@@ -25,7 +23,7 @@ struct ParentChildrenListing {
   }
 
   /// Reads all pages, and all further pages of children.
-  nonisolated(nonsending) mutating func read() async throws(SyncError) {
+  mutating func read() async throws(SyncError) {
     let chain = session.query(query.childrenIDs, ahead: false)
     var received = 0
     while true {
@@ -45,7 +43,7 @@ struct ParentChildrenListing {
     }
   }
 
-  nonisolated(nonsending) private mutating func readOthers(
+  private mutating func readOthers(
     of more: ParentChildrenSplitter.Unfinished
   ) async throws(SyncError) {
     guard let address = more.address else {
@@ -58,23 +56,6 @@ struct ParentChildrenListing {
       let page = try splitter.children(bytes, of: more.parentID)
       try children.insert(page.children, family.children.idFieldName)
       chain.recycle(bytes)
-    }
-  }
-}
-
-extension RecordIDSet {
-  /// Adds the ids of the records in `{"records":[…]}`.
-  fileprivate mutating func insert(_ page: [UInt8], _ field: String) throws(SyncError) {
-    let scanner = RecordScanner(paths: [field])
-    do {
-      try page.withUnsafeBytes { bytes in
-        _ = try scanner.scan(bytes, in: .member("records")) { _, _, fields in
-          guard fields[0].kind == .string else { return }
-          insert(UnsafeRawBufferPointer(rebasing: bytes[fields[0].range]))
-        }
-      }
-    } catch {
-      throw SyncError(.badResponse, "a page of ids cannot be read: \(error)")
     }
   }
 }

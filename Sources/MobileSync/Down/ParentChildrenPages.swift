@@ -1,5 +1,6 @@
 import JSON
 import Salesforce
+import System
 
 /// The pages of a family: each brings parents and all of their children.
 final class ParentChildrenPages: SyncDownPages {
@@ -60,7 +61,7 @@ final class ParentChildrenPages: SyncDownPages {
   /// that are still to come would be passed over, and a child may be newer than parents to come.
   var isSorted: Bool { false }
 
-  nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? {
+  func next() async throws(SyncError) -> SyncPage? {
     while true {
       do throws(SyncError) {
         return try await nextOfChain()
@@ -82,7 +83,7 @@ final class ParentChildrenPages: SyncDownPages {
     }
   }
 
-  nonisolated(nonsending) private func nextOfChain() async throws(SyncError) -> SyncPage? {
+  private func nextOfChain() async throws(SyncError) -> SyncPage? {
     guard !parentsAreRead, let bytes = try await Self.next(chain) else {
       return try await nextOfChildren()
     }
@@ -109,7 +110,7 @@ final class ParentChildrenPages: SyncDownPages {
   ///
   /// The SDK misses them: SOQL does not join the two conditions by an OR. They cost a query of
   /// their own; where the org refuses it, the run is as the SDK's.
-  nonisolated(nonsending) private func nextOfChildren() async throws(SyncError) -> SyncPage? {
+  private func nextOfChildren() async throws(SyncError) -> SyncPage? {
     if !parentsAreRead {
       parentsAreRead = true
       try await checkCount(
@@ -169,21 +170,18 @@ final class ParentChildrenPages: SyncDownPages {
   ///
   /// The query for changes brings those that were modified since: the SDK misses the older children of
   /// a parent that came to match.
-  nonisolated(nonsending) private func childrenOfNewcomers(
+  private func childrenOfNewcomers(
     among page: [UInt8], leaving left: ParentChildrenSplitter.Left
   ) async throws(SyncError) -> [[UInt8]] {
     guard since != nil, context.settings.readsChangedChildren else { return [] }
     let parents = try newcomers(among: page)
     var pages: [[UInt8]] = []
-    var start = 0
-    while start < parents.count {
+    for slice in parents.parts(of: IDQuery.mostValues) {
       try context.checkStop()
-      let slice = Array(parents[start..<min(start + IDQuery.mostValues, parents.count)])
-      start += slice.count
       let answer: QueryAnswer
       do throws(SyncError) {
-        answer = try await SyncError.inOrg { [session, query] () async throws(OrgError) in
-          try await session.answer(about: slice) { query.children(of: $0) }
+        answer = try await SyncError.inOrg {
+          try await session.answer(about: slice) { [query] in query.children(of: $0) }
         }
       } catch {
         guard error.code == .queryRefused else { throw error }
@@ -210,23 +208,15 @@ final class ParentChildrenPages: SyncDownPages {
       knownParents = known
     }
     var ids: [String] = []
-    do {
-      try page.withUnsafeBytes { bytes in
-        _ = try RecordScanner(paths: [place.idPath]).scan(bytes, in: .member("records")) {
-          _, _, fields in
-          guard fields[0].kind == .string else { return }
-          let id = UnsafeRawBufferPointer(rebasing: bytes[fields[0].range])
-          if !known.contains(id) { ids.append(String(decoding: id, as: UTF8.self)) }
-        }
-      }
-    } catch {
-      throw SyncError(.badResponse, "a page of parents cannot be read: \(error)")
+    var all = RecordIDSet()
+    try all.insert(page, place.idPath) { id in
+      if !known.contains(id) { ids.append(String(decoding: id, as: UTF8.self)) }
     }
     return ids
   }
 
   /// The further children of one parent.
-  nonisolated(nonsending) private func others(
+  private func others(
     of family: ParentChildrenSplitter.Unfinished, leaving left: ParentChildrenSplitter.Left
   ) async throws(SyncError) -> [ParentChildrenSplitter.Page] {
     guard let address = family.address else {
@@ -257,13 +247,11 @@ final class ParentChildrenPages: SyncDownPages {
   }
 
   /// Compares what came with what was promised; records that were deleted meanwhile do not come.
-  nonisolated(nonsending) private func checkCount(
+  private func checkCount(
     _ chain: QueryPages, _ received: Int, _ count: String
   ) async throws(SyncError) {
     guard let promised = chain.totalSize, received < promised else { return }
-    let now = try await SyncError.inOrg { [session] () throws(OrgError) in
-      try await session.count(count)
-    }
+    let now = try await SyncError.inOrg { try await session.count(count) }
     guard received >= now else {
       throw SyncError(
         .incomplete, "\(received) records arrived of \(promised) that the org promised",
@@ -272,9 +260,7 @@ final class ParentChildrenPages: SyncDownPages {
     context.warn("\(promised - received) records were deleted while they were read")
   }
 
-  nonisolated(nonsending) static func next(
-    _ chain: QueryPages
-  ) async throws(SyncError) -> [UInt8]? {
-    try await SyncError.inOrg { () async throws(OrgError) in try await chain.next() }
+  static func next(_ chain: QueryPages) async throws(SyncError) -> [UInt8]? {
+    try await SyncError.inOrg { try await chain.next() }
   }
 }

@@ -1,7 +1,8 @@
+import Salesforce
 import System
 
 /// The statements of a family: SOQL for the org, Smart SQL for the store.
-package struct ParentChildrenQuery: Sendable, Hashable {
+struct ParentChildrenQuery: Sendable, Hashable {
   private let target: ParentChildrenTarget
   /// The parents' condition; empty for all.
   private let filter: String
@@ -10,7 +11,7 @@ package struct ParentChildrenQuery: Sendable, Hashable {
   private var children: FamilyMember { target.family.children }
 
   /// Prepares the statements; `variables` are SOQL literals for `:name` in the parents' condition.
-  package init(
+  init(
     _ target: ParentChildrenTarget, variables: [String: String] = [:]
   ) throws(SyncError) {
     self.target = target
@@ -21,11 +22,13 @@ package struct ParentChildrenQuery: Sendable, Hashable {
   static func filter(
     _ target: ParentChildrenTarget, variables: [String: String]
   ) throws(SyncError) -> String {
-    let filter = try SOQLVariables.substitute(variables, in: target.parentSoqlFilter)
-    guard filter.contains(where: { $0 != " " && !$0.isNewline && $0 != "\t" }) else { return "" }
-    var query = try SOQLText("select Id from Parent where \(filter)")
-    query.closeConditions()
-    return query[.where] ?? ""
+    try SyncError.inQuery {
+      let filter = try SOQLVariables.substitute(variables, in: target.parentSoqlFilter)
+      guard filter.contains(where: { $0 != " " && !$0.isNewline && $0 != "\t" }) else { return "" }
+      var query = try SOQLText("select Id from Parent where \(filter)")
+      query.closeConditions()
+      return query[.where] ?? ""
+    }
   }
 
   // MARK: the org
@@ -35,7 +38,7 @@ package struct ParentChildrenQuery: Sendable, Hashable {
   ///
   /// `onward` takes up a chain of pages that broke off: parents from that date on. `ids` asks for these
   /// parents alone.
-  package func records(
+  func records(
     since: Int64? = nil, from onward: String? = nil, among ids: [String] = []
   ) -> String {
     let after = since.map { " > \(Dates.utc($0))" }
@@ -55,7 +58,7 @@ package struct ParentChildrenQuery: Sendable, Hashable {
   }
 
   /// The query for the children that were modified after `since`, whatever their parents were.
-  package func changedChildren(since: Int64, isCount: Bool = false) -> String {
+  func changedChildren(since: Int64, isCount: Bool = false) -> String {
     matchingChildren(
       where: "\(children.modificationDateFieldName) > \(Dates.utc(since))", isCount)
   }
@@ -75,11 +78,10 @@ package struct ParentChildrenQuery: Sendable, Hashable {
   }
 
   /// The query for all children of these parents, whenever they were modified.
-  package func children(of parents: [String]) -> String {
-    let ids = parents.map(SOQLVariables.literal).joined(separator: ", ")
-    return select(
+  func children(of parents: [String]) -> String {
+    select(
       ownChildrenFields, from: children.sobjectType,
-      where: "\(children.parentIdFieldName ?? "") in (\(ids))")
+      where: "\(children.parentIdFieldName ?? "") in (\(SOQLVariables.list(parents)))")
   }
 
   /// The fields of children that come without their parent, in the order in which a child under its
@@ -90,21 +92,19 @@ package struct ParentChildrenQuery: Sendable, Hashable {
     return list.contains(key) ? list : list + [key]
   }
 
-  /// The query for the ids of all parents that match now.
-  package var parentIDs: String {
+  var parentIDs: String {
     select([parent.idFieldName], from: parent.sobjectType, where: filter)
   }
 
   /// The query for the ids of all parents that match now, with those of their children.
-  package var childrenIDs: String {
+  var childrenIDs: String {
     let nested = select(
       [children.idFieldName], from: children.sobjectTypePlural ?? "", where: "")
     return select(
       [parent.idFieldName, "(\(nested))"], from: parent.sobjectType, where: filter)
   }
 
-  /// The query for how many parents match.
-  package func count(
+  func count(
     since: Int64? = nil, from onward: String? = nil, among ids: [String] = []
   ) -> String {
     let date = parent.modificationDateFieldName
@@ -130,7 +130,6 @@ package struct ParentChildrenQuery: Sendable, Hashable {
 extension FamilyMember {
   /// The condition for records with these ids; empty for all.
   fileprivate func condition(_ ids: [String]) -> String {
-    if ids.isEmpty { return "" }
-    return "\(idFieldName) in (\(ids.map(SOQLVariables.literal).joined(separator: ", ")))"
+    ids.isEmpty ? "" : "\(idFieldName) in (\(SOQLVariables.list(ids)))"
   }
 }

@@ -1,7 +1,7 @@
 import SmartStore
 
 /// The Smart SQL that looks at parents and children together.
-package struct ParentChildrenSQL: Sendable, Hashable {
+struct ParentChildrenSQL: Sendable, Hashable {
   private let family: ParentChildrenFamily
   /// How true and false are written in SQL for each soup's `__local__`.
   private let parentFlags: Flags
@@ -16,14 +16,14 @@ package struct ParentChildrenSQL: Sendable, Hashable {
   }
 
   /// The statements as a platform's SDK has them.
-  package init(_ family: ParentChildrenFamily, platform: Platform) {
+  init(_ family: ParentChildrenFamily, platform: Platform) {
     self.family = family
     parentFlags = platform == .ios ? .numbers : Flags(yes: "'true'", no: "'false'")
     childFlags = parentFlags
   }
 
   /// The statements for a store, where `__local__` may be indexed in another way or not at all.
-  package init(_ family: ParentChildrenFamily, _ store: Store) throws(SyncError) {
+  init(_ family: ParentChildrenFamily, _ store: Store) throws(SyncError) {
     func flags(_ soup: String, _ paths: [String]) throws(SyncError) -> Flags {
       let specs = try SyncError.inStore { try store.indexSpecs(of: soup) }
       for path in paths where !specs.contains(where: { $0.path == path && $0.type != .json1 }) {
@@ -34,9 +34,7 @@ package struct ParentChildrenSQL: Sendable, Hashable {
       let isIndexed = specs.contains { $0.path == LocalFields.local && $0.type != .json1 }
       var flags = Flags.numbers
       if isIndexed, store.platform == .android { flags = Flags(yes: "'true'", no: "'false'") }
-      flags.oddRows = try SyncError.inStore {
-        try store.oddlyDirtyRows(of: soup)
-      }
+      flags.oddRows = try SyncError.inStore { try store.oddlyDirtyRows(of: soup) }
       return flags
     }
     self.family = family
@@ -50,14 +48,14 @@ package struct ParentChildrenSQL: Sendable, Hashable {
   private var children: String { family.children.soupName }
 
   /// The values at a path of the parents that are dirty or have a dirty child.
-  package func dirty(_ path: String) -> String {
+  func dirty(_ path: String) -> String {
     "SELECT DISTINCT {\(parents):\(path)} FROM {\(parents)} "
       + "WHERE \(isDirty(parents, parentFlags)) OR EXISTS (\(dirtyChildren))"
   }
 
   /// The values at a path of the parents that are clean, as all of their children are; `predicate`
   /// stands between, such as `AND {soup:__sync_id__} = 1`.
-  package func clean(_ path: String, _ predicate: String = "") -> String {
+  func clean(_ path: String, _ predicate: String = "") -> String {
     "SELECT DISTINCT {\(parents):\(path)} FROM {\(parents)} "
       + "WHERE {\(parents):\(LocalFields.local)} = \(parentFlags.no) \(predicate) "
       + "AND NOT EXISTS (\(dirtyChildren))"
@@ -79,7 +77,7 @@ package struct ParentChildrenSQL: Sendable, Hashable {
   private var foreignKey: String { family.children.parentIdFieldName ?? "" }
 
   /// The values at a path of the children whose parent is dirty or has a dirty child.
-  package func childrenOfDirty(_ path: String) -> String {
+  func childrenOfDirty(_ path: String) -> String {
     "SELECT {\(children):\(path)} FROM {\(children)} WHERE {\(children):\(foreignKey)} IN "
       + "(\(dirty(family.parent.idFieldName)))"
   }

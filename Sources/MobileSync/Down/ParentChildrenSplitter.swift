@@ -5,13 +5,11 @@ import JSON
 /// A record's own bytes stay as they are, but that a parent loses the member with its children and
 /// a child gains the id of its parent where it lacks it. No object is made per record.
 struct ParentChildrenSplitter {
-  /// What a page held.
   struct Page {
     /// `{"records":[…]}` with the parents.
     var parents: [UInt8]
     /// `{"records":[…]}` with the children of all of them.
     var children: [UInt8]
-    /// How many parents there are.
     var parentCount = 0
     /// How many children there are, where they came alone.
     var childCount = 0
@@ -66,7 +64,6 @@ struct ParentChildrenSplitter {
     ])
   }
 
-  /// Takes a page apart.
   func split(_ page: [UInt8], leaving left: Left = Left()) throws(SyncError) -> Page {
     var result = Page()
     try reading {

@@ -3,15 +3,14 @@ import Salesforce
 import SmartStore
 
 extension ParentChildrenTarget: SyncDownTarget {
-  /// The pages of the families.
-  package nonisolated(nonsending) func pages(
+  func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     try await ParentChildrenPages(self, since: since, context.session(), context)
   }
 
   /// These parents with all of their children, and these children, as far as the parents match.
-  package nonisolated(nonsending) func pages(
+  func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let most = Self.mostInStatement
@@ -28,13 +27,12 @@ extension ParentChildrenTarget: SyncDownTarget {
   /// The most ids in one statement, far below the 100,000 characters that an org takes.
   private static let mostInStatement = 2000
 
-  /// The parents' soup and the children's.
-  package func destinations(soupName: String) -> [SyncDestination] {
+  func destinations(soupName: String) -> [SyncDestination] {
     [family.destinations.parents, family.destinations.children]
   }
 
   /// Whole trees: a parent that is dirty or has a dirty child, and all of its children.
-  package func idsToSkip(_ context: SyncContext) throws(SyncError) -> [String: Set<String>] {
+  func idsToSkip(_ context: SyncContext) throws(SyncError) -> [String: Set<String>] {
     let ids = try family.idsOfDirtyTrees(in: context.store)
     var skip = [family.parent.soupName: ids.parents]
     skip[family.children.soupName, default: []].formUnion(ids.children)
@@ -43,9 +41,7 @@ extension ParentChildrenTarget: SyncDownTarget {
 
   /// What the org still has, and beside it what must not be taken for a ghost: dirty trees, and the
   /// children of a parent whose children the org did not give to the end.
-  package nonisolated(nonsending) func remoteIDs(
-    _ context: SyncContext
-  ) async throws(SyncError) -> [RemoteIDs] {
+  func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     var listing = try await ParentChildrenListing(self, context)
     try await listing.read()
     let dirty = try family.idsOfDirtyTrees(in: context.store)
@@ -67,7 +63,7 @@ extension ParentChildrenTarget: SyncDownTarget {
   }
 
   /// The parents and the children that were deleted; dirty trees stay.
-  package nonisolated(nonsending) func deletions(
+  func deletions(
     since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
     let places = family.destinations
@@ -121,12 +117,10 @@ extension ParentChildrenFamily {
 
   static func texts(_ sql: String, in store: Store) throws(SyncError) -> [String] {
     var texts: [String] = []
-    do {
+    try SyncError.inStore {
       try store.forEachRow(ofSmartSQL: sql) { _, values in
         if let text = values.first?.string { texts.append(text) }
       }
-    } catch {
-      throw SyncError(.store, "\(error)")
     }
     return texts
   }

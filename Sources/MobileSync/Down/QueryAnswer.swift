@@ -21,7 +21,7 @@ struct QueryAnswer: Sendable {
   ) throws(SyncError) -> Int {
     let scanner = RecordScanner(paths: paths)
     var count = 0
-    do {
+    try SyncError.reading("a page of records") {
       for page in pages {
         try page.withUnsafeBytes { bytes in
           count += try scanner.scan(bytes, in: Self.container) { _, _, fields in
@@ -29,8 +29,6 @@ struct QueryAnswer: Sendable {
           }.records
         }
       }
-    } catch {
-      throw SyncError(.badResponse, "a page of records cannot be read: \(error)")
     }
     guard count == totalSize else {
       throw SyncError(

@@ -1,9 +1,10 @@
+import JSON
 import Salesforce
 
 /// A set of record ids, sixteen bytes for each where the SDK's string set would take a heap object.
 ///
 /// Ids of 15 and of 18 characters that name one record are equal here, as in the org.
-package struct RecordIDSet: Sendable {
+struct RecordIDSet: Sendable {
   /// The 15 characters that name a record, which the last three of 18 only check.
   private struct Key: Hashable, Sendable {
     var high: UInt64
@@ -14,55 +15,42 @@ package struct RecordIDSet: Sendable {
   /// Values of an id field that are no record ids.
   private var others: Set<String> = []
 
-  /// An empty set.
-  package init() {}
+  init() {}
 
-  /// The ids of a sequence.
-  package init(_ ids: some Sequence<String>) {
+  init(_ ids: some Sequence<String>) {
     for id in ids { insert(id) }
   }
 
-  /// How many ids there are.
-  package var count: Int { keys.count + others.count }
+  var count: Int { keys.count + others.count }
 
   /// Adds an id; false when it was there.
   @discardableResult
-  package mutating func insert(_ id: String) -> Bool {
+  mutating func insert(_ id: String) -> Bool {
     if let key = Self.key(id.utf8) { return keys.insert(key).inserted }
     return others.insert(id).inserted
   }
 
   /// Adds the id that stands in a buffer; false when it was there.
   @discardableResult
-  package mutating func insert(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  mutating func insert(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if let key = Self.key(bytes) { return keys.insert(key).inserted }
     return others.insert(String(decoding: bytes, as: UTF8.self)).inserted
   }
 
-  /// True when the id is in the set.
-  package func contains(_ id: String) -> Bool {
+  func contains(_ id: String) -> Bool {
     if let key = Self.key(id.utf8) { return keys.contains(key) }
     return others.contains(id)
   }
 
-  /// True when the id that stands in a buffer is in the set.
-  package func contains(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  func contains(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if let key = Self.key(bytes) { return keys.contains(key) }
     return others.contains(String(decoding: bytes, as: UTF8.self))
   }
 
   /// The ids that another set has not, in their order.
   func subtracting(_ other: RecordIDSet) -> IDList {
-    var list = IDList()
-    for key in keys where !other.keys.contains(key) {
-      var text = Self.text(key)
-      text.withUTF8 { list.append(UnsafeRawBufferPointer($0)) }
-    }
-    for var text in others where !other.others.contains(text) {
-      text.withUTF8 { list.append(UnsafeRawBufferPointer($0)) }
-    }
-    list.sort()
-    return list
+    IDList(
+      keys.subtracting(other.keys).map(Self.text) + others.subtracting(other.others))
   }
 
   /// The id in 18 characters, or the 15 of something that is no record's id.
@@ -74,7 +62,7 @@ package struct RecordIDSet: Sendable {
       bytes.append(UInt8(truncatingIfNeeded: word))
     }
     let text = String(decoding: bytes, as: UTF8.self)
-    return RecordID(text)?.text18 ?? text
+    return text.recordID18 ?? text
   }
 
   private static func key(_ bytes: some Collection<UInt8>) -> Key? {
@@ -85,5 +73,40 @@ package struct RecordIDSet: Sendable {
       if index < 8 { high = high << 8 | UInt64(byte) } else { low = low << 8 | UInt64(byte) }
     }
     return Key(high: high, low: low)
+  }
+}
+
+extension RecordIDSet {
+  /// What a page of records held.
+  struct Page {
+    var records: Int
+    /// The places without a record.
+    var nulls: Int
+    /// The records without an id.
+    var withoutID = 0
+  }
+
+  /// Adds the ids of a page's records, each of which is handed to `see`.
+  @discardableResult
+  mutating func insert(
+    _ page: [UInt8], _ idField: String,
+    in container: RecordScanner.Container = .member("records"),
+    see: (UnsafeRawBufferPointer) -> Void = { _ in }
+  ) throws(SyncError) -> Page {
+    try SyncError.reading("a page of ids") {
+      var withoutID = 0
+      let found = try page.withUnsafeBytes { bytes in
+        try RecordScanner(paths: [idField]).scan(bytes, in: container) { _, _, fields in
+          guard fields[0].kind == .string else {
+            withoutID += 1
+            return
+          }
+          let id = UnsafeRawBufferPointer(rebasing: bytes[fields[0].range])
+          insert(id)
+          see(id)
+        }
+      }
+      return Page(records: found.records, nulls: found.nulls, withoutID: withoutID)
+    }
   }
 }

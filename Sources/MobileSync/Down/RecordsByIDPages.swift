@@ -6,9 +6,7 @@ import Salesforce
 /// The values are taken once: what is deleted or added meanwhile moves no record from one page to
 /// another.
 final class RecordsByIDPages: SyncDownPages {
-  /// Values to ask for.
   struct Request: Sendable {
-    /// The values of the id field.
     var values: IDList
     /// Ask only for what was modified after this, in milliseconds; nil for all.
     var since: Int64?
@@ -63,7 +61,7 @@ final class RecordsByIDPages: SyncDownPages {
     windows = [session.answers(about: values, slice: slice, soql)]
   }
 
-  nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? {
+  func next() async throws(SyncError) -> SyncPage? {
     guard let window = windows.first(where: \.hasMore) else { return nil }
     try context.checkStop()
     let answer = try await window.take()

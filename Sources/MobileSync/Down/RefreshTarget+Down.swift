@@ -7,21 +7,20 @@ extension RefreshTarget: OneSoupTarget {
   ///
   /// Records that an app only knows the id of have no modification date, and those that another sync
   /// brought since lack what this one fetches: both are fetched whenever they were modified.
-  nonisolated(nonsending) package func pages(
+  func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let (undated, dated) = try ids(context, separating: since != nil)
     return try await pages([.init(values: undated), .init(values: dated, since: since)], context)
   }
 
-  /// These records of the soup, whenever they were modified.
-  nonisolated(nonsending) package func pages(
+  func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     try await pages([.init(values: ids[context.soupName] ?? IDList())], context)
   }
 
-  nonisolated(nonsending) private func pages(
+  private func pages(
     _ requests: [RecordsByIDPages.Request], _ context: SyncContext
   ) async throws(SyncError) -> RecordsByIDPages {
     RecordsByIDPages(
@@ -31,15 +30,12 @@ extension RefreshTarget: OneSoupTarget {
   }
 
   /// What the org still has of the sync's records.
-  nonisolated(nonsending) package func remoteIDs(
-    _ context: SyncContext
-  ) async throws(SyncError) -> [RemoteIDs] {
+  func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     try await IDQuery(sobjectType, idField: idFieldName, slice: countIdsPerSoql)
       .remoteIDs(context)
   }
 
-  /// The records of the object that were deleted.
-  nonisolated(nonsending) package func deletions(
+  func deletions(
     since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
     try await destination(context.soupName).deletions(of: sobjectType, since: since, context)
@@ -59,7 +55,7 @@ extension RefreshTarget: OneSoupTarget {
     var undated = IDList()
     var dated = IDList()
     let local = Array(LocalFields.localIDPrefix.utf8)
-    do {
+    try SyncError.inStore {
       if separating {
         let paths = [idFieldName, modificationDateFieldName, LocalFields.syncID]
         let own = Array(String(context.syncID).utf8)
@@ -78,8 +74,6 @@ extension RefreshTarget: OneSoupTarget {
           if !id.starts(with: local), isAsked(id) { dated.append(id) }
         }
       }
-    } catch {
-      throw SyncError(.store, "\(error)")
     }
     undated.sort()
     dated.sort()

@@ -12,7 +12,7 @@ final class SingleAnswer: SyncDownPages {
     page = totalSize > 0 ? SyncPage(parts: parts, records: totalSize) : nil
   }
 
-  nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? {
+  func next() async throws(SyncError) -> SyncPage? {
     defer { page = nil }
     return page
   }

@@ -3,9 +3,7 @@ import Salesforce
 
 /// The ids that an org has, or no longer has, of what a query selects.
 struct SoqlIDs {
-  /// The session to ask in.
   let session: Session
-  /// The query of the sync.
   let query: SyncQuery
 
   /// What a person is told where the ids cannot be told.
@@ -16,7 +14,7 @@ struct SoqlIDs {
   /// The ids of all that matches; nil when LIMIT or OFFSET cut the list.
   ///
   /// Each is handed to `see`.
-  nonisolated(nonsending) func all(
+  func all(
     see: (UnsafeRawBufferPointer) -> Void = { _ in }
   ) async throws(SyncError) -> RecordIDSet? {
     let ids = try await ids(of: session.query(query.ids), see)
@@ -26,7 +24,7 @@ struct SoqlIDs {
   }
 
   /// The ids of what was deleted lately; none where the object does not know deletion.
-  nonisolated(nonsending) func deleted(since: Int64) async throws(SyncError) -> RecordIDSet {
+  func deleted(since: Int64) async throws(SyncError) -> RecordIDSet {
     do throws(SyncError) {
       return try await ids(of: session.query(query.deleted(since: since), all: true))
     } catch {
@@ -36,28 +34,13 @@ struct SoqlIDs {
   }
 
   /// The ids of all pages; a list that is not whole is an error.
-  nonisolated(nonsending) private func ids(
+  private func ids(
     of pages: QueryPages, _ see: (UnsafeRawBufferPointer) -> Void = { _ in }
   ) async throws(SyncError) -> RecordIDSet {
-    let scanner = RecordScanner(paths: [query.idField])
     var ids = RecordIDSet()
     var received = 0
-    while let page = try await SyncError.inOrg({ () async throws(OrgError) in
-      try await pages.next()
-    }) {
-      do {
-        try page.withUnsafeBytes { bytes in
-          let result = try scanner.scan(bytes, in: .member("records")) { _, _, fields in
-            guard fields[0].kind == .string else { return }
-            let id = UnsafeRawBufferPointer(rebasing: bytes[fields[0].range])
-            ids.insert(id)
-            see(id)
-          }
-          received += result.records
-        }
-      } catch {
-        throw SyncError(.badResponse, "a page of ids cannot be read: \(error)")
-      }
+    while let page = try await SyncError.inOrg({ try await pages.next() }) {
+      received += try ids.insert(page, query.idField, see: see).records
       pages.recycle(page)
     }
     guard received == pages.totalSize else {
@@ -66,14 +49,5 @@ struct SoqlIDs {
         fix: "run again")
     }
     return ids
-  }
-}
-
-extension SyncError {
-  /// Runs what asks an org.
-  nonisolated(nonsending) static func inOrg<T>(
-    _ body: nonisolated(nonsending) () async throws(OrgError) -> T
-  ) async throws(SyncError) -> T {
-    do throws(OrgError) { return try await body() } catch { throw SyncError(error) }
   }
 }

@@ -62,7 +62,6 @@ final class SoqlPages: SyncDownPages {
   /// An OFFSET or a LIMIT that cuts has all asked for.
   var isWhole: Bool { since == nil }
 
-  /// What was deleted, as far as the pages told it.
   var deletions: [RemoteIDs]? {
     deletedIDs.map { [.deleted($0, in: destination)] }
   }
@@ -73,14 +72,11 @@ final class SoqlPages: SyncDownPages {
   /// We ask for the order of the modification date wherever the query may be put in order.
   var isSorted: Bool { query.canResume || query.isSortedByModification }
 
-  /// The next page.
-  nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? {
+  func next() async throws(SyncError) -> SyncPage? {
     while true {
       do throws(SyncError) {
         let statement = self.statement
-        let bytes = try await SyncError.inOrg { () async throws(OrgError) in
-          try await statement.next()
-        }
+        let bytes = try await SyncError.inOrg { try await statement.next() }
         if let bytes {
           if tellsDeletions, isCut { leaveDeletions(knows: false) } else { return try page(bytes) }
           continue
@@ -134,7 +130,7 @@ final class SoqlPages: SyncDownPages {
 
   /// Goes on after the last record that was stored, with smaller pages, or with smaller statements; a
   /// record that is too large by itself is named.
-  nonisolated(nonsending) private func askForLess(_ error: SyncError) async throws(SyncError) {
+  private func askForLess(_ error: SyncError) async throws(SyncError) {
     if let cap {
       guard cap > 1 else { throw try await naming(error) }
       self.cap = cap / 2
@@ -148,15 +144,13 @@ final class SoqlPages: SyncDownPages {
     restart()
   }
 
-  nonisolated(nonsending) private func naming(_ error: SyncError) async throws(SyncError)
+  private func naming(_ error: SyncError) async throws(SyncError)
     -> SyncError
   {
     let (session, text) = (
       self.session, query.fetch(since: since, after: after, limit: 1, idsOnly: true)
     )
-    let found = try await SyncError.inOrg { () async throws(OrgError) in
-      try await session.queryAllRecords(text)
-    }
+    let found = try await SyncError.inOrg { try await session.queryAllRecords(text) }
     guard let cause = error.cause, let id = found.first?[query.idField]?.string else {
       return error
     }
@@ -187,12 +181,10 @@ final class SoqlPages: SyncDownPages {
   }
 
   /// Compares what came with what was promised; records that were deleted meanwhile do not come.
-  nonisolated(nonsending) private func check() async throws(SyncError) {
+  private func check() async throws(SyncError) {
     guard let promised = statement.totalSize, received != promised else { return }
     let (session, text, all) = (self.session, try SyncQuery.count(of: text), tellsDeletions)
-    let now = try await SyncError.inOrg { () async throws(OrgError) in
-      try await session.count(text, all: all)
-    }
+    let now = try await SyncError.inOrg { try await session.count(text, all: all) }
     guard received >= now else {
       throw SyncError(
         .incomplete, "\(received) records arrived of \(promised) that the org promised",

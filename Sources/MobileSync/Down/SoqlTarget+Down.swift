@@ -1,8 +1,7 @@
 import Salesforce
 
 extension SoqlTarget: OneSoupTarget {
-  /// The pages of the query.
-  nonisolated(nonsending) package func pages(
+  func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let query = try syncQuery(variables: context.variables)
@@ -14,8 +13,7 @@ extension SoqlTarget: OneSoupTarget {
       into: destination(context.soupName), asksDeletions: context.asksDeletions, warn: context.warn)
   }
 
-  /// The records of the query with these ids.
-  nonisolated(nonsending) package func pages(
+  func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let query = try syncQuery(variables: context.variables)
@@ -25,18 +23,14 @@ extension SoqlTarget: OneSoupTarget {
     ) { query.fetch(among: $0) }
   }
 
-  /// The ids of all that matches now.
-  nonisolated(nonsending) package func remoteIDs(
-    _ context: SyncContext
-  ) async throws(SyncError) -> [RemoteIDs] {
+  func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     let query = try syncQuery(variables: context.variables)
     let ids = try await SoqlIDs(session: try await context.session(), query: query).all()
     if ids == nil { context.warn(SoqlIDs.boundedWarning) }
     return [RemoteIDs(soupName: context.soupName, idPath: query.idField, ids: ids)]
   }
 
-  /// The records of the object that were deleted.
-  nonisolated(nonsending) package func deletions(
+  func deletions(
     since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
     let query = try syncQuery(variables: context.variables)

@@ -2,9 +2,7 @@ import SmartStore
 
 /// What a sync asks of a soup: which of its elements are dirty, and which it brought.
 struct SoupReader {
-  /// The store.
   let store: Store
-  /// The soup's name.
   let soup: String
 
   /// An element by its row and its record's id.
@@ -27,12 +25,10 @@ struct SoupReader {
     idPath: String, where holds: (UnsafeRawBufferPointer) -> Bool = { _ in true }
   ) throws(SyncError) -> RecordIDSet {
     var ids = RecordIDSet()
-    do {
+    try SyncError.inStore {
       try store.forEachValue(of: idPath, in: soup) { _, id in
         if holds(id) { ids.insert(id) }
       }
-    } catch {
-      throw SyncError(.store, "\(error)")
     }
     return ids
   }
@@ -50,7 +46,7 @@ struct SoupReader {
     func add(_ entryID: Int64, _ id: String) {
       if holds(id) { entries.append(Entry(entryID: entryID, id: id)) }
     }
-    do {
+    try SyncError.inStore {
       if try isTold(bySyncID: syncID, claimsOrphans) {
         try store.forEachValue(of: idPath, in: soup, .clean(syncID: syncID)) { entryID, value in
           add(entryID, String(decoding: value, as: UTF8.self))
@@ -66,8 +62,6 @@ struct SoupReader {
           add(element.soupEntryID, id)
         }
       }
-    } catch {
-      throw SyncError(.store, "\(error)")
     }
     return entries
   }
@@ -82,15 +76,11 @@ struct SoupReader {
       == store.count(of: soup, .clean(syncID: syncID))
   }
 
-  /// The number of elements.
   func count() throws(SyncError) -> Int {
     try SyncError.inStore { try store.count(of: soup) }
   }
 
-  /// Removes elements.
   func remove(_ entries: [Entry]) throws(SyncError) {
-    try SyncError.inStore {
-      try store.remove(entries.map(\.entryID), from: soup)
-    }
+    try SyncError.inStore { try store.remove(entries.map(\.entryID), from: soup) }
   }
 }

@@ -21,12 +21,10 @@ final class StoreSink: RecordSink {
   private var phase = Phase.undecided
   /// The loads of a first load, by where they go.
   private var loads: [SyncDestination: BulkLoader] = [:]
-  /// The later syncs that fill a soup.
   private var laterSyncIDs: [String: [Int64]] = [:]
   /// Why a first load could not be kept.
   private var failure: SyncError?
 
-  /// The store of a running sync.
   init(_ context: SyncContext, _ target: any SyncDownTarget) {
     self.context = context
     self.target = target
@@ -48,8 +46,8 @@ final class StoreSink: RecordSink {
     if phase == .undecided { try begin() }
     let leaves = context.options.mergeMode == .leaveIfChanged && phase == .pages
     let skip = leaves ? try target.idsToSkip(context) : [:]
-    do {
-      return try context.store.transaction {
+    return try SyncError.inStore {
+      try context.store.transaction {
         var records = 0
         for part in page.parts
         where part.platform ?? context.store.platform == context.store.platform {
@@ -57,12 +55,6 @@ final class StoreSink: RecordSink {
         }
         return records
       }
-    } catch let error as SyncError {
-      throw error
-    } catch let error as StoreError {
-      throw SyncError(.store, error.description)
-    } catch {
-      throw SyncError(.store, "\(error)")
     }
   }
 

@@ -3,7 +3,7 @@ import Salesforce
 extension SyncDestination {
   /// What was deleted of an object after `since`, by one question; nothing where the org cannot be
   /// asked, or the soup knows records by another field.
-  nonisolated(nonsending) func deletions(
+  func deletions(
     of sobjectType: String, since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
     let query = try SyncQuery("select \(idPath) from \(sobjectType)", idField: idPath)

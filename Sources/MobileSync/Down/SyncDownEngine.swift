@@ -22,7 +22,6 @@ final class SyncDownEngine {
     case listed
   }
 
-  /// What to do.
   struct Request {
     /// Where the sync goes on from.
     var cursor: SyncCursor
@@ -67,8 +66,7 @@ final class SyncDownEngine {
     context.asksDeletions = request.ghosts == .deleted && !sink.isInitialLoad
   }
 
-  /// Runs the sync.
-  nonisolated(nonsending) func run() async throws(SyncError) -> Outcome {
+  func run() async throws(SyncError) -> Outcome {
     var since = try await start()
     var pages = try await target.pages(since: since, context)
     var first = try await pages.next()
@@ -96,7 +94,7 @@ final class SyncDownEngine {
 
   /// Removes the records that the org no longer gives; `policy` throws before any goes where there
   /// are too many.
-  nonisolated(nonsending) func cleanGhosts() async throws(SyncError) -> Outcome {
+  func cleanGhosts() async throws(SyncError) -> Outcome {
     var outcome = Outcome()
     let cleaner = self.cleaner
     // Nothing here, nothing to ask for.
@@ -124,7 +122,7 @@ final class SyncDownEngine {
   // MARK: the cursor
 
   /// What to ask for: what was modified after this, nil for everything.
-  nonisolated(nonsending) private func start() async throws(SyncError) -> Int64? {
+  private func start() async throws(SyncError) -> Int64? {
     if let now = try await now(), cursor.isAhead(of: now) {
       context.warn("the org's clock stands before the last record that was read; all is read again")
       cursor.reset()
@@ -134,7 +132,7 @@ final class SyncDownEngine {
     return cursor.since
   }
 
-  nonisolated(nonsending) private func now() async throws(SyncError) -> Int64? {
+  private func now() async throws(SyncError) -> Int64? {
     if let now = request.now { return now }
     // An org's clock is told in whole seconds; a device's cursor has no overlap in it.
     return try await context.serverDate().map { $0 + 999 + cursor.overlap }
@@ -166,7 +164,7 @@ final class SyncDownEngine {
 
   // MARK: records
 
-  nonisolated(nonsending) private func load(
+  private func load(
     _ first: SyncPage?, of pages: any SyncDownPages, isExtra: Bool = false
   ) async throws(SyncError) {
     let begun = cursor
@@ -183,7 +181,7 @@ final class SyncDownEngine {
     context.store = sink.stores.first ?? context.store
   }
 
-  nonisolated(nonsending) private func loadAll(
+  private func loadAll(
     _ first: SyncPage?, of pages: any SyncDownPages, _ isExtra: Bool
   ) async throws(SyncError) {
     var page = first
@@ -224,7 +222,7 @@ final class SyncDownEngine {
     GhostCleaner(sink: sink, policy: request.policy, syncID: context.syncID)
   }
 
-  nonisolated(nonsending) private func clean(
+  private func clean(
     after pages: any SyncDownPages, since: Int64?, _ outcome: inout Outcome
   ) async throws(SyncError) {
     let isWhole = since == nil || pages.isWhole
@@ -254,7 +252,7 @@ final class SyncDownEngine {
   }
 
   /// Fetches what the org has and is not here.
-  nonisolated(nonsending) private func fetchMissing(_ remote: [RemoteIDs]) async throws(SyncError) {
+  private func fetchMissing(_ remote: [RemoteIDs]) async throws(SyncError) {
     let missing = try missing(of: remote)
     guard !missing.ids.isEmpty else { return }
     let pages =
@@ -292,15 +290,11 @@ final class SyncDownEngine {
   private static let mostRefetched = 2000
 
   /// Fetches what earlier runs put on the list, but what is still changed locally.
-  nonisolated(nonsending) private func refetch() async throws(SyncError) {
+  private func refetch() async throws(SyncError) {
     let kept = try leftIDs()
     var asked: [String: IDList] = [:]
     for (soup, ids) in context.state.refetch {
-      var list = IDList()
-      for var id in ids where kept[soup]?.contains(id) != true {
-        id.withUTF8 { list.append(UnsafeRawBufferPointer($0)) }
-      }
-      list.sort()
+      let list = IDList(ids.filter { kept[soup]?.contains($0) != true })
       if list.count > 0 { asked[soup] = list }
     }
     guard !asked.isEmpty else { return }

@@ -4,14 +4,12 @@ import SmartStore
 ///
 /// Each kind has a file of its own; `SyncTarget.down` lists them. The functions run where their
 /// caller does, on the thread that owns the store.
-package protocol SyncDownTarget: Sendable {
+protocol SyncDownTarget: Sendable {
   /// Begins to fetch what was modified after `since`, in milliseconds, or everything for nil.
-  nonisolated(nonsending) func pages(
-    since: Int64?, _ context: SyncContext
-  ) async throws(SyncError) -> any SyncDownPages
+  func pages(since: Int64?, _ context: SyncContext) async throws(SyncError) -> any SyncDownPages
 
   /// Begins to fetch these records by soup, whenever they were modified, as far as they match.
-  nonisolated(nonsending) func pages(
+  func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages
 
@@ -23,32 +21,28 @@ package protocol SyncDownTarget: Sendable {
   func idsToSkip(_ context: SyncContext) throws(SyncError) -> [String: Set<String>]
 
   /// What the org still has of each soup; empty for a target that knows no ghosts.
-  nonisolated(nonsending) func remoteIDs(
-    _ context: SyncContext
-  ) async throws(SyncError) -> [RemoteIDs]
+  func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs]
 
   /// What was deleted after `since`, in milliseconds, as far as one question an object tells it: what
   /// a prime asks between two lists of all ids.
-  nonisolated(nonsending) func deletions(
-    since: Int64, _ context: SyncContext
-  ) async throws(SyncError) -> [RemoteIDs]
+  func deletions(since: Int64, _ context: SyncContext) async throws(SyncError) -> [RemoteIDs]
 }
 
 extension SyncDownTarget {
   /// Everything is fetched, where the target cannot ask for some records.
-  package nonisolated(nonsending) func pages(
+  func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     try await pages(since: nil, context)
   }
 
   /// Nothing is asked; the next list of all ids tells.
-  package nonisolated(nonsending) func deletions(
+  func deletions(
     since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] { [] }
 
   /// The dirty records of each soup, as the SDK's targets have it.
-  package func idsToSkip(_ context: SyncContext) throws(SyncError) -> [String: Set<String>] {
+  func idsToSkip(_ context: SyncContext) throws(SyncError) -> [String: Set<String>] {
     var ids: [String: Set<String>] = [:]
     for place in destinations(soupName: context.soupName) {
       ids[place.soupName, default: []].formUnion(
@@ -59,24 +53,14 @@ extension SyncDownTarget {
 }
 
 /// A soup that a sync down fills, and the fields that matter in it.
-package struct SyncDestination: Sendable, Hashable {
-  /// The soup.
-  package var soupName: String
-  /// The path of the record's id.
-  package var idPath: String
-  /// The path of the record's modification date.
-  package var modificationPath: String
-
-  /// A destination.
-  package init(soupName: String, idPath: String, modificationPath: String) {
-    self.soupName = soupName
-    self.idPath = idPath
-    self.modificationPath = modificationPath
-  }
+struct SyncDestination: Sendable, Hashable {
+  var soupName: String
+  var idPath: String
+  var modificationPath: String
 }
 
 /// The pages of one fetch, in order.
-package protocol SyncDownPages: AnyObject {
+protocol SyncDownPages: AnyObject {
   /// The records to expect, known once the first page is there.
   var totalSize: Int { get }
   /// Whether records come in the order of their modification date, so that the cursor may follow
@@ -99,30 +83,17 @@ package protocol SyncDownPages: AnyObject {
   /// How many records to expect in a soup.
   func expected(in soupName: String) -> Int
   /// The next page; nil after the last.
-  nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage?
+  func next() async throws(SyncError) -> SyncPage?
   /// Gives the last page back once it is stored; `records` is how many its parts held.
   func recycle(_ page: consuming SyncPage, records: Int)
 }
 
 extension SyncDownPages {
-  /// What was asked for comes.
-  package var isWhole: Bool { false }
-
-  /// Everything was read.
-  package var cursorLimit: Int64? { nil }
-
-  /// The fetch does not tell.
-  package var remoteIDs: [RemoteIDs]? { nil }
-
-  /// The fetch does not tell.
-  package var deletions: [RemoteIDs]? { nil }
-
-  /// The fetch does not tell.
-  package var stamps: [String: [String: Int64]]? { nil }
-
-  /// All, for a target of one soup.
-  package func expected(in soupName: String) -> Int { max(0, totalSize) }
-
-  /// Forgets the page.
-  package func recycle(_ page: consuming SyncPage, records: Int) {}
+  var isWhole: Bool { false }
+  var cursorLimit: Int64? { nil }
+  var remoteIDs: [RemoteIDs]? { nil }
+  var deletions: [RemoteIDs]? { nil }
+  var stamps: [String: [String: Int64]]? { nil }
+  func expected(in soupName: String) -> Int { max(0, totalSize) }
+  func recycle(_ page: consuming SyncPage, records: Int) {}
 }

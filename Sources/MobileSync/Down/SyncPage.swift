@@ -2,22 +2,20 @@ import JSON
 import SmartStore
 
 /// One page of records on their way into soups: bytes as the org sent them.
-package struct SyncPage: Sendable {
+struct SyncPage: Sendable {
   /// The records of one soup.
-  package struct Part: Sendable {
-    /// Where the records go.
-    package var destination: SyncDestination
+  struct Part: Sendable {
+    var destination: SyncDestination
     /// JSON that holds the records.
-    package var bytes: [UInt8]
+    var bytes: [UInt8]
     /// Where in it they are.
-    package var container: RecordScanner.Container
+    var container: RecordScanner.Container
     /// The only platform whose stores take the part; nil for all.
     ///
     /// A sync manager, which has one store, is given no part for another platform.
-    package var platform: Platform?
+    var platform: Platform?
 
-    /// A part.
-    package init(
+    init(
       _ destination: SyncDestination, bytes: [UInt8], container: RecordScanner.Container,
       platform: Platform? = nil
     ) {
@@ -29,13 +27,7 @@ package struct SyncPage: Sendable {
   }
 
   /// What goes into which soup; stored together or not at all.
-  package var parts: [Part]
+  var parts: [Part]
   /// How many records of `totalSize` the page stands for; nil for as many as its parts hold.
-  package var records: Int?
-
-  /// A page.
-  package init(parts: [Part], records: Int? = nil) {
-    self.parts = parts
-    self.records = records
-  }
+  var records: Int?
 }

@@ -1,6 +1,6 @@
 extension SyncTarget {
   /// How a sync down fetches from this target; nil for one that is none, or whose code is elsewhere.
-  package var down: (any SyncDownTarget)? {
+  var down: (any SyncDownTarget)? {
     switch self {
     case .soql(let target): target
     case .sosl(let target): target
@@ -14,10 +14,10 @@ extension SyncTarget {
     }
   }
 
-  /// Whether a sync down with this target fills a soup; `soupName` is the one that its definition names.
-  func fills(_ soup: String, soupName: String) -> Bool {
-    guard let down else { return soupName == soup }
-    return down.destinations(soupName: soupName).contains { $0.soupName == soup }
+  /// The soups that a sync down with this target fills; `soupName` is the one that its definition
+  /// names.
+  package func filledSoups(soupName: String) -> [String] {
+    down?.destinations(soupName: soupName).map(\.soupName) ?? [soupName]
   }
 }
 
@@ -25,6 +25,6 @@ extension SyncState {
   /// Whether it is a sync down that fills a soup; one that cannot be read might.
   func fills(_ soup: String) -> Bool {
     guard type == .syncDown else { return false }
-    return (try? syncTarget())?.fills(soup, soupName: soupName) ?? true
+    return (try? syncTarget())?.filledSoups(soupName: soupName).contains(soup) ?? true
   }
 }

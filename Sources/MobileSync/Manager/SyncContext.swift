@@ -2,21 +2,21 @@ import Salesforce
 import SmartStore
 
 /// What a running sync works with: the store, the org, and those who wait for its progress.
-package final class SyncContext {
+final class SyncContext {
   /// The state of the sync as it is saved.
-  package private(set) var state: SyncState
+  private(set) var state: SyncState
   /// The options of the sync.
-  package let options: SyncOptions
+  let options: SyncOptions
   /// What the manager was told beyond the syncs.
-  package let settings: SyncSettings
+  let settings: SyncSettings
   /// The store to read from; a prime puts a copy in its place when the first change comes.
-  package var store: Store
+  var store: Store
   /// The platforms of the stores that are filled; a prime fills several.
-  package var platforms: [Platform]
+  var platforms: [Platform]
   /// What the run did so far.
-  package var report = SyncReport()
+  var report = SyncReport()
   /// SOQL literals for `:name` in queries.
-  package var variables: [String: String] = [:]
+  var variables: [String: String] = [:]
   /// Whether the soups were empty when the run began: nothing in them was changed locally.
   var isInitialLoad = false
   /// The greatest modification date that earlier runs have seen, in milliseconds, where this run asks
@@ -36,7 +36,7 @@ package final class SyncContext {
   private let shouldStop: () -> Bool
 
   /// A context; `save` stores a state and tells of it, `login` gives the session of the store's user.
-  package init(
+  init(
     _ state: SyncState, options: SyncOptions, settings: SyncSettings, store: Store,
     login: @escaping @Sendable () async throws(OrgError) -> Session,
     save: @escaping (SyncState) throws(SyncError) -> Void = { _ in },
@@ -53,17 +53,17 @@ package final class SyncContext {
   }
 
   /// The id of the sync; what it brings bears it.
-  package var syncID: Int64 { state.id }
+  var syncID: Int64 { state.id }
   /// The soup that the sync's definition names.
-  package var soupName: String { state.soupName }
+  var soupName: String { state.soupName }
 
   /// The session of the store's user, from a login the first time.
-  package nonisolated(nonsending) func session() async throws(SyncError) -> Session {
-    do throws(OrgError) { return try await login() } catch { throw SyncError(error) }
+  func session() async throws(SyncError) -> Session {
+    try await SyncError.inOrg { try await login() }
   }
 
   /// The org's clock in milliseconds; nil where no answer has told it yet.
-  package nonisolated(nonsending) func serverDate() async throws(SyncError) -> Int64? {
+  func serverDate() async throws(SyncError) -> Int64? {
     try await session().serverDate
   }
 
@@ -71,20 +71,28 @@ package final class SyncContext {
   var org: SyncOrg { SyncOrg(login) }
 
   /// Throws `stopped` when the manager was asked to stop; to be called before each request.
-  package func checkStop() throws(SyncError) {
+  func checkStop() throws(SyncError) {
     if shouldStop() { throw SyncError(.stopped, "the sync was stopped") }
     if Task.isCancelled { throw SyncError(.cancelled, "the sync was cancelled") }
   }
 
   /// Changes the state; it is saved with the next update.
-  package func set(_ change: (inout SyncState) -> Void) { change(&state) }
+  func set(_ change: (inout SyncState) -> Void) { change(&state) }
 
   /// Changes the state, saves it and tells those who wait.
-  package func update(_ change: (inout SyncState) -> Void) throws(SyncError) {
+  func update(_ change: (inout SyncState) -> Void) throws(SyncError) {
     change(&state)
     try save(state)
   }
 
+  /// Goes on without an answer, unless no other request can be answered either.
+  func giveUp(on error: SyncError, _ what: String) throws(SyncError) {
+    switch error.cause?.kind {
+    case nil, .authentication?, .certificate?, .cancelled?, .configuration?: throw error
+    default: warn("\(what): \(error.message)")
+    }
+  }
+
   /// Notes that a person should know of something.
-  package func warn(_ message: String) { report.warnings.append(message) }
+  func warn(_ message: String) { report.warnings.append(message) }
 }

@@ -18,14 +18,10 @@ extension SyncManager {
     from config: SyncsConfig, replacing: SyncReplacement = .none
   ) throws(SyncError) -> SyncsSetUp {
     var result = SyncsSetUp()
-    do {
+    try SyncError.inStore {
       try settledStore.transaction {
         for sync in config.syncs { try setUp(sync, replacing, &result) }
       }
-    } catch let error as SyncError {
-      throw error
-    } catch {
-      throw SyncError(.store, "\(error)")
     }
     return result
   }

@@ -7,6 +7,10 @@ import System
 /// The manager owns its store and a thread on which everything that touches the store runs. A sync
 /// that is started waits for those before it, and shows RUNNING at once. Each change of the store is
 /// made under the lock that every `StoreQueue` of every process takes.
+///
+/// ```swift
+/// let manager = try await SyncManager(store: store, org: org, customTargets: targets)
+/// ```
 public actor SyncManager {
   private nonisolated let thread: ActorThread
   /// Where the manager runs: a thread of its own, because a store blocks.
@@ -85,6 +89,11 @@ public actor SyncManager {
   /// page afterwards, slower.
   public func withStore<T: Sendable>(_ body: @Sendable (Store) throws -> T) rethrows -> T {
     try body(settledStore)
+  }
+
+  /// Works on the store; a failure is a sync's.
+  func inStore<T: Sendable>(_ body: @Sendable (Store) throws -> T) throws(SyncError) -> T {
+    try SyncError.inStore { try body(settledStore) }
   }
 
   /// The store, in which what is written is durable by itself.

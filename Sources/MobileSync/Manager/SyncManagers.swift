@@ -3,6 +3,11 @@ import SmartStore
 import System
 
 /// The sync managers of a program: one for each user and store, however often it is asked for.
+///
+/// ```swift
+/// let org = try Org(url: words[1], credentials: .accessToken(words[2]))
+/// let managers = SyncManagers(directory: words[3], platform: .ios, org: org)
+/// ```
 public actor SyncManagers {
   private let directory: String
   private let platform: Platform
@@ -74,9 +79,7 @@ public actor SyncManagers {
 
   private func user(_ username: String?) async throws(SyncError) -> StoreLocation.User {
     let org = self.org
-    let session = try await SyncError.inOrg { () async throws(OrgError) in
-      try await org.session(username: username)
-    }
+    let session = try await SyncError.inOrg { try await org.session(username: username) }
     return StoreLocation.User(
       organizationID: session.identity.organizationID, userID: session.identity.userID)
   }

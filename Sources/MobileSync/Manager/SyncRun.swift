@@ -1,6 +1,12 @@
 /// A run of a sync, as a sequence of its states: from RUNNING to DONE, FAILED or STOPPED.
 ///
 /// The run goes on whether somebody reads the states or not. One reader sees each state once.
+///
+/// ```swift
+/// let down = try await manager.reSync(named: "down")
+/// for await state in down { print(state.status.rawValue, "\(state.progress) %") }
+/// print(try await down.finish().written, "accounts came")
+/// ```
 public struct SyncRun: AsyncSequence, Sendable {
   /// A state of the sync, each time that it changes.
   public typealias Element = SyncState

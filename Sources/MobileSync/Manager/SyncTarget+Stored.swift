@@ -5,7 +5,7 @@ extension SyncTarget {
   /// completed.
   ///
   /// `variables` are SOQL literals for `:name` in a query; a device knows nothing of them.
-  package func stored(variables: [String: String] = [:]) throws(SyncError) -> JSONValue {
+  func stored(variables: [String: String] = [:]) throws(SyncError) -> JSONValue {
     switch self {
     case .soql(var target):
       target.query = try target.syncQuery(variables: variables).stored

@@ -25,7 +25,6 @@ package struct SoupCount: Sendable, Hashable {
 }
 
 extension SoupCount {
-  /// Adds what became of more records of the soup.
   mutating func add(_ other: SoupCount) {
     fetched += other.fetched
     written += other.written
@@ -65,7 +64,6 @@ package struct PrimeOutcome: Sendable {
   /// Nothing done yet.
   package init() {}
 
-  /// Adds what was done to another store.
   mutating func add(_ other: PrimeOutcome) {
     changed = changed || other.changed
     soups += other.soups

@@ -74,7 +74,6 @@ final class SnapshotSink: RecordSink {
     for (_, load) in loads { try load.finish() }
   }
 
-  /// The files are thrown away.
   func end(after error: SyncError) -> Bool { false }
 
   var latestModification: Int64? {

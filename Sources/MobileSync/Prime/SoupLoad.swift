@@ -36,9 +36,7 @@ final class SoupLoad {
   }
 
   /// Loads a page; answers how many records it held.
-  func load(
-    _ page: [UInt8], in container: RecordScanner.Container
-  ) throws(SyncError) -> Int {
+  func load(_ page: [UInt8], in container: RecordScanner.Container) throws(SyncError) -> Int {
     let result = page.withUnsafeBytes { bytes in
       Result { () throws(SyncError) in try load(bytes, in: container) }
     }
@@ -62,9 +60,7 @@ final class SoupLoad {
     if loader == nil { loader = try makeLoader() }
     guard let loader else { return 0 }
     guard let others = try withoutCompleted(page, container) else {
-      let result = try SyncError.inStore {
-        try loader.load(page, in: container)
-      }
+      let result = try SyncError.inStore { try loader.load(page, in: container) }
       advance(to: result.latestModification)
       return result.records
     }
@@ -155,7 +151,6 @@ final class SoupLoad {
     latestModification = date
   }
 
-  /// Ends the load.
   func finish() throws(SyncError) {
     guard let loader else { return }
     let summary = try SyncError.inStore { try loader.finish() }

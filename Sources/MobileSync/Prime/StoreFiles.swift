@@ -52,9 +52,7 @@ final class StoreFiles {
         discard()
         return false
       }
-      let opened = try SyncError.inStore {
-        try Store(opening: previous, readOnly: true)
-      }
+      let opened = try SyncError.inStore { try Store(opening: previous, readOnly: true) }
       stores.append(opened)
       let states = try SyncsSoup.states(in: opened)
       let isSame =
@@ -117,9 +115,7 @@ final class StoreFiles {
         if Files.exists(item.temporary) { try Files.remove(item.temporary) }
         try Files.copy(previous, to: item.temporary)
       }
-      let opened = try SyncError.inStore {
-        try Store(opening: item.temporary)
-      }
+      let opened = try SyncError.inStore { try Store(opening: item.temporary) }
       opened.clock = { [now] in now }
       stores.append(opened)
     }
@@ -131,7 +127,6 @@ final class StoreFiles {
     try Files.makeDirectory(directory)
   }
 
-  /// Writes a sync into every store.
   func save(_ state: SyncState) throws(SyncError) {
     guard let name = state.name else { return }
     for store in stores { _ = try SyncsSoup.save(state, in: store) }

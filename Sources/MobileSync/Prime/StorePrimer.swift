@@ -1,7 +1,6 @@
 import Salesforce
 import SmartStore
 
-/// The priming of one store of a snapshot.
 final class StorePrimer {
   private let input: PrimeInput
   let store: PrimeStore
@@ -33,7 +32,6 @@ final class StorePrimer {
     files = try StoreFiles(store, now: input.now, initial: initial)
   }
 
-  /// Runs the syncs down in the order of the file.
   func run() async throws(SyncError) {
     for sync in store.syncs where sync.syncType == .syncDown {
       do throws(SyncError) {
@@ -45,10 +43,7 @@ final class StorePrimer {
     }
   }
 
-  /// Runs a sync down into the stores of all platforms.
-  private func run(
-    _ sync: SyncDefinition, _ target: any SyncDownTarget
-  ) async throws(SyncError) {
+  private func run(_ sync: SyncDefinition, _ target: any SyncDownTarget) async throws(SyncError) {
     let places = target.destinations(soupName: sync.soupName)
     let context = try makeContext(sync)
     if !isFull(sync) { context.knownStamps = try knownStamps(of: places, sync) }
@@ -105,7 +100,6 @@ final class StorePrimer {
   /// The name of a sync or soup among all stores.
   private func key(_ name: String) -> String { PrimeInput.key(store.storeName, name) }
 
-  /// The id of a sync in this store.
   private func syncID(_ sync: SyncDefinition) -> Int64 { files.states[sync.syncName]?.id ?? -1 }
 
   /// True when a sync cannot go on from where it stood: nothing is there, or its definition
@@ -167,7 +161,6 @@ final class StorePrimer {
     }
   }
 
-  /// The load of one soup of a sync.
   private func makeLoad(
     _ sync: SyncDefinition, _ place: SyncDestination
   ) throws(SyncError) -> SoupLoad {
@@ -197,7 +190,8 @@ final class StorePrimer {
   }
 
   private func fills(_ soup: String, _ sync: SyncDefinition) -> Bool {
-    sync.syncType == .syncDown && sync.target.fills(soup, soupName: sync.soupName)
+    sync.syncType == .syncDown
+      && sync.target.filledSoups(soupName: sync.soupName).contains(soup)
   }
 
   /// Tells how a soup stands.
@@ -211,7 +205,6 @@ final class StorePrimer {
           total: total)))
   }
 
-  /// Notes something that a person should know of.
   private func warn(_ message: String, _ sync: SyncDefinition) {
     let text = "sync \"\(sync.syncName)\": \(message)"
     outcome.warnings.append(text)

@@ -1,3 +1,4 @@
+import Salesforce
 import System
 
 extension SyncQuery {

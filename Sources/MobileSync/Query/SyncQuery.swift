@@ -1,27 +1,19 @@
+import Salesforce
 import System
 
 /// The queries of a `soql` target: what a device stores, and what is asked of the org.
-package struct SyncQuery: Sendable, Hashable {
+struct SyncQuery: Sendable, Hashable {
   /// A place in the order of modification date and id.
-  package struct Key: Sendable, Hashable {
+  struct Key: Sendable, Hashable {
     /// The modification date as SOQL writes it.
-    package var modified: String
-    /// The record's id.
-    package var id: String
-
-    /// The place after this record.
-    package init(modified: String, id: String) {
-      self.modified = modified
-      self.id = id
-    }
+    var modified: String
+    var id: String
   }
 
   /// The query as it stands in `syncs_soup`: one that both SDKs parse and continue rightly.
-  package let stored: String
-  /// The field of the record's id.
-  package let idField: String
-  /// The field of the record's modification date.
-  package let modificationField: String
+  let stored: String
+  let idField: String
+  let modificationField: String
   let soql: SOQLText
 
   /// Reads a target's query and adds to it what a sync needs.
@@ -30,16 +22,16 @@ package struct SyncQuery: Sendable, Hashable {
   /// added where they are missing, and a query that lacks nothing keeps its text. Beyond the SDK,
   /// line ends become spaces, `id` becomes `Id`, and a WHERE with an OR is parenthesised, because
   /// the device will put a condition before it.
-  package init(
+  init(
     _ query: String, idField: String = "Id", modificationField: String = "LastModifiedDate"
   ) throws(SyncError) {
     self.idField = idField
     self.modificationField = modificationField
     let plain = SOQLText.spacesOnly(query)
-    var soql = try SOQLText(plain)
+    var soql = try SyncError.inQuery { try SOQLText(plain) }
     if soql[.groupBy] != nil {
-      throw .query(
-        "the query groups its rows, which have no id to keep them under",
+      throw SyncError(
+        .definition, "the query groups its rows, which have no id to keep them under",
         fix: "sync the rows themselves, without GROUP BY")
     }
     let original = soql
@@ -53,22 +45,16 @@ package struct SyncQuery: Sendable, Hashable {
   }
 
   /// True when the device may move its cursor after every page.
-  package var isSortedByModification: Bool { soql.isOrdered(by: modificationField) }
+  var isSortedByModification: Bool { soql.isOrdered(by: modificationField) }
 
   /// True when LIMIT or OFFSET cut the result.
-  package var isBounded: Bool { soql.isBounded }
-
-  /// The number after LIMIT.
-  package var limit: Int? { soql.limit }
-
-  /// True when OFFSET skips the first records.
-  package var hasOffset: Bool { soql[.offset] != nil }
-
-  /// The object that is queried.
-  package var objectName: String { soql.objectName }
+  var isBounded: Bool { soql.isBounded }
+  var limit: Int? { soql.limit }
+  var hasOffset: Bool { soql[.offset] != nil }
+  var objectName: String { soql.objectName }
 
   /// True when the chain of pages can be taken up again after a record.
-  package var canResume: Bool { !isBounded }
+  var canResume: Bool { !isBounded }
 
   /// The query to fetch records with: all, what changed after `since`, or what comes after `key`.
   ///
@@ -77,7 +63,7 @@ package struct SyncQuery: Sendable, Hashable {
   ///
   /// `limit` asks for no more than so many, of a query that has no limit of its own, and `idsOnly` for
   /// their ids alone.
-  package func fetch(
+  func fetch(
     since: Int64? = nil, after key: Key? = nil, limit: Int? = nil, idsOnly: Bool = false
   ) -> String {
     var query = soql
@@ -93,25 +79,22 @@ package struct SyncQuery: Sendable, Hashable {
   }
 
   /// The query to fetch the records with these ids with.
-  package func fetch(among ids: [String]) -> String {
+  func fetch(among ids: [String]) -> String {
     var query = soql
-    query.addCondition(
-      "\(idField) in (\(ids.map(SOQLVariables.literal).joined(separator: ", ")))")
+    query.addCondition("\(idField) in (\(SOQLVariables.list(ids)))")
     query[.orderBy] = nil
     return query.text
   }
 
-  /// The query for the ids of all that matches now.
-  package var ids: String {
+  var ids: String {
     var query = soql
     query[.select] = idField
     query[.orderBy] = nil
     return query.text
   }
 
-  /// The query for how many records another one finds.
-  package static func count(of text: String) throws(SyncError) -> String {
-    var query = try SOQLText(text)
+  static func count(of text: String) throws(SyncError) -> String {
+    var query = try SyncError.inQuery { try SOQLText(text) }
     query[.select] = "COUNT()"
     query[.orderBy] = nil
     return query.text
@@ -121,13 +104,13 @@ package struct SyncQuery: Sendable, Hashable {
   ///
   /// The target's own conditions are left out: a deleted record may have stopped to meet them
   /// first, and an id that no store holds costs nothing.
-  package func deleted(since: Int64) -> String {
+  func deleted(since: Int64) -> String {
     "select \(idField) from \(objectName) "
       + "where IsDeleted = true and SystemModstamp > \(Dates.utc(since))"
   }
 
   /// The header `Sforce-Query-Options` for pages of this size; nil for the org's own 2,000.
-  package static func options(pageSize: Int) -> String? {
+  static func options(pageSize: Int) -> String? {
     let size = min(max(pageSize, 200), 2000)
     return size == 2000 ? nil : "batchSize=\(size)"
   }

@@ -117,9 +117,7 @@ public struct SyncState: Sendable, Hashable {
   }
 
   /// Marks a run as done; an old error does not stay.
-  package mutating func finish(
-    totalSize: Int, maxTimeStamp: Int64, started: Int64, ended: Int64
-  ) {
+  package mutating func finish(totalSize: Int, maxTimeStamp: Int64, started: Int64, ended: Int64) {
     status = .done
     progress = 100
     self.totalSize = totalSize

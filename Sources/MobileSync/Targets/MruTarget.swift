@@ -1,7 +1,7 @@
 import JSON
 
 /// A sync down of the records that the user opened last.
-public struct MruTarget: Sendable, Hashable {
+public struct MruTarget: FieldNaming, Sendable, Hashable {
   /// The object type.
   public var sobjectType: String
   /// The fields to fetch.
@@ -15,11 +15,6 @@ public struct MruTarget: Sendable, Hashable {
     self.fieldlist = fieldlist
     self.fields = fields
   }
-
-  /// The field that identifies a record.
-  public var idFieldName: String { fields.idFieldName }
-  /// The field that says when a record was last modified.
-  public var modificationDateFieldName: String { fields.modificationDateFieldName }
 
   static let keys = ["sobjectType", "fieldlist"]
 

@@ -1,7 +1,7 @@
 import JSON
 
 /// A sync down of the records that are in a soup already.
-public struct RefreshTarget: Sendable, Hashable {
+public struct RefreshTarget: FieldNaming, Sendable, Hashable {
   /// The most ids in one query, and the SDK's default.
   public static let mostIds = 500
 
@@ -27,11 +27,6 @@ public struct RefreshTarget: Sendable, Hashable {
     self.countIdsPerSoql = min(countIdsPerSoql, Self.mostIds)
     self.fields = fields
   }
-
-  /// The field that identifies a record.
-  public var idFieldName: String { fields.idFieldName }
-  /// The field that says when a record was last modified.
-  public var modificationDateFieldName: String { fields.modificationDateFieldName }
 
   /// iOS misspells the last key's name; a file that was written for it has that spelling.
   static let misspelled = "coundIdsPerSoql"

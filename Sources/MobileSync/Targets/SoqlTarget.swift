@@ -1,7 +1,7 @@
 import JSON
 
 /// A sync down of the records that a SOQL query finds.
-public struct SoqlTarget: Sendable, Hashable {
+public struct SoqlTarget: FieldNaming, Sendable, Hashable {
   /// The largest page, and the SDK's default.
   public static let defaultBatchSize = 2000
   /// The smallest page that an org accepts.
@@ -22,11 +22,6 @@ public struct SoqlTarget: Sendable, Hashable {
     self.maxBatchSize = maxBatchSize
     self.fields = fields
   }
-
-  /// The field that identifies a record.
-  public var idFieldName: String { fields.idFieldName }
-  /// The field that says when a record was last modified.
-  public var modificationDateFieldName: String { fields.modificationDateFieldName }
 
   static let keys = ["query", "maxBatchSize"]
 

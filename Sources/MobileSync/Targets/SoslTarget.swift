@@ -1,7 +1,7 @@
 import JSON
 
 /// A sync down of the records that a SOSL search finds.
-public struct SoslTarget: Sendable, Hashable {
+public struct SoslTarget: FieldNaming, Sendable, Hashable {
   /// The search as the file has it.
   public var query: String
   /// The field names and classes that all targets have.
@@ -12,11 +12,6 @@ public struct SoslTarget: Sendable, Hashable {
     self.query = query
     self.fields = fields
   }
-
-  /// The field that identifies a record.
-  public var idFieldName: String { fields.idFieldName }
-  /// The field that says when a record was last modified.
-  public var modificationDateFieldName: String { fields.modificationDateFieldName }
 
   static let keys = ["query"]
 

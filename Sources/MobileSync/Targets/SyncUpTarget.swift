@@ -1,7 +1,7 @@
 import JSON
 
 /// A sync up: which fields are sent, and in what kind of request.
-public struct SyncUpTarget: Sendable, Hashable {
+public struct SyncUpTarget: FieldNaming, Sendable, Hashable {
   /// The kind of request that carries the changes.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// Collections of up to 200 records: the default since SDK 10.1.
@@ -72,11 +72,6 @@ public struct SyncUpTarget: Sendable, Hashable {
       self.fields.androidImpl = "com.salesforce.androidsdk.mobilesync.target." + name
     }
   }
-
-  /// The field that identifies a record.
-  public var idFieldName: String { fields.idFieldName }
-  /// The field that says when a record was last modified.
-  public var modificationDateFieldName: String { fields.modificationDateFieldName }
 
   static let keys = ["createFieldlist", "updateFieldlist", "externalIdFieldName", "maxBatchSize"]
 

@@ -46,6 +46,19 @@ public struct TargetFields: Sendable, Hashable {
   }
 }
 
+/// A target with the field names that all targets have.
+public protocol FieldNaming {
+  /// The field names and classes that all targets have.
+  var fields: TargetFields { get }
+}
+
+extension FieldNaming {
+  /// The field that identifies a record.
+  public var idFieldName: String { fields.idFieldName }
+  /// The field that says when a record was last modified.
+  public var modificationDateFieldName: String { fields.modificationDateFieldName }
+}
+
 extension ConfigurationObject {
   /// A field list that must be there and name at least one field.
   func fields(_ name: String) -> [String]? {

@@ -63,9 +63,7 @@ package struct InDoubtResolver {
   }
 
   /// What became of writes to one object; a finding for each, in their order.
-  package nonisolated(nonsending) func resolve(
-    _ writes: [PendingWrite], of sobject: String
-  ) async throws -> [Finding] {
+  package func resolve(_ writes: [PendingWrite], of sobject: String) async throws -> [Finding] {
     var findings = writes.map { _ in Finding.notDone() }
     for action in SyncUpAction.allCases {
       let places = writes.indices.filter { writes[$0].action == action }
@@ -87,36 +85,30 @@ package struct InDoubtResolver {
 
   /// Where the record holds what was sent and another wrote last, somebody may have entered the same:
   /// nothing is to be sent, and it is not said that we did it.
-  private nonisolated(nonsending) func updates(
-    _ writes: [PendingWrite], _ sobject: String
-  ) async throws -> [Finding] {
+  private func updates(_ writes: [PendingWrite], _ sobject: String) async throws -> [Finding] {
     let fields = try await readable(writes, sobject, and: ["LastModifiedById"])
     let found = try await reader.records(
       sobject, ids: writes.compactMap(\.recordID), fields: fields)
     return writes.map { write in
-      guard let id = Self.long(write.recordID), let record = found[id],
+      guard let id = write.recordID?.recordID18, let record = found[id],
         UnacknowledgedCreates.agreement(of: write.fields, with: record) == .whole
       else { return .notDone() }
       return .done(done(write, record, id: id))
     }
   }
 
-  private func done(
-    _ write: PendingWrite, _ record: JSONObject, id: String?
-  ) -> Finding.Done {
+  private func done(_ write: PendingWrite, _ record: JSONObject, id: String?) -> Finding.Done {
     var done = Finding.Done(id: id)
     done.isSomebodyElses =
-      write.userID == nil || Self.long(record["LastModifiedById"]?.string) != write.userID
+      write.userID == nil || record["LastModifiedById"]?.string?.recordID18 != write.userID
     return done
   }
 
-  private nonisolated(nonsending) func deletes(
-    _ writes: [PendingWrite], _ sobject: String
-  ) async throws -> [Finding] {
+  private func deletes(_ writes: [PendingWrite], _ sobject: String) async throws -> [Finding] {
     let ids = writes.compactMap(\.recordID)
     let found = try await reader.records(sobject, ids: ids, fields: ["Id"])
     let fates = try await reader.fates(
-      of: ids.filter { id in Self.long(id).map { found[$0] == nil } ?? false }, sobject)
+      of: ids.filter { id in id.recordID18.map { found[$0] == nil } ?? false }, sobject)
     return writes.map { write in
       write.recordID.flatMap { fates[$0] } == .deleted
         ? .done(Finding.Done(id: write.recordID)) : .notDone()
@@ -129,9 +121,7 @@ package struct InDoubtResolver {
   /// was sent.
   ///
   /// All else is to be compared with what stands there.
-  private nonisolated(nonsending) func upserts(
-    _ writes: [PendingWrite], _ sobject: String
-  ) async throws -> [Finding] {
+  private func upserts(_ writes: [PendingWrite], _ sobject: String) async throws -> [Finding] {
     var findings: [Finding] = []
     for write in writes {
       guard let rows = try await keyed(write, sobject) else {
@@ -140,7 +130,7 @@ package struct InDoubtResolver {
       }
       let times = unacknowledged(write)
       let own = rows.filter { record in
-        Self.long(record["CreatedById"]?.string) == write.userID && write.userID != nil
+        record["CreatedById"]?.string?.recordID18 == write.userID && write.userID != nil
           && UnacknowledgedCreates.isInTime(of: times, record)
       }
       if write.seen?.object == nil, own.count == 1,
@@ -166,9 +156,7 @@ package struct InDoubtResolver {
   /// A create that bears its edit's identity is found by that, at once.
   ///
   /// If it is not there it may be sent again: of two, the org refuses the later.
-  private nonisolated(nonsending) func correlated(
-    _ write: PendingWrite, _ sobject: String
-  ) async throws -> Finding {
+  private func correlated(_ write: PendingWrite, _ sobject: String) async throws -> Finding {
     guard let rows = try await keyed(write, sobject) else {
       return .unclear("\(write.externalField ?? "") cannot be asked for")
     }
@@ -179,9 +167,7 @@ package struct InDoubtResolver {
   }
 
   /// The records of a write's unique field, deleted ones too; nil where it cannot be asked for.
-  private nonisolated(nonsending) func keyed(
-    _ write: PendingWrite, _ sobject: String
-  ) async throws -> [JSONObject]? {
+  private func keyed(_ write: PendingWrite, _ sobject: String) async throws -> [JSONObject]? {
     let describe = try await reader.describe(sobject)
     guard let field = write.externalField, let value = write.externalValue,
       let condition = ExternalIDQuery.condition(describe, field: field, values: [value])
@@ -192,9 +178,7 @@ package struct InDoubtResolver {
 
   // MARK: creates
 
-  private nonisolated(nonsending) func creates(
-    _ writes: [PendingWrite], _ sobject: String
-  ) async throws -> [Finding] {
+  private func creates(_ writes: [PendingWrite], _ sobject: String) async throws -> [Finding] {
     var findings = writes.map { _ in Finding.unclear("nobody knows who sent it") }
     var groups: [String: [Int]] = [:]
     for (place, write) in writes.enumerated() {
@@ -215,7 +199,7 @@ package struct InDoubtResolver {
   /// filtered, and the org may have trimmed a value.
   ///
   /// What an org refuses in any case has made nothing: it says so again.
-  private nonisolated(nonsending) func search(
+  private func search(
     _ writes: [PendingWrite], _ user: String, _ sobject: String
   ) async throws -> [Finding] {
     let describe = try await reader.describe(sobject)
@@ -278,12 +262,10 @@ package struct InDoubtResolver {
   // MARK: comparing
 
   /// The fields that were sent, as far as the org lets them be read, with `Id` and `others`.
-  private nonisolated(nonsending) func readable(
+  private func readable(
     _ writes: [PendingWrite], _ sobject: String, and others: [String]
   ) async throws -> [String] {
     UnacknowledgedCreates.readable(
       writes.flatMap(\.fields.names), try await reader.describe(sobject), and: others)
   }
-
-  private static func long(_ id: String?) -> String? { id.flatMap { RecordID($0)?.text18 } }
 }

@@ -2,15 +2,12 @@ import JSON
 
 /// What is to be done with the records of one tree: a pure reading of their flags.
 struct ParentChildrenPlan: Sendable {
-  /// A record that is to be sent.
   struct Item: Sendable {
     var place: ParentChildrenPlace
     var record: SyncUpRecord
-    /// A create, an update or a delete.
     var operation: SyncOperation
     /// Whether the record had been in the org and was deleted there.
     var isRecreated = false
-    /// Whether the parent is named.
     var namesParent = false
     /// The moment after which the record must not have been modified.
     var unmodifiedSince: Int64?

@@ -4,7 +4,7 @@ import Salesforce
 // The second round, where the org had deleted something.
 extension ParentChildrenRun {
   /// Finds out what is deleted, and makes it anew.
-  nonisolated(nonsending) func repair(
+  func repair(
     _ row: Int64, _ first: ParentChildrenRound, of sent: ParentChildrenTree
   ) async throws(SyncError) {
     guard let tree = try elements.tree(row) else {

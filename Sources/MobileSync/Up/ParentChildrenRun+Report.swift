@@ -6,9 +6,7 @@ extension ParentChildrenRun {
   typealias Settled = (place: ParentChildrenPlace, settled: SyncUpSettled)
 
   /// Enters what became of records of the tree in work, and tells of it.
-  func commit(
-    _ settled: [Settled], also body: () throws -> Void = {}
-  ) throws(SyncError) {
+  func commit(_ settled: [Settled], also body: () throws -> Void = {}) throws(SyncError) {
     var settled = settled
     var waiting: [Settled] = []
     if targets.isMasterDetail, let tree, tree.parent.operation == .delete,

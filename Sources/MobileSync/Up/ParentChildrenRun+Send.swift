@@ -41,7 +41,7 @@ extension ParentChildrenRun: SyncUpJournal {
   typealias Intention = (parents: PendingRequest?, children: PendingRequest?)
 
   /// Sends items of a tree, in as many requests as they need; the round goes on.
-  nonisolated(nonsending) func send(
+  func send(
     _ items: [ParentChildrenPlan.Item], of tree: ParentChildrenTree, _ round: ParentChildrenRound
   ) async throws(SyncError) {
     self.tree = tree
@@ -55,9 +55,7 @@ extension ParentChildrenRun: SyncUpJournal {
     ).sendAll(changes)
   }
 
-  private func change(
-    _ item: ParentChildrenPlan.Item
-  ) throws(SyncError) -> ParentChildrenChange {
+  private func change(_ item: ParentChildrenPlan.Item) throws(SyncError) -> ParentChildrenChange {
     let isParent = item.place == .parent
     var send =
       isParent
@@ -81,9 +79,7 @@ extension ParentChildrenRun: SyncUpJournal {
   // MARK: the engine's journal
 
   /// Children whose parent was to be made and was not are not sent: an org would say the same of each.
-  nonisolated(nonsending) func prepare(
-    _ batch: [ParentChildrenChange]
-  ) async throws -> [ParentChildrenChange] {
+  func prepare(_ batch: [ParentChildrenChange]) async throws -> [ParentChildrenChange] {
     try context.checkStop()
     children.reader = try await parents.reader()
     guard round.isBegun else {
@@ -132,7 +128,7 @@ extension ParentChildrenRun: SyncUpJournal {
     try children.keep([], of: intention.children)
   }
 
-  nonisolated(nonsending) func settle(
+  func settle(
     _ answers: [(change: ParentChildrenChange, answer: RowAnswer)], of intention: Intention,
     read: CompositeResult?, isLast: Bool
   ) async throws {
@@ -211,7 +207,7 @@ extension ParentChildrenRun: SyncUpJournal {
       isRecreated: item.isRecreated)
     let member = change.write.isParent ? targets.family.parent : targets.family.children
     if case .sent(let id) = end, let id = id ?? item.record.id,
-      let date = dates[RecordID(id)?.text18 ?? id]
+      let date = dates[id.recordID18 ?? id]
     {
       settled.members.append((member.modificationDateFieldName, .string(date)))
     }
@@ -261,7 +257,7 @@ extension ParentChildrenRun: SyncUpJournal {
       guard let id = record[member.idFieldName]?.string,
         let date = record[member.modificationDateFieldName]?.string
       else { return }
-      dates[RecordID(id)?.text18 ?? id] = date
+      dates[id.recordID18 ?? id] = date
     }
     guard result.isSuccess else { return [:] }
     for parent in result.body["records"]?.array ?? [] {

@@ -6,20 +6,17 @@ struct ParentChildrenStates: Sendable {
   var parents: [String: ServerState] = [:]
   var children: [String: ServerState] = [:]
 
-  /// The states of a tree's records.
   func states(of tree: ParentChildrenTree, _ targets: ParentChildrenUpTargets)
     -> [ParentChildrenPlace: ServerState]
   {
     var states: [ParentChildrenPlace: ServerState] = [:]
-    if let id = tree.parent.serverID { states[.parent] = parents[Self.key(id)] }
+    if let id = tree.parent.serverID { states[.parent] = parents[id.recordID18 ?? id] }
     for child in tree.children {
       guard let id = child.serverID else { continue }
-      states[.child(child.soupEntryID)] = children[Self.key(id)]
+      states[.child(child.soupEntryID)] = children[id.recordID18 ?? id]
     }
     return states
   }
-
-  static func key(_ id: String) -> String { RecordID(id)?.text18 ?? id }
 }
 
 // What a sync up of families asks of the org beside its writes.
@@ -31,9 +28,7 @@ extension ParentChildrenRun {
   ///
   /// The trees' dates come in one query. A record that is not in it may have moved to another
   /// parent, be deleted, or be hidden: it is asked for by its id, and its deletion is proved.
-  nonisolated(nonsending) func serverStates(
-    of rows: [Int64]
-  ) async throws(SyncError) -> ParentChildrenStates {
+  func serverStates(of rows: [Int64]) async throws(SyncError) -> ParentChildrenStates {
     var states = ParentChildrenStates()
     guard context.options.mergeMode == .leaveIfChanged else { return states }
     var parentIDs: [String] = []
@@ -60,16 +55,15 @@ extension ParentChildrenRun {
   }
 
   /// Reads the dates of parents and of the children that hang on them now.
-  private nonisolated(nonsending) func readTrees(
+  private func readTrees(
     _ parentIDs: [String], _ session: Session, into states: inout ParentChildrenStates
   ) async throws(SyncError) {
     let (parent, children) = (targets.family.parent, targets.family.children)
-    let list = parentIDs.map(SOQLVariables.literal).joined(separator: ", ")
     let pages = session.query(
       "select \(parent.idFieldName), \(parent.modificationDateFieldName), "
         + "(select \(children.idFieldName), \(children.modificationDateFieldName) "
         + "from \(children.sobjectTypePlural ?? "")) from \(parent.sobjectType) "
-        + "where \(parent.idFieldName) in (\(list))")
+        + "where \(parent.idFieldName) in (\(SOQLVariables.list(parentIDs)))")
     let splitter = ParentChildrenSplitter(targets.family)
     do throws(SyncError) {
       while let bytes = try await ParentChildrenPages.next(pages) {
@@ -80,30 +74,29 @@ extension ParentChildrenRun {
       }
     } catch {
       if error.cause?.isOutage == true { throw error }
-      try giveUp(on: error, "the modification dates of \(parent.sobjectType) could not be read")
+      try context.giveUp(
+        on: error, "the modification dates of \(parent.sobjectType) could not be read")
     }
   }
 
   private static func note(
     _ page: [UInt8], _ member: FamilyMember, in states: inout [String: ServerState]
   ) throws(SyncError) {
-    do {
+    try SyncError.reading("a page of dates") {
       for record in try JSONValue(parsing: page)["records"]?.array ?? [] {
         guard let id = record[member.idFieldName]?.string else { continue }
         let date = record[member.modificationDateFieldName]?.string
-        states[ParentChildrenStates.key(id)] = .alive(date.map(ModificationDate.init))
+        states[id.recordID18 ?? id] = .alive(date.map(ModificationDate.init))
       }
-    } catch {
-      throw SyncError(.badResponse, "a page of dates cannot be read: \(error)")
     }
   }
 
   /// Asks for the records that did not come with their trees, and for the proof of their deletion.
-  private nonisolated(nonsending) func complete(
+  private func complete(
     _ states: inout [String: ServerState], _ ids: [String], _ member: FamilyMember,
     _ reader: RecordReader
   ) async throws(SyncError) {
-    let missing = ids.filter { states[ParentChildrenStates.key($0)] == nil }
+    let missing = ids.filter { states[$0.recordID18 ?? $0] == nil }
     // Only record ids can be asked for.
     guard !missing.isEmpty, member.idFieldName == "Id" else { return }
     let field = member.modificationDateFieldName
@@ -113,21 +106,21 @@ extension ParentChildrenRun {
       for (id, record) in found {
         states[id] = .alive(record[field]?.string.map(ModificationDate.init))
       }
-      let absent = missing.filter { states[ParentChildrenStates.key($0)] == nil }
+      let absent = missing.filter { states[$0.recordID18 ?? $0] == nil }
       guard !absent.isEmpty else { return }
       for (id, fate) in try await reader.fates(of: absent, member.sobjectType)
       where fate != .unproved {
-        states[ParentChildrenStates.key(id)] = .deleted
+        states[id.recordID18 ?? id] = .deleted
       }
     } catch {
       if error.isOutage { throw SyncError(error) }
-      try giveUp(
+      try context.giveUp(
         on: SyncError(error), "the modification dates of \(member.sobjectType) could not be read")
     }
   }
 
   /// What became of records that the org says are not there.
-  nonisolated(nonsending) func fates(
+  func fates(
     of ids: [String], _ member: FamilyMember
   ) async throws(SyncError) -> [String: RecordFate] {
     guard !ids.isEmpty, member.idFieldName == "Id" else { return [:] }
@@ -136,18 +129,11 @@ extension ParentChildrenRun {
     do throws(OrgError) {
       return try await reader.fates(of: ids, member.sobjectType)
     } catch {
-      try giveUp(
+      try context.giveUp(
         on: SyncError(error), "the deletion of records of \(member.sobjectType) could not be proved"
       )
       return [:]
     }
   }
 
-  /// Goes on without an answer, unless no other request can be answered either.
-  private func giveUp(on error: SyncError, _ what: String) throws(SyncError) {
-    switch error.cause?.kind {
-    case nil, .authentication?, .certificate?, .cancelled?, .configuration?: throw error
-    default: context.warn("\(what): \(error.message)")
-    }
-  }
 }

@@ -1,5 +1,6 @@
 import JSON
 import Salesforce
+import System
 
 /// One run of a parent-children sync up.
 ///
@@ -43,7 +44,7 @@ final class ParentChildrenRun {
       targets.children, context.options, objectType: family.children.sobjectType)
   }
 
-  nonisolated(nonsending) func run() async throws(SyncError) {
+  func run() async throws(SyncError) {
     heldParents = try await parents.settleDoubts { try self.elements.rekey($0) }
     children.reader = parents.reader
     heldChildren = try await children.settleDoubts()
@@ -57,14 +58,14 @@ final class ParentChildrenRun {
     }
     // Only what leaves changed records alone has to ask the org before it sends.
     let window = context.options.mergeMode == .leaveIfChanged ? Self.treesOfOneCheck : rows.count
-    for start in stride(from: 0, to: rows.count, by: max(1, window)) {
-      let part = Array(rows[start..<min(start + window, rows.count)])
+    var done = 0
+    for part in rows.parts(of: window) {
       let states = try await serverStates(of: part)
-      for (place, row) in part.enumerated() {
+      for row in part {
         try context.checkStop()
         treeStart = context.report.records.count
         try await take(row, states)
-        let done = start + place + 1
+        done += 1
         if done < rows.count {
           try context.update { $0.progress = 100 * done / rows.count }
         }
@@ -76,9 +77,7 @@ final class ParentChildrenRun {
 
   // MARK: one tree
 
-  private nonisolated(nonsending) func take(
-    _ row: Int64, _ states: ParentChildrenStates
-  ) async throws(SyncError) {
+  private func take(_ row: Int64, _ states: ParentChildrenStates) async throws(SyncError) {
     // Removed by the app since the run began.
     guard let tree = try withoutHeld(elements.tree(row)) else { return }
     if ([tree.parent] + tree.children).allSatisfy({ !$0.state.isLocal }),

@@ -14,7 +14,6 @@ enum ParentChildrenPlace: Sendable, Hashable {
   case child(Int64)
 }
 
-/// The families of a store.
 struct ParentChildrenElements {
   let targets: ParentChildrenUpTargets
   let parents: SyncUpElements
@@ -65,7 +64,7 @@ struct ParentChildrenElements {
   }
 
   private func rows(_ sql: String, _ arguments: [String] = []) throws(SyncError) -> [Int64] {
-    try SyncUpElements.mapping {
+    try SyncError.inStore {
       var rows: [Int64] = []
       try store.forEachRow(ofSmartSQL: sql, arguments: arguments) { _, values in
         if let row = values.first?.int { rows.append(row) }
@@ -95,7 +94,7 @@ struct ParentChildrenElements {
     for one in parents {
       guard case .sent(let id?) = one.end, let old = one.record.id, old != id else { continue }
       let soup = targets.family.children.soupName
-      try SyncUpElements.mapping {
+      try SyncError.inStore {
         for element in try store.elements(in: soup, where: targets.key, is: old) {
           guard var object = element.object else { continue }
           object[targets.key] = .string(id)

@@ -8,32 +8,26 @@ import SmartStore
 /// One element a request in a soup of its own: noting it in the elements themselves would write every
 /// one of them once more, and leave our member in what an app reads.
 struct PendingRequest: Sendable {
-  /// One change of the request.
   struct Change: Sendable {
-    /// The row.
     var soupEntryID: Int64
     /// When the row was made: a row that has another birth is another element.
     var created: Int64
     /// The id in the element before the request; that of a new record is a local one, or none.
     var id: String?
-    /// What was sent.
     var write: PendingWrite
   }
 
   /// The request's own row.
   var rowID: Int64 = 0
-  /// Who sent it.
   var userID: String
   /// The org's clock as its last answer before had told it: nothing was made earlier.
   var since: Int64
   /// The org's clock when it was sent, as well as that is known.
   var sent: Int64
-  /// The changes.
   var changes: [Change]
   /// Records of this device that are known to be others than those that these creates may have made.
   var claimed: [String] = []
 
-  /// The soup of the requests.
   static let soupName = "attache_sent"
   private static let soupPath = "soupName"
 
@@ -79,7 +73,7 @@ extension PendingRequest {
   private init?(_ element: JSONValue) {
     // A store may come from elsewhere: the user goes into a query, and there are sums with the times.
     guard let id = element[StoreField.soupEntryID]?.int,
-      let user = element["user"]?.string.flatMap({ RecordID($0)?.text18 }),
+      let user = element["user"]?.string?.recordID18,
       let since = element["since"]?.int, let sent = element["sent"]?.int,
       Self.times.contains(since), Self.times.contains(sent)
     else { return nil }

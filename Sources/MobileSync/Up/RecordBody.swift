@@ -16,9 +16,7 @@ package struct RecordBody: Sendable {
   }
 
   /// Writes the fields of an element as members of the object that is open in `writer`.
-  package func append(
-    _ element: [UInt8], to writer: inout JSONWriter
-  ) throws(JSONError) {
+  package func append(_ element: [UInt8], to writer: inout JSONWriter) throws(JSONError) {
     for (name, value) in try members(of: element) {
       writer.name(name)
       writer.raw(value)
@@ -41,9 +39,7 @@ package struct RecordBody: Sendable {
     try RecordBody(fields: names).object(of: element)
   }
 
-  private func members(
-    of element: [UInt8]
-  ) throws(JSONError) -> [(name: String, value: [UInt8])] {
+  private func members(of element: [UInt8]) throws(JSONError) -> [(name: String, value: [UInt8])] {
     var failure: JSONError?
     let members = element.withUnsafeBytes { bytes in
       withUnsafeTemporaryAllocation(of: JSONSpan.self, capacity: max(1, names.count)) { buffer in

@@ -31,9 +31,7 @@ package final class RecordReader {
   package var provesDeletions: Bool { isProver || prover != nil }
 
   /// What the org says of an object to this user.
-  package nonisolated(nonsending) func describe(
-    _ sobject: String
-  ) async throws(OrgError) -> Describe {
+  package func describe(_ sobject: String) async throws(OrgError) -> Describe {
     let key = sobject.lowercased()
     if let known = describes[key] { return known }
     let describe = try await session.describe(sobject)
@@ -42,14 +40,14 @@ package final class RecordReader {
   }
 
   /// The records of any number of ids, by their 18 characters; those that do not read are missing.
-  package nonisolated(nonsending) func records(
+  package func records(
     _ sobject: String, ids: [String], fields: [String]
   ) async throws(OrgError) -> [String: JSONObject] {
     try await session.records(sobject, ids: ids, fields: fields)
   }
 
   /// The records that a condition selects, those in the recycle bin too.
-  package nonisolated(nonsending) func records(
+  package func records(
     _ describe: Describe, fields: [String], where condition: String, all: Bool
   ) async throws(OrgError) -> [JSONObject] {
     try await session.queryAllRecords(
@@ -60,7 +58,7 @@ package final class RecordReader {
   /// What became of records that do not read; unproved where nobody can prove it.
   ///
   /// Every id has an answer.
-  package nonisolated(nonsending) func fates(
+  package func fates(
     of ids: [String], _ sobject: String
   ) async throws(OrgError) -> [String: RecordFate] {
     if ids.isEmpty { return [:] }

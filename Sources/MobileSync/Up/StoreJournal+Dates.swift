@@ -9,7 +9,7 @@ extension StoreJournal {
   ///
   /// A date that is later than the org's answer, or of a record that somebody else wrote last, is
   /// not ours, and is not taken: the next LEAVE_IF_CHANGED has to see it.
-  nonisolated(nonsending) func readDates() async throws(SyncError) {
+  func readDates() async throws(SyncError) {
     let sent = unread
     unread = []
     guard context.settings.refreshesDates, !sent.isEmpty else { return }
@@ -29,12 +29,12 @@ extension StoreJournal {
     if !dates.isEmpty { try elements.setDates(dates) }
   }
 
-  private nonisolated(nonsending) func isOurs(
+  private func isOurs(
     _ record: JSONObject, _ date: String, _ sent: SentRecord
   ) async throws(SyncError) -> Bool {
     if let writer = record["LastModifiedById"]?.string {
       let user = try await reader().session.identity.userID
-      guard RecordID(writer)?.text18 == user else { return false }
+      guard writer.recordID18 == user else { return false }
     }
     guard let answered = sent.answered, let moment = Dates.milliseconds(iso8601: date) else {
       return true
@@ -43,7 +43,7 @@ extension StoreJournal {
     return moment < answered + 1000
   }
 
-  private nonisolated(nonsending) func written(
+  private func written(
     _ type: String, _ ids: [String]
   ) async throws(SyncError) -> [String: JSONObject] {
     let reader = try await reader()
@@ -57,7 +57,8 @@ extension StoreJournal {
         return try await reader.records(type, ids: ids, fields: fields)
       }
     } catch {
-      try giveUp(on: error, "the new modification dates of \(type) could not be read")
+      try context.giveUp(
+        on: SyncError(error), "the new modification dates of \(type) could not be read")
       return [:]
     }
   }

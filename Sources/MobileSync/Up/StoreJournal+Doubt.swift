@@ -29,14 +29,12 @@ extension StoreJournal {
   /// not be sent by this run.
   ///
   /// `body` runs in the transaction in which what was found is entered.
-  nonisolated(nonsending) func settleDoubts(
+  func settleDoubts(
     also body: ([SyncUpSettled]) throws -> Void = { _ in }
   ) async throws(SyncError) -> [Int64: SyncUpSettled.End] {
     let store = elements.store
     let soup = soupName
-    let requests = try SyncError.inStore {
-      try PendingRequest.all(of: soup, in: store)
-    }
+    let requests = try SyncError.inStore { try PendingRequest.all(of: soup, in: store) }
     guard !requests.isEmpty else { return [:] }
     var doubts: [Doubt] = []
     for request in requests {
@@ -99,7 +97,7 @@ extension StoreJournal {
     return lists.flatMap(\.self).filter { seen.insert($0).inserted }
   }
 
-  private nonisolated(nonsending) func findings(
+  private func findings(
     _ group: [Doubt], _ type: String
   ) async throws(SyncError) -> [InDoubtResolver.Finding] {
     try context.checkStop()
@@ -120,7 +118,8 @@ extension StoreJournal {
         return .notDone()
       }
     } catch let error as OrgError {
-      try giveUp(on: error, "what was sent of \(type) without an answer could not be looked for")
+      try context.giveUp(
+        on: SyncError(error), "what was sent of \(type) without an answer could not be looked for")
       let words = "it could not be looked for: \(error.message)"
       return group.map { _ in .unclear(words) }
     } catch {

@@ -29,7 +29,6 @@ final class StoreJournal: SyncUpJournal {
   /// Updates of records that the org said are not there, where OVERWRITE can make them anew.
   private var missing: [Missing] = []
 
-  /// A record that was sent.
   struct SentRecord: Sendable {
     var soupEntryID: Int64
     var objectType: String
@@ -62,7 +61,7 @@ final class StoreJournal: SyncUpJournal {
   }
 
   /// Who reads, as the store's user.
-  nonisolated(nonsending) func reader() async throws(SyncError) -> RecordReader {
+  func reader() async throws(SyncError) -> RecordReader {
     if let reader { return reader }
     let made = RecordReader(try await context.session())
     reader = made
@@ -71,7 +70,7 @@ final class StoreJournal: SyncUpJournal {
 
   // MARK: the engine's journal
 
-  nonisolated(nonsending) func prepare(_ batch: [SyncUpSend]) async throws -> [SyncUpSend] {
+  func prepare(_ batch: [SyncUpSend]) async throws -> [SyncUpSend] {
     try context.checkStop()
     if !isCustom { _ = try await reader() }
     return batch
@@ -118,7 +117,7 @@ final class StoreJournal: SyncUpJournal {
 
   func withdraw(_ intention: PendingRequest?) throws { try keep([], of: intention) }
 
-  nonisolated(nonsending) func settle(
+  func settle(
     _ answers: [(change: SyncUpSend, answer: RowAnswer)], of intention: PendingRequest?,
     read: CompositeResult?, isLast: Bool
   ) async throws {
@@ -160,9 +159,7 @@ final class StoreJournal: SyncUpJournal {
   // MARK: entering
 
   /// Enters what became of changes, and whatever belongs to it, in one transaction.
-  func commit(
-    _ settled: [SyncUpSettled], also body: () throws -> Void = {}
-  ) throws(SyncError) {
+  func commit(_ settled: [SyncUpSettled], also body: () throws -> Void = {}) throws(SyncError) {
     let overwritten = try elements.commit(settled) {
       try self.claim(settled)
       try body()
@@ -205,11 +202,4 @@ final class StoreJournal: SyncUpJournal {
     held = try PendingRequest.all(of: soupName, in: elements.store)
   }
 
-  /// Goes on without an answer, unless no other request can be answered either.
-  func giveUp(on error: OrgError, _ what: String) throws(SyncError) {
-    switch error.kind {
-    case .authentication, .certificate, .cancelled, .configuration: throw SyncError(error)
-    default: context.warn("\(what): \(error.description)")
-    }
-  }
 }

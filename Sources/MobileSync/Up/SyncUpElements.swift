@@ -37,7 +37,7 @@ struct SyncUpElements {
 
   /// The rows that have local changes, in their numeric order.
   func dirtyIDs() throws(SyncError) -> [Int64] {
-    try Self.mapping {
+    try SyncError.inStore {
       var ids: [Int64] = []
       try store.forEachValue(of: StoreField.soupEntryID, in: soupName, .dirty) { id, _ in
         ids.append(id)
@@ -55,7 +55,7 @@ struct SyncUpElements {
 
   /// Hands the elements of rows to `body`, one after the other; rows that are gone are left out.
   func forEach(_ ids: [Int64], _ body: (SyncUpRecord) throws -> Void) throws(SyncError) {
-    try Self.mapping {
+    try SyncError.inStore {
       try store.forEachElement(of: ids, in: soupName, paths: SyncUpRecord.paths(target)) {
         try body(SyncUpRecord($0, platform: store.platform))
       }
@@ -78,7 +78,7 @@ struct SyncUpElements {
   func commit(
     _ settled: [SyncUpSettled], also body: () throws -> Void = {}
   ) throws(SyncError) -> [String] {
-    try Self.mapping {
+    try SyncError.inStore {
       try store.transaction {
         var overwritten: [String] = []
         for one in settled { overwritten += try enter(one) }
@@ -166,10 +166,8 @@ struct SyncUpElements {
   }
 
   /// Writes the modification dates that records have after they were sent.
-  func setDates(
-    _ dates: [(soupEntryID: Int64, id: String, date: String)]
-  ) throws(SyncError) {
-    try Self.mapping {
+  func setDates(_ dates: [(soupEntryID: Int64, id: String, date: String)]) throws(SyncError) {
+    try SyncError.inStore {
       try store.transaction {
         for (entryID, id, date) in dates {
           guard let now = try read(entryID), now.id == id else { continue }
@@ -187,15 +185,5 @@ struct SyncUpElements {
 
   private func save(_ object: JSONObject) throws {
     try store.upsert([.object(object)], into: soupName)
-  }
-
-  static func mapping<T>(_ body: () throws -> T) throws(SyncError) -> T {
-    do {
-      return try body()
-    } catch let error as SyncError {
-      throw error
-    } catch {
-      throw SyncError(.store, "\(error)")
-    }
   }
 }

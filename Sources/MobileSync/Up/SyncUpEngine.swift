@@ -9,7 +9,7 @@ package protocol SyncUpJournal: AnyObject {
   associatedtype Intention
 
   /// What is still to be sent of a batch, as it is to be sent; all else the journal has settled.
-  nonisolated(nonsending) func prepare(_ batch: [Change]) async throws -> [Change]
+  func prepare(_ batch: [Change]) async throws -> [Change]
 
   /// What a composite is to read after its writes.
   func read(after batch: [Change]) -> CompositeRequest?
@@ -21,7 +21,7 @@ package protocol SyncUpJournal: AnyObject {
   func withdraw(_ intention: Intention) throws
 
   /// Enters answers. Those of rows that another writer held are not the last, unless it `isLast`.
-  nonisolated(nonsending) func settle(
+  func settle(
     _ answers: [(change: Change, answer: RowAnswer)], of intention: Intention,
     read: CompositeResult?, isLast: Bool
   ) async throws
@@ -29,7 +29,7 @@ package protocol SyncUpJournal: AnyObject {
 
 extension SyncUpJournal {
   /// All of it.
-  package nonisolated(nonsending) func prepare(_ batch: [Change]) async throws -> [Change] { batch }
+  package func prepare(_ batch: [Change]) async throws -> [Change] { batch }
   /// Nothing.
   package func read(after batch: [Change]) -> CompositeRequest? { nil }
 }
@@ -101,14 +101,14 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
   }
 
   /// Sends changes, in their order.
-  package nonisolated(nonsending) func send(_ changes: [Journal.Change]) async throws {
+  package func send(_ changes: [Journal.Change]) async throws {
     let batches = SyncUpRequest.batches(
       changes, kind: kind, maxBatchSize: maxBatchSize, reads: reads)
     for batch in batches { try await send(batch, attempt: 1) }
   }
 
   /// Sends changes of a live store: the errors are a sync's.
-  nonisolated(nonsending) func sendAll(_ changes: [Journal.Change]) async throws(SyncError) {
+  func sendAll(_ changes: [Journal.Change]) async throws(SyncError) {
     do {
       try await send(changes)
     } catch let error as SyncError {
@@ -120,9 +120,7 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
     }
   }
 
-  private nonisolated(nonsending) func send(
-    _ batch: SyncUpRequest.Batch<Journal.Change>, attempt: Int
-  ) async throws {
+  private func send(_ batch: SyncUpRequest.Batch<Journal.Change>, attempt: Int) async throws {
     let changes = try await journal.prepare(batch.changes)
     if changes.isEmpty { return }
     let isLast = attempt >= patience.lockAttempts
@@ -159,7 +157,7 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
   }
 
   /// One row can spoil a whole request: halves are sent until it stands alone.
-  private nonisolated(nonsending) func refused(
+  private func refused(
     _ batch: SyncUpRequest.Batch<Journal.Change>, _ error: OrgError,
     _ intention: Journal.Intention, attempt: Int
   ) async throws {
@@ -174,7 +172,7 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
     }
   }
 
-  private nonisolated(nonsending) func carry(
+  private func carry(
     _ changes: [Journal.Change], _ form: SyncUpRequest.Form
   ) async throws -> ([RowAnswer], CompositeResult?) {
     switch carrier {

@@ -3,7 +3,6 @@ import SmartStore
 
 /// One locally changed element, as it was read when its turn came.
 struct SyncUpRecord: Sendable {
-  /// The row.
   let soupEntryID: Int64
   /// When the row was made, in milliseconds.
   let created: Int64
@@ -15,7 +14,6 @@ struct SyncUpRecord: Sendable {
   let objectType: String
   /// The modification date of the copy that was changed.
   let modificationDate: ModificationDate?
-  /// The local flags.
   let state: LocalState
   /// The value of the target's external id, as text and as JSON.
   let externalID: (text: String, json: [UInt8])?

@@ -1,5 +1,6 @@
 import JSON
 import Salesforce
+import System
 
 /// Writes that go to the org in one request.
 package struct SyncUpRequest: Sendable {
@@ -121,11 +122,11 @@ extension SyncUpRequest {
       return changes.map { Batch(form: .row, changes: [$0]) }
     case .batch, .parentChildren:
       let most = kind == .batch ? maxBatchSize : Session.compositeLimit - (reads ? 1 : 0)
-      return parts(changes, min(most, Session.compositeLimit)).map {
+      return changes.parts(of: min(most, Session.compositeLimit)).map {
         Batch(form: .composite, changes: $0)
       }
     case .collection:
-      return parts(changes, min(maxBatchSize, Session.collectionLimit)).flatMap { window in
+      return changes.parts(of: min(maxBatchSize, Session.collectionLimit)).flatMap { window in
         SyncUpAction.allCases.flatMap { action in
           collections(window.filter { $0.action == action }, action)
         }
@@ -139,7 +140,7 @@ extension SyncUpRequest {
     let plain = changes.filter { !$0.isConditional }
     let conditional = changes.filter { $0.isConditional }
     return runs(plain, action).map { Batch(form: .collection, changes: $0) }
-      + parts(conditional, Session.compositeLimit).map { Batch(form: .composite, changes: $0) }
+      + conditional.parts(of: Session.compositeLimit).map { Batch(form: .composite, changes: $0) }
   }
 
   /// Records of one type follow each other.
@@ -154,15 +155,8 @@ extension SyncUpRequest {
     for change in changes where !types.contains(change.objectType) {
       types.append(change.objectType)
     }
-    return parts(types, action == .upsert ? 1 : mostTypes).map { part in
+    return types.parts(of: action == .upsert ? 1 : mostTypes).map { part in
       part.flatMap { type in changes.filter { $0.objectType == type } }
-    }
-  }
-
-  private static func parts<T>(_ all: [T], _ size: Int) -> [[T]] {
-    let size = max(1, size)
-    return stride(from: 0, to: all.count, by: size).map {
-      Array(all[$0..<min($0 + size, all.count)])
     }
   }
 }

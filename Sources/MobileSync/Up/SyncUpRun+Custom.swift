@@ -20,7 +20,7 @@ extension SyncUpTarget {
 // What a sync up does through a program's own code.
 extension SyncUpRun {
   /// Hands a change to the target; what it throws fails the sync.
-  nonisolated(nonsending) func carry(
+  func carry(
     _ write: SyncUpWrite, _ custom: any CustomSyncUpTarget
   ) async throws(SyncError) -> RowAnswer {
     let type = write.objectType
@@ -59,7 +59,7 @@ extension SyncUpRun {
   }
 
   /// What the target knows of a record; where it throws, nothing is known.
-  nonisolated(nonsending) func serverState(
+  func serverState(
     of id: String, _ type: String, _ custom: any CustomSyncUpTarget
   ) async throws(SyncError) -> ServerState {
     do {

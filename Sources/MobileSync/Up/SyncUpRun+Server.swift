@@ -7,9 +7,7 @@ extension SyncUpRun {
   ///
   /// Two thousand records are asked for at once, grouped by type. What cannot be asked is unknown:
   /// the record is left.
-  nonisolated(nonsending) func serverStates(
-    of ids: [Int64]
-  ) async throws(SyncError) -> [Int64: ServerState] {
+  func serverStates(of ids: [Int64]) async throws(SyncError) -> [Int64: ServerState] {
     guard context.options.mergeMode == .leaveIfChanged else { return [:] }
     var groups: [String: [(entryID: Int64, id: String)]] = [:]
     try journal.elements.forEach(ids) { record in
@@ -26,7 +24,7 @@ extension SyncUpRun {
     return states
   }
 
-  private nonisolated(nonsending) func serverStates(
+  private func serverStates(
     of group: [(entryID: Int64, id: String)], _ type: String
   ) async throws(SyncError) -> [Int64: ServerState] {
     let field = target.modificationDateFieldName
@@ -54,15 +52,14 @@ extension SyncUpRun {
     } catch {
       // Nothing can be sent to an org that is not there: that is no DONE.
       if error.isOutage { throw SyncError(error) }
-      try journal.giveUp(on: error, "the modification dates of \(type) could not be read")
+      try context.giveUp(
+        on: SyncError(error), "the modification dates of \(type) could not be read")
     }
     return states
   }
 
   /// What became of records that the org says are not there, by row.
-  nonisolated(nonsending) func fates(
-    of missing: [StoreJournal.Missing]
-  ) async throws(SyncError) -> [Int64: RecordFate] {
+  func fates(of missing: [StoreJournal.Missing]) async throws(SyncError) -> [Int64: RecordFate] {
     try context.checkStop()
     var fates: [Int64: RecordFate] = [:]
     let groups = Dictionary(grouping: missing) { $0.send.record.objectType }
@@ -81,7 +78,8 @@ extension SyncUpRun {
           fates[one.send.record.soupEntryID] = one.send.write.recordID.flatMap { known[$0] }
         }
       } catch {
-        try journal.giveUp(on: error, "the deletion of records of \(type) could not be proved")
+        try context.giveUp(
+          on: SyncError(error), "the deletion of records of \(type) could not be proved")
       }
     }
     return fates

@@ -12,7 +12,6 @@ final class SyncUpRun {
   let context: SyncContext
   let journal: StoreJournal
   private var bodies: SyncUpBodies
-  /// What is to go with the next requests.
   private var batch: [SyncUpSend] = []
   private var idsOfBatch: Set<String> = []
   /// What was settled without a request since the last commit.
@@ -24,10 +23,7 @@ final class SyncUpRun {
   private var steps = 0
   private var done = 0
 
-  /// A run over the soup of the sync's definition.
-  init(
-    _ target: SyncUpTarget, custom: (any CustomSyncUpTarget)? = nil, _ context: SyncContext
-  ) {
+  init(_ target: SyncUpTarget, custom: (any CustomSyncUpTarget)? = nil, _ context: SyncContext) {
     self.target = target
     self.custom = custom
     self.context = context
@@ -35,15 +31,14 @@ final class SyncUpRun {
     bodies = SyncUpBodies(target, context.options)
   }
 
-  nonisolated(nonsending) func run() async throws(SyncError) {
+  func run() async throws(SyncError) {
     held = try await journal.settleDoubts()
     let ids = try journal.elements.dirtyIDs()
     try context.update { $0.totalSize = ids.count }
     // Only what leaves changed records alone has to ask the org before it sends.
     let isCareful = context.options.mergeMode == .leaveIfChanged
-    let window = isCareful ? Session.retrieveLimit : max(1, ids.count)
-    for start in stride(from: 0, to: ids.count, by: window) {
-      let part = Array(ids[start..<min(start + window, ids.count)])
+    let window = isCareful ? Session.retrieveLimit : ids.count
+    for part in ids.parts(of: window) {
       let server = try await serverStates(of: part)
       for id in part {
         try context.checkStop()
@@ -56,9 +51,7 @@ final class SyncUpRun {
 
   // MARK: one record
 
-  private nonisolated(nonsending) func take(
-    _ id: Int64, _ server: [Int64: ServerState]
-  ) async throws(SyncError) {
+  private func take(_ id: Int64, _ server: [Int64: ServerState]) async throws(SyncError) {
     steps += 1
     // Removed by the app since the run began.
     guard let record = try journal.elements.read(id) else { return }
@@ -104,7 +97,7 @@ final class SyncUpRun {
     settled.append(SyncUpSettled(record: record, operation: operation, end: end))
   }
 
-  private nonisolated(nonsending) func add(_ send: SyncUpSend) async throws(SyncError) {
+  private func add(_ send: SyncUpSend) async throws(SyncError) {
     // An org refuses two changes of one record in one request; and of a create without an answer and
     // an edit of what it made, the edit is the later.
     let ids = [send.record.serverID, send.record.externalID?.text].compactMap(\.self)
@@ -116,7 +109,7 @@ final class SyncUpRun {
 
   // MARK: one batch
 
-  private nonisolated(nonsending) func flush() async throws(SyncError) {
+  private func flush() async throws(SyncError) {
     let sends = batch
     batch = []
     idsOfBatch = []
@@ -141,8 +134,7 @@ final class SyncUpRun {
     }
   }
 
-  /// Sends changes by the engine.
-  private nonisolated(nonsending) func send(_ sends: [SyncUpSend]) async throws(SyncError) {
+  private func send(_ sends: [SyncUpSend]) async throws(SyncError) {
     if sends.isEmpty { return }
     let carrier: SyncUpEngine<StoreJournal>.Carrier =
       if let custom {
@@ -154,7 +146,7 @@ final class SyncUpRun {
   }
 
   /// Makes records anew that are proved to be deleted; the others keep the org's answer.
-  private nonisolated(nonsending) func settle(_ missing: [StoreJournal.Missing])
+  private func settle(_ missing: [StoreJournal.Missing])
     async throws(SyncError)
   {
     guard !missing.isEmpty else { return }

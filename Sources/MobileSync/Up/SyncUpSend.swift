@@ -2,15 +2,12 @@ import JSON
 
 /// A changed element with what is to be sent of it.
 struct SyncUpSend: Sendable, SyncUpChange {
-  /// The element.
   let record: SyncUpRecord
-  /// What is sent.
   var write: SyncUpWrite
   /// Whether the record had been there and was deleted.
   let isRecreated: Bool
 }
 
-/// Makes the bodies of what is sent.
 struct SyncUpBodies {
   private let target: SyncUpTarget
   private let options: SyncOptions

@@ -68,7 +68,7 @@ package enum UnacknowledgedCreates {
     }
 
     private static func id(_ value: JSONValue?) -> String? {
-      value?.string.flatMap { RecordID($0)?.text18 }
+      value?.string?.recordID18
     }
 
     /// What has become of it since, in words; nil where it stands as it was sent.
@@ -114,9 +114,7 @@ package enum UnacknowledgedCreates {
 
   /// Compares what was sent with a record; fields that the record lacks are not compared, and an org
   /// may have trimmed a value.
-  package static func agreement(
-    of payload: JSONObject, with record: JSONObject
-  ) -> Agreement {
+  package static func agreement(of payload: JSONObject, with record: JSONObject) -> Agreement {
     let compared = payload.filter { record[$0.name] != nil }
     guard !compared.isEmpty else { return payload.isEmpty ? .whole : .partial }
     let same = compared.count { FieldValue.isSame($0.value, record[$0.name]) }
@@ -138,7 +136,7 @@ package enum UnacknowledgedCreates {
 
   /// The 18-character id of a record.
   package static func id(of record: JSONObject) -> String? {
-    record["Id"]?.string.flatMap { RecordID($0)?.text18 }
+    record["Id"]?.string?.recordID18
   }
 
   /// The fields that tell whose a record is, and what has become of it.
@@ -162,7 +160,7 @@ package enum UnacknowledgedCreates {
   /// the sent fields that the asker may read.
   ///
   /// Long text cannot be filtered, so that the fields are compared here.
-  package nonisolated(nonsending) static func candidates(
+  package static func candidates(
     _ session: Session, _ describe: Describe, of creates: [Lost], userID: String
   ) async throws(OrgError) -> [JSONObject] {
     let names = readable(creates.flatMap(\.fields.names), describe, and: auditFields)

@@ -1,5 +1,6 @@
 import JSON
 import MobileSync
+import Salesforce
 
 extension PipelineReader {
   /// What must agree between the sections.

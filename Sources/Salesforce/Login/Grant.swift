@@ -27,7 +27,7 @@ struct Grant: Sendable {
     self.instanceURL = Self.withoutSlash(instanceURL)
     // "https://login.example.com/id/<organization>/<user>"
     let parts = answer["id"]?.string?.split(separator: "/").map(String.init) ?? []
-    let ids = parts.suffix(2).compactMap { RecordID($0)?.text18 }
+    let ids = parts.suffix(2).compactMap { $0.recordID18 }
     organizationID = ids.count == 2 ? ids[0] : nil
     userID = ids.count == 2 ? ids[1] : nil
     refreshToken = answer["refresh_token"]?.string

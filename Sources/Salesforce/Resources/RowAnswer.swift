@@ -91,8 +91,8 @@ package enum RowAnswer: Sendable, Hashable {
   /// A success that does not name its record, or names another, tells nothing of this one: its id
   /// would be lost, or the wrong record taken for it.
   private static func done(_ id: String?, created: Bool?, meant: String?) -> RowAnswer {
-    let named = id.flatMap { RecordID($0)?.text18 }
-    let meant = meant.map { RecordID($0)?.text18 ?? $0 }
+    let named = id?.recordID18
+    let meant = meant.map { $0.recordID18 ?? $0 }
     return switch (named, meant) {
     case (nil, nil): .unknown("the org said it was done and named no record")
     case (let id?, let meant?) where id != meant:

@@ -1,3 +1,5 @@
+import System
+
 /// What became of a record that does not read.
 package enum RecordFate: Sendable, Hashable {
   /// It is in the recycle bin.
@@ -19,22 +21,21 @@ extension Session {
     var byLongID: [String: [String]] = [:]
     for id in ids {
       fates[id] = .unproved
-      if let long = RecordID(id)?.text18 { byLongID[long, default: []].append(id) }
+      if let long = id.recordID18 { byLongID[long, default: []].append(id) }
     }
     guard !byLongID.isEmpty else { return fates }
     let merges = describe.field("MasterRecordId") != nil
     let columns = merges ? "Id, IsDeleted, MasterRecordId" : "Id, IsDeleted"
-    let longIDs = byLongID.keys.sorted()
-    for start in stride(from: 0, to: longIDs.count, by: 200) {
+    for part in byLongID.keys.sorted().parts(of: 200) {
       // Each is proved to be an id: letters and digits only.
-      let list = longIDs[start..<min(start + 200, longIDs.count)].map { "'\($0)'" }
+      let list = part.map { "'\($0)'" }
       let soql =
         "SELECT \(columns) FROM \(describe.name) WHERE Id IN (\(list.joined(separator: ",")))"
       for record in try await queryAllRecords(soql, all: true) {
-        guard let id = record["Id"]?.string.flatMap({ RecordID($0)?.text18 }),
+        guard let id = record["Id"]?.string?.recordID18,
           record["IsDeleted"]?.bool == true
         else { continue }
-        let master = record["MasterRecordId"]?.string.flatMap { RecordID($0)?.text18 }
+        let master = record["MasterRecordId"]?.string?.recordID18
         for name in byLongID[id] ?? [] {
           fates[name] = master.map { .merged(into: $0) } ?? .deleted
         }

@@ -8,7 +8,7 @@ extension Session {
     guard let items = try await json(call)["recentItems"]?.array else {
       throw Self.invalidResponse("the answer has no recent items", call)
     }
-    let ids = items.compactMap { $0["Id"]?.string.flatMap { RecordID($0)?.text18 } }
+    let ids = items.compactMap { $0["Id"]?.string?.recordID18 }
     guard ids.count == items.count else {
       throw Self.invalidResponse("a recent item has no id", call)
     }

@@ -1,5 +1,6 @@
 import HTTP
 import JSON
+import System
 
 extension Session {
   /// The most ids of one retrieve.
@@ -61,9 +62,7 @@ extension Session {
     _ sObject: String, ids: [String], fields: [String]
   ) async throws(OrgError) -> [String: JSONObject] {
     var found: [String: JSONObject] = [:]
-    let ids = ids.filter { RecordID($0) != nil }
-    for start in stride(from: 0, to: ids.count, by: Self.retrieveLimit) {
-      let part = Array(ids[start..<min(start + Self.retrieveLimit, ids.count)])
+    for part in ids.filter({ RecordID($0) != nil }).parts(of: Self.retrieveLimit) {
       var records: [JSONValue] = []
       for answer in try await retrieveParts(sObject, ids: part, fields: fields) {
         guard let array = (try? JSONValue(parsing: answer.bytes))?.array else {
@@ -74,10 +73,9 @@ extension Session {
         records += array
       }
       for record in records {
-        guard let object = record.object, let id = object["Id"]?.string,
-          let long = RecordID(id)?.text18
+        guard let object = record.object, let id = object["Id"]?.string?.recordID18
         else { continue }
-        found[long] = object
+        found[id] = object
       }
     }
     return found

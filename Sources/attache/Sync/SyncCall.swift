@@ -202,8 +202,8 @@ extension SyncState {
   /// The soups that the sync reads or fills; none where it cannot be told.
   fileprivate var soupNames: [String] {
     guard let target = try? syncTarget() else { return [] }
-    if let down = target.down { return down.destinations(soupName: soupName).map(\.soupName) }
-    guard case .syncUp(let up) = target else { return [] }
+    guard type == .syncUp else { return target.filledSoups(soupName: soupName) }
+    guard case .syncUp(let up) = target else { return [soupName] }
     return up.family.map { [$0.parent.soupName, $0.children.soupName] } ?? [soupName]
   }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import MobileSync
+@testable import Salesforce
 
 /// Rows 73–78 of the conformance table (SOQLMutatorTest, SFSDKSoqlMutatorTests).
 @Suite struct SOQLTokensTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import MobileSync
+@testable import Salesforce
 
 /// Rows 46–72 of the conformance table (SOQLMutatorTest, SFSDKSoqlMutatorTests).
 @Suite struct SOQLTextTests {
@@ -178,6 +178,6 @@ import Testing
 
   @Test(arguments: ["", "SELECT Id", "FROM Account", "SELECT FROM Account", "SELECT Id FROM"])
   func `a query that selects nothing or from nothing is refused`(_ text: String) {
-    #expect(throws: SyncError.self) { try SOQLText(text) }
+    #expect(throws: SOQLError.self) { try SOQLText(text) }
   }
 }

@@ -30,11 +30,12 @@ package struct SOQLText: Sendable, Hashable {
   private var clauses: [Clause: String] = [:]
 
   /// Takes a query apart; throws when it selects nothing or selects from nothing.
-  package init(_ text: String) throws(SyncError) {
+  package init(_ text: String) throws(SOQLError) {
     clauses = Self.split(SOQLTokens.tokenize(Self.spacesOnly(text)))
     for clause in [Clause.select, .from] where (clauses[clause] ?? "").isEmpty {
-      throw .query(
-        "the query has no \(clause.keyword.uppercased()) clause", fix: "write one: \(text)")
+      throw SOQLError(
+        message: "the query has no \(clause.keyword.uppercased()) clause", fix: "write one: \(text)"
+      )
     }
   }
 
@@ -202,4 +203,12 @@ package struct SOQLText: Sendable, Hashable {
     let entry = entry.lowercased()
     return entry.hasPrefix("fields(") && !entry.hasPrefix("fields(custom")
   }
+}
+
+/// Why a query cannot be used.
+package struct SOQLError: Error, Sendable {
+  /// What is wrong.
+  package let message: String
+  /// What to do about it.
+  package let fix: String
 }

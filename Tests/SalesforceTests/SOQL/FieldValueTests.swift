@@ -1,5 +1,5 @@
 import JSON
-import MobileSync
+import Salesforce
 import Testing
 
 @Suite struct FieldValueTests {

@@ -1,5 +1,4 @@
 import JSON
-import Salesforce
 import System
 
 /// When two values of a field are the same to an org.

@@ -1,5 +1,4 @@
 import JSON
-import MobileSync
 import Testing
 
 @testable import Salesforce

@@ -1,13 +1,10 @@
 import JSON
-import Salesforce
 
 /// Names records by a value of another system.
 package enum ExternalIDQuery {
   /// The condition of a query for records with one of the values; nil where the field cannot be
   /// asked for in that way.
-  package static func condition(
-    _ describe: Describe, field: String, values: [String]
-  ) -> String? {
+  package static func condition(_ describe: Describe, field: String, values: [String]) -> String? {
     guard let field = describe.field(field), field.isFilterable else { return nil }
     let literals: [String]
     switch field.type {

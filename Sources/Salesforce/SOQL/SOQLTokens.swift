@@ -60,7 +60,7 @@ package enum SOQLTokens {
   }
 
   /// The byte after the closing quote; a backslash takes the next byte with it.
-  static func endOfQuoted(_ bytes: [UInt8], from start: Int) -> Int {
+  package static func endOfQuoted(_ bytes: [UInt8], from start: Int) -> Int {
     var index = start + 1
     while index < bytes.count {
       switch bytes[index] {

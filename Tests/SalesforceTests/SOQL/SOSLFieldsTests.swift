@@ -1,6 +1,6 @@
 import Testing
 
-@testable import MobileSync
+@testable import Salesforce
 
 @Suite struct SOSLFieldsTests {
   @Test(arguments: [

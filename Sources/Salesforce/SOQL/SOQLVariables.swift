@@ -1,5 +1,10 @@
 /// Puts literals in the place of `:name` in a query.
 package enum SOQLVariables {
+  private enum Part {
+    case text(ArraySlice<UInt8>)
+    case variable(String)
+  }
+
   /// The query with every `:name` outside quotes replaced.
   ///
   /// The values are SOQL literals already. Names may be given with or without their colon. The
@@ -7,33 +12,29 @@ package enum SOQLVariables {
   /// no letter or digit.
   package static func substitute(
     _ variables: [String: String], in query: String
-  ) throws(SyncError) -> String {
-    let bytes = Array(query.utf8)
+  ) throws(SOQLError) -> String {
     var result: [UInt8] = []
-    var index = 0
-    while index < bytes.count {
-      if bytes[index] == UInt8(ascii: "'") {
-        let end = min(SOQLTokens.endOfQuoted(bytes, from: index), bytes.count)
-        result.append(contentsOf: bytes[index..<end])
-        index = end
-        continue
+    for part in parts(of: query) {
+      switch part {
+      case .text(let bytes): result += bytes
+      case .variable(let name):
+        guard let value = variables[name] ?? variables[":\(name)"] else {
+          throw SOQLError(
+            message: "the query names the variable :\(name), which has no value",
+            fix: "give it one under \"variables\" in the pipeline file")
+        }
+        result += value.utf8
       }
-      let end = endOfName(bytes, at: index)
-      guard end > index else {
-        result.append(bytes[index])
-        index += 1
-        continue
-      }
-      let name = String(decoding: bytes[index + 1..<end], as: UTF8.self)
-      guard let value = variables[name] ?? variables[":\(name)"] else {
-        throw .query(
-          "the query names the variable :\(name), which has no value",
-          fix: "give it one under \"variables\" in the pipeline file")
-      }
-      result.append(contentsOf: value.utf8)
-      index = end
     }
     return String(decoding: result, as: UTF8.self)
+  }
+
+  /// The names of the variables in a query, each once, in order.
+  package static func names(in query: String) -> [String] {
+    parts(of: query).reduce(into: []) { names, part in
+      guard case .variable(let name) = part, !names.contains(name) else { return }
+      names.append(name)
+    }
   }
 
   /// A text as a SOQL literal.
@@ -51,10 +52,15 @@ package enum SOQLVariables {
     return literal + "'"
   }
 
-  /// The names of the variables in a query, each once, in order.
-  package static func names(in query: String) -> [String] {
+  /// Texts as the literals of a SOQL list, without its parentheses.
+  package static func list(_ texts: [String]) -> String {
+    texts.map(literal).joined(separator: ", ")
+  }
+
+  private static func parts(of query: String) -> [Part] {
     let bytes = Array(query.utf8)
-    var names: [String] = []
+    var parts: [Part] = []
+    var start = 0
     var index = 0
     while index < bytes.count {
       if bytes[index] == UInt8(ascii: "'") {
@@ -63,12 +69,13 @@ package enum SOQLVariables {
       }
       let end = endOfName(bytes, at: index)
       if end > index {
-        let name = String(decoding: bytes[index + 1..<end], as: UTF8.self)
-        if !names.contains(name) { names.append(name) }
+        parts.append(.text(bytes[start..<index]))
+        parts.append(.variable(String(decoding: bytes[index + 1..<end], as: UTF8.self)))
+        start = end
       }
       index = max(end, index + 1)
     }
-    return names
+    return parts + [.text(bytes[start...])]
   }
 
   /// The byte after the name of the variable whose colon stands at `index`; `index` when there is
