@@ -5,6 +5,12 @@ import System
 /// The client of one org.
 ///
 /// It keeps one session for each user, with one login at a time for each, and counts what it asks.
+///
+/// ```swift
+/// let org = try Org(url: words[1], credentials: .accessToken(words[2]))
+/// let query = "SELECT COUNT() FROM Account"
+/// print(try await org.send("GET", "query", query: [("q", query)]))
+/// ```
 public final class Org: Sendable {
   /// The version that the Mobile SDK speaks, and we with it unless told otherwise.
   package static let defaultAPIVersion = "66.0"

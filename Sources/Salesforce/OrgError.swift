@@ -1,7 +1,7 @@
 import HTTP
 
 /// Why an org did not do what was asked.
-package struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What to make of it.
   package enum Kind: Sendable, Hashable {
     /// No answer came, or only the answer of a server in trouble; retries are used up.
@@ -44,11 +44,11 @@ package struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What to make of it.
   package let kind: Kind
   /// The HTTP status, nil if no answer came.
-  package let status: Int?
+  public let status: Int?
   /// The org's `errorCode`.
-  package let code: String?
+  public let code: String?
   /// The org's words, or ours.
-  package let message: String
+  public let message: String
   /// The fields that the org names.
   package let fields: [String]
   /// The method and path of the request, without its query.
@@ -78,7 +78,7 @@ package struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// What the org said, to which request, and what to do.
-  package var description: String {
+  public var description: String {
     let answer = [status.map(String.init), code].compactMap { $0 }.joined(separator: " ")
     let place = answer.isEmpty ? request : "\(request) (\(answer))"
     let doubt = isAmbiguous ? "; it is not known whether the write was done" : ""

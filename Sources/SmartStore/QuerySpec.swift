@@ -1,4 +1,9 @@
 /// A query over one soup, or Smart SQL, with its paging.
+///
+/// ```swift
+/// let found = QuerySpec(soupName: "accounts", .match(path: "Name", matchKey: "media"))
+/// print(try store.count(found), "account has the word")
+/// ```
 public struct QuerySpec: Sendable, Hashable {
   /// What a query compares.
   public enum Kind: Sendable, Hashable {

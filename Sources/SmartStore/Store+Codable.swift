@@ -6,7 +6,7 @@ extension Store {
   /// Inserts or updates one element; see `upsert(_:into:externalIDPath:)` of JSON text.
   ///
   /// ```swift
-  /// try store.upsert(Account(Id: "001A", Name: "Acme"), into: "accounts", externalIDPath: "Id")
+  /// _ = try store.upsert(Account(Id: "001A", Name: "Acme"), into: "accounts")
   /// ```
   ///
   /// - Returns: The element's `_soupEntryId`.

@@ -5,6 +5,16 @@ import System
 /// One SmartStore file: soups of JSON elements with indexes, as the Mobile SDK lays them out.
 ///
 /// A store is owned by one task or thread at a time. Every operation that writes is all or nothing.
+///
+/// ```swift
+/// let store = try Store(creating: path, platform: .android)
+/// try store.registerSoup(
+///   "accounts",
+///   indexSpecs: [
+///     IndexSpec(path: "Id", type: .string), IndexSpec(path: "Name", type: .fullText),
+///     IndexSpec(path: "Employees", type: .integer),
+///   ])
+/// ```
 public final class Store {
   /// The platform whose layout the file has.
   public let platform: Platform

@@ -3,6 +3,10 @@ import SQLite
 
 /// Says of a file whether it is a sound SmartStore: meta tables, columns, indexes, columns against
 /// elements, full text, sequences, JSON, and one element per id.
+///
+/// ```swift
+/// print(try StoreCheck(origin: .server, platform: .android).violations(at: path).count, "violations")
+/// ```
 public struct StoreCheck: Sendable {
   /// Where a file was last written.
   public enum Origin: Sendable, Hashable {

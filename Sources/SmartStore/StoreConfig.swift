@@ -1,6 +1,12 @@
 import JSON
 
 /// The soups of a store, as `userstore.json` and `globalstore.json` list them.
+///
+/// ```swift
+/// let config = StoreConfig(soups: [
+///   StoreConfig.Soup(soupName: "accounts", indexes: [IndexSpec(path: "Id", type: .string)])
+/// ])
+/// ```
 public struct StoreConfig: Sendable, Hashable {
   /// A soup to register.
   public struct Soup: Sendable, Hashable {

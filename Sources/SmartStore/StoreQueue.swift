@@ -8,10 +8,11 @@ import System
 /// process takes it; SDK apps do not know it.
 ///
 /// ```swift
-/// struct Account: Codable { var Id: String; var Name: String }
-///
-/// let queue = try StoreQueue(path)
-/// try await queue.write { store in try store.upsert(Account(Id: "001A", Name: "Acme"), into: "accounts") }
+/// let queue = try StoreQueue(path, creating: .ios)
+/// try await queue.write { store in _ = try store.register(config) }
+/// try await queue.write { store in
+///   _ = try store.upsert(Account(Id: "001A", Name: "Acme"), into: "accounts")
+/// }
 /// let all = QuerySpec(soupName: "accounts", .all, pageSize: 100)
 /// let accounts = try await queue.read { store in try store.query(Account.self, all) }
 /// ```

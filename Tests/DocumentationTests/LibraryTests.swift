@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import LocalOrg
 import System
@@ -23,26 +24,91 @@ import Testing
     }
   }
 
-  @Test func `the program that syncs does so with an org`() async throws {
-    let directory = TemporaryDirectory("library-sync")
-    let org = try Org(directory: directory.file("org"))
-    let admin = try #require(org.user(named: "admin@example.com"))
-    for number in 1...3 {
-      let made = org.create("Account", ["Name": .string("Account \(number)")], as: admin)
-      #expect(made.errors == [])
-    }
-    let server = try OrgServer(org: org)
-    defer { server.stop() }
-    let token = try server.token(for: "admin@example.com", app: "app")
+  @Test func `the programs that ask an org do so, each one of its own`() async throws {
     let thread = StoreThread(name: "library")
-    try await thread.run { [url = server.url] in
-      let package = try LibraryPackage.shared.get()
-      let program = try #require(package.programs.first { $0.products.contains("MobileSync") })
-      let ran = try package.run(program, [url, token, directory.file("stores")])
+    let programs = try await thread.run { try LibraryPackage.shared.get().programs }
+      .filter { $0.products.contains("Salesforce") }
+    #expect(programs.map(\.name).sorted() == ["own", "requests", "sync"])
+    for program in programs {
+      let directory = TemporaryDirectory("library-\(program.name)")
+      let org = try Org(directory: directory.file("org"))
+      let admin = try #require(org.user(named: "admin@example.com"))
+      for number in 1...3 {
+        let made = org.create("Account", ["Name": .string("Account \(number)")], as: admin)
+        #expect(made.errors == [])
+      }
+      let server = try OrgServer(org: org)
+      defer { server.stop() }
+      let token = try server.token(for: "admin@example.com", app: "app")
+      let stores = directory.file("stores")
+      try Files.makeDirectory(stores)
+      let ran = try await thread.run { [url = server.url] in
+        try LibraryPackage.shared.get().run(program, [url, token, stores])
+      }
       #expect(ran.status == 0, "\(String(decoding: ran.error, as: UTF8.self))")
       #expect(String(decoding: ran.output, as: UTF8.self) == program.output)
+      let page = try org.query("SELECT Id FROM Account WHERE Name = 'Made here'", as: admin)
+      let made = try JSONValue(parsing: page.records).array?.count
+      #expect(made == (program.name == "sync" ? 1 : 0))
     }
-    let page = try org.query("SELECT Id FROM Account WHERE Name = 'Made here'", as: admin)
-    #expect(try JSONValue(parsing: page.records).array?.count == 1)
+  }
+
+  /// The entry points of the products, by the files that hold them.
+  private static let entryPoints = [
+    "SmartStore/Store": "public final class Store ",
+    "SmartStore/StoreQueue": "public actor StoreQueue ",
+    "SmartStore/QuerySpec": "public struct QuerySpec:",
+    "SmartStore/StoreConfig": "public struct StoreConfig:",
+    "SmartStore/StoreCheck": "public struct StoreCheck:",
+    "MobileSync/Manager/SyncManager": "public actor SyncManager ",
+    "MobileSync/Manager/SyncManagers": "public actor SyncManagers ",
+    "MobileSync/Manager/SyncRun": "public struct SyncRun:",
+    "MobileSync/SyncsConfig": "public struct SyncsConfig:",
+    "MobileSync/SyncTarget": "public enum SyncTarget:",
+    "MobileSync/Custom/CustomTargets": "public struct CustomTargets:",
+    "Salesforce/Org": "public final class Org:",
+    "Salesforce/Org+Send": "public func send(",
+  ]
+
+  @Test func `the documentation of each entry point has an example, lines of a program that runs`()
+    throws
+  {
+    let page = try Self.words(Self.text("docs/library.md"))
+    for (file, declaration) in Self.entryPoints {
+      let source = try Self.text("Sources/\(file).swift")
+      let head = try #require(source.range(of: declaration), "\(file)")
+      let lines = source[..<head.lowerBound].split(
+        separator: "\n", omittingEmptySubsequences: false
+      )
+      .map { $0.drop { $0 == " " } }
+      let comment = Array(lines.dropLast().reversed().prefix { $0.hasPrefix("///") }.reversed())
+      #expect(comment.contains("/// ```swift"), "\(declaration) has no example")
+    }
+    for product in ["SmartStore", "MobileSync", "Salesforce"] {
+      for (name, source) in try Self.sources(of: product) {
+        for block in source.split(separator: "/// ```swift").dropFirst() {
+          let lines = block.split(separator: "\n").map { $0.drop { $0 == " " } }
+            .prefix { $0.hasPrefix("///") && $0 != "/// ```" }.map { $0.dropFirst(3) }
+          let example = Self.words(lines.joined(separator: "\n"))
+          #expect(page.contains(example), "\(name): the example is in no program of the page")
+        }
+      }
+    }
+  }
+
+  private static func words(_ text: String) -> String {
+    text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+  }
+
+  private static func text(_ path: String) throws -> String {
+    try String(contentsOf: Page.root.appending(path: path), encoding: .utf8)
+  }
+
+  private static func sources(of product: String) throws -> [(String, String)] {
+    let root = Page.root.appending(path: "Sources/" + product).path
+    let names = try #require(FileManager.default.subpaths(atPath: root))
+    return try names.filter { $0.hasSuffix(".swift") }.map {
+      ($0, try text("Sources/\(product)/\($0)"))
+    }
   }
 }

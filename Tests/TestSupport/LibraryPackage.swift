@@ -18,7 +18,8 @@ public struct LibraryPackage: Sendable {
     public let output: String
     /// The library products that it imports.
     public let products: [String]
-    let source: String
+    /// Its text.
+    public let source: String
   }
 
   /// The programs, in the order of the page.
