@@ -1,0 +1,22 @@
+import Pipelines
+import Testing
+
+@Suite struct RunSummaryTests {
+  private func status(_ findings: RunSummary.Finding...) -> Int32 {
+    var summary = RunSummary()
+    summary.findings = Set(findings)
+    return summary.exitStatus
+  }
+
+  @Test func `the worst of what a run found is what it ends with`() {
+    #expect(status() == 0)
+    for finding in [.skippedUser, .quarantined, .unsettledEdits] as [RunSummary.Finding] {
+      #expect(status(finding) == 3)
+    }
+    #expect(status(.guardTripped) == 3)
+    #expect(status(.incompleteData) == 3)
+    #expect(status(.limitReached, .skippedUser) == 6)
+    #expect(status(.loginFailed, .limitReached, .skippedUser) == 5)
+    #expect(status(.failedSnapshot, .loginFailed, .limitReached) == 1)
+  }
+}
