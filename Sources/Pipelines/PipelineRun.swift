@@ -4,39 +4,13 @@ import Returns
 import SmartStore
 import System
 
-/// One execution of a pipeline: its lock, its ledger, its clock, and the stages it does.
+/// One execution of a pipeline: its lock, its ledger, its clock, and the stages that it does.
 ///
-/// Owned by one task on a thread of its own, where it may block; snapshots are primed in tasks with
-/// threads of theirs.
-package final class PipelineRun {
-  let pipeline: Pipeline
-  let options: RunOptions
-  let data: DataDirectory
-  let access: OrgAccess
-  let state: LedgerDatabase
-  let row: RunRow
-  /// The environment, for secrets that are asked for when they are needed.
-  let variables: [String: String]
-  let report: @Sendable (RunEvent) -> Void
-  var summary = RunSummary()
-  /// What stamps are made with; nil in a dry run, which makes none.
-  private var stampKey: ProvenanceKey?
-  /// What opens sealed returns, once it was asked for.
-  var returnKey: SQLCipherKey?
-
-  /// The run's one clock, in milliseconds of the org's time.
-  var now: Int64 { row.now }
-
-  private init(
-    _ pipeline: Pipeline, _ options: RunOptions, _ data: DataDirectory, _ access: OrgAccess,
-    _ state: LedgerDatabase, _ row: RunRow, _ variables: [String: String],
-    _ report: @escaping @Sendable (RunEvent) -> Void
-  ) {
-    (self.pipeline, self.options, self.data, self.access) = (pipeline, options, data, access)
-    (self.state, self.row, self.variables, self.report) = (state, row, variables, report)
-    summary.run = row.id
-    summary.pipeline = pipeline.name
-  }
+/// Its work is done in one task, on a thread of its own, where it may block; snapshots are primed in
+/// tasks with threads of theirs.
+package struct PipelineRun {
+  private let context: RunContext
+  private var reporting: ReportStage { ReportStage(run: context) }
 
   /// Runs a pipeline's stages and answers what they did.
   ///
@@ -48,38 +22,30 @@ package final class PipelineRun {
   ) async throws -> RunSummary {
     let thread = StoreThread(name: "run")
     return try await withTaskExecutorPreference(thread) {
-      try await body(pipeline, root, variables, options, report)
+      try await perform(pipeline, root, variables, options, report)
     }
   }
 
-  private static func body(
+  private static func perform(
     _ pipeline: Pipeline, _ root: String, _ variables: [String: String], _ options: RunOptions,
     _ report: @escaping @Sendable (RunEvent) -> Void
   ) async throws -> RunSummary {
     let data = DataDirectory(root: root, name: pipeline.name)
-    if options.isDryRun { return try await rehearse(pipeline, data, variables, options, report) }
+    if options.isDryRun { return try await dryRun(pipeline, data, variables, options, report) }
     try data.prepare(inbox: data.inbox(pipeline.inbox.path))
     let lock = try takeLock(data)
     defer { lock.close() }
     try data.removeLeftovers()
     try checkDisk(pipeline, data)
     // Not made anew where it should be there: whoever brings it back finds its place empty.
-    if !Files.exists(data.state) { try checkLedger(nil, data) }
-    let state = try LedgerDatabase(path: data.state)
-    defer { state.close() }
-    return try await body(pipeline, data, state, variables, options, report)
-  }
-
-  /// What stamps are made with.
-  func stamps() throws -> ProvenanceKey {
-    if let stampKey { return stampKey }
-    let taken = try ProvenanceKey.take(state, data)
-    stampKey = taken
-    return taken
+    if !Files.exists(data.state) { try LedgerGuard.checkLedger(nil, data) }
+    let ledger = try LedgerDatabase(path: data.state)
+    defer { ledger.close() }
+    return try await perform(pipeline, data, ledger, variables, options, report)
   }
 
   /// A dry run: it works on a copy of the ledger and leaves no trace.
-  private static func rehearse(
+  private static func dryRun(
     _ pipeline: Pipeline, _ data: DataDirectory, _ variables: [String: String],
     _ options: RunOptions, _ report: @escaping @Sendable (RunEvent) -> Void
   ) async throws -> RunSummary {
@@ -97,29 +63,31 @@ package final class PipelineRun {
         try Files.copy(data.state + suffix, to: copy + suffix)
       }
     }
-    let state = try LedgerDatabase(path: copy)
-    defer { state.close() }
-    return try await body(pipeline, data, state, variables, options, report)
+    let ledger = try LedgerDatabase(path: copy)
+    defer { ledger.close() }
+    return try await perform(pipeline, data, ledger, variables, options, report)
   }
 
-  private static func body(
-    _ pipeline: Pipeline, _ data: DataDirectory, _ state: LedgerDatabase,
+  private static func perform(
+    _ pipeline: Pipeline, _ data: DataDirectory, _ ledger: LedgerDatabase,
     _ variables: [String: String], _ options: RunOptions,
     _ report: @escaping @Sendable (RunEvent) -> Void
   ) async throws -> RunSummary {
-    try checkLedger(state, data)
-    try checkFile(pipeline, state, data)
+    try LedgerGuard.checkLedger(ledger, data)
+    try LedgerGuard.checkFile(pipeline, ledger, data)
     // Before the run begins: without it no run can do anything.
-    let stampKey = options.isDryRun ? nil : try ProvenanceKey.take(state, data)
+    let stampKey = options.isDryRun ? nil : try ProvenanceKey.take(ledger, data)
     let access = try OrgAccess(
       pipeline, data, variables: variables, pause: options.retryPause)
-    let (row, resumed) = try await begin(pipeline, data, options, state, access)
-    let run = PipelineRun(pipeline, options, data, access, state, row, variables, report)
-    run.stampKey = stampKey
+    let (row, resumed) = try await begin(pipeline, data, options, ledger, access)
+    let context = RunContext(
+      pipeline, options: options, data: data, access: access, ledger: ledger, row: row,
+      stampKey: stampKey, variables: variables, report: report)
+    let run = PipelineRun(context: context)
     report(.runStarted(run: row.id, pipeline: pipeline.name, resumed: resumed))
     do {
-      try await run.doStages()
-      run.summary.requests = access.requestsMade
+      try await run.performStages()
+      context.summary.requests = access.requestsMade
       return try run.end()
     } catch {
       run.fail(error)
@@ -157,18 +125,18 @@ package final class PipelineRun {
   /// The run to go on with: one that died less than a day ago, whatever is asked for now, or a new
   /// one.
   private static func begin(
-    _ pipeline: Pipeline, _ data: DataDirectory, _ options: RunOptions, _ state: LedgerDatabase,
+    _ pipeline: Pipeline, _ data: DataDirectory, _ options: RunOptions, _ ledger: LedgerDatabase,
     _ access: OrgAccess
   ) async throws -> (RunRow, resumed: Bool) {
     // Whose returns it proves, a pipeline that has never asked the org does not know.
-    let isUnknown = try state.organizationID == nil && options.stages.contains(.ingest)
+    let isUnknown = try ledger.organizationID == nil && options.stages.contains(.ingest)
     let needsOrg = !options.stages.isDisjoint(with: [.reconcile, .prime]) || isUnknown
     var now = Clock.wallMilliseconds()
     if needsOrg {
       let session = try await access.anySession()
-      let isPinned = try state.organizationID != nil
+      let isPinned = try ledger.organizationID != nil
       if isPinned || !options.isDryRun {
-        try state.pinOrganization(id: session.identity.organizationID)
+        try ledger.pinOrganization(id: session.identity.organizationID)
       }
       if let pinned = pipeline.org.id, pinned != session.identity.organizationID {
         throw LedgerError.foreignOrganization(
@@ -177,40 +145,95 @@ package final class PipelineRun {
       now = session.serverDate ?? now
     }
     // A look at what would be done neither goes on with a run that died nor ends it.
-    if options.isDryRun { return (state.unrecordedRun(pipeline: pipeline.name, now: now), false) }
+    if options.isDryRun { return (ledger.unrecordedRun(pipeline: pipeline.name, now: now), false) }
     let stages = Set(options.stages.map(\.rawValue))
-    let open = try state.openRun(now: needsOrg ? now : nil)
-    try finishReports(state, pipeline, data)
+    let open = try ledger.openRun(now: needsOrg ? now : nil)
+    try ReportStage.finishReports(ledger, pipeline, data)
     if let open {
       // One of the ledger's first version does not say what it was asked for.
       let all = Set(Stage.allCases.map(\.rawValue))
-      return (try state.widen(open, by: open.wanted.isEmpty ? all : stages), true)
+      return (try ledger.widen(open, by: open.wanted.isEmpty ? all : stages), true)
     }
-    let row = try state.beginRun(
+    let row = try ledger.beginRun(
       pipeline: pipeline.name, now: now, configHash: pipeline.configHash(),
       host: ProcessEnvironment.hostName(), stages: stages)
     return (row, false)
   }
 
-  private func doStages() async throws {
-    for stage in Stage.allCases where options.stages.contains(stage) {
+  private func performStages() async throws {
+    for stage in Stage.allCases where context.options.stages.contains(stage) {
       try Task.checkCancellation()
-      report(.stageStarted(stage))
+      context.report(.stageStarted(stage))
       try note(stage, isFinished: false)
       switch stage {
-      case .ingest: try ingest()
-      case .reconcile: try await reconcile()
-      case .prime: try await prime()
-      case .pack: try pack()
+      case .ingest: try IngestStage(run: context).perform()
+      case .reconcile: try await ReconcileStage(run: context).perform()
+      case .prime: try await PrimeStage(run: context).perform()
+      case .pack: try PackStage(run: context).perform()
       }
       try note(stage, isFinished: true)
-      report(.stageFinished(stage))
+      context.report(.stageFinished(stage))
     }
   }
 
   /// Keeps how far the run is: it is over when every stage has done its work.
   private func note(_ stage: Stage, isFinished: Bool) throws {
-    if options.isDryRun { return }
-    try state.note(stage: stage.rawValue, isFinished: isFinished, run: row.id)
+    if context.options.isDryRun { return }
+    try context.ledger.note(stage: stage.rawValue, isFinished: isFinished, run: context.row.id)
+  }
+
+  // MARK: the end
+
+  /// Ends the run when every stage is done that it, or the run that it goes on with, was asked for.
+  func end() throws -> RunSummary {
+    if context.options.isDryRun { return context.summary }
+    try reporting.takeStock()
+    try reporting.write()
+    if let left = try stagesLeft() {
+      context.warn(
+        "run \(context.row.id), which died, is not over yet: \(left) waits for the next run")
+      return context.summary
+    }
+    try context.ledger.endRun(
+      id: context.row.id, exitStatus: context.summary.exitStatus, summary: context.summary.json.text
+    )
+    return context.summary
+  }
+
+  /// Ends a run that failed, with a report of what it settled and found before.
+  ///
+  /// It is over; only one that died is gone on with, and with its clock. A failure of a part of what
+  /// a dead run had left to do does not end that one.
+  func fail(_ error: any Error) {
+    if context.options.isDryRun { return }
+    do {
+      try reporting.takeStock()
+      try reporting.write()
+    } catch {
+      // The failure of the run is the one to tell; this one comes second.
+      context.warn(
+        "no context.report could be written: \(PipelineError(describing: error).message)")
+    }
+    let failure = PipelineError(describing: error)
+    do {
+      let asked = Set(context.options.stages.map(\.rawValue))
+      let rest =
+        try context.ledger.run(id: context.row.id).map { $0.wanted.subtracting($0.finished) } ?? []
+      guard rest.isSubset(of: asked) else { return }
+      try context.ledger.endRun(
+        id: context.row.id, exitStatus: failure.kind.exitStatus, summary: context.summary.json.text)
+    } catch {
+      // A ledger that cannot be written takes the run for one that died, and rightly so.
+      context.warn("the ledger could not be written: \(PipelineError(describing: error).message)")
+    }
+  }
+
+  /// The stages that are still to be done, in words; nil for none.
+  private func stagesLeft() throws -> String? {
+    guard let now = try context.ledger.run(id: context.row.id) else { return nil }
+    let left = Stage.allCases.map(\.rawValue).filter {
+      now.wanted.contains($0) && !now.finished.contains($0)
+    }
+    return left.isEmpty ? nil : left.joined(separator: ", ")
   }
 }

@@ -1,4 +1,5 @@
 import JSON
+import SmartStore
 
 /// How bundles are made.
 package struct PackSettings: Sendable, Hashable {
@@ -64,12 +65,15 @@ package struct PackSettings: Sendable, Hashable {
       let passphrase = node.required("passphrase", "{\"file\": \"…\"}").flatMap {
         reader.secret($0, in: directory)
       }
-      let rounds = node.int("kdfIterations", default: 4000, in: 1...10_000_000)
+      let rounds = node.int("kdfIterations", default: SQLCipherKey.sdkIterations, in: 1...10_000_000)
       if let method, let passphrase {
         seal = Seal(method: method, passphrase: passphrase, kdfIterations: rounds)
       }
     }
   }
+
+  /// How long a bundle is good, in milliseconds.
+  package var expiryMilliseconds: Int64 { Int64(expiresAfterDays) * 24 * 60 * 60 * 1000 }
 
   var json: JSONValue {
     JSONObject.of([

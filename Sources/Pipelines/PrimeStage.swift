@@ -4,23 +4,27 @@ import MobileSync
 import Reconciliation
 import Salesforce
 
-extension PipelineRun {
+/// Fetches what changed for every snapshot, several at a time, and publishes new generations.
+struct PrimeStage {
+  let run: RunContext
+  private var people: PipelineUsers { PipelineUsers(run: run) }
+
   /// Fetches what changed for every snapshot, several at a time, and publishes new generations.
-  func prime() async throws {
-    let users = try await users()
-    if options.isDryRun { return planPrime(users) }
+  func perform() async throws {
+    let users = try await people.listed()
+    if run.options.isDryRun { return planPrime(users) }
     var jobs: [PrimeJob] = []
-    if !pipeline.stores(of: .global).isEmpty, options.users.isEmpty {
+    if !run.pipeline.stores(of: .global).isEmpty, run.options.users.isEmpty {
       jobs.append(try job(for: SnapshotUser(id: SnapshotID.global, username: "global")))
     }
-    if !pipeline.stores(of: .user).isEmpty { jobs += try users.map { try job(for: $0) } }
-    let atOnce = max(1, pipeline.limits.jobs ?? Self.defaultJobs)
+    if !run.pipeline.stores(of: .user).isEmpty { jobs += try users.map { try job(for: $0) } }
+    let atOnce = max(1, run.pipeline.limits.jobs ?? Self.defaultJobs)
     try await withThrowingTaskGroup(of: (PrimeJob, Result<PrimeJob.Output, any Error>).self) {
       group in
       var waiting = jobs[...]
       func start() {
         guard let next = waiting.popFirst() else { return }
-        let access = access
+        let access = run.access
         group.addTask {
           do { return (next, .success(try await next.prime(with: access))) } catch {
             return (next, .failure(error))
@@ -33,10 +37,10 @@ extension PipelineRun {
         start()
       }
     }
-    summary.snapshots.sort { $0.id < $1.id }
+    run.summary.snapshots.sort { $0.id < $1.id }
     // Everybody was tried: who was skipped before is served, skipped again, or no user any more.
-    if options.users.isEmpty {
-      for kind in Self.primeFindings { try state.settleEarlierFindings(kind, by: row.id) }
+    if run.options.users.isEmpty {
+      for kind in Self.primeFindings { try run.ledger.settleEarlierFindings(kind, by: run.row.id) }
     }
   }
 
@@ -47,7 +51,9 @@ extension PipelineRun {
   private func noteFindings(_ output: PrimeJob.Output) throws {
     let outcome = output.outcome
     let subject = output.user.username.lowercased()
-    for kind in Self.primeFindings { try state.settleFindings(kind, subject: subject, by: row.id) }
+    for kind in Self.primeFindings {
+      try run.ledger.settleFindings(kind, subject: subject, by: run.row.id)
+    }
     let unreadable = outcome.soups.filter { !$0.unreadable.isEmpty }.map {
       "\($0.unreadable.count) records of \"\($0.soup)\" were listed and could not be read"
     }
@@ -56,8 +62,8 @@ extension PipelineRun {
       "generation": JSONValue(output.generation),
     ]
     detail["reason"] = .string((outcome.warnings + unreadable).joined(separator: "; "))
-    if outcome.hadRuleErrors || !unreadable.isEmpty { try note(.incomplete, subject, detail) }
-    if outcome.guardTripped { try note(.removalsHeld, subject, detail) }
+    if outcome.hadRuleErrors || !unreadable.isEmpty { try run.note(.incomplete, subject, detail) }
+    if outcome.guardTripped { try run.note(.removalsHeld, subject, detail) }
   }
 
   /// How many snapshots are primed at a time unless the pipeline says: one for each of two cores.
@@ -71,22 +77,22 @@ extension PipelineRun {
   private static let longOverdue: Int64 = 1_000_000
 
   private func planPrime(_ users: [SnapshotUser]) {
-    for store in pipeline.stores {
+    for store in run.pipeline.stores {
       for sync in store.primed {
         let whom = store.scope == .global ? "the global store" : "\(users.count) users"
-        summary.plan.append("prime: \(sync.syncName) into \(sync.soupName) for \(whom)")
+        run.summary.plan.append("prime: \(sync.syncName) into \(sync.soupName) for \(whom)")
       }
     }
   }
 
   private func job(for user: SnapshotUser) throws -> PrimeJob {
-    let row = try state.snapshotRow(id: user.id)
+    let row = try run.ledger.snapshotRow(id: user.id)
     return PrimeJob(
-      user: user, pipeline: pipeline, data: data, run: self.row.id, now: now,
-      organizationID: try state.organizationID ?? "", stampKey: try stamps().current,
-      settled: try state.includes(snapshotID: user.id),
-      listIDs: try dueListings(row, user.id), maxDeletes: options.maxDeletes,
-      report: report)
+      user: user, pipeline: run.pipeline, data: run.data, run: run.row.id, now: run.now,
+      organizationID: try run.ledger.organizationID ?? "", stampKey: try run.stamps().current,
+      settled: try run.ledger.includes(snapshotID: user.id),
+      listIDs: try dueListings(row, user.id), maxDeletes: run.options.maxDeletes,
+      report: run.report)
   }
 
   /// The `soql` syncs (`PrimeInput.key`) whose ids are to be listed whole in this run.
@@ -95,14 +101,16 @@ extension PipelineRun {
   /// the org may have forgotten what was deleted since the last prime.
   private func dueListings(_ row: SnapshotRow?, _ id: String) throws -> Set<String> {
     var due: Set<String> = []
-    let isLongAgo = try state.primedAt(snapshotID: id).map { now - $0 > Self.deletionsAreKept }
+    let isLongAgo = try run.ledger.primedAt(snapshotID: id).map {
+      run.now - $0 > Self.deletionsAreKept
+    }
     let every =
-      isLongAgo == true ? 1 : pipeline.prime.ghostsEveryRuns(isBriefcase: false)
-    for store in pipeline.stores {
+      isLongAgo == true ? 1 : run.pipeline.prime.ghostsEveryRuns(isBriefcase: false)
+    for store in run.pipeline.stores {
       for sync in store.primed {
         let key = PrimeInput.key(store.storeName, sync.syncName)
         let runs = row?.ghostRuns[key]?.int ?? 0
-        if options.maxDeletes != nil || runs + 1 >= every { due.insert(key) }
+        if run.options.maxDeletes != nil || runs + 1 >= every { due.insert(key) }
       }
     }
     return due
@@ -114,16 +122,16 @@ extension PipelineRun {
     switch result {
     case .failure(let error):
       if snapshot.user.id == SnapshotID.global { throw error }
-      try skip(snapshot: snapshot.user.id, username: snapshot.user.username, error)
+      try people.skip(snapshot: snapshot.user.id, username: snapshot.user.username, error)
     case .success(let output): try take(output)
     }
   }
 
   private func take(_ output: PrimeJob.Output) throws {
     let outcome = output.outcome
-    for warning in outcome.warnings { warn("\(output.user.username): \(warning)") }
-    if outcome.guardTripped { summary.findings.insert(.guardTripped) }
-    if outcome.isIncomplete { summary.findings.insert(.incompleteData) }
+    for warning in outcome.warnings { run.warn("\(output.user.username): \(warning)") }
+    if outcome.guardTripped { run.summary.findings.insert(.guardTripped) }
+    if outcome.isIncomplete { run.summary.findings.insert(.incompleteData) }
     let soups = outcome.soups.map {
       SoupChange(
         soup: $0.soup, fetched: $0.fetched, written: $0.written, unchanged: $0.unchanged,
@@ -131,11 +139,11 @@ extension PipelineRun {
     }
     try noteFindings(output)
     try save(output)
-    summary.snapshots.append(
+    run.summary.snapshots.append(
       RunSummary.Snapshot(
         id: output.user.id, username: output.user.username, generation: output.generation,
         changed: outcome.changed, soups: soups))
-    report(
+    run.report(
       .snapshotPrimed(
         snapshot: output.user.id, username: output.user.username, generation: output.generation,
         changed: outcome.changed, soups: soups))
@@ -144,7 +152,7 @@ extension PipelineRun {
   private func save(_ output: PrimeJob.Output) throws {
     let id = output.user.id
     var row =
-      try state.snapshotRow(id: id)
+      try run.ledger.snapshotRow(id: id)
       ?? SnapshotRow(
         id: id, userID: id == SnapshotID.global ? nil : id, username: output.user.username)
     var runs = row.ghostRuns.object ?? [:]
@@ -158,7 +166,7 @@ extension PipelineRun {
     row.username = output.user.username
     row.generation = Int64(output.generation)
     row.included = output.settled
-    try state.save(row)
-    try state.notePrimed(snapshotID: id, at: now)
+    try run.ledger.save(row)
+    try run.ledger.notePrimed(snapshotID: id, at: run.now)
   }
 }

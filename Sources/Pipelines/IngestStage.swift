@@ -6,22 +6,31 @@ import Returns
 import SmartStore
 import System
 
-extension PipelineRun {
+/// Takes the returns from the inbox, has each validated, and records its edits.
+struct IngestStage {
+  let run: RunContext
+  private let keys: SealingKeys
+
+  init(run: RunContext) {
+    self.run = run
+    keys = SealingKeys(run: run)
+  }
+
   /// Takes the returns that are there, proves each, and records its edits.
   ///
   /// Each file fails alone: what is wrong with one puts it into quarantine or leaves it where it is,
   /// with the reason told, and the rest goes on.
-  func ingest() throws {
+  func perform() throws {
     let inbox = Inbox(
-      directory: data.inbox(pipeline.inbox.path), root: data.path,
-      settleSeconds: pipeline.inbox.settleSeconds,
-      fileBytes: Int64(pipeline.inbox.fileMiB) << 20)
-    try checkSnapshot(options.asSnapshot)
+      directory: run.data.inbox(run.pipeline.inbox.path), root: run.data.path,
+      settleSeconds: run.pipeline.inbox.settleSeconds,
+      fileBytes: Int64(run.pipeline.inbox.fileMiB) << 20)
+    try checkSnapshot(run.options.asSnapshot)
     let candidates = try candidates(inbox)
-    if options.isDryRun {
+    if run.options.isDryRun {
       for candidate in candidates {
         let end = candidate.refusal.map { ": it stays where it is: \($0)" } ?? ""
-        summary.plan.append("ingest: \(candidate.name), a \(candidate.kind.rawValue)\(end)")
+        run.summary.plan.append("ingest: \(candidate.name), a \(candidate.kind.rawValue)\(end)")
       }
       return
     }
@@ -42,14 +51,16 @@ extension PipelineRun {
       try take(candidate, inbox)
     }
     // The inbox was looked at as a whole: what was left in it before is taken, left again, or gone.
-    if options.files.isEmpty { try state.settleEarlierFindings(.returnLeft, by: row.id) }
+    if run.options.files.isEmpty {
+      try run.ledger.settleEarlierFindings(.returnLeft, by: run.row.id)
+    }
   }
 
   private func candidates(_ inbox: Inbox) throws -> [Inbox.Candidate] {
-    guard !options.files.isEmpty else {
+    guard !run.options.files.isEmpty else {
       return try inbox.candidates(now: Clock.wallMilliseconds()).filter(\.isSettled)
     }
-    return try options.files.map { path in
+    return try run.options.files.map { path in
       guard let candidate = try inbox.candidate(named: path) else {
         throw PipelineError(
           .configuration, "ingest.no-file", "there is no file to ingest", location: path,
@@ -66,11 +77,11 @@ extension PipelineRun {
       try inbox.take(candidate, now: Clock.wallMilliseconds(), keepsOriginal: !isInInbox)
     }
     switch taking {
-    case .success(.taken(let taken)): try settle(taken, inbox, as: options.asSnapshot)
+    case .success(.taken(let taken)): try settle(taken, inbox, as: run.options.asSnapshot)
     case .success(.duplicate(let sha256)):
       try tell(
         ReturnOutcome(name: name, path: candidate.path, sha256: sha256, result: .known))
-    case .success(.gone): warn("\(name) was taken away before it could be read")
+    case .success(.gone): run.warn("\(name) was taken away before it could be read")
     case .success(.left(let refusal)), .failure(let refusal):
       try tell(ReturnOutcome(name: name, path: candidate.path, result: .left(refusal)))
     }
@@ -80,7 +91,7 @@ extension PipelineRun {
   private func settle(
     _ taken: TakenReturn, _ inbox: Inbox, as snapshot: (id: String, generation: Int)? = nil
   ) throws {
-    let work = data.path + "/.tmp-proof-\(taken.sha256.prefix(16))"
+    let work = run.data.path + "/.tmp-proof-\(taken.sha256.prefix(16))"
     let expectation = try expectation(snapshot)
     try Files.remove(work)
     let ingested = try alone(taken.name, places: places(of: taken, work)) {
@@ -120,17 +131,18 @@ extension PipelineRun {
 
   /// Paths of ours that an error may name, with what a person calls them: the longest first.
   private func places(of taken: TakenReturn, _ work: String) -> [(path: String, name: String)] {
-    let stores = pipeline.stores.indices.map { (path: "\(work)/\($0).db", name: taken.name) }
+    let stores = run.pipeline.stores.indices.map { (path: "\(work)/\($0).db", name: taken.name) }
     return stores + [(path: work, name: taken.name), (path: taken.path, name: taken.name)]
   }
 
   private func expectation(
     _ snapshot: (id: String, generation: Int)?
   ) throws -> ReturnValidator.Expectation {
-    let limits = pipeline.inbox
+    let limits = run.pipeline.inbox
     var expected = ReturnValidator.Expectation(
-      org: try state.organizationID ?? "", pipeline: pipeline.name, key: try stamps().current,
-      stores: pipeline.stores.map {
+      org: try run.ledger.organizationID ?? "", pipeline: run.pipeline.name,
+      key: try run.stamps().current,
+      stores: run.pipeline.stores.map {
         ReturnValidator.IssuedStore(
           scope: $0.scope == .global ? .global : .user, storeName: $0.storeName,
           soups: $0.schema.soups)
@@ -141,8 +153,8 @@ extension PipelineRun {
     expected.limits.ratio = Int64(limits.ratio)
     expected.limits.entryBytes = Int64(limits.fileMiB) << 20
     expected.limits.totalBytes = Int64(limits.fileMiB) << 21
-    expected.earlierKeys = try stamps().earlier
-    expected.unsealing = try unsealing()
+    expected.earlierKeys = try run.stamps().earlier
+    expected.unsealing = try keys.unsealing()
     expected.asSnapshot = snapshot.map {
       ReturnValidator.AsSnapshot(user: $0.id, generation: $0.generation)
     }
@@ -153,12 +165,12 @@ extension PipelineRun {
   /// not be ingested again.
   private func checkSnapshot(_ named: (id: String, generation: Int)?) throws {
     guard let named else { return }
-    let newest = try state.snapshotRow(id: named.id)?.generation ?? 0
+    let newest = try run.ledger.snapshotRow(id: named.id)?.generation ?? 0
     guard newest > 0, (1...newest).contains(Int64(named.generation)) else {
       throw PipelineError(
         .configuration, "ingest.no-snapshot",
         "there is no generation \(named.generation) of a snapshot \(named.id)",
-        location: data.path, fix: "name a directory of users/ and one of the generations in it")
+        location: run.data.path, fix: "name a directory of users/ and one of the generations in it")
     }
   }
 
@@ -170,10 +182,10 @@ extension PipelineRun {
   /// The newest bundle of the generation counts: which one a device has, its store does not say. A
   /// generation that is not kept any more is older than every bundle that is good.
   private func refuseExpired(_ validated: ValidatedReturn) throws {
-    if pipeline.inbox.acceptExpired { return }
+    if run.pipeline.inbox.acceptExpired { return }
     let stamp = validated.stamp
     let expiry = try expires(validated)
-    if let expiry, expiry >= now { return }
+    if let expiry, expiry >= run.now { return }
     let since = expiry.map { "since " + Dates.utcSeconds($0) } ?? "for so long that it is not kept"
     throw Refusal(
       .expired,
@@ -186,10 +198,10 @@ extension PipelineRun {
   private func expires(_ validated: ValidatedReturn) throws -> Int64? {
     let stamp = validated.stamp
     guard let created = issued(validated)?.created else { return nil }
-    let directory = data.generation(stamp.generation, of: stamp.user)
-    let bundles = try bundles(in: directory, stamp.platform)
+    let directory = run.data.generation(stamp.generation, of: stamp.user)
+    let bundles = try PackStage.bundles(in: directory, stamp.platform)
     let packed = try bundles.last.map { try BundleReader.inspect(directory + "/" + $0.name) }
-    return packed?.expires ?? created + expiryMilliseconds
+    return packed?.expires ?? created + run.pipeline.pack.expiryMilliseconds
   }
 
   /// The record of the generation that a return was issued in; nil where it is not kept any more.
@@ -197,12 +209,12 @@ extension PipelineRun {
   /// One that cannot be read is no reason to refuse what a device did: it is told and done without.
   private func issued(_ validated: ValidatedReturn) -> GenerationRecord? {
     let stamp = validated.stamp
-    let directory = SnapshotDirectory(path: data.snapshot(stamp.user))
+    let directory = SnapshotDirectory(path: run.data.snapshot(stamp.user))
     do throws(BundleError) {
       guard try directory.generations().contains(stamp.generation) else { return nil }
       return try directory.record(of: stamp.generation)
     } catch {
-      warn("\(validated.sourceName): what was issued to it cannot be looked up: \(error)")
+      run.warn("\(validated.sourceName): what was issued to it cannot be looked up: \(error)")
       return nil
     }
   }
@@ -216,28 +228,28 @@ extension PipelineRun {
   private func record(
     _ validated: ValidatedReturn, _ taken: TakenReturn
   ) throws -> ReturnOutcome.Result {
-    for note in validated.notes { warn(note) }
+    for note in validated.notes { run.warn(note) }
     let stamp = validated.stamp
     let issued = issued(validated)
-    let reading = ReturnReading(pipeline: pipeline, data: data, issued: issued)
+    let reading = ReturnReading(pipeline: run.pipeline, data: run.data, issued: issued)
     var contents = ReturnContents()
     for store in validated.stores {
       for soup in store.missingSoups + store.reindexedSoups {
-        warn("\(taken.name): the app removed or changed the soup \"\(soup)\"")
+        run.warn("\(taken.name): the app removed or changed the soup \"\(soup)\"")
       }
       if store.isUntouched { continue }
-      let witnesses = try state.rowsToWitness(stampID: stamp.stampID)
+      let witnesses = try run.ledger.rowsToWitness(stampID: stamp.stampID)
       try reading.add(store, platform: validated.platform, witnesses: witnesses, to: &contents)
     }
-    for warning in contents.warnings { warn("\(taken.name): \(warning)") }
+    for warning in contents.warnings { run.warn("\(taken.name): \(warning)") }
     let row = ReturnRow(
       sha256: validated.sha256, sourceName: taken.name, stampID: stamp.stampID,
       snapshotID: stamp.user, generation: Int64(stamp.generation),
       platform: validated.platform.rawValue, install: stamp.install,
       handback: stamp.handback.map(Int64.init), arrived: taken.arrived,
       issued: issued?.created, soupTotals: contents.totals)
-    let result = try state.record(
-      return: row, edits: contents.edits, witnesses: contents.witnesses, run: self.row.id)
+    let result = try run.ledger.record(
+      return: row, edits: contents.edits, witnesses: contents.witnesses, run: run.row.id)
     if result.isKnown { return .known }
     return .accepted(
       stamp, edits: contents.edits.count, new: result.new, known: result.known,

@@ -6,55 +6,58 @@ import Reconciliation
 import SmartStore
 import System
 
-extension PipelineRun {
+/// Writes the bundles that are not there yet, and moves `current`.
+struct PackStage {
+  let run: RunContext
+
   /// Writes the bundles that are not there yet, and moves `current`.
   ///
   /// A bundle is written when a generation has none, when the global stores or the returns that it
   /// includes are others than the newest bundle says, or always, if the pipeline wants so.
-  func pack() throws {
+  func perform() throws {
     let global = try newestRecord(of: SnapshotID.global)
-    for id in try data.snapshots() where id != SnapshotID.global {
+    for id in try run.data.snapshots() where id != SnapshotID.global {
       guard let record = try newestRecord(of: id) else { continue }
       let username = record.notes["username"]?.string ?? id
-      guard options.serves(username) else { continue }
-      if options.isDryRun {
-        summary.plan.append("pack: generation \(record.generation) of \(username)")
+      guard run.options.serves(username) else { continue }
+      if run.options.isDryRun {
+        run.summary.plan.append("pack: generation \(record.generation) of \(username)")
         continue
       }
       try Task.checkCancellation()
       guard isWhole(record, with: global) else {
-        warn(
-          "\(username): the newest generation lacks a store that the pipeline has now; "
+        run.warn(
+          "\(username): the newest generation lacks a store that the run.pipeline has run.now; "
             + "no bundle of it is written before it is primed again")
         continue
       }
-      for platform in pipeline.platforms {
+      for platform in run.pipeline.platforms {
         try pack(record, with: global, platform, username: username)
       }
       try publishCurrent(record, of: id)
     }
-    if let global, !options.isDryRun { try publishCurrent(global, of: SnapshotID.global) }
+    if let global, !run.options.isDryRun { try publishCurrent(global, of: SnapshotID.global) }
   }
 
   /// Whether a generation has every store of the pipeline on every platform: one of a user who was
   /// not primed since the pipeline changed may lack some.
   private func isWhole(_ record: GenerationRecord, with global: GenerationRecord?) -> Bool {
-    pipeline.stores.allSatisfy { store in
+    run.pipeline.stores.allSatisfy { store in
       let source = store.scope == .global ? global : record
-      return pipeline.platforms.allSatisfy { platform in
+      return run.pipeline.platforms.allSatisfy { platform in
         source?.entries(of: platform).contains { $0.storeName == store.storeName } == true
       }
     }
   }
 
   private func newestRecord(of id: String) throws -> GenerationRecord? {
-    let directory = SnapshotDirectory(path: data.snapshot(id))
+    let directory = SnapshotDirectory(path: run.data.snapshot(id))
     guard let newest = try directory.generations().last else { return nil }
     return try directory.record(of: newest)
   }
 
   private func publishCurrent(_ record: GenerationRecord, of id: String) throws {
-    let directory = SnapshotDirectory(path: data.snapshot(id))
+    let directory = SnapshotDirectory(path: run.data.snapshot(id))
     if let current = try directory.current(), current.generation == record.generation,
       current.digest == record.digest
     {
@@ -62,21 +65,21 @@ extension PipelineRun {
     }
     try directory.setCurrent(
       CurrentGeneration(
-        generation: record.generation, digest: record.digest, epoch: Int(try state.epoch),
-        run: Int(row.number)))
+        generation: record.generation, digest: record.digest, epoch: Int(try run.ledger.epoch),
+        run: Int(run.row.number)))
   }
 
   private func pack(
     _ record: GenerationRecord, with global: GenerationRecord?, _ platform: Platform,
     username: String
   ) throws {
-    let directory = data.generation(record.generation, of: record.snapshot)
-    let existing = try bundles(in: directory, platform)
+    let directory = run.data.generation(record.generation, of: record.snapshot)
+    let existing = try Self.bundles(in: directory, platform)
     var manifest = try manifest(record, global, platform, username: username)
-    let sealing = try sealing()
+    let sealing = try SealingKeys(run: run).sealing()
     let announced = sealing?.announcing(manifest) ?? manifest
-    if let newest = existing.last, pipeline.pack.when == .changed,
-      newest.name.hasSuffix("." + pipeline.pack.format.rawValue)
+    if let newest = existing.last, run.pipeline.pack.when == .changed,
+      newest.name.hasSuffix("." + run.pipeline.pack.format.rawValue)
     {
       let packed = try BundleReader.inspect(directory + "/" + newest.name)
       if Self.isSame(packed, announced) { return }
@@ -84,12 +87,12 @@ extension PipelineRun {
     if !existing.isEmpty { renew(&manifest) }
     let number = (existing.last?.number ?? 0) + 1
     let suffix = number == 1 ? "" : ".\(number)"
-    let name = "\(platform.rawValue).bundle\(suffix).\(pipeline.pack.format.rawValue)"
+    let name = "\(platform.rawValue).bundle\(suffix).\(run.pipeline.pack.format.rawValue)"
     let path = directory + "/" + name
-    guard let format = BundleWriter.format(named: pipeline.pack.format.rawValue) else { return }
+    guard let format = BundleWriter.format(named: run.pipeline.pack.format.rawValue) else { return }
     var stores = directory + "/" + platform.rawValue
     var globalStores = global.map {
-      data.generation($0.generation, of: SnapshotID.global) + "/" + platform.rawValue
+      run.data.generation($0.generation, of: SnapshotID.global) + "/" + platform.rawValue
     }
     // The plain generation stays: the next one is made from it.
     let sealed = directory + "/.tmp-sealed-" + platform.rawValue
@@ -102,16 +105,16 @@ extension PipelineRun {
     defer { try? Files.remove(sealed) }
     try BundleWriter.pack(
       manifest, storeDirectory: stores, globalDirectory: globalStores, to: path, format: format,
-      level: pipeline.pack.level, modified: manifest.created)
-    summary.bundles.append(path)
-    report(
+      level: run.pipeline.pack.level, modified: manifest.created)
+    run.summary.bundles.append(path)
+    run.report(
       .bundleWritten(
         snapshot: record.snapshot, platform: platform.rawValue, path: path,
         bytes: Int(try Files.size(of: path))))
   }
 
   /// The bundles of one platform that a generation has, oldest first.
-  func bundles(
+  static func bundles(
     in directory: String, _ platform: Platform
   ) throws -> [(name: String, number: Int)] {
     let prefix = platform.rawValue + ".bundle."
@@ -132,11 +135,11 @@ extension PipelineRun {
     let created = max(record.created, global?.created ?? 0)
     // Not those that were settled since: their edits are in the org and not in these stores.
     let includes = try [record.snapshot, SnapshotID.global].flatMap { id in
-      try (state.snapshotRow(id: id)?.included ?? []).map {
+      try (run.ledger.snapshotRow(id: id)?.included ?? []).map {
         Manifest.Include(stampID: $0.stampID, install: $0.install, handback: Int($0.handback))
       }
     }
-    let isIntegration = pipeline.prime.fetchAs == .integration
+    let isIntegration = run.pipeline.prime.fetchAs == .integration
     // What the generations lack, for the app to tell its user.
     var warnings = [record, global].compactMap(\.self).flatMap {
       ($0.notes["warnings"]?.array ?? []).compactMap(\.string)
@@ -145,24 +148,20 @@ extension PipelineRun {
       warnings.append("the records are those that the integration user may see")
     }
     return Manifest(
-      org: try state.organizationID ?? "", user: record.snapshot,
+      org: try run.ledger.organizationID ?? "", user: record.snapshot,
       usernameDigest: Digest.sha256Hex(Array(username.lowercased().utf8)),
-      pipeline: pipeline.name, generation: record.generation, platform: platform,
+      pipeline: run.pipeline.name, generation: record.generation, platform: platform,
       stampID: record.entries(of: platform).first?.stampID ?? "", configHash: record.configHash,
       stores: entries, syncStates: record.syncStates + (global?.syncStates ?? []),
-      created: created, expires: created + expiryMilliseconds, includes: includes,
+      created: created, expires: created + run.pipeline.pack.expiryMilliseconds, includes: includes,
       fetchAs: isIntegration ? "integration" : nil,
       warnings: warnings)
   }
 
-  var expiryMilliseconds: Int64 {
-    Int64(pipeline.pack.expiresAfterDays) * 24 * 60 * 60 * 1000
-  }
-
   /// A later bundle of the same generation counts its days from now.
   private func renew(_ manifest: inout Manifest) {
-    manifest.created = now
-    manifest.expires = now + expiryMilliseconds
+    manifest.created = run.now
+    manifest.expires = run.now + run.pipeline.pack.expiryMilliseconds
   }
 
   /// Whether two manifests speak of the same content.

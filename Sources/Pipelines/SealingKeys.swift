@@ -3,28 +3,31 @@ import Ledger
 import SmartStore
 import System
 
-extension PipelineRun {
+/// The keys by which the stores of bundles are sealed, and sealed returns are opened.
+struct SealingKeys {
+  let run: RunContext
+
   /// How the stores of bundles are sealed; nil for plain ones.
   func sealing() throws -> StoreSealing? {
-    guard let seal = pipeline.pack.seal else { return nil }
+    guard let seal = run.pipeline.pack.seal else { return nil }
     return StoreSealing(
       key: try sealKey(seal.passphrase, iterations: seal.kdfIterations),
-      secret: try stamps().current)
+      secret: try run.stamps().current)
   }
 
   /// What opens sealed returns; nil where none can come.
   func unsealing() throws -> SQLCipherKey? {
-    if let returnKey { return returnKey }
-    let seal = pipeline.pack.seal
-    guard let passphrase = pipeline.inbox.passphrase ?? seal?.passphrase else { return nil }
+    if let key = run.returnKey { return key }
+    let seal = run.pipeline.pack.seal
+    guard let passphrase = run.pipeline.inbox.passphrase ?? seal?.passphrase else { return nil }
     let key = try sealKey(
       passphrase, iterations: seal?.kdfIterations ?? SQLCipherKey.sdkIterations)
-    returnKey = key
+    run.returnKey = key
     return key
   }
 
   private func sealKey(_ source: SecretSource, iterations: Int) throws -> SQLCipherKey {
-    guard let text = try source.resolve(variables).text else {
+    guard let text = try source.resolve(run.variables).text else {
       throw PipelineError(
         .configuration, "secret", "the passphrase of sealed stores is not UTF-8",
         fix: "write it as text; for iOS, the base64 of 32 bytes")

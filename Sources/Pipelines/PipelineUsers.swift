@@ -10,21 +10,24 @@ package struct SnapshotUser: Sendable, Hashable {
   package let username: String
 }
 
-extension PipelineRun {
+/// Who the users of a pipeline are, by its list, its query, or the one who logs in.
+struct PipelineUsers {
+  let run: RunContext
+
   /// The users whose snapshots are to be primed, by id.
   ///
   /// A user of a list who cannot log in is skipped or stops the run, as `prime.onUserFailure` says.
-  func users() async throws -> [SnapshotUser] {
+  func listed() async throws -> [SnapshotUser] {
     let users: [SnapshotUser]
-    switch pipeline.users.source {
+    switch run.pipeline.users.source {
     case .list, .csv:
-      let names = try pipeline.users.names() ?? []
+      let names = try run.pipeline.users.names() ?? []
       try check(names)
-      users = try await self.users(named: names.filter(options.serves))
+      users = try await self.users(named: names.filter(run.options.serves))
     case .query(let soql):
       let found = try await self.users(ofQuery: soql)
       try check(found.map(\.username))
-      users = found.filter { options.serves($0.username) }
+      users = found.filter { run.options.serves($0.username) }
     case .loginUser:
       let user = try await ownUser()
       try check([user.username])
@@ -38,34 +41,35 @@ extension PipelineRun {
   /// Sees to it that there are as many users as expected, and that those who were asked for are
   /// among them.
   private func check(_ names: [String]) throws {
-    let (least, most) = (pipeline.users.atLeast, pipeline.users.atMost)
+    let (least, most) = (run.pipeline.users.atLeast, run.pipeline.users.atMost)
     guard names.count >= least, names.count <= most else {
       throw PipelineError(
         .configuration, "users.unexpected",
-        "the pipeline has \(names.count) user\(names.count == 1 ? "" : "s"), and users.expect "
+        "the run.pipeline has \(names.count) user\(names.count == 1 ? "" : "s"), and users.expect "
           + "allows \(least) to \(most)",
-        location: pipeline.file, fix: "check where the users come from, or change users.expect")
+        location: run.pipeline.file, fix: "check where the users come from, or change users.expect")
     }
     let known = Set(names.map { $0.lowercased() })
-    guard let unknown = options.users.sorted().first(where: { !known.contains($0.lowercased()) })
+    guard
+      let unknown = run.options.users.sorted().first(where: { !known.contains($0.lowercased()) })
     else { return }
     let nearest = Spelling.nearest(unknown, among: names)
     throw PipelineError(
-      .configuration, "users.unknown", "\(unknown) is no user of the pipeline",
-      location: pipeline.file,
+      .configuration, "users.unknown", "\(unknown) is no user of the run.pipeline",
+      location: run.pipeline.file,
       fix: nearest.map { "did you mean \($0)?" } ?? "name one of those that \"users\" gives")
   }
 
   private func ownUser() async throws -> SnapshotUser {
-    let identity = try await access.anySession().identity
+    let identity = try await run.access.anySession().identity
     return SnapshotUser(id: identity.userID, username: identity.username)
   }
 
   private func users(ofQuery soql: String) async throws -> [SnapshotUser] {
-    guard let session = try await access.integrationSession() else {
+    guard let session = try await run.access.integrationSession() else {
       throw PipelineError(
         .configuration, "users.no-integration-user",
-        "users.query needs a user that asks it", location: pipeline.file,
+        "users.query needs a user that asks it", location: run.pipeline.file,
         fix: "name one in org.login.integrationUser")
     }
     var users: [SnapshotUser] = []
@@ -75,11 +79,11 @@ extension PipelineRun {
       else {
         throw PipelineError(
           .configuration, "users.query", "users.query does not select Id and Username",
-          location: pipeline.file, fix: "write SELECT Id, Username FROM User WHERE …")
+          location: run.pipeline.file, fix: "write SELECT Id, Username FROM User WHERE …")
       }
       users.append(SnapshotUser(id: id.text18, username: username))
     }
-    return users.filter { !pipeline.users.leavesOut($0.username) }
+    return users.filter { !run.pipeline.users.leavesOut($0.username) }
   }
 
   /// The ids of names that nobody has to log in with, because all are served by one view.
@@ -101,7 +105,7 @@ extension PipelineRun {
           username: name,
           PipelineError(
             .authentication, "users.not-found", "the org has no user of this name that can be seen",
-            location: pipeline.file, fix: "correct the name, or remove it from \"users\""))
+            location: run.pipeline.file, fix: "correct the name, or remove it from \"users\""))
         continue
       }
       users.append(SnapshotUser(id: id, username: name))
@@ -110,11 +114,11 @@ extension PipelineRun {
   }
 
   private func users(named names: [String]) async throws -> [SnapshotUser] {
-    if pipeline.prime.fetchAs == .integration { return try await usersByLookup(names) }
+    if run.pipeline.prime.fetchAs == .integration { return try await usersByLookup(names) }
     var users: [SnapshotUser] = []
     for name in names {
       do throws(OrgError) {
-        let identity = try await access.session(as: name).identity
+        let identity = try await run.access.session(as: name).identity
         users.append(SnapshotUser(id: identity.userID, username: name))
       } catch {
         try skip(username: name, error)
@@ -129,14 +133,16 @@ extension PipelineRun {
   /// is the run's as well.
   func skip(snapshot: String = "", username: String, _ error: any Error) throws {
     if Task.isCancelled || Self.isCancellation(error) { throw CancellationError() }
-    if pipeline.prime.onUserFailure == .failRun { throw error }
+    if run.pipeline.prime.onUserFailure == .failRun { throw error }
     let described = PipelineError(describing: error)
     // What is wrong in the pipeline is wrong for everybody.
     if described.kind == .configuration { throw error }
-    summary.findings.insert(.skippedUser)
+    run.summary.findings.insert(.skippedUser)
     // The next run may do better without anybody's help.
-    if described.kind == .tryLater { summary.findings.insert(.limitReached) }
-    if described.kind == .failed, Self.isOurs(error) { summary.findings.insert(.failedSnapshot) }
+    if described.kind == .tryLater { run.summary.findings.insert(.limitReached) }
+    if described.kind == .failed, Self.isOurs(error) {
+      run.summary.findings.insert(.failedSnapshot)
+    }
     var detail: JSONObject = ["username": .string(username), "reason": .string(described.message)]
     if !snapshot.isEmpty { detail["snapshot"] = .string(snapshot) }
     for (name, text) in [
@@ -145,8 +151,8 @@ extension PipelineRun {
     ] {
       if let text { detail[name] = .string(text) }
     }
-    try note(.userSkipped, username.lowercased(), detail)
-    report(
+    try run.note(.userSkipped, username.lowercased(), detail)
+    run.report(
       .snapshotSkipped(
         snapshot: snapshot, username: username, reason: described.description))
   }

@@ -4,64 +4,67 @@ import Reconciliation
 import Salesforce
 import System
 
-extension PipelineRun {
+/// Sends the open edits of every ingested return.
+struct ReconcileStage {
+  let run: RunContext
+
   /// Sends the open edits of every ingested return, and writes the report.
-  func reconcile() async throws {
-    if let retry = options.retry {
-      if options.isDryRun {
-        summary.plan.append("reconcile: take up the edits of run \(retry.run) again")
+  func perform() async throws {
+    if let retry = run.options.retry {
+      if run.options.isDryRun {
+        run.summary.plan.append("reconcile: take up the edits of run \(retry.run) again")
       } else {
         try reopen(retry)
       }
     }
     let reconciler = try reconciler()
-    if options.isDryRun { return plan(try await reconciler.plan()) }
-    let result = try await reconciler.run(row)
-    summary.verdicts = result.verdicts
-    for warning in result.warnings { warn(warning) }
+    if run.options.isDryRun { return plan(try await reconciler.plan()) }
+    let result = try await reconciler.run(run.row)
+    run.summary.verdicts = result.verdicts
+    for warning in result.warnings { run.warn(warning) }
     if let interruption = result.interruption {
-      warn(interruption)
-      summary.findings.insert(
+      run.warn(interruption)
+      run.summary.findings.insert(
         result.interruptionKind == .authentication ? .loginFailed : .limitReached)
     }
     try noteHeld(result.awaiting)
     // At once: what follows may take hours, or fail.
-    if result.edits > 0 { try writeReport() }
+    if result.edits > 0 { try ReportStage(run: run).write() }
   }
 
   /// Keeps which snapshots' changes wait for a person's word; of others they wait no longer.
   private func noteHeld(_ awaiting: [String: String]) throws {
     for (id, digest) in awaiting.sorted(by: { $0.key < $1.key }) {
-      let username = try state.snapshotRow(id: id)?.username ?? id
+      let username = try run.ledger.snapshotRow(id: id)?.username ?? id
       let words = "more changes than reconcile.maxChanges lets through"
-      try note(
+      try run.note(
         .changesHeld, id,
         [
           "snapshot": .string(id), "username": .string(username), "reason": .string(words),
           "fix": .string("look at the held edits; --confirm \(digest) sends them"),
         ])
     }
-    try state.settleEarlierFindings(.changesHeld, by: row.id)
+    try run.ledger.settleEarlierFindings(.changesHeld, by: run.row.id)
   }
 
   private func reopen(_ retry: RunOptions.Retry) throws {
-    guard try state.run(id: retry.run) != nil else {
+    guard try run.ledger.run(id: retry.run) != nil else {
       throw PipelineError(
-        .configuration, "retry.no-run", "there is no run \(retry.run)", location: data.state,
-        fix: "attache status \(pipeline.name) lists the last runs")
+        .configuration, "retry.no-run", "there is no run \(retry.run)", location: run.data.state,
+        fix: "attache status \(run.pipeline.name) lists the last runs")
     }
-    let count = try state.retry(run: retry.run, verdicts: retry.verdicts)
-    if count == 0 { warn("no edit of run \(retry.run) is left to take up again") }
+    let count = try run.ledger.retry(run: retry.run, verdicts: retry.verdicts)
+    if count == 0 { run.warn("no edit of run \(retry.run) is left to take up again") }
   }
 
   private func reconciler() throws -> Reconciler {
-    let access = access
-    let report = report
-    let total = try state.openEdits().values.reduce(0, +)
+    let access = run.access
+    let report = run.report
+    let total = try run.ledger.openEdits().values.reduce(0, +)
     var settled = 0
     return Reconciler(
-      state: state, options: reconcileOptions(), syncUps: try rules(),
-      issued: { [records = IssuedRecords(data: data)] in try records.find($0, $1) },
+      state: run.ledger, options: reconcileOptions(), syncUps: try rules(),
+      issued: { [records = IssuedRecords(data: run.data)] in try records.find($0, $1) },
       sessionFor: { request in
         switch request {
         case .integration: try await access.integrationSession()
@@ -80,7 +83,7 @@ extension PipelineRun {
   }
 
   private func rules() throws -> [ReconciledSync] {
-    try pipeline.stores.flatMap { store in
+    try run.pipeline.stores.flatMap { store in
       let key = StoreKey(scope: store.scope.rawValue, storeName: store.storeName)
       return try store.reconciled.flatMap { sync in
         try ReconciledSync.all(of: sync, in: key) { soup in
@@ -91,7 +94,7 @@ extension PipelineRun {
   }
 
   private func reconcileOptions() -> ReconcileOptions {
-    let settings = pipeline.reconcile
+    let settings = run.pipeline.reconcile
     var result = ReconcileOptions(
       sendAs: settings.sendAs == .integration ? .integration : .user,
       onInactiveUser: settings.onInactiveUser == .integration ? .integration : .hold,
@@ -106,7 +109,7 @@ extension PipelineRun {
         perSnapshot: settings.maxChangesPerSnapshot,
         deletesPercent: Double(settings.maxDeletes.value),
         deletesAtLeast: PrimeSettings.fewestDeletes),
-      confirmed: options.confirmed)
+      confirmed: run.options.confirmed)
     result.correlationFields = settings.correlationFields
     return result
   }
@@ -114,12 +117,12 @@ extension PipelineRun {
   private func plan(_ plan: ReconcilePlan) {
     for edit in plan.edits {
       let action = edit.action.map { "\($0.rawValue) " } ?? ""
-      summary.plan.append(
+      run.summary.plan.append(
         "reconcile: \(action)\(edit.soup.soup) \(edit.recordID ?? "")  →  \(edit.verdict.rawValue)")
-      summary.verdicts[edit.verdict, default: 0] += 1
+      run.summary.verdicts[edit.verdict, default: 0] += 1
     }
     for snapshot in plan.held {
-      summary.plan.append(
+      run.summary.plan.append(
         "reconcile: the changes of \(snapshot) are held; --confirm "
           + "\(plan.digests[snapshot] ?? "") sends them")
     }

@@ -4,7 +4,8 @@ import Ledger
 import Reconciliation
 import System
 
-extension PipelineRun {
+/// What is seen to before a ledger is used: that it is the newest, and belongs to this pipeline file.
+enum LedgerGuard {
   /// Refuses a ledger that is older than what was published with it, and to make one anew, where
   /// there is none, beside what an earlier one published.
   static func checkLedger(_ state: LedgerDatabase?, _ data: DataDirectory) throws {

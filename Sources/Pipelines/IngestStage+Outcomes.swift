@@ -1,0 +1,103 @@
+import Bundles
+import JSON
+import Ledger
+import Returns
+import SQLite
+import SmartStore
+import System
+
+extension IngestStage {
+  /// Tells what became of a file: to the ledger, to the person who watches, and to the summary.
+  func tell(_ outcome: ReturnOutcome) throws {
+    let name = outcome.name
+    switch outcome.result {
+    case .accepted(let stamp, let edits, let new, let known, let leftAlone):
+      run.summary.returns.ingested += 1
+      run.summary.edits.found += edits
+      run.summary.edits.new += new
+      run.summary.edits.known += known
+      run.report(
+        .returnIngested(
+          name: name, snapshot: stamp.user, edits: edits, new: new, leftAlone: leftAlone))
+    case .known:
+      run.summary.returns.known += 1
+      // Not where this run has accepted it itself, before it died between two copies.
+      let isOwn = try outcome.sha256.map {
+        try run.ledger.hasFound(.returnAccepted, $0, run: run.row.id)
+      }
+      if isOwn != true { try run.note(.returnKnown, outcome.path, ["name": .string(name)]) }
+      run.report(.returnKnown(name: name))
+    case .quarantined(let taken, let refusal):
+      run.summary.returns.quarantined += 1
+      try ReportStage(run: run).noteQuarantined(taken)
+      run.report(
+        .returnQuarantined(
+          name: name, code: refusal.code.rawValue, reason: "\(refusal.sentence); \(refusal.fix)"))
+    case .left(let refusal):
+      run.summary.returns.left += 1
+      try run.note(
+        .returnLeft, outcome.path,
+        [
+          "name": .string(name), "path": .string(outcome.path),
+          "code": .string(refusal.code.rawValue), "reason": .string(refusal.sentence),
+          "fix": .string(refusal.fix),
+        ])
+      run.report(
+        .returnLeft(
+          name: name, code: refusal.code.rawValue, reason: "\(refusal.sentence); \(refusal.fix)"))
+    }
+  }
+
+  /// Does the work on one return, alone: whatever it throws is turned into a refusal of this return,
+  /// but for a stop that somebody asked for and for trouble of this machine and of the ledger.
+  ///
+  /// `places` are paths of ours that the words of an error may name, each with what a person calls it.
+  func alone<Answer>(
+    _ name: String, places: [(path: String, name: String)], _ work: () throws -> Answer
+  ) throws -> Result<Answer, Refusal> {
+    do {
+      return .success(try work())
+    } catch let refusal as Refusal {
+      return .failure(refusal)
+    } catch {
+      if try isOwnTrouble(error) { throw error }
+      var words = PipelineError(describing: error).reason ?? "\(error)"
+      for place in places { words = words.replacing(place.path, with: place.name) }
+      return .failure(
+        Refusal(
+          .failed, "\(name) cannot be read: \(words)",
+          fix: "hand it back again, and tell who looks after attache if it is refused again"))
+    }
+  }
+
+  /// Whether an error is no return's: a stop, the ledger, or this machine.
+  private func isOwnTrouble(_ error: any Error) throws -> Bool {
+    switch error {
+    case is CancellationError, is LedgerError, is PipelineError: return true
+    case let error as SystemError: return error.isOfTheMachine
+    case BundleError.system(let error): return error.isOfTheMachine
+    case BundleError.store(let error): return try isOwnTrouble(error)
+    case BundleError.sealing(.system(let error)): return error.isOfTheMachine
+    case let error as SQLiteError where error.path == run.data.state: return !error.isOfTheValues
+    case let error as SQLiteError: return try isOwnTrouble(error)
+    case StoreError.database(let path, let code, _):
+      return try isOwnTrouble(SQLiteError(code: code, path: path))
+    default: return false
+    }
+  }
+
+  /// A file from outside can make SQLite blame the disk: it is believed when the disk fails at
+  /// something else too.
+  private func isOwnTrouble(_ error: SQLiteError) throws -> Bool {
+    guard error.isDisk else { return false }
+    if error.isFull { return true }
+    let probe = DurableFile.temporaryName(for: run.data.path + "/x")
+    do throws(SystemError) {
+      try DurableFile.write([UInt8](repeating: 0, count: 1 << 16), to: probe)
+      try Files.remove(probe)
+      return false
+    } catch {
+      return true
+    }
+  }
+}

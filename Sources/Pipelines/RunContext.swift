@@ -1,0 +1,60 @@
+import JSON
+import Ledger
+import SmartStore
+import System
+
+/// What the stages of one run share: its pipeline, its ledger, its clock, and what it came to so far.
+final class RunContext {
+  let pipeline: Pipeline
+  let options: RunOptions
+  let data: DataDirectory
+  let access: OrgAccess
+  let ledger: LedgerDatabase
+  let row: RunRow
+  /// The environment, for secrets that are asked for when they are needed.
+  let variables: [String: String]
+  let report: @Sendable (RunEvent) -> Void
+  var summary = RunSummary()
+  /// What opens sealed returns, once it was asked for: deriving it takes a while.
+  var returnKey: SQLCipherKey?
+  /// What stamps are made with; nil in a dry run, which makes none.
+  private var stampKey: ProvenanceKey?
+
+  /// The run's one clock, in milliseconds of the org's time.
+  var now: Int64 { row.now }
+
+  init(
+    _ pipeline: Pipeline, options: RunOptions, data: DataDirectory, access: OrgAccess,
+    ledger: LedgerDatabase, row: RunRow, stampKey: ProvenanceKey?, variables: [String: String],
+    report: @escaping @Sendable (RunEvent) -> Void
+  ) {
+    (self.pipeline, self.options, self.data, self.access) = (pipeline, options, data, access)
+    (self.ledger, self.row, self.stampKey) = (ledger, row, stampKey)
+    (self.variables, self.report) = (variables, report)
+    summary.run = row.id
+    summary.pipeline = pipeline.name
+  }
+
+  /// What stamps are made with.
+  func stamps() throws -> ProvenanceKey {
+    if let stampKey { return stampKey }
+    let key = try ProvenanceKey.take(ledger, data)
+    stampKey = key
+    return key
+  }
+
+  /// Keeps what was found besides verdicts: in the ledger at once, so that it is told even if the
+  /// run dies.
+  func note(_ kind: Finding.Kind, _ subject: String, _ detail: JSONObject) throws {
+    if options.isDryRun { return }
+    try ledger.note(kind, subject, detail, run: row.id)
+  }
+
+  /// Tells the user something, and keeps it for the summary and the report.
+  func warn(_ text: String) {
+    summary.warnings.append(text)
+    report(.warning(text))
+    // The warning itself was given; a ledger that cannot be written stops the run soon enough.
+    try? note(.warning, text, [:])
+  }
+}
