@@ -14,7 +14,7 @@ package struct Provenance: Sendable, Hashable {
   /// The soup's only index.
   package static let indexSpecs = [IndexSpec(path: "stampId", type: .string)]
   /// What stands for the user in a global store.
-  package static let globalUser = "global"
+  package static let globalUser = StoreScope.global.rawValue
 
   /// The organization's 18-character id.
   package let org: String

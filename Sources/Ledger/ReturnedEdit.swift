@@ -1,25 +1,26 @@
 import JSON
+import SmartStore
 
 /// Which of a snapshot's stores a row stands in.
 package struct StoreKey: Sendable, Hashable {
-  /// `user` or `global`.
-  package var scope: String
+  /// Whose it is.
+  package var scope: StoreScope
   /// The store's name as the pipeline file has it.
   package var storeName: String
 
   /// A store.
-  package init(scope: String, storeName: String) {
+  package init(scope: StoreScope, storeName: String) {
     self.scope = scope
     self.storeName = storeName
   }
 
   /// `user/default`: the form that the ledger keeps.
-  package var text: String { scope + "/" + storeName }
+  package var text: String { scope.rawValue + "/" + storeName }
 
   /// Reads the ledger's form.
   package init(text: String) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-    scope = String(parts[0])
+    scope = parts[0] == StoreScope.global.rawValue ? .global : .user
     storeName = parts.count > 1 ? String(parts[1]) : ""
   }
 }

@@ -1,4 +1,5 @@
 import Bundles
+import Ledger
 import System
 
 /// The files of one pipeline under `snapshots/`, as docs/on-disk.md lists them.
@@ -37,7 +38,7 @@ package struct DataDirectory: Sendable, Hashable {
 
   /// The directory of a snapshot: `users/<18-character id>`, or `global`.
   package func snapshot(_ id: String) -> String {
-    id == SnapshotID.global ? path + "/global" : path + "/users/" + id
+    id == SnapshotID.global ? path + "/" + SnapshotID.global : path + "/users/" + id
   }
 
   /// The directory of one published generation.
@@ -89,13 +90,7 @@ package struct DataDirectory: Sendable, Hashable {
     if Files.isDirectory(path + "/users") {
       ids = try Files.list(path + "/users").filter { !$0.hasPrefix(".") }
     }
-    if Files.isDirectory(path + "/global") { ids.append(SnapshotID.global) }
+    if Files.isDirectory(path + "/" + SnapshotID.global) { ids.append(SnapshotID.global) }
     return ids
   }
-}
-
-/// Names of snapshots: a user's 18-character id, or the one of the global stores.
-package enum SnapshotID {
-  /// The snapshot that holds the stores of scope `global`.
-  package static let global = "global"
 }

@@ -144,10 +144,10 @@ struct IngestStage {
       key: try run.stamps().current,
       stores: run.pipeline.stores.map {
         ReturnValidator.IssuedStore(
-          scope: $0.scope == .global ? .global : .user, storeName: $0.storeName,
+          scope: $0.scope, storeName: $0.storeName,
           soups: $0.schema.soups)
       })
-    expected.accepts = Set(limits.accept.map { $0 == .bundle ? .bundle : .store })
+    expected.accepts = Set(limits.accept)
     expected.fileBytes = Int64(limits.fileMiB) << 20
     expected.limits.entries = limits.entries
     expected.limits.ratio = Int64(limits.ratio)

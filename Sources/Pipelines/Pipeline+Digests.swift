@@ -11,11 +11,11 @@ extension Pipeline {
   /// The digest of what the stores of one scope are made of.
   ///
   /// A snapshot whose digest is another one is primed anew: its soups or its syncs have changed.
-  func definitionsHash(of scope: StoreSettings.Scope) -> String {
+  func definitionsHash(of scope: StoreScope) -> String {
     Digest.sha256Hex(definitions(of: scope).bytes)
   }
 
-  private func definitions(of scope: StoreSettings.Scope?) -> JSONValue {
+  private func definitions(of scope: StoreScope?) -> JSONValue {
     let chosen = stores.filter { scope == nil || $0.scope == scope }
     return [
       "platforms": .array(platforms.map(\.rawValue).sorted().map { .string($0) }),

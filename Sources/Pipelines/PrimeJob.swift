@@ -121,7 +121,7 @@ struct PrimeJob: Sendable {
       maxDeletesPercent: (maxDeletes ?? pipeline.prime.ghostsMaxDeletes).value,
       minimumAllowed: PrimeSettings.fewestDeletes)
     input.wasIncomplete = previous?.notes["warnings"] != nil
-    input.onRuleErrors = pipeline.prime.onRuleErrors == .fail ? .fail : .keepAndWarn
+    input.onRuleErrors = pipeline.prime.onRuleErrors
     input.variables = variables(session)
     input.finish = stampWriter(number)
     return input

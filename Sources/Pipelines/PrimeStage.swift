@@ -15,7 +15,7 @@ struct PrimeStage {
     if run.options.isDryRun { return planPrime(users) }
     var jobs: [PrimeJob] = []
     if !run.pipeline.stores(of: .global).isEmpty, run.options.users.isEmpty {
-      jobs.append(try job(for: SnapshotUser(id: SnapshotID.global, username: "global")))
+      jobs.append(try job(for: SnapshotUser(id: SnapshotID.global, username: SnapshotID.global)))
     }
     if !run.pipeline.stores(of: .user).isEmpty { jobs += try users.map { try job(for: $0) } }
     let atOnce = max(1, run.pipeline.limits.jobs ?? Self.defaultJobs)

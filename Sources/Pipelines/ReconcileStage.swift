@@ -84,7 +84,7 @@ struct ReconcileStage {
 
   private func rules() throws -> [ReconciledSync] {
     try run.pipeline.stores.flatMap { store in
-      let key = StoreKey(scope: store.scope.rawValue, storeName: store.storeName)
+      let key = StoreKey(scope: store.scope, storeName: store.storeName)
       return try store.reconciled.flatMap { sync in
         try ReconciledSync.all(of: sync, in: key) { soup in
           store.syncs.syncs.reduce(into: []) { $0.formUnion($1.objectTypes(of: soup)) }
@@ -96,14 +96,12 @@ struct ReconcileStage {
   private func reconcileOptions() -> ReconcileOptions {
     let settings = run.pipeline.reconcile
     var result = ReconcileOptions(
-      sendAs: settings.sendAs == .integration ? .integration : .user,
-      onInactiveUser: settings.onInactiveUser == .integration ? .integration : .hold,
+      sendAs: settings.sendAs,
+      onInactiveUser: settings.onInactiveUser,
       strict: settings.strict,
-      acrossSnapshots: ReconcileOptions.Across(rawValue: settings.acrossSnapshots.rawValue)
-        ?? .report,
+      acrossSnapshots: settings.acrossSnapshots,
       orderParentsFirst: settings.orderParentsFirst,
-      recreateDeleted: ReconcileOptions.Recreate(rawValue: settings.recreateDeleted.rawValue)
-        ?? .whenProvedDeleted,
+      recreateDeleted: settings.recreateDeleted,
       quietWindowSeconds: Int64(settings.quietWindowSeconds),
       maxChanges: ReconcileOptions.Guard(
         perSnapshot: settings.maxChangesPerSnapshot,

@@ -26,9 +26,9 @@ struct ReturnReading {
     _ validated: ValidatedStore, platform: Platform, witnesses: [RowKey],
     to contents: inout ReturnContents
   ) throws {
-    let key = StoreKey(scope: validated.scope.rawValue, storeName: validated.storeName)
+    let key = StoreKey(scope: validated.scope, storeName: validated.storeName)
     let settings = pipeline.stores.first {
-      $0.scope.rawValue == validated.scope.rawValue && $0.storeName == validated.storeName
+      $0.scope == validated.scope && $0.storeName == validated.storeName
     }
     let store = try Store(untrusted: validated.path)
     defer { try? store.close() }

@@ -85,7 +85,7 @@ struct Delegation {
     for candidate in candidates {
       let edit = candidate.edit
       if edit.base == nil, let id = edit.serverID {
-        if edit.soup.store.scope == SnapshotScope.global {
+        if edit.soup.store.scope == .global {
           global.inSoup[edit.soup, default: []].insert(id)
         } else {
           own.inSoup[edit.soup, default: []].insert(id)
@@ -100,7 +100,7 @@ struct Delegation {
   }
 
   private mutating func add(_ own: IssuedIDs, _ global: IssuedIDs) throws {
-    for (id, asked) in [(snapshotID, own), (SnapshotScope.global, global)] where !asked.isEmpty {
+    for (id, asked) in [(snapshotID, own), (SnapshotID.global, global)] where !asked.isEmpty {
       let found = try lookup(id, asked)
       issued.inSoup.merge(found.inSoup) { $0.union($1) }
       issued.anywhere.formUnion(found.anywhere)
@@ -119,7 +119,7 @@ struct Delegation {
       guard case .found(let record)? = keyed[candidate.edit.id],
         let id = UnacknowledgedCreates.id(of: record)
       else { continue }
-      if candidate.edit.soup.store.scope == SnapshotScope.global {
+      if candidate.edit.soup.store.scope == .global {
         global.inSoup[candidate.edit.soup, default: []].insert(id)
       } else {
         own.inSoup[candidate.edit.soup, default: []].insert(id)
@@ -203,7 +203,7 @@ struct Delegation {
     for id in try await recordIDs(send.sobject, field, value) {
       var asked = IssuedIDs()
       asked.inSoup[send.edit.soup] = [id]
-      let isGlobal = send.edit.soup.store.scope == SnapshotScope.global
+      let isGlobal = send.edit.soup.store.scope == .global
       try isGlobal ? add(IssuedIDs(), asked) : add(asked, IssuedIDs())
       guard try isGiven(id, send.edit) else { return Self.foreignKey }
     }
@@ -245,11 +245,6 @@ struct Delegation {
     detail.recordID = edit.recordID
     return Settlement(.notPermitted, detail)
   }
-}
-
-/// The scope that belongs to nobody, and the snapshot of the same name.
-enum SnapshotScope {
-  static let global = "global"
 }
 
 extension LedgerDatabase {

@@ -1,14 +1,35 @@
 import Ledger
+import Salesforce
+
 /// How edits are sent; the names are those of the pipeline file.
 package struct ReconcileOptions: Sendable {
-  /// Whose hands write.
-  package enum Sender: String, Sendable, CaseIterable { case user, integration }
   /// What becomes of the edits of a user who cannot log in.
-  package enum InactiveUser: String, Sendable, CaseIterable { case hold, integration }
-  /// Which edit of a clash is sent.
-  package enum Across: String, Sendable, CaseIterable { case report, first, last }
-  /// Which absent records are made anew under OVERWRITE.
-  package enum Recreate: String, Sendable, CaseIterable { case whenProvedDeleted, never, asSDK }
+  package enum InactiveUser: String, Sendable, Hashable, CaseIterable {
+    /// They stay open.
+    case hold
+    /// They are sent as the integration user.
+    case integration
+  }
+
+  /// What becomes of edits of one record in several snapshots.
+  package enum Across: String, Sendable, Hashable, CaseIterable {
+    /// They are reported and left.
+    case report
+    /// The first to arrive is sent.
+    case first
+    /// The last to arrive is sent.
+    case last
+  }
+
+  /// When a record that is gone is created again under OVERWRITE.
+  package enum Recreate: String, Sendable, Hashable, CaseIterable {
+    /// When it is proved that it was deleted.
+    case whenProvedDeleted
+    /// Never.
+    case never
+    /// Whenever it cannot be read.
+    case asSDK
+  }
 
   /// The most that one snapshot may change before a person has to confirm it.
   package struct Guard: Sendable {
@@ -29,8 +50,8 @@ package struct ReconcileOptions: Sendable {
     }
   }
 
-  /// Whose hands write.
-  package var sendAs: Sender
+  /// As whom edits are sent.
+  package var sendAs: Actor
   /// What becomes of the edits of a user who cannot log in.
   package var onInactiveUser: InactiveUser
   /// Whether updates under LEAVE_IF_CHANGED carry the date that they were compared with.
@@ -61,7 +82,7 @@ package struct ReconcileOptions: Sendable {
 
   /// The defaults of the pipeline file.
   package init(
-    sendAs: Sender = .user, onInactiveUser: InactiveUser = .hold, strict: Bool = true,
+    sendAs: Actor = .user, onInactiveUser: InactiveUser = .hold, strict: Bool = true,
     acrossSnapshots: Across = .report, orderParentsFirst: Bool = true,
     recreateDeleted: Recreate = .whenProvedDeleted, quietWindowSeconds: Int64 = 900,
     maxChanges: Guard = Guard(), confirmed: Set<String> = [], deadline: UInt64? = nil,

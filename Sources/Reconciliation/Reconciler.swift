@@ -205,7 +205,7 @@ package final class Reconciler {
   nonisolated(nonsending) func access(to snapshotID: String) async throws -> RecordReader? {
     try checkDeadline()
     let integration = try await integration()
-    guard options.sendAs == .user, snapshotID != SnapshotScope.global else { return integration }
+    guard options.sendAs == .user, snapshotID != SnapshotID.global else { return integration }
     // A user whom the ledger does not know, or whose name is somebody else's by now: as another user
     // the edits would do what their user may not.
     guard let username = try state.snapshotRow(id: snapshotID)?.username else { return nil }

@@ -99,7 +99,7 @@ extension SnapshotPlanner {
 
   /// What the integration user creates belongs to the snapshot's user.
   private nonisolated(nonsending) func setOwner(_ send: inout PlannedSend) async throws {
-    guard options.sendAs == .integration, snapshotID != SnapshotScope.global,
+    guard options.sendAs == .integration, snapshotID != SnapshotID.global,
       send.payload["OwnerId"] == nil
     else { return }
     do {

@@ -8,7 +8,7 @@ import System
 /// A file of the inbox that was taken: alone with its `-wal` in a directory named by its content.
 package struct TakenReturn: Sendable, Hashable {
   /// What kind of return it is.
-  package enum Kind: String, Sendable, Hashable {
+  package enum Kind: String, Sendable, Hashable, CaseIterable {
     /// An archive.
     case bundle
     /// A store file, perhaps with its `-wal`.

@@ -10,7 +10,7 @@ struct EditReaderTests {
   private static let specs = [
     IndexSpec(path: "Id", type: .string), IndexSpec(path: "__local__", type: .string),
   ]
-  private static let key = StoreKey(scope: "user", storeName: "default")
+  private static let key = StoreKey(scope: .user, storeName: "default")
 
   private static func store(
     _ platform: Platform, _ elements: [String], in directory: TemporaryDirectory

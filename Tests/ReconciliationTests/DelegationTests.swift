@@ -78,9 +78,9 @@ import Testing
     #expect(try day.record("Account", id)["Phone"] != "1")
   }
 
-  @Test(arguments: ReconcileOptions.Sender.allCases)
+  @Test(arguments: Actor.allCases)
   func `what is made in a global store belongs to the integration user, who sends it`(
-    _ sender: ReconcileOptions.Sender
+    _ sender: Actor
   ) async throws {
     let day = try day()
     day.options.sendAs = sender

@@ -24,7 +24,7 @@ final class FieldDay {
   private var returns = 0
   private var entries: Int64 = 0
 
-  static let store = StoreKey(scope: "user", storeName: "default")
+  static let store = StoreKey(scope: .user, storeName: "default")
 
   /// `integrationProfile` says how much the integration user sees.
   init(integrationProfile: String = "Integration") throws {

@@ -8,7 +8,7 @@ struct LedgerFixture {
   let directory = TemporaryDirectory("ledger")
   let state: LedgerDatabase
 
-  static let store = StoreKey(scope: "user", storeName: "default")
+  static let store = StoreKey(scope: .user, storeName: "default")
   static let accountID = "001000000000001AAA"
   static let issuedDate = "2026-01-01T00:00:00.000+0000"
 

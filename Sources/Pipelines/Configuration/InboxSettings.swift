@@ -1,19 +1,12 @@
 import JSON
+import Returns
 
 /// Where returns arrive, and what they may be.
 package struct InboxSettings: Sendable, Hashable {
-  /// What a return may be.
-  package enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// A bundle with its manifest.
-    case bundle
-    /// A store without one.
-    case store
-  }
-
   /// The directory, taken from `snapshots/<name>/`.
   package var path = "inbox"
   /// What is taken.
-  package var accept = Kind.allCases
+  package var accept = TakenReturn.Kind.allCases
   /// The passphrase of sealed returns; nil for that of the bundles.
   package var passphrase: SecretSource?
   /// How long a file's size and time must stand still before it is taken.

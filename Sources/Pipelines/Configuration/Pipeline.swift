@@ -54,7 +54,7 @@ package struct Pipeline: Sendable {
   }
 
   /// The stores of one scope.
-  package func stores(of scope: StoreSettings.Scope) -> [StoreSettings] {
+  package func stores(of scope: StoreScope) -> [StoreSettings] {
     stores.filter { $0.scope == scope }
   }
 

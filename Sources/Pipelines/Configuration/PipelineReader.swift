@@ -132,7 +132,7 @@ struct PipelineReader {
     guard let object = reader.object(node, known: StoreSettings.keys, what: "a store") else {
       return nil
     }
-    let scope = object.word("scope", "a scope", default: StoreSettings.Scope.user)
+    let scope = object.word("scope", "a scope", default: StoreScope.user)
     let storeName = object.text("storeName") ?? "default"
     if let name = object["storeName"],
       storeName.contains(where: { "/\\?%*|\"<>:@".contains($0) }) || storeName.hasPrefix(".")

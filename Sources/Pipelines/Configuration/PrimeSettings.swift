@@ -1,23 +1,9 @@
 import JSON
+import MobileSync
+import Salesforce
 
 /// How data comes down.
 package struct PrimeSettings: Sendable, Hashable {
-  /// As whom the org is read.
-  package enum Actor: String, Sendable, Hashable, CaseIterable {
-    /// The snapshot's user.
-    case user
-    /// The integration user.
-    case integration
-  }
-
-  /// What happens when a briefcase rule fails.
-  package enum RuleErrors: String, Sendable, Hashable, CaseIterable {
-    /// Records stay, the report says so.
-    case keepAndWarn
-    /// The snapshot fails.
-    case fail
-  }
-
   /// What happens when a user's snapshot cannot be made.
   package enum UserFailure: String, Sendable, Hashable, CaseIterable {
     /// The others go on.
@@ -36,7 +22,7 @@ package struct PrimeSettings: Sendable, Hashable {
   /// The largest share of a soup that may be deleted at once.
   package var ghostsMaxDeletes = Percentage(10)
   /// What happens when a briefcase rule fails.
-  package var onRuleErrors = RuleErrors.keepAndWarn
+  package var onRuleErrors = RuleErrorPolicy.keepAndWarn
   /// What happens when a user's snapshot cannot be made.
   package var onUserFailure = UserFailure.skipUser
   /// The values of `:name` in queries.

@@ -1,28 +1,12 @@
 import JSON
+import Reconciliation
+import Salesforce
 
 /// How edits go up.
 package struct ReconcileSettings: Sendable, Hashable {
-  /// What becomes of the edits of a user who is not active any more.
-  package enum InactiveUser: String, Sendable, Hashable, CaseIterable {
-    /// They stay open.
-    case hold
-    /// They are sent as the integration user.
-    case integration
-  }
-
   /// Which merge mode counts: there is one way, each sync up's own.
   enum Mode: String, CaseIterable {
     case config
-  }
-
-  /// What becomes of edits of one record in several snapshots.
-  package enum AcrossSnapshots: String, Sendable, Hashable, CaseIterable {
-    /// They are reported and left.
-    case report
-    /// The first to arrive is sent.
-    case first
-    /// The last to arrive is sent.
-    case last
   }
 
   /// How edits are found: there is one way, by the flags that the SDK sets.
@@ -30,28 +14,18 @@ package struct ReconcileSettings: Sendable, Hashable {
     case flags
   }
 
-  /// When a record that is gone is created again.
-  package enum Recreate: String, Sendable, Hashable, CaseIterable {
-    /// When it is proved that it was deleted.
-    case whenProvedDeleted
-    /// Never.
-    case never
-    /// Whenever it cannot be read.
-    case asSDK
-  }
-
   /// As whom edits are sent.
-  package var sendAs = PrimeSettings.Actor.user
+  package var sendAs = Actor.user
   /// What becomes of the edits of a user who is not active any more.
-  package var onInactiveUser = InactiveUser.hold
+  package var onInactiveUser = ReconcileOptions.InactiveUser.hold
   /// Whether an update under LEAVE_IF_CHANGED is conditional in the org itself.
   package var strict = true
   /// What becomes of edits of one record in several snapshots.
-  package var acrossSnapshots = AcrossSnapshots.report
+  package var acrossSnapshots = ReconcileOptions.Across.report
   /// Whether parents are sent before their children.
   package var orderParentsFirst = true
   /// When a record that is gone is created again.
-  package var recreateDeleted = Recreate.whenProvedDeleted
+  package var recreateDeleted = ReconcileOptions.Recreate.whenProvedDeleted
   /// How long a create in doubt may still be on its way.
   package var quietWindowSeconds = 900
   /// The unique external id of an object that every create fills with its edit's identity, by object.

@@ -4,16 +4,8 @@ import SmartStore
 
 /// One store of a snapshot: its soups, its syncs and which of them are used.
 package struct StoreSettings: Sendable {
-  /// Whose data a store holds.
-  package enum Scope: String, Sendable, Hashable, CaseIterable {
-    /// A user's: one file per user and platform.
-    case user
-    /// Everybody's: one file per pipeline and platform, in every bundle.
-    case global
-  }
-
   /// Whose data it holds.
-  package var scope = Scope.user
+  package var scope = StoreScope.user
   /// The store's name; `default` is the SDK's own default on each platform.
   package var storeName = "default"
   /// The path of the store file.
