@@ -51,7 +51,7 @@ package struct ReconcileOptions: Sendable {
   }
 
   /// As whom edits are sent.
-  package var sendAs: Actor
+  package var sendAs: ActingUser
   /// What becomes of the edits of a user who cannot log in.
   package var onInactiveUser: InactiveUser
   /// Whether updates under LEAVE_IF_CHANGED carry the date that they were compared with.
@@ -82,7 +82,7 @@ package struct ReconcileOptions: Sendable {
 
   /// The defaults of the pipeline file.
   package init(
-    sendAs: Actor = .user, onInactiveUser: InactiveUser = .hold, strict: Bool = true,
+    sendAs: ActingUser = .user, onInactiveUser: InactiveUser = .hold, strict: Bool = true,
     acrossSnapshots: Across = .report, orderParentsFirst: Bool = true,
     recreateDeleted: Recreate = .whenProvedDeleted, quietWindowSeconds: Int64 = 900,
     maxChanges: Guard = Guard(), confirmed: Set<String> = [], deadline: UInt64? = nil,

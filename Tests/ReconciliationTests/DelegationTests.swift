@@ -2,6 +2,7 @@ import JSON
 import Ledger
 import LocalOrg
 import Reconciliation
+import Salesforce
 import Testing
 
 /// Edits that the integration user sends for the users of devices.
@@ -78,9 +79,9 @@ import Testing
     #expect(try day.record("Account", id)["Phone"] != "1")
   }
 
-  @Test(arguments: Actor.allCases)
+  @Test(arguments: ActingUser.allCases)
   func `what is made in a global store belongs to the integration user, who sends it`(
-    _ sender: Actor
+    _ sender: ActingUser
   ) async throws {
     let day = try day()
     day.options.sendAs = sender

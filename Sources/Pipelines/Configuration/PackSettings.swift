@@ -65,7 +65,8 @@ package struct PackSettings: Sendable, Hashable {
       let passphrase = node.required("passphrase", "{\"file\": \"…\"}").flatMap {
         reader.secret($0, in: directory)
       }
-      let rounds = node.int("kdfIterations", default: SQLCipherKey.sdkIterations, in: 1...10_000_000)
+      let rounds = node.int(
+        "kdfIterations", default: SQLCipherKey.sdkIterations, in: 1...10_000_000)
       if let method, let passphrase {
         seal = Seal(method: method, passphrase: passphrase, kdfIterations: rounds)
       }

@@ -13,7 +13,7 @@ package struct PrimeSettings: Sendable, Hashable {
   }
 
   /// As whom the org is read.
-  package var fetchAs = Actor.user
+  package var fetchAs = ActingUser.user
   /// What a sync looks back over, against records that became visible late.
   package var overlapSeconds = 300
   /// Every how many runs deletions are looked for by listing all ids; nil for 1 with a briefcase, 7

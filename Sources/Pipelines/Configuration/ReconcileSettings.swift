@@ -15,7 +15,7 @@ package struct ReconcileSettings: Sendable, Hashable {
   }
 
   /// As whom edits are sent.
-  package var sendAs = Actor.user
+  package var sendAs = ActingUser.user
   /// What becomes of the edits of a user who is not active any more.
   package var onInactiveUser = ReconcileOptions.InactiveUser.hold
   /// Whether an update under LEAVE_IF_CHANGED is conditional in the org itself.

@@ -1,5 +1,5 @@
 /// As whom the org is asked: who may see and change what is decided by the org.
-package enum Actor: String, Sendable, Hashable, CaseIterable {
+package enum ActingUser: String, Sendable, Hashable, CaseIterable {
   /// The snapshot's own user.
   case user
   /// The pipeline's integration user.
