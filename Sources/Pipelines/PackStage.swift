@@ -27,7 +27,7 @@ struct PackStage {
       try Task.checkCancellation()
       guard isWhole(record, with: global) else {
         run.warn(
-          "\(username): the newest generation lacks a store that the run.pipeline has run.now; "
+          "\(username): the newest generation lacks a store that the pipeline has now; "
             + "no bundle of it is written before it is primed again")
         continue
       }

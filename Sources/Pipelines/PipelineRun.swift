@@ -185,7 +185,7 @@ package struct PipelineRun {
   // MARK: the end
 
   /// Ends the run when every stage is done that it, or the run that it goes on with, was asked for.
-  func end() throws -> RunSummary {
+  private func end() throws -> RunSummary {
     if context.options.isDryRun { return context.summary }
     try reporting.takeStock()
     try reporting.write()
@@ -204,7 +204,7 @@ package struct PipelineRun {
   ///
   /// It is over; only one that died is gone on with, and with its clock. A failure of a part of what
   /// a dead run had left to do does not end that one.
-  func fail(_ error: any Error) {
+  private func fail(_ error: any Error) {
     if context.options.isDryRun { return }
     do {
       try reporting.takeStock()
@@ -212,7 +212,7 @@ package struct PipelineRun {
     } catch {
       // The failure of the run is the one to tell; this one comes second.
       context.warn(
-        "no context.report could be written: \(PipelineError(describing: error).message)")
+        "no report could be written: \(PipelineError(describing: error).message)")
     }
     let failure = PipelineError(describing: error)
     do {

@@ -45,7 +45,7 @@ struct PipelineUsers {
     guard names.count >= least, names.count <= most else {
       throw PipelineError(
         .configuration, "users.unexpected",
-        "the run.pipeline has \(names.count) user\(names.count == 1 ? "" : "s"), and users.expect "
+        "the pipeline has \(names.count) user\(names.count == 1 ? "" : "s"), and users.expect "
           + "allows \(least) to \(most)",
         location: run.pipeline.file, fix: "check where the users come from, or change users.expect")
     }
@@ -55,7 +55,7 @@ struct PipelineUsers {
     else { return }
     let nearest = Spelling.nearest(unknown, among: names)
     throw PipelineError(
-      .configuration, "users.unknown", "\(unknown) is no user of the run.pipeline",
+      .configuration, "users.unknown", "\(unknown) is no user of the pipeline",
       location: run.pipeline.file,
       fix: nearest.map { "did you mean \($0)?" } ?? "name one of those that \"users\" gives")
   }
