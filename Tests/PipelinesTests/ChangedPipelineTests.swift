@@ -69,7 +69,10 @@ import Testing
     try failBen()
     let summary = try await run()
     #expect(summary.bundles.count == 4)
-    #expect(summary.warnings.contains { $0.contains("ben@example.com") })
+    #expect(
+      summary.warnings.contains(
+        "ben@example.com: the newest generation lacks a store that the pipeline has now; "
+          + "no bundle of it is written before it is primed again"))
     #expect(throws: (any Error).self) { try world.bundle("ben", .android) }
     #expect(try BundleReader.inspect(world.bundle("ada", .android)).stores.count == 2)
   }

@@ -175,7 +175,23 @@ import Testing
       try await run(world) { $0.users = ["bem@example.com"] }
     }
     #expect(error?.code == "users.unknown")
+    #expect(error?.message == "bem@example.com is no user of the pipeline")
     #expect(error?.fix == "did you mean ben@example.com?")
+  }
+
+  @Test func `fewer users than users.expect allows stop the run before anything is fetched`()
+    async throws
+  {
+    let world = try soqlWorld {
+      $0.replacing(
+        "[\"ada@example.com\"]", with: "[\"ada@example.com\"], \"expect\": { \"atLeast\": 2 }")
+    }
+    let error = await #expect(throws: PipelineError.self) { try await run(world) }
+    #expect(error?.code == "users.unexpected")
+    #expect(
+      error?.message.hasPrefix("the pipeline has 1 user, and users.expect allows 2 to ") == true)
+    #expect(error?.fix == "check where the users come from, or change users.expect")
+    #expect(try world.data.snapshots() == [])
   }
 
   @Test func `users who share one view need not log in`() async throws {
