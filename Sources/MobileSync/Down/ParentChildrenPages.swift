@@ -113,17 +113,18 @@ final class ParentChildrenPages: SyncDownPages {
   private func nextOfChildren() async throws(SyncError) -> SyncPage? {
     if !parentsAreRead {
       parentsAreRead = true
-      try await checkCount(
-        chain, received,
-        query.count(since: since, from: onward, among: among?.parents ?? []))
+      try await session.check(
+        received, of: chain.totalSize,
+        by: query.count(since: since, from: onward, among: among?.parents ?? []), context.warn)
     }
     guard let statement = childrenStatement() else { return nil }
     let chain = changed ?? session.query(statement, batchSize: batchSize)
     changed = chain
     do throws(SyncError) {
       guard let bytes = try await Self.next(chain) else {
-        try await checkCount(
-          chain, receivedChildren, childrenStatement(isCount: true) ?? statement)
+        try await session.check(
+          receivedChildren, of: chain.totalSize,
+          by: childrenStatement(isCount: true) ?? statement, context.warn)
         return nil
       }
       let page = try splitter.children(bytes, leaving: try treesToLeave())
@@ -244,20 +245,6 @@ final class ParentChildrenPages: SyncDownPages {
     }
     let ids = try target.family.idsOfDirtyTrees(in: context.store)
     return ParentChildrenSplitter.Left(parents: ids.parents, knownChildren: ids.children)
-  }
-
-  /// Compares what came with what was promised; records that were deleted meanwhile do not come.
-  private func checkCount(
-    _ chain: QueryPages, _ received: Int, _ count: String
-  ) async throws(SyncError) {
-    guard let promised = chain.totalSize, received < promised else { return }
-    let now = try await SyncError.inOrg { try await session.count(count) }
-    guard received >= now else {
-      throw SyncError(
-        .incomplete, "\(received) records arrived of \(promised) that the org promised",
-        fix: "run again; if it stays so, the org's pages cannot be trusted")
-    }
-    context.warn("\(promised - received) records were deleted while they were read")
   }
 
   static func next(_ chain: QueryPages) async throws(SyncError) -> [UInt8]? {

@@ -65,57 +65,47 @@ struct ParentChildrenSplitter {
   }
 
   func split(_ page: [UInt8], leaving left: Left = Left()) throws(SyncError) -> Page {
-    var result = Page()
-    try reading {
-      try page.withUnsafeBytes { bytes in
-        let found = try parentScanner.scan(bytes, in: .member("records")) { _, record, fields in
-          try add(record, fields, of: bytes, leaving: left, to: &result)
-        }
-        result.parentCount = found.records
-      }
+    try read(page) { bytes, result in
+      result.parentCount = try parentScanner.scan(bytes, in: .member("records")) {
+        _, record, fields in
+        try add(record, fields, of: bytes, leaving: left, to: &result)
+      }.records
     }
-    result.close()
-    return result
   }
 
   /// Takes up the children of one parent from a page of their own.
   func children(
     _ page: [UInt8], of parentID: [UInt8], leaving left: Left = Left()
   ) throws(SyncError) -> Page {
-    var result = Page()
-    try reading {
-      try page.withUnsafeBytes { bytes in
-        try parentID.withUnsafeBytes { id in
-          _ = try childScanner.scan(bytes, in: .member("records")) { _, record, fields in
-            add(child: record, fields, of: bytes, parentID: id, leaving: left, to: &result)
-          }
+    try read(page) { bytes, result in
+      try parentID.withUnsafeBytes { id in
+        _ = try childScanner.scan(bytes, in: .member("records")) { _, record, fields in
+          add(child: record, fields, of: bytes, parentID: id, leaving: left, to: &result)
         }
       }
     }
-    result.close()
-    return result
   }
 
   /// Takes up children of several parents from a page of their own; each names its parent.
   func children(_ page: [UInt8], leaving left: Left) throws(SyncError) -> Page {
+    try read(page) { bytes, result in
+      result.childCount = try childScanner.scan(bytes, in: .member("records")) {
+        _, record, fields in
+        let parentID = UnsafeRawBufferPointer(rebasing: bytes[fields[0].range])
+        add(child: record, fields, of: bytes, parentID: parentID, leaving: left, to: &result)
+      }.records
+    }
+  }
+
+  private func read(
+    _ page: [UInt8], _ body: (UnsafeRawBufferPointer, inout Page) throws -> Void
+  ) throws(SyncError) -> Page {
     var result = Page()
-    try reading {
-      try page.withUnsafeBytes { bytes in
-        let found = try childScanner.scan(bytes, in: .member("records")) { _, record, fields in
-          let parentID = UnsafeRawBufferPointer(rebasing: bytes[fields[0].range])
-          add(child: record, fields, of: bytes, parentID: parentID, leaving: left, to: &result)
-        }
-        result.childCount = found.records
-      }
+    try SyncError.reading("a page of records") {
+      try page.withUnsafeBytes { try body($0, &result) }
     }
     result.close()
     return result
-  }
-
-  private func reading(_ body: () throws -> Void) throws(SyncError) {
-    do { try body() } catch let error as SyncError { throw error } catch {
-      throw SyncError(.badResponse, "a page of records cannot be read: \(error)")
-    }
   }
 
   // MARK: records

@@ -180,17 +180,9 @@ final class SoqlPages: SyncDownPages {
     return changes ?? query.fetch(since: since, after: after, limit: cap)
   }
 
-  /// Compares what came with what was promised; records that were deleted meanwhile do not come.
   private func check() async throws(SyncError) {
-    guard let promised = statement.totalSize, received != promised else { return }
-    let (session, text, all) = (self.session, try SyncQuery.count(of: text), tellsDeletions)
-    let now = try await SyncError.inOrg { try await session.count(text, all: all) }
-    guard received >= now else {
-      throw SyncError(
-        .incomplete, "\(received) records arrived of \(promised) that the org promised",
-        fix: "run again; if it stays so, the org's pages cannot be trusted")
-    }
-    warn("\(promised - received) records were deleted while they were read")
+    try await session.check(
+      received, of: statement.totalSize, by: SyncQuery.count(of: text), all: tellsDeletions, warn)
   }
 
   /// The place of the last record that was stored.
