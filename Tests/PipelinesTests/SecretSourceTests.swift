@@ -57,6 +57,7 @@ import Testing
     let cases = [
       ("while :; do echo s3cret; done", "said more than 64 KiB"),
       ("while :; do echo s3cret >&2; done", "said more than 64 KiB"),
+      ("head -c 65537 /dev/zero | tr '\\0' a", "said more than 64 KiB"),
       ("exec sleep 600", "did not end within 1 seconds"),
       ("exec sleep 600 >&- 2>&-", "did not end within 1 seconds"),
     ]
