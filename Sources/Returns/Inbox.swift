@@ -153,7 +153,7 @@ package struct Inbox: Sendable {
     _ path: String, _ name: String, _ size: Int64, _ kind: TakenReturn.Kind
   ) -> Refusal? {
     let log = kind == .store ? (try? Files.status(path + "-wal").size) ?? 0 : 0
-    let most = kind == .store ? fileBytes : fileBytes * 2
+    let most = kind.mostBytes(fileBytes)
     guard size > most || log > most - size else { return nil }
     return Refusal(
       .tooLarge, "\(name) is larger than \(most >> 20) MiB and stays where it is",

@@ -110,9 +110,10 @@ package struct ReturnValidator: Sendable {
         "\(taken.name) is a \(taken.kind.rawValue), which this pipeline does not take",
         fix: "hand back the other kind, or add it to inbox.accept in the pipeline file")
     }
-    guard try Files.size(of: taken.path) <= expected.fileBytes else {
+    let most = taken.kind.mostBytes(expected.fileBytes)
+    guard try Files.size(of: taken.path) <= most else {
       throw Refusal(
-        .tooLarge, "\(taken.name) is larger than \(expected.fileBytes >> 20) MiB",
+        .tooLarge, "\(taken.name) is larger than \(most >> 20) MiB",
         fix: "raise inbox.limits.fileMiB if it is genuine")
     }
     if let fault = taken.fault {

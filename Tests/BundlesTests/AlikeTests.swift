@@ -81,6 +81,16 @@ import Testing
     small.limits.entryBytes = small.fileBytes
     let refusal = #expect(throws: Refusal.self) { try Issued.validate(path, small, in: directory) }
     #expect(refusal?.code == .tooLarge)
+    // Two stores of the largest size may come in one bundle.
+    let bytes = try Files.size(of: path)
+    var half = Issued.expectation()
+    half.fileBytes = max(issued.entry.bytes, (bytes + 1) / 2)
+    #expect(try Issued.validate(path, half, in: TemporaryDirectory("half")).stores.count > 0)
+    half.fileBytes = (bytes - 1) / 2
+    let large = #expect(throws: Refusal.self) {
+      try Issued.validate(path, half, in: TemporaryDirectory("large"))
+    }
+    #expect(large?.code == .tooLarge)
     var manifest = issued.manifest
     manifest.stores[0].bytes = 10
     let lying = directory.file("lying")
