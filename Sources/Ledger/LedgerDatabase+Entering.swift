@@ -153,7 +153,8 @@ extension LedgerDatabase {
   }
 
   /// What an earlier hand-back of the lineage left unsettled, and this one no longer has as an edit,
-  /// the device has settled itself; but for a record that was created twice, which the org has still.
+  /// the device has settled itself; but for a record that was created twice, which the org has still,
+  /// and for a row that is older now than the edit: it comes from a backup, which knows nothing of it.
   func closeEarlierHandbacks(_ entry: EditEntry, edits: Set<RowKey>) throws {
     guard let handback = entry.row.handback else { return }
     let open = try connection.all(
@@ -165,6 +166,9 @@ extension LedgerDatabase {
       WHERE r.stamp_id = \(entry.row.stampID) AND r.handback < \(handback)
         AND e.operation <> 'synced' AND e.verdict IS NOT 'created twice'
         AND \(Self.isReplaceable)
+        AND NOT EXISTS (SELECT 1 FROM witness w WHERE w.return_id = \(entry.returnID)
+          AND w.store = n.store AND w.soup = n.soup AND w.entry_id = n.entry_id
+          AND w.last_modified_ms < n.last_modified_ms)
       """)
     for row in open {
       let owned = entry.ancestry.owns(
@@ -191,11 +195,25 @@ extension LedgerDatabase {
     else { return }
     if row[1].text == serverID { return }
     try noteDeviceID(serverID, creation: creation)
-    guard let ours = row[0].text, ours != serverID else { return }
+    guard let ours = row[0].text else { return try closeSentByDevice(creation, witness) }
+    guard ours != serverID else { return }
     let edit = ReturnedEdit(
       row: witness.row, created: witness.created, lastModified: witness.lastModified,
       element: Array("{}".utf8), operation: .synced, serverID: serverID, localID: row[2].text)
     try insert(edit, content: "", creation: creation, entry)
     result.new += 1
+  }
+
+  /// Closes the edits of a record that the device's own sync made, and we did not: the clean row says
+  /// that it has sent them, and sent again they would go over what the office has corrected since.
+  private func closeSentByDevice(_ creation: Int64, _ witness: CleanRow) throws {
+    let sent = try connection.all(
+      """
+      SELECT e.id FROM edit e WHERE e.creation_id = \(creation) AND e.operation <> 'synced'
+        AND e.verdict IS NOT 'created twice' AND \(Self.isReplaceable)
+        AND NOT EXISTS (SELECT 1 FROM seen n WHERE n.edit_id = e.id
+          AND n.last_modified_ms > \(witness.lastModified))
+      """)
+    for id in sent.compactMap({ $0[0].integer }) { try supersede(id, by: nil) }
   }
 }

@@ -143,6 +143,9 @@ extension LedgerDatabase {
         WHERE r.lineage_id = \(sighting.lineage) AND r.handback > \(handback)
           AND NOT EXISTS (SELECT 1 FROM seen n WHERE n.return_id = r.id AND n.store = s.store
             AND n.soup = s.soup AND n.entry_id = \(sighting.row.soupEntryID))
+          AND NOT EXISTS (SELECT 1 FROM witness w WHERE w.return_id = r.id AND w.store = s.store
+            AND w.soup = s.soup AND w.entry_id = \(sighting.row.soupEntryID)
+            AND w.last_modified_ms < \(sighting.lastModified))
           AND (SELECT verdict FROM edit WHERE id = \(edit)) <> 'created twice' LIMIT 1
         """)
       if isGone != nil { return .handback }

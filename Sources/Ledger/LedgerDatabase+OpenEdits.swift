@@ -36,6 +36,19 @@ extension LedgerDatabase {
     return edits
   }
 
+  /// The edits of a snapshot that a sync up has left and that still wait for a person.
+  package func leftEdits(snapshotID: String) throws -> [OpenEdit] {
+    let left = Verdict.allCases.filter(\.leavesEdit).map { SQLiteValue.text($0.rawValue) }
+    var edits: [OpenEdit] = []
+    try connection.rows(
+      Self.selection + """
+         WHERE e.state = 'closed' AND r.snapshot_id = \(snapshotID)
+          AND e.verdict IN (\(list: left)) ORDER BY e.id
+        """
+    ) { edits.append(Self.openEdit($0)) }
+    return edits
+  }
+
   private static let selection: SQL = """
     SELECT e.store, e.soup, e.entry_id, e.id, e.return_id, e.lineage_id, r.handback,
       r.arrived_ms, r.issued_ms, r.stamp_id, e.operation, e.sobject, e.record_id, e.local_id,
@@ -43,14 +56,20 @@ extension LedgerDatabase {
       e.element, e.base, e.finding, e.unordered_with, r.snapshot_id,
       (SELECT o.result_id FROM edit f JOIN operation o ON o.edit_id = f.id
         WHERE (f.record_id = e.record_id OR f.creation_id = e.creation_id)
-          AND o.action IN ('create', 'upsert') AND o.state = 'done' ORDER BY o.id DESC LIMIT 1)
+          AND o.action IN ('create', 'upsert') AND o.state = 'done' ORDER BY o.id DESC LIMIT 1),
+      (SELECT max(o.action = 'upsert') = 1 AND max(o.action = 'create' OR o.seen = 'null') = 0
+        FROM edit f JOIN operation o ON o.edit_id = f.id
+        WHERE f.creation_id = e.creation_id AND o.action IN ('create', 'upsert')
+          AND o.state = 'done')
     FROM edit e JOIN returned r ON r.id = e.return_id LEFT JOIN creation c ON c.id = e.creation_id
     """
 
   private static func openEdit(_ row: borrowing Row) -> OpenEdit {
     func integer(_ index: Int) -> Int64? { row.isNull(index) ? nil : row.integer(index) }
     let creation = integer(14).map {
-      OpenEdit.Creation(id: $0, recordID: row.text(15), deviceRecordID: row.text(16))
+      OpenEdit.Creation(
+        id: $0, recordID: row.text(15), deviceRecordID: row.text(16),
+        isAdopted: integer(25) == 1)
     }
     return OpenEdit(
       id: row.integer(3), returnID: row.integer(4), lineage: row.integer(5),

@@ -23,7 +23,7 @@ package struct OpenEdit {
   package var finding: String?
   package var unorderedWith: Int64?
   /// The Id of the record that we made anew in place of a deleted one.
-  var remadeID: String?
+  package var remadeID: String?
 
   /// A record that a device made.
   package struct Creation {
@@ -32,6 +32,8 @@ package struct OpenEdit {
     package var recordID: String?
     /// The Id that the device's own sync gave to it.
     package var deviceRecordID: String?
+    /// Says that an upsert of ours found the record there: it is somebody else's.
+    package var isAdopted = false
 
     /// Says that both the device and we made a record of it.
     package var isTwice: Bool {
@@ -55,7 +57,8 @@ package struct OpenEdit {
     case .update: recordID == nil ? .create : .update
     case .delete: recordID == nil ? .dropLocally : .delete
     case .create: recordID == nil ? .create : .update
-    case .dropped: recordID == nil ? .dropLocally : .delete
+    // What the device gave up was never its own where an upsert found it there.
+    case .dropped: recordID == nil || creation?.isAdopted == true ? .dropLocally : .delete
     case .synced: .none
     }
   }

@@ -4,7 +4,8 @@ import Ledger
 package enum ClashRule {
   /// The edits that `edit` clashes with under a policy; empty when it may be sent.
   ///
-  /// None of `claims` is of its lineage's own past. `issued` is when its bundle was made: a clash that was reported before that is over.
+  /// None of `claims` is of its lineage's own past. `issued` is when its bundle was made: a clash that
+  /// was reported before that is over.
   package static func opponents(
     of edit: RecordClaim, deviceDate: String?, issued: Int64?, claims: [RecordClaim],
     policy: ReconcileOptions.Across
@@ -24,7 +25,7 @@ package enum ClashRule {
     switch policy {
     case .report: standing = written + undecided
     case .first: standing = written + undecided.filter { $0.editID < edit.editID }
-    case .last: standing = undecided.filter { $0.editID > edit.editID }
+    case .last: standing = (written + undecided).filter { $0.editID > edit.editID }
     }
     return standing.map(\.editID).sorted()
   }

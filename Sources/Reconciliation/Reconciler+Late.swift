@@ -104,14 +104,31 @@ extension Reconciler {
     let verdict = try state.verdict(of: write.edit.id)
     try state.connection.transaction {
       try state.finish(write.operation, .done(recordID: write.operation.recordID))
-      // An edit that is settled already needs no other verdict: the org holds what it says.
-      guard verdict?.isSettled != true else { return }
-      var settlement = write.operation.expected
-      settlement.detail.recordID = write.operation.recordID
-      settlement.detail.message = Self.lateWords(verdict)
+      guard
+        let settlement = Self.lateSettlement(
+          of: write.operation, verdict, recordID: write.operation.recordID)
+      else { return }
       try state.settle(write.edit.id, run: run.id, settlement)
     }
     try await recordServerState(after: [write.operation], access)
+  }
+
+  /// What an edit comes to whose request has arrived late; nil for one that is settled so already.
+  ///
+  /// Where the device itself has given the edit up meanwhile, a person has to look: the org holds what
+  /// nobody wants any more, or has lost what somebody does.
+  private static func lateSettlement(
+    of operation: OperationRow, _ verdict: Verdict?, recordID: String?
+  ) -> Settlement? {
+    var settlement = operation.expected
+    if verdict == .superseded {
+      settlement.verdict = .conflict
+    } else if verdict?.isSettled == true {
+      return nil
+    }
+    settlement.detail.recordID = recordID
+    settlement.detail.message = lateWords(verdict)
+    return settlement
   }
 
   private static func lateWords(_ verdict: Verdict?) -> String {
@@ -195,10 +212,10 @@ extension Reconciler {
           detail.otherEdits = [write.edit.id]
           detail.message = "the deletion of an older edit arrived late, after this edit was written"
           try state.settle(newer.editID, run: run.id, Settlement(.deletedOnServer, detail))
-        } else if verdict?.isSettled != true {
-          var detail = write.operation.expected.detail
-          detail.message = "it is deleted; the request that got no answer may have arrived late"
-          try state.settle(write.edit.id, run: run.id, Settlement(.deleted, detail))
+        } else if var settlement = Self.lateSettlement(of: write.operation, verdict, recordID: id) {
+          let words = "it is deleted; the request that got no answer may have arrived late"
+          if settlement.verdict != .conflict { settlement.detail.message = words }
+          try state.settle(write.edit.id, run: run.id, settlement)
         }
       }
     }
@@ -244,16 +261,17 @@ extension Reconciler {
     let existing = try state.doneRecordID(of: write.edit.id) ?? write.edit.creation?.recordID
     try state.connection.transaction {
       try state.finish(write.operation, .done(recordID: made.id))
-      var settlement = write.operation.expected
-      settlement.detail.recordID = existing ?? made.id
-      settlement.detail.message = Self.lateWords(verdict)
       if let existing, existing != made.id {
-        settlement.verdict = .createdTwice
-        settlement.detail.otherID = made.id
-      } else if verdict?.isSettled == true {
-        return
+        var detail = write.operation.expected.detail
+        detail.recordID = existing
+        detail.otherID = made.id
+        detail.message = Self.lateWords(verdict)
+        try state.settle(write.edit.id, run: run.id, Settlement(.createdTwice, detail))
+      } else if let settlement = Self.lateSettlement(
+        of: write.operation, verdict, recordID: made.id)
+      {
+        try state.settle(write.edit.id, run: run.id, settlement)
       }
-      try state.settle(write.edit.id, run: run.id, settlement)
     }
   }
 }

@@ -15,7 +15,8 @@ extension SnapshotPlanner {
     for candidate in candidates where rules[candidate.sync].place != nil {
       keys[candidate.edit.id] = try treeKey(candidate)
     }
-    let left = Set(
+    var left = try leftBefore()
+    left.formUnion(
       plan.settled.compactMap { edit, settlement -> String? in
         guard settlement.verdict.leavesEdit, let sync = sync(for: edit),
           rules[sync].mode == .leaveIfChanged
@@ -40,6 +41,19 @@ extension SnapshotPlanner {
       plan.sends.filter { $0.tree?.isParent == true }.map { ($0.tree?.key ?? "", $0) },
       uniquingKeysWith: { first, _ in first })
     for (key, parent) in parents { bind(parent, key, &plan) }
+  }
+
+  /// The trees of which a record was left in an earlier run and still waits for a person: the others of
+  /// such a tree wait with it.
+  private func leftBefore() throws -> Set<String> {
+    var keys: Set<String> = []
+    for edit in try state.leftEdits(snapshotID: snapshotID) {
+      guard let candidate = try? candidate(edit), rules[candidate.sync].place != nil,
+        rules[candidate.sync].mode == .leaveIfChanged
+      else { continue }
+      keys.insert(try treeKey(candidate))
+    }
+    return keys
   }
 
   /// Binds the children of a parent that is sent to it.

@@ -51,6 +51,39 @@ extension SnapshotPlanner {
     return answers
   }
 
+  /// Creates that would go out by one external id, with the others that have it: each would go over the
+  /// one before it in silence.
+  func rivals(_ candidates: [Candidate]) -> [Int64: [Int64]] {
+    var edits: [String: [Int64]] = [:]
+    for candidate in candidates {
+      guard let (field, value) = externalKey(candidate) else { continue }
+      let key = [candidate.sobject, field, value].map { $0.lowercased() }.joined(separator: "\n")
+      edits[key, default: []].append(candidate.edit.id)
+    }
+    var rivals: [Int64: [Int64]] = [:]
+    for group in edits.values where group.count > 1 {
+      for id in group {
+        let others = group.filter { other in
+          switch options.acrossSnapshots {
+          case .report: other != id
+          case .first: other < id
+          case .last: other > id
+          }
+        }
+        if !others.isEmpty { rivals[id] = others }
+      }
+    }
+    return rivals
+  }
+
+  /// The verdict of a create whose external id others of the plan have too.
+  func sameKey(_ edit: OpenEdit, _ others: [Int64]) throws -> Settlement {
+    var detail = OutcomeDetail.because("another new record has the same external id")
+    detail.otherEdits = others.sorted()
+    detail.fields = try editedFields(of: edit).edited
+    return Settlement(.clash, detail)
+  }
+
   /// The field and the value by which a create is upserted; nil for one that is not.
   func externalKey(_ candidate: Candidate) -> (field: String, value: String)? {
     guard let field = rules[candidate.sync].target.externalIdFieldName, field != "Id",

@@ -24,7 +24,7 @@ struct SnapshotPlanner {
   nonisolated(nonsending) func plan(_ edits: [OpenEdit]) async throws -> SnapshotPlan {
     var plan = SnapshotPlan(snapshotID: snapshotID)
     var candidates: [Candidate] = []
-    for edit in edits {
+    for edit in try await followingUndeleted(edits) {
       if let settlement = try settlementWithoutOrg(edit) {
         plan.settled.append((edit, settlement))
       } else {
@@ -42,7 +42,12 @@ struct SnapshotPlanner {
     try await learn(&candidates)
     let keyed = try await keyed(candidates)
     try delegation?.admit(upserts: keyed, among: &candidates, into: &plan)
+    let rivals = rivals(candidates)
     for candidate in candidates {
+      if let others = rivals[candidate.edit.id] {
+        plan.settled.append((candidate.edit, try sameKey(candidate.edit, others)))
+        continue
+      }
       let key = keyed[candidate.edit.id]
       let (candidate, facts, step) = try await decide(candidate, key)
       switch step {
@@ -175,7 +180,7 @@ struct SnapshotPlanner {
   }
 
   /// What a device edited, as far as that is known without the org.
-  private func editedFields(of edit: OpenEdit) throws -> FieldComparison {
+  func editedFields(of edit: OpenEdit) throws -> FieldComparison {
     let element = (try? JSONValue(parsing: edit.element))?.object ?? [:]
     let listed = rules.first { $0.soup == edit.soup }.flatMap { try? $0.fields(for: .update) }
     let choice = MergeBaseRule.choose(
@@ -188,7 +193,33 @@ struct SnapshotPlanner {
 
   // MARK: what the org knows
 
-  private func candidate(_ edit: OpenEdit) throws -> Candidate {
+  /// The edits with the record that each is of: one that was made anew in place of a deleted one stands
+  /// for it only while it stays deleted, for the office can undelete it.
+  private nonisolated(nonsending) func followingUndeleted(
+    _ edits: [OpenEdit]
+  ) async throws -> [OpenEdit] {
+    var edits = edits
+    let asked = edits.indices.filter { index in
+      let edit = edits[index]
+      return edit.creation == nil && edit.serverID != nil && edit.remadeID != nil
+        && edit.remadeID != edit.serverID && Self.isName(edit.sobject ?? "")
+    }
+    for (sobject, indices) in Dictionary(grouping: asked, by: { edits[$0].sobject ?? "" }) {
+      do throws(OrgError) {
+        let ids = Set(indices.compactMap { edits[$0].serverID }).sorted()
+        let alive = try await records.records(sobject, ids: ids, fields: ["Id"])
+        for index in indices where edits[index].serverID.flatMap({ alive[$0] }) != nil {
+          edits[index].remadeID = nil
+        }
+      } catch {
+        // The edit itself will be told what is wrong with the object.
+        guard error.isAboutTheObject else { throw error }
+      }
+    }
+    return edits
+  }
+
+  func candidate(_ edit: OpenEdit) throws -> Candidate {
     guard let sync = sync(for: edit),
       let element = try JSONValue(parsing: edit.element).object
     else { throw SyncError(.badResponse, "the element is not an object") }

@@ -165,6 +165,46 @@ import Testing
     #expect(message?.contains("the deletion of an older edit arrived late") == true)
   }
 
+  @Test func `a deletion that its device took back and that arrives late is told`() async throws {
+    let (device, account) = try await begin()
+    try device.delete("accounts", id: account, now: world.org.now())
+    try world.handBack(device, as: "ada-gone.sqlite")
+    let admin = try world.user("admin")
+    world.server.faults.add(.kind(.collectionDelete), .deliverLate(seconds: 1_000_000))
+    world.server.faults.add(
+      .kind(.collectionDelete),
+      .mutate { org in _ = org.update("Account", id: account, ["Phone": "office"], as: admin) })
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.conflict: 1])
+    try device.clean("accounts", id: account, now: world.org.now())
+    try world.handBack(device, as: "ada-back.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).open == [:])
+    world.server.deliverHeld()
+    let night = try await world.run(.ingest, .reconcile)
+    #expect(night.open == [.conflict: 1])
+    let edit = try #require(try edits(of: night).first)
+    #expect(edit.recordID == account)
+    #expect(edit.detail.message?.contains("arrived late") == true)
+    #expect(edit.detail.message?.contains("reported as superseded before") == true)
+  }
+
+  @Test func `an update that its device took back and that arrives late is told`() async throws {
+    let (device, account) = try await begin()
+    try handBack(device, account, phone: "1")
+    let admin = try world.user("admin")
+    world.server.faults.add(.kind(.collectionUpdate), .deliverLate(seconds: 1_000_000))
+    world.server.faults.add(
+      .kind(.collectionUpdate),
+      .mutate { org in _ = org.update("Account", id: account, ["Phone": "office"], as: admin) })
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.conflict: 1])
+    try device.clean("accounts", id: account, now: world.org.now())
+    try world.handBack(device, as: "ada-back.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).open == [:])
+    world.server.deliverHeld()
+    let night = try await world.run(.ingest, .reconcile)
+    #expect(night.open == [.conflict: 1])
+    #expect(try edits(of: night).first?.detail.message?.contains("arrived late") == true)
+  }
+
   @Test func `what arrives late within a run is put right by that run`() async throws {
     let (device, account) = try await begin()
     try handBack(device, account, phone: "1")

@@ -196,4 +196,34 @@ import Testing
         "rowUpdate 1", "rowUpdate 1", "composite 1", "collectionUpdate 1",
       ])
   }
+
+  @Test(arguments: ["parent", "child"])
+  func `a family of which one record was left stays together on the nights after`(
+    _ contested: String
+  ) async throws {
+    let world = try World(file: Self.pipeline.get().file("kinds.json"))
+    let (ada, admin) = (try world.user("ada"), try world.user("admin"))
+    let parent = try #require(world.org.create("Account", ["Name": "parents 0"], as: ada).id)
+    let child = try #require(
+      world.org.create("Contact", ["LastName": "Child", "AccountId": .string(parent)], as: ada).id)
+    try await world.run()
+    let device = try world.device("ada")
+    try device.edit("parents", id: parent, ["Phone": "1"], now: world.org.now())
+    try device.edit("children", id: child, ["LastName": "Grown"], now: world.org.now())
+    if contested == "parent" {
+      _ = world.org.update("Account", id: parent, ["Phone": "office"], as: admin)
+    } else {
+      _ = world.org.update("Contact", id: child, ["LastName": "Office"], as: admin)
+    }
+    try world.handBack(device, as: "night.sqlite")
+    for _ in 0..<3 {
+      let summary = try await world.run(.ingest, .reconcile)
+      #expect(summary.open == [.conflict: 1, .blocked: 1])
+    }
+    #expect(
+      try world.record("Account", parent)["Phone"] == (contested == "parent" ? "office" : .null))
+    #expect(
+      try world.record("Contact", child)["LastName"]
+        == (contested == "child" ? "Office" : "Child"))
+  }
 }

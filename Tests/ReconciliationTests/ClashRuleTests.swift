@@ -41,6 +41,7 @@ struct ClashRuleTests {
     #expect(opponents(claim(1, .updated, written: Self.before)) == [])
     #expect(opponents(claim(1, .updated, written: Self.before), date: nil) == [1])
     #expect(opponents(claim(1, .updated, written: Self.after), policy: .last) == [])
+    #expect(opponents(claim(9, .updated, written: Self.after), policy: .last) == [9])
   }
 
   @Test func `a clash stands until a bundle is issued after it`() {

@@ -1,0 +1,148 @@
+import JSON
+import Ledger
+import LocalOrg
+import MobileSync
+import Reconciliation
+import Testing
+
+/// Days on which an edit could reach a record that is not its own.
+struct OthersRecordsTests {
+  private let day: FieldDay
+
+  init() throws { day = try FieldDay() }
+
+  private func visits(_ mode: MergeMode = .overwrite) {
+    day.rules = [
+      FieldDay.rule(
+        "visits", ["Name", "Notes__c", "External_Id__c"], mode: mode, externalID: "External_Id__c")
+    ]
+  }
+
+  private func visit(_ local: String, _ notes: String) -> ReturnedEdit {
+    day.created(
+      "visits", "Site_Visit__c", local,
+      ["Name": "Visit", "Notes__c": .string(notes), "External_Id__c": "V-1"])
+  }
+
+  private func dropped(_ made: ReturnedEdit) -> ReturnedEdit {
+    var edit = made
+    edit.operation = .dropped
+    edit.lastModified += 1
+    return edit
+  }
+
+  @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
+  func `a discarded create takes no record away that its external id found there`(
+    _ mode: MergeMode
+  ) async throws {
+    visits(mode)
+    let outcome = day.org.create(
+      "Site_Visit__c", ["Name": "Own", "External_Id__c": "V-1"], as: day.ada)
+    let id = try #require(outcome.id)
+    let made = visit("local_1", "seen")
+    try day.handBack([made], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    try day.handBack([dropped(made)], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "unchanged 1")
+    #expect(try day.record("Site_Visit__c", id)["Notes__c"] == "seen")
+  }
+
+  @Test func `a discarded create takes the record away that its upsert made`() async throws {
+    visits()
+    let made = visit("local_1", "seen")
+    try day.handBack([made], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    try day.handBack([dropped(made)], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "deleted 1")
+    #expect(try day.count("SELECT Id FROM Site_Visit__c") == 0)
+  }
+
+  @Test(arguments: [
+    (ReconcileOptions.Across.report, "clash 2", 0), (.first, "clash 1, created 1", 1),
+    (.last, "clash 1, created 1", 1),
+  ])
+  func `two new records of one external id clash`(
+    _ across: ReconcileOptions.Across, _ verdicts: String, _ count: Int
+  ) async throws {
+    visits()
+    day.options.acrossSnapshots = across
+    try day.handBack([visit("local_1", "first")], install: "a")
+    try day.handBack([visit("local_2", "second")], install: "b")
+    #expect(day.verdicts(try await day.run()) == verdicts)
+    #expect(try day.count("SELECT Id FROM Site_Visit__c") == count)
+    if count > 0 {
+      let kept = across == .first ? "first" : "second"
+      let id = try #require(try day.details().compactMap(\.recordID).first)
+      #expect(try day.record("Site_Visit__c", id)["Notes__c"] == .string(kept))
+    }
+  }
+
+  @Test func `a record that the office undeletes takes its edits again`() async throws {
+    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
+    let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "5"])
+    _ = day.org.delete("Account", id: id, as: day.admin)
+    try day.handBack([edit], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    let anew = try #require(try day.details().first?.recordID)
+    try day.org.undelete(id)
+    _ = day.org.delete("Account", id: anew, as: day.admin)
+    let later = try day.edited("accounts", "Account", id, ["Phone": "9"])
+    try day.handBack([later], install: "a new bundle", stamp: "stamp 2")
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Account", id)["Phone"] == "9")
+    #expect(try day.count("SELECT Id FROM Account") == 1)
+  }
+
+  @Test func `of two devices the later arrival stands, whichever snapshot comes first`()
+    async throws
+  {
+    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
+    day.options.acrossSnapshots = .last
+    let id = try day.make("Account", ["Name": "Shared", "Phone": "1"])
+    let ben = try day.edited("accounts", "Account", id, ["Phone": "ben"])
+    let ada = try day.edited("accounts", "Account", id, ["Phone": "ada"])
+    try day.handBack([ben], user: day.ben)
+    try day.handBack([ada])
+    #expect(day.verdicts(try await day.run()) == "clash 1, updated 1")
+    #expect(try day.record("Account", id)["Phone"] == "ada")
+  }
+
+  @Test func `what the device's own sync made is not sent over what the office corrects`()
+    async throws
+  {
+    let made = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
+    day.options.maxChanges.perSnapshot = 0
+    try day.handBack([made])
+    #expect(day.verdicts(try await day.run()) == "held 1")
+    let id = try #require(
+      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    try day.handBack(
+      [],
+      witnesses: [
+        CleanRow(
+          row: made.row, created: made.created, lastModified: made.lastModified + 1, serverID: id)
+      ])
+    try day.change("Account", id, ["Phone": "2"])
+    day.options.maxChanges.perSnapshot = 5000
+    #expect(day.verdicts(try await day.run()) == "superseded 1")
+    #expect(try day.record("Account", id)["Phone"] == "2")
+    #expect(day.writes.isEmpty)
+  }
+
+  @Test func `a phone from a backup that skips a number closes nothing that it never knew`()
+    async throws
+  {
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    var edit = try day.edited("accounts", "Account", id, ["Phone": "5"])
+    edit.lastModified = 5000
+    try day.change("Account", id, ["Phone": "2"])
+    try day.handBack([edit], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    try day.handBack(
+      [], handback: 3,
+      witnesses: [CleanRow(row: edit.row, created: 1, lastModified: 100, serverID: id)])
+    _ = try await day.run()
+    #expect(try day.state.unsettledEdits() == [.conflict: 1])
+  }
+}
