@@ -51,29 +51,51 @@ extension SnapshotPlanner {
     return answers
   }
 
-  /// Creates that would go out by one external id, with the others that have it: each would go over the
-  /// one before it in silence.
-  func rivals(_ candidates: [Candidate]) -> [Int64: [Int64]] {
+  /// Creates whose external id another edit has too, with those edits.
+  ///
+  /// They are others of this plan, and those of other devices that were sent after the create's bundle was
+  /// issued. Each would go over the one before it.
+  func rivals(
+    _ candidates: [Candidate], _ keyed: [Int64: UpsertRule.Keyed]
+  ) throws -> [Int64: [Int64]] {
     var edits: [String: [Int64]] = [:]
     for candidate in candidates {
-      guard let (field, value) = externalKey(candidate) else { continue }
-      let key = [candidate.sobject, field, value].map { $0.lowercased() }.joined(separator: "\n")
-      edits[key, default: []].append(candidate.edit.id)
+      if let key = key(of: candidate) { edits[key, default: []].append(candidate.edit.id) }
     }
     var rivals: [Int64: [Int64]] = [:]
-    for group in edits.values where group.count > 1 {
-      for id in group {
-        let others = group.filter { other in
-          switch options.acrossSnapshots {
-          case .report: other != id
-          case .first: other < id
-          case .last: other > id
-          }
-        }
-        if !others.isEmpty { rivals[id] = others }
+    for candidate in candidates {
+      guard let key = key(of: candidate) else { continue }
+      let id = candidate.edit.id
+      var others = edits[key] ?? []
+      if case .found(let record)? = keyed[id] {
+        others += try sentMeanwhile(candidate.edit, UnacknowledgedCreates.id(of: record))
       }
+      others = others.filter { other in
+        switch options.acrossSnapshots {
+        case .report: other != id
+        case .first: other < id
+        case .last: other > id
+        }
+      }
+      if !others.isEmpty { rivals[id] = others }
     }
     return rivals
+  }
+
+  private func key(of candidate: Candidate) -> String? {
+    guard let (field, value) = externalKey(candidate) else { return nil }
+    return [candidate.sobject, field, value].map { $0.lowercased() }.joined(separator: "\n")
+  }
+
+  /// Other devices' edits of a record that were sent when a create's bundle was issued already: its
+  /// device cannot have known of them.
+  private func sentMeanwhile(_ edit: OpenEdit, _ recordID: String?) throws -> [Int64] {
+    guard let recordID else { return [] }
+    let ancestry = try state.ancestry(of: edit.lineage)
+    return try state.claims(recordID: recordID, formerID: nil).filter { claim in
+      try claim.writtenDate != nil && edit.issued.map { $0 <= claim.arrived } ?? true
+        && !state.owns(ancestry, claim.editID)
+    }.map(\.editID)
   }
 
   /// The verdict of a create whose external id others of the plan have too.

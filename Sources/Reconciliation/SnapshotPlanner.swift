@@ -42,7 +42,7 @@ struct SnapshotPlanner {
     try await learn(&candidates)
     let keyed = try await keyed(candidates)
     try delegation?.admit(upserts: keyed, among: &candidates, into: &plan)
-    let rivals = rivals(candidates)
+    let rivals = try rivals(candidates, keyed)
     for candidate in candidates {
       if let others = rivals[candidate.edit.id] {
         plan.settled.append((candidate.edit, try sameKey(candidate.edit, others)))

@@ -26,6 +26,8 @@ import Testing
 
   @Test func `an org is served until it is told to stop, and says where`() async throws {
     let directory = directory
+    // A job in the background ignores it, and so would every program that it starts.
+    signal(SIGINT, SIG_DFL)
     try await StoreThread(name: "serve").run { () throws in
       for signal in [SIGTERM, SIGINT] {
         let process = try ChildProcess.start(

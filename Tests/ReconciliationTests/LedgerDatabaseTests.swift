@@ -17,6 +17,14 @@ struct LedgerDatabaseTests {
     #expect(try again.stampKeyDigest == "one")
   }
 
+  @Test func `the verdicts that the ledger's index leaves out are the settled ones`() {
+    for verdict in Verdict.allCases {
+      #expect(
+        LedgerSchema.isUnsettled.contains("'\(verdict.rawValue)'") == verdict.isSettled,
+        "\(verdict.rawValue)")
+    }
+  }
+
   @Test func `a ledger of a newer version is refused by name`() throws {
     let directory = TemporaryDirectory("ledger")
     let path = directory.file("state.sqlite")

@@ -77,6 +77,31 @@ struct OthersRecordsTests {
     }
   }
 
+  @Test(arguments: [
+    (ReconcileOptions.Across.report, "clash 1"), (.first, "clash 1"), (.last, "updated 1"),
+  ])
+  func `a new record whose external id another device's has got since is a clash`(
+    _ across: ReconcileOptions.Across, _ verdicts: String
+  ) async throws {
+    visits()
+    day.options.acrossSnapshots = across
+    try day.handBack([visit("local_1", "first")], install: "a")
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    let id = try #require(try day.details().first?.recordID)
+    try day.handBack([visit("local_2", "second")], install: "b")
+    #expect(day.verdicts(try await day.run()) == verdicts)
+    let notes = try day.record("Site_Visit__c", id)["Notes__c"]
+    #expect(notes == (across == .last ? "second" : "first"))
+  }
+
+  @Test func `a new record by an external id that the bundle could hold is sent`() async throws {
+    visits()
+    try day.handBack([visit("local_1", "first")], install: "a")
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    try day.handBack([visit("local_2", "second")], install: "b", issued: 1000)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+  }
+
   @Test func `a record that the office undeletes takes its edits again`() async throws {
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
