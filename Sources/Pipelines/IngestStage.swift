@@ -9,12 +9,6 @@ import System
 /// Takes the returns from the inbox, has each validated, and records its edits.
 struct IngestStage {
   let run: RunContext
-  private let keys: SealingKeys
-
-  init(run: RunContext) {
-    self.run = run
-    keys = SealingKeys(run: run)
-  }
 
   /// Takes the returns that are there, proves each, and records its edits.
   ///
@@ -154,7 +148,7 @@ struct IngestStage {
     expected.limits.entryBytes = Int64(limits.fileMiB) << 20
     expected.limits.totalBytes = Int64(limits.fileMiB) << 21
     expected.earlierKeys = try run.stamps().earlier
-    expected.unsealing = try keys.unsealing()
+    expected.unsealing = try SealingKeys(run: run).unsealing()
     expected.asSnapshot = snapshot.map {
       ReturnValidator.AsSnapshot(user: $0.id, generation: $0.generation)
     }

@@ -15,6 +15,7 @@ extension SnapshotPlanner {
     for candidate in candidates where rules[candidate.sync].place != nil {
       keys[candidate.edit.id] = try treeKey(candidate)
     }
+    if keys.isEmpty { return }
     var left = try leftBefore()
     left.formUnion(
       plan.settled.compactMap { edit, settlement -> String? in
@@ -48,6 +49,7 @@ extension SnapshotPlanner {
   private func leftBefore() throws -> Set<String> {
     var keys: Set<String> = []
     for edit in try state.leftEdits(snapshotID: snapshotID) {
+      // What cannot be read any more is of no tree.
       guard let candidate = try? candidate(edit), rules[candidate.sync].place != nil,
         rules[candidate.sync].mode == .leaveIfChanged
       else { continue }

@@ -58,26 +58,19 @@ extension SnapshotPlanner {
   func rivals(
     _ candidates: [Candidate], _ keyed: [Int64: UpsertRule.Keyed]
   ) throws -> [Int64: [Int64]] {
-    var edits: [String: [Int64]] = [:]
-    for candidate in candidates {
-      if let key = key(of: candidate) { edits[key, default: []].append(candidate.edit.id) }
-    }
+    let groups = Dictionary(grouping: candidates, by: { key(of: $0) })
     var rivals: [Int64: [Int64]] = [:]
-    for candidate in candidates {
-      guard let key = key(of: candidate) else { continue }
-      let id = candidate.edit.id
-      var others = edits[key] ?? []
-      if case .found(let record)? = keyed[id] {
-        others += try sentMeanwhile(candidate.edit, UnacknowledgedCreates.id(of: record))
-      }
-      others = others.filter { other in
-        switch options.acrossSnapshots {
-        case .report: other != id
-        case .first: other < id
-        case .last: other > id
+    for (key, group) in groups where key != nil {
+      for candidate in group {
+        var claims = group.map(\.edit.claim)
+        if case .found(let record)? = keyed[candidate.edit.id] {
+          claims += try sentMeanwhile(candidate.edit, UnacknowledgedCreates.id(of: record))
         }
+        let others = ClashRule.opponents(
+          of: candidate.edit.claim, deviceDate: nil, issued: candidate.edit.issued, claims: claims,
+          policy: options.acrossSnapshots)
+        if !others.isEmpty { rivals[candidate.edit.id] = others }
       }
-      if !others.isEmpty { rivals[id] = others }
     }
     return rivals
   }
@@ -87,21 +80,21 @@ extension SnapshotPlanner {
     return [candidate.sobject, field, value].map { $0.lowercased() }.joined(separator: "\n")
   }
 
-  /// Other devices' edits of a record that were sent when a create's bundle was issued already: its
-  /// device cannot have known of them.
-  private func sentMeanwhile(_ edit: OpenEdit, _ recordID: String?) throws -> [Int64] {
+  /// The claims of other devices' edits of a record that were sent when a create's bundle was issued
+  /// already: its device cannot have known of them.
+  private func sentMeanwhile(_ edit: OpenEdit, _ recordID: String?) throws -> [RecordClaim] {
     guard let recordID else { return [] }
     let ancestry = try state.ancestry(of: edit.lineage)
     return try state.claims(recordID: recordID, formerID: nil).filter { claim in
       try claim.writtenDate != nil && edit.issued.map { $0 <= claim.arrived } ?? true
         && !state.owns(ancestry, claim.editID)
-    }.map(\.editID)
+    }
   }
 
   /// The verdict of a create whose external id others of the plan have too.
   func sameKey(_ edit: OpenEdit, _ others: [Int64]) throws -> Settlement {
     var detail = OutcomeDetail.because("another new record has the same external id")
-    detail.otherEdits = others.sorted()
+    detail.otherEdits = others
     detail.fields = try editedFields(of: edit).edited
     return Settlement(.clash, detail)
   }

@@ -204,7 +204,8 @@ struct SnapshotPlanner {
       return edit.creation == nil && edit.serverID != nil && edit.remadeID != nil
         && edit.remadeID != edit.serverID && Self.isName(edit.sobject ?? "")
     }
-    for (sobject, indices) in Dictionary(grouping: asked, by: { edits[$0].sobject ?? "" }) {
+    let groups = Dictionary(grouping: asked) { edits[$0].sobject ?? "" }
+    for (sobject, indices) in groups.sorted(by: { $0.key < $1.key }) {
       do throws(OrgError) {
         let ids = Set(indices.compactMap { edits[$0].serverID }).sorted()
         let alive = try await records.records(sobject, ids: ids, fields: ["Id"])

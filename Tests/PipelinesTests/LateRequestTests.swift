@@ -35,6 +35,27 @@ import Testing
     return (device, try #require(try world.ids("accounts", on: device).first))
   }
 
+  /// A night whose request is held on its way while the office changes the record.
+  private func conflict(over kind: RequestKind, _ account: String) async throws {
+    let admin = try world.user("admin")
+    world.server.faults.add(.kind(kind), .deliverLate(seconds: 1_000_000))
+    world.server.faults.add(
+      .kind(kind),
+      .mutate { org in _ = org.update("Account", id: account, ["Phone": "office"], as: admin) })
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.conflict: 1])
+  }
+
+  /// The night on which that request arrives, after its device has taken the edit back.
+  private func takeBack(_ device: Device, _ account: String) async throws -> RunSummary {
+    try device.clean("accounts", id: account, now: world.org.now())
+    try world.handBack(device, as: "ada-back.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).open == [:])
+    world.server.deliverHeld()
+    let night = try await world.run(.ingest, .reconcile)
+    #expect(night.open == [.conflict: 1])
+    return night
+  }
+
   private func handBack(_ device: Device, _ account: String, phone: String) throws {
     try device.edit("accounts", id: account, ["Phone": .string(phone)], now: world.org.now())
     try world.handBack(device, as: "ada-\(phone).sqlite")
@@ -148,12 +169,7 @@ import Testing
     let (device, account) = try await begin()
     try device.delete("accounts", id: account, now: world.org.now())
     try world.handBack(device, as: "ada-gone.sqlite")
-    let admin = try world.user("admin")
-    world.server.faults.add(.kind(.collectionDelete), .deliverLate(seconds: 1_000_000))
-    world.server.faults.add(
-      .kind(.collectionDelete),
-      .mutate { org in _ = org.update("Account", id: account, ["Phone": "office"], as: admin) })
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.conflict: 1])
+    try await conflict(over: .collectionDelete, account)
     try await world.run()
     let newer = try world.device("ada", as: "newer")
     try handBack(newer, account, phone: "2")
@@ -169,18 +185,8 @@ import Testing
     let (device, account) = try await begin()
     try device.delete("accounts", id: account, now: world.org.now())
     try world.handBack(device, as: "ada-gone.sqlite")
-    let admin = try world.user("admin")
-    world.server.faults.add(.kind(.collectionDelete), .deliverLate(seconds: 1_000_000))
-    world.server.faults.add(
-      .kind(.collectionDelete),
-      .mutate { org in _ = org.update("Account", id: account, ["Phone": "office"], as: admin) })
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.conflict: 1])
-    try device.clean("accounts", id: account, now: world.org.now())
-    try world.handBack(device, as: "ada-back.sqlite")
-    #expect(try await world.run(.ingest, .reconcile).open == [:])
-    world.server.deliverHeld()
-    let night = try await world.run(.ingest, .reconcile)
-    #expect(night.open == [.conflict: 1])
+    try await conflict(over: .collectionDelete, account)
+    let night = try await takeBack(device, account)
     let edit = try #require(try edits(of: night).first)
     #expect(edit.recordID == account)
     #expect(edit.detail.message?.contains("arrived late") == true)
@@ -190,18 +196,8 @@ import Testing
   @Test func `an update that its device took back and that arrives late is told`() async throws {
     let (device, account) = try await begin()
     try handBack(device, account, phone: "1")
-    let admin = try world.user("admin")
-    world.server.faults.add(.kind(.collectionUpdate), .deliverLate(seconds: 1_000_000))
-    world.server.faults.add(
-      .kind(.collectionUpdate),
-      .mutate { org in _ = org.update("Account", id: account, ["Phone": "office"], as: admin) })
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.conflict: 1])
-    try device.clean("accounts", id: account, now: world.org.now())
-    try world.handBack(device, as: "ada-back.sqlite")
-    #expect(try await world.run(.ingest, .reconcile).open == [:])
-    world.server.deliverHeld()
-    let night = try await world.run(.ingest, .reconcile)
-    #expect(night.open == [.conflict: 1])
+    try await conflict(over: .collectionUpdate, account)
+    let night = try await takeBack(device, account)
     #expect(try edits(of: night).first?.detail.message?.contains("arrived late") == true)
   }
 
