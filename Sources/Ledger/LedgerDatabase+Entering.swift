@@ -166,9 +166,8 @@ extension LedgerDatabase {
       WHERE r.stamp_id = \(entry.row.stampID) AND r.handback < \(handback)
         AND e.operation <> 'synced' AND e.verdict IS NOT 'created twice'
         AND \(Self.isReplaceable)
-        AND NOT EXISTS (SELECT 1 FROM witness w WHERE w.return_id = \(entry.returnID)
-          AND w.store = n.store AND w.soup = n.soup AND w.entry_id = n.entry_id
-          AND w.last_modified_ms < n.last_modified_ms)
+        AND NOT \(Self.hasOlderRow(
+          "\(entry.returnID)", of: "n", entry: "n.entry_id", than: "n.last_modified_ms"))
       """)
     for row in open {
       let owned = entry.ancestry.owns(

@@ -23,6 +23,20 @@ extension LedgerDatabase {
   /// Says of an edit `e` that a later state of its record stands for it.
   static let isReplaceable: SQL = "\(isUnsettled) AND NOT \(isUnderWay)"
 
+  /// Says that a return has a row as it was before a moment: it comes from a backup, and says nothing of
+  /// an edit of that moment.
+  ///
+  /// `place` is the alias in the statement that has the row's store and soup.
+  static func hasOlderRow(
+    _ returnID: SQL, of place: String, entry: SQL, than modified: SQL
+  ) -> SQL {
+    """
+    EXISTS (SELECT 1 FROM witness w WHERE w.return_id = \(returnID)
+      AND w.store = \(raw: place).store AND w.soup = \(raw: place).soup AND w.entry_id = \(entry)
+      AND w.last_modified_ms < \(modified))
+    """
+  }
+
   /// The edits of a record among the returns of a bundle.
   func versions(
     of edit: ReturnedEdit, creation: Int64?, stampID: String
@@ -143,9 +157,8 @@ extension LedgerDatabase {
         WHERE r.lineage_id = \(sighting.lineage) AND r.handback > \(handback)
           AND NOT EXISTS (SELECT 1 FROM seen n WHERE n.return_id = r.id AND n.store = s.store
             AND n.soup = s.soup AND n.entry_id = \(sighting.row.soupEntryID))
-          AND NOT EXISTS (SELECT 1 FROM witness w WHERE w.return_id = r.id AND w.store = s.store
-            AND w.soup = s.soup AND w.entry_id = \(sighting.row.soupEntryID)
-            AND w.last_modified_ms < \(sighting.lastModified))
+          AND NOT \(Self.hasOlderRow(
+            "r.id", of: "s", entry: "\(sighting.row.soupEntryID)", than: "\(sighting.lastModified)"))
           AND (SELECT verdict FROM edit WHERE id = \(edit)) <> 'created twice' LIMIT 1
         """)
       if isGone != nil { return .handback }
