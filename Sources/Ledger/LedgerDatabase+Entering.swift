@@ -5,6 +5,14 @@ struct EditEntry {
   var row: ReturnRow
   var ancestry: Ancestry
   var returnID: Int64
+  /// The stamp of the bundle that it came in, for a part: the ledger's second version knew the rows
+  /// of a part by it.
+  var wholeStampID: String?
+
+  /// The stamps by which its rows may be known, its own first.
+  var stampIDs: [SQLiteValue] {
+    ([row.stampID] + [wholeStampID].compactMap(\.self)).map { .text($0) }
+  }
 }
 
 extension LedgerDatabase {
@@ -19,7 +27,7 @@ extension LedgerDatabase {
     let disposition = SupersessionRule.disposition(
       of: .init(sighting, value: ElementContent.value(of: edit.element)),
       ancestry: entry.ancestry,
-      versions: try versions(of: edit, creation: creation, stampID: entry.row.stampID),
+      versions: try versions(of: edit, creation: creation, entry),
       laterHandbackStands: try hasLaterHandback(entry, soup: edit.row))
     if case .known(let known, let isSavedAgain) = disposition {
       result.known += 1
@@ -96,19 +104,20 @@ extension LedgerDatabase {
       return nil
     }
     let local = edit.localID ?? ""
-    try connection.run(
-      """
-      INSERT OR IGNORE INTO creation (stamp_id, store, soup, entry_id, created_ms, local_id)
-      VALUES (\(entry.row.stampID), \(edit.row.store.text), \(edit.row.soup),
-        \(edit.row.soupEntryID), \(edit.created), \(local))
-      """)
-    return try connection.integer(
-      """
-      SELECT id FROM creation WHERE stamp_id = \(entry.row.stampID)
+    let known: SQL = """
+      SELECT id FROM creation WHERE stamp_id IN (\(list: entry.stampIDs))
         AND store = \(edit.row.store.text) AND soup = \(edit.row.soup)
         AND entry_id = \(edit.row.soupEntryID) AND created_ms = \(edit.created)
         AND local_id = \(local)
+      """
+    if let id = try connection.integer(known) { return id }
+    try connection.run(
+      """
+      INSERT INTO creation (stamp_id, store, soup, entry_id, created_ms, local_id)
+      VALUES (\(entry.row.stampID), \(edit.row.store.text), \(edit.row.soup),
+        \(edit.row.soupEntryID), \(edit.created), \(local))
       """)
+    return connection.lastInsertRowID
   }
 
   /// Two devices may have made a row in the same millisecond; then the lineage has to tell.
@@ -117,7 +126,7 @@ extension LedgerDatabase {
   ) throws -> Int64? {
     let found = try connection.all(
       """
-      SELECT id, record_id FROM creation WHERE stamp_id = \(entry.row.stampID)
+      SELECT id, record_id FROM creation WHERE stamp_id IN (\(list: entry.stampIDs))
         AND store = \(row.store.text) AND soup = \(row.soup)
         AND entry_id = \(row.soupEntryID) AND created_ms = \(created)
       """)

@@ -39,7 +39,7 @@ extension LedgerDatabase {
 
   /// The edits of a record among the returns of a bundle.
   func versions(
-    of edit: ReturnedEdit, creation: Int64?, stampID: String
+    of edit: ReturnedEdit, creation: Int64?, _ entry: EditEntry
   ) throws -> [EditVersion] {
     // A row that could not be read has no identity but its place.
     let unread: SQL = """
@@ -59,7 +59,7 @@ extension LedgerDatabase {
       SELECT e.id, e.element, \(Self.isUnsettled), \(Self.isUnderWay)
       FROM edit e JOIN returned r ON r.id = e.return_id
       WHERE \(same) AND e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)
-        AND r.stamp_id = \(stampID) AND e.operation <> 'synced' ORDER BY e.id
+        AND r.stamp_id IN (\(list: entry.stampIDs)) AND e.operation <> 'synced' ORDER BY e.id
       """)
     return try rows.map { row in
       let isUnsettled = row[2].integer == 1

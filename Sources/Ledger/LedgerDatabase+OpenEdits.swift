@@ -241,14 +241,18 @@ extension LedgerDatabase {
       writtenDate: row[3].text)
   }
 
-  /// The creation that a local id of a bundle stands for.
+  /// The creation that a local id of a bundle stands for: in a store with the stamp, or in one that
+  /// came back in a bundle with it.
   package func creation(stampID: String, localID: String, lineage: Int64) throws -> OpenEdit
     .Creation?
   {
     let rows = try connection.all(
       """
       SELECT id, record_id, device_record_id FROM creation
-      WHERE stamp_id = \(stampID) AND local_id = \(localID)
+      WHERE local_id = \(localID) AND stamp_id IN (
+        SELECT \(stampID) UNION SELECT other.stamp_id FROM returned own JOIN returned other
+          ON coalesce(other.part_of, other.id) = coalesce(own.part_of, own.id)
+        WHERE own.stamp_id = \(stampID))
       ORDER BY EXISTS (SELECT 1 FROM edit e WHERE e.creation_id = creation.id
         AND e.lineage_id = \(lineage)) DESC, id DESC
       """)

@@ -19,6 +19,14 @@ package struct IngestResult: Sendable, Hashable {
   package var superseded = 0
   /// Edits of which nothing says whether they came before or after known ones of their device.
   package var unordered = 0
+
+  /// Counts the edits of a part with those of the whole.
+  static func += (whole: inout IngestResult, part: IngestResult) {
+    whole.new += part.new
+    whole.known += part.known
+    whole.superseded += part.superseded
+    whole.unordered += part.unordered
+  }
 }
 
 /// A return that a bundle holds the edits of.
@@ -57,11 +65,12 @@ extension LedgerDatabase {
 
   /// The rows of a bundle that its returns so far had as edits: a later return says what became
   /// of them.
-  package func rowsToWitness(stampID: String) throws -> [RowKey] {
+  package func rowsToWitness(stampIDs: [String]) throws -> [RowKey] {
     let rows = try connection.all(
       """
       SELECT DISTINCT n.store, n.soup, n.entry_id FROM seen n JOIN returned r
-        ON r.id = n.return_id WHERE r.stamp_id = \(stampID) ORDER BY 1, 2, 3
+        ON r.id = n.return_id
+      WHERE r.stamp_id IN (\(list: stampIDs.map { .text($0) })) ORDER BY 1, 2, 3
       """)
     return rows.map(rowKey)
   }
@@ -69,9 +78,12 @@ extension LedgerDatabase {
   /// Enters a return and its edits, in one transaction.
   ///
   /// Identity, lineage, forks and supersession are decided here; the same return again changes
-  /// nothing. That `run` has accepted it is noted with it: a run that dies right after has told it.
+  /// nothing. `parts` are the stores in it that have a stamp of their own: a phone's global store
+  /// comes back in the bundles of all its users and bare, and its rows are the same rows each time.
+  /// That `run` has accepted it is noted with it: a run that dies right after has told it.
   package func record(
-    return row: ReturnRow, edits: [ReturnedEdit], witnesses: [CleanRow] = [], run: String? = nil
+    return row: ReturnRow, edits: [ReturnedEdit], witnesses: [CleanRow] = [],
+    parts: [ReturnPart] = [], run: String? = nil
   ) throws -> IngestResult {
     if let known = try connection.first(
       "SELECT id, lineage_id FROM returned WHERE sha256 = \(row.sha256)")
@@ -80,29 +92,44 @@ extension LedgerDatabase {
         returnID: known[0].integer ?? 0, lineage: known[1].integer ?? 0, isKnown: true)
     }
     return try connection.transaction {
-      let contents = edits.map { ElementContent.digest(of: $0.element) }
-      let facts = ReturnFacts(
-        install: row.install, handback: row.handback,
-        edits: Dictionary(
-          zip(edits, contents).map {
-            ($0.row, ReturnFacts.Edit(lastModified: $0.lastModified, content: $1))
-          }, uniquingKeysWith: { first, _ in first }),
-        cleanRows: Dictionary(
-          witnesses.map { ($0.row, $0.lastModified) }, uniquingKeysWith: { first, _ in first }))
-      let ancestry = try lineage(of: facts, stampID: row.stampID)
-      var result = IngestResult(
-        returnID: try insert(row, lineage: ancestry.lineage), lineage: ancestry.lineage)
-      try insert(witnesses, returnID: result.returnID)
-      let entry = EditEntry(row: row, ancestry: ancestry, returnID: result.returnID)
-      let ordered = zip(edits, contents).sorted { Self.comesFirst($0.0.row, $1.0.row) }
-      for (edit, content) in ordered {
-        try enter(edit, content: content, entry, &result)
+      var result = try enter(row, edits, witnesses, partOf: nil)
+      for part in parts {
+        result += try enter(
+          part.row, part.edits, part.witnesses, partOf: (result.returnID, row.stampID))
       }
-      try closeEarlierHandbacks(entry, edits: Set(edits.map(\.row)))
-      for witness in witnesses { try noteOwnSync(witness, entry, &result) }
-      if let run { try noteAccepted(row, edits: edits.count, new: result.new, run: run) }
+      let count = parts.reduce(edits.count) { $0 + $1.edits.count }
+      if let run { try noteAccepted(row, edits: count, new: result.new, run: run) }
       return result
     }
+  }
+
+  private func enter(
+    _ row: ReturnRow, _ edits: [ReturnedEdit], _ witnesses: [CleanRow],
+    partOf whole: (id: Int64, stampID: String)?
+  ) throws -> IngestResult {
+    let contents = edits.map { ElementContent.digest(of: $0.element) }
+    let facts = ReturnFacts(
+      install: row.install, handback: row.handback,
+      edits: Dictionary(
+        zip(edits, contents).map {
+          ($0.row, ReturnFacts.Edit(lastModified: $0.lastModified, content: $1))
+        }, uniquingKeysWith: { first, _ in first }),
+      cleanRows: Dictionary(
+        witnesses.map { ($0.row, $0.lastModified) }, uniquingKeysWith: { first, _ in first }))
+    let ancestry = try lineage(of: facts, stampID: row.stampID)
+    var result = IngestResult(
+      returnID: try insert(row, lineage: ancestry.lineage, partOf: whole?.id),
+      lineage: ancestry.lineage)
+    try insert(witnesses, returnID: result.returnID)
+    let entry = EditEntry(
+      row: row, ancestry: ancestry, returnID: result.returnID, wholeStampID: whole?.stampID)
+    let ordered = zip(edits, contents).sorted { Self.comesFirst($0.0.row, $1.0.row) }
+    for (edit, content) in ordered {
+      try enter(edit, content: content, entry, &result)
+    }
+    try closeEarlierHandbacks(entry, edits: Set(edits.map(\.row)))
+    for witness in witnesses { try noteOwnSync(witness, entry, &result) }
+    return result
   }
 
   private func noteAccepted(_ row: ReturnRow, edits: Int, new: Int, run: String) throws {
@@ -121,17 +148,22 @@ extension LedgerDatabase {
   /// of a soup stands for the earlier ones. An app that does not count its hand-backs could not know
   /// itself in the list and is left out.
   package func includes(snapshotID: String) throws -> [IncludedReturn] {
+    // A part counts with the bundle that it came in.
     let rows = try connection.all(
       """
+      WITH handed AS (
+        SELECT p.id, p.lineage_id, w.stamp_id, w.install, w.handback
+        FROM returned p JOIN returned w ON w.id = coalesce(p.part_of, p.id))
       SELECT r.stamp_id, r.install, max(r.handback) FROM returned r
       WHERE r.snapshot_id = \(snapshotID) AND r.install IS NOT NULL AND r.handback IS NOT NULL
+        AND r.part_of IS NULL
         AND NOT EXISTS (
-          SELECT 1 FROM returned q JOIN seen n ON n.return_id = q.id
+          SELECT 1 FROM handed q JOIN seen n ON n.return_id = q.id
             JOIN edit f ON f.id = n.edit_id
           WHERE q.stamp_id = r.stamp_id AND q.install = r.install
             AND coalesce(q.handback, r.handback) <= r.handback
             AND NOT EXISTS (
-              SELECT 1 FROM returned l JOIN returned_soup s ON s.return_id = l.id
+              SELECT 1 FROM handed l JOIN returned_soup s ON s.return_id = l.id
               WHERE l.lineage_id = q.lineage_id AND l.handback > q.handback
                 AND l.handback <= r.handback AND s.store = n.store AND s.soup = n.soup)
             AND EXISTS (
@@ -161,14 +193,14 @@ extension LedgerDatabase {
 
   // MARK: the return
 
-  private func insert(_ row: ReturnRow, lineage: Int64) throws -> Int64 {
+  private func insert(_ row: ReturnRow, lineage: Int64, partOf whole: Int64?) throws -> Int64 {
     try connection.run(
       """
       INSERT INTO returned (sha256, source_name, stamp_id, snapshot_id, generation, platform,
-        install, handback, arrived_ms, issued_ms, lineage_id) VALUES
+        install, handback, arrived_ms, issued_ms, lineage_id, part_of) VALUES
       (\(row.sha256), \(row.sourceName), \(row.stampID), \(row.snapshotID), \(row.generation),
         \(row.platform), \(row.install), \(row.handback), \(row.arrived), \(row.issued),
-        \(lineage))
+        \(lineage), \(whole))
       """)
     let id = connection.lastInsertRowID
     for (soup, total) in row.soupTotals {

@@ -1,7 +1,7 @@
 /// The ledger's tables, and the changes of state that it lets happen.
 package enum LedgerSchema {
   /// The version that this program reads and writes.
-  package static let version: Int64 = 2
+  package static let version: Int64 = 3
 
   /// What each version added to the one before, from the second on.
   ///
@@ -25,7 +25,12 @@ package enum LedgerSchema {
       UNION ALL
       SELECT return_id, edit_id, store, soup, entry_id, last_modified_ms, content FROM sighting
       """,
-    ] + lostAnswers
+    ] + lostAnswers,
+    3: [
+      // A global store that came back in a bundle: the return of the bundle's user store.
+      "ALTER TABLE returned ADD COLUMN part_of INTEGER REFERENCES returned",
+      "CREATE INDEX returned_part ON returned (part_of) WHERE part_of IS NOT NULL",
+    ],
   ]
 
   /// Who sent a write, what was there before it, whether its answer was lost: a request that was held

@@ -201,6 +201,21 @@ package struct ReturnRow: Sendable {
   }
 }
 
+/// A store of a return that has a stamp of its own, with what it brings.
+package struct ReturnPart: Sendable {
+  /// What the ledger keeps of it; its digest is the whole's with the stamp's id behind it.
+  package var row: ReturnRow
+  /// Its edits.
+  package var edits: [ReturnedEdit]
+  /// Its clean rows that were edits before.
+  package var witnesses: [CleanRow]
+
+  /// A part.
+  package init(row: ReturnRow, edits: [ReturnedEdit], witnesses: [CleanRow]) {
+    (self.row, self.edits, self.witnesses) = (row, edits, witnesses)
+  }
+}
+
 /// A soup of a store.
 package struct SoupKey: Sendable, Hashable {
   /// The store.

@@ -191,7 +191,7 @@ struct IngestStage {
 
   private func expires(_ validated: ValidatedReturn) throws -> Int64? {
     let stamp = validated.stamp
-    guard let created = issued(validated)?.created else { return nil }
+    guard let created = issued(stamp, validated.sourceName)?.created else { return nil }
     let directory = run.data.generation(stamp.generation, of: stamp.user)
     let bundles = try PackStage.bundles(in: directory, stamp.platform)
     let packed = try bundles.last.map { try BundleReader.inspect(directory + "/" + $0.name) }
@@ -201,21 +201,20 @@ struct IngestStage {
   /// The record of the generation that a return was issued in; nil where it is not kept any more.
   ///
   /// One that cannot be read is no reason to refuse what a device did: it is told and done without.
-  private func issued(_ validated: ValidatedReturn) -> GenerationRecord? {
-    let stamp = validated.stamp
+  private func issued(_ stamp: Provenance, _ name: String) -> GenerationRecord? {
     let directory = SnapshotDirectory(path: run.data.snapshot(stamp.user))
     do throws(BundleError) {
       guard try directory.generations().contains(stamp.generation) else { return nil }
       return try directory.record(of: stamp.generation)
     } catch {
-      run.warn("\(validated.sourceName): what was issued to it cannot be looked up: \(error)")
+      run.warn("\(name): what was issued to it cannot be looked up: \(error)")
       return nil
     }
   }
 
   /// The soups that were not issued and are an app's own: nothing was read from them.
-  private func leftAlone(_ validated: ValidatedReturn, _ contents: ReturnContents) -> [String] {
-    let read = Set(contents.totals.keys.map(\.soup))
+  private func leftAlone(_ validated: ValidatedReturn, _ contents: [ReturnContents]) -> [String] {
+    let read = Set(contents.flatMap(\.totals.keys).map(\.soup))
     return Set(validated.stores.flatMap(\.unknownSoups)).subtracting(read).sorted()
   }
 
@@ -223,30 +222,60 @@ struct IngestStage {
     _ validated: ValidatedReturn, _ taken: TakenReturn
   ) throws -> ReturnOutcome.Result {
     for note in validated.notes { run.warn(note) }
-    let stamp = validated.stamp
-    let issued = issued(validated)
+    var read: [(stamp: Provenance, contents: ReturnContents, row: ReturnRow)] = []
+    for (stamp, stores) in validated.storesByStamp {
+      let issued = issued(stamp, validated.sourceName)
+      let contents = try contents(of: stores, stamp, issued, validated, taken)
+      read.append((stamp, contents, row(stamp, contents, issued, validated, taken)))
+    }
+    let whole = read.removeFirst()
+    let result = try run.ledger.record(
+      return: whole.row, edits: whole.contents.edits, witnesses: whole.contents.witnesses,
+      parts: read.map {
+        ReturnPart(row: $0.row, edits: $0.contents.edits, witnesses: $0.contents.witnesses)
+      }, run: run.row.id)
+    if result.isKnown { return .known }
+    let contents = [whole.contents] + read.map(\.contents)
+    return .accepted(
+      whole.stamp, edits: contents.reduce(0) { $0 + $1.edits.count }, new: result.new,
+      known: result.known, leftAlone: leftAlone(validated, contents))
+  }
+
+  private func contents(
+    of stores: [ValidatedStore], _ stamp: Provenance, _ issued: GenerationRecord?,
+    _ validated: ValidatedReturn, _ taken: TakenReturn
+  ) throws -> ReturnContents {
     let reading = ReturnReading(pipeline: run.pipeline, data: run.data, issued: issued)
+    let witnesses = try run.ledger.rowsToWitness(
+      stampIDs: [stamp.stampID, validated.stamp.stampID])
     var contents = ReturnContents()
-    for store in validated.stores {
+    for store in stores {
       for soup in store.missingSoups + store.reindexedSoups {
         run.warn("\(taken.name): the app removed or changed the soup \"\(soup)\"")
       }
       if store.isUntouched { continue }
-      let witnesses = try run.ledger.rowsToWitness(stampID: stamp.stampID)
       try reading.add(store, platform: validated.platform, witnesses: witnesses, to: &contents)
     }
     for warning in contents.warnings { run.warn("\(taken.name): \(warning)") }
-    let row = ReturnRow(
-      sha256: validated.sha256, sourceName: taken.name, stampID: stamp.stampID,
-      snapshotID: stamp.user, generation: Int64(stamp.generation),
-      platform: validated.platform.rawValue, install: stamp.install,
-      handback: stamp.handback.map(Int64.init), arrived: taken.arrived,
+    return contents
+  }
+
+  /// What the ledger keeps of a return, or of a store in it that has a stamp of its own.
+  ///
+  /// Such a store is handed back by whose bundle it came in, and where its app numbers only the
+  /// user's store, with that number.
+  private func row(
+    _ stamp: Provenance, _ contents: ReturnContents, _ issued: GenerationRecord?,
+    _ validated: ValidatedReturn, _ taken: TakenReturn
+  ) -> ReturnRow {
+    let whole = validated.stamp
+    let isWhole = stamp.stampID == whole.stampID
+    let numbered = stamp.install == nil ? whole : stamp
+    return ReturnRow(
+      sha256: validated.sha256 + (isWhole ? "" : ":" + stamp.stampID), sourceName: taken.name,
+      stampID: stamp.stampID, snapshotID: whole.user, generation: Int64(stamp.generation),
+      platform: validated.platform.rawValue, install: numbered.install,
+      handback: numbered.handback.map(Int64.init), arrived: taken.arrived,
       issued: issued?.created, soupTotals: contents.totals)
-    let result = try run.ledger.record(
-      return: row, edits: contents.edits, witnesses: contents.witnesses, run: run.row.id)
-    if result.isKnown { return .known }
-    return .accepted(
-      stamp, edits: contents.edits.count, new: result.new, known: result.known,
-      leftAlone: leftAlone(validated, contents))
   }
 }

@@ -255,7 +255,8 @@ extension LedgerDatabase {
     try connection.integer(
       """
       SELECT 1 WHERE EXISTS (
-          SELECT 1 FROM creation c JOIN returned r ON r.stamp_id = c.stamp_id
+          SELECT 1 FROM creation c JOIN edit e ON e.creation_id = c.id
+            JOIN seen n ON n.edit_id = e.id JOIN returned r ON r.id = n.return_id
           WHERE c.record_id = \(recordID) AND r.snapshot_id = \(snapshotID))
         OR EXISTS (
           SELECT 1 FROM operation o JOIN edit e ON e.id = o.edit_id

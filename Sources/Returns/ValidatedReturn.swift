@@ -15,6 +15,22 @@ package struct ValidatedReturn: Sendable {
   package var stores: [ValidatedStore]
   /// What a person may want to know of it.
   package var notes: [String]
+
+  /// Its stores by their stamps, the return's own stamp first.
+  ///
+  /// The user's stores of a bundle share one; the global store in it has its own, and is the same
+  /// store in the bundles of all users of a phone.
+  package var storesByStamp: [(stamp: Provenance, stores: [ValidatedStore])] {
+    var result = [(stamp: stamp, stores: [ValidatedStore]())]
+    for store in stores {
+      if let index = result.firstIndex(where: { $0.stamp.stampID == store.stamp.stampID }) {
+        result[index].stores.append(store)
+      } else {
+        result.append((store.stamp, [store]))
+      }
+    }
+    return result
+  }
 }
 
 /// One store of a validated return.

@@ -32,7 +32,7 @@ struct LedgerDatabaseTests {
     let raw = try Connection(path)
     try raw.execute("PRAGMA user_version = 99")
     raw.close()
-    #expect(throws: LedgerError.newer(path: path, found: 99, known: 2)) {
+    #expect(throws: LedgerError.newer(path: path, found: 99, known: LedgerSchema.version)) {
       try LedgerDatabase(path: path)
     }
   }

@@ -121,7 +121,7 @@ struct ReturnTests {
     let fixture = try F()
     _ = try fixture.state.record(
       return: F.returned("a"), edits: [F.update(7, date: 5, name: "x")])
-    #expect(try fixture.state.rowsToWitness(stampID: "stamp-1") == [F.row(7)])
-    #expect(try fixture.state.rowsToWitness(stampID: "stamp-2").isEmpty)
+    #expect(try fixture.state.rowsToWitness(stampIDs: ["stamp-1"]) == [F.row(7)])
+    #expect(try fixture.state.rowsToWitness(stampIDs: ["stamp-2"]).isEmpty)
   }
 }

@@ -1,0 +1,136 @@
+import Archive
+import Bundles
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// A phone that several users share has one global store, which goes back with each one's bundle.
+@Suite struct GlobalStoreReturnsTests {
+  let world: World
+
+  init() throws {
+    let directory = TemporaryDirectory("shared-phone")
+    try OrgTemplate.small.get().copy(to: directory.file("org"))
+    let pipelines = directory.file("pipelines")
+    try Tree.copy(World.repository + "/pipelines", to: pipelines)
+    let syncs = pipelines + "/demo/globalsyncs.json"
+    let text = String(decoding: try Files.read(syncs), as: UTF8.self)
+    let up = """
+      { "syncName": "syncUpProducts", "syncType": "syncUp", "soupName": "products",
+        "target": { "createFieldlist": ["Name"], "updateFieldlist": ["Name"] },
+        "options": { "fieldlist": ["Name"], "mergeMode": "LEAVE_IF_CHANGED" } },
+      """
+    let changed = text.replacing("\"syncs\": [", with: "\"syncs\": [" + up)
+    try DurableFile.write(Array(changed.utf8), to: syncs)
+    world = try World(directory, file: pipelines + "/demo.json") { text in
+      text.replacing("\"reconcile\": {", with: "\"reconcile\": { \"sendAs\": \"integration\", ")
+        .replacing(
+          "\"scope\": \"global\",",
+          with: "\"scope\": \"global\", \"reconcile\": [\"syncUpProducts\"],")
+    }
+  }
+
+  /// A user's bundle on a phone, and the phone's one global store.
+  private struct Phone {
+    var place: String
+    var manifest: Manifest
+    var user: Device
+    var global: Device
+  }
+
+  private func install(_ name: String) throws -> Phone {
+    let place = world.directory.file("devices/\(name)")
+    let user = try world.device(name)
+    let manifest = try Manifest(
+      parsing: Files.read(place + "/manifest.json"), path: place + "/manifest.json")
+    let entry = try #require(manifest.stores.first { $0.scope == .global })
+    let global = Device(platform: .ios, storePath: place + "/" + entry.path)
+    return Phone(place: place, manifest: manifest, user: user, global: global)
+  }
+
+  /// Hands the whole bundle back, with the phone's global store in it.
+  private func handBack(_ phone: Phone, global: Device, as name: String) throws {
+    try world.handBack(phone.user, as: ".\(name).user")
+    let writer = try ArchiveWriter(
+      path: world.data.inbox("inbox") + "/" + name, format: .zip, modified: 0)
+    try writer.add(name: "manifest.json", bytes: phone.manifest.bytes)
+    for entry in phone.manifest.stores {
+      let device = entry.scope == .global ? global : phone.user
+      try writer.add(name: entry.path, file: device.storePath)
+    }
+    try writer.close()
+    try Files.remove(world.data.inbox("inbox") + "/.\(name).user")
+  }
+
+  private func products(named name: String) throws -> Int {
+    let page = try world.org.query(
+      "SELECT Id FROM Product2 WHERE Name = '\(name)'", as: world.user("admin"))
+    return try JSONValue(parsing: page.records).array?.count ?? 0
+  }
+
+  private func make(_ name: String, on device: Device) throws {
+    try device.create(
+      "products", type: "Product2", ["Name": .string(name)], localID: "local_" + name,
+      now: world.org.now())
+  }
+
+  @Test func `a new record of a phone's global store comes back with two users and is made once`()
+    async throws
+  {
+    try await world.run()
+    let (ada, ben) = (try install("ada"), try install("ben"))
+    try make("Ladder", on: ada.global)
+    try handBack(ada, global: ada.global, as: "ada.zip")
+    try handBack(ben, global: ada.global, as: "ben.zip")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1])
+    #expect(try products(named: "Ladder") == 1)
+    // The night after, with another phone's work beside it.
+    try make("Rope", on: ada.global)
+    try handBack(ben, global: ada.global, as: "ben-2.zip")
+    try handBack(ada, global: ada.global, as: "ada-2.zip")
+    let second = try await world.run(.ingest, .reconcile)
+    #expect(second.verdicts == [.created: 1, .superseded: 2])
+    #expect(try products(named: "Ladder") == 1)
+    #expect(try products(named: "Rope") == 1)
+  }
+
+  @Test func `a new record that comes back in a bundle and in a bare store is made once`()
+    async throws
+  {
+    try await world.run()
+    let ada = try install("ada")
+    try make("Ladder", on: ada.global)
+    try handBack(ada, global: ada.global, as: "ada.zip")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1])
+    try Files.copy(ada.global.storePath, to: world.data.inbox("inbox") + "/global.sqlite")
+    try await world.run(.ingest, .reconcile)
+    #expect(try products(named: "Ladder") == 1)
+  }
+
+  @Test func `an open edit of the global store keeps the bundle that it came in out of includes`()
+    async throws
+  {
+    try await world.run()
+    let ada = try install("ada")
+    let id = try #require(try world.ids("products", on: ada.global).first)
+    try ada.global.edit("products", id: id, ["Name": "Ours"], now: world.org.now())
+    _ = world.org.update("Product2", id: id, ["Name": "Theirs"], as: try world.user("admin"))
+    try handBack(ada, global: ada.global, as: "ada.zip")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.conflict: 1])
+    let ledger = try LedgerDatabase(path: world.data.state)
+    let snapshot = try world.user("ada").id
+    #expect(try ledger.includes(snapshotID: snapshot) == [])
+
+    try ada.global.clean("products", id: id, now: world.org.now() + 7_200_000)
+    try handBack(ada, global: ada.global, as: "ada-2.zip")
+    try await world.run(.ingest, .reconcile)
+    #expect(try ledger.includes(snapshotID: snapshot).map(\.handback) == [2])
+  }
+}
