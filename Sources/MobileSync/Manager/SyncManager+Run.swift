@@ -145,7 +145,7 @@ extension SyncManager {
       if status == .done { state.progress = 100 }
       if state.totalSize < 0, status == .done { state.totalSize = 0 }
       state.endTime = context.store.clock()
-      state.error = error?.description ?? ""
+      if let error { state.error = error.description }
     }
     do throws(SyncError) { try SyncsSoup.update(context.state, in: store) } catch {
       context.warn("the end of the sync could not be written: \(error)")

@@ -84,9 +84,10 @@ final class SyncUpRun {
   }
 
   /// The moment that closes the window between check and write, where the request can bear it.
+  ///
+  /// Under OVERWRITE nothing was read of the server, so that there is none.
   private func condition(_ operation: SyncOperation, _ server: ServerState?) -> Int64? {
     guard target.kind == .batch || target.kind == .single, operation == .update,
-      context.options.mergeMode == .leaveIfChanged,
       target.modificationDateFieldName == "LastModifiedDate", case .alive(let date?)? = server
     else { return nil }
     return date.milliseconds

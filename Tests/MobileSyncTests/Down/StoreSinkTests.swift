@@ -136,4 +136,49 @@ import Testing
     #expect(element["__sync_id__"] == 7)
     #expect(context.report.overwritten == [ManagedStore.accounts: ["001A"]])
   }
+
+  @Test(arguments: [nil, Int64(5)])
+  func `an edit of the very record that the overlap brings again stays, in a full run it goes`(
+    _ seenUntil: Int64?
+  ) throws {
+    let context = try context()
+    context.seenUntil = seenUntil
+    try context.store.upsert(
+      [["Id": "001A", "Mine": 1, "LastModifiedDate": .string(Self.date), "__local__": true]],
+      into: ManagedStore.accounts)
+    let sink = StoreSink(context, NoTarget())
+    _ = try sink.load(
+      page((ManagedStore.accounts, Self.record("001A", Self.date))), of: NoPages())
+    let element = try #require(
+      try context.store.elements(in: ManagedStore.accounts, where: "Id", is: "001A").first)
+    #expect((element["Mine"] == nil) == (seenUntil == nil))
+    #expect(context.report.overwritten.isEmpty == (seenUntil != nil))
+  }
+
+  @Test(arguments: [nil, Int64(5)])
+  func `only a first run into empty soups is one change of the store`(_ seenUntil: Int64?) throws {
+    let context = try context()
+    context.seenUntil = seenUntil
+    let sink = StoreSink(context, NoTarget())
+    _ = try sink.load(
+      page((ManagedStore.accounts, Self.record("001A", Self.date))), of: NoPages())
+    #expect(sink.isInitialLoad == (seenUntil == nil))
+    try sink.finish()
+    #expect(!sink.isInitialLoad)
+    #expect(try context.store.count(of: ManagedStore.accounts) == 1)
+  }
+
+  @Test func `a part for another platform is not stored`() throws {
+    let context = try context()
+    let sink = StoreSink(context, NoTarget())
+    var page = page(
+      (ManagedStore.accounts, Self.record("001A", Self.date)),
+      (ManagedStore.contacts, Self.record("003A", Self.date)))
+    page.parts[0].platform = .ios
+    page.parts[1].platform = .android
+    #expect(try sink.load(page, of: NoPages()) == 1)
+    try sink.finish()
+    #expect(try context.store.count(of: ManagedStore.accounts) == 0)
+    #expect(try context.store.count(of: ManagedStore.contacts) == 1)
+  }
 }

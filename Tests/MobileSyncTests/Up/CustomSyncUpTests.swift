@@ -107,7 +107,10 @@ private final class TestTarget: CustomSyncUpTarget {
     let target = TestTarget(.noFail)
     let store = try await store(target, platform)
     let ids = try await change(store, operation)
+    let before = store.org.server.log.count
     let end = try await up(store)
+    // The org itself is asked nothing.
+    #expect(store.org.server.log.count == before)
     #expect(
       end.story == [
         "RUNNING 0/-1", "RUNNING 0/3", "RUNNING 33/3", "RUNNING 66/3", "DONE 100/3",

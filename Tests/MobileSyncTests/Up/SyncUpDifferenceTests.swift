@@ -127,6 +127,46 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
+  func `what another user wrote in the second of our answer is not taken for our own`(
+    _ up: UpCase
+  ) async throws {
+    let store = try await ManagedStore(up)
+    let ids = try await store.syncedAccounts(1)
+    try await store.editAccounts(ids)
+    let id = ids[0]
+    store.org.server.faults.add(
+      .kind(.retrieve),
+      .mutate { org in
+        guard let user = org.user(named: "ada@example.com") else { return }
+        try org.share(id, with: "ada@example.com")
+        try org.setClockStep(0)
+        _ = org.update("Account", id: id, ["Name": "theirs"], as: user)
+        try org.setClockStep(1000)
+      })
+    try await store.up(up.kind)
+    #expect(try store.serverName(id) == "theirs")
+    try await store.editAccounts(ids)
+    let end = try await store.up(up.kind, .leaveIfChanged)
+    #expect(end.report.outcomes[id] == .left(.changedOnServer))
+    #expect(try store.serverName(id) == "theirs")
+  }
+
+  @Test(arguments: UpCase.kinds)
+  func `the date of an object that tells no last writer is read all the same`(
+    _ up: UpCase
+  ) async throws {
+    let store = try await ManagedStore(up)
+    let ids = try await store.syncedAccounts(1)
+    try await store.editAccounts(ids)
+    store.org.server.faults.add(.kind(.retrieve), .status(400, code: "INVALID_FIELD"))
+    let first = try await store.up(up.kind)
+    #expect(first.report.warnings.isEmpty)
+    try await store.editAccounts(ids)
+    let end = try await store.up(up.kind, .leaveIfChanged)
+    #expect(end.report.outcomes[ids[0]] == .sent)
+  }
+
+  @Test(arguments: UpCase.kinds)
   func `a modification date that cannot be read leaves the record with that reason`(
     _ up: UpCase
   ) async throws {
@@ -242,6 +282,42 @@ import Testing
     #expect(try store.serverName(id) == "second")
     #expect(try await store.dirty().isEmpty)
     #expect(store.org.server.log.entries(after: before).filter(\.isWrite).count == 2)
+  }
+
+  @Test func `two new elements of one external id go up one after the other`() async throws {
+    let store = try await ManagedStore()
+    try await store.create([
+      ["Name": "first", "External_Id__c": "E1"], ["Name": "other", "External_Id__c": "E2"],
+      ["Name": "second", "External_Id__c": "E1"],
+    ])
+    let before = store.org.server.log.count
+    try await store.up(SyncUpTarget(externalIdFieldName: "External_Id__c"), fields: ["Name"])
+    let writes = store.org.server.log.entries(after: before).filter(\.isWrite)
+    #expect(writes.map(\.records) == [2, 1])
+    #expect(try store.accountCount() == 2)
+    let id = try #require(
+      try store.org.org.find(
+        "Account", externalField: "External_Id__c", value: "E1", as: store.org.admin))
+    #expect(try store.serverName(id) == "second")
+  }
+
+  @Test func `only a record that is in the same request waits for the next one`() async throws {
+    let store = try await ManagedStore()
+    let ids = try await store.syncedAccounts(2)
+    try await store.editAccounts(ids)
+    // Another element of the second record, and then one of the first.
+    for id in ids.reversed() {
+      try await store.manager.withStore { store in
+        var twin = try #require(
+          try store.elements(in: ManagedStore.accounts, where: "Id", is: id).first?.object)
+        twin["_soupEntryId"] = nil
+        _ = try store.upsert([.object(twin)], into: ManagedStore.accounts)
+      }
+    }
+    let before = store.org.server.log.count
+    try await store.up(.collection)
+    let writes = store.org.server.log.entries(after: before).filter(\.isWrite)
+    #expect(writes.map(\.records) == [2, 2])
   }
 
   @Test func `rows go up in their numeric order`() async throws {

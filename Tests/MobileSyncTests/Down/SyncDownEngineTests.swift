@@ -1,0 +1,405 @@
+import JSON
+import Salesforce
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+@testable import MobileSync
+
+/// Pages that a test has written down.
+private final class ScriptedPages: SyncDownPages {
+  /// The records of each page, by id and date; nil breaks off there.
+  var pages: [[(id: String, date: String)]?]
+  var totalSize = 0
+  var isSorted = true
+  var cursorLimit: Int64?
+  var remoteIDs: [RemoteIDs]?
+  var deletions: [RemoteIDs]?
+  /// What happens before a page is there, which has this number.
+  var before: (Int) async throws(SyncError) -> Void = { _ in }
+  private var number = 0
+
+  init(_ pages: [[(id: String, date: String)]?] = []) { self.pages = pages }
+
+  nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? {
+    number += 1
+    try await before(number)
+    guard number <= pages.count else { return nil }
+    guard let records = pages[number - 1] else { throw SyncError(.org, "it broke off") }
+    let texts = records.map { #"{"Id":"\#($0.id)","LastModifiedDate":"\#($0.date)"}"# }
+    let part = SyncPage.Part(
+      ScriptedTarget.place, bytes: Array("[\(texts.joined(separator: ","))]".utf8),
+      container: .array)
+    return SyncPage(parts: [part])
+  }
+}
+
+/// A target that answers what a test has written down, and notes what it was asked.
+private final class ScriptedTarget: SyncDownTarget, @unchecked Sendable {
+  static let place = SyncDestination(
+    soupName: ManagedStore.accounts, idPath: "Id", modificationPath: "LastModifiedDate")
+  /// What is answered, one after the other; nothing when it is used up.
+  var answers: [ScriptedPages]
+  var remote: [RemoteIDs] = []
+  var deleted: [RemoteIDs] = []
+  var asked: [String] = []
+
+  init(_ answers: [ScriptedPages]) { self.answers = answers }
+
+  private func next() -> ScriptedPages { answers.isEmpty ? ScriptedPages() : answers.removeFirst() }
+
+  nonisolated(nonsending) func pages(
+    since: Int64?, _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages {
+    asked.append(since.map { "since \($0)" } ?? "all")
+    return next()
+  }
+
+  nonisolated(nonsending) func pages(
+    among ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages {
+    let names = ids.values.flatMap { $0.slice(0, of: $0.count) }
+    asked.append("among \(names.joined(separator: " "))")
+    return next()
+  }
+
+  func destinations(soupName: String) -> [SyncDestination] { [Self.place] }
+
+  nonisolated(nonsending) func remoteIDs(
+    _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] {
+    asked.append("list")
+    return remote
+  }
+
+  nonisolated(nonsending) func deletions(
+    since: Int64, _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] {
+    asked.append("deleted since \(since)")
+    return deleted
+  }
+}
+
+/// A sink for what is there from nothing: a cold prime.
+private final class ColdSink: RecordSink {
+  let stores: [Store] = []
+  let isInitialLoad = true
+  let mayHoldOrphans = false
+  let latestModification: Int64? = nil
+  func load(_ page: SyncPage, of pages: any SyncDownPages) throws(SyncError) -> Int { 0 }
+  func finish() throws(SyncError) {}
+  func end(after error: SyncError) -> Bool { true }
+  func makeWritable() throws(SyncError) {}
+}
+
+/// The engine's own rules: which questions a run asks, where the cursor stands after it, and what is
+/// fetched again.
+@Suite struct SyncDownEngineTests {
+  private static let soup = ManagedStore.accounts
+  private static let early = "2024-01-31T12:00:00.000+0000"
+  private static let late = "2024-01-31T13:00:00.000+0000"
+  private static let earlyTime = Dates.milliseconds(iso8601: early) ?? 0
+  private static let lateTime = Dates.milliseconds(iso8601: late) ?? 0
+  private let directory = TemporaryDirectory("engine")
+  private let store: Store
+
+  init() throws { store = try ManagedStore.makeStore(directory.file("store.db"), .ios) }
+
+  private static func id(_ number: Int) -> String {
+    let digits = String(number)
+    let short = "001" + String(repeating: "0", count: 12 - digits.count) + digits
+    return short.recordID18 ?? short
+  }
+
+  private func put(_ id: String, dirty: Bool = false) throws {
+    try store.upsert(
+      [
+        [
+          "Id": .string(id), "__local__": .bool(dirty), "__locally_updated__": .bool(dirty),
+          "__sync_id__": 7, "LastModifiedDate": .string(Self.early),
+        ]
+      ], into: Self.soup)
+  }
+
+  private func context(
+    _ mode: MergeMode = .overwrite, refetch: [String] = [],
+    login: @escaping @Sendable () async throws(Salesforce.OrgError) -> Session = {
+      () async throws(Salesforce.OrgError) in
+      throw Salesforce.OrgError(.configuration, message: "no org here", request: "login")
+    }, shouldStop: @escaping () -> Bool = { false }
+  ) -> SyncContext {
+    var state = SyncState(
+      type: .syncDown, name: nil, target: [:], options: [:], soupName: Self.soup)
+    state.id = 7
+    if !refetch.isEmpty { state.refetch = [Self.soup: refetch] }
+    return SyncContext(
+      state, options: SyncOptions(mergeMode: mode), settings: SyncSettings(), store: store,
+      login: login, shouldStop: shouldStop)
+  }
+
+  /// Runs what was written down; a `mark` of nil is a first run.
+  @discardableResult
+  private func run(
+    _ target: ScriptedTarget, _ context: SyncContext, mark: Int64? = nil,
+    now: Int64? = .max, overlap: Int = 0, ghosts: SyncDownEngine.GhostStep = .left,
+    cold: Bool = false
+  ) async throws -> SyncDownEngine.Outcome {
+    var request = SyncDownEngine.Request(
+      cursor: SyncCursor(highWaterMark: mark, overlapSeconds: overlap))
+    request.now = now
+    request.ghosts = ghosts
+    let sink: any RecordSink = cold ? ColdSink() : StoreSink(context, target)
+    return try await SyncDownEngine(target, context, into: sink, request).run()
+  }
+
+  // MARK: the cursor
+
+  @Test(arguments: [true, false])
+  func `a run that breaks off keeps the cursor of the pages that came in order`(
+    _ isSorted: Bool
+  ) async throws {
+    let pages = ScriptedPages([[(Self.id(1), Self.early)], nil])
+    pages.isSorted = isSorted
+    let context = context()
+    await #expect(throws: SyncError.self) { try await run(ScriptedTarget([pages]), context) }
+    #expect(context.state.maxTimeStamp == (isSorted ? Self.earlyTime : -1))
+    #expect(try store.count(of: Self.soup) == 1)
+  }
+
+  @Test func `the cursor moves to the greatest date, and not beyond the run's clock or a limit`()
+    async throws
+  {
+    func end(now: Int64 = .max, limit: Int64? = nil, mark: Int64? = nil) async throws -> Int64 {
+      let pages = ScriptedPages([[(Self.id(1), Self.late)], [(Self.id(2), Self.early)]])
+      pages.cursorLimit = limit
+      let context = context()
+      try await run(ScriptedTarget([pages]), context, mark: mark, now: now)
+      return context.state.maxTimeStamp
+    }
+    #expect(try await end() == Self.lateTime)
+    #expect(try await end(now: Self.earlyTime) == Self.earlyTime)
+    #expect(try await end(limit: Self.earlyTime) == Self.earlyTime)
+    #expect(try await end(mark: Self.lateTime + 9) == Self.lateTime + 9)
+  }
+
+  @Test(arguments: [
+    // The org's clock is told in whole seconds; a device's cursor has the overlap taken off.
+    (Int64(999), 0, false), (1000, 0, true), (300_999, 300, false), (301_000, 300, true),
+    (-5000, 0, false),
+  ])
+  func `a cursor in the org's future has all read again`(
+    _ ahead: Int64, _ overlap: Int, _ readsAll: Bool
+  ) async throws {
+    let org = try SyncedOrg()
+    let session = try await org.session()
+    _ = try await session.describe("Account")
+    let clock = try #require(session.serverDate)
+    let target = ScriptedTarget([])
+    let context = context(login: { () async throws(Salesforce.OrgError) in session })
+    try await run(target, context, mark: clock + ahead, now: nil, overlap: overlap)
+    let since = clock + ahead - Int64(overlap) * 1000
+    #expect(target.asked == [readsAll ? "all" : "since \(since)"])
+    #expect(context.report.warnings.isEmpty == !readsAll)
+  }
+
+  @Test func `a clock that was set back is seen by the first answer`() async throws {
+    let org = try SyncedOrg()
+    let session = try await org.session()
+    _ = try await session.describe("Account")
+    let clock = try #require(session.serverDate)
+    let first = ScriptedPages([[(Self.id(1), Self.early)]])
+    first.before = { (_) async throws(SyncError) in
+      do {
+        try org.org.setClock(clock - 60_000)
+        _ = try await session.describe("Contact")
+      } catch { throw SyncError(.org, "\(error)") }
+    }
+    let target = ScriptedTarget([first, ScriptedPages([[(Self.id(2), Self.early)]])])
+    let context = context(login: { () async throws(Salesforce.OrgError) in session })
+    try await run(target, context, mark: clock, now: nil)
+    #expect(target.asked == ["since \(clock)", "all"])
+    #expect(try store.count(of: Self.soup) == 1)
+  }
+
+  // MARK: what is fetched again
+
+  @Test func `what is on the list is fetched beside the changes, once`() async throws {
+    let main = ScriptedPages([[(Self.id(1), Self.early)]])
+    main.totalSize = 1
+    let extra = ScriptedPages([[(Self.id(2), Self.early), (Self.id(3), Self.early)]])
+    extra.totalSize = 2
+    let target = ScriptedTarget([main, extra])
+    let context = context(refetch: [Self.id(2), Self.id(3)])
+    try await run(target, context, mark: 5)
+    #expect(target.asked == ["since 5", "among \(Self.id(2)) \(Self.id(3))"])
+    #expect(context.state.refetch.isEmpty)
+    #expect(context.state.totalSize == 1)
+    #expect(try store.count(of: Self.soup) == 3)
+  }
+
+  @Test func `a run that reads everything needs no list`() async throws {
+    let target = ScriptedTarget([])
+    let context = context(refetch: [Self.id(2)])
+    try await run(target, context)
+    #expect(target.asked == ["all"])
+    #expect(context.state.refetch.isEmpty)
+  }
+
+  @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
+  func `what is still changed locally stays on the list where it is left`(
+    _ mode: MergeMode
+  ) async throws {
+    try put(Self.id(2), dirty: true)
+    try put(Self.id(3))
+    let target = ScriptedTarget([])
+    let context = context(mode, refetch: [Self.id(2), Self.id(3)])
+    try await run(target, context, mark: 5)
+    let isLeft = mode == .leaveIfChanged
+    let ids = isLeft ? [Self.id(3)] : [Self.id(2), Self.id(3)]
+    #expect(target.asked == ["since 5", "among \(ids.joined(separator: " "))"])
+    #expect(context.state.refetch == (isLeft ? [Self.soup: [Self.id(2)]] : [:]))
+  }
+
+  @Test func `what a run left is on the list, also where the run breaks off`() async throws {
+    try put(Self.id(1), dirty: true)
+    let pages = ScriptedPages([[(Self.id(1), Self.late)], nil])
+    let context = context(.leaveIfChanged, refetch: [Self.id(9)])
+    context.leftTrees = [Self.soup: [Self.id(4)]]
+    await #expect(throws: SyncError.self) {
+      try await run(ScriptedTarget([pages]), context, mark: 5)
+    }
+    #expect(context.state.refetch == [Self.soup: [Self.id(1), Self.id(4), Self.id(9)]])
+  }
+
+  @Test func `a tree that was left is on the list`() async throws {
+    let context = context(.leaveIfChanged)
+    context.leftTrees = [Self.soup: [Self.id(4)]]
+    try await run(ScriptedTarget([]), context, mark: 5)
+    #expect(context.state.refetch == [Self.soup: [Self.id(4)]])
+  }
+
+  @Test(arguments: [(2000, 2000), (2001, 0)])
+  func `a list that is too long gives way to reading everything`(
+    _ left: Int, _ listed: Int
+  ) async throws {
+    let context = context(.leaveIfChanged)
+    context.report.skipped[Self.soup] = (0..<left).map(Self.id)
+    try await run(ScriptedTarget([]), context, mark: 5)
+    #expect(context.state.refetch[Self.soup, default: []].count == listed)
+    #expect(context.state.maxTimeStamp == (listed == 0 ? -1 : 5))
+  }
+
+  // MARK: stopping
+
+  @Test func `a page that arrives after the stop is not stored`() async throws {
+    let isStopped = Locked(false)
+    let pages = ScriptedPages([[(Self.id(1), Self.early)], [(Self.id(2), Self.late)]])
+    pages.before = { (number) async throws(SyncError) in
+      if number == 2 { isStopped.withLock { $0 = true } }
+    }
+    let context = context(shouldStop: { isStopped.withLock { $0 } })
+    let error = await #expect(throws: SyncError.self) {
+      try await run(ScriptedTarget([pages]), context)
+    }
+    #expect(error?.code == .stopped)
+    #expect(try store.count(of: Self.soup) == 1)
+    #expect(context.state.maxTimeStamp == Self.earlyTime)
+  }
+
+  @Test func `after a stop no more pages are asked for`() async throws {
+    let isStopped = Locked(false)
+    let pages = ScriptedPages([[(Self.id(1), Self.early)]])
+    var last = 0
+    pages.before = { (number) async throws(SyncError) in last = number }
+    let target = ScriptedTarget([pages])
+    let context = context(shouldStop: { isStopped.withLock { $0 } })
+    context.set { _ in isStopped.withLock { $0 = true } }
+    let error = await #expect(throws: SyncError.self) { try await run(target, context) }
+    #expect(error?.code == .stopped)
+    #expect(last == 1)
+  }
+
+  // MARK: ghosts
+
+  private func remote(_ ids: [Int]?, asked: [Int]? = nil) -> RemoteIDs {
+    RemoteIDs(
+      soupName: Self.soup, idPath: "Id", ids: ids.map { RecordIDSet($0.map(Self.id)) },
+      asked: asked.map { RecordIDSet($0.map(Self.id)) })
+  }
+
+  @Test func `a list of all ids removes what is not on it, and fetches what is not here`()
+    async throws
+  {
+    try put(Self.id(1))
+    try put(Self.id(2))
+    try put(Self.id(3), dirty: true)
+    let target = ScriptedTarget([])
+    target.remote = [remote([1, 8])]
+    let outcome = try await run(target, context(), mark: 5, ghosts: .listed)
+    #expect(target.asked == ["since 5", "list", "among \(Self.id(8))"])
+    #expect(try store.count(of: Self.soup) == 2)
+    #expect(outcome.isListed)
+    #expect(outcome.isClean)
+  }
+
+  @Test func `a list of some ids tells of no others`() async throws {
+    try put(Self.id(1))
+    try put(Self.id(2))
+    let target = ScriptedTarget([])
+    target.remote = [remote([8], asked: [1])]
+    try await run(target, context(), mark: 5, ghosts: .listed)
+    #expect(target.asked == ["since 5", "list"])
+    #expect(try store.elements(in: Self.soup, where: "Id", is: Self.id(2)).count == 1)
+    #expect(try store.count(of: Self.soup) == 1)
+  }
+
+  @Test func `what was deleted is asked for from the cursor on`() async throws {
+    try put(Self.id(1))
+    try put(Self.id(2))
+    let target = ScriptedTarget([])
+    target.deleted = [.deleted(RecordIDSet([Self.id(2)]), in: ScriptedTarget.place)]
+    let outcome = try await run(target, context(), mark: 5, ghosts: .deleted)
+    #expect(target.asked == ["since 5", "deleted since 5"])
+    #expect(try store.count(of: Self.soup) == 1)
+    #expect(!outcome.isListed)
+  }
+
+  @Test func `a list that tells nothing removes nothing, and is no clean one`() async throws {
+    try put(Self.id(1))
+    let target = ScriptedTarget([])
+    target.remote = [remote(nil)]
+    let outcome = try await run(target, context(), mark: 5, ghosts: .listed)
+    #expect(try store.count(of: Self.soup) == 1)
+    #expect(!outcome.isClean)
+    #expect(!outcome.isListed)
+  }
+
+  @Test func `a first load is clean unless it could not tell which records there are`()
+    async throws
+  {
+    func isClean(_ told: [RemoteIDs]?) async throws -> Bool {
+      let pages = ScriptedPages()
+      pages.remoteIDs = told
+      return try await run(
+        ScriptedTarget([pages]), context(), ghosts: .listed, cold: true
+      ).isClean
+    }
+    #expect(try await isClean(nil))
+    #expect(try await isClean([remote([1])]))
+    #expect(try await !isClean([remote([1]), remote(nil)]))
+  }
+
+  @Test(arguments: [(20, true), (19, false)])
+  func `the guard's share is one of the soup`(_ percent: Int, _ isAllowed: Bool) throws {
+    for number in 1...10 { try put(Self.id(number)) }
+    let context = context()
+    let policy = GhostPolicy(maxDeletesPercent: percent, minimumAllowed: 0)
+    let cleaner = GhostCleaner(
+      sink: StoreSink(context, ScriptedTarget([])), policy: policy, syncID: 7)
+    let ghosts = try #require(try cleaner.find([remote(Array(1...8))]).first)
+    #expect(ghosts.count == 2)
+    #expect(ghosts.total == 10)
+    #expect(ghosts.isAllowed == isAllowed)
+  }
+}

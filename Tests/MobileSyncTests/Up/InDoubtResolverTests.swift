@@ -1,0 +1,225 @@
+import JSON
+import LocalOrg
+import Salesforce
+import Testing
+
+@testable import MobileSync
+
+/// What is found out about writes without an answer, from what stands in a real org.
+struct InDoubtResolverTests {
+  private let org: SyncedOrg
+  private let office: OrgUser
+
+  init() throws {
+    org = try SyncedOrg()
+    office = try org.org.addUser(
+      "office@example.com", lastName: "Office", profile: "System Administrator")
+  }
+
+  /// A reader that has heard the org's clock.
+  private func reader(_ username: String = "admin@example.com") async throws -> RecordReader {
+    let reader = RecordReader(try await org.session(username))
+    _ = try await reader.describe("Account")
+    return reader
+  }
+
+  private func resolver(_ reader: RecordReader) -> InDoubtResolver {
+    InDoubtResolver(reader: reader, quietWindowSeconds: 0) { _ in false }
+  }
+
+  /// A write of the administrator that left at the org's present time.
+  private func write(
+    _ action: SyncUpAction, _ fields: JSONObject = [:], id: String? = nil, key: String? = nil,
+    seen: JSONValue? = nil, type: String = "Account", by user: OrgUser? = nil
+  ) -> PendingWrite {
+    let now = org.org.now()
+    return PendingWrite(
+      action, type, userID: (user ?? org.admin).id, recordID: id,
+      externalField: key == nil ? nil : "External_Id__c", externalValue: key, fields: fields,
+      seen: seen, since: now, sent: now)
+  }
+
+  /// A finding in words: `done`, `created` or `updated`, the id, and whether another wrote last.
+  private func words(_ finding: InDoubtResolver.Finding) -> String {
+    switch finding {
+    case .done(let done):
+      let what = done.isCreated.map { $0 ? "created" : "updated" } ?? "done"
+      return "\(what) \(done.id ?? "")\(done.isSomebodyElses ? " by another" : "")"
+    case .notDone(let standing):
+      return standing.map { "not done, there is \($0["Id"]?.string ?? "")" } ?? "not done"
+    case .unclear(_, let ids): return "unclear \(ids.count)"
+    }
+  }
+
+  private func found(
+    _ write: PendingWrite, _ adjust: (inout InDoubtResolver) -> Void = { _ in }
+  ) async throws -> String {
+    var resolver = resolver(try await reader())
+    adjust(&resolver)
+    let findings = try await resolver.resolve([write], of: write.objectType)
+    return words(try #require(findings.first))
+  }
+
+  // MARK: updates and deletes
+
+  @Test func `an update is done where the record holds all that was sent`() async throws {
+    let id = try org.make("Account", ["Name": "A", "Phone": "1"])
+    #expect(try await found(write(.update, ["Name": "A", "Phone": "1"], id: id)) == "done \(id)")
+    #expect(try await found(write(.update, ["Name": "A", "Phone": "2"], id: id)) == "not done")
+    let theirs = write(.update, ["Name": "A"], id: id)
+    #expect(org.org.update("Account", id: id, ["Phone": "3"], as: office).errors.isEmpty)
+    #expect(try await found(theirs) == "done \(id) by another")
+  }
+
+  @Test func `a delete is done only where the record is proved to be deleted`() async throws {
+    let ids = try (0..<3).map { try org.make("Contact", ["LastName": .string("\($0)")]) }
+    try org.delete(ids[0])
+    func found(_ id: String, _ reader: RecordReader) async throws -> String {
+      let delete = write(.delete, id: id, type: "Contact")
+      return words(try await resolver(reader).resolve([delete], of: "Contact")[0])
+    }
+    #expect(try await found(ids[0], reader()) == "done \(ids[0])")
+    #expect(try await found(ids[1], reader()) == "not done")
+    // Who does not see the record cannot tell, and asks who can.
+    let ada = try await org.session("ada@example.com")
+    let prover = try await reader()
+    #expect(try await found(ids[2], RecordReader(ada, prover: nil)) == "not done")
+    #expect(try await found(ids[2], RecordReader(ada, prover: prover)) == "not done")
+    #expect(try await found(ids[0], RecordReader(ada, prover: prover)) == "done \(ids[0])")
+  }
+
+  // MARK: upserts
+
+  @Test func `an upsert has made the record that its sender has made under the external id since`()
+    async throws
+  {
+    let upsert = write(.upsert, ["Name": "device"], key: "E1", seen: .null)
+    let id = try org.make("Account", ["Name": "device", "External_Id__c": "E1"])
+    #expect(try await found(upsert) == "created \(id)")
+    // Whatever somebody has made of it.
+    #expect(org.org.update("Account", id: id, ["Name": "office"], as: office).errors.isEmpty)
+    #expect(try await found(upsert) == "created \(id)")
+    try org.delete(id)
+    #expect(try await found(upsert) == "created \(id)")
+  }
+
+  @Test func `a record that its sender had made before stands there, and is to be compared`()
+    async throws
+  {
+    let id = try org.make("Account", ["Name": "old", "External_Id__c": "E1"])
+    let seen: JSONValue = ["Id": .string(id), "Name": "old"]
+    let known = write(.upsert, ["Name": "device"], key: "E1", seen: seen)
+    #expect(try await found(known) == "not done, there is \(id)")
+    // What was there is not known; but it was made long before.
+    try org.org.moveClock(by: 3_600_000)
+    let later = write(.upsert, ["Name": "device"], key: "E1")
+    #expect(try await found(later) == "not done, there is \(id)")
+  }
+
+  @Test func `a record that another has made under the external id stands there`() async throws {
+    let upsert = write(.upsert, ["Name": "device"], key: "E1", seen: .null)
+    let id = try org.make(
+      "Account", ["Name": "office", "External_Id__c": "E1"], as: office)
+    #expect(try await found(upsert) == "not done, there is \(id)")
+    var unknown = upsert
+    unknown.userID = nil
+    #expect(try await found(unknown) == "not done, there is \(id)")
+  }
+
+  @Test func `an upsert has updated the record that holds what was sent`() async throws {
+    let id = try org.make(
+      "Account", ["Name": "device", "External_Id__c": "E1"], as: office)
+    let upsert = write(.upsert, ["Name": "device"], key: "E1")
+    #expect(try await found(upsert) == "updated \(id) by another")
+    try org.update("Account", id, ["Phone": "1"])
+    #expect(try await found(upsert) == "updated \(id)")
+  }
+
+  @Test func `a deleted record stands under no external id`() async throws {
+    let gone = try org.make(
+      "Account", ["Name": "device", "External_Id__c": "E1"], as: office)
+    try org.delete(gone)
+    let upsert = write(.upsert, ["Name": "device"], key: "E1")
+    #expect(try await found(upsert) == "not done")
+    let next = try org.make(
+      "Account", ["Name": "office", "External_Id__c": "E1"], as: office)
+    #expect(try await found(upsert) == "not done, there is \(next)")
+  }
+
+  // MARK: creates
+
+  @Test func `a create with a correlation field has made the record that bears it`() async throws {
+    let create = write(.create, ["Name": "A"], key: "E1")
+    #expect(try await found(create) == "not done")
+    let first = try org.make("Account", ["Name": "A", "External_Id__c": "E1"])
+    #expect(try await found(create) == "created \(first)")
+    try org.delete(first)
+    #expect(try await found(create) == "created \(first)")
+    // Of a deleted one and one that stands, the one that stands.
+    let second = try org.make("Account", ["Name": "A", "External_Id__c": "E1"])
+    #expect(try await found(create) == "created \(second)")
+  }
+
+  @Test func `only another create of the same object and sender may own what is found`()
+    async throws
+  {
+    let create = write(.create, ["Name": "A", "Phone": "1"])
+    let same = write(.create, ["Name": "B", "Phone": "2"])
+    let elses = write(.create, ["Name": "B", "Phone": "2"], by: office)
+    let other = write(.create, ["Name": "B", "LastName": "2"], type: "Contact")
+    // The org says no to an account without a name.
+    let refused = write(.create, ["Phone": "2"])
+    let id = try org.make("Account", ["Name": "Z", "Phone": "9"])
+    #expect(org.org.update("Account", id: id, ["Fax": "5"], as: office).errors.isEmpty)
+    #expect(try await found(create) == "created \(id)")
+    #expect(try await found(create) { $0.rivals = [same] } == "unclear 1")
+    for rival in [elses, other, refused] {
+      #expect(try await found(create) { $0.rivals = [rival] } == "created \(id)")
+    }
+  }
+
+  @Test func `a record that fits another create in doubt is that one's`() async throws {
+    let create = write(.create, ["Name": "A", "Phone": "1"])
+    let rival = write(.create, ["Name": "B", "Phone": "2"])
+    _ = try org.make("Account", ["Name": "B", "Phone": "2"])
+    #expect(try await found(create) { $0.rivals = [rival] } == "not done")
+  }
+
+  @Test func `where only likenesses are wanted a record unlike what was sent is not looked at`()
+    async throws
+  {
+    let create = write(.create, ["Name": "A", "Phone": "1"])
+    let id = try org.make("Account", ["Name": "Z", "Phone": "9"])
+    #expect(org.org.update("Account", id: id, ["Fax": "5"], as: office).errors.isEmpty)
+    #expect(try await found(create) == "created \(id)")
+    #expect(try await found(create) { $0.takesLikenessesOnly = true } == "not done")
+    let like = try org.make("Account", ["Name": "A", "Phone": "1"])
+    #expect(try await found(create) { $0.takesLikenessesOnly = true } == "created \(like)")
+    try org.delete(like)
+    #expect(try await found(create) { $0.takesLikenessesOnly = true } == "not done")
+  }
+
+  @Test func `the quiet window is over when its last millisecond has passed`() async throws {
+    let reader = try await reader()
+    let sent = try #require(reader.session.serverDate) + 10_000
+    let write = PendingWrite(
+      .create, "Account", userID: org.admin.id, fields: ["Name": "A"], since: sent, sent: sent)
+    func isOver(_ after: Int64, window: Int64 = 900) -> Bool {
+      InDoubtResolver(reader: reader, quietWindowSeconds: window, begun: sent + after) { _ in false
+      }
+      .unacknowledged(write).isOver
+    }
+    #expect(!isOver(899_999))
+    #expect(isOver(900_000))
+    #expect(isOver(-1, window: 0))
+  }
+
+  @Test func `an object is described once, and each by itself`() async throws {
+    let reader = try await reader()
+    let before = org.requests(.describe)
+    #expect(try await reader.describe("Contact").name == "Contact")
+    #expect(try await reader.describe("account").name == "Account")
+    #expect(try await reader.describe("CONTACT").name == "Contact")
+    #expect(org.requests(.describe) == before + 1)
+  }
+}

@@ -1,0 +1,181 @@
+import Salesforce
+import Testing
+
+@testable import MobileSync
+
+/// A change that the engine sends; its name is the record's id.
+private struct Change: SyncUpChange {
+  let write: SyncUpWrite
+}
+
+/// A journal that writes down what it is told, in that order.
+private final class Script: SyncUpJournal {
+  var lines: [String] = []
+  /// Changes that have been settled before their request leaves.
+  var settledBefore: Set<String> = []
+
+  private func names(_ changes: [Change]) -> String {
+    changes.compactMap(\.write.recordID).joined(separator: " ")
+  }
+
+  func prepare(_ batch: [Change]) async throws -> [Change] {
+    batch.filter { !settledBefore.contains($0.write.recordID ?? "") }
+  }
+
+  func intend(_ batch: [Change]) throws -> [Change] {
+    lines.append("intend \(names(batch))")
+    return batch
+  }
+
+  func withdraw(_ intention: [Change]) throws { lines.append("withdraw \(names(intention))") }
+
+  func settle(
+    _ answers: [(change: Change, answer: RowAnswer)], of intention: [Change],
+    read: CompositeResult?, isLast: Bool
+  ) async throws {
+    let words = answers.map { change, answer in
+      let name = change.write.recordID ?? ""
+      switch answer {
+      case .done: return "\(name) done"
+      case .locked: return "\(name) locked"
+      case .refused: return "\(name) refused"
+      case .unknown: return "\(name) unknown"
+      case .changed, .absent: return "\(name) odd"
+      }
+    }
+    lines.append("settle \(words.joined(separator: ", "))\(isLast ? ", for good" : "")")
+  }
+}
+
+/// The engine's own rules, with a journal and an org that are lists.
+struct SyncUpEngineTests {
+  private static func error(
+    _ kind: OrgError.Kind, isAmbiguous: Bool = false
+  ) -> OrgError {
+    OrgError(kind, message: "m", request: "POST /", isAmbiguous: isAmbiguous)
+  }
+
+  private static let patient = SyncUpEngine<Script>.Patience(
+    lockAttempts: 3, halvesRefused: true, survivesDoubt: true
+  ) { _ in }
+
+  /// Sends updates of these records; `answer` says what the org does with each.
+  private func send(
+    _ names: [String], _ patience: SyncUpEngine<Script>.Patience = patient, size: Int = 200,
+    settledBefore: Set<String> = [],
+    _ answer: @escaping (String) throws -> RowAnswer
+  ) async -> (lines: [String], error: OrgError.Kind?) {
+    let script = Script()
+    script.settledBefore = settledBefore
+    let engine = SyncUpEngine(
+      SyncUpTarget(maxBatchSize: size), .custom { try answer($0.recordID ?? "") }, script,
+      patience: patience)
+    do {
+      try await engine.send(
+        names.map { Change(write: SyncUpWrite(.update, "Account", recordID: $0)) })
+      return (script.lines, nil)
+    } catch {
+      return (script.lines, (error as? OrgError)?.kind)
+    }
+  }
+
+  private static let done = RowAnswer.done(id: nil, created: nil)
+  private static let locked = RowAnswer.locked(RowRefusal(code: "LOCK", message: "m"))
+
+  @Test func `a request is written down before it leaves, and answered before the next`() async {
+    let end = await send(["a", "b", "c"], size: 2) { _ in Self.done }
+    #expect(
+      end.lines == ["intend a b", "settle a done, b done", "intend c", "settle c done"])
+  }
+
+  @Test func `what the journal has settled is not written down, and not sent`() async {
+    var asked: [String] = []
+    let end = await send(["a", "b"], settledBefore: ["a"]) { name in
+      asked.append(name)
+      return Self.done
+    }
+    #expect(end.lines == ["intend b", "settle b done"])
+    #expect(asked == ["b"])
+    #expect(await send(["a"], settledBefore: ["a"]) { _ in Self.done }.lines.isEmpty)
+  }
+
+  @Test func `a request that was refused whole is withdrawn before its halves are written down`()
+    async
+  {
+    var asked = 0
+    let end = await send(["a", "b", "c"]) { name in
+      asked += 1
+      if asked == 1 || name == "b" { throw Self.error(.refused("JSON_PARSER_ERROR")) }
+      return Self.done
+    }
+    #expect(
+      end.lines == [
+        "intend a b c", "withdraw a b c", "intend a", "settle a done", "intend b c",
+        "withdraw b c", "intend b", "settle b refused, for good", "intend c", "settle c done",
+      ])
+    #expect(end.error == nil)
+  }
+
+  @Test(arguments: [OrgError.Kind.permission, .notFound])
+  func `what no half may do either is refused for each row at once`(_ kind: OrgError.Kind) async {
+    let end = await send(["a", "b"]) { _ in throw Self.error(kind) }
+    #expect(end.lines == ["intend a b", "settle a refused, b refused, for good"])
+    #expect(end.error == nil)
+  }
+
+  @Test(arguments: [OrgError.Kind.limit, .authentication, .unreachable])
+  func `an org that takes nothing ends the sending, and nothing is left in doubt`(
+    _ kind: OrgError.Kind
+  ) async {
+    let end = await send(["a", "b", "c"], size: 2) { _ in throw Self.error(kind) }
+    #expect(end.lines == ["intend a b", "withdraw a b"])
+    #expect(end.error == kind)
+  }
+
+  @Test func `a live store sends no halves, and goes on after no doubt`() async {
+    let refused = await send(["a", "b"], .none) { _ in throw Self.error(.refused("X")) }
+    #expect(refused.lines == ["intend a b", "withdraw a b"])
+    #expect(refused.error == .refused("X"))
+    let lost = await send(["a", "b"], .none, size: 1) { _ in
+      throw Self.error(.timeout, isAmbiguous: true)
+    }
+    #expect(lost.lines == ["intend a", "settle a unknown, for good"])
+    #expect(lost.error == .timeout)
+    let held = await send(["a"], .none) { _ in Self.locked }
+    #expect(held.lines == ["intend a", "settle a locked, for good"])
+  }
+
+  @Test func `a pipeline goes on after a lost answer`() async {
+    let end = await send(["a", "b"], size: 1) { name in
+      if name == "a" { throw Self.error(.unreachable, isAmbiguous: true) }
+      return Self.done
+    }
+    #expect(
+      end.lines == ["intend a", "settle a unknown, for good", "intend b", "settle b done"])
+    #expect(end.error == nil)
+  }
+
+  @Test func `held rows go again in halves, as often as was said`() async {
+    let end = await send(["a", "b", "c"]) { $0 == "a" ? Self.done : Self.locked }
+    #expect(
+      end.lines == [
+        "intend a b c", "settle a done, b locked, c locked", "intend b", "settle b locked",
+        "intend b", "settle b locked, for good", "intend c", "settle c locked", "intend c",
+        "settle c locked, for good",
+      ])
+  }
+
+  @Test(arguments: [
+    (OrgError.Kind.unreachable, true, false), (.timeout, true, false), (.certificate, true, false),
+    (.limit, true, false), (.refused("X"), false, true), (.notFound, false, true),
+    (.permission, false, true), (.tooLarge, false, true), (.authentication, false, false),
+    (.invalidResponse, false, false), (.locatorExpired, false, false), (.cancelled, false, false),
+    (.configuration, false, false),
+  ])
+  func `an error is about the org, about what was asked for, or about neither`(
+    _ kind: OrgError.Kind, _ isOutage: Bool, _ isAboutTheObject: Bool
+  ) {
+    #expect(Self.error(kind).isOutage == isOutage)
+    #expect(Self.error(kind).isAboutTheObject == isAboutTheObject)
+  }
+}

@@ -1,0 +1,121 @@
+import JSON
+import LocalOrg
+import SmartStore
+import Testing
+
+@testable import MobileSync
+
+/// Which element a note of a lost request is about, and which record an element stands for already.
+@Suite struct SyncUpNotesTests {
+  /// Syncs up so that the answer is lost.
+  private func lose(
+    _ store: ManagedStore, arrives: Bool, _ mode: MergeMode = .overwrite
+  ) async throws {
+    store.org.server.faults.add(.writes, .drop(afterCommit: arrives))
+    #expect(try await store.up(.collection, mode).state.status == .failed)
+  }
+
+  @Test func `a note is not about an element that has got the row since`() async throws {
+    let store = try await ManagedStore(UpCase.kinds[2])
+    try await store.createAccounts(["A"])
+    try await lose(store, arrives: true)
+    // Rows of a soup that is registered anew are counted from one again.
+    try await store.manager.withStore { store in
+      let specs = try store.indexSpecs(of: ManagedStore.accounts)
+      try store.removeSoup(ManagedStore.accounts)
+      try store.registerSoup(ManagedStore.accounts, indexSpecs: specs)
+    }
+    try await store.createAccounts(["A"])
+    #expect(try await store.elements().first?["_soupEntryId"] == 1)
+    try await store.up(.collection)
+    #expect(try store.accountCount() == 2)
+    #expect(try await store.dirty().isEmpty)
+  }
+
+  @Test func `a note of an element that is clean again is dropped without a question`()
+    async throws
+  {
+    let store = try await ManagedStore(UpCase.kinds[2])
+    let ids = try await store.syncedAccounts(1)
+    try await store.editAccounts(ids)
+    try await lose(store, arrives: true, .leaveIfChanged)
+    try await store.down(nil)
+    #expect(try await store.dirty().isEmpty)
+    let before = store.org.server.log.count
+    let end = try await store.up(.collection, .leaveIfChanged)
+    #expect(end.report.records.isEmpty)
+    #expect(store.org.server.log.count == before)
+    let left = try await store.manager.withStore { store in
+      try PendingRequest.all(of: ManagedStore.accounts, in: store).count
+    }
+    #expect(left == 0)
+  }
+
+  @Test(arguments: [MergeMode.overwrite, .leaveIfChanged])
+  func `what a sync down brought of a lost create is that create's record`(
+    _ mode: MergeMode
+  ) async throws {
+    let store = try await ManagedStore(UpCase.kinds[2])
+    try await store.createAccounts(["A"])
+    try await lose(store, arrives: true)
+    try await store.down(nil, mode)
+    #expect(try await store.elements().count == 2)
+    try await store.up(.collection)
+    #expect(try store.accountCount() == 1)
+    #expect(try await store.elements().count == 1)
+    #expect(try await store.dirty().isEmpty)
+  }
+
+  @Test func `a record that the store had before is not what a later create made`() async throws {
+    let store = try await ManagedStore(UpCase.kinds[2])
+    let known = try store.org.make("Account", ["Name": "A", "Description": "of A"])
+    try await store.down(nil)
+    try await store.createAccounts(["A"])
+    try await lose(store, arrives: false)
+    try await store.up(.collection)
+    #expect(try store.accountCount() == 2)
+    #expect(try await store.elements().count == 2)
+    #expect(try await store.element(known) != nil)
+    #expect(try await store.dirty().isEmpty)
+  }
+
+  @Test func `a record that an app has put into the store is not what a create made`()
+    async throws
+  {
+    let store = try await ManagedStore(UpCase.kinds[2])
+    try await store.createAccounts(["A"])
+    try await lose(store, arrives: false)
+    let other = try store.org.make("Account", ["Name": "A", "Description": "of A"])
+    try await store.manager.withStore { store in
+      _ = try store.upsert(
+        [["Id": .string(other), "Name": "A", "attributes": ["type": "Account"]]],
+        into: ManagedStore.accounts)
+    }
+    try await store.up(.collection)
+    #expect(try store.accountCount() == 2)
+    #expect(try await store.elements().count == 2)
+    #expect(try await store.dirty().isEmpty)
+  }
+
+  @Test(arguments: [(Int64(0), true), (2000, false)])
+  func `what stands under an external id since the second of a lost upsert counts as changed`(
+    _ milliseconds: Int64, _ isLeft: Bool
+  ) async throws {
+    let store = try await ManagedStore(UpCase.kinds[2])
+    let other = try store.org.make("Account", ["Name": "other"])
+    let office = try store.org.org.addUser(
+      "office@example.com", lastName: "Office", profile: "System Administrator")
+    let id = try store.org.make(
+      "Account", ["Name": "office", "External_Id__c": "E1"], as: office)
+    try store.org.org.moveClock(by: milliseconds)
+    // The org's clock is told by an answer.
+    try await store.down([other])
+    try await store.create([["Name": "device", "External_Id__c": "E1"]])
+    let target = SyncUpTarget(externalIdFieldName: "External_Id__c")
+    store.org.server.faults.add(.writes, .drop(afterCommit: false))
+    try await store.up(target, .leaveIfChanged)
+    let end = try await store.up(target, .leaveIfChanged)
+    #expect(end.report.records.map(\.outcome) == [isLeft ? .left(.changedOnServer) : .sent])
+    #expect(try store.serverName(id) == (isLeft ? "office" : "device"))
+  }
+}
