@@ -2,7 +2,7 @@
 package struct RecordClaim: Sendable, Hashable {
   /// The edit; numbers ascend in order of arrival.
   package var editID: Int64
-  /// When its return arrived, in ms.
+  /// When the run began that took its return, in ms.
   package var arrived: Int64
   /// What became of it so far; nil while it was never considered.
   package var verdict: Verdict?
@@ -18,6 +18,12 @@ package struct RecordClaim: Sendable, Hashable {
     self.verdict = verdict
     self.writtenDate = writtenDate
   }
+
+  /// Says whether a device with a bundle of that time, in ms, cannot know of it.
+  ///
+  /// A run primes after it has reconciled: its own bundles are made in the knowledge of all that it
+  /// took, and bear the time at which it began.
+  package func isNews(toBundleOf issued: Int64?) -> Bool { issued.map { $0 < arrived } ?? true }
 
   /// Says whether nobody has decided about it yet.
   package var isUndecided: Bool {

@@ -174,7 +174,7 @@ package struct ReturnRow: Sendable {
   package var install: String?
   /// The app's count of hand-backs.
   package var handback: Int64?
-  /// When it was taken from the inbox, in ms.
+  /// When the run began that took it from the inbox, in ms.
   package var arrived: Int64
   /// When the bundle was made, in ms; nil when that is not known.
   package var issued: Int64?

@@ -275,7 +275,7 @@ struct IngestStage {
       sha256: validated.sha256 + (isWhole ? "" : ":" + stamp.stampID), sourceName: taken.name,
       stampID: stamp.stampID, snapshotID: whole.user, generation: Int64(stamp.generation),
       platform: validated.platform.rawValue, install: numbered.install,
-      handback: numbered.handback.map(Int64.init), arrived: taken.arrived,
+      handback: numbered.handback.map(Int64.init), arrived: run.now,
       issued: issued?.created, soupTotals: contents.totals)
   }
 }

@@ -18,8 +18,7 @@ package enum ClashRule {
     }
     let undecided = others.filter { claim in
       guard claim.isUndecided, claim.writtenDate == nil else { return false }
-      guard claim.verdict == .clash, let issued else { return true }
-      return issued <= claim.arrived
+      return claim.verdict != .clash || claim.isNews(toBundleOf: issued)
     }
     let standing: [RecordClaim]
     switch policy {

@@ -36,10 +36,12 @@ extension Reconciler {
           group.access)
         try await lookForDeleted(
           group.writes.filter { $0.operation.action == .delete }, key, group.access)
+        let creates = group.writes.filter { $0.operation.action == .create }
         try await lookForCreated(
-          group.writes.filter {
-            $0.operation.action == .create && $0.operation.externalField == nil
-          }, key, group.access)
+          creates.filter { $0.operation.externalField == nil }, key, group.access)
+        for write in creates where write.operation.externalField != nil {
+          try await lookForCorrelated(write, group.access)
+        }
       } catch let error as OrgError {
         guard error.isAboutTheObject else { throw error }
         summary.warnings.append(
@@ -69,9 +71,15 @@ extension Reconciler {
     _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
   ) async throws {
     guard !writes.isEmpty else { return }
+    var writes = writes
+    for index in writes.indices where writes[index].operation.recordID == nil {
+      writes[index].operation.recordID = try await keyed(writes[index], access).first {
+        $0["IsDeleted"]?.bool != true
+      }.flatMap(UnacknowledgedCreates.id(of:))
+    }
     let fields = UnacknowledgedCreates.readable(
       writes.flatMap(\.operation.payload.names), try await access.describe(key.sobject),
-      and: ["LastModifiedById", "LastModifiedDate"])
+      and: ["CreatedById", "LastModifiedById", "LastModifiedDate"])
     let found = try await access.records(
       key.sobject, ids: writes.compactMap(\.operation.recordID), fields: fields)
     for write in writes {
@@ -90,6 +98,14 @@ extension Reconciler {
     }
   }
 
+  /// The records that bear the external id of a write.
+  private nonisolated(nonsending) func keyed(
+    _ write: LateWrite, _ access: RecordReader
+  ) async throws -> [JSONObject] {
+    try await resolver(access).keyedRecords(
+      of: pending(write.operation, access), write.operation.sobject) ?? []
+  }
+
   /// Says whether a record was written when the request had left, or later.
   private static func isAfter(_ record: JSONObject, _ operation: OperationRow) -> Bool {
     let date = record["LastModifiedDate"]?.string.flatMap { Dates.milliseconds(iso8601: $0) }
@@ -102,15 +118,21 @@ extension Reconciler {
     _ write: LateWrite, _ record: JSONObject, _ access: RecordReader
   ) async throws {
     let verdict = try state.verdict(of: write.edit.id)
+    var operation = write.operation
+    // The upsert found what somebody else had made meanwhile.
+    if operation.expected.verdict == .created,
+      record["CreatedById"]?.string?.recordID18 != operation.senderID
+    {
+      operation.expected.verdict = .updated
+    }
     try state.connection.transaction {
-      try state.finish(write.operation, .done(recordID: write.operation.recordID))
+      try state.finish(operation, .done(recordID: operation.recordID))
       guard
-        let settlement = Self.lateSettlement(
-          of: write.operation, verdict, recordID: write.operation.recordID)
+        let settlement = Self.lateSettlement(of: operation, verdict, recordID: operation.recordID)
       else { return }
       try state.settle(write.edit.id, run: run.id, settlement)
     }
-    try await recordServerState(after: [write.operation], access)
+    try await recordServerState(after: [operation], access)
   }
 
   /// What an edit comes to whose request has arrived late; nil for one that is settled so already.
@@ -254,6 +276,17 @@ extension Reconciler {
         try enter(made, of: write)
       }
     }
+  }
+
+  /// A create that bore its edit's identity made the record that bears it.
+  private nonisolated(nonsending) func lookForCorrelated(
+    _ write: LateWrite, _ access: RecordReader
+  ) async throws {
+    let records = try await keyed(write, access)
+    guard let record = records.first(where: { $0["IsDeleted"]?.bool != true }),
+      let made = UnacknowledgedCreates.Made(record, sent: write.operation.payload)
+    else { return }
+    try enter(made, of: write)
   }
 
   private func enter(_ made: UnacknowledgedCreates.Made, of write: LateWrite) throws {

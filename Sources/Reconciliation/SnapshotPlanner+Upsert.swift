@@ -86,7 +86,7 @@ extension SnapshotPlanner {
     guard let recordID else { return [] }
     let ancestry = try state.ancestry(of: edit.lineage)
     return try state.claims(recordID: recordID, formerID: nil).filter { claim in
-      try claim.writtenDate != nil && edit.issued.map { $0 <= claim.arrived } ?? true
+      try claim.writtenDate != nil && claim.isNews(toBundleOf: edit.issued)
         && !state.owns(ancestry, claim.editID)
     }
   }

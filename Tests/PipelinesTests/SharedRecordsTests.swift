@@ -131,6 +131,28 @@ import Testing
     #expect(clashes.allSatisfy { $0.otherEdits.count == 1 && $0.fields.map(\.name) == ["Phone"] })
   }
 
+  @Test func `a clash is over for a bundle of the run that told of it`() async throws {
+    let world = try world("LEAVE_IF_CHANGED")
+    try await world.run()
+    let phones = [try world.device("ada", as: "one"), try world.device("ada", as: "two")]
+    let id = try account(phones[0], world)
+    for (number, phone) in phones.enumerated() {
+      try phone.edit("accounts", id: id, ["Phone": .string("\(number)")], now: world.org.now())
+      try world.handBack(phone, as: "phone-\(number).sqlite")
+    }
+    // So that there is something new to bring to the phones.
+    let admin = try world.user("admin")
+    _ = world.org.update("Account", id: id, ["Website": "https://new.example"], as: admin)
+    #expect(try await world.run().verdicts == [.clash: 2])
+    let next = try world.device("ada", as: "three")
+    #expect(
+      try next.elements("accounts").contains { $0["Website"]?.string == "https://new.example" })
+    try next.edit("accounts", id: id, ["Phone": "3"], now: world.org.now())
+    try world.handBack(next, as: "three.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
+    #expect(try world.record("Account", id)["Phone"] == "3")
+  }
+
   @Test func `a record deleted in one soup and edited in the other is a clash`() async throws {
     let world = try world("OVERWRITE")
     try await world.run()

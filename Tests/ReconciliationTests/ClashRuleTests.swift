@@ -46,7 +46,9 @@ struct ClashRuleTests {
 
   @Test func `a clash stands until a bundle is issued after it`() {
     #expect(opponents(claim(1, .clash, arrived: 10), issued: 5) == [1])
-    #expect(opponents(claim(1, .clash, arrived: 10), issued: 10) == [1])
+    #expect(opponents(claim(1, .clash, arrived: 10), issued: 9) == [1])
+    // The bundle of the run that told of the clash.
+    #expect(opponents(claim(1, .clash, arrived: 10), issued: 10) == [])
     #expect(opponents(claim(1, .clash, arrived: 10), issued: 11) == [])
     #expect(opponents(claim(1, .held, arrived: 10), issued: 11) == [1])
   }

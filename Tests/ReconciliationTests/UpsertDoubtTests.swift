@@ -108,6 +108,30 @@ struct UpsertDoubtTests {
     #expect(try day.count("SELECT Id FROM Site_Visit__c WHERE Name = '\(name)'") == 1)
   }
 
+  @Test func `a conflict whose lost upsert arrives after all is told to be written`() async throws {
+    rule(.leaveIfChanged)
+    try handBack()
+    let admin = day.admin
+    let ada = day.ada
+    day.server.faults.add(.kind(.collectionUpsert), .deliverLate(seconds: 1_000_000))
+    day.server.faults.add(
+      .kind(.query), nth: 2,
+      .mutate { org in
+        let id =
+          org.create(
+            "Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"], as: admin
+          ).id ?? ""
+        try org.share(id, with: ada.username)
+      })
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    day.server.deliverHeld()
+    #expect(try day.count("SELECT Id FROM Site_Visit__c WHERE Name = 'Device'") == 1)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    let detail = try #require(try day.details().first)
+    #expect(detail.message?.contains("reported as conflict before") == true)
+    #expect(day.verdicts(try await day.run()) == "")
+  }
+
   @Test func `a lost upsert of a record that stands as it stood is sent again`() async throws {
     rule(.leaveIfChanged)
     let id = try officeVisit()

@@ -124,7 +124,7 @@ package struct InDoubtResolver {
   private func upserts(_ writes: [PendingWrite], _ sobject: String) async throws -> [Finding] {
     var findings: [Finding] = []
     for write in writes {
-      guard let rows = try await keyed(write, sobject) else {
+      guard let rows = try await keyedRecords(of: write, sobject) else {
         findings.append(.notDone())
         continue
       }
@@ -157,7 +157,7 @@ package struct InDoubtResolver {
   ///
   /// If it is not there it may be sent again: of two, the org refuses the later.
   private func correlated(_ write: PendingWrite, _ sobject: String) async throws -> Finding {
-    guard let rows = try await keyed(write, sobject) else {
+    guard let rows = try await keyedRecords(of: write, sobject) else {
       return .unclear("\(write.externalField ?? "") cannot be asked for")
     }
     let standing = rows.first { $0["IsDeleted"]?.bool != true } ?? rows.first
@@ -167,7 +167,9 @@ package struct InDoubtResolver {
   }
 
   /// The records of a write's unique field, deleted ones too; nil where it cannot be asked for.
-  private func keyed(_ write: PendingWrite, _ sobject: String) async throws -> [JSONObject]? {
+  package func keyedRecords(
+    of write: PendingWrite, _ sobject: String
+  ) async throws -> [JSONObject]? {
     let describe = try await reader.describe(sobject)
     guard let field = write.externalField, let value = write.externalValue,
       let condition = ExternalIDQuery.condition(describe, field: field, values: [value])
