@@ -5,7 +5,8 @@ The lists beside this file (`*.mutants`) name the bugs; README.md says what stan
 into one copy of the sources, each behind a switch, so that there is one build and then only test runs.
 
 Variables: MUTANT=name or AREA=list runs a part, LANES=n runs n at a time, SCRATCH=directory is where the copy,
-the build and results.txt are. `mutants.py --check` only looks whether every entry still fits the sources, `--again`
+the build and results.txt are, WORK=directory is where the tests write (one in memory is several times faster).
+`mutants.py --check` only looks whether every entry still fits the sources, `--again`
 keeps what an earlier run found noticed and judges the rest.
 """
 
@@ -277,7 +278,7 @@ class Verdict:
 
 def run(program, tests, number, limit):
     """Runs test suites with one mutant on, to the first issue that one records."""
-    directory = tempfile.mkdtemp(prefix="m", dir=SCRATCH)
+    directory = tempfile.mkdtemp(prefix="m", dir=os.environ.get("WORK", SCRATCH))
     os.chmod(directory, 0o755)  # a test is another user for a while
     Path(directory, "attache-mutant").write_text(str(number))
     variables = dict(os.environ, ATTACHE_MUTANT=str(number), TMPDIR=directory)
