@@ -66,7 +66,7 @@ let package = Package(
     library("HTTP", "CCurl", "CMicrohttpd", "System"),
     library("Archive", "CArchive"),
     library("Crypto", "CCrypto"),
-    library("Arguments"),
+    library("Arguments", "System"),
     // 2: the two ends of a sync
     library("SmartStore", "SQLite", "JSON", "Crypto", "System"),
     library("Salesforce", "HTTP", "JSON", "Crypto", "System"),
@@ -109,7 +109,7 @@ let package = Package(
     tests("HTTP", "HTTP", "Crypto", "System"),
     tests("Archive", "Archive"),
     tests("Crypto", "Crypto"),
-    tests("Arguments", "Arguments"),
+    tests("Arguments", "Arguments", "System"),
     tests("SmartStore", "SmartStore", "SQLite", "JSON", "Crypto", "System"),
     tests("Salesforce", "Salesforce", "HTTP", "JSON", "Crypto", "System"),
     tests(

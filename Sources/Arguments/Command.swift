@@ -1,3 +1,5 @@
+import System
+
 /// One command of a program, declared once: its words, its help and its work.
 ///
 /// `Context` is the program's own type for the outside world (terminal, environment, clock); a

@@ -1,3 +1,5 @@
+import System
+
 /// A program: its commands, declared once; parsing, help, completion and manual are views of it.
 package struct Tool<Context: Sendable>: Sendable {
   /// What the words of a command line ask for.

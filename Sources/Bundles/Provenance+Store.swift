@@ -25,7 +25,7 @@ extension Provenance {
   }
 
   /// What a store has where its stamp should be.
-  package enum Finding: Sendable, Hashable {
+  package enum Reading: Sendable, Hashable {
     /// One stamp.
     case stamp(Provenance)
     /// No soup of that name, or nothing in it.
@@ -35,7 +35,7 @@ extension Provenance {
   }
 
   /// Reads the stamp of any store, by the soup's name: its table number means nothing.
-  package static func read(from store: Store) throws(BundleError) -> Finding {
+  package static func read(from store: Store) throws(BundleError) -> Reading {
     try BundleError.mapping {
       guard try store.hasSoup(soupName) else { return .none }
       let elements = try elements(of: store)

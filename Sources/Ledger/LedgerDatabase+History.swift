@@ -16,12 +16,12 @@ extension LedgerDatabase {
     """
 
   /// Says of an edit `e` that it is to be sent still, or that a person has to see to it.
-  package static let isUnsettled: SQL = """
+  package static let isUnsettledEdit: SQL = """
     (e.state <> 'closed' OR e.verdict NOT IN (\(list: Verdict.settled)))
     """
 
   /// Says of an edit `e` that a later state of its record stands for it.
-  static let isReplaceable: SQL = "\(isUnsettled) AND NOT \(isUnderWay)"
+  static let isReplaceable: SQL = "\(isUnsettledEdit) AND NOT \(isUnderWay)"
 
   /// Says that a return has a row as it was before a moment: it comes from a backup, and says nothing of
   /// an edit of that moment.
@@ -56,7 +56,7 @@ extension LedgerDatabase {
     }
     let rows = try connection.all(
       """
-      SELECT e.id, e.element, \(Self.isUnsettled), \(Self.isUnderWay)
+      SELECT e.id, e.element, \(Self.isUnsettledEdit), \(Self.isUnderWay)
       FROM edit e JOIN returned r ON r.id = e.return_id
       WHERE \(same) AND e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)
         AND r.stamp_id IN (\(list: entry.stampIDs)) AND e.operation <> 'synced' ORDER BY e.id

@@ -20,7 +20,7 @@ extension LedgerSchema {
     """,
     "CREATE INDEX outcome_of_report ON outcome (reported_by)",
     "CREATE INDEX outcome_by_edit ON outcome (edit_id)",
-    "CREATE INDEX outcome_unsettled ON outcome (verdict) WHERE \(isUnsettled)",
+    "CREATE INDEX outcome_unsettled ON outcome (verdict) WHERE \(isUnsettledOutcome)",
     """
     CREATE TABLE finding (
       id INTEGER PRIMARY KEY, run_id TEXT NOT NULL REFERENCES run (id), kind TEXT NOT NULL,
@@ -32,7 +32,7 @@ extension LedgerSchema {
   ]
 
   /// That a verdict is none of the settled ones, as the index over the others has it.
-  package static let isUnsettled =
+  package static let isUnsettledOutcome =
     "verdict NOT IN ('created', 'updated', 'deleted', 'unchanged', 'already there', 'filtered', "
     + "'superseded')"
 }

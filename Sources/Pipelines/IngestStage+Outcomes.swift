@@ -29,7 +29,7 @@ extension IngestStage {
       run.report(.returnKnown(name: name))
     case .quarantined(let taken, let refusal):
       run.summary.returns.quarantined += 1
-      try ReportStage(run: run).noteQuarantined(taken)
+      try RunReport(run: run).noteQuarantined(taken)
       run.report(
         .returnQuarantined(
           name: name, code: refusal.code.rawValue, reason: "\(refusal.sentence); \(refusal.fix)"))

@@ -52,7 +52,7 @@ struct IngestStage {
 
   private func candidates(_ inbox: Inbox) throws -> [Inbox.Candidate] {
     guard !run.options.files.isEmpty else {
-      return try inbox.candidates(now: Clock.wallMilliseconds()).filter(\.isSettled)
+      return try inbox.candidates(now: Clock.wallMilliseconds()).filter(\.hasStoodStill)
     }
     return try run.options.files.map { path in
       guard let candidate = try inbox.candidate(named: path) else {

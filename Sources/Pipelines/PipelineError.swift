@@ -1,3 +1,5 @@
+import System
+
 /// Why a command of a pipeline could not do its work, in the words that its user reads.
 package struct PipelineError: Error, Sendable, CustomStringConvertible {
   /// What kind of failure it is; the exit status follows from it.
@@ -18,15 +20,15 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
     case interrupted(signal: Int32)
 
     /// What the program ends with.
-    package var exitStatus: Int32 {
+    package var exitStatus: ExitStatus {
       switch self {
-      case .failed: 1
-      case .configuration: 4
-      case .authentication: 5
-      case .tryLater: 6
-      case .locked: 7
-      case .damaged: 8
-      case .interrupted(let signal): 128 + signal
+      case .failed: .failed
+      case .configuration: .configuration
+      case .authentication: .authentication
+      case .tryLater: .tryLater
+      case .locked: .locked
+      case .damaged: .damaged
+      case .interrupted(let signal): .interrupted(by: signal)
       }
     }
   }

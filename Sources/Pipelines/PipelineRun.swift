@@ -10,7 +10,7 @@ import System
 /// tasks with threads of theirs.
 package struct PipelineRun {
   private let context: RunContext
-  private var reporting: ReportStage { ReportStage(run: context) }
+  private var reporting: RunReport { RunReport(run: context) }
 
   /// Runs a pipeline's stages and answers what they did.
   ///
@@ -148,7 +148,7 @@ package struct PipelineRun {
     if options.isDryRun { return (ledger.unrecordedRun(pipeline: pipeline.name, now: now), false) }
     let stages = Set(options.stages.map(\.rawValue))
     let open = try ledger.openRun(now: needsOrg ? now : nil)
-    try ReportStage.finishReports(ledger, pipeline, data)
+    try RunReport.finishReports(ledger, pipeline, data)
     if let open {
       // One of the ledger's first version does not say what it was asked for.
       let all = Set(Stage.allCases.map(\.rawValue))
@@ -195,7 +195,8 @@ package struct PipelineRun {
       return context.summary
     }
     try context.ledger.endRun(
-      id: context.row.id, exitStatus: context.summary.exitStatus, summary: context.summary.json.text
+      id: context.row.id, exitStatus: context.summary.exitStatus.rawValue,
+      summary: context.summary.json.text
     )
     return context.summary
   }
@@ -221,7 +222,8 @@ package struct PipelineRun {
         try context.ledger.run(id: context.row.id).map { $0.wanted.subtracting($0.finished) } ?? []
       guard rest.isSubset(of: asked) else { return }
       try context.ledger.endRun(
-        id: context.row.id, exitStatus: failure.kind.exitStatus, summary: context.summary.json.text)
+        id: context.row.id, exitStatus: failure.kind.exitStatus.rawValue,
+        summary: context.summary.json.text)
     } catch {
       // A ledger that cannot be written takes the run for one that died, and rightly so.
       context.warn("the ledger could not be written: \(PipelineError(describing: error).message)")

@@ -119,7 +119,7 @@ struct PrimeJob: Sendable {
     input.ghosts = GhostPolicy(
       listIDs: listIDs,
       maxDeletesPercent: (maxDeletes ?? pipeline.prime.ghostsMaxDeletes).value,
-      minimumAllowed: PrimeSettings.fewestDeletes)
+      minimumDeletes: SyncDefaults.minimumDeletes)
     input.wasIncomplete = previous?.notes["warnings"] != nil
     input.onRuleErrors = pipeline.prime.onRuleErrors
     input.variables = variables(session)

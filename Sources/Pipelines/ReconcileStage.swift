@@ -1,5 +1,6 @@
 import JSON
 import Ledger
+import MobileSync
 import Reconciliation
 import Salesforce
 import System
@@ -29,7 +30,7 @@ struct ReconcileStage {
     }
     try noteHeld(result.awaiting)
     // At once: what follows may take hours, or fail.
-    if result.edits > 0 { try ReportStage(run: run).write() }
+    if result.edits > 0 { try RunReport(run: run).write() }
   }
 
   /// Keeps which snapshots' changes wait for a person's word; of others they wait no longer.
@@ -106,7 +107,7 @@ struct ReconcileStage {
       maxChanges: ReconcileOptions.Guard(
         perSnapshot: settings.maxChangesPerSnapshot,
         deletesPercent: Double(settings.maxDeletes.value),
-        deletesAtLeast: PrimeSettings.fewestDeletes),
+        minimumDeletes: SyncDefaults.minimumDeletes),
       confirmed: run.options.confirmed)
     result.correlationFields = settings.correlationFields
     return result

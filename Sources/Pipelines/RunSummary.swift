@@ -1,28 +1,9 @@
 import JSON
 import Ledger
+import System
 
 /// What a run did, in the end.
 package struct RunSummary: Sendable {
-  /// Why a run that did its work still wants a person's eye; each means exit status 3 or worse.
-  package enum Finding: String, Sendable, CaseIterable {
-    /// A user's snapshot could not be primed.
-    case skippedUser
-    /// A return was refused.
-    case quarantined
-    /// Edits wait for a person, or were refused.
-    case unsettledEdits
-    /// More would have been deleted than the guard allows.
-    case guardTripped
-    /// The org could not be reached, or a limit or the deadline was reached: try again later.
-    case limitReached
-    /// The org refused the login in the middle of the work.
-    case loginFailed
-    /// A snapshot could not be made, and the org is not to blame: the disk, or a store.
-    case failedSnapshot
-    /// The org's rules failed for a briefcase, or records could not be read.
-    case incompleteData
-  }
-
   /// One snapshot.
   package struct Snapshot: Sendable {
     /// The user's 18-character id, or `global`.
@@ -51,7 +32,7 @@ package struct RunSummary: Sendable {
   /// The edits that are not settled when the run ends, those of earlier runs too.
   package var open: [Verdict: Int] = [:]
   /// What else waits for a person then, by kind.
-  package var waiting: [Ledger.Finding.Kind: Int] = [:]
+  package var waiting: [Finding.Kind: Int] = [:]
   /// The directory of the report, if there was anything to report.
   package var report: String?
   /// The snapshots primed.
@@ -63,17 +44,12 @@ package struct RunSummary: Sendable {
   /// Requests sent to the org.
   package var requests = 0
   /// Why the run wants a person's eye.
-  package var findings: Set<Finding> = []
+  package var findings: Set<RunFinding> = []
   /// What a dry run would do, in lines.
   package var plan: [String] = []
 
   /// What the run ends with, if nothing stopped it.
-  package var exitStatus: Int32 {
-    if findings.contains(.failedSnapshot) { return 1 }
-    if findings.contains(.loginFailed) { return 5 }
-    if findings.contains(.limitReached) { return 6 }
-    return findings.isEmpty ? 0 : 3
-  }
+  package var exitStatus: ExitStatus { .told(of: findings.map(\.exitStatus)) }
 
   /// Nothing done yet.
   package init() {}
@@ -89,7 +65,7 @@ package struct RunSummary: Sendable {
       return .object(object)
     }
     var waitingCounts = JSONObject()
-    for kind in Ledger.Finding.Kind.allCases {
+    for kind in Finding.Kind.allCases {
       if let count = waiting[kind], count > 0 { waitingCounts[kind.rawValue] = number(count) }
     }
     var object: JSONObject = [

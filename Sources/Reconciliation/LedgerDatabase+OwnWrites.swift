@@ -74,7 +74,7 @@ extension LedgerDatabase {
     guard let recordID = edit.recordID else { return [] }
     let rows = try connection.all(
       """
-      SELECT e.store, e.soup, e.entry_id, e.id, \(Self.isUnsettled),
+      SELECT e.store, e.soup, e.entry_id, e.id, \(Self.isUnsettledEdit),
         (SELECT coalesce(o.server_date, 'unknown') FROM operation o
           WHERE o.edit_id = e.id AND o.state = 'done' ORDER BY o.id DESC LIMIT 1)
       FROM edit e

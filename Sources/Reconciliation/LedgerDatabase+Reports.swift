@@ -122,7 +122,7 @@ extension LedgerDatabase {
         FROM outcome x JOIN run n ON n.id = x.run_id JOIN run m ON m.id = x.reported_by
         WHERE m.number <= \(run.number) AND x.edit_id IN (\(Self.everUnsettled))
         GROUP BY x.edit_id) l
-      WHERE l.\(raw: LedgerSchema.isUnsettled)
+      WHERE l.\(raw: LedgerSchema.isUnsettledOutcome)
       """)
   }
 
@@ -135,14 +135,14 @@ extension LedgerDatabase {
         FROM outcome x JOIN run n ON n.id = x.run_id
         WHERE x.edit_id IN (\(Self.everUnsettled)) GROUP BY x.edit_id) l
         JOIN edit e ON e.id = l.edit_id
-      WHERE l.\(raw: LedgerSchema.isUnsettled) AND e.verdict = l.verdict
+      WHERE l.\(raw: LedgerSchema.isUnsettledOutcome) AND e.verdict = l.verdict
       """)
   }
 
   /// The edits that had an unsettled verdict in some run: an edit that waits through many nights has
   /// one of each, and only the last is asked for.
   private static let everUnsettled: SQL = """
-    SELECT u.edit_id FROM outcome u WHERE u.\(raw: LedgerSchema.isUnsettled)
+    SELECT u.edit_id FROM outcome u WHERE u.\(raw: LedgerSchema.isUnsettledOutcome)
     """
 
   /// The last verdict of an edit that a report before this run's has shown.
@@ -160,7 +160,7 @@ extension LedgerDatabase {
       try connection.all(
         """
         SELECT DISTINCT x.edit_id FROM outcome x WHERE x.reported_by = \(run.id)
-          AND x.\(raw: LedgerSchema.isUnsettled) AND x.verdict = \(Self.shownBefore(run.number))
+          AND x.\(raw: LedgerSchema.isUnsettledOutcome) AND x.verdict = \(Self.shownBefore(run.number))
         """
       ).compactMap { $0[0].integer })
   }

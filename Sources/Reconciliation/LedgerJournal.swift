@@ -153,7 +153,7 @@ final class LedgerJournal: SyncUpJournal {
     if isDoubtful {
       try await readBack()
       try await reconciler.settleDoubts(of: snapshotID)
-    } else if written.count >= Session.retrieveLimit {
+    } else if written.count >= RequestLimits.retrieve {
       try await readBack()
     }
   }

@@ -1,4 +1,5 @@
 import Ledger
+import MobileSync
 import Salesforce
 
 /// How edits are sent; the names are those of the pipeline file.
@@ -38,15 +39,16 @@ package struct ReconcileOptions: Sendable {
     /// Deletions of a soup, in percent of its rows.
     package var deletesPercent: Double
     /// Deletions of a soup that are never too many.
-    package var deletesAtLeast: Int
+    package var minimumDeletes: Int
 
     /// A guard.
     package init(
-      perSnapshot: Int = 5000, deletesPercent: Double = 10, deletesAtLeast: Int = 10
+      perSnapshot: Int = 5000, deletesPercent: Double = Double(SyncDefaults.maxDeletesPercent),
+      minimumDeletes: Int = SyncDefaults.minimumDeletes
     ) {
       self.perSnapshot = perSnapshot
       self.deletesPercent = deletesPercent
-      self.deletesAtLeast = deletesAtLeast
+      self.minimumDeletes = minimumDeletes
     }
   }
 
@@ -84,7 +86,8 @@ package struct ReconcileOptions: Sendable {
   package init(
     sendAs: ActingUser = .user, onInactiveUser: InactiveUser = .hold, strict: Bool = true,
     acrossSnapshots: Across = .report, orderParentsFirst: Bool = true,
-    recreateDeleted: Recreate = .whenProvedDeleted, quietWindowSeconds: Int64 = 900,
+    recreateDeleted: Recreate = .whenProvedDeleted,
+    quietWindowSeconds: Int64 = Int64(SyncDefaults.quietWindowSeconds),
     maxChanges: Guard = Guard(), confirmed: Set<String> = [], deadline: UInt64? = nil,
     pause: @escaping @Sendable (_ milliseconds: Int64) async throws -> Void = {
       try await Task.sleep(for: .milliseconds($0))

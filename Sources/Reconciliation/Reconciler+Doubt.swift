@@ -117,7 +117,7 @@ extension Reconciler {
           && $0.state != "planned" && !asked.contains($0.id)
       }.map { pending($0, access) }
     }
-    var findings: [InDoubtResolver.Finding]
+    var findings: [InDoubtResolver.Resolution]
     do {
       findings = try await resolver.resolve(noted, of: sobject)
     } catch let error as OrgError {
@@ -175,7 +175,7 @@ extension Reconciler {
 
   /// Enters a finding; returns the write if it was done and left something to read.
   private func enter(
-    _ finding: InDoubtResolver.Finding, of write: DoubtfulWrite
+    _ finding: InDoubtResolver.Resolution, of write: DoubtfulWrite
   ) throws -> OperationRow? {
     let operation = write.operation
     switch finding {

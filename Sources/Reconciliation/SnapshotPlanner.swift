@@ -355,7 +355,7 @@ struct SnapshotPlanner {
     for (key, group) in groups {
       let total = try state.soupTotal(returnID: key.returnID, key.soup)
       let share = Int(Double(total) * guardLimits.deletesPercent / 100)
-      if group.count > max(guardLimits.deletesAtLeast, share) {
+      if group.count > max(guardLimits.minimumDeletes, share) {
         plan.isHeld = true
         return
       }

@@ -19,7 +19,7 @@ package struct Inbox: Sendable {
     /// Whether a `-wal` with something in it stands beside it.
     package let hasLog: Bool
     /// Whether it stood still for long enough.
-    package let isSettled: Bool
+    package let hasStoodStill: Bool
     /// Why it cannot be taken at all and stays where it is, if so.
     package let refusal: Refusal?
   }
@@ -101,7 +101,7 @@ package struct Inbox: Sendable {
   private func lonely(_ path: String, _ store: String, now: Int64) -> Candidate {
     let name = Files.name(of: path)
     return Candidate(
-      path: path, name: name, kind: .store, hasLog: false, isSettled: isSettled(path, now),
+      path: path, name: name, kind: .store, hasLog: false, hasStoodStill: hasStoodStill(path, now),
       refusal: Refusal(
         .alone, "\(name) belongs to \(store), which is not in the inbox",
         fix: "put the store in beside it, or take it out"))
@@ -110,7 +110,7 @@ package struct Inbox: Sendable {
   /// What cannot be opened by the name that was read.
   private func unnameable(_ name: String) -> Candidate {
     Candidate(
-      path: directory + "/" + name, name: name, kind: .store, hasLog: false, isSettled: true,
+      path: directory + "/" + name, name: name, kind: .store, hasLog: false, hasStoodStill: true,
       refusal: Refusal(
         .name, "the name \(name) in the inbox is not UTF-8", fix: "give the file another name"))
   }
@@ -135,7 +135,7 @@ package struct Inbox: Sendable {
     func found(_ kind: TakenReturn.Kind, _ refusal: Refusal? = nil) -> Candidate {
       Candidate(
         path: path, name: name, kind: kind, hasLog: Inbox.log(of: path) != nil,
-        isSettled: isSettled(path, now), refusal: refusal)
+        hasStoodStill: hasStoodStill(path, now), refusal: refusal)
     }
     guard status.kind == .regular else {
       return found(
@@ -176,7 +176,7 @@ package struct Inbox: Sendable {
     return log
   }
 
-  private func isSettled(_ path: String, _ now: Int64?) -> Bool {
+  private func hasStoodStill(_ path: String, _ now: Int64?) -> Bool {
     guard let now else { return true }
     let wait = Int64(settleSeconds) * 1000
     return [path, path + "-wal"].allSatisfy { file in

@@ -109,14 +109,14 @@ final class IncrementalWriter: BulkWriter {
 
   // MARK: what the store has
 
-  private enum Finding {
+  private enum Comparison {
     case unchanged, older, absent
     case changed(Change)
   }
 
   private func find(
     _ record: Int, _ batch: RecordBatch, _ counts: inout BulkLoader.Counts
-  ) throws -> Finding {
+  ) throws -> Comparison {
     try lookup.bind(1, bytes: batch.bytes(batch.field(record, RecordPlan.id)))
     defer { lookup.reset() }
     guard try lookup.step() else { return .absent }

@@ -5,6 +5,8 @@ import System
 package struct SQLCipherKey: Sendable {
   /// What the Mobile SDK sets; SQLCipher's own default is 256,000.
   package static let sdkIterations = 4000
+  /// Rounds that a key may have: more would take minutes for each file.
+  package static let iterationRange = 1...10_000_000
   /// What SQLCipher does when nobody sets it.
   package static let defaultIterations = 256_000
   /// Bytes of a salt.
@@ -34,7 +36,7 @@ package struct SQLCipherKey: Sendable {
     passphrase: Secret, iterations: Int = SQLCipherKey.sdkIterations, header: Header = .sealed
   ) throws(SQLCipherError) {
     guard !passphrase.isEmpty else { throw .invalidKey("the passphrase is empty") }
-    guard (1...100_000_000).contains(iterations) else {
+    guard Self.iterationRange.contains(iterations) else {
       throw .invalidKey("the number of KDF iterations is out of range")
     }
     if case .plain(let salt) = header, salt.count != Self.saltBytes {

@@ -165,7 +165,7 @@ struct SoupCheck {
     let content = soup.fullTextTable + "_content"
     let table = soup.fullTextTable
     let text = try connection.text("SELECT sql FROM sqlite_schema WHERE name = \(table)") ?? ""
-    let kind: FullTextGrammar = SchemaGrammar.tokens(text).contains("fts4") ? .fts4 : .fts5
+    let kind: FullTextGrammar = StoreSchemaCheck.tokens(text).contains("fts4") ? .fts4 : .fts5
     let key = kind.contentKey
     for row in try connection.all(
       """

@@ -72,7 +72,7 @@ public struct StoreCheck: Sendable {
     }
     let platform = platform ?? found
     var violations = try header(connection, platform, found)
-    let schema = try SchemaGrammar.findings(of: connection, platform: platform)
+    let schema = try StoreSchemaCheck.findings(of: connection, platform: platform)
     violations += schema.violations
     // Reading on through a schema that is not SmartStore's proves nothing.
     guard schema.violations.isEmpty else { return violations }

@@ -1,4 +1,5 @@
 import Arguments
+import System
 
 /// The program's commands, in the order in which help lists them.
 enum AttacheTool {
@@ -29,7 +30,7 @@ enum AttacheTool {
       OrgServeCommand.self,
       OrgSeedCommand.self, OrgCheckCommand.self, OrgCACommand.self, DemoCommand.self,
     ],
-    exitStatuses: Statuses.notes,
+    exitStatuses: ExitStatus.meanings.map { Note($0.status, $0.meaning) },
     variables: [
       Note("ATTACHE_DATA", "where snapshots are kept, if --data does not say"),
       Note("NO_COLOR", "no colour"),

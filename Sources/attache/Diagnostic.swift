@@ -1,6 +1,7 @@
 import Arguments
 import JSON
 import Pipelines
+import System
 
 /// An error as its user sees it: at most four lines, a stable code, and the exit status.
 struct Diagnostic {
@@ -25,7 +26,7 @@ struct Diagnostic {
   }
 
   private init(problems error: Problems) {
-    status = Statuses.configuration
+    status = ExitStatus.configuration
     let count = error.list.count
     lines =
       ["attache: the configuration has \(count) problem\(count == 1 ? "" : "s")   [configuration]"]
@@ -44,7 +45,7 @@ struct Diagnostic {
   }
 
   private init(pipeline error: PipelineError) {
-    status = ExitStatus(rawValue: error.kind.exitStatus)
+    status = error.kind.exitStatus
     var lines = ["attache: \(error.message)   [\(error.code)]"]
     if let location = error.location { lines.append("  where  \(location)") }
     if let reason = error.reason { lines.append("  why    \(reason)") }

@@ -47,7 +47,7 @@ struct PipelineCall {
     progress.finish()
     switch outcome {
     case .success(let summary):
-      let status = ExitStatus(rawValue: summary.exitStatus)
+      let status = summary.exitStatus
       show(summary, status, isDryRun: runOptions.isDryRun)
       return status
     case .failure(let error):

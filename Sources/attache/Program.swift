@@ -75,13 +75,13 @@ struct Program: Sendable {
 
   /// What the program ends with: what could not be told was not done, whatever else went well.
   func ending(_ status: ExitStatus) -> ExitStatus {
-    guard let error = lost.withLock({ $0 }), status == .done || status == Statuses.needsAttention
+    guard let error = lost.withLock({ $0 }), status == .done || status == .needsAttention
     else {
       return status
     }
     note("attache: \(error)   [output]")
     note("  fix    make room where the output goes, and ask again")
-    return Statuses.failed
+    return .failed
   }
 
   /// The absolute path of a file that has to be there.

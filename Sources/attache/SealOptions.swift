@@ -15,7 +15,9 @@ struct SealOptions: Sendable {
       .option(
         "passphrase-file", "PATH", "the file that holds the passphrase, readable by you alone",
         completes: .files, \.file),
-      .option("kdf-iterations", "N", "rounds of key derivation; 4000 is the SDK's", \.iterations),
+      .option(
+        "kdf-iterations", "N",
+        "rounds of key derivation; \(SQLCipherKey.sdkIterations) is the SDK's", \.iterations),
       .option(
         "salt", "HEX", "the salt of a plain header, 32 hexadecimal digits: it is not in the file",
         \.salt),
@@ -33,9 +35,10 @@ struct SealOptions: Sendable {
         "a passphrase is needed, from one place",
         hint: "give --passphrase-env NAME or --passphrase-file PATH")
     }
-    guard (1...10_000_000).contains(iterations) else {
+    guard SQLCipherKey.iterationRange.contains(iterations) else {
       throw UsageError(
-        "--kdf-iterations is a number from 1 to 10000000", hint: "4000 is the SDK's")
+        "--kdf-iterations is a number from 1 to \(SQLCipherKey.iterationRange.upperBound)",
+        hint: "\(SQLCipherKey.sdkIterations) is the SDK's")
     }
     _ = try saltBytes
   }

@@ -79,16 +79,16 @@ import Testing
   }
 
   @Test(arguments: [(0, false), (59, false), (60, true), (3600, true), (-3600, true)])
-  func `a file must have stood still`(ageSeconds: Int64, isSettled: Bool) throws {
+  func `a file must have stood still`(ageSeconds: Int64, hasStoodStill: Bool) throws {
     let path = try put("a.db", ageSeconds: ageSeconds)
-    #expect(try inbox.candidates(now: Issued.now)[0].isSettled == isSettled)
-    #expect(try inbox.candidate(named: path)?.isSettled == true)
+    #expect(try inbox.candidates(now: Issued.now)[0].hasStoodStill == hasStoodStill)
+    #expect(try inbox.candidate(named: path)?.hasStoodStill == true)
   }
 
   @Test func `a log that is still written keeps its store waiting`() throws {
     _ = try put("a.db")
     _ = try put("a.db-wal", ageSeconds: 1)
-    #expect(try inbox.candidates(now: Issued.now)[0].isSettled == false)
+    #expect(try inbox.candidates(now: Issued.now)[0].hasStoodStill == false)
   }
 
   @Test func `what a killed run had taken leaves nothing that another file could be joined with`()

@@ -3,6 +3,7 @@ import Foundation
 import JSON
 import Ledger
 import Reconciliation
+import System
 import Testing
 
 @testable import attache
@@ -83,8 +84,8 @@ import Testing
     let listed = rows.compactMap { $0.split(separator: "|").first }.flatMap { cell in
       cell.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
     }
-    let statuses = Statuses.notes.flatMap { note in
-      note.name.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    let statuses = ExitStatus.meanings.flatMap { note in
+      note.status.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
     }
     for status in statuses { #expect(listed.contains(status), "\(status)") }
   }

@@ -79,10 +79,10 @@ extension World {
         let summary = try await PipelineRun.execute(
           pipeline, root: root, variables: variables, options: options,
           report: { strike.note($0) })
-        return (summary.exitStatus, nil)
+        return (summary.exitStatus.rawValue, nil)
       } catch {
         let described = PipelineError(describing: error)
-        return (described.kind.exitStatus, "\(described)")
+        return (described.kind.exitStatus.rawValue, "\(described)")
       }
     }
     strike.take(task)

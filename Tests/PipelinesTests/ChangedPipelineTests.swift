@@ -104,7 +104,7 @@ import Testing
     try world.org.setRuleError(rule.id, true)
     let summary = try await run()
     #expect(summary.findings == [.incompleteData])
-    #expect(summary.exitStatus == 3)
+    #expect(summary.exitStatus == .needsAttention)
   }
 
   @Test func `a dry run leaves no trace`() async throws {
@@ -146,6 +146,6 @@ import Testing
       .drop(afterCommit: false))
     let summary = try await run()
     #expect(summary.findings == [.skippedUser, .limitReached])
-    #expect(summary.exitStatus == 6)
+    #expect(summary.exitStatus == .tryLater)
   }
 }

@@ -49,7 +49,7 @@ import Testing
       .init(kind: .retrieve, user: ben.username), nth: 2, times: 1000, .drop(afterCommit: false))
     let first = try await run()
     #expect(first.findings == [.skippedUser, .limitReached])
-    #expect(first.exitStatus == 6)
+    #expect(first.exitStatus == .tryLater)
     #expect(
       first.snapshots.map(\.username).sorted() == ["ada@example.com", "cleo@example.com", "global"])
     #expect(world.skipped.count == 1)

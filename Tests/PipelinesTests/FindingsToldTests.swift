@@ -36,7 +36,10 @@ import Testing
     let first = try await world.run()
     let second = try await world.run()
     let third = try await world.run(.pack)
-    #expect([first, second, third].map(\.exitStatus) == [3, 3, 3])
+    #expect(
+      [first, second, third].map(\.exitStatus) == [
+        .needsAttention, .needsAttention, .needsAttention,
+      ])
     let told = try Told(world)
     #expect(Set(told.states(first.run, "returns")) == ["accepted", "quarantined"])
     #expect(told.states(second.run, "returns") == ["quarantined, as before"])
@@ -53,7 +56,7 @@ import Testing
     try Files.remove(place + ".reason.json")
     #expect(try status().quarantined == 0)
     let last = try await world.run()
-    #expect(last.exitStatus == 0)
+    #expect(last.exitStatus == .done)
     #expect(last.report == nil)
   }
 
@@ -63,12 +66,12 @@ import Testing
   {
     try await world.run()
     try put("no store", as: "note.txt")
-    #expect(try await world.run().exitStatus == 3)
+    #expect(try await world.run().exitStatus == .needsAttention)
     let names = try Files.list(world.data.quarantine)
     let place = try #require(names.first { !$0.hasSuffix(".json") })
     try Files.remove(world.data.quarantine + "/" + place)
     #expect(try status().quarantined == 0)
-    #expect(try await world.run().exitStatus == 0)
+    #expect(try await world.run().exitStatus == .done)
   }
 
   @Test func `a file that stays in the inbox is told of until it is gone`() async throws {
@@ -78,12 +81,12 @@ import Testing
       atPath: path, withDestinationPath: "/etc/passwd")
     let first = try await world.run()
     let second = try await world.run(.ingest)
-    #expect([first, second].map(\.exitStatus) == [3, 3])
+    #expect([first, second].map(\.exitStatus) == [.needsAttention, .needsAttention])
     let told = try Told(world)
     #expect(told.states(first.run, "returns") == ["left in the inbox"])
     #expect(try status().findings.map(\.kind) == [.returnLeft])
     try Files.remove(path)
-    #expect(try await world.run(.ingest).exitStatus == 0)
+    #expect(try await world.run(.ingest).exitStatus == .done)
   }
 
   @Test func `a user who is skipped is in the report, and in sight until a prime serves them`()
@@ -93,20 +96,20 @@ import Testing
     let world = try World { $0.replacing(/"query": "SELECT[^\n]*/, with: names) }
     try world.org.setActive("ben@example.com", false)
     let first = try await world.run()
-    #expect(first.exitStatus == 3)
+    #expect(first.exitStatus == .needsAttention)
     let told = try Told(world)
     let skipped = try #require(told.report(first.run)["skippedUsers"]?.array?.first)
     #expect(skipped["username"] == "ben@example.com")
     #expect(skipped["reason"]?.string?.isEmpty == false)
     // A run that primes nobody.
     let second = try await world.run(.ingest, .reconcile)
-    #expect(second.exitStatus == 3)
+    #expect(second.exitStatus == .needsAttention)
     #expect(try Told(world).states(second.run, "skippedUsers") == ["skipped, as before"])
     let waiting = try PipelineStatus.read(world.pipeline, root: world.root).findings
     #expect(waiting.map(\.subject) == ["ben@example.com"])
     try world.org.setActive("ben@example.com", true)
     let third = try await world.run()
-    #expect(third.exitStatus == 0)
+    #expect(third.exitStatus == .done)
     #expect(try PipelineStatus.read(world.pipeline, root: world.root).findings == [])
   }
 
@@ -117,7 +120,7 @@ import Testing
     #expect(first.findings.contains(.skippedUser))
     world.server.faults.removeAll()
     try world.org.setActive("ben@example.com", false)
-    #expect(try await world.run().exitStatus == 0)
+    #expect(try await world.run().exitStatus == .done)
   }
 
   @Test func `what a run found is told by the next one, if it dies`() async throws {
@@ -153,12 +156,12 @@ import Testing
     world.server.faults.add(
       .kind(.priming), .ruleError(ruleID: "0nP000000000001AAA", object: "Account"))
     let first = try await world.run()
-    #expect(first.exitStatus == 3)
+    #expect(first.exitStatus == .needsAttention)
     let error = try #require(
       try Told(world).report(first.run)["ruleErrors"]?.array?.first, "\(first.findings)")
     #expect(error["reason"]?.string?.contains("0nP000000000001AAA") == true)
     #expect(try status().findings.map(\.kind) == [.incomplete])
-    #expect(try await world.run().exitStatus == 0)
+    #expect(try await world.run().exitStatus == .done)
     #expect(try status().findings == [])
   }
 
@@ -175,13 +178,13 @@ import Testing
     }
     try world.handBack(device, as: "ada.sqlite")
     let held = try await world.run()
-    #expect(held.exitStatus == 3)
+    #expect(held.exitStatus == .needsAttention)
     let told = try #require(try Told(world).report(held.run)["guards"]?.array?.first)
     #expect(told["username"] == "ada@example.com")
     let words = try #require(told["fix"]?.string)
     let digest = try #require(words.firstMatch(of: /--confirm (\S+)/)?.1)
     let sent = try await world.run(options: { $0.confirmed = [String(digest)] })
     #expect(sent.verdicts == [.updated: 2])
-    #expect(sent.exitStatus == 0)
+    #expect(sent.exitStatus == .done)
   }
 }

@@ -54,7 +54,7 @@ import Testing
     for night in 1...3 {
       let summary = try await world.run()
       #expect(summary.findings.contains(.guardTripped))
-      #expect(summary.exitStatus == 3)
+      #expect(summary.exitStatus == .needsAttention)
       #expect(guarded("accounts", world) == night)
       #expect(try ids(world) == before)
     }
@@ -75,7 +75,10 @@ import Testing
     let second = try await world.run()
     // A run that primes nobody.
     let third = try await world.run(.pack)
-    #expect([first, second, third].map(\.exitStatus) == [3, 3, 3])
+    #expect(
+      [first, second, third].map(\.exitStatus) == [
+        .needsAttention, .needsAttention, .needsAttention,
+      ])
     let told = try Told(world)
     #expect(told.states(first.run, "guards") == ["removals held"])
     let held = try #require(told.report(first.run)["guards"]?.array?.first)
@@ -86,7 +89,7 @@ import Testing
       try PipelineStatus.read(world.pipeline, root: world.root).findings.map(\.kind)
         == [.removalsHeld])
     let last = try await world.run { $0.maxDeletes = Percentage(100) }
-    #expect(last.exitStatus == 0)
+    #expect(last.exitStatus == .done)
     #expect(last.report == nil)
     #expect(try PipelineStatus.read(world.pipeline, root: world.root).findings == [])
   }

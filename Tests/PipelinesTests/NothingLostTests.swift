@@ -119,7 +119,7 @@ import Testing
     #expect(second.verdicts == [:])
     #expect(second.findings == [.unsettledEdits])
     #expect(second.open == [.conflict: 1])
-    #expect(second.exitStatus == 3)
+    #expect(second.exitStatus == .needsAttention)
     #expect(try includes("ada") == [])
   }
 }

@@ -142,7 +142,7 @@ import Testing
     let summary = try await world.run()
     #expect(summary.returns.ingested == 1)
     #expect(summary.verdicts == [.updated: 1])
-    #expect(summary.exitStatus == 3)
+    #expect(summary.exitStatus == .needsAttention)
     #expect(try world.record("Account", account)["Phone"]?.string == "+1 555 0160")
     let told = odd(world)
     for name in names {
@@ -156,7 +156,7 @@ import Testing
     let again = try await world.run(.ingest, .reconcile)
     #expect(again.returns.ingested == 0)
     #expect(again.verdicts == [:])
-    #expect(again.exitStatus == 3, "things are left in the inbox")
+    #expect(again.exitStatus == .needsAttention, "things are left in the inbox")
     #expect(
       try Files.list(world.data.quarantine).filter { $0.hasSuffix(".reason.json") } == quarantined)
   }
@@ -192,14 +192,14 @@ import Testing
     try world.handBack(device, as: "clean.db")
     let clean = try await world.run(.ingest, .reconcile)
     #expect(clean.verdicts == [.updated: 2])
-    #expect(clean.exitStatus == 0)
+    #expect(clean.exitStatus == .done)
     try device.edit("accounts", id: ids[1], ["Phone": "+1 555 0163"], now: world.org.now())
     try device.edit("accounts", id: ids[2], ["Phone": "+1 555 0164"], now: world.org.now())
     try lengthen("accounts", id: ids[2], in: device.storePath)
     try world.handBack(device, as: "changed.db")
     let changed = try await world.run(.ingest, .reconcile)
     #expect(changed.verdicts == [.updated: 1, .failed: 1])
-    #expect(changed.exitStatus == 3)
+    #expect(changed.exitStatus == .needsAttention)
     #expect(try world.record("Account", ids[1])["Phone"]?.string == "+1 555 0163")
     #expect(try world.record("Account", ids[2])["Phone"]?.string == "+1 555 0162")
   }
@@ -227,7 +227,7 @@ import Testing
     try Files.makeDirectory(world.data.processing + "/somebody's")
     let summary = try await world.run(.ingest)
     #expect(odd(world) == ["somebody's": "return.unknown"])
-    #expect(summary.exitStatus == 3)
+    #expect(summary.exitStatus == .needsAttention)
     let status = try PipelineStatus.read(world.pipeline, root: world.root)
     #expect(status.processing == ["somebody's"])
     #expect(status.json["processing"]?.int == 1)

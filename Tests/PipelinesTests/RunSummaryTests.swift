@@ -1,16 +1,17 @@
 import Pipelines
+import System
 import Testing
 
 @Suite struct RunSummaryTests {
-  private func status(_ findings: RunSummary.Finding...) -> Int32 {
+  private func status(_ findings: RunFinding...) -> Int32 {
     var summary = RunSummary()
     summary.findings = Set(findings)
-    return summary.exitStatus
+    return summary.exitStatus.rawValue
   }
 
   @Test func `the worst of what a run found is what it ends with`() {
     #expect(status() == 0)
-    for finding in [.skippedUser, .quarantined, .unsettledEdits] as [RunSummary.Finding] {
+    for finding in [.skippedUser, .quarantined, .unsettledEdits] as [RunFinding] {
       #expect(status(finding) == 3)
     }
     #expect(status(.guardTripped) == 3)

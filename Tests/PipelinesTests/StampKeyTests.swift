@@ -57,7 +57,7 @@ import Testing
     #expect(!Files.exists(file))
     #expect(try Tree.entries(world.data.path + "/users") == before)
     try DurableFile.write(text, to: file, mode: 0o644)
-    #expect(try await world.run().exitStatus == 0)
+    #expect(try await world.run().exitStatus == .done)
     #expect(try Files.status(file).mode & 0o777 == 0o600)
   }
 
@@ -101,7 +101,7 @@ import Testing
     try world.handBack(device, as: "old.sqlite")
     let first = try await world.run()
     #expect(try refused() == ["old.sqlite": "return.earlier-ledger"])
-    #expect(first.exitStatus == 3)
+    #expect(first.exitStatus == .needsAttention)
     #expect(world.server.log.writes == [])
     // A bundle of the new ledger has the same user and generation, and is another.
     let next = try world.device("ada", as: "new")
@@ -160,8 +160,8 @@ import Testing
     let renamed = String(decoding: text, as: UTF8.self)
       .replacingOccurrences(of: #""name": "demo""#, with: #""name": "second""#)
     try DurableFile.write(Array(renamed.utf8), to: world.pipeline.file)
-    #expect(try await run(other).exitStatus == 0)
+    #expect(try await run(other).exitStatus == .done)
     try Files.rename(other, to: world.directory.file("pipelines/third.json"))
-    #expect(try await run(world.directory.file("pipelines/third.json")).exitStatus == 0)
+    #expect(try await run(world.directory.file("pipelines/third.json")).exitStatus == .done)
   }
 }

@@ -34,20 +34,20 @@ import Testing
     let device = try fieldDay()
     let first = try await world.run()
     #expect(first.verdicts == [.conflict: 1, .updated: 1])
-    #expect(first.exitStatus == 3)
+    #expect(first.exitStatus == .needsAttention)
     // A run that has nothing to do.
     let second = try await world.run()
     #expect(second.verdicts == [:])
     #expect(second.findings == [.unsettledEdits])
-    #expect(second.exitStatus == 3)
+    #expect(second.exitStatus == .needsAttention)
     #expect(second.report != nil)
     // The same store, handed back again.
     try world.handBack(device, as: "again.sqlite")
     let third = try await world.run()
-    #expect(third.exitStatus == 3)
+    #expect(third.exitStatus == .needsAttention)
     // And one that does not even look at edits.
     let fourth = try await world.run(.pack)
-    #expect(fourth.exitStatus == 3)
+    #expect(fourth.exitStatus == .needsAttention)
 
     let told = try Told(world)
     #expect(told.report(third.run)["stillOpen"]?.array?.first?["ageDays"] == 0)
@@ -79,7 +79,7 @@ import Testing
     #expect(told.news(runs[0].run).values.sorted() == ["held", "held"])
     #expect(told.news(runs[1].run) == [:])
     #expect(told.open(runs[1].run).values.sorted() == ["held", "held"])
-    #expect(runs[1].exitStatus == 3)
+    #expect(runs[1].exitStatus == .needsAttention)
     #expect(told.news(runs[2].run).values.sorted() == ["conflict", "updated"])
     #expect(told.open(runs[2].run) == [:])
   }
@@ -103,7 +103,7 @@ import Testing
     #expect(told.news(next.run).values.contains("conflict"))
     #expect(told.news(next.run).count == 2)
     #expect(told.open(next.run) == [:])
-    #expect(next.exitStatus == 3)
+    #expect(next.exitStatus == .needsAttention)
     let later = try await world.run()
     #expect(try Told(world).news(later.run) == [:])
     #expect(try Told(world).open(later.run).values.sorted() == ["conflict"])
@@ -134,7 +134,7 @@ import Testing
     let dead = try #require(try status().runs.first)
     #expect(dead.ended == nil)
     let verb = try await world.run { $0.stages = Set(stages) }
-    #expect(verb.exitStatus == 3)
+    #expect(verb.exitStatus == .needsAttention)
     #expect(try status().runs.first?.ended == nil)
     let next = try await world.run()
     #expect(next.run == dead.id)
@@ -151,7 +151,7 @@ import Testing
       if case .stageStarted(.reconcile) = $0 { true } else { false }
     }
     let next = try await world.run(.reconcile)
-    #expect(next.exitStatus == 3)
+    #expect(next.exitStatus == .needsAttention)
     #expect(try status().runs.first?.id == next.run)
     #expect(try status().runs.first?.exitStatus == 3)
   }
@@ -174,7 +174,7 @@ import Testing
     try world.org.moveClock(by: hours * 3_600_000)
     // Another run may end before one comes that goes on with it.
     let verb = try await world.run(.pack)
-    #expect(verb.exitStatus == 3)
+    #expect(verb.exitStatus == .needsAttention)
     let next = try await world.run()
     let last = try await world.run()
     let told = try Told(world)

@@ -55,7 +55,7 @@ import Testing
     let key = try #require(try old.text("SELECT value FROM meta WHERE name = 'stampKey'"))
     old.close()
     let run = try await world.run()
-    #expect(run.exitStatus == 3)
+    #expect(run.exitStatus == .needsAttention)
     let copy = world.data.state + ".version-1"
     #expect(try Files.status(copy).mode & 0o777 == 0o600)
     let kept = try Connection(copy, mode: .readOnly)

@@ -54,7 +54,7 @@ import Testing
     }
     let summary = try await world.run(.ingest, .reconcile)
     #expect(summary.returns.quarantined == 1 && summary.returns.ingested == 0)
-    #expect(summary.exitStatus == 3)
+    #expect(summary.exitStatus == .needsAttention)
     let told = world.told.withLock { $0 }.contains {
       if case .returnQuarantined("ada.db", "return.log", _) = $0 { true } else { false }
     }

@@ -20,7 +20,7 @@ struct LedgerDatabaseTests {
   @Test func `the verdicts that the ledger's index leaves out are the settled ones`() {
     for verdict in Verdict.allCases {
       #expect(
-        LedgerSchema.isUnsettled.contains("'\(verdict.rawValue)'") == verdict.isSettled,
+        LedgerSchema.isUnsettledOutcome.contains("'\(verdict.rawValue)'") == verdict.isSettled,
         "\(verdict.rawValue)")
     }
   }

@@ -139,7 +139,7 @@ struct ReconciliationRulesTests {
     async throws
   {
     let day = try FieldDay()
-    day.options.maxChanges = .init(perSnapshot: 2, deletesPercent: 10, deletesAtLeast: 10)
+    day.options.maxChanges = .init(perSnapshot: 2, deletesPercent: 10, minimumDeletes: 10)
     let ids = try (0..<edits).map { try day.make("Account", ["Name": .string("A\($0)")]) }
     try day.handBack(
       try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) })
@@ -154,7 +154,7 @@ struct ReconciliationRulesTests {
     let day = try FieldDay()
     // A soup of a return has forty rows here.
     day.options.maxChanges = .init(
-      perSnapshot: 100, deletesPercent: percent, deletesAtLeast: atLeast)
+      perSnapshot: 100, deletesPercent: percent, minimumDeletes: atLeast)
     let ids = try (0..<deletes).map { try day.make("Account", ["Name": .string("A\($0)")]) }
     for id in ids { try day.org.transfer(id, to: "ada@example.com") }
     try day.handBack(

@@ -10,7 +10,7 @@ struct BriefcaseBatch: Sendable, Hashable {
   ///
   /// Slices are in the order of the groups, with a retrieve for each type in a slice.
   static func slices(of wanted: [[String]], size: Int) -> [[BriefcaseBatch]] {
-    let size = min(max(1, size), Session.retrieveLimit)
+    let size = min(max(1, size), RequestLimits.retrieve)
     var slices: [[BriefcaseBatch]] = []
     var room = 0
     for (group, ids) in wanted.enumerated() {

@@ -6,18 +6,21 @@ package struct GhostPolicy: Sendable, Hashable {
   /// The share of a soup, in percent, that may go in one run.
   package var maxDeletesPercent: Int
   /// What may always go, however small the soup.
-  package var minimumAllowed: Int
+  package var minimumDeletes: Int
 
   /// A policy.
-  package init(listIDs: Set<String> = [], maxDeletesPercent: Int = 10, minimumAllowed: Int = 10) {
+  package init(
+    listIDs: Set<String> = [], maxDeletesPercent: Int = SyncDefaults.maxDeletesPercent,
+    minimumDeletes: Int = SyncDefaults.minimumDeletes
+  ) {
     self.listIDs = listIDs
     self.maxDeletesPercent = maxDeletesPercent
-    self.minimumAllowed = minimumAllowed
+    self.minimumDeletes = minimumDeletes
   }
 
   /// True when this many of a soup's records may be removed at once.
   package func allows(deleting ghosts: Int, of records: Int) -> Bool {
-    ghosts <= max(minimumAllowed, records * maxDeletesPercent / 100)
+    ghosts <= max(minimumDeletes, records * maxDeletesPercent / 100)
   }
 }
 

@@ -19,7 +19,7 @@ final class ParentChildrenPages: SyncDownPages {
   private var onward: String?
   private var restarts = 0
   /// The most parents of a page; less since one was too large to be taken.
-  private var batchSize = 2000
+  private var batchSize = RequestLimits.queryPage.upperBound
   private var lastParent: [UInt8] = []
   private var parentsAreRead = false
   /// The parents that were in the store when the first page came.
@@ -53,7 +53,7 @@ final class ParentChildrenPages: SyncDownPages {
   }
 
   /// The org makes no pages of fewer records.
-  private static let fewestOfPage = 200
+  private static let fewestOfPage = RequestLimits.queryPage.lowerBound
 
   /// Never, though parents come in the order of their dates.
   ///

@@ -126,7 +126,7 @@ final class SoqlPages: SyncDownPages {
   }
 
   /// The org makes no pages of fewer records.
-  private static let fewestOfPage = 200
+  private static let fewestOfPage = RequestLimits.queryPage.lowerBound
 
   /// Goes on after the last record that was stored, with smaller pages, or with smaller statements; a
   /// record that is too large by itself is named.
@@ -135,7 +135,7 @@ final class SoqlPages: SyncDownPages {
       guard cap > 1 else { throw try await naming(error) }
       self.cap = cap / 2
     } else if batchSize > Self.fewestOfPage {
-      batchSize = max(Self.fewestOfPage, min(batchSize, 2000) / 2)
+      batchSize = max(Self.fewestOfPage, min(batchSize, RequestLimits.queryPage.upperBound) / 2)
     } else {
       guard query.canResume else { throw error }
       cap = Self.fewestOfPage / 2

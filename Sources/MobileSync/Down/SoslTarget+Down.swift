@@ -7,7 +7,7 @@ extension SoslTarget: WholeTarget {
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let found = try await find(context)
-    if found.count >= Session.searchLimit {
+    if found.count >= RequestLimits.search {
       context.warn("the search found as many records as the org gives; more may match")
     }
     let part = SyncPage.Part(
@@ -74,7 +74,7 @@ extension SoslTarget: WholeTarget {
   ///
   /// What an OFFSET skips cannot be told at all.
   static func limit(of query: String) -> Int {
-    var limit = Session.searchLimit
+    var limit = RequestLimits.search
     let words = SOSLFields.words(in: query)
     for (index, word) in words.enumerated() {
       switch word.uppercased() {

@@ -174,7 +174,7 @@ extension SyncManager {
     var request = SyncDownEngine.Request(cursor: cursor)
     request.policy = GhostPolicy(
       maxDeletesPercent: allowsAllDeletes ? 100 : settings.maxDeletesPercent,
-      minimumAllowed: settings.minimumDeletes)
+      minimumDeletes: settings.minimumDeletes)
     let sink = StoreSink(context, target)
     self.sink = sink
     return SyncDownEngine(target, context, into: sink, request)

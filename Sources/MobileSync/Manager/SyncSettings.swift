@@ -27,16 +27,17 @@ public struct SyncSettings: Sendable, Hashable {
   /// SOQL literals for `:name` in the queries of syncs that are made; a device knows nothing of them.
   public var variables: [String: String] = [:]
 
-  /// Settings; the defaults are those of a pipeline.
+  /// Settings; what is nil is as in a pipeline that does not say it: an overlap of 300 seconds, 10
+  /// percent and at least 10 deletions at once, a quiet window of 900 seconds.
   public init(
-    overlapSeconds: Int = 300, maxDeletesPercent: Int = 10, minimumDeletes: Int = 10,
-    refreshesDates: Bool = true, quietWindowSeconds: Int = 900, readsChangedChildren: Bool = true
+    overlapSeconds: Int? = nil, maxDeletesPercent: Int? = nil, minimumDeletes: Int? = nil,
+    refreshesDates: Bool = true, quietWindowSeconds: Int? = nil, readsChangedChildren: Bool = true
   ) {
-    self.overlapSeconds = Self.seconds(overlapSeconds)
-    self.maxDeletesPercent = maxDeletesPercent
-    self.minimumDeletes = minimumDeletes
+    self.overlapSeconds = Self.seconds(overlapSeconds ?? SyncDefaults.overlapSeconds)
+    self.maxDeletesPercent = maxDeletesPercent ?? SyncDefaults.maxDeletesPercent
+    self.minimumDeletes = minimumDeletes ?? SyncDefaults.minimumDeletes
     self.refreshesDates = refreshesDates
-    self.quietWindowSeconds = Self.seconds(quietWindowSeconds)
+    self.quietWindowSeconds = Self.seconds(quietWindowSeconds ?? SyncDefaults.quietWindowSeconds)
     self.readsChangedChildren = readsChangedChildren
   }
   /// Seconds of which milliseconds can be made.

@@ -65,7 +65,8 @@ package struct PrimeInput: Sendable {
 
   /// A first prime of these stores.
   package init(
-    stores: [PrimeStore], now: Int64, overlapSeconds: Int = 300, cursors: [String: Int64] = [:],
+    stores: [PrimeStore], now: Int64, overlapSeconds: Int = SyncDefaults.overlapSeconds,
+    cursors: [String: Int64] = [:],
     knownStamps: [String: [String: Int64]] = [:]
   ) {
     self.stores = stores

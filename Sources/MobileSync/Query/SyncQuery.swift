@@ -111,8 +111,9 @@ struct SyncQuery: Sendable, Hashable {
 
   /// The header `Sforce-Query-Options` for pages of this size; nil for the org's own 2,000.
   static func options(pageSize: Int) -> String? {
-    let size = min(max(pageSize, 200), 2000)
-    return size == 2000 ? nil : "batchSize=\(size)"
+    let most = RequestLimits.queryPage.upperBound
+    let size = min(max(pageSize, RequestLimits.queryPage.lowerBound), most)
+    return size == most ? nil : "batchSize=\(size)"
   }
 
   func condition(after key: Key) -> String {

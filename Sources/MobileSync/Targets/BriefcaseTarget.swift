@@ -1,4 +1,5 @@
 import JSON
+import Salesforce
 
 /// One object type of a briefcase target.
 public struct BriefcaseObjectInfo: Sendable, Hashable {
@@ -53,7 +54,7 @@ public struct BriefcaseObjectInfo: Sendable, Hashable {
 /// A sync down of the records that briefcases assign to the user.
 public struct BriefcaseTarget: Sendable, Hashable {
   /// The most ids in one retrieve, and the SDK's default.
-  public static let mostIds = 2000
+  public static let mostIds = RequestLimits.retrieve
 
   /// The object types, each with its soup and fields.
   public var infos: [BriefcaseObjectInfo]

@@ -1,11 +1,12 @@
 import JSON
+import Salesforce
 
 /// A sync down of the records that a SOQL query finds.
 public struct SoqlTarget: FieldNaming, Sendable, Hashable {
   /// The largest page, and the SDK's default.
-  public static let defaultBatchSize = 2000
+  public static let defaultBatchSize = RequestLimits.queryPage.upperBound
   /// The smallest page that an org accepts.
-  public static let smallestBatchSize = 200
+  public static let smallestBatchSize = RequestLimits.queryPage.lowerBound
 
   /// The query as the file has it.
   public var query: String

@@ -1,4 +1,5 @@
 import JSON
+import Salesforce
 
 /// A sync up: which fields are sent, and in what kind of request.
 public struct SyncUpTarget: FieldNaming, Sendable, Hashable {
@@ -18,8 +19,8 @@ public struct SyncUpTarget: FieldNaming, Sendable, Hashable {
     /// The most records in one request, and the default.
     public var mostRecords: Int {
       switch self {
-      case .collection: 200
-      case .batch: 25
+      case .collection: RequestLimits.collection
+      case .batch: RequestLimits.composite
       case .single, .parentChildren, .custom: 1
       }
     }

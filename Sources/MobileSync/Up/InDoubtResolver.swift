@@ -12,7 +12,7 @@ import Salesforce
 /// log in: an integration user need not see all.
 package struct InDoubtResolver {
   /// What was found out about a write.
-  package enum Finding: Sendable {
+  package enum Resolution: Sendable {
     /// What a write that is done has left.
     package struct Done: Sendable {
       /// The record.
@@ -63,8 +63,8 @@ package struct InDoubtResolver {
   }
 
   /// What became of writes to one object; a finding for each, in their order.
-  package func resolve(_ writes: [PendingWrite], of sobject: String) async throws -> [Finding] {
-    var findings = writes.map { _ in Finding.notDone() }
+  package func resolve(_ writes: [PendingWrite], of sobject: String) async throws -> [Resolution] {
+    var findings = writes.map { _ in Resolution.notDone() }
     for action in SyncUpAction.allCases {
       let places = writes.indices.filter { writes[$0].action == action }
       if places.isEmpty { continue }
@@ -85,7 +85,7 @@ package struct InDoubtResolver {
 
   /// Where the record holds what was sent and another wrote last, somebody may have entered the same:
   /// nothing is to be sent, and it is not said that we did it.
-  private func updates(_ writes: [PendingWrite], _ sobject: String) async throws -> [Finding] {
+  private func updates(_ writes: [PendingWrite], _ sobject: String) async throws -> [Resolution] {
     let fields = try await readable(writes, sobject, and: ["LastModifiedById"])
     let found = try await reader.records(
       sobject, ids: writes.compactMap(\.recordID), fields: fields)
@@ -97,21 +97,21 @@ package struct InDoubtResolver {
     }
   }
 
-  private func done(_ write: PendingWrite, _ record: JSONObject, id: String?) -> Finding.Done {
-    var done = Finding.Done(id: id)
+  private func done(_ write: PendingWrite, _ record: JSONObject, id: String?) -> Resolution.Done {
+    var done = Resolution.Done(id: id)
     done.isSomebodyElses =
       write.userID == nil || record["LastModifiedById"]?.string?.recordID18 != write.userID
     return done
   }
 
-  private func deletes(_ writes: [PendingWrite], _ sobject: String) async throws -> [Finding] {
+  private func deletes(_ writes: [PendingWrite], _ sobject: String) async throws -> [Resolution] {
     let ids = writes.compactMap(\.recordID)
     let found = try await reader.records(sobject, ids: ids, fields: ["Id"])
     let fates = try await reader.fates(
       of: ids.filter { id in id.recordID18.map { found[$0] == nil } ?? false }, sobject)
     return writes.map { write in
       write.recordID.flatMap { fates[$0] } == .deleted
-        ? .done(Finding.Done(id: write.recordID)) : .notDone()
+        ? .done(Resolution.Done(id: write.recordID)) : .notDone()
     }
   }
 
@@ -121,8 +121,8 @@ package struct InDoubtResolver {
   /// was sent.
   ///
   /// All else is to be compared with what stands there.
-  private func upserts(_ writes: [PendingWrite], _ sobject: String) async throws -> [Finding] {
-    var findings: [Finding] = []
+  private func upserts(_ writes: [PendingWrite], _ sobject: String) async throws -> [Resolution] {
+    var findings: [Resolution] = []
     for write in writes {
       guard let rows = try await keyedRecords(of: write, sobject) else {
         findings.append(.notDone())
@@ -136,7 +136,7 @@ package struct InDoubtResolver {
       if write.seen?.object == nil, own.count == 1,
         let made = UnacknowledgedCreates.Made(own[0], sent: write.fields)
       {
-        findings.append(.done(Finding.Done(id: made.id, isCreated: true, made: made)))
+        findings.append(.done(Resolution.Done(id: made.id, isCreated: true, made: made)))
         continue
       }
       let alive = rows.filter { $0["IsDeleted"]?.bool != true }
@@ -156,14 +156,14 @@ package struct InDoubtResolver {
   /// A create that bears its edit's identity is found by that, at once.
   ///
   /// If it is not there it may be sent again: of two, the org refuses the later.
-  private func correlated(_ write: PendingWrite, _ sobject: String) async throws -> Finding {
+  private func correlated(_ write: PendingWrite, _ sobject: String) async throws -> Resolution {
     guard let rows = try await keyedRecords(of: write, sobject) else {
       return .unclear("\(write.externalField ?? "") cannot be asked for")
     }
     let standing = rows.first { $0["IsDeleted"]?.bool != true } ?? rows.first
     guard let record = standing, let made = UnacknowledgedCreates.Made(record, sent: write.fields)
     else { return .notDone() }
-    return .done(Finding.Done(id: made.id, isCreated: true, made: made))
+    return .done(Resolution.Done(id: made.id, isCreated: true, made: made))
   }
 
   /// The records of a write's unique field, deleted ones too; nil where it cannot be asked for.
@@ -180,8 +180,8 @@ package struct InDoubtResolver {
 
   // MARK: creates
 
-  private func creates(_ writes: [PendingWrite], _ sobject: String) async throws -> [Finding] {
-    var findings = writes.map { _ in Finding.unclear("nobody knows who sent it") }
+  private func creates(_ writes: [PendingWrite], _ sobject: String) async throws -> [Resolution] {
+    var findings = writes.map { _ in Resolution.unclear("nobody knows who sent it") }
     var groups: [String: [Int]] = [:]
     for (place, write) in writes.enumerated() {
       if write.externalField != nil {
@@ -203,9 +203,9 @@ package struct InDoubtResolver {
   /// What an org refuses in any case has made nothing: it says so again.
   private func search(
     _ writes: [PendingWrite], _ user: String, _ sobject: String
-  ) async throws -> [Finding] {
+  ) async throws -> [Resolution] {
     let describe = try await reader.describe(sobject)
-    var findings = writes.map { _ in Finding.notDone() }
+    var findings = writes.map { _ in Resolution.notDone() }
     var asked: [Int] = []
     for (place, write) in writes.enumerated() {
       if !searchesEarly, !unacknowledged(write).isOver {
@@ -235,7 +235,7 @@ package struct InDoubtResolver {
     for (place, fate) in zip(asked, fates) {
       switch fate {
       case .made(let made):
-        findings[place] = .done(Finding.Done(id: made.id, isCreated: true, made: made))
+        findings[place] = .done(Resolution.Done(id: made.id, isCreated: true, made: made))
       case .notMade: findings[place] = .notDone()
       case .unclear(let words, let ids): findings[place] = .unclear(words, ids: ids)
       }

@@ -181,9 +181,8 @@ extension ParentChildrenRun: SyncUpJournal {
     switch answer {
     case .absent(let refusal) where change.write.action == .update: return refusal
     case .absent(let refusal), .refused(let refusal):
-      guard change.item.namesParent,
-        ["ENTITY_IS_DELETED", "INVALID_CROSS_REFERENCE_KEY"]
-          .contains(refusal.code ?? ""), refusal.fields.allSatisfy({ $0 == targets.key })
+      guard change.item.namesParent, refusal.saysMissing,
+        refusal.fields.allSatisfy({ $0 == targets.key })
       else { return nil }
       return refusal
     default: return nil

@@ -99,7 +99,7 @@ extension StoreJournal {
 
   private func findings(
     _ group: [Doubt], _ type: String
-  ) async throws(SyncError) -> [InDoubtResolver.Finding] {
+  ) async throws(SyncError) -> [InDoubtResolver.Resolution] {
     try context.checkStop()
     let reader = try await reader()
     let creates = group.filter { $0.change.write.action == .create }

@@ -14,10 +14,6 @@ package struct SyncUpRequest: Sendable {
     case row
   }
 
-  /// The most runs of one sObject type in a collection.
-  ///
-  /// An org works through a collection in runs of records of one type, and refuses more than ten.
-  private static let mostTypes = 10
   private static let parentReference = "parent"
 
   let form: Form
@@ -121,12 +117,12 @@ extension SyncUpRequest {
     case .single, .custom:
       return changes.map { Batch(form: .row, changes: [$0]) }
     case .batch, .parentChildren:
-      let most = kind == .batch ? maxBatchSize : Session.compositeLimit - (reads ? 1 : 0)
-      return changes.parts(of: min(most, Session.compositeLimit)).map {
+      let most = kind == .batch ? maxBatchSize : RequestLimits.composite - (reads ? 1 : 0)
+      return changes.parts(of: min(most, RequestLimits.composite)).map {
         Batch(form: .composite, changes: $0)
       }
     case .collection:
-      return changes.parts(of: min(maxBatchSize, Session.collectionLimit)).flatMap { window in
+      return changes.parts(of: min(maxBatchSize, RequestLimits.collection)).flatMap { window in
         SyncUpAction.allCases.flatMap { action in
           collections(window.filter { $0.action == action }, action)
         }
@@ -140,7 +136,7 @@ extension SyncUpRequest {
     let plain = changes.filter { !$0.isConditional }
     let conditional = changes.filter { $0.isConditional }
     return runs(plain, action).map { Batch(form: .collection, changes: $0) }
-      + conditional.parts(of: Session.compositeLimit).map { Batch(form: .composite, changes: $0) }
+      + conditional.parts(of: RequestLimits.composite).map { Batch(form: .composite, changes: $0) }
   }
 
   /// Records of one type follow each other.
@@ -155,7 +151,7 @@ extension SyncUpRequest {
     for change in changes where !types.contains(change.objectType) {
       types.append(change.objectType)
     }
-    return types.parts(of: action == .upsert ? 1 : mostTypes).map { part in
+    return types.parts(of: action == .upsert ? 1 : RequestLimits.typesOfCollection).map { part in
       part.flatMap { type in changes.filter { $0.objectType == type } }
     }
   }

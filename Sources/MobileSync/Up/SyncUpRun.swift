@@ -37,7 +37,7 @@ final class SyncUpRun {
     try context.update { $0.totalSize = ids.count }
     // Only what leaves changed records alone has to ask the org before it sends.
     let isCareful = context.options.mergeMode == .leaveIfChanged
-    let window = isCareful ? Session.retrieveLimit : ids.count
+    let window = isCareful ? RequestLimits.retrieve : ids.count
     for part in ids.parts(of: window) {
       let server = try await serverStates(of: part)
       for id in part {
@@ -80,7 +80,7 @@ final class SyncUpRun {
       try await add(
         bodies.send(record, operation, unmodifiedSince: condition(operation, server[id])))
     }
-    if settled.count >= Session.collectionLimit { try await flush() }
+    if settled.count >= RequestLimits.collection { try await flush() }
   }
 
   /// The moment that closes the window between check and write, where the request can bear it.
@@ -121,7 +121,7 @@ final class SyncUpRun {
     try await send(sends)
     try await settle(journal.takeMissing())
     try advance()
-    if journal.unread.count >= Session.retrieveLimit { try await journal.readDates() }
+    if journal.unread.count >= RequestLimits.retrieve { try await journal.readDates() }
   }
 
   /// Tells of each record that was dealt with; the end of the run tells of the last one.

@@ -32,8 +32,8 @@ package struct PackSettings: Sendable, Hashable {
     package var method = Method.sqlcipher
     /// The passphrase that the app has too.
     package var passphrase: SecretSource
-    /// The rounds of key derivation; 4,000 is the SDK's.
-    package var kdfIterations = 4000
+    /// The rounds of key derivation.
+    package var kdfIterations = SQLCipherKey.sdkIterations
   }
 
   /// The format of a bundle.
@@ -66,7 +66,7 @@ package struct PackSettings: Sendable, Hashable {
         reader.secret($0, in: directory)
       }
       let rounds = node.int(
-        "kdfIterations", default: SQLCipherKey.sdkIterations, in: 1...10_000_000)
+        "kdfIterations", default: SQLCipherKey.sdkIterations, in: SQLCipherKey.iterationRange)
       if let method, let passphrase {
         seal = Seal(method: method, passphrase: passphrase, kdfIterations: rounds)
       }

@@ -15,12 +15,12 @@ package struct PrimeSettings: Sendable, Hashable {
   /// As whom the org is read.
   package var fetchAs = ActingUser.user
   /// What a sync looks back over, against records that became visible late.
-  package var overlapSeconds = 300
+  package var overlapSeconds = SyncDefaults.overlapSeconds
   /// Every how many runs deletions are looked for by listing all ids; nil for 1 with a briefcase, 7
   /// with SOQL.
   package var ghostsEveryRuns: Int?
   /// The largest share of a soup that may be deleted at once.
-  package var ghostsMaxDeletes = Percentage(10)
+  package var ghostsMaxDeletes = Percentage(SyncDefaults.maxDeletesPercent)
   /// What happens when a briefcase rule fails.
   package var onRuleErrors = RuleErrorPolicy.keepAndWarn
   /// What happens when a user's snapshot cannot be made.
@@ -30,8 +30,6 @@ package struct PrimeSettings: Sendable, Hashable {
 
   /// The variables that every query may use.
   package static let builtInVariables = ["userId", "username"]
-  /// However small a soup, so many records may be deleted at once.
-  package static let fewestDeletes = 10
 
   static let keys = [
     "fetchAs", "overlapSeconds", "ghosts", "onRuleErrors", "onUserFailure", "variables",

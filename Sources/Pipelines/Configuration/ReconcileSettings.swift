@@ -1,4 +1,5 @@
 import JSON
+import MobileSync
 import Reconciliation
 import Salesforce
 
@@ -27,13 +28,13 @@ package struct ReconcileSettings: Sendable, Hashable {
   /// When a record that is gone is created again.
   package var recreateDeleted = ReconcileOptions.Recreate.whenProvedDeleted
   /// How long a create in doubt may still be on its way.
-  package var quietWindowSeconds = 900
+  package var quietWindowSeconds = SyncDefaults.quietWindowSeconds
   /// The unique external id of an object that every create fills with its edit's identity, by object.
   package var correlationField: [String: String] = [:]
   /// The most changes of one snapshot that are sent without being confirmed.
   package var maxChangesPerSnapshot = 5000
   /// The largest share of a soup that is deleted without being confirmed.
-  package var maxDeletes = Percentage(10)
+  package var maxDeletes = Percentage(SyncDefaults.maxDeletesPercent)
 
   static let keys = [
     "sendAs", "onInactiveUser", "mode", "strict", "acrossSnapshots", "orderParentsFirst", "trust",

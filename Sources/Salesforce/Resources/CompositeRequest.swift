@@ -67,9 +67,6 @@ extension Session {
       method: "GET", url: path("query") + "?q=" + query, referenceId: referenceId)
   }
 
-  /// The most requests of one composite.
-  package static let compositeLimit = 25
-
   /// Sends several requests as one; the results stand in the requests' order.
   package func composite(
     _ requests: [CompositeRequest], allOrNone: Bool = false
@@ -77,10 +74,10 @@ extension Session {
     guard !requests.isEmpty else { return [] }
     var call = OrgCall(
       .composite, "POST", path("composite"), isRead: requests.allSatisfy { $0.method == "GET" })
-    guard requests.count <= Self.compositeLimit else {
+    guard requests.count <= RequestLimits.composite else {
       throw OrgError(
         .configuration,
-        message: "\(requests.count) requests are more than \(Self.compositeLimit)",
+        message: "\(requests.count) requests are more than \(RequestLimits.composite)",
         request: call.name)
     }
     call.body = Self.body(requests, allOrNone)

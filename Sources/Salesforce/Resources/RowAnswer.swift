@@ -19,6 +19,11 @@ package struct RowRefusal: Sendable, Hashable {
     self.raw = raw
   }
 
+  /// Whether a record, the one that is meant or one that it refers to, is not there or hidden.
+  package var saysMissing: Bool {
+    code == "ENTITY_IS_DELETED" || code == "INVALID_CROSS_REFERENCE_KEY"
+  }
+
   /// Whether the error is about the record itself: a code that names fields blames the reference in
   /// them.
   var blamesRecord: Bool { fields.allSatisfy { $0 == "Id" || $0 == "id" } }
@@ -104,9 +109,7 @@ package enum RowAnswer: Sendable, Hashable {
   private static func refusal(_ refusal: RowRefusal, isMissing: Bool) -> RowAnswer {
     switch refusal.code {
     case "UNABLE_TO_LOCK_ROW": return .locked(refusal)
-    case "ENTITY_IS_DELETED" where refusal.blamesRecord,
-      "INVALID_CROSS_REFERENCE_KEY" where refusal.blamesRecord:
-      return .absent(refusal)
+    case _ where refusal.saysMissing && refusal.blamesRecord: return .absent(refusal)
     default: return isMissing ? .absent(refusal) : .refused(refusal)
     }
   }

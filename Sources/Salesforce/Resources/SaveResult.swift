@@ -41,8 +41,6 @@ package struct SaveResult: Sendable, Hashable {
 }
 
 extension Session {
-  /// The most records of one collection.
-  package static let collectionLimit = 200
 
   /// Makes records; each is an object's bytes with its `attributes`.
   package func create(
@@ -102,9 +100,9 @@ extension Session {
   /// Results stand in the records' order: another number of them says nothing of any record.
   private func results(_ call: OrgCall, count: Int) async throws(OrgError) -> [SaveResult] {
     guard count > 0 else { return [] }
-    guard count <= Self.collectionLimit else {
+    guard count <= RequestLimits.collection else {
       throw OrgError(
-        .configuration, message: "\(count) records are more than \(Self.collectionLimit)",
+        .configuration, message: "\(count) records are more than \(RequestLimits.collection)",
         request: call.name)
     }
     let entries = try await json(call).array ?? []

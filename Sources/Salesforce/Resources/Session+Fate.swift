@@ -26,7 +26,7 @@ extension Session {
     guard !byLongID.isEmpty else { return fates }
     let merges = describe.field("MasterRecordId") != nil
     let columns = merges ? "Id, IsDeleted, MasterRecordId" : "Id, IsDeleted"
-    for part in byLongID.keys.sorted().parts(of: 200) {
+    for part in byLongID.keys.sorted().parts(of: RequestLimits.collection) {
       // Each is proved to be an id: letters and digits only.
       let list = part.map { "'\($0)'" }
       let soql =

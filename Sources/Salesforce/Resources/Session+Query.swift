@@ -12,8 +12,9 @@ extension Session {
   ) -> QueryPages {
     let resource = all ? "queryAll" : "query"
     var call = OrgCall(.query, "GET", path(resource) + "?" + HTTPQuery.string([("q", soql)]))
-    if let batchSize, batchSize < 2000 {
-      call.headers["Sforce-Query-Options"] = "batchSize=\(max(200, batchSize))"
+    if let batchSize, batchSize < RequestLimits.queryPage.upperBound {
+      call.headers["Sforce-Query-Options"] =
+        "batchSize=\(max(RequestLimits.queryPage.lowerBound, batchSize))"
     }
     return QueryPages(self, call, ahead: ahead)
   }

@@ -3,8 +3,6 @@ import JSON
 import System
 
 extension Session {
-  /// The most ids of one retrieve.
-  package static let retrieveLimit = 2000
 
   /// The records of the ids, in their order, as the org's bytes: an array in which `null` stands
   /// for what is deleted, hidden or unknown.
@@ -14,8 +12,8 @@ extension Session {
     // A read although it is a POST: a GET has room for a third of the ids.
     var call = OrgCall(
       .retrieve, "POST", path("composite/sobjects/\(HTTPQuery.encode(sObject))"), isRead: true)
-    guard ids.count <= Self.retrieveLimit else {
-      throw Self.invalidResponse("\(ids.count) ids are more than \(Self.retrieveLimit)", call)
+    guard ids.count <= RequestLimits.retrieve else {
+      throw Self.invalidResponse("\(ids.count) ids are more than \(RequestLimits.retrieve)", call)
     }
     var writer = JSONWriter(reserving: ids.count * 21 + 1000)
     writer.beginObject()
@@ -62,7 +60,7 @@ extension Session {
     _ sObject: String, ids: [String], fields: [String]
   ) async throws(OrgError) -> [String: JSONObject] {
     var found: [String: JSONObject] = [:]
-    for part in ids.filter({ RecordID($0) != nil }).parts(of: Self.retrieveLimit) {
+    for part in ids.filter({ RecordID($0) != nil }).parts(of: RequestLimits.retrieve) {
       var records: [JSONValue] = []
       for answer in try await retrieveParts(sObject, ids: part, fields: fields) {
         guard let array = (try? JSONValue(parsing: answer.bytes))?.array else {

@@ -1,8 +1,6 @@
 import HTTP
 
 extension Session {
-  /// The most records that a search finds, whatever its own limits.
-  package static let searchLimit = 2000
 
   /// What a SOSL search finds, as the org's bytes: `{"searchRecords": […]}`.
   ///

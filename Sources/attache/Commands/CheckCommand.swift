@@ -1,5 +1,6 @@
 import Arguments
 import Pipelines
+import System
 
 /// `attache check`: reads a pipeline with all its files, offline, and prints what it means.
 struct CheckCommand: Command {

@@ -1,6 +1,7 @@
 import Arguments
 import Pipelines
 import Rehearsal
+import System
 
 /// `attache demo`: the whole job on an embedded org, told as a story.
 struct DemoCommand: Command {

@@ -1,5 +1,6 @@
 import Arguments
 import Pipelines
+import System
 
 /// `attache ingest`: proves returns and records their edits.
 struct IngestCommand: Command {

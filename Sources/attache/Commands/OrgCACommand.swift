@@ -1,5 +1,6 @@
 import Arguments
 import LocalOrg
+import System
 
 /// `attache org ca`: a certificate authority for a local org that speaks TLS.
 struct OrgCACommand: Command {

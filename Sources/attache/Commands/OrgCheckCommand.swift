@@ -2,6 +2,7 @@ import Arguments
 import JSON
 import Pipelines
 import Salesforce
+import System
 
 /// `attache org check`: whether a pipeline's logins work, and what its users would get.
 struct OrgCheckCommand: Command {
@@ -32,6 +33,6 @@ struct OrgCheckCommand: Command {
     } else if !options.quiet {
       for line in check.lines { context.print(line) }
     }
-    return check.failures.isEmpty ? .done : Statuses.authentication
+    return check.failures.isEmpty ? .done : .authentication
   }
 }

@@ -43,7 +43,7 @@ struct OrgSeedCommand: Command {
     let start = clock.flatMap { Dates.milliseconds(iso8601: $0) }
     let org = try Org(directory: context.absolute(data), options: .init(clockStart: start))
     try org.seed(SeedOptions(scale: scale, seed: UInt64(bitPattern: Int64(seed))))
-    guard let admin = org.user(named: "admin@example.com") else { return Statuses.failed }
+    guard let admin = org.user(named: "admin@example.com") else { return .failed }
     var counts = JSONObject()
     for object in org.objects() {
       guard

@@ -1,5 +1,6 @@
 import Arguments
 import Pipelines
+import System
 
 /// `attache pack`: write the bundles of the newest generations.
 struct PackCommand: Command {

@@ -1,5 +1,6 @@
 import Arguments
 import Pipelines
+import System
 
 /// `attache prime`: fetch what changed for each user, into new generations.
 struct PrimeCommand: Command {

@@ -1,5 +1,6 @@
 import Arguments
 import Pipelines
+import System
 
 /// `attache reconcile`: sends the edits of all ingested returns and reports each one.
 struct ReconcileCommand: Command {

@@ -1,6 +1,7 @@
 import Arguments
 import Ledger
 import Pipelines
+import System
 
 /// `attache reconcile retry`: takes up again what a run could not settle.
 struct ReconcileRetryCommand: Command {

@@ -1,5 +1,6 @@
 import Arguments
 import Pipelines
+import System
 
 /// `attache run`: do what is due: ingest, reconcile, prime, pack.
 struct RunCommand: Command {

@@ -53,7 +53,7 @@ struct StoreCheckCommand: Command {
       for violation in violations { context.print(violation.description) }
       if violations.isEmpty { context.print("\(store) is a sound SmartStore") }
     }
-    return violations.isEmpty ? .done : Statuses.damaged
+    return violations.isEmpty ? .done : .damaged
   }
 }
 

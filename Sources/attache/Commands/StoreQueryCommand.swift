@@ -4,6 +4,7 @@ import JSON
 import Pipelines
 import SQLite
 import SmartStore
+import System
 
 /// `attache store query`: Smart SQL on one store.
 struct StoreQueryCommand: Command {

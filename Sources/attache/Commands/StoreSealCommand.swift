@@ -2,6 +2,7 @@ import Arguments
 import Crypto
 import JSON
 import SmartStore
+import System
 
 /// `attache store seal`: a plain store as a SQLCipher 4 file.
 struct StoreSealCommand: Command {

@@ -1,6 +1,7 @@
 import Arguments
 import JSON
 import SmartStore
+import System
 
 /// `attache store unseal`: a SQLCipher 4 file as a plain store.
 struct StoreUnsealCommand: Command {

@@ -2,6 +2,7 @@ import Arguments
 import JSON
 import MobileSync
 import SmartStore
+import System
 
 /// `attache sync delete`: forgets syncs of a store.
 struct SyncDeleteCommand: Command {

@@ -2,6 +2,7 @@ import Arguments
 import JSON
 import MobileSync
 import SmartStore
+import System
 
 /// `attache sync list`: the syncs of a store.
 struct SyncListCommand: Command {

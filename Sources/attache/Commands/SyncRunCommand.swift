@@ -159,7 +159,7 @@ struct SyncRunCommand: Command {
   ) -> ExitStatus {
     let failure = error ?? result.failure.map { Diagnostic($0) }
     let finished: ExitStatus =
-      result.outcomes.contains(where: \.needsAttention) ? Statuses.needsAttention : .done
+      result.outcomes.contains(where: \.needsAttention) ? ExitStatus.needsAttention : .done
     let status = failure?.status ?? finished
     if options.json {
       context.print(json(result, failure, status))

@@ -2,6 +2,7 @@ import Arguments
 import JSON
 import MobileSync
 import SmartStore
+import System
 
 /// `attache sync status`: one sync of a store, whole.
 struct SyncStatusCommand: Command {

@@ -1,3 +1,4 @@
+import MobileSync
 import Pipelines
 
 /// The line that a person reads for an event, where it has one.
@@ -27,6 +28,26 @@ enum EventText {
     case .bundleWritten(_, _, let path, let bytes): return "pack: \(path) (\(size(bytes)))"
     case .warning(let text): return "warning: \(text)"
     }
+  }
+
+  // MARK: the status line
+
+  /// How far a soup is fetched: records, how many there are where the org said it, and the speed.
+  static func fetched(_ count: Int, of total: Int?, into soup: String, seconds: Double) -> String {
+    var text = "prime: \(soup) \(count)"
+    if let total, total > 0 { text += " of \(total) (\(min(100, count * 100 / total)) %)" }
+    if seconds > 0.2 { text += ", \(Int(Double(count) / seconds)) records/s" }
+    return text
+  }
+
+  /// How many edits have a verdict.
+  static func settled(_ done: Int, of total: Int) -> String {
+    "reconcile: \(done) of \(total) edits settled"
+  }
+
+  /// How far a sync of a live store is.
+  static func sync(_ state: SyncState) -> String {
+    "sync: \(state.name ?? "") \(state.progress) % of \(state.totalSize)"
   }
 
   private static func soup(_ change: SoupChange) -> String {

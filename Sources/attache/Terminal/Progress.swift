@@ -31,7 +31,7 @@ final class Progress: Sendable {
     case .soupProgress(let snapshot, let soup, let fetched, let total):
       draw(snapshot: snapshot, soup: soup, fetched: fetched, total: total)
     case .editsSettled(let done, let total):
-      if draws { redraw("reconcile: \(done) of \(total) edits settled") }
+      if draws { redraw(EventText.settled(done, of: total)) }
     default:
       if let text = EventText.line(for: event) { last(text) }
     }
@@ -40,7 +40,7 @@ final class Progress: Sendable {
   /// Shows how a sync stands.
   func show(_ state: SyncState) {
     guard draws, state.status == .running, state.totalSize > 0 else { return }
-    redraw("sync: \(state.name ?? "") \(state.progress) % of \(state.totalSize)")
+    redraw(EventText.sync(state))
   }
 
   /// Ends the status line.
@@ -66,11 +66,7 @@ final class Progress: Sendable {
       state.started[key] = now
       return now
     }
-    let seconds = Double(now - start) / 1e9
-    var text = "prime: \(soup) \(fetched)"
-    if let total, total > 0 { text += " of \(total) (\(min(100, fetched * 100 / total)) %)" }
-    if seconds > 0.2 { text += ", \(Int(Double(fetched) / seconds)) records/s" }
-    redraw(text)
+    redraw(EventText.fetched(fetched, of: total, into: soup, seconds: Double(now - start) / 1e9))
   }
 
   private func redraw(_ text: String) {

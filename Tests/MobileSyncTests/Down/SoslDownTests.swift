@@ -117,7 +117,7 @@ import Testing
     async throws
   {
     let store = try await ManagedStore()
-    let records = (0..<Session.searchLimit).map { number in
+    let records = (0..<RequestLimits.search).map { number in
       #"{"attributes":{"type":"Account"},"Id":"001000000000\#(1000 + number % 1000)\#(number / 1000)AAA"}"#
     }
     let answer = ServerResponse.json("{\"searchRecords\":[\(records.joined(separator: ","))]}")
@@ -125,7 +125,7 @@ import Testing
     let run = try await store.manager.syncDown(
       target: .sosl(SoslTarget(query: Self.search)), soupName: ManagedStore.accounts)
     let report = try await run.finish()
-    #expect(report.fetched == Session.searchLimit)
+    #expect(report.fetched == RequestLimits.search)
     #expect(report.warnings.contains { $0.contains("more may match") })
     let ghosts = try await store.manager.cleanResyncGhosts(id: run.syncID)
     #expect(ghosts.count == 0)

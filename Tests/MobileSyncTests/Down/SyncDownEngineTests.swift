@@ -394,7 +394,7 @@ private final class ColdSink: RecordSink {
   func `the guard's share is one of the soup`(_ percent: Int, _ isAllowed: Bool) throws {
     for number in 1...10 { try put(Self.id(number)) }
     let context = context()
-    let policy = GhostPolicy(maxDeletesPercent: percent, minimumAllowed: 0)
+    let policy = GhostPolicy(maxDeletesPercent: percent, minimumDeletes: 0)
     let cleaner = GhostCleaner(
       sink: StoreSink(context, ScriptedTarget([])), policy: policy, syncID: 7)
     let ghosts = try #require(try cleaner.find([remote(Array(1...8))]).first)

@@ -106,7 +106,7 @@ import Testing
     let org = try SyncedOrg()
     let ids = try org.makeAccounts(14)
     let snapshot = snapshot(org, Self.query)
-    snapshot.ghosts.minimumAllowed = 20
+    snapshot.ghosts.minimumDeletes = 20
     try await snapshot.prime()
     for (place, id) in ids.enumerated() {
       if place.isMultiple(of: 2) {

@@ -40,7 +40,7 @@ struct InDoubtResolverTests {
   }
 
   /// A finding in words: `done`, `created` or `updated`, the id, and whether another wrote last.
-  private func words(_ finding: InDoubtResolver.Finding) -> String {
+  private func words(_ finding: InDoubtResolver.Resolution) -> String {
     switch finding {
     case .done(let done):
       let what = done.isCreated.map { $0 ? "created" : "updated" } ?? "done"

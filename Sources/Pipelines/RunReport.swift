@@ -6,7 +6,7 @@ import Returns
 import System
 
 /// Counts what waits for a person, and writes the report.
-struct ReportStage {
+struct RunReport {
   let run: RunContext
 
   /// Looks into the quarantine.

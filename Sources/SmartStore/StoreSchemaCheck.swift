@@ -2,7 +2,7 @@ import SQLite
 
 /// What may stand in the schema of a SmartStore file: tables and indexes as the meta tables say, in
 /// the platform's own text, and nothing that runs code.
-enum SchemaGrammar {
+enum StoreSchemaCheck {
   private struct Object {
     let type: String
     let name: String

@@ -1,0 +1,12 @@
+/// What holds where neither a pipeline file nor a program says otherwise; each stands here once.
+package enum SyncDefaults {
+  /// How far an incremental sync looks back, in seconds: a transaction may commit a record with an
+  /// older date than one that was read already.
+  package static let overlapSeconds = 300
+  /// How long, in seconds, a create whose answer was lost is not sent again because it was not found.
+  package static let quietWindowSeconds = 900
+  /// The share of a soup, in percent, that may be deleted at once, here or in the org.
+  package static let maxDeletesPercent = 10
+  /// How many records may always be deleted, however small the soup.
+  package static let minimumDeletes = 10
+}

@@ -1,0 +1,32 @@
+import System
+
+/// Why a run that did its work does not end with status 0, or not with it alone.
+package enum RunFinding: String, Sendable, CaseIterable {
+  /// A user's snapshot could not be primed.
+  case skippedUser
+  /// A return was refused.
+  case quarantined
+  /// Edits wait for a person, or were refused.
+  case unsettledEdits
+  /// More would have been deleted than the guard allows.
+  case guardTripped
+  /// The org could not be reached, or a limit or the deadline was reached: try again later.
+  case limitReached
+  /// The org refused the login in the middle of the work.
+  case loginFailed
+  /// A snapshot could not be made, and the org is not to blame: the disk, or a store.
+  case failedSnapshot
+  /// The org's rules failed for a briefcase, or records could not be read.
+  case incompleteData
+
+  /// What a run with it ends with, if nothing worse was found.
+  package var exitStatus: ExitStatus {
+    switch self {
+    case .skippedUser, .quarantined, .unsettledEdits, .guardTripped, .incompleteData:
+      .needsAttention
+    case .limitReached: .tryLater
+    case .loginFailed: .authentication
+    case .failedSnapshot: .failed
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import JSON
+import Ledger
+import MobileSync
+import Salesforce
+
+extension MergeBase {
+  /// Says whether the base tells what a member was.
+  func knows(_ name: String) -> Bool { isComplete || fields[name] != nil }
+
+  /// Says whether it is what a device was given whose element bears this modification date: one that
+  /// synchronised on its own since has other values.
+  func isIssued(at deviceDate: String?) -> Bool {
+    guard let deviceDate, let modificationDate else { return false }
+    return ServerDate.isSame(modificationDate, deviceDate)
+  }
+}
+
+/// Chooses what an edit is compared with.
+package enum MergeBaseRule {
+  /// What our own settled writes of a lineage left.
+  package struct OwnWrite: Sendable, Hashable {
+    /// The server's modification date after the last of them.
+    package var date: String
+    /// What the writes of the edit's own row left in the fields that they sent.
+    package var fields: JSONObject
+    /// What those writes sent; where the device still holds that, it has not edited the field since,
+    /// even if the org made something else of it.
+    package var sent: JSONObject
+    /// What all writes left, those of other rows of the device that hold the record too: the org is
+    /// expected to hold that, and the row of the edit was never given it.
+    package var left: JSONObject
+
+    /// A write; without `left` all was written through one row.
+    package init(
+      date: String, fields: JSONObject, sent: JSONObject = [:], left: JSONObject? = nil
+    ) {
+      self.date = date
+      self.fields = fields
+      self.sent = sent
+      self.left = left ?? fields
+    }
+  }
+
+  /// The date and values that the device's edit stands on.
+  package struct Choice: Sendable, Hashable {
+    /// The date that stands for the device's copy: its own, or that of our later write.
+    package var date: String?
+    /// The values; nil when they are not known.
+    package var base: MergeBase?
+    /// What our own writes since then left in the org.
+    package var left: JSONObject = [:]
+  }
+
+  /// The base of an edit.
+  ///
+  /// The issued element is one only if its date equals the device's. A device that synchronised on
+  /// its own has newer values: if the server has not moved past the device's date, the server's
+  /// values are the base; otherwise there is none. What our own writes of the row left is a base
+  /// where the device's copy is older than they are.
+  package static func choose(
+    device: JSONObject, deviceDate: String?, issued: MergeBase?, ownWrite: OwnWrite?,
+    serverDate: String?,
+    serverFields: JSONObject?
+  ) -> Choice {
+    if let ownWrite, isBefore(deviceDate, ownWrite.date) {
+      // The issued element still tells what was outside the list.
+      var fields = issued?.isIssued(at: deviceDate) == true ? issued?.fields ?? [:] : [:]
+      for (name, value) in ownWrite.fields {
+        let sent = ownWrite.sent[name]
+        fields[name] = sent != nil && FieldValue.isSame(sent, device[name]) ? sent : value
+      }
+      return Choice(
+        date: ownWrite.date,
+        base: fields.isEmpty
+          ? nil : MergeBase(modificationDate: ownWrite.date, fields: fields),
+        left: ownWrite.left)
+    }
+    if let issued, issued.isIssued(at: deviceDate) {
+      // Dates have one second: a write of ours may bear the date at which the device was primed.
+      let isSameSecond = ownWrite.map { ServerDate.isSame($0.date, deviceDate ?? "") } ?? false
+      return Choice(
+        date: deviceDate, base: completed(issued, serverDate: serverDate, with: serverFields),
+        left: isSameSecond ? ownWrite?.left ?? [:] : [:])
+    }
+    if let deviceDate, let serverDate, let serverFields,
+      !ServerDate.isBefore(deviceDate, serverDate)
+    {
+      return Choice(
+        date: deviceDate, base: MergeBase(modificationDate: serverDate, fields: serverFields))
+    }
+    return Choice(date: deviceDate, base: nil)
+  }
+
+  /// A base keeps some fields only; where the server has not moved, its values tell the others.
+  private static func completed(
+    _ issued: MergeBase, serverDate: String?, with fields: JSONObject?
+  ) -> MergeBase {
+    guard let fields, let serverDate, let date = issued.modificationDate, !issued.isComplete,
+      ServerDate.isSame(date, serverDate)
+    else { return issued }
+    var base = issued
+    for (name, value) in fields where base.fields[name] == nil { base.fields[name] = value }
+    return base
+  }
+
+  private static func isBefore(_ deviceDate: String?, _ date: String) -> Bool {
+    guard let deviceDate else { return true }
+    return ServerDate.isBefore(deviceDate, date)
+  }
+}

@@ -1,0 +1,17 @@
+/// How much the org takes or gives in one request (REST API Developer Guide, "sObject Collections",
+/// "Composite" and "Query"; SOSL's limit is that of a search's results).
+package enum RequestLimits {
+  /// Records of a collection that is created, updated, upserted or deleted.
+  package static let collection = 200
+  /// Requests of a composite.
+  package static let composite = 25
+  /// Runs of one sObject type in a collection: an org works through it in runs of records of one
+  /// type, and refuses more.
+  package static let typesOfCollection = 10
+  /// Ids of a collection that is retrieved.
+  package static let retrieve = 2000
+  /// Results of a search.
+  package static let search = 2000
+  /// Records of a page of a query: fewer and more are rounded to these.
+  package static let queryPage = 200...2000
+}
