@@ -69,11 +69,10 @@ struct Delegation {
 
   /// Whether the user was given the record of an edit, or made it.
   ///
-  /// What a device says of a row's Id proves nothing, also where the row once was a record of its own.
+  /// What a device says of a row's Id proves nothing. An edit of a row that became a record is of that
+  /// record (`OpenEdit.recordID`), whatever Id the device gave to the row since.
   private func isGiven(_ edit: OpenEdit) throws -> Bool {
-    if let made = edit.creation?.recordID, edit.serverID == nil || edit.serverID == made {
-      return true
-    }
+    if edit.creation?.recordID != nil { return true }
     guard let id = edit.serverID else { return false }
     return try edit.base != nil || isGiven(id, edit)
   }
@@ -129,8 +128,8 @@ struct Delegation {
     try candidates.removeAll { candidate in
       let isForeign: Bool
       switch keyed[candidate.edit.id] {
-      case .absent?, nil: isForeign = false
-      case .unknown?: isForeign = true
+      // Which records an id of several is of is asked before it is sent.
+      case .absent?, .unknown?, nil: isForeign = false
       case .found(let record)?:
         if let id = UnacknowledgedCreates.id(of: record) {
           isForeign = try !isGiven(id, candidate.edit)

@@ -42,7 +42,7 @@ package struct TakenReturn: Sendable, Hashable {
   package internal(set) var remains: Refusal?
   private var fileName: String
 
-  /// The file: under its own name, unless that leaves no room for what is put beside it.
+  /// The file: under its own name, unless that could be the note's.
   package var path: String { directory + "/" + fileName }
 
   init(
@@ -56,13 +56,9 @@ package struct TakenReturn: Sendable, Hashable {
     self.hasLog = hasLog
     self.fault = fault
     self.directory = directory
-    // A name with a dot could be that of the note.
-    let isPlain = name.utf8.count <= TakenReturn.longestName && !name.hasPrefix(".")
-    fileName = isPlain ? name : "return-" + Digest.sha256Hex(Array(name.utf8)).prefix(32)
+    let isHidden = name.hasPrefix(".")
+    fileName = isHidden ? "return-" + Digest.sha256Hex(Array(name.utf8)).prefix(32) : name
   }
-
-  /// Bytes of the longest name that is kept: `-journal` and more fit behind it.
-  private static let longestName = 200
 
   /// The same, after its directory was moved.
   func moved(to directory: String) -> TakenReturn {

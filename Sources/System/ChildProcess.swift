@@ -161,7 +161,8 @@ private struct Exchange {
         pollfd(fd: isErrorOpen ? stderr : -1, events: Int16(POLLIN), revents: 0),
       ]
       let ready = poll(&waiting, nfds_t(waiting.count), millisecondsLeft())
-      if ready == 0 {
+      // One that goes on speaking is late as one that is silent.
+      if ready == 0 || millisecondsLeft() == 0 {
         isLate = true
         kill(child, SIGKILL)
         return

@@ -54,12 +54,11 @@ package enum ProcessEnvironment {
 
   /// Ends the process with a status, by the one way out that there is.
   ///
-  /// Threads that were told to end are joined, what the C library still holds is written, and the
-  /// process ends there and then: no handler of `exit` takes libraries down under threads that may
-  /// be in the midst of them.
+  /// Threads that were told to end are joined, and the process ends there and then: no handler of
+  /// `exit` takes libraries down under threads that may be in the midst of them. Nothing waits in the
+  /// C library to be written: all output goes through `write`.
   package static func leave(_ status: Int32) -> Never {
     OwnThread.joinLeaving(withinMilliseconds: 1000)
-    fflush(nil)
     _exit(status)
   }
 

@@ -153,11 +153,14 @@ import Testing
     throws
   {
     let issued = try Issued(.ios, in: directory)
-    func bare() throws -> String {
+    let log = directory.file("log")
+    try DurableFile.write([UInt8](repeating: 0, count: 64), to: log)
+    func bare(withLog: Bool = false) throws -> String {
       let path = directory.file("bare")
       let writer = try ArchiveWriter(path: path, format: .tarZst, modified: 0)
       try writer.add(name: Manifest.fileName, bytes: issued.manifest.bytes)
       try writer.add(name: issued.entry.path, file: issued.storePath)
+      if withLog { try writer.add(name: issued.entry.path + "-wal", file: log) }
       try writer.close()
       // As a library writes it that was not asked for a checksum.
       var bytes = Array(try Files.read(path).dropLast(4))
@@ -166,6 +169,11 @@ import Testing
       return path
     }
     #expect(try Issued.validate(bare(), in: directory).stores[0].isUntouched)
+    // The stores are covered by the manifest, the log beside one is not.
+    let logged = #expect(throws: Refusal.self) {
+      try Issued.validate(bare(withLog: true), in: TemporaryDirectory("logged"))
+    }
+    #expect(logged?.code == .archive && logged?.sentence.contains("checksum") == true)
     let store = try Store(opening: issued.storePath)
     try store.upsert(["{\"Id\":\"x\"}"], into: "accounts")
     try store.close()

@@ -58,6 +58,32 @@ struct EditReaderTests {
     #expect(reading.missing == ["gone"])
   }
 
+  @Test func `clean rows that the device wrote after the issue are witnesses, and no others`()
+    throws
+  {
+    let directory = TemporaryDirectory("reader")
+    let path = directory.file("store.db")
+    let store = try Store(creating: path, platform: .ios)
+    try store.registerSoup("accounts", indexSpecs: Self.specs)
+    for (number, time) in [Int64(1000), 1001, 999].enumerated() {
+      store.clock = { time }
+      try store.upsert(
+        ["{\"Id\":\"00100000000000\(number)\",\"__local__\":false}"], into: "accounts")
+    }
+    try store.close()
+    func witnesses(issued: Int64?, asked: Set<RowKey> = []) throws -> [Int64] {
+      try EditReader.read(
+        store: Store(untrusted: path), key: Self.key, soups: [SoupReading(soup: "accounts")],
+        witnesses: asked, issued: issued
+      ).witnesses.map(\.row.soupEntryID)
+    }
+    #expect(try witnesses(issued: 1000) == [2])
+    #expect(try witnesses(issued: 998) == [1, 2, 3])
+    #expect(try witnesses(issued: nil) == [])
+    let third = RowKey(store: Self.key, soup: "accounts", soupEntryID: 3)
+    #expect(try witnesses(issued: 1000, asked: [third]) == [2, 3])
+  }
+
   @Test func `rows that cannot be read are findings, and the others are read`() throws {
     let directory = TemporaryDirectory("reader")
     let dirty = #""__local__":true,"__locally_updated__":true"#

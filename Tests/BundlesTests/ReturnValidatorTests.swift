@@ -103,4 +103,46 @@ import Testing
     }
     #expect(refusal?.code == .tooLarge)
   }
+
+  @Test func `a bundle that is larger than two stores is refused, whatever is in it`() throws {
+    let issued = try Issued(.ios)
+    // Passed over, and of bytes that do not compress.
+    let companion = directory.file("companion")
+    var draw: UInt64 = 7
+    let bytes = (0..<(issued.entry.bytes * 3)).map { _ in
+      draw = draw &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return UInt8(truncatingIfNeeded: draw >> 33)
+    }
+    try DurableFile.write(bytes, to: companion)
+    let path = issued.entry.path
+    let archive = try bundle(issued, [(path, issued.storePath), (path + "-shm", companion)])
+    let size = try Files.size(of: archive)
+    let half = (size + 1) / 2
+    try #require(half > issued.entry.bytes)
+    func stores(_ fileBytes: Int64) throws -> Int {
+      try Files.remove(directory.file("root"))
+      return try validate(archive) {
+        $0.fileBytes = fileBytes
+        $0.limits.entryBytes = .max
+      }.stores.count
+    }
+    #expect(try stores(size) == 1)
+    let refusal = #expect(throws: Refusal.self) { _ = try stores(half - 1) }
+    #expect(refusal?.code == .tooLarge)
+  }
+
+  @Test(arguments: [".hidden", String(repeating: "n", count: 255)])
+  func `a store under an odd name is read as any other`(name: String) throws {
+    let issued = try Issued(.ios)
+    let file = try edited(issued, inLog: name.hasPrefix("."))
+    let path = directory.file(name)
+    for suffix in ["", "-wal"] where Files.exists(file + suffix) {
+      try Files.rename(file + suffix, to: path + suffix)
+    }
+    let validated = try validate(path)
+    #expect(validated.sourceName == name)
+    let store = try Store(untrusted: validated.stores[0].path)
+    #expect(try store.retrieve([1], from: "accounts").first?.contains("from the device") == true)
+    try store.close()
+  }
 }

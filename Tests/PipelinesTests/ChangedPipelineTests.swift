@@ -80,10 +80,42 @@ import Testing
   @Test func `another format is packed at once`() async throws {
     try await run()
     try rewrite("tar.zst", "zip")
+    let first = try BundleReader.inspect(world.bundle("ada"))
+    let days = try #require(first.expires) - first.created
+    try world.org.moveClock(by: 3 * 86_400_000)
     let summary = try await run()
     #expect(summary.bundles.count == 6)
     #expect(summary.bundles.allSatisfy { $0.hasSuffix(".bundle.2.zip") })
+    // Its days count from now, and not from the generation's.
+    let path = try #require(
+      summary.bundles.first { $0.hasPrefix(try world.snapshot("ada")) && $0.contains("/ios.") })
+    let second = try BundleReader.inspect(path)
+    #expect(second.generation == first.generation)
+    #expect(second.created >= first.created + 3 * 86_400_000)
+    #expect(second.expires == second.created + days)
     #expect(try await run().bundles == [])
+  }
+
+  @Test func `a store that is defined otherwise is made anew, and current names it`() async throws {
+    try await run()
+    let directory = SnapshotDirectory(path: try world.snapshot("ada"))
+    #expect(try directory.current()?.generation == 1)
+    let schema = Files.parent(of: world.pipeline.file) ?? "."
+    let path = schema + "/demo/userstore.json"
+    let text = String(decoding: try Files.read(path), as: UTF8.self)
+    let index = "{ \"path\": \"Name\", \"type\": \"string\" },"
+    #expect(text.contains(index))
+    try DurableFile.write(
+      Array(text.replacing(index, with: index + index.replacing("Name", with: "Website")).utf8),
+      to: path)
+    let summary = try await run()
+    #expect(summary.snapshots.count { $0.changed } == 3)
+    #expect(try directory.current()?.generation == 2)
+    #expect(try directory.current()?.digest == directory.record(of: 2).digest)
+    let store = try Store(opening: world.device("ada").storePath, readOnly: true)
+    #expect(try store.indexSpecs(of: "accounts").map(\.path).contains("Website"))
+    try store.close()
+    #expect(try await run().snapshots.allSatisfy { !$0.changed })
   }
 
   @Test func `a snapshot that other eyes read is read anew`() async throws {

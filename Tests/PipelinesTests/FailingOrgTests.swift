@@ -121,6 +121,26 @@ import Testing
     try expectSound()
   }
 
+  @Test func `an org that goes away while edits are sent is a reason to try again later`()
+    async throws
+  {
+    _ = try await run()
+    let device = try world.device("cleo")
+    let account = try #require(try world.ids("accounts", on: device).last)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0189"], now: world.org.now())
+    try world.handBack(device, as: "cleo.sqlite")
+    world.server.faults.add(
+      .init(user: "cleo@example.com"), times: 1000, .drop(afterCommit: false))
+    let summary = try await run(.ingest, .reconcile)
+    #expect(summary.findings == [.limitReached, .unsettledEdits])
+    #expect(summary.exitStatus == .tryLater)
+    #expect(summary.verdicts == [.held: 1])
+    world.server.faults.removeAll()
+    let next = try await run(.ingest, .reconcile)
+    #expect(next.verdicts == [.updated: 1])
+    #expect(next.exitStatus == .done)
+  }
+
   @Test(arguments: [true, false])
   func `a write whose answer is lost is not sent twice`(_ afterCommit: Bool) async throws {
     _ = try await run()

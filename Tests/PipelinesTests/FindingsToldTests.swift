@@ -113,6 +113,46 @@ import Testing
     #expect(try PipelineStatus.read(world.pipeline, root: world.root).findings == [])
   }
 
+  @Test func `what was found of a user is settled by a run for that user alone`() async throws {
+    world.server.faults.add(
+      .init(kind: .retrieve, user: "ben@example.com"), times: 1000, .drop(afterCommit: false))
+    #expect(try await world.run { $0.retryPause = .none }.findings.contains(.skippedUser))
+    world.server.faults.removeAll()
+    let other = try await world.run { $0.users = ["ada@example.com"] }
+    #expect(other.exitStatus == .needsAttention)
+    #expect(try status().findings.map(\.subject) == ["ben@example.com"])
+    let own = try await world.run { $0.users = ["ben@example.com"] }
+    #expect(own.exitStatus == .done)
+    #expect(try status().findings == [])
+  }
+
+  @Test func `a look at what would be done has the exit status of a user who cannot log in`()
+    async throws
+  {
+    let names = #""list": ["ada@example.com", "ben@example.com"],"#
+    let world = try World { $0.replacing(/"query": "SELECT[^\n]*/, with: names) }
+    #expect(try await world.run { $0.isDryRun = true }.exitStatus == .done)
+    try world.org.setActive("ben@example.com", false)
+    let look = try await world.run { $0.isDryRun = true }
+    #expect(look.findings == [.skippedUser])
+    #expect(look.exitStatus == .needsAttention)
+  }
+
+  @Test func `a global store that cannot be fetched fails the run, whoever is primed`() async throws
+  {
+    let names = #""list": ["ada@example.com", "ben@example.com"],"#
+    let world = try World { $0.replacing(/"query": "SELECT[^\n]*/, with: names) }
+    world.server.faults.add(
+      .init(kind: .query, user: "attache@example.com"), times: 1000, .drop(afterCommit: false))
+    let error = await #expect(throws: (any Error).self) {
+      try await world.run { $0.retryPause = .none }
+    }
+    #expect(error.map { PipelineError(describing: $0).kind } == .tryLater)
+    #expect(world.skipped == [])
+    world.server.faults.removeAll()
+    #expect(try await world.run().findings == [])
+  }
+
   @Test func `a user who was skipped and is no user any more is not told of`() async throws {
     world.server.faults.add(
       .init(kind: .retrieve, user: "ben@example.com"), times: 1000, .drop(afterCommit: false))

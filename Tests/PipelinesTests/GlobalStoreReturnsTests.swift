@@ -133,4 +133,22 @@ import Testing
     try await world.run(.ingest, .reconcile)
     #expect(try ledger.includes(snapshotID: snapshot).map(\.handback) == [2])
   }
+
+  @Test
+  func `a global store that came back as it was issued settles nothing of an earlier hand-back`()
+    async throws
+  {
+    try await world.run()
+    let ada = try install("ada")
+    let issued = Device(platform: .ios, storePath: world.directory.file("issued.sqlite"))
+    try Files.copy(ada.global.storePath, to: issued.storePath)
+    try make(String(repeating: "x", count: 300), on: ada.global)
+    try handBack(ada, global: ada.global, as: "ada.zip")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.failed: 1])
+    // The app has laid the issued file over it: nothing in it says what became of the edit.
+    try handBack(ada, global: issued, as: "ada-2.zip")
+    let second = try await world.run(.ingest, .reconcile)
+    #expect(second.returns.ingested == 1)
+    #expect(second.open == [.failed: 1])
+  }
 }

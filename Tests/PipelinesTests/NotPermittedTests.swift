@@ -184,6 +184,39 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
   }
 
+  @Test func `a device may refer to what an earlier generation issued`() async throws {
+    let world = try Self.world()
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try #require(
+      try own("Account", of: "cleo", world).first {
+        try world.ids("accounts", on: device).contains($0)
+      })
+    let never = try #require(
+      try own("Account", of: "ben", world).first {
+        try !world.ids("accounts", on: device).contains($0)
+      })
+    let contact = try own("Contact", of: "ada", world)[0]
+    // Two generations since hold it no more.
+    try world.org.unshare(account, from: "ada@example.com")
+    try await world.run { $0.maxDeletes = Percentage(100) }
+    let admin = try world.user("admin")
+    #expect(world.org.update("Contact", id: contact, ["Phone": "1"], as: admin).errors == [])
+    try await world.run()
+    #expect(try world.data.generations(of: world.user("ada").id).count == 3)
+    for (local, parent) in [("local_1", account), ("local_2", never)] {
+      try put(
+        device, "contacts", local, type: "Contact", flag: "__locally_created__",
+        ["LastName": .string(local), "AccountId": .string(parent)])
+    }
+    try world.handBack(device, as: "ada.sqlite")
+    let summary = try await world.run(.ingest, .reconcile)
+    #expect(summary.verdicts == [.created: 1, .notPermitted: 1])
+    let made = try world.org.query(
+      "SELECT Id FROM Contact WHERE LastName = 'local_1' AND AccountId = '\(account)'", as: admin)
+    #expect(made.totalSize == 1)
+  }
+
   @Test func `a return of the global store changes nothing unless the pipeline names its syncs`()
     async throws
   {

@@ -232,4 +232,43 @@ import Testing
     #expect(status.processing == ["somebody's"])
     #expect(status.json["processing"]?.int == 1)
   }
+
+  @Test func `what a run that died had taken is ingested by the next one, once`() async throws {
+    let world = try World()
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0166"], now: world.org.now())
+    try world.handBack(device, as: "ada.db")
+    let inbox = Inbox(
+      directory: world.data.inbox("inbox"), root: world.data.path, settleSeconds: 0)
+    let now = Clock.wallMilliseconds()
+    let candidate = try #require(try inbox.candidates(now: now).first)
+    _ = try inbox.take(candidate, now: now)
+    #expect(try Files.list(inbox.directory) == [])
+    let next = try await world.run(.ingest, .reconcile)
+    #expect(next.returns.ingested == 1)
+    #expect(next.verdicts == [.updated: 1])
+    #expect(try Files.list(world.data.processing) == [])
+    #expect(try await world.run(.ingest, .reconcile).returns.ingested == 0)
+  }
+
+  @Test func `a file that may still be written waits for a later run, and is no finding`()
+    async throws
+  {
+    let world = try World { $0.replacing("\"settleSeconds\": 0", with: "\"settleSeconds\": 600") }
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0167"], now: world.org.now())
+    try world.handBack(device, as: "ada.db")
+    let path = world.data.inbox("inbox") + "/ada.db"
+    let first = try await world.run(.ingest, .reconcile)
+    #expect(first.returns.ingested == 0)
+    #expect(first.exitStatus == .done)
+    #expect(Files.exists(path))
+    try Files.setModificationTime(
+      of: path, nanoseconds: (Clock.wallMilliseconds() - 601_000) * 1_000_000)
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
+  }
 }

@@ -57,6 +57,18 @@ import Testing
     #expect(problems(of: root, lines) == [])
   }
 
+  @Test func `the directories of a first run are on the disk, too`() async throws {
+    let world = try World()
+    let log = world.directory.file("calls")
+    let shim = try KillShim.watch.get().path
+    let run = try await world.program(["run"], variables: ["LD_PRELOAD": shim, "WATCH_LOG": log])
+    #expect(run.status == 0, "\(run.everything)")
+    let lines = String(decoding: try Files.read(log), as: UTF8.self).split(separator: "\n")
+    let made = lines.filter { $0.hasPrefix("name \(world.data.path)/users/") }
+    #expect(made.count >= 3, "or nothing is shown")
+    #expect(problems(of: world.data.path, lines.map(String.init)) == [])
+  }
+
   /// The same run with one sort of sync taken away is found wrong.
   @Test(arguments: ["files", "stores", "directories", "ledger"])
   func `a run that leaves out a sort of sync is found out`(sort: String) async throws {

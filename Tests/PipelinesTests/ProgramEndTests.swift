@@ -31,6 +31,20 @@ import Testing
     #expect(failures == [])
   }
 
+  @Test func `the program leaves after the threads that it told to end`() async throws {
+    let world = try World()
+    let log = world.directory.file("threads")
+    let shim = try KillShim.threads.get().path
+    let run = try await world.program(["run"], variables: ["LD_PRELOAD": shim, "THREAD_LOG": log])
+    #expect(run.status == 0, "\(run.everything)")
+    let lines = String(decoding: try Files.read(log), as: UTF8.self).split(separator: "\n")
+    let before = lines.prefix { $0 != "leave" }
+    #expect(before.count < lines.count)
+    let ended = before.count { $0 == "ended" }
+    #expect(ended >= 10, "or nothing is shown")
+    #expect(before.count { $0 == "ending" } == ended)
+  }
+
   /// Below what its libraries take it is the system that cannot start it; above, it says so itself.
   @Test(arguments: [110_000, 150_000, 200_000, 300_000, 400_000])
   func `too little memory is an error, no crash and no hang`(kibibytes: Int) async throws {

@@ -156,9 +156,66 @@ import Testing
     #expect(try status().runs.first?.exitStatus == 3)
   }
 
-  @Test(arguments: [true, false], [1, 25])
+  @Test func `a stage that a run died in is not done`() async throws {
+    try await world.run()
+    _ = try fieldDay()
+    try await world.die { if case .snapshotPrimed = $0 { true } else { false } }
+    let dead = try #require(try status().runs.first)
+    let verb = try await world.run(.pack)
+    #expect(verb.warnings.contains { $0.contains("prime waits for the next run") })
+    #expect(try status().runs.first?.ended == nil)
+    let next = try await world.run(.prime)
+    #expect(next.run == dead.id)
+    #expect(try status().runs.first?.ended != nil)
+  }
+
+  @Test func `a verb that fails does not end a dead run that has more to do`() async throws {
+    try await world.run()
+    _ = try fieldDay()
+    try await world.die { if case .stageStarted(.reconcile) = $0 { true } else { false } }
+    let dead = try #require(try status().runs.first)
+    let nothing = world.directory.file("nothing")
+    await #expect(throws: PipelineError.self) {
+      try await world.run(.ingest) { $0.files = [nothing] }
+    }
+    #expect(try status().runs.first?.id == dead.id)
+    #expect(try status().runs.first?.ended == nil)
+    let next = try await world.run()
+    #expect(next.run == dead.id)
+    #expect(next.verdicts == [.conflict: 1, .updated: 1])
+    // One that fails over all that is left ends it.
+    try await world.die(.ingest) { if case .stageStarted(.ingest) = $0 { true } else { false } }
+    await #expect(throws: PipelineError.self) {
+      try await world.run(.ingest) { $0.files = [nothing] }
+    }
+    #expect(try status().runs.first?.ended != nil)
+  }
+
+  @Test func `a dry run neither goes on with a run that died nor writes its report`() async throws {
+    try await world.run()
+    _ = try fieldDay()
+    try await world.die { if case .reportWritten = $0 { true } else { false } }
+    let dead = try #require(try status().runs.first)
+    let ledger = try Connection(world.data.state)
+    try ledger.run("UPDATE run SET report = 'begun' WHERE id = \(dead.id)")
+    ledger.close()
+    let before = try Tree.entries(world.data.path)
+    for hours: Int64 in [0, 25] {
+      try world.org.moveClock(by: hours * 3_600_000)
+      world.told.withLock { $0 = [] }
+      let look = try await world.run { $0.isDryRun = true }
+      #expect(look.run != dead.id)
+      let resumed = world.told.withLock { $0 }.compactMap {
+        if case .runStarted(_, _, let resumed) = $0 { resumed } else { nil }
+      }
+      #expect(resumed == [false])
+      #expect(try Tree.entries(world.data.path) == before)
+    }
+  }
+
+  @Test(arguments: [true, false], [(1, true), (25, true), (1, false), (25, false)])
   func `a run that dies over its report tells each verdict in exactly one report`(
-    _ hasFiles: Bool, _ hours: Int64
+    _ hasFiles: Bool, _ later: (hours: Int64, hasVerb: Bool)
   ) async throws {
     try await world.run()
     _ = try fieldDay()
@@ -171,14 +228,13 @@ import Testing
     if !hasFiles {
       try Files.rename(world.data.report(dead.id), to: world.data.reports + "/.tmp-1-half")
     }
-    try world.org.moveClock(by: hours * 3_600_000)
+    try world.org.moveClock(by: later.hours * 3_600_000)
     // Another run may end before one comes that goes on with it.
-    let verb = try await world.run(.pack)
-    #expect(verb.exitStatus == .needsAttention)
+    if later.hasVerb { #expect(try await world.run(.pack).exitStatus == .needsAttention) }
     let next = try await world.run()
     let last = try await world.run()
     let told = try Told(world)
-    #expect((next.run == dead.id) == (hours == 1))
+    #expect((next.run == dead.id) == (later.hours == 1))
     let edits = told.reports.flatMap { told.news($0.run).keys }
     #expect(edits.count == 2, "\(told.reports.map(\.run))")
     #expect(Set(edits).count == 2)

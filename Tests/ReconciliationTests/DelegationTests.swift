@@ -142,6 +142,70 @@ import Testing
     #expect(try day.record("Contact", id)["LastName"] == "Device")
   }
 
+  @Test func `an upsert changes none of several records that have its external id`() async throws {
+    let day = try day()
+    day.rules = [
+      FieldDay.rule(
+        "contacts", ["LastName", "Department"], mode: .overwrite, externalID: "Department")
+    ]
+    let ids = try ["One", "Two"].map {
+      try day.make("Contact", ["LastName": .string($0), "Department": "K"])
+    }
+    // One of them was not issued: which one the org would change is not known.
+    for (number, issued) in [Set([ids[0]]), [ids[1]], []].enumerated() {
+      day.issued = issued
+      try day.handBack([
+        day.created(
+          "contacts", "Contact", "local_\(number)", ["LastName": "Device", "Department": "K"])
+      ])
+      #expect(day.verdicts(try await day.run()) == "not permitted 1")
+      #expect(try day.details().first?.message?.contains("its external id") == true)
+      #expect(day.writes.isEmpty)
+    }
+    // Where both may be written it is the org that refuses.
+    day.issued = Set(ids)
+    try day.handBack([
+      day.created("contacts", "Contact", "local_9", ["LastName": "Device", "Department": "K"])
+    ])
+    #expect(day.verdicts(try await day.run()) == "failed 1")
+    #expect(!day.writes.isEmpty)
+    for (id, name) in zip(ids, ["One", "Two"]) {
+      #expect(try day.record("Contact", id)["LastName"] == .string(name))
+    }
+  }
+
+  @Test func `a record that was issued in another soup only is not written in this one`()
+    async throws
+  {
+    let day = try day()
+    let parent = try day.make("Account", ["Name": "Issued elsewhere"])
+    let id = try day.make("Account", ["Name": "One"])
+    day.issuedElsewhere = [parent]
+    // To refer to it is another matter.
+    try day.handBack([
+      try day.edited("accounts", "Account", id, ["ParentId": .string(parent)]),
+      try day.edited("accounts", "Account", parent, ["Phone": "1"], hasBase: false),
+    ])
+    #expect(day.verdicts(try await day.run()) == "not permitted 1, updated 1")
+    #expect(try day.record("Account", id)["ParentId"] == .string(parent))
+    #expect(try day.record("Account", parent)["Phone"] != "1")
+  }
+
+  @Test func `a row whose record was made for its user does not become another record`()
+    async throws
+  {
+    let day = try day()
+    let foreign = try day.make("Account", ["Name": "Office"])
+    let made = day.created("accounts", "Account", "local_1", ["Name": "Ada's"])
+    try day.handBack([made], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    var edit = try day.edited("accounts", "Account", foreign, ["Phone": "1"], hasBase: false)
+    (edit.row, edit.created) = (made.row, made.created)
+    try day.handBack([edit], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "created twice 1")
+    #expect(try day.record("Account", foreign)["Phone"] != "1")
+  }
+
   @Test func `what a device made and deleted again asks for no permission`() async throws {
     let day = try day()
     var edit = day.created("accounts", "Account", "local_1", ["Name": "New"])

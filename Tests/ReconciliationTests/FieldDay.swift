@@ -21,6 +21,8 @@ final class FieldDay {
   var hasIntegration = true
   /// What the devices were issued beside the bases of their edits.
   var issued: Set<String> = []
+  /// What they were issued in no soup that a test asks for.
+  var issuedElsewhere: Set<String> = []
   private var returns = 0
   private var entries: Int64 = 0
 
@@ -159,12 +161,12 @@ final class FieldDay {
     let url = server.url
     let server = server
     let hasIntegration = hasIntegration
-    let issued = issued
+    let (issued, all) = (issued, issued.union(issuedElsewhere))
     return Reconciler(
       state: ledger ?? state, options: options, syncUps: rules,
       issued: { _, asked in
         var found = IssuedIDs()
-        found.anywhere = asked.anywhere.intersection(issued)
+        found.anywhere = asked.anywhere.intersection(all)
         found.inSoup = asked.inSoup.mapValues { $0.intersection(issued) }
         return found
       }

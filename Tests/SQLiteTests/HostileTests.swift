@@ -53,6 +53,21 @@ import Testing
     #expect(error?.message == "the schema uses load_extension")
   }
 
+  @Test func `a row that is longer than the limit is refused, and a shorter one is read`() throws {
+    let path = try make("CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(5000))")
+    for (limit, isRead) in [(Int32(4999), false), (6000, true)] {
+      let connection = try Connection.hostile(path, limits: .init(lengthBytes: limit))
+      let read = Result { try connection.integer("SELECT length(substr(a, 1)) FROM t") }
+      #expect(((try? read.get()) == 5000) == isRead, "\(limit): \(read)")
+    }
+    // What a device can make is let through, and no more.
+    let whole = try Connection.hostile(path)
+    #expect(try whole.integer("SELECT length(zeroblob(32 << 20))") == 32 << 20)
+    #expect(throws: SQLiteError.self) {
+      try whole.integer("SELECT length(substr(zeroblob((32 << 20) + 1), 1))")
+    }
+  }
+
   @Test func `a statement without an end is ended`() throws {
     let path = try make(
       "CREATE TABLE t (a); INSERT INTO t SELECT value FROM generate_series(1, 2)"

@@ -39,6 +39,18 @@ import Testing
     #expect(throws: SystemError.self) { try ChildProcess.run("/nowhere/program", []) }
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `a deadline ends a program that goes on speaking, and not before its time`() throws {
+    let error = #expect(throws: SystemError.self) {
+      try ChildProcess.run(
+        "/bin/sh", ["-c", "while :; do echo more; sleep 0.05; done"], deadlineSeconds: 1)
+    }
+    #expect(error?.errno == ETIMEDOUT)
+    let result = try ChildProcess.run(
+      "/bin/sh", ["-c", "sleep 0.1; echo done"], deadlineSeconds: 30)
+    #expect(result.output == Array("done\n".utf8))
+  }
+
   @Test func `a running program is read by line and told to end`() throws {
     let program = try ChildProcess.start("/bin/sh", ["-c", "echo one; echo two; exec sleep 60"])
     #expect(program.readLine() == "one")

@@ -3,6 +3,7 @@ import HTTP
 import JSON
 import LocalOrg
 import SmartStore
+import System
 import Testing
 
 @testable import MobileSync
@@ -84,6 +85,26 @@ import Testing
     let third = try await store.manager.reSync(id: run.syncID).finish()
     #expect(third.unreadable.isEmpty)
     #expect(try await store.column("Name") == ["new", "new", "new", "new"])
+  }
+
+  @Test func `of several records that cannot be read the earliest holds the cursor`() async throws {
+    let (store, ids, _) = try await Base.store(accounts: 3)
+    let run = try await Base.start(store, Base.target([Base.accounts], perRetrieve: 1))
+    try await run.finish()
+    // The one that was changed first is asked for first, in the middle, or last.
+    for place in 0..<3 {
+      let order = [ids[place]] + ids.filter { $0 != ids[place] }
+      for id in order { try store.org.update("Account", id, ["Name": "new"]) }
+      for id in ids { store.org.server.faults.add(.kind(.retrieve), times: 9, .nullEntry(id: id)) }
+      let held = try await store.manager.reSync(id: run.syncID)
+      #expect(try await held.finish().unreadable["accounts"]?.count == 3)
+      let record = try store.org.org.read("Account", id: ids[place], as: store.org.admin)
+      let stamp = try #require(
+        record["SystemModstamp"]?.string.flatMap { Dates.milliseconds(iso8601: $0) })
+      #expect(await held.lastState.maxTimeStamp < stamp)
+      store.org.server.faults.removeAll()
+      #expect(try await store.manager.reSync(id: run.syncID).finish().fetched == 3)
+    }
   }
 
   @Test func `a type that no longer comes is cleaned, an unknown one is named`() async throws {

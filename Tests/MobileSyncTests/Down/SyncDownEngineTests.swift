@@ -93,6 +93,23 @@ private final class ColdSink: RecordSink {
   func makeWritable() throws(SyncError) {}
 }
 
+/// A sink that can keep nothing of what it took.
+private final class FailingSink: RecordSink {
+  let stores: [Store] = []
+  let isInitialLoad = false
+  let mayHoldOrphans = false
+  private(set) var latestModification: Int64?
+  private let date: Int64
+  init(_ date: Int64) { self.date = date }
+  func load(_ page: SyncPage, of pages: any SyncDownPages) throws(SyncError) -> Int {
+    latestModification = date
+    return 1
+  }
+  func finish() throws(SyncError) { throw SyncError(.store, "the disk is full") }
+  func end(after error: SyncError) -> Bool { false }
+  func makeWritable() throws(SyncError) {}
+}
+
 /// The engine's own rules: which questions a run asks, where the cursor stands after it, and what is
 /// fetched again.
 @Suite struct SyncDownEngineTests {
@@ -165,6 +182,18 @@ private final class ColdSink: RecordSink {
     await #expect(throws: SyncError.self) { try await run(ScriptedTarget([pages]), context) }
     #expect(context.state.maxTimeStamp == (isSorted ? Self.earlyTime : -1))
     #expect(try store.count(of: Self.soup) == 1)
+  }
+
+  @Test func `a run whose pages were not kept leaves the cursor where it was`() async throws {
+    let context = context()
+    context.set { $0.maxTimeStamp = 5 }
+    let target = ScriptedTarget([ScriptedPages([[(Self.id(1), Self.late)]])])
+    let engine = SyncDownEngine(
+      target, context, into: FailingSink(Self.lateTime),
+      .init(cursor: SyncCursor(highWaterMark: 5, overlapSeconds: 0), now: .max))
+    await #expect(throws: SyncError.self) { _ = try await engine.run() }
+    #expect(context.state.maxTimeStamp == 5)
+    #expect(engine.cursor.maxTimeStamp == 5)
   }
 
   @Test func `the cursor moves to the greatest date, and not beyond the run's clock or a limit`()

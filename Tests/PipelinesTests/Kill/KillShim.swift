@@ -1,7 +1,8 @@
 import System
 import TestSupport
 
-/// A library that is loaded before the program: one kills it at a point, one writes down what it does.
+/// A library that is loaded before the program: one kills it at a point, others write down what it
+/// does.
 struct KillShim: Sendable {
   /// Kills; compiled once, the compiler comes with Swift.
   static let shared = Result { try KillShim("killpoint") }
@@ -9,6 +10,8 @@ struct KillShim: Sendable {
   static let order = Result { try KillShim("order") }
   /// Writes down what is written, named, synchronized and asked of the org.
   static let watch = Result { try KillShim("watch") }
+  /// Holds threads up at their ends, and writes down which had ended when the process did.
+  static let threads = Result { try KillShim("threads") }
 
   let path: String
   private let directory: TemporaryDirectory
