@@ -50,10 +50,13 @@ import Testing
     try await world.run()
     let before = try ids(world)
     let admin = try world.user("admin")
+    let kept = try ownAccounts(world)[0]
     for id in lost { #expect(world.org.delete(nil, id: id, as: admin).errors == []) }
     for night in 1...3 {
-      // So late that the overlap brings no deletion again.
+      // What changes meanwhile moves the cursor past the deletions.
       try world.org.moveClock(by: 86_400_000)
+      let phone: JSONObject = ["Phone": .string("\(night)")]
+      #expect(world.org.update("Account", id: kept, phone, as: admin).errors == [])
       let summary = try await world.run()
       #expect(summary.findings.contains(.guardTripped))
       #expect(summary.exitStatus == .needsAttention)
