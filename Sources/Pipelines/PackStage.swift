@@ -58,11 +58,7 @@ struct PackStage {
 
   private func publishCurrent(_ record: GenerationRecord, of id: String) throws {
     let directory = SnapshotDirectory(path: run.data.snapshot(id))
-    if let current = try directory.current(), current.generation == record.generation,
-      current.digest == record.digest
-    {
-      return
-    }
+    if try directory.current()?.digest == record.digest { return }
     try directory.setCurrent(
       CurrentGeneration(
         generation: record.generation, digest: record.digest, epoch: Int(try run.ledger.epoch),

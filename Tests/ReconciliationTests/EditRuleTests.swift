@@ -248,5 +248,10 @@ struct EditRuleTests {
       Node(editID: 2, deletes: "B", refersTo: ["A"]),
     ])
     #expect(itself.levels == [[2], [1]])
+    // What it refers to beside itself waits for it.
+    let before = DependencyOrder([
+      Node(editID: 1, deletes: "A", refersTo: ["A", "X"]), Node(editID: 2, deletes: "X"),
+    ])
+    #expect(before.levels == [[1], [2]])
   }
 }

@@ -1,9 +1,10 @@
 import JSON
 import Ledger
 import LocalOrg
-import Reconciliation
 import SQLite
 import Testing
+
+@testable import Reconciliation
 
 /// Which writes a device's later edits are compared with: those of its own past, as far as it is known
 /// what they left.
@@ -110,5 +111,62 @@ struct OwnWritesTests {
     defer { ledger.close() }
     try ledger.run("UPDATE edit SET verdict = 'conflict', superseded_by = NULL WHERE id = 1")
     #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 0)
+  }
+
+  // MARK: as the ledger tells it
+
+  private static let first = "2026-02-01T00:00:01.000+0000"
+  private static let second = "2026-02-01T00:00:02.000+0000"
+
+  /// A write of an edit that was done, and what is known of what it left.
+  private func write(
+    _ state: LedgerDatabase, _ edit: Int64, _ name: String, date: String?, isOurs: Bool = true
+  ) throws {
+    let run = try state.beginRun(pipeline: "p", now: 0, configHash: "c", host: "h").id
+    let row = OperationRow(
+      editID: edit, action: .update, sender: "ada@example.com", sobject: "Account",
+      recordID: LedgerFixture.accountID, payload: ["Name": .string(name)],
+      expected: Settlement(.updated))
+    let planned = try state.plan([row], run: run, senderID: "005000000000001AAA")
+    try state.markSent(planned, now: 1000)
+    try state.finish(planned[0], .done(recordID: nil))
+    try state.noteLeft(
+      planned[0], date: date,
+      fields: isOurs ? ["Name": .string(name), "Phone": "1"] : nil)
+  }
+
+  private func ownWrite(_ state: LedgerDatabase, _ edit: Int64) throws -> MergeBaseRule.OwnWrite? {
+    let edit = try #require(try state.openEdit(id: edit)).edit
+    return try state.ownWrite(of: edit, recordID: LedgerFixture.accountID)
+  }
+
+  @Test func `the last write of an edit's own past is its base, as far as it is known`() throws {
+    let fixture = try LedgerFixture()
+    let state = fixture.state
+    func handBack(_ sha: String, _ install: String, _ handback: Int64, _ name: String) throws {
+      _ = try state.record(
+        return: LedgerFixture.returned(sha, install: install, handback: handback),
+        edits: [LedgerFixture.update(1, date: handback * 10, name: name)])
+    }
+    try handBack("a", "A", 1, "one")
+    try handBack("b", "B", 1, "other")
+    try handBack("c", "A", 2, "two")
+    try handBack("d", "A", 3, "three")
+    #expect(try ownWrite(state, 4) == nil)
+    // Another device's is none.
+    try write(state, 2, "other", date: Self.first)
+    #expect(try ownWrite(state, 4) == nil)
+    #expect(try ownWrite(state, 2)?.left["Name"] == "other")
+    try write(state, 1, "one", date: Self.first)
+    #expect(try ownWrite(state, 4)?.date == Self.first)
+    #expect(try ownWrite(state, 4)?.fields == ["Name": "one", "Phone": "1"])
+    // Somebody else wrote before it was read back: nothing is known of what it left.
+    try write(state, 3, "two", date: Self.second, isOurs: false)
+    #expect(try ownWrite(state, 4) == nil)
+    try write(state, 3, "two", date: Self.second)
+    #expect(try ownWrite(state, 4)?.date == Self.second)
+    #expect(try ownWrite(state, 4)?.sent["Name"] == "two")
+    // What was sent of the row since is no past of an edit that is taken up again.
+    #expect(try ownWrite(state, 1)?.sent["Name"] == "one")
   }
 }

@@ -230,4 +230,19 @@ struct ReconciliationRulesTests {
       #expect(try includes(fixture.state) == (hasSoup ? [2] : []))
     }
   }
+
+  @Test func `each soup's deletions are held by themselves against the guard`() async throws {
+    let day = try FieldDay()
+    day.options.maxChanges = .init(perSnapshot: 100, deletesPercent: 1, minimumDeletes: 2)
+    let edits = try ["Account", "Contact"].flatMap { object in
+      try (0..<2).map { number in
+        let name = object == "Account" ? "Name" : "LastName"
+        let id = try day.make(object, [name: .string("A\(number)")])
+        try day.org.transfer(id, to: "ada@example.com")
+        return try day.edited(object.lowercased() + "s", object, id, [:], deleted: true)
+      }
+    }
+    try day.handBack(edits)
+    #expect(day.verdicts(try await day.run()) == "deleted 4")
+  }
 }

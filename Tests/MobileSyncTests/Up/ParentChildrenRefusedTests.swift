@@ -1,0 +1,82 @@
+import JSON
+import LocalOrg
+import SmartStore
+import Testing
+
+@testable import MobileSync
+
+/// What a family's second request is for, and what it is not.
+@Suite struct ParentChildrenRefusedTests {
+  private func family(_ store: ManagedStore, children: Int = 1) async throws -> Family {
+    let families = try store.org.makeFamilies(1, children: children)
+    try await store.syncFamilies(.accounts(families))
+    return families[0]
+  }
+
+  @Test(arguments: MergeMode.allCases)
+  func `a parent that is deleted between the check and the write is made anew under OVERWRITE only`(
+    _ mode: MergeMode
+  ) async throws {
+    let store = try await ManagedStore()
+    let family = try await family(store)
+    try await store.edit([family.id]) { $0["Name"] = "local" }
+    try await store.edit(family.children, of: "contacts") { $0["LastName"] = "local" }
+    store.org.server.faults.add(
+      .kind(.composite),
+      .mutate { org in
+        guard let admin = org.user(named: "admin@example.com") else { return }
+        _ = org.delete(nil, id: family.id, as: admin)
+      })
+    let end = try await store.up(.accounts(), mode, fields: nil)
+    #expect(try store.accountCount() == (mode == .overwrite ? 1 : 0))
+    if mode == .leaveIfChanged {
+      #expect(end.report.outcomes[family.id] == .left(.deletedOnServer))
+      #expect(store.org.requests(.composite) == 1)
+      #expect(try await store.dirty() == [family.id])
+    } else {
+      #expect(try await store.dirty().isEmpty)
+    }
+  }
+
+  @Test func `a reference to something else that is missing makes no family anew`() async throws {
+    let store = try await ManagedStore()
+    let family = try await family(store)
+    var target = SyncUpTarget.accounts()
+    target.childrenUpdateFieldlist = ["LastName", "AccountId", "ReportsToId"]
+    try await store.edit(family.children, of: "contacts") {
+      $0["ReportsToId"] = "003000000000000AAA"
+    }
+    let end = try await store.up(target, fields: nil)
+    guard case .failed? = end.report.outcomes[family.children[0]] else {
+      Issue.record("\(end.report.records)")
+      return
+    }
+    #expect(store.org.requests(.composite) == 1)
+    // No proof of a deletion was asked for.
+    #expect(store.org.server.log.entries.allSatisfy { $0.soql?.contains("IsDeleted") != true })
+    #expect(try await store.dirty("contacts") == family.children)
+  }
+
+  @Test func `a child that the app deletes before its request leaves is not sent`() async throws {
+    let store = try await ManagedStore(
+      settings: SyncSettings(overlapSeconds: 0, quietWindowSeconds: 0))
+    let account = try await store.createAccounts(["A"])
+    let contacts = try await store.create(
+      (0..<40).map { ["LastName": .string("c\($0)"), "AccountId": .string(account[0])] },
+      type: "Contact", in: "contacts")
+    let gate = RequestGate()
+    gate.close(store.org, .kind(.composite))
+    let run = try await store.manager.syncUp(
+      target: .syncUp(.accounts()), options: SyncOptions(), soupName: "accounts")
+    await gate.reached()
+    // The last one goes in the second request.
+    try await store.delete([contacts[39]], of: "contacts")
+    gate.open()
+    try await run.finish()
+    #expect(try store.org.org.query("SELECT Id FROM Contact", as: store.org.admin).totalSize == 39)
+    #expect(try await store.dirty("contacts") == [contacts[39]])
+    try await store.up(.accounts(), fields: nil)
+    #expect(try await store.elements("contacts").count == 39)
+    #expect(try store.org.org.query("SELECT Id FROM Contact", as: store.org.admin).totalSize == 39)
+  }
+}

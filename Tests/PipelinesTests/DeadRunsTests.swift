@@ -1,0 +1,112 @@
+import JSON
+import Ledger
+import Pipelines
+import Reconciliation
+import Rehearsal
+import SQLite
+import System
+import TestSupport
+import Testing
+
+/// What the runs after a dead one make of what it left.
+@Suite struct DeadRunsTests {
+  let world: World
+
+  init() throws { world = try World() }
+
+  /// A phone with one edit that collides with the office and one that does not, handed back.
+  private func fieldDay() throws {
+    let device = try world.device("ada")
+    let accounts = try world.ids("accounts", on: device)
+    try device.edit("accounts", id: accounts[0], ["Phone": "+1 555 0151"], now: world.org.now())
+    try device.edit("accounts", id: accounts[1], ["Phone": "+1 555 0153"], now: world.org.now())
+    let changed = world.org.update(
+      "Account", id: accounts[0], ["Phone": "+1 555 0152"], as: try world.user("admin"))
+    #expect(changed.errors == [])
+    try world.handBack(device, as: "ada.sqlite")
+  }
+
+  private func latest() throws -> RunRow {
+    try #require(
+      try PipelineStatus.read(world.pipeline, root: world.root).runs.first)
+  }
+
+  @Test(arguments: [true, false])
+  func `a report that a run of days ago died over is written whole, or told by the next`(
+    _ hasFiles: Bool
+  ) async throws {
+    try await world.run()
+    try fieldDay()
+    try await world.die { if case .reportWritten = $0 { true } else { false } }
+    let dead = try latest()
+    let ledger = try Connection(world.data.state)
+    try ledger.run("UPDATE run SET report = 'begun' WHERE id = \(dead.id)")
+    ledger.close()
+    let report = world.data.report(dead.id)
+    if hasFiles {
+      try Files.remove(report + "/records.csv")
+    } else {
+      try Files.rename(report, to: world.data.reports + "/.tmp-1-half")
+    }
+    try world.org.moveClock(by: 49 * 3_600_000)
+    let next = try await world.run()
+    #expect(next.run != dead.id)
+    let told = try Told(world)
+    let first = hasFiles ? dead.id : next.run
+    #expect(told.news(first).values.sorted() == ["conflict", "updated"])
+    for edit in told.news(first).keys { #expect(told.times(edit) == 1) }
+    #expect(Files.exists(report + "/records.csv") == hasFiles)
+    #expect(next.exitStatus == .needsAttention)
+  }
+
+  @Test func `a stage that a run died in is done again by the next`() async throws {
+    try await world.run()
+    try fieldDay()
+    try await world.die { if case .snapshotPrimed = $0 { true } else { false } }
+    let dead = try latest()
+    #expect(dead.finished == ["ingest", "reconcile"])
+    // Another verb does not end it.
+    try await world.run(.pack)
+    #expect(try latest().ended == nil)
+    let next = try await world.run(.prime)
+    #expect(next.run == dead.id)
+    #expect(try latest().ended != nil)
+  }
+
+  @Test func `a verb that fails does not end the run that died before it`() async throws {
+    try await world.run()
+    try fieldDay()
+    try await world.die { if case .stageStarted(.prime) = $0 { true } else { false } }
+    let dead = try latest()
+    await #expect(throws: PipelineError.self) {
+      try await world.run(.ingest) { $0.files = [world.root + "/nothing.sqlite"] }
+    }
+    #expect(try latest().id == dead.id)
+    #expect(try latest().ended == nil)
+    let next = try await world.run()
+    #expect(next.run == dead.id)
+    #expect(try latest().ended != nil)
+  }
+
+  @Test func `a run that fails in all that was left is over`() async throws {
+    try await world.run()
+    await #expect(throws: PipelineError.self) {
+      try await world.run(.ingest) { $0.files = [world.root + "/nothing.sqlite"] }
+    }
+    #expect(try latest().ended != nil)
+    #expect(try latest().exitStatus == 4)
+  }
+
+  @Test func `a look at what would be done is no part of a run that died`() async throws {
+    try await world.run()
+    try fieldDay()
+    try await world.die { if case .stageStarted(.reconcile) = $0 { true } else { false } }
+    let dead = try latest()
+    let before = try Tree.entries(world.data.path)
+    let look = try await world.run { $0.isDryRun = true }
+    #expect(look.run == "dry-run")
+    #expect(look.verdicts == [.conflict: 1, .updated: 1])
+    #expect(try Tree.entries(world.data.path) == before)
+    #expect(try latest() == dead)
+  }
+}

@@ -1,0 +1,136 @@
+import Bundles
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import System
+import TestSupport
+import Testing
+
+/// Who is primed and who is not, what the next run knows of it, and which bundles come of it.
+@Suite struct PrimedUsersTests {
+  let world: World
+
+  init() throws { world = try World() }
+
+  /// A run of the pipeline file as it stands now, without pauses.
+  @discardableResult
+  private func run(
+    _ stages: Set<Stage> = [.prime, .pack], options change: (inout RunOptions) -> Void = { _ in }
+  ) async throws -> RunSummary {
+    var options = RunOptions()
+    options.stages = stages
+    options.retryPause = .none
+    change(&options)
+    let pipeline = try PipelineFile.read(path: world.pipeline.file, variables: world.variables)
+    return try await PipelineRun.execute(
+      pipeline, root: world.root, variables: world.variables, options: options, report: { _ in })
+  }
+
+  private func rewrite(_ old: String, _ new: String, in file: String = "demo.json") throws {
+    let path = world.directory.file("pipelines") + "/" + file
+    let text = String(decoding: try Files.read(path), as: UTF8.self)
+    #expect(text.contains(old))
+    try DurableFile.write(Array(text.replacing(old, with: new).utf8), to: path)
+  }
+
+  private func open() throws -> [Finding.Kind] {
+    try PipelineStatus.read(world.pipeline, root: world.root).findings.map(\.kind)
+  }
+
+  @Test func `a user who is primed alone later is skipped no more`() async throws {
+    let ben = try world.user("ben").username
+    world.server.faults.add(
+      .init(kind: .priming, user: ben), times: 1000, .status(403, code: "INSUFFICIENT_ACCESS"))
+    #expect(try await run().findings == [.skippedUser])
+    #expect(try open() == [.userSkipped])
+    world.server.faults.removeAll()
+    #expect(try await run { $0.users = ["ada@example.com"] }.exitStatus == .needsAttention)
+    #expect(try open() == [.userSkipped])
+    #expect(try await run { $0.users = [ben] }.exitStatus == .done)
+    #expect(try open() == [])
+  }
+
+  @Test func `a global store that cannot be primed ends the run, for all need it`() async throws {
+    world.server.faults.add(
+      .init(kind: .query, user: "attache@example.com"), nth: 2, times: 1000,
+      .status(403, code: "INSUFFICIENT_ACCESS"))
+    let error = await #expect(throws: (any Error).self) { try await run() }
+    #expect(error.map { PipelineError(describing: $0).kind } == .authentication)
+    #expect(try open().isEmpty)
+  }
+
+  @Test func `a user who cannot be served is told by a look, too`() async throws {
+    let query =
+      "\"query\": \"SELECT Id, Username FROM User WHERE IsActive = true "
+      + "AND Profile.Name = 'Field Technician'\""
+    try rewrite(query, "\"list\": [\"ada@example.com\", \"nobody@example.com\"]")
+    let look = try await run(Set(Stage.allCases)) { $0.isDryRun = true }
+    #expect(look.findings == [.skippedUser])
+    #expect(look.exitStatus == .needsAttention)
+  }
+
+  @Test func `what a sync asks for since is in all records, not only in those that change`()
+    async throws
+  {
+    try await run()
+    try rewrite("\"Website\", \"Industry\"", "\"Website\", \"Fax\"", in: "demo/usersyncs.json")
+    let admin = try world.user("admin")
+    let page = try world.org.query("SELECT Id FROM Account", as: admin)
+    let count = try JSONValue(parsing: page.records).array?.count ?? 0
+    #expect(count > 0)
+    try await run()
+    for account in try world.device("ada").elements("accounts") {
+      #expect(account["Fax"] != nil)
+      #expect(account["Industry"] == nil)
+    }
+  }
+
+  @Test func `a later bundle of a generation is good for as long as the first was`() async throws {
+    let id = try world.user("ada").id
+    func manifest(_ summary: RunSummary) throws -> Manifest {
+      let path = summary.bundles.first { $0.contains(id) && $0.contains("ios.bundle.") }
+      return try BundleReader.inspect(try #require(path))
+    }
+    let first = try manifest(try await run())
+    let days: Int64 = 3 * 24 * 3_600_000
+    try world.org.moveClock(by: days)
+    try rewrite("tar.zst", "zip")
+    let second = try manifest(try await run())
+    #expect(second.generation == first.generation)
+    #expect(second.created >= first.created + days)
+    #expect(
+      try #require(second.expires) - second.created == first.expires.map { $0 - first.created })
+  }
+
+  @Test func `an org that takes no more writes is to be tried again later`() async throws {
+    try await run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "1"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    world.server.faults.add(.writes, times: 1000, .limitExceeded)
+    let summary = try await run([.ingest, .reconcile])
+    #expect(summary.findings.contains(.limitReached))
+    #expect(summary.verdicts == [.held: 1])
+    #expect(summary.exitStatus == .tryLater)
+    world.server.faults.removeAll()
+    #expect(try await run([.reconcile]).verdicts == [.updated: 1])
+  }
+
+  @Test func `current names each user's newest generation`() async throws {
+    try await run()
+    let admin = try world.user("admin")
+    let account = try #require(try world.ids("accounts", on: world.device("ada")).first)
+    #expect(world.org.update("Account", id: account, ["Phone": "8"], as: admin).errors == [])
+    try await run()
+    for id in try world.data.snapshots() {
+      let directory = SnapshotDirectory(path: world.data.snapshot(id))
+      let newest = try #require(try directory.generations().last)
+      let current = try #require(try directory.current())
+      #expect(current.generation == newest)
+      #expect(try directory.record(of: newest).digest == current.digest)
+    }
+    #expect(try world.data.generations(of: world.user("ada").id).count == 2)
+  }
+}

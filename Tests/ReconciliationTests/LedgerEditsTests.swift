@@ -1,0 +1,238 @@
+import JSON
+import Ledger
+import Reconciliation
+import SQLite
+import Testing
+
+/// What the ledger says of edits: which wait for which, whose they are, and what devices may install
+/// over.
+struct LedgerEditsTests {
+  private typealias F = LedgerFixture
+  private static let snapshot = "005000000000001AAA"
+  private static let others = "others"
+
+  /// An edit of one record in a row of another soup.
+  private func other(_ entry: Int64, date: Int64) -> ReturnedEdit {
+    var edit = F.update(entry, date: date, name: "other")
+    edit.row = F.row(entry, soup: Self.others)
+    return edit
+  }
+
+  private func returned(_ sha: String, install: String = "A", handback: Int64 = 1) -> ReturnRow {
+    F.returned(
+      sha, install: install, handback: handback,
+      totals: [
+        SoupKey(store: F.store, soup: "accounts"): 100,
+        SoupKey(store: F.store, soup: Self.others): 100,
+      ])
+  }
+
+  private func begin(_ state: LedgerDatabase) throws -> String {
+    try state.beginRun(pipeline: "p", now: 0, configHash: "c", host: "h").id
+  }
+
+  private func edit(_ state: LedgerDatabase, _ id: Int64) throws -> OpenEdit {
+    try #require(try state.openEdit(id: id)).edit
+  }
+
+  // MARK: what waits for what
+
+  @Test func `an edit waits for an earlier one of its device's row`() throws {
+    let fixture = try F()
+    let state = fixture.state
+    _ = try state.record(
+      return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
+    _ = try state.record(
+      return: returned("b", install: "B"), edits: [F.update(1, date: 6, name: "y")])
+    // Another device's edit of the record is nobody's predecessor.
+    #expect(try state.openPredecessor(of: edit(state, 2)) == nil)
+    #expect(try state.openPredecessor(of: edit(state, 1)) == nil)
+  }
+
+  @Test(arguments: [(Verdict.held, true), (.conflict, false), (.notConfigured, false)])
+  func `an edit of another soup is waited for while it is held`(
+    _ verdict: Verdict, _ waits: Bool
+  ) throws {
+    let fixture = try F()
+    let state = fixture.state
+    _ = try state.record(return: returned("a"), edits: [other(7, date: 5)])
+    let run = try begin(state)
+    try state.settle(1, run: run, Settlement(verdict))
+    _ = try state.record(
+      return: returned("b", handback: 2),
+      edits: [other(7, date: 5), F.update(1, date: 6, name: "y")])
+    let found = try state.openPredecessor(of: edit(state, 2))
+    #expect((found?.id == 1) == waits)
+    #expect(found?.isInDoubt != true)
+  }
+
+  @Test func `a resumed run takes up again what waits, and no closed edit`() throws {
+    let fixture = try F()
+    let state = fixture.state
+    _ = try state.record(
+      return: returned("a"),
+      edits: [
+        F.update(1, date: 5, name: "x"), F.update(2, id: "001000000000002AAA", date: 5, name: "y"),
+      ])
+    let run = try begin(state)
+    try state.settle(1, run: run, Settlement(.blocked))
+    try state.settle(2, run: run, Settlement(.updated))
+    #expect(try state.openEdits(run: run, snapshotID: Self.snapshot).isEmpty)
+    try state.reopenWaiting(run: run)
+    #expect(try state.openEdits(run: run, snapshotID: Self.snapshot).map(\.id) == [1])
+    #expect(try state.account(run: run).verdicts == [.updated: 1])
+  }
+
+  @Test func `a retried edit is undecided, whatever it was before`() throws {
+    let fixture = try F()
+    let state = fixture.state
+    _ = try state.record(
+      return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
+    let run = try begin(state)
+    func verdict() throws -> Verdict? {
+      try #require(try state.claims(recordID: F.accountID, formerID: nil).first).verdict
+    }
+    try state.settle(1, run: run, Settlement(.conflict))
+    #expect(try verdict() == .conflict)
+    #expect(try state.retry(run: run, verdicts: [.conflict]) == 1)
+    #expect(try verdict() == nil)
+  }
+
+  // MARK: whose record it is
+
+  @Test func `a row that was made at another time is another record`() throws {
+    let fixture = try F()
+    let state = fixture.state
+    func make(_ sha: String, created: Int64) throws {
+      _ = try state.record(
+        return: F.returned(sha, install: sha, handback: 1),
+        edits: [F.create(101, local: "local_1", created: created, date: created, name: sha)])
+    }
+    try make("a", created: 500)
+    try make("b", created: 501)
+    #expect(try state.creationCount() == 2)
+    // Once it has an Id, the row and that time tell which of them it is.
+    var sent = F.update(101, id: "001000000000007AAA", date: 900, name: "sent")
+    sent.created = 501
+    _ = try state.record(
+      return: F.returned("c", install: "b", handback: 2), edits: [sent])
+    let creation = try #require(try edit(state, 3).creation)
+    #expect(creation.id == 2)
+    #expect(creation.deviceRecordID == "001000000000007AAA")
+    #expect(try state.isClaimed(recordID: "001000000000007AAA"))
+    sent.created = 502
+    sent.lastModified += 1
+    _ = try state.record(
+      return: F.returned("d", install: "d", handback: 1), edits: [sent])
+    #expect(try edit(state, 4).creation == nil)
+  }
+
+  @Test(arguments: ["001000000000007AAA", "001000000000008AAA"])
+  func `a record that its device's own sync made beside ours is told once`(
+    _ deviceID: String
+  ) throws {
+    let fixture = try F()
+    let state = fixture.state
+    let ours = "001000000000007AAA"
+    _ = try state.record(
+      return: returned("a"), edits: [F.create(101, local: "local_1", date: 500, name: "x")])
+    let raw = try Connection(fixture.directory.file("state.sqlite"))
+    try raw.run("UPDATE creation SET record_id = \(ours)")
+    let clean = CleanRow(
+      row: F.row(101), created: 500, lastModified: 600, serverID: deviceID)
+    let second = try state.record(
+      return: returned("b", handback: 2), edits: [], witnesses: [clean])
+    #expect(second.new == (deviceID == ours ? 0 : 1))
+    let third = try state.record(
+      return: returned("c", handback: 3), edits: [], witnesses: [clean])
+    #expect(third.new == 0)
+    let synced = try state.editStates().count { $0.state == "open" }
+    #expect(synced == (deviceID == ours ? 0 : 1))
+    if deviceID != ours { #expect(try edit(state, 2).creation?.isTwice == true) }
+  }
+
+  // MARK: what devices may install over
+
+  private func includes(_ state: LedgerDatabase) throws -> [String] {
+    try state.includes(snapshotID: Self.snapshot).map { "\($0.install) \($0.handback)" }
+  }
+
+  @Test func `a device may install over what is settled of it`() throws {
+    let fixture = try F()
+    let state = fixture.state
+    let run = try begin(state)
+    _ = try state.record(
+      return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
+    #expect(try includes(state).isEmpty)
+    // What another installation left open is no business of this one.
+    _ = try state.record(
+      return: returned("b", install: "B"), edits: [F.update(1, date: 6, name: "y")])
+    try state.settle(1, run: run, Settlement(.updated))
+    #expect(try includes(state) == ["A 1"])
+    try state.settle(2, run: run, Settlement(.conflict))
+    #expect(try includes(state) == ["A 1"])
+    _ = try state.record(
+      return: returned("c", handback: 2), edits: [F.update(1, date: 9, name: "z")])
+    #expect(try includes(state) == ["A 1"])
+    try state.settle(3, run: run, Settlement(.filtered))
+    #expect(try includes(state) == ["A 2"])
+  }
+
+  @Test func `an edit that another replaced is settled when that one is`() throws {
+    let fixture = try F()
+    let state = fixture.state
+    let run = try begin(state)
+    _ = try state.record(
+      return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
+    _ = try state.record(
+      return: returned("b", handback: 2), edits: [F.update(1, date: 6, name: "y")])
+    #expect(try fixture.verdicts() == ["closed superseded", "open -"])
+    #expect(try includes(state).isEmpty)
+    try state.settle(2, run: run, Settlement(.updated))
+    #expect(try includes(state) == ["A 2"])
+  }
+
+  @Test func `a later hand-back stands for the earlier ones of its soups`() throws {
+    let fixture = try F()
+    let state = fixture.state
+    let run = try begin(state)
+    _ = try state.record(
+      return: returned("a"), edits: [F.create(101, local: "local_1", date: 5, name: "x")])
+    // It needs somebody still, and no hand-back closes it.
+    try state.settle(1, run: run, Settlement(.createdTwice))
+    _ = try state.record(
+      return: F.returned("b", install: "A", handback: 2, totals: [:]), edits: [])
+    #expect(try includes(state).isEmpty)
+    _ = try state.record(return: returned("c", handback: 3), edits: [])
+    #expect(try includes(state) == ["A 3"])
+  }
+
+  // MARK: what is one edit
+
+  @Test func `an element whose members stand in another order is the same edit`() throws {
+    let fixture = try F()
+    let state = fixture.state
+    var edit = F.update(1, date: 5, name: "x")
+    edit.element = Array(#"{"Id":"001000000000001AAA","Name":"x","Phone":{"a":1,"b":2}}"#.utf8)
+    _ = try state.record(return: returned("a"), edits: [edit])
+    edit.element = Array(#"{"Phone":{"b":2,"a":1},"Name":"x","Id":"001000000000001AAA"}"#.utf8)
+    let again = try state.record(return: returned("b", handback: 2), edits: [edit])
+    #expect(again.known == 1)
+    #expect(again.new == 0)
+    #expect(try fixture.verdicts() == ["open -"])
+  }
+
+  @Test func `the run that takes a return notes it with it, and what is in its parts`() throws {
+    let fixture = try F()
+    let state = fixture.state
+    let run = try begin(state)
+    _ = try state.record(
+      return: returned("a"), edits: [F.update(1, date: 5, name: "x")], run: run)
+    #expect(try state.hasFound(.returnAccepted, "a", run: run))
+    let found = try #require(try state.findings("f.run_id = \(run)").first)
+    #expect(found.detail["edits"] == 1)
+    #expect(found.detail["new"] == 1)
+    _ = try state.record(return: returned("b"), edits: [])
+    #expect(try !state.hasFound(.returnAccepted, "b", run: run))
+  }
+}

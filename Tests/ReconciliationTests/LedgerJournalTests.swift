@@ -1,0 +1,156 @@
+import JSON
+import Ledger
+import LocalOrg
+import MobileSync
+import Reconciliation
+import SQLite
+import Testing
+
+/// What a pipeline's sync up makes of the org's answers.
+struct LedgerJournalTests {
+  /// An account that ada edits, with what the office does to it right before requests of a kind.
+  private func day(
+    _ fields: JSONObject, before kind: RequestKind, times: Int = 1,
+    mode: MergeMode = .leaveIfChanged,
+    _ change: @escaping @Sendable (LocalOrg.Org, String, OrgUser) -> Void
+  ) throws -> (day: FieldDay, id: String) {
+    let day = try FieldDay()
+    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: mode)]
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.org.transfer(id, to: "ada@example.com")
+    try day.handBack([try day.edited("accounts", "Account", id, fields)])
+    let admin = day.admin
+    day.server.faults.add(
+      .kind(kind), nth: 1, times: times, .mutate { org in change(org, id, admin) })
+    return (day, id)
+  }
+
+  // MARK: what moved between the check and the write
+
+  @Test func `a refused condition is looked at again before it is called a conflict`() async throws
+  {
+    let (day, _) = try day(["Phone": "2"], before: .composite) { org, id, admin in
+      _ = org.update("Account", id: id, ["Phone": "2"], as: admin)
+    }
+    #expect(day.verdicts(try await day.run()) == "already there 1")
+  }
+
+  @Test
+  func `a record that moves in other fields is a conflict, and its edit is sent no second time`()
+    async throws
+  {
+    let (day, _) = try day(["Phone": "2"], before: .composite, times: 9) { org, id, admin in
+      _ = org.update("Account", id: id, ["Website": "https://example.com"], as: admin)
+    }
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(day.writes.count == 1)
+  }
+
+  @Test(arguments: [(MergeMode.leaveIfChanged, "deleted on server 1"), (.overwrite, "created 1")])
+  func `a record that is gone when its edit arrives is looked at again`(
+    _ mode: MergeMode, _ verdict: String
+  ) async throws {
+    let kind: RequestKind = mode == .overwrite ? .collectionUpdate : .composite
+    let (day, _) = try day(["Phone": "2"], before: kind, mode: mode) { org, id, admin in
+      _ = org.delete("Account", id: id, as: admin)
+    }
+    #expect(day.verdicts(try await day.run()) == verdict)
+  }
+
+  // MARK: who may still send it
+
+  @Test func `what one sync up is refused another of the same soup sends`() async throws {
+    let day = try FieldDay()
+    day.rules = [
+      FieldDay.rule("accounts", ["Name", "Phone"]), FieldDay.rule("contacts", ["LastName"]),
+      FieldDay.rule("accounts", ["Name"]),
+    ]
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let long = JSONValue.string(String(repeating: "5", count: 200))
+    try day.handBack([
+      try day.edited("accounts", "Account", id, ["Name": "Two", "Phone": long])
+    ])
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Account", id)["Name"] == "Two")
+    #expect(day.writes.count == 2)
+  }
+
+  @Test func `what every sync up of the soup is refused has failed, after one request each`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.rules = [
+      FieldDay.rule("accounts", ["Name", "Phone"]), FieldDay.rule("accounts", ["Name"]),
+    ]
+    let id = try day.make("Account", ["Name": "One"])
+    try day.handBack([
+      try day.edited(
+        "accounts", "Account", id, ["Name": .string(String(repeating: "n", count: 300))])
+    ])
+    #expect(day.verdicts(try await day.run()) == "failed 1")
+    #expect(day.writes.count == 2)
+    #expect(try day.details().first?.errorFields == ["Name"])
+  }
+
+  // MARK: what is written down
+
+  @Test func `the request of a blocked child is given up`() async throws {
+    let day = try FieldDay()
+    try day.handBack([
+      day.created("accounts", "Account", "local_p", ["Phone": "no name"]),
+      day.created(
+        "contacts", "Contact", "local_c", ["LastName": "Child", "AccountId": "local_p"]),
+    ])
+    #expect(day.verdicts(try await day.run()) == "blocked 1, failed 1")
+    #expect(try day.state.unfinishedOperations().isEmpty)
+  }
+
+  @Test func `what a create left is read back with the night's other writes`() async throws {
+    let day = try FieldDay()
+    let made = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
+    try day.handBack([made], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try day.state.unreadOperations(since: 0).isEmpty)
+    let raw = try Connection(day.directory.file("state.sqlite"))
+    defer { raw.close() }
+    let left = try raw.text("SELECT left_values FROM operation")
+    #expect(try JSONValue(parsing: left ?? "null")["Phone"] == "1")
+    // So that what the office enters since is seen.
+    let page = try day.org.query("SELECT Id FROM Account", as: day.admin, includeDeleted: false)
+    let id = try #require(try JSONValue(parsing: page.records)[0]?["Id"]?.string)
+    try day.change("Account", id, ["Phone": "office"])
+    var later = made
+    var element = try #require(try JSONValue(parsing: made.element).object)
+    element["Phone"] = "2"
+    later.element = JSONValue.object(element).bytes
+    later.lastModified += 5
+    try day.handBack([later], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try day.record("Account", id)["Phone"] == "office")
+  }
+
+  // MARK: the end
+
+  @Test func `no request leaves after a run was told to end, and what is left is held`()
+    async throws
+  {
+    // The run is a task of its own: it is cancelled in the pause before a held row.
+    let end = try await Task {
+      let day = try FieldDay()
+      day.options.strict = false
+      day.options.pause = { _ in withUnsafeCurrentTask { $0?.cancel() } }
+      let ids = try (0..<2).map { try day.make("Account", ["Name": .string("A\($0)")]) }
+      try day.handBack(try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) })
+      day.server.faults.add(
+        .kind(.collectionUpdate), nth: 1,
+        .refusePart(1, code: "UNABLE_TO_LOCK_ROW", message: "unable to lock row"))
+      var wasCancelled = false
+      do { _ = try await day.run() } catch is CancellationError { wasCancelled = true }
+      let run = try #require(try day.state.runs(limit: 1).first)
+      return (wasCancelled, day.writes.count, try day.state.account(run: run.id).verdicts)
+    }.value
+    #expect(end.0)
+    #expect(end.1 == 1)
+    #expect(end.2 == [.held: 1, .updated: 1])
+  }
+}

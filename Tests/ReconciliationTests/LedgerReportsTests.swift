@@ -1,0 +1,152 @@
+import JSON
+import Ledger
+import Reconciliation
+import SQLite
+import Testing
+
+/// Which report shows what, over several runs; and what the ledger keeps of requests and stages.
+struct LedgerReportsTests {
+  private typealias F = LedgerFixture
+  private let fixture: F
+  private var state: LedgerDatabase { fixture.state }
+
+  init() throws {
+    fixture = try F()
+    _ = try fixture.state.record(
+      return: F.returned("a", install: "A", handback: 1),
+      edits: [F.update(1, date: 1, name: "x")])
+  }
+
+  private func begin() throws -> String {
+    try state.beginRun(pipeline: "p", now: 1_770_000_000_000, configHash: "c", host: "h").id
+  }
+
+  private func end(_ run: String) throws {
+    try state.endReport(run: run)
+    try state.endRun(id: run, exitStatus: 0, summary: "{}")
+  }
+
+  private func model(_ run: String) throws -> ReportModel {
+    try ReportModel(state: state, run: run)
+  }
+
+  // MARK: verdicts
+
+  @Test func `of an edit that several runs judged the last verdict is shown`() throws {
+    let first = try begin()
+    try state.settle(1, run: first, Settlement(.held))
+    try state.endRun(id: first, exitStatus: 1, summary: "{}")
+    let second = try begin()
+    try state.settle(1, run: second, Settlement(.updated))
+    try state.beginReport(run: second)
+    #expect(try model(second).edits.map(\.verdict) == [.updated])
+    #expect(try model(second).edits.map(\.run) == [second])
+  }
+
+  @Test func `what a report that was never written was to show is shown by the next`() throws {
+    let first = try begin()
+    try state.settle(1, run: first, Settlement(.conflict))
+    try state.note(.userSkipped, "ada", [:], run: first)
+    try state.beginReport(run: first)
+    #expect(try !state.hasNews())
+    try state.endRun(id: first, exitStatus: 1, summary: "{}")
+    #expect(try state.unfinishedReports() == [first])
+    try state.dropReport(run: first)
+    #expect(try state.unfinishedReports().isEmpty)
+    #expect(try state.hasNews())
+    let second = try begin()
+    try state.beginReport(run: second)
+    #expect(try model(second).edits.map(\.verdict) == [.conflict])
+    #expect(try model(second).findings.map(\.subject) == ["ada"])
+    try end(second)
+    #expect(try state.unfinishedReports().isEmpty)
+    #expect(try state.reportsShowing(run: first) == [second])
+  }
+
+  // MARK: findings
+
+  @Test(arguments: Finding.Kind.allCases)
+  func `a finding that wants a person is news by itself, another is not`(
+    _ kind: Finding.Kind
+  ) throws {
+    let run = try begin()
+    #expect(try !state.hasNews())
+    try state.note(kind, "subject", [:], run: run)
+    #expect(try state.hasNews() == kind.wantsPerson)
+  }
+
+  @Test func `a finding is in sight until it is settled`() throws {
+    let first = try begin()
+    try state.note(.userSkipped, "ada", ["words": "one"], run: first)
+    try state.note(.userSkipped, "ben", [:], run: first)
+    try state.beginReport(run: first)
+    try end(first)
+    let second = try begin()
+    try state.settleFindings(.userSkipped, subject: "ada", by: second)
+    try state.beginReport(run: second)
+    try end(second)
+    #expect(try model(second).findings.isEmpty)
+    #expect(try model(second).earlierFindings.map(\.subject) == ["ben"])
+    // As the report of the first run said it.
+    #expect(try model(first).findings.map(\.subject) == ["ada", "ben"])
+    let third = try begin()
+    try state.settleEarlierFindings(.userSkipped, by: third)
+    try state.beginReport(run: third)
+    #expect(try model(third).earlierFindings.isEmpty)
+    #expect(try state.openFindings().isEmpty)
+  }
+
+  @Test func `of one kind and subject a run keeps what it said last`() throws {
+    let run = try begin()
+    try state.note(.incomplete, "ada", ["records": 1], run: run)
+    try state.settleFindings(.incomplete, subject: "ada", by: run)
+    try state.note(.incomplete, "ada", ["records": 2], run: run)
+    #expect(try state.openFindings().map { $0.detail["records"] } == [2])
+  }
+
+  // MARK: stages
+
+  @Test func `a stage that is begun again is not done`() throws {
+    let run = try begin()
+    try state.note(stage: "prime", isFinished: true, run: run)
+    try state.note(stage: "pack", isFinished: true, run: run)
+    #expect(try state.run(id: run)?.finished == ["prime", "pack"])
+    try state.note(stage: "prime", isFinished: false, run: run)
+    #expect(try state.run(id: run)?.finished == ["pack"])
+  }
+
+  // MARK: requests
+
+  /// One update of the edit, as it is planned.
+  private func planned(_ run: String) throws -> OperationRow {
+    let row = OperationRow(
+      editID: 1, action: .update, sender: "ada@example.com", sobject: "Account",
+      recordID: F.accountID, payload: ["Name": "x"], expected: Settlement(.updated))
+    return try #require(
+      try state.plan([row], run: run, senderID: "005000000000001AAA").first)
+  }
+
+  @Test func `what was done and not read back is known until it is`() throws {
+    let operation = try planned(try begin())
+    try state.markSent([operation], now: 1000)
+    #expect(try state.unreadOperations(since: 0).isEmpty)
+    try state.finish(operation, .done(recordID: nil))
+    #expect(try state.unreadOperations(since: 1000).map(\.id) == [operation.id])
+    #expect(try state.unreadOperations(since: 1001).isEmpty)
+    try state.noteLeft(operation, date: nil, fields: nil)
+    #expect(try state.unreadOperations(since: 0).isEmpty)
+  }
+
+  @Test(arguments: [true, false])
+  func `a request that was in doubt is remembered as such when it is given up`(
+    _ wasInDoubt: Bool
+  ) throws {
+    let operation = try planned(try begin())
+    try state.markSent([operation], now: 1000)
+    try state.finish(operation, wasInDoubt ? .doubt : .again)
+    try state.move(operation, to: "dropped")
+    let raw = try Connection(fixture.directory.file("state.sqlite"))
+    #expect(try raw.integer("SELECT is_doubted FROM operation") == (wasInDoubt ? 1 : 0))
+    #expect(try state.unfinishedOperations().isEmpty)
+  }
+}
