@@ -105,33 +105,33 @@ import Testing
   }
 
   @Test func `a bundle that is larger than two stores is refused, whatever is in it`() throws {
-    let issued = try Issued(.ios)
-    // Passed over, and of bytes that do not compress.
+    var issued = try Issued(.ios)
+    let path = issued.entry.path
+    let other = BundleLayout.path(
+      platform: .ios, scope: .user, storeName: "other", org: Issued.org, user: Issued.user)
+    issued.manifest.stores.append(issued.entry)
+    (issued.manifest.stores[1].path, issued.manifest.stores[1].storeName) = (other, "other")
+    // Passed over, as large as a store may be, and of bytes that do not compress.
     let companion = directory.file("companion")
     var draw: UInt64 = 7
-    let bytes = (0..<(issued.entry.bytes * 3)).map { _ in
+    let bytes = (0..<issued.entry.bytes).map { _ in
       draw = draw &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       return UInt8(truncatingIfNeeded: draw >> 33)
     }
     try DurableFile.write(bytes, to: companion)
-    let path = issued.entry.path
-    let archive = try bundle(issued, [(path, issued.storePath), (path + "-shm", companion)])
-    let size = try Files.size(of: archive)
-    let half = (size + 1) / 2
-    try #require(half > issued.entry.bytes)
+    let archive = try bundle(
+      issued,
+      [path, other].flatMap { [($0, issued.storePath), ($0 + "-shm", companion)] })
     func stores(_ fileBytes: Int64) throws -> Int {
       try Files.remove(directory.file("root"))
-      return try validate(archive) {
-        $0.fileBytes = fileBytes
-        $0.limits.entryBytes = .max
-      }.stores.count
+      return try validate(archive) { $0.fileBytes = fileBytes }.stores.count
     }
-    #expect(try stores(size) == 1)
-    let refusal = #expect(throws: Refusal.self) { _ = try stores(half - 1) }
+    #expect(try stores((Files.size(of: archive) + 1) / 2) == 2)
+    let refusal = #expect(throws: Refusal.self) { _ = try stores(issued.entry.bytes) }
     #expect(refusal?.code == .tooLarge)
   }
 
-  @Test(arguments: [".hidden", String(repeating: "n", count: 255)])
+  @Test(arguments: [".hidden", ".return.json", String(repeating: "n", count: 255)])
   func `a store under an odd name is read as any other`(name: String) throws {
     let issued = try Issued(.ios)
     let file = try edited(issued, inLog: name.hasPrefix("."))

@@ -69,6 +69,26 @@ import Testing
     #expect(problems(of: world.data.path, lines.map(String.init)) == [])
   }
 
+  @Test func `directories that are made below each other are on the disk, each by its name`()
+    async throws
+  {
+    let world = try World()
+    try await world.run()
+    let root = world.directory.file("unpacked")
+    let log = world.directory.file("calls")
+    let shim = try KillShim.watch.get().path
+    let run = try await ProgramRun.blocking(
+      ["bundle", "extract", try world.bundle("ada"), root + "/a/b/c/d"],
+      variables: ["LD_PRELOAD": shim, "WATCH_LOG": log])
+    #expect(run.status == 0, "\(run.everything)")
+    let lines = String(decoding: try Files.read(log), as: UTF8.self).split(separator: "\n")
+    for path in [root, root + "/a", root + "/a/b", root + "/a/b/c"] {
+      let made = try #require(lines.firstIndex { $0 == "name \(path)" }, "\(path)")
+      let parent = "sync \(Files.parent(of: path) ?? "/")"
+      #expect(lines[made...].contains { $0 == parent }, "\(path)")
+    }
+  }
+
   /// The same run with one sort of sync taken away is found wrong.
   @Test(arguments: ["files", "stores", "directories", "ledger"])
   func `a run that leaves out a sort of sync is found out`(sort: String) async throws {

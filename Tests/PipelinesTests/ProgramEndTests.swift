@@ -43,6 +43,9 @@ import Testing
     let ended = before.count { $0 == "ended" }
     #expect(ended >= 10, "or nothing is shown")
     #expect(before.count { $0 == "ending" } == ended)
+    // At its start it waits for the threads that it tries out; at its end for its own.
+    let last = try #require(before.lastIndex(of: "create"))
+    #expect(before[last...].contains("join"))
   }
 
   /// Below what its libraries take it is the system that cannot start it; above, it says so itself.

@@ -1,7 +1,7 @@
 // Loaded before a program (LD_PRELOAD), holds every thread up for a moment at its end, and writes
 // down, one a line, to the file in THREAD_LOG:
 //
-//   ending   ended   leave
+//   create   ending   ended   join   leave
 //
 // "leave" is the end of the process.
 #define _GNU_SOURCE
@@ -48,9 +48,17 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
                    void *context) {
   static int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
   if (!next) next = (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT, "pthread_create");
+  tell("create\n");
   struct start *start = malloc(sizeof *start);
   *start = (struct start){body, context};
   return next(thread, attributes, run, start);
+}
+
+int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *until) {
+  static int (*next)(pthread_t, void **, clockid_t, const struct timespec *);
+  if (!next) next = (int (*)(pthread_t, void **, clockid_t, const struct timespec *))dlsym(RTLD_NEXT, "pthread_clockjoin_np");
+  tell("join\n");
+  return next(thread, result, clock, until);
 }
 
 void _exit(int status) {
