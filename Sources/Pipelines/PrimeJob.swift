@@ -132,7 +132,7 @@ struct PrimeJob: Sendable {
     var values = pipeline.prime.variables
     values["userId"] = isGlobal ? session.identity.userID : user.id
     values["username"] = isGlobal ? session.identity.username : user.username
-    return values.mapValues(SOQLVariables.literal)
+    return values.mapValues(SOQLLiteral.text)
   }
 
   /// The syncs that are run, and those whose states the device will want.

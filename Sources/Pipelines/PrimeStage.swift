@@ -105,7 +105,7 @@ struct PrimeStage {
       run.now - $0 > Self.deletionsAreKept
     }
     let every =
-      isLongAgo == true ? 1 : run.pipeline.prime.ghostsEveryRuns(isBriefcase: false)
+      isLongAgo == true ? 1 : run.pipeline.prime.runsBetweenListings
     for store in run.pipeline.stores {
       for sync in store.primed {
         let key = PrimeInput.key(store.storeName, sync.syncName)

@@ -14,7 +14,7 @@ package enum CSVReport: ReportFormat {
 
   /// Both files.
   package static func files(
-    _ model: ReportModel, _ options: ReportOptions
+    _ model: ReportModel, _ options: ReportMask
   ) -> [(name: String, bytes: [UInt8])] {
     [("records.csv", records(model, options)), ("conflicts.csv", conflicts(model, options))]
   }
@@ -23,7 +23,7 @@ package enum CSVReport: ReportFormat {
     model.edits.map { ($0, "new") } + model.stillOpen.map { ($0, "open") }
   }
 
-  private static func records(_ model: ReportModel, _ options: ReportOptions) -> [UInt8] {
+  private static func records(_ model: ReportModel, _ options: ReportMask) -> [UInt8] {
     var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
     writer.row([
       "number", "verdict", "operation", "user", "store", "soup", "soupEntryId", "sobject",
@@ -46,7 +46,7 @@ package enum CSVReport: ReportFormat {
     return writer.bytes
   }
 
-  private static func conflicts(_ model: ReportModel, _ options: ReportOptions) -> [UInt8] {
+  private static func conflicts(_ model: ReportModel, _ options: ReportMask) -> [UInt8] {
     var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
     writer.row([
       "number", "verdict", "user", "soup", "sobject", "recordId", "field", "conflicting", "base",

@@ -217,7 +217,7 @@ struct Delegation {
         records.describe(sobject).field(field)?.type ?? "string")
       // A number that is none would be no literal; the org has no record of it.
       if !isText, Double(value) == nil { return [] }
-      let literal = isText ? SOQLVariables.literal(value) : value
+      let literal = isText ? SOQLLiteral.text(value) : value
       return try await records.session.queryAllRecords(
         "SELECT Id FROM \(sobject) WHERE \(field) = \(literal)"
       ).compactMap { $0["Id"]?.string?.recordID18 }

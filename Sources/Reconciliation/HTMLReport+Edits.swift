@@ -7,7 +7,7 @@ import System
 extension HTMLReport {
   /// The edits of one verdict, in blocks that a browser lays out when they are looked at.
   static func section(
-    _ verdict: Verdict, _ edits: [ReportEdit], _ options: ReportOptions, known: Set<Int64>
+    _ verdict: Verdict, _ edits: [ReportEdit], _ options: ReportMask, known: Set<Int64>
   ) -> String {
     var text = "<section id=\"\(anchor(verdict))\" class=\"verdict \(kind(verdict))\">\n"
     text += "<h2><span class=\"tag \(kind(verdict))\">\(verdict.rawValue)</span> "
@@ -20,7 +20,7 @@ extension HTMLReport {
 
   /// Edits in blocks; `more` is said of each behind where it came from.
   static func chunks(
-    _ edits: [ReportEdit], _ options: ReportOptions, _ known: Set<Int64>,
+    _ edits: [ReportEdit], _ options: ReportMask, _ known: Set<Int64>,
     more: (ReportEdit) -> String
   ) -> String {
     var text = ""
@@ -33,7 +33,7 @@ extension HTMLReport {
   }
 
   private static func article(
-    _ edit: ReportEdit, _ options: ReportOptions, _ known: Set<Int64>, _ more: String
+    _ edit: ReportEdit, _ options: ReportMask, _ known: Set<Int64>, _ more: String
   ) -> String {
     var text = "<article id=\"edit-\(edit.number)\">\n<h3>\(title(edit, options))</h3>\n"
     text += "<p class=\"where\">\(place(edit))</p>\n" + more
@@ -47,7 +47,7 @@ extension HTMLReport {
     return text + "</article>\n"
   }
 
-  private static func title(_ edit: ReportEdit, _ options: ReportOptions) -> String {
+  private static func title(_ edit: ReportEdit, _ options: ReportMask) -> String {
     let object = HTMLText.escaped(edit.sobject ?? "Record")
     var text = "<span class=\"object\">\(object)</span> "
     if let title = edit.title {
@@ -80,7 +80,7 @@ extension HTMLReport {
 
   /// The org's words, or ours, and the other records and edits that the verdict is about.
   private static func reason(
-    _ edit: ReportEdit, _ options: ReportOptions, _ known: Set<Int64>
+    _ edit: ReportEdit, _ options: ReportMask, _ known: Set<Int64>
   ) -> String {
     let detail = edit.detail
     var lines: [String] = []
@@ -125,7 +125,7 @@ extension HTMLReport {
   // MARK: fields
 
   private static func fields(
-    _ fields: [FieldDifference], _ edit: ReportEdit, _ options: ReportOptions
+    _ fields: [FieldDifference], _ edit: ReportEdit, _ options: ReportMask
   ) -> String {
     let hasServer = fields.contains { $0.server != nil } && !edit.verdict.isWritten
     let hasBase = fields.contains { $0.base != nil }
@@ -147,7 +147,7 @@ extension HTMLReport {
 
   private static func cell(
     _ value: JSONValue?, _ base: JSONValue?, _ label: String, _ field: String,
-    _ options: ReportOptions
+    _ options: ReportMask
   ) -> String {
     let differs = base != nil && !FieldValue.isSame(value, base)
     let shown = options.shown(value, of: field)
@@ -164,7 +164,7 @@ extension HTMLReport {
 
   /// Edited fields that never travel.
   private static func outside(
-    _ fields: [FieldDifference], _ edit: ReportEdit, _ options: ReportOptions
+    _ fields: [FieldDifference], _ edit: ReportEdit, _ options: ReportMask
   ) -> String {
     "<div class=\"outside\"><p>Outside the field list, not sent:</p>"
       + Self.fields(fields, edit, options) + "</div>\n"

@@ -7,7 +7,7 @@ extension HTMLReport {
 
   /// The edits that earlier reports have shown and that are not settled, by verdict.
   static func stillOpen(
-    _ model: ReportModel, _ options: ReportOptions, known: Set<Int64>
+    _ model: ReportModel, _ options: ReportMask, known: Set<Int64>
   ) -> String {
     let count = model.stillOpen.count
     guard count > 0 else { return "" }

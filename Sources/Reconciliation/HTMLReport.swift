@@ -9,7 +9,7 @@ package enum HTMLReport: ReportFormat {
 
   /// The one file.
   package static func files(
-    _ model: ReportModel, _ options: ReportOptions
+    _ model: ReportModel, _ options: ReportMask
   ) -> [(name: String, bytes: [UInt8])] {
     [("report.html", Array(page(model, options).utf8))]
   }
@@ -25,7 +25,7 @@ package enum HTMLReport: ReportFormat {
     .unchanged, .filtered, .superseded,
   ]
 
-  private static func page(_ model: ReportModel, _ options: ReportOptions) -> String {
+  private static func page(_ model: ReportModel, _ options: ReportMask) -> String {
     let title = "Reconciliation of \(HTMLText.escaped(model.run.pipeline))"
     var page = """
       <!doctype html>
@@ -62,7 +62,7 @@ package enum HTMLReport: ReportFormat {
   }
 
   private static func sections(
-    _ model: ReportModel, _ options: ReportOptions, _ known: Set<Int64>,
+    _ model: ReportModel, _ options: ReportMask, _ known: Set<Int64>,
     _ isIn: (Verdict) -> Bool
   ) -> String {
     var text = ""
@@ -178,7 +178,7 @@ package enum HTMLReport: ReportFormat {
     return text + "</tbody></table></section>\n"
   }
 
-  private static func footer(_ model: ReportModel, _ options: ReportOptions) -> String {
+  private static func footer(_ model: ReportModel, _ options: ReportMask) -> String {
     var notes: [String] = []
     if !options.showValues { notes.append("Values of fields are not shown.") }
     if !options.mask.isEmpty {

@@ -9,13 +9,13 @@ package enum JSONReport: ReportFormat {
 
   /// The one file.
   package static func files(
-    _ model: ReportModel, _ options: ReportOptions
+    _ model: ReportModel, _ options: ReportMask
   ) -> [(name: String, bytes: [UInt8])] {
     [("report.json", document(model, options).bytes(pretty: true, sortedKeys: false) + [10])]
   }
 
   /// The document: everything that the report says.
-  package static func document(_ model: ReportModel, _ options: ReportOptions) -> JSONValue {
+  package static func document(_ model: ReportModel, _ options: ReportMask) -> JSONValue {
     var document: JSONObject = [
       "format": 1,
       "run": [
@@ -44,7 +44,7 @@ package enum JSONReport: ReportFormat {
 
   /// An edit that an earlier report has shown: since when it waits, and for what.
   private static func open(
-    _ edit: ReportEdit, _ model: ReportModel, _ options: ReportOptions
+    _ edit: ReportEdit, _ model: ReportModel, _ options: ReportMask
   ) -> JSONValue {
     var object = record(edit, model, options)
     object["foundBy"] = .string(edit.foundBy)
@@ -95,7 +95,7 @@ package enum JSONReport: ReportFormat {
   }
 
   private static func record(
-    _ edit: ReportEdit, _ model: ReportModel, _ options: ReportOptions
+    _ edit: ReportEdit, _ model: ReportModel, _ options: ReportMask
   ) -> JSONObject {
     var object: JSONObject = [
       "number": JSONValue(edit.number), "verdict": .string(edit.verdict.rawValue),
@@ -131,7 +131,7 @@ package enum JSONReport: ReportFormat {
     return object
   }
 
-  private static func field(_ field: FieldDifference, _ options: ReportOptions) -> JSONValue {
+  private static func field(_ field: FieldDifference, _ options: ReportMask) -> JSONValue {
     var object: JSONObject = ["name": .string(field.name)]
     for (side, value) in [("base", field.base), ("device", field.device), ("server", field.server)]
     {

@@ -215,7 +215,7 @@ final class LedgerJournal: SyncUpJournal {
 
   /// Says whether the org refuses a create because the record of its identity is there.
   private static func isRepeated(_ send: PlannedSend, _ refusal: RowRefusal) -> Bool {
-    guard send.action == .create, refusal.code == "DUPLICATE_VALUE",
+    guard send.action == .create, refusal.code == ErrorCodes.duplicate,
       let field = send.externalField?.lowercased()
     else { return false }
     return refusal.fields.contains { $0.lowercased() == field }

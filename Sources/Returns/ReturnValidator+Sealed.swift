@@ -27,20 +27,15 @@ extension ReturnValidator {
   }
 
   private func wrongKey(_ path: String, _ name: String, _ key: SQLCipherKey) throws -> Refusal {
-    let sentence = "\(name) does not open under the pipeline's passphrase"
     // What an export is sealed with when nobody sets the iterations.
     if try SQLCipherFile.opens(path, key: key.with(iterations: SQLCipherKey.defaultIterations)) {
       return Refusal(
         .wrongKey,
-        sentence + " with \(key.iterations) KDF iterations, but with SQLCipher's own "
+        "\(name) does not open under the pipeline's passphrase with \(key.iterations) KDF iterations, but with SQLCipher's own "
           + "\(SQLCipherKey.defaultIterations)",
         fix: "set PRAGMA returned.kdf_iter = \(key.iterations) before the export, and hand it "
           + "back again")
     }
-    return Refusal(
-      .wrongKey, sentence + ": it is sealed with another key, or is no store",
-      fix:
-        "export it plain or with the pipeline's passphrase (inbox.passphrase), and hand it back "
-        + "again")
+    return Refusal.sealedOrNoStore(name)
   }
 }

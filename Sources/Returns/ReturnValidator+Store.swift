@@ -101,9 +101,7 @@ extension ReturnValidator {
   private func checkHeader(_ path: String, _ name: String) throws {
     let header = try StoreFileHeader(path: path)
     guard header.isDatabase else {
-      throw Refusal(
-        .notADatabase, "\(name) is no SQLite file; it is damaged, or encrypted",
-        fix: "hand back a plain export of the store, or one sealed with the pipeline's passphrase")
+      throw Refusal.notADatabase(name)
     }
     if let fault = header.fault {
       throw Refusal(
@@ -116,15 +114,13 @@ extension ReturnValidator {
     do {
       return try body()
     } catch let error as SQLiteError where !error.isDisk {
-      throw damage(name, error.message)
+      throw Refusal.damaged(name, error.message)
     } catch StoreError.database(_, let code, let message) where !ReturnValidator.isDisk(code) {
-      throw damage(name, message)
+      throw Refusal.damaged(name, message)
     } catch StoreError.notAStore(_, let reason) {
-      throw Refusal(
-        .notAStore, "\(name) is no SmartStore as the SDK makes it: \(reason)",
-        fix: "hand back the store file itself; soups may be added, other tables may not")
+      throw Refusal.notAStore(name, reason)
     } catch StoreError.damaged(_, let reason) {
-      throw damage(name, reason)
+      throw Refusal.damaged(name, reason)
     } catch BundleError.store(let error) {
       return try refusingDamage(name) { throw error }
     }
@@ -133,10 +129,6 @@ extension ReturnValidator {
   /// SQLITE_FULL and SQLITE_IOERR: the disk's trouble and not the file's.
   private static func isDisk(_ code: Int32) -> Bool {
     SQLiteError(code: code, path: "").isDisk
-  }
-
-  private func damage(_ name: String, _ reason: String) -> Refusal {
-    Refusal(.damaged, "\(name) is damaged: \(reason)", fix: "hand the store back again")
   }
 
   // MARK: The stamp

@@ -45,7 +45,7 @@ package struct OrgCall: Sendable {
     if isSuccess, isRead, kind != .composite { return response }
     let sent = secrets + (token.map { [$0] } ?? [])
     // As it was sent in a form or an address, too.
-    let mask = Mask(sent + sent.map { HTTPQuery.encode($0) }.filter { !sent.contains($0) })
+    let mask = SecretMask(sent + sent.map { HTTPQuery.encode($0) }.filter { !sent.contains($0) })
     return HTTPResponse(
       status: response.status, headers: response.headers,
       body: mask.applied(to: response.body))

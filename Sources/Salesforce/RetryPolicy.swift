@@ -48,12 +48,12 @@ struct RetryPolicy: Sendable {
   ) -> Decision {
     switch (status, code) {
     case (200..<300, _), (304, _): return .accept
-    case (401, "INVALID_SESSION_ID"), (403, "Bad_OAuth_Token"):
+    case (401, ErrorCodes.session), (403, "Bad_OAuth_Token"):
       return hasRefreshed ? .fail(.authentication, isAmbiguous: false) : .refresh
     case (401, _): return .fail(.authentication, isAmbiguous: false)
-    case (403, "REQUEST_LIMIT_EXCEEDED"): return .fail(.limit, isAmbiguous: false)
+    case (403, ErrorCodes.requestLimit): return .fail(.limit, isAmbiguous: false)
     case (403, _): return .fail(.permission, isAmbiguous: false)
-    case (_, "INVALID_QUERY_LOCATOR"), (_, "QUERY_LOCATOR_EXPIRED"):
+    case (_, let code?) where ErrorCodes.cursor.contains(code):
       return .fail(.locatorExpired, isAmbiguous: false)
     case (404, _): return .fail(.notFound, isAmbiguous: false)
     case (429, _):

@@ -77,7 +77,7 @@ final class BulkInsertWriter: BulkWriter {
 
   /// The indexes of columns in which records differ.
   private static func lateIndexes(
-    of soup: Soup, _ cells: [RecordPlan.Cell], _ layout: FileLayout
+    of soup: Soup, _ cells: [RecordPlan.Cell], _ layout: SchemaSQL
   ) -> [(name: String, sql: String)] {
     // `created` and `lastModified` are the run's clock.
     var early: Set<Int> = [0, 1]

@@ -10,12 +10,4 @@ public enum Platform: String, Sendable, Hashable, CaseIterable {
 
   /// The word between an index's name and its table, as the SDK writes it.
   var indexPreposition: String { self == .android ? "on" : "ON" }
-
-  /// What a boolean is in an index column of type string.
-  package func text(of flag: Bool) -> String {
-    switch self {
-    case .ios: flag ? "1" : "0"
-    case .android: flag ? "true" : "false"
-    }
-  }
 }

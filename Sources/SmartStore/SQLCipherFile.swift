@@ -156,7 +156,7 @@ package enum SQLCipherFile {
     // Nothing is pending, so nothing but the file is to be read, and nothing is left beside it.
     let connection = try Connection(path, mode: .immutable)
     defer { connection.close() }
-    try connection.reserveBytes(FileLayout.reservedBytes)
+    try connection.reserveBytes(SchemaSQL.reservedBytes)
     try connection.execute("VACUUM INTO \(SQL.quoted(text: Connection.plain(copy)))")
     if try !head(of: copy).hasRoom { try resizePages(copy) }
     guard try head(of: copy).hasRoom else {
@@ -169,8 +169,8 @@ package enum SQLCipherFile {
     let connection = try Connection(copy)
     defer { connection.close() }
     // In this order: the pragma forgets the room that was asked for.
-    try connection.execute("PRAGMA page_size = \(FileLayout.pageSize)")
-    try connection.reserveBytes(FileLayout.reservedBytes)
+    try connection.execute("PRAGMA page_size = \(SchemaSQL.pageSize)")
+    try connection.reserveBytes(SchemaSQL.reservedBytes)
     try connection.execute("VACUUM")
   }
 
@@ -186,7 +186,7 @@ package enum SQLCipherFile {
     /// Whether a database has SQLCipher's page size, and leaves it room.
     var hasRoom: Bool {
       Int(bytes[16]) << 8 | Int(bytes[17]) == SQLCipherPages.size
-        && Int32(bytes[20]) == FileLayout.reservedBytes
+        && Int32(bytes[20]) == SchemaSQL.reservedBytes
     }
   }
 

@@ -3,9 +3,9 @@ import Crypto
 /// Turns pages of SQLite into pages of SQLCipher 4 and back: `head ‖ AES-256-CBC ‖ IV ‖ HMAC`, where
 /// the head is empty but on page 1, and the HMAC covers what follows the head and the page's number.
 struct SQLCipherPages: ~Copyable {
-  static let size = Int(FileLayout.pageSize)
+  static let size = Int(SchemaSQL.pageSize)
   /// Bytes of a page that SQLite uses; the IV and the code follow.
-  static let usable = size - Int(FileLayout.reservedBytes)
+  static let usable = size - Int(SchemaSQL.reservedBytes)
   static let codeAt = usable + 16
   static let magic = Array("SQLite format 3\0".utf8)
   /// The page of SQLite's lock byte, 2^30: it has no content, in either form.

@@ -18,10 +18,10 @@ struct Soup: Sendable, Hashable {
   let columns: [Column]
 
   init(name: String, number: Int64, specs: [IndexSpec]) {
-    let table = FileLayout.table(number)
+    let table = SchemaSQL.table(number)
     self.init(
       name: name, number: number, specs: specs,
-      columnNames: specs.enumerated().map { FileLayout.column(table, $0.offset, $0.element) })
+      columnNames: specs.enumerated().map { SchemaSQL.column(table, $0.offset, $0.element) })
   }
 
   init(name: String, number: Int64, specs: [IndexSpec], columnNames: [String]) {
@@ -34,7 +34,7 @@ struct Soup: Sendable, Hashable {
     }
   }
 
-  var table: String { FileLayout.table(number) }
+  var table: String { SchemaSQL.table(number) }
   var fullTextTable: String { table + "_fts" }
   var fullTextColumns: [Column] { columns.filter { $0.spec.type == .fullText } }
   var hasFullText: Bool { columns.contains { $0.spec.type == .fullText } }
@@ -60,7 +60,7 @@ struct Soup: Sendable, Hashable {
     case StoreField.created: "created"
     case StoreField.lastModified: "lastModified"
     case StoreField.element: "soup"
-    default: column(of: path, on: platform) ?? FileLayout.extract(path)
+    default: column(of: path, on: platform) ?? SchemaSQL.extract(path)
     }
   }
 }

@@ -47,7 +47,7 @@ extension SoupAlteration {
   /// The objects of the schema that belong to the soup; `fullText` answers what the full-text table of
   /// a name is taken for.
   func objects(
-    _ layout: FileLayout, fullText: (String) -> FullTextGrammar
+    _ layout: SchemaSQL, fullText: (String) -> FullTextGrammar
   ) -> [FullTextGrammar.Object] {
     var objects: [FullTextGrammar.Object] = []
     if isOldThere {

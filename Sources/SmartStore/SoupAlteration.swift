@@ -116,7 +116,7 @@ struct SoupAlteration {
   init?(platform: Platform, type: String, details: String, status: String, number: Int64) {
     guard type == Self.type(on: platform), let step = Step(status: status, platform: platform),
       let details = try? JSONValue(parsing: details), let name = details["soupName"]?.string,
-      details["soupTableName"]?.string == FileLayout.table(number),
+      details["soupTableName"]?.string == SchemaSQL.table(number),
       let oldSpecs = Self.specs(details["oldIndexSpecs"]),
       let newSpecs = Self.specs(details["newIndexSpecs"])
     else { return nil }

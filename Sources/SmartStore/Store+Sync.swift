@@ -184,7 +184,7 @@ extension Store {
     let type = "json_type(soup, \(SQL.quoted(text: "$." + SyncField.local)))"
     let words = [true, false].map { "WHEN '\($0)' THEN '\(platform.text(of: $0))'" }
     return "CASE \(type) \(words.joined(separator: " ")) "
-      + "ELSE CAST(\(FileLayout.extract(SyncField.local)) AS TEXT) END"
+      + "ELSE CAST(\(SchemaSQL.extract(SyncField.local)) AS TEXT) END"
   }
 
   /// The rows whose `__local__` is written in a way that the SDK's query does not find, and which

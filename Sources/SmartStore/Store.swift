@@ -22,7 +22,7 @@ public final class Store {
   public let path: String
 
   let connection: Connection
-  let layout: FileLayout
+  let layout: SchemaSQL
   /// What `created` and `lastModified` become: milliseconds since 1970.
   package var clock: () -> Int64 = Clock.wallMilliseconds
   private var known: [String: Soup] = [:]
@@ -56,14 +56,14 @@ public final class Store {
         throw StoreError.notAStore(
           path: path, reason: "a new store was to be made and it has tables")
       }
-      try connection.reserveBytes(FileLayout.reservedBytes)
+      try connection.reserveBytes(SchemaSQL.reservedBytes)
       try connection.execute(
         """
-        PRAGMA page_size = \(FileLayout.pageSize); PRAGMA encoding = 'UTF-8';
+        PRAGMA page_size = \(SchemaSQL.pageSize); PRAGMA encoding = 'UTF-8';
         PRAGMA auto_vacuum = NONE; PRAGMA journal_mode = DELETE; PRAGMA secure_delete = ON
         """)
       try connection.transaction {
-        for object in FileLayout(platform: platform).metaObjects {
+        for object in SchemaSQL(platform: platform).metaObjects {
           try connection.execute(object.sql)
         }
         try connection.execute("PRAGMA user_version = \(platform.userVersion)")
@@ -118,7 +118,7 @@ public final class Store {
     self.connection = connection
     self.platform = platform
     path = connection.path
-    layout = FileLayout(platform: platform)
+    layout = SchemaSQL(platform: platform)
   }
 
   /// Says which platform's layout a file has.
@@ -254,7 +254,7 @@ public final class Store {
       }
       let spec = IndexSpec(path: path, type: type)
       // The text goes into SQL: only what SmartStore itself would have written may.
-      guard column == FileLayout.column(FileLayout.table(number), specs.count, spec) else {
+      guard column == SchemaSQL.column(SchemaSQL.table(number), specs.count, spec) else {
         throw StoreError.damaged(
           path: self.path,
           reason:

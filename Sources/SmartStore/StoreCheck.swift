@@ -166,12 +166,12 @@ public struct StoreCheck: Sendable {
       violations.append(Violation("file", "its text is not UTF-8"))
     }
     guard origin == .server else { return violations }
-    if try connection.integer("PRAGMA page_size") != Int64(FileLayout.pageSize) {
-      violations.append(Violation("file", "its pages are not of \(FileLayout.pageSize) bytes"))
+    if try connection.integer("PRAGMA page_size") != Int64(SchemaSQL.pageSize) {
+      violations.append(Violation("file", "its pages are not of \(SchemaSQL.pageSize) bytes"))
     }
-    if try connection.reservedBytes() != FileLayout.reservedBytes {
+    if try connection.reservedBytes() != SchemaSQL.reservedBytes {
       violations.append(
-        Violation("file", "its pages do not reserve \(FileLayout.reservedBytes) bytes for sealing"))
+        Violation("file", "its pages do not reserve \(SchemaSQL.reservedBytes) bytes for sealing"))
     }
     return violations
   }

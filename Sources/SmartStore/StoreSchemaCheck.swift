@@ -66,7 +66,7 @@ enum StoreSchemaCheck {
 
   private static func metaViolations(_ objects: [Object], _ platform: Platform) -> [Violation] {
     var violations: [Violation] = []
-    let wanted = FileLayout(platform: platform).metaObjects
+    let wanted = SchemaSQL(platform: platform).metaObjects
     let sequence = [("sqlite_sequence", "CREATE TABLE sqlite_sequence(name,seq)")]
     for (name, sql) in wanted + sequence {
       guard let object = objects.first(where: { $0.name == name }) else {
@@ -113,7 +113,7 @@ enum StoreSchemaCheck {
     _ connection: Connection, _ platform: Platform, _ objects: [Object],
     _ findings: inout Findings
   ) throws -> [String: Expectation] {
-    let layout = FileLayout(platform: platform)
+    let layout = SchemaSQL(platform: platform)
     var expected: [String: Expectation] = [:]
     for (name, number) in try soupNumbers(connection, &findings.violations) {
       let parts: [FullTextGrammar.Object]
@@ -133,7 +133,7 @@ enum StoreSchemaCheck {
 
   /// The objects of a soup that nobody is altering.
   private static func whole(
-    _ soup: Soup, _ layout: FileLayout, _ objects: [Object]
+    _ soup: Soup, _ layout: SchemaSQL, _ objects: [Object]
   ) -> [FullTextGrammar.Object] {
     var parts: [FullTextGrammar.Object] = [
       .init(type: "table", name: soup.table, sql: layout.createTable(soup))
@@ -209,7 +209,7 @@ enum StoreSchemaCheck {
         return nil
       }
       let spec = IndexSpec(path: path, type: type)
-      guard row[1].text == FileLayout.column(FileLayout.table(number), specs.count, spec) else {
+      guard row[1].text == SchemaSQL.column(SchemaSQL.table(number), specs.count, spec) else {
         violations.append(
           Violation(
             "soup_index_map", row: row[3].integer, path: path, "the column is not the SDK's"))

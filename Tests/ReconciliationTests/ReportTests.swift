@@ -31,7 +31,7 @@ struct ReportTests {
   }
 
   private static func text(
-    _ format: any ReportFormat.Type, _ model: ReportModel, _ options: ReportOptions = .init(),
+    _ format: any ReportFormat.Type, _ model: ReportModel, _ options: ReportMask = .init(),
     file: Int = 0
   ) -> String {
     String(decoding: format.files(model, options)[file].bytes, as: UTF8.self)
@@ -101,11 +101,11 @@ struct ReportTests {
   @Test func `masked fields and hidden values are in no byte of any form`() async throws {
     let model = try Self.model(try await Self.day())
     for format in ReportFormats.all {
-      for file in format.files(model, ReportOptions(mask: ["phone"])) {
+      for file in format.files(model, ReportMask(mask: ["phone"])) {
         let text = String(decoding: file.bytes, as: UTF8.self)
         #expect(!text.contains("cmd()"))
       }
-      for file in format.files(model, ReportOptions(showValues: false)) {
+      for file in format.files(model, ReportMask(showValues: false)) {
         let text = String(decoding: file.bytes, as: UTF8.self)
         for value in ["cmd()", "Banking", "Acme", "a.example.com", "Required fields"] {
           #expect(!text.contains(value))
@@ -125,7 +125,7 @@ struct ReportTests {
     #expect(day.verdicts(try await day.run()) == "failed 1")
     let model = try Self.model(day)
     for format in ReportFormats.all {
-      for file in format.files(model, ReportOptions(mask: ["email"])) {
+      for file in format.files(model, ReportMask(mask: ["email"])) {
         #expect(!String(decoding: file.bytes, as: UTF8.self).contains("canary.one"))
       }
     }

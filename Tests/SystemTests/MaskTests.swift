@@ -3,7 +3,7 @@ import Testing
 
 struct MaskTests {
   private func masked(_ text: String, _ secrets: [String]) -> String {
-    String(decoding: Mask(secrets).applied(to: Array(text.utf8)), as: UTF8.self)
+    String(decoding: SecretMask(secrets).applied(to: Array(text.utf8)), as: UTF8.self)
   }
 
   @Test func `every secret is taken out wherever it stands`() {

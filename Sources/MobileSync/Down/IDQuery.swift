@@ -27,9 +27,9 @@ struct IDQuery: Sendable {
   ) -> String {
     let soql =
       "select \(fields.joined(separator: ", ")) from \(sobjectType) "
-      + "where \(idField) IN (\(SOQLVariables.list(values)))"
+      + "where \(idField) IN (\(SOQLLiteral.list(values)))"
     guard let since else { return soql }
-    return soql + " AND \(dateField) > \(Dates.utc(since))"
+    return soql + " AND \(dateField) > \(SOQLLiteral.date(since))"
   }
 
   /// The fields and, where they are missing, the id and the modification date.

@@ -41,7 +41,7 @@ struct ParentChildrenQuery: Sendable, Hashable {
   func records(
     since: Int64? = nil, from onward: String? = nil, among ids: [String] = []
   ) -> String {
-    let after = since.map { " > \(Dates.utc($0))" }
+    let after = since.map { " > \(SOQLLiteral.date($0))" }
     var conditions = [parent.condition(ids)]
     if let onward {
       conditions.append("\(parent.modificationDateFieldName) >= \(onward)")
@@ -60,7 +60,7 @@ struct ParentChildrenQuery: Sendable, Hashable {
   /// The query for the children that were modified after `since`, whatever their parents were.
   func changedChildren(since: Int64, isCount: Bool = false) -> String {
     matchingChildren(
-      where: "\(children.modificationDateFieldName) > \(Dates.utc(since))", isCount)
+      where: "\(children.modificationDateFieldName) > \(SOQLLiteral.date(since))", isCount)
   }
 
   /// The query for these children, as far as their parents match.
@@ -81,7 +81,7 @@ struct ParentChildrenQuery: Sendable, Hashable {
   func children(of parents: [String]) -> String {
     select(
       ownChildrenFields, from: children.sobjectType,
-      where: "\(children.parentIdFieldName ?? "") in (\(SOQLVariables.list(parents)))")
+      where: "\(children.parentIdFieldName ?? "") in (\(SOQLLiteral.list(parents)))")
   }
 
   /// The fields of children that come without their parent, in the order in which a child under its
@@ -108,7 +108,8 @@ struct ParentChildrenQuery: Sendable, Hashable {
     since: Int64? = nil, from onward: String? = nil, among ids: [String] = []
   ) -> String {
     let date = parent.modificationDateFieldName
-    let condition = onward.map { "\(date) >= \($0)" } ?? since.map { "\(date) > \(Dates.utc($0))" }
+    let condition =
+      onward.map { "\(date) >= \($0)" } ?? since.map { "\(date) > \(SOQLLiteral.date($0))" }
     return select(
       ["COUNT()"], from: parent.sobjectType,
       where: [parent.condition(ids), condition ?? "", filter].filter { !$0.isEmpty }
@@ -130,6 +131,6 @@ struct ParentChildrenQuery: Sendable, Hashable {
 extension FamilyMember {
   /// The condition for records with these ids; empty for all.
   fileprivate func condition(_ ids: [String]) -> String {
-    ids.isEmpty ? "" : "\(idFieldName) in (\(SOQLVariables.list(ids)))"
+    ids.isEmpty ? "" : "\(idFieldName) in (\(SOQLLiteral.list(ids)))"
   }
 }

@@ -12,13 +12,21 @@ struct ParentChildrenSQL: Sendable, Hashable {
     var no: String
     /// The rows that are dirty though `yes` does not find them.
     var oddRows: [Int64] = []
-    static let numbers = Flags(yes: "1", no: "0")
+
+    /// As an index has them; without one, what SQLite makes of JSON's `true` and `false` is compared.
+    init(_ platform: Platform, isIndexed: Bool = true) {
+      func literal(_ flag: Bool) -> String {
+        isIndexed && platform == .android
+          ? "'\(platform.text(of: flag))'" : Platform.ios.text(of: flag)
+      }
+      (yes, no) = (literal(true), literal(false))
+    }
   }
 
   /// The statements as a platform's SDK has them.
   init(_ family: ParentChildrenFamily, platform: Platform) {
     self.family = family
-    parentFlags = platform == .ios ? .numbers : Flags(yes: "'true'", no: "'false'")
+    parentFlags = Flags(platform)
     childFlags = parentFlags
   }
 
@@ -32,8 +40,7 @@ struct ParentChildrenSQL: Sendable, Hashable {
           fix: "add {\"path\": \"\(path)\", \"type\": \"string\"} to the soup's indexes")
       }
       let isIndexed = specs.contains { $0.path == LocalFields.local && $0.type != .json1 }
-      var flags = Flags.numbers
-      if isIndexed, store.platform == .android { flags = Flags(yes: "'true'", no: "'false'") }
+      var flags = Flags(store.platform, isIndexed: isIndexed)
       flags.oddRows = try SyncError.inStore { try store.oddlyDirtyRows(of: soup) }
       return flags
     }

@@ -28,7 +28,9 @@ struct SoqlIDs {
     do throws(SyncError) {
       return try await ids(of: session.query(query.deleted(since: since), all: true))
     } catch {
-      guard error.code == .queryRefused, error.cause?.code == "INVALID_FIELD" else { throw error }
+      guard error.code == .queryRefused, error.cause?.code == ErrorCodes.unknownField else {
+        throw error
+      }
       return RecordIDSet()
     }
   }

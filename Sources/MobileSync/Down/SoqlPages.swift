@@ -91,7 +91,7 @@ final class SoqlPages: SyncDownPages {
           continue
         }
         if tellsDeletions, error.code == .queryRefused, received == 0 {
-          leaveDeletions(knows: error.cause?.code == "INVALID_FIELD")
+          leaveDeletions(knows: error.cause?.code == ErrorCodes.unknownField)
           continue
         }
         guard error.cause?.kind == .locatorExpired, restarts < 3 else { throw error }
@@ -199,7 +199,7 @@ final class SoqlPages: SyncDownPages {
         guard fields[0].kind == .string, fields[1].kind == .string,
           let date = Dates.milliseconds(iso8601: text(fields[1]))
         else { return }
-        key = SyncQuery.Key(modified: Dates.utc(date), id: text(fields[0]))
+        key = SyncQuery.Key(modified: SOQLLiteral.date(date), id: text(fields[0]))
       }
     }
     return key

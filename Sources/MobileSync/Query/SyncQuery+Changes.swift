@@ -23,7 +23,7 @@ extension SyncQuery {
     guard knowsDeletion, idField == "Id", !hasOffset, !soql.hasSubqueries,
       [.scope, .with, .for, .allRows].allSatisfy({ soql[$0] == nil })
     else { return nil }
-    let date = Dates.utc(since)
+    let date = SOQLLiteral.date(since)
     var query = soql
     query.addCondition("\(modificationField) > \(date)")
     query.addCondition("IsDeleted = false")

@@ -68,7 +68,7 @@ struct SyncQuery: Sendable, Hashable {
   ) -> String {
     var query = soql
     if idsOnly { query[.select] = idField }
-    if let since { query.addCondition("\(modificationField) > \(Dates.utc(since))") }
+    if let since { query.addCondition("\(modificationField) > \(SOQLLiteral.date(since))") }
     if canResume {
       query[.orderBy] =
         modificationField == idField ? idField : "\(modificationField), \(idField)"
@@ -81,7 +81,7 @@ struct SyncQuery: Sendable, Hashable {
   /// The query to fetch the records with these ids with.
   func fetch(among ids: [String]) -> String {
     var query = soql
-    query.addCondition("\(idField) in (\(SOQLVariables.list(ids)))")
+    query.addCondition("\(idField) in (\(SOQLLiteral.list(ids)))")
     query[.orderBy] = nil
     return query.text
   }
@@ -106,7 +106,7 @@ struct SyncQuery: Sendable, Hashable {
   /// first, and an id that no store holds costs nothing.
   func deleted(since: Int64) -> String {
     "select \(idField) from \(objectName) "
-      + "where IsDeleted = true and SystemModstamp > \(Dates.utc(since))"
+      + "where IsDeleted = true and SystemModstamp > \(SOQLLiteral.date(since))"
   }
 
   /// The header `Sforce-Query-Options` for pages of this size; nil for the org's own 2,000.

@@ -244,7 +244,7 @@ extension ParentChildrenRun: SyncUpJournal {
       + "where \(parent.idFieldName) = "
     if let parentID = round.parentID {
       return session.queryRequest(
-        [start + SOQLVariables.literal(parentID)], referenceId: "dates")
+        [start + SOQLLiteral.text(parentID)], referenceId: "dates")
     }
     return session.queryRequest(
       [start + "'", "'"], around: SyncUpRequest.parentID, referenceId: "dates")

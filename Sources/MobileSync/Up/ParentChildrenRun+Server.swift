@@ -63,7 +63,7 @@ extension ParentChildrenRun {
       "select \(parent.idFieldName), \(parent.modificationDateFieldName), "
         + "(select \(children.idFieldName), \(children.modificationDateFieldName) "
         + "from \(children.sobjectTypePlural ?? "")) from \(parent.sobjectType) "
-        + "where \(parent.idFieldName) in (\(SOQLVariables.list(parentIDs)))")
+        + "where \(parent.idFieldName) in (\(SOQLLiteral.list(parentIDs)))")
     let splitter = ParentChildrenSplitter(targets.family)
     do throws(SyncError) {
       while let bytes = try await ParentChildrenPages.next(pages) {

@@ -53,7 +53,7 @@ extension StoreJournal {
         return try await reader.records(type, ids: ids, fields: fields + ["LastModifiedById"])
       } catch {
         // Not every object has it.
-        guard error.code == "INVALID_FIELD" else { throw error }
+        guard error.code == ErrorCodes.unknownField else { throw error }
         return try await reader.records(type, ids: ids, fields: fields)
       }
     } catch {

@@ -169,8 +169,8 @@ package enum UnacknowledgedCreates {
     // A user's id is letters and digits: RecordID has read it.
     let soql =
       "SELECT \(names.joined(separator: ", ")) FROM \(describe.name) "
-      + "WHERE CreatedById = '\(userID)' AND CreatedDate >= \(Dates.utcSeconds(max(0, from))) "
-      + "AND CreatedDate <= \(Dates.utcSeconds(to)) ORDER BY Id"
+      + "WHERE CreatedById = '\(userID)' AND CreatedDate >= \(SOQLLiteral.second(max(0, from))) "
+      + "AND CreatedDate <= \(SOQLLiteral.second(to)) ORDER BY Id"
     return try await session.queryAllRecords(soql, all: true).compactMap(\.object)
   }
 

@@ -61,10 +61,8 @@ package struct PrimeSettings: Sendable, Hashable {
     }
   }
 
-  /// Every how many runs the ids of a sync are all listed.
-  package func ghostsEveryRuns(isBriefcase: Bool) -> Int {
-    ghostsEveryRuns ?? (isBriefcase ? 1 : 7)
-  }
+  /// After how many runs the ids of a `soql` sync are all listed; a briefcase gives its ids each time.
+  package var runsBetweenListings: Int { ghostsEveryRuns ?? 7 }
 
   var json: JSONValue {
     JSONObject.of([

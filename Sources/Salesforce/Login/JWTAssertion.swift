@@ -4,6 +4,9 @@ import System
 
 /// The statement that a connected app signs to act as a user.
 struct JWTAssertion: Sendable {
+  /// How long one is good: an org takes none whose end is more than some minutes away.
+  static let lifetimeSeconds: Int64 = 180
+
   let issuer: String
   let subject: String
   let audience: String

@@ -25,7 +25,7 @@ final class Login: Sendable {
       }
       let assertion = JWTAssertion(
         issuer: clientID, subject: username, audience: audience ?? loginURL,
-        expires: connection.estimatedServerNow / 1000 + 180)
+        expires: connection.estimatedServerNow / 1000 + JWTAssertion.lifetimeSeconds)
       return try await post(
         [
           ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),

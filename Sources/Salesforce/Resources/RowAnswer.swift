@@ -21,7 +21,7 @@ package struct RowRefusal: Sendable, Hashable {
 
   /// Whether a record, the one that is meant or one that it refers to, is not there or hidden.
   package var saysMissing: Bool {
-    code == "ENTITY_IS_DELETED" || code == "INVALID_CROSS_REFERENCE_KEY"
+    code.map(ErrorCodes.missing.contains) ?? false
   }
 
   /// Whether the error is about the record itself: a code that names fields blames the reference in
@@ -108,7 +108,7 @@ package enum RowAnswer: Sendable, Hashable {
 
   private static func refusal(_ refusal: RowRefusal, isMissing: Bool) -> RowAnswer {
     switch refusal.code {
-    case "UNABLE_TO_LOCK_ROW": return .locked(refusal)
+    case ErrorCodes.locked: return .locked(refusal)
     case _ where refusal.saysMissing && refusal.blamesRecord: return .absent(refusal)
     default: return isMissing ? .absent(refusal) : .refused(refusal)
     }

@@ -11,7 +11,7 @@ package enum ExternalIDQuery {
     case "double", "int", "long", "currency", "percent":
       // A number stands bare in a query: nothing but a number may.
       literals = values.filter { Double($0)?.isFinite == true && $0.allSatisfy(Self.isOfNumber) }
-    default: literals = values.map { SOQLVariables.literal($0) }
+    default: literals = values.map { SOQLLiteral.text($0) }
     }
     guard !literals.isEmpty else { return nil }
     return "\(field.name) IN (\(literals.joined(separator: ", ")))"

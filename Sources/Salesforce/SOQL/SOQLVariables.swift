@@ -37,26 +37,6 @@ package enum SOQLVariables {
     }
   }
 
-  /// A text as a SOQL literal.
-  package static func literal(_ text: String) -> String {
-    var literal = "'"
-    for character in text.unicodeScalars {
-      switch character {
-      case "'", "\\": literal += "\\\(character)"
-      case "\n": literal += "\\n"
-      case "\r": literal += "\\r"
-      case "\t": literal += "\\t"
-      default: literal.unicodeScalars.append(character)
-      }
-    }
-    return literal + "'"
-  }
-
-  /// Texts as the literals of a SOQL list, without its parentheses.
-  package static func list(_ texts: [String]) -> String {
-    texts.map(literal).joined(separator: ", ")
-  }
-
   private static func parts(of query: String) -> [Part] {
     let bytes = Array(query.utf8)
     var parts: [Part] = []

@@ -17,9 +17,9 @@ import Testing
   }
 
   @Test func `a text is one literal whatever it holds`() {
-    #expect(SOQLVariables.literal("O'Neil") == #"'O\'Neil'"#)
-    #expect(SOQLVariables.literal(#"a\' OR Name != 'b"#) == #"'a\\\' OR Name != \'b'"#)
-    #expect(SOQLVariables.literal("a\nb\tc\r") == #"'a\nb\tc\r'"#)
+    #expect(SOQLLiteral.text("O'Neil") == #"'O\'Neil'"#)
+    #expect(SOQLLiteral.text(#"a\' OR Name != 'b"#) == #"'a\\\' OR Name != \'b'"#)
+    #expect(SOQLLiteral.text("a\nb\tc\r") == #"'a\nb\tc\r'"#)
   }
 
   @Test func `a variable without a value is refused by name`() {

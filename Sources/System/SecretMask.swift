@@ -2,7 +2,7 @@
 ///
 /// An org, a proxy or a gateway may repeat in its refusal what it was sent: a token, an assertion.
 /// Its words go to a terminal, a log, the ledger and reports.
-package struct Mask: Sendable {
+package struct SecretMask: Sendable {
   private let secrets: [[UInt8]]
 
   /// Shorter texts are no secrets, and would take ordinary words away.

@@ -2,7 +2,7 @@ import SQLite
 
 /// The SQL texts of a platform's store, character by character as its SDK leaves them in
 /// `sqlite_master`.
-struct FileLayout {
+struct SchemaSQL {
   let platform: Platform
 
   /// SmartStore's page size; also SQLCipher's, so that a file can be sealed page by page.

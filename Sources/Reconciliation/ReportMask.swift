@@ -1,0 +1,83 @@
+import JSON
+import Ledger
+
+/// What a report shows of records.
+package struct ReportMask: Sendable {
+  /// Fields whose values are never shown.
+  package var mask: Set<String>
+  /// Whether values are shown at all; the org's words go with them, as they may quote values.
+  package var showValues: Bool
+
+  /// Options.
+  package init(mask: Set<String> = [], showValues: Bool = true) {
+    self.mask = Set(mask.map { $0.lowercased() })
+    self.showValues = showValues
+  }
+
+  /// What is shown of a field's value.
+  package func shown(_ value: JSONValue?, of field: String) -> Shown {
+    guard let value else { return .unknown }
+    if !showValues { return .hidden }
+    return covers(field) ? .masked : .value(value)
+  }
+
+  /// Says whether a field's values are never shown: by its whole name, or by a part between dots.
+  private func covers(_ field: String) -> Bool {
+    let name = field.lowercased()
+    return mask.contains(name) || name.split(separator: ".").contains { mask.contains(String($0)) }
+  }
+
+  /// The words beside a verdict, as far as they may be shown: an org quotes what it refuses.
+  package func words(of edit: ReportEdit) -> String? {
+    guard showValues, let message = edit.detail.message else { return nil }
+    if mask.isEmpty { return message }
+    var secrets: Set<String> = []
+    for (name, value) in edit.element ?? [:] {
+      collect(value, isMasked: covers(name), into: &secrets)
+    }
+    for field in edit.detail.fields + edit.detail.outside {
+      for case let value? in [field.base, field.device, field.server]
+      where shown(value, of: field.name) == .masked {
+        collect(value, isMasked: true, into: &secrets)
+      }
+    }
+    // The longest first: one value may be a part of another.
+    return secrets.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }.reduce(message) {
+      $0.replacing($1, with: "•••").replacing($1.lowercased(), with: "•••")
+    }
+  }
+
+  private func collect(_ value: JSONValue, isMasked: Bool, into secrets: inout Set<String>) {
+    switch value {
+    case .string(let text): if isMasked, !text.isEmpty { secrets.insert(text) }
+    case .number(let literal): if isMasked { secrets.insert(literal) }
+    case .object(let members):
+      for (name, value) in members {
+        collect(value, isMasked: isMasked || covers(name), into: &secrets)
+      }
+    case .array(let elements):
+      for value in elements { collect(value, isMasked: isMasked, into: &secrets) }
+    default: break
+    }
+  }
+
+  /// A value, or why it is not there.
+  package enum Shown: Sendable, Hashable {
+    case value(JSONValue)
+    case masked
+    case hidden
+    case unknown
+
+    /// The value in a cell; `empty` stands for null.
+    package func text(empty: String, unknown: String) -> String {
+      switch self {
+      case .value(.null): empty
+      case .value(.string(let text)): text.isEmpty ? empty : text
+      case .value(let value): value.text
+      case .masked: "•••"
+      case .hidden: "(not shown)"
+      case .unknown: unknown
+      }
+    }
+  }
+}

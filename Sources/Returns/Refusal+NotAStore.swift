@@ -1,0 +1,32 @@
+/// What is said of a file of the inbox that is no store, or not one that can be opened.
+extension Refusal {
+  /// It does not begin as an SQLite file does.
+  static func notADatabase(_ name: String) -> Refusal {
+    Refusal(
+      .notADatabase, "\(name) is no SQLite file; it is damaged, or encrypted",
+      fix: "hand back a plain export of the store, or one sealed with the pipeline's passphrase")
+  }
+
+  /// It is a database, and has what no SmartStore has, or lacks what each has.
+  static func notAStore(_ name: String, _ reason: String) -> Refusal {
+    Refusal(
+      .notAStore, "\(name) is no SmartStore as the SDK makes it: \(reason)",
+      fix: "hand back the store file itself; soups may be added, other tables may not")
+  }
+
+  /// It looks sealed, and the pipeline's passphrase does not open it.
+  static func sealedOrNoStore(_ name: String) -> Refusal {
+    Refusal(
+      .wrongKey,
+      "\(name) does not open under the pipeline's passphrase: it is sealed with another key, or is no "
+        + "store",
+      fix:
+        "export it plain or with the pipeline's passphrase (inbox.passphrase), and hand it back again"
+    )
+  }
+
+  /// It was a store once.
+  static func damaged(_ name: String, _ reason: String) -> Refusal {
+    Refusal(.damaged, "\(name) is damaged: \(reason)", fix: "hand the store back again")
+  }
+}

@@ -1,0 +1,18 @@
+/// The codes by which an org says what is wrong, as far as something is done about them (SOAP API Developer
+/// Guide, "StatusCode"; REST API Developer Guide, "Status Codes and Error Responses").
+package enum ErrorCodes {
+  /// A record, the one that is meant or one that it refers to, is not there or hidden.
+  package static let missing: Set<String> = ["ENTITY_IS_DELETED", "INVALID_CROSS_REFERENCE_KEY"]
+  /// Another writer has the record.
+  package static let locked = "UNABLE_TO_LOCK_ROW"
+  /// A value that must be unique is there already.
+  package static let duplicate = "DUPLICATE_VALUE"
+  /// The object has no such field, or the user may not see it.
+  package static let unknownField = "INVALID_FIELD"
+  /// The access token is good no more.
+  package static let session = "INVALID_SESSION_ID"
+  /// The org's requests of the day are used up.
+  package static let requestLimit = "REQUEST_LIMIT_EXCEEDED"
+  /// The org has forgotten a query between two of its pages.
+  package static let cursor: Set<String> = ["INVALID_QUERY_LOCATOR", "QUERY_LOCATOR_EXPIRED"]
+}
