@@ -91,9 +91,7 @@ extension Book {
   private func judgeSettled(_ row: PhoneRow, _ told: Report.Row, in world: World) throws {
     let watch = world.watch
     let soup = Soup.named(row.id.soup)
-    let ids =
-      row.serverID.map { [$0, told.recordID].compactMap { $0 } }
-      ?? watch.records.filter { $0.name == row.marker }.map(\.id)
+    let ids = [told.recordID].compactMap { $0 } + records(of: row, in: world).map(\.id)
     let sent = row.changed.filter { soup?.listed.contains($0.key) ?? false }.mapValues(\.value)
     switch told.verdict {
     case .created, .updated, .alreadyThere, .unchanged:
@@ -133,6 +131,11 @@ extension Book {
     guard world.runs.last?.report != nil else {
       throw Violation("it is \(told.verdict.rawValue), and the last run has no report")
     }
+    if let later = laterState(of: row, one), ![.createdTwice, .inDoubt].contains(told.verdict),
+      !late.contains(where: { $0.record == told.recordID })
+    {
+      throw Violation("it is left \(told.verdict.rawValue), and \(later.file) has it no more")
+    }
     guard !isDisturbed(row, of: one, in: world) else { return }
     // What the office made under the user's own name meanwhile may be what a lost create made; what
     // the phone did to that row afterwards waits for it.
@@ -140,7 +143,7 @@ extension Book {
       record.name.hasPrefix("office") && world.watch.isTouchedByOffice(record.id)
     }
     if told.verdict == .inDoubt, row.serverID == nil,
-      world.watch.records.contains(where: isOffices)
+      world.watch.records.contains(where: isOffices) || syncs.contains(where: \.isMade)
     {
       return
     }
@@ -148,11 +151,44 @@ extension Book {
       "it is left \(told.verdict.rawValue) (\(told.message ?? "")), and nobody stood in its way")
   }
 
+  /// A later hand-back of the same installation, which was taken and does not have the row as it is.
+  private func laterState(of row: PhoneRow, _ one: HandedBack) -> HandedBack? {
+    guard one.marksInstall, !restored.contains(one.installation) else { return nil }
+    return handed.first { later in
+      later.taken != nil && later.installation == one.installation && later.number > one.number
+        && later.rows[row.id].map { !$0.hasContent(of: row) } ?? true
+    }
+  }
+
+  /// The markers of the rows that are made under one external id.
+  private func markers(with marker: String) -> Set<String> {
+    guard let key = makers[marker]?.key else { return [marker] }
+    return Set(makers.filter { $0.value.key == key }.keys)
+  }
+
+  /// The records that a row is of.
+  private func records(of row: PhoneRow, in world: World) -> [OrgRecord] {
+    if let id = row.serverID { return world.watch.records.filter { $0.id == id } }
+    let names = row.marker.map { markers(with: $0) } ?? []
+    return world.watch.records.filter { names.contains($0.name) }
+  }
+
+  /// Whether an app has sent something of the record by itself, but for what this row comes after.
+  private func isSent(_ row: PhoneRow, of one: HandedBack, _ ids: Set<String>) -> Bool {
+    syncs.contains { sync in
+      guard ids.contains(sync.recordID) else { return false }
+      guard sync.phone == one.phone, sync.row == row.id, isAncestor(sync.state, of: one.state)
+      else { return true }
+      return handed.contains {
+        $0.phone == one.phone && $0.rows[row.id] != nil && isAncestor($0.state, of: sync.state)
+      }
+    }
+  }
+
   /// Whether anybody else changed the record, or the phone has two pasts.
   private func isDisturbed(_ row: PhoneRow, of one: HandedBack, in world: World) -> Bool {
-    let records =
-      row.serverID.map { id in world.watch.records.filter { $0.id == id } }
-      ?? world.watch.records.filter { $0.name == row.marker }
+    let records = records(of: row, in: world)
+    let names = row.marker.map { markers(with: $0) } ?? []
     if records.contains(where: { world.watch.isTouchedByOffice($0.id) }) { return true }
     // The org itself refuses it.
     if row.changed.values.contains(where: { $0.value.count > World.mostCharacters }) { return true }
@@ -160,14 +196,15 @@ extension Book {
     // Only the owner may delete.
     if row.isDeleted, records.contains(where: { $0.name.hasSuffix("-0") }) { return true }
     for field in late where ids.contains(field.record) { return true }
+    if isSent(row, of: one, ids) { return true }
     for other in handed {
       for (id, rival) in other.rows {
         let isSame =
           rival.serverID.map { ids.contains($0) } ?? false
-          || (rival.marker != nil && rival.marker == row.marker)
+          || (rival.marker.map { names.contains($0) } ?? false)
         guard isSame else { continue }
         if other.phone != one.phone || other.installation != one.installation { return true }
-        if id.soup != row.id.soup { return true }
+        if id != row.id { return true }
         if !one.marksInstall, !rival.hasContent(of: row) { return true }
         // Two hand-backs of one number are a fork: the phone was restored in between.
         if one.number == other.number, !rival.hasContent(of: row) { return true }
@@ -181,17 +218,37 @@ extension Book {
 
   // MARK: creates
 
-  /// Each record that a phone made is at most once in the org, but for one that was created again
-  /// because it was deleted.
+  /// Each record that a phone made is made at most once by the pipeline, but for one that was created
+  /// again because it was deleted; one that the phone has sent, too, is told of.
   private func judgeCreates(in world: World) throws {
+    let own = Set(syncs.filter(\.isMade).map(\.recordID))
     for marker in makers.keys.sorted() {
-      let records = world.watch.records.filter { $0.name == marker }
+      let markers = markers(with: marker)
+      let records = world.watch.records.filter { markers.contains($0.name) }
       let ids = Set(records.map(\.id))
       let again = orderedReports.flatMap(\.records).filter {
         $0.verdict == .created && $0.otherID.map { ids.contains($0) } ?? false
       }
-      if records.count > 1 + again.count {
-        throw Violation("the org has \(records.count) records of \(marker): \(ids.sorted())")
+      let deleted = ids.filter { world.watch.wasDeleted($0) }
+      let made = ids.subtracting(own)
+      // An external id is free again when its record is deleted.
+      let most = 1 + again.count + (markers.count > 1 ? deleted.count : 0)
+      if made.count > most {
+        throw Violation("the org has \(made.count) records of \(marker): \(made.sorted())")
+      }
+      if made.isEmpty || !deleted.isEmpty { continue }
+      let told = handed.first { file in
+        file.taken != nil
+          && file.sent.values.contains { $0.marker == marker && own.contains($0.recordID) }
+      }
+      let isTold = orderedReports.flatMap(\.records).contains { row in
+        row.verdict == .createdTwice
+          && [row.recordID, row.otherID].contains { made.contains($0 ?? "") }
+      }
+      if let told, !isTold {
+        throw Violation(
+          "\(told.file) has sent \(marker), which was made, too, and no report tells of \(ids.sorted())"
+        )
       }
     }
   }

@@ -12,9 +12,8 @@ extension Book {
       throw Violation("\(result.verb) failed: \(result.failure ?? "")")
     }
     if let report = result.report { try addUp(report, result) }
-    for transition in world.watch.takeTransitions() where transition.author == .pipeline {
-      try judge(transition, in: world)
-    }
+    take(result, in: world)
+    try judgeWrites(in: world)
     if let report = result.report {
       unlisted.removeAll { transition in
         report.records.contains { row in
@@ -34,6 +33,16 @@ extension Book {
     // What a run has overwritten stands in its report; a killed one's in the next.
     if result.status == 0 || result.status == 3, let first = unlisted.first {
       throw Violation("\(first.words) was overwritten, and no report lists it")
+    }
+  }
+
+  /// The files that were in the inbox of a run that came to its end.
+  private mutating func take(_ result: RunResult, in world: World) {
+    guard [.all, .ingest, .reconcile].contains(result.verb), !result.isStruck,
+      [0, 3].contains(result.status)
+    else { return }
+    for index in handed.indices where handed[index].taken == nil {
+      handed[index].taken = world.runs.count
     }
   }
 
@@ -58,11 +67,38 @@ extension Book {
 
   // MARK: what was written
 
+  /// Holds what a run has written against the rules.
+  mutating func judgeWrites(in world: World) throws {
+    for transition in world.watch.takeTransitions() where transition.author == .pipeline {
+      try judge(transition, in: world)
+    }
+    let own = Set(syncs.filter(\.isMade).map(\.recordID))
+    for record in world.watch.records
+    where known.insert(record.id).inserted && !own.contains(record.id) {
+      // One that was deleted may be made anew.
+      let sent = syncs.filter { $0.isMade && $0.marker == record.name }
+      if sent.contains(where: { world.watch.wasDeleted($0.recordID) }) { continue }
+      let teller = handed.first { file in
+        file.taken != nil && file.sent.values.contains { $0.marker == record.name }
+      }
+      if let teller {
+        throw Violation(
+          "\(record.name) was made, and \(teller.file) told that its phone has sent it")
+      }
+    }
+  }
+
   /// Holds one replaced value against the rules.
   private mutating func judge(_ transition: OrgWatch.Transition, in world: World) throws {
     if late.contains(transition.field) { return }
     let words = transition.words
     if transition.isBack {
+      // The phone has taken its edit back and hands that in, with another edit of the row.
+      if let before = change(transition.old), reverted.contains(before.number),
+        before.issued == transition.new
+      {
+        return
+      }
       // A sync up sends all listed fields: under OVERWRITE what the phone was given comes back.
       if world.setup.overwrites { return unlisted.append(transition) }
       throw Violation("\(words) was put back to \(transition.new ?? "nothing")")
@@ -74,9 +110,15 @@ extension Book {
     guard change.isListed else {
       throw Violation("\(words) became \(change.value), whose field does not travel")
     }
+    if let later = givesUp(change) {
+      throw Violation("\(words) became \(change.value), which \(later.file) has given up")
+    }
     if transition.old == change.issued { return }
     if let before = self.change(transition.old) {
-      try judge(change, over: before, words, in: world)
+      let isTold = try judge(change, over: before, transition, in: world)
+      if isTold { unlisted.append(transition) }
+    } else if isUpserted(change, in: world) {
+      unlisted.append(transition)
     } else if world.setup.overwrites {
       unlisted.append(transition)
     } else if transition.old != nil || change.issued != nil {
@@ -84,20 +126,63 @@ extension Book {
     }
   }
 
-  private func judge(_ change: Change, over before: Change, _ words: String, in world: World) throws
-  {
+  /// Holds one phone's value over another against the rules; answers whether a report has to list what
+  /// it has overwritten.
+  private func judge(
+    _ change: Change, over before: Change, _ transition: OrgWatch.Transition, in world: World
+  ) throws -> Bool {
+    let words = transition.words
     // The later change of one phone is the one that stands.
-    if isAncestor(before.state, of: change.state) { return }
+    if isAncestor(before.state, of: change.state) { return false }
     // Of a phone that does not mark its installation the rows tell the order.
     let isMarked = world.setup.phones[change.phone].marksInstall
-    if !isMarked, change.phone == before.phone, change.number > before.number { return }
-    if isAncestor(change.state, of: before.state) {
+    if !isMarked, change.phone == before.phone, change.number > before.number { return false }
+    if change.issued == before.value { return false }
+    // A first upsert goes out whatever stands under its external id, but what the pipeline itself has
+    // sent since the bundle was made.
+    let isUnknown = transition.oldAuthor == .phone || (transition.oldTime ?? 0) <= change.bundle
+    if isUpserted(change, in: world), isUnknown { return true }
+    // What an app has sent by itself is to the pipeline as if the office had written it.
+    if transition.oldAuthor == .phone {
+      if world.setup.overwrites { return true }
+      throw Violation("\(words), which its app has sent, became \(change.value)")
+    }
+    let isFork = !isMarked || restored.contains(where: { isInstallation($0, of: change) })
+    let isOlder = isAncestor(change.state, of: before.state)
+    if world.setup.across == .last, !isOlder || isFork, arrival(of: change) >= arrival(of: before) {
+      return true
+    }
+    if isOlder {
       throw Violation("\(words) became \(change.value) again, an older edit of the same phone")
     }
-    if change.issued == before.value { return }
     throw Violation(
       "\(words) of phone \(before.phone) became \(change.value) of phone \(change.phone), which had "
         + "not seen it")
+  }
+
+  private func isInstallation(_ installation: Int, of change: Change) -> Bool {
+    isAncestor(installation, of: change.state)
+  }
+
+  /// Whether a change went out with the first upsert of its record.
+  private func isUpserted(_ change: Change, in world: World) -> Bool {
+    change.recordID == nil && change.row.soup == "visits" && world.setup.visitKey == .external
+  }
+
+  /// The first run that has taken a change.
+  private func arrival(of change: Change) -> Int {
+    handed.filter {
+      $0.phone == change.phone && $0.rows[change.row]?.changed[change.field]?.value == change.value
+    }.compactMap(\.taken).min() ?? .max
+  }
+
+  /// A hand-back that was taken and that comes after a change, and does not hold it any more.
+  private func givesUp(_ change: Change) -> HandedBack? {
+    handed.first { later in
+      later.taken != nil && later.marksInstall && !restored.contains(later.installation)
+        && isAncestor(change.state, of: later.state)
+        && later.rows[change.row]?.changed[change.field]?.value != change.value
+    }
   }
 }
 

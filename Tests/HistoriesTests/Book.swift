@@ -7,11 +7,13 @@ struct Tally: Sendable {
   var steps: [Step.Kind: Int] = [:]
   var mishaps: [Mishap.Kind: Int] = [:]
   var verdicts: [Verdict: Int] = [:]
+  var setups: [HistorySetup.Kind: Int] = [:]
 
   mutating func merge(_ other: Tally) {
     steps.merge(other.steps, uniquingKeysWith: +)
     mishaps.merge(other.mishaps, uniquingKeysWith: +)
     verdicts.merge(other.verdicts, uniquingKeysWith: +)
+    setups.merge(other.setups, uniquingKeysWith: +)
   }
 }
 
@@ -19,8 +21,22 @@ struct Tally: Sendable {
 /// edit is written from the design's words, and not from the program.
 struct Book {
   var changes: [Change] = []
-  /// Who made the record of a marker, and in which state.
-  var makers: [String: (phone: Int, state: Int)] = [:]
+  /// Who made a row of a marker.
+  struct Maker: Sendable, Hashable {
+    var phone: Int
+    var state: Int
+    var soup: String
+    /// Its external id, where the creates of its soup are upserts.
+    var key: String?
+  }
+
+  var makers: [String: Maker] = [:]
+  /// What apps sent by themselves.
+  var syncs: [OwnSync] = []
+  /// The numbers of changes that were taken back on their phones.
+  var reverted: Set<Int> = []
+  /// The installations of phones that were restored from a backup.
+  var restored: Set<Int> = []
   var handed: [HandedBack] = []
   /// Fields in which a request has landed late.
   var late: Set<OrgWatch.FieldID> = []
@@ -28,6 +44,8 @@ struct Book {
   var unlisted: [OrgWatch.Transition] = []
   /// The last report of each run; a run that goes on after its death has one.
   var reports: [String: Report] = [:]
+  /// The records that runs were asked about.
+  var known: Set<String> = []
   private var parents: [Int?] = []
 
   // MARK: states of phones

@@ -2,10 +2,10 @@ import Foundation
 import System
 import Testing
 
-/// Two users with three phones and an office work on the same records, and everything that can go
-/// wrong on the way does: afterwards the org holds each edit exactly once, or a report names it as
-/// open; every edit is told of once as new and until it is settled; each next store is what its user
-/// sees.
+/// Two users with three phones, which sync by themselves too, and an office work on the same records,
+/// and everything that can go wrong on the way does: afterwards the org holds each edit exactly once,
+/// or a report names it as open; every edit is told of once as new and until it is settled; each next
+/// store is what its user sees.
 ///
 /// A history is a list of steps from one seed (`History`), data alone. `World` plays it over a whole
 /// pipeline: stores edited as an app edits them, an org over HTTP, runs in this process, some of them
@@ -46,6 +46,9 @@ import Testing
     for kind in Step.Kind.allCases where !Campaign.without.contains(kind) {
       #expect(outcome.tally.steps[kind, default: 0] >= Self.least, "\(kind.rawValue)")
     }
+    for kind in HistorySetup.Kind.allCases {
+      #expect(outcome.tally.setups[kind, default: 0] >= Self.least, "\(kind.rawValue)")
+    }
     for kind in Mishap.Kind.allCases where !Campaign.withoutMishaps.contains(kind) {
       #expect(outcome.tally.mishaps[kind, default: 0] >= Self.least, "\(kind.rawValue)")
     }
@@ -66,6 +69,7 @@ extension Tally {
       counts.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.value) \($0.key.rawValue)" }
         .joined(separator: ", ")
     }
-    return "  steps: \(list(steps))\n  mishaps: \(list(mishaps))\n  verdicts: \(list(verdicts))"
+    return "  setups: \(list(setups))\n  steps: \(list(steps))\n  mishaps: \(list(mishaps))"
+      + "\n  verdicts: \(list(verdicts))"
   }
 }

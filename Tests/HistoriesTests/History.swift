@@ -7,7 +7,11 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   var strict: Bool
   var quietSeconds: Int
   var visitKey: VisitKey
+  /// `reconcile.acrossSnapshots`.
+  var across = Across.report
   var phones: [PhoneSetup]
+
+  enum Across: String, Sendable, Hashable, CaseIterable { case report, first, last }
 
   /// What keeps the creates of visits from being done twice.
   enum VisitKey: String, Sendable, Hashable {
@@ -26,10 +30,24 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
     var marksInstall: Bool
   }
 
+  /// What setups are counted by.
+  enum Kind: String, Sendable, Hashable, CaseIterable {
+    case acrossFirst, acrossLast
+  }
+
+  var kinds: Set<Kind> {
+    switch across {
+    case .report: []
+    case .first: [.acrossFirst]
+    case .last: [.acrossLast]
+    }
+  }
+
   var description: String {
     (overwrites ? "OVERWRITE" : "LEAVE_IF_CHANGED") + (strict ? ", strict" : "")
       + ", quiet \(quietSeconds) s"
       + (visitKey == .none ? "" : ", visits by \(visitKey.rawValue) key")
+      + (across == .report ? "" : ", across snapshots: \(across.rawValue)")
       + phones.enumerated().map {
         "; phone \($0) is \($1.user)'s, \($1.isAndroid ? "android" : "ios")"
           + ($1.marksInstall ? "" : ", without install")
@@ -51,11 +69,14 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
 
 /// A history over a whole pipeline: what is set up and what happens, all of it from one seed.
 struct History: Sendable, Hashable, CustomStringConvertible {
-  static let length = 18
+  /// How many steps are drawn where a test asks for what they are about, and else.
+  static let (length, lengthWithMore) = (18, 14)
 
   var seed: UInt64
   var setup: HistorySetup
   var steps: [Step]
+  /// Whether all was drawn, and not only what the first stream of numbers has.
+  private(set) var hasMore = false
 
   init(
     seed: UInt64, focus: Focus? = nil, without: Set<Step.Kind> = [],
@@ -65,7 +86,8 @@ struct History: Sendable, Hashable, CustomStringConvertible {
     var random = HistoryRandom(seed)
     setup = HistorySetup.draw(&random)
     steps = []
-    while steps.count < Self.length {
+    let length = focus == nil ? Self.lengthWithMore : Self.length
+    while steps.count < length {
       let drawn = Self.draw(&random, focus)
       for step in drawn.map({ $0.inOneSoup(without.contains(.editInOtherSoup)) })
       where step.kinds.isDisjoint(with: without) {
@@ -76,6 +98,9 @@ struct History: Sendable, Hashable, CustomStringConvertible {
         }
       }
     }
+    // What is about one thing is as it was before more was drawn.
+    hasMore = focus == nil
+    if hasMore { drawMore(without: without) }
   }
 
   /// What a history is mostly about, where a test asks for that.

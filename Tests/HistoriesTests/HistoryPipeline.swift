@@ -28,6 +28,8 @@ enum HistoryPipeline {
     let correlation =
       setup.visitKey == .correlation
       ? #","correlationField":{"Site_Visit__c":"External_Id__c"}"# : ""
+    let across =
+      setup.across == .report ? "" : #","acrossSnapshots":"\#(setup.across.rawValue)""#
     return """
       {"format":1,"name":"\(name)",
        "org":{"url":{"env":"ATTACHE_ORG_URL"},"login":{"method":"jwt",
@@ -40,7 +42,7 @@ enum HistoryPipeline {
        "pack":{"format":"zip"},
        "inbox":{"settleSeconds":0},
        "reconcile":{"quietWindowSeconds":\(setup.quietSeconds),"strict":\(setup.strict)
-         \(correlation)},
+         \(correlation)\(across)},
        "report":{"formats":["json"]},
        "limits":{"jobs":1,"freeDiskMiB":1}}
       """

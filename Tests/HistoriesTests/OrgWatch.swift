@@ -15,7 +15,7 @@ struct OrgRecord: Sendable, Hashable {
 /// request that writes, and before and after what the office does meanwhile.
 final class OrgWatch: Sendable {
   /// Who changed something.
-  enum Author: Sendable, Hashable { case beginning, office, pipeline }
+  enum Author: Sendable, Hashable { case beginning, office, pipeline, phone }
 
   struct FieldID: Sendable, Hashable {
     var record: String
@@ -25,6 +25,8 @@ final class OrgWatch: Sendable {
   struct Entry: Sendable, Hashable {
     var value: String?
     var author: Author
+    /// When it was seen first, by the org's clock.
+    var time: Int64
   }
 
   /// A value that was replaced.
@@ -34,6 +36,10 @@ final class OrgWatch: Sendable {
     var old: String?
     var new: String?
     var author: Author
+    /// Who wrote what was replaced.
+    var oldAuthor: Author?
+    /// When what was replaced was seen first, by the org's clock.
+    var oldTime: Int64?
     /// Whether the new value had stood there before.
     var isBack: Bool
   }
@@ -61,7 +67,8 @@ final class OrgWatch: Sendable {
   func look(_ author: Author) {
     do {
       let found = try read()
-      state.withLock { Self.take(found, author, &$0) }
+      let time = org.now()
+      state.withLock { Self.take(found, author, time, &$0) }
     } catch {
       state.withLock { $0.failure = "\(error)" }
     }
@@ -86,7 +93,9 @@ final class OrgWatch: Sendable {
     return records
   }
 
-  private static func take(_ found: [OrgRecord], _ author: Author, _ state: inout State) {
+  private static func take(
+    _ found: [OrgRecord], _ author: Author, _ time: Int64, _ state: inout State
+  ) {
     state.looks += 1
     for record in found {
       let before = state.records[record.id]
@@ -102,9 +111,10 @@ final class OrgWatch: Sendable {
           state.transitions.append(
             Transition(
               field: id, sobject: record.sobject, old: old, new: new, author: author,
+              oldAuthor: past.last?.author, oldTime: past.last?.time,
               isBack: past.contains { $0.value == new }))
         }
-        state.history[id] = past + [Entry(value: new, author: author)]
+        state.history[id] = past + [Entry(value: new, author: author, time: time)]
       }
       state.records[record.id] = record
     }

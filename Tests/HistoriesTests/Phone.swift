@@ -18,8 +18,20 @@ final class Phone {
     var handback = 0
     /// The rows that were changed since the bundle was installed.
     var rows: [RowID: PhoneRow] = [:]
+    /// The rows that were ever changed since then, also those that are clean again.
+    var known: Set<RowID> = []
+    /// The ids in the org of the rows that the phone has made and sent by itself, with their markers.
+    var sent: [RowID: Sent] = [:]
+    /// When its bundle was made, by the org's clock.
+    var issued: Int64 = 0
     /// The rows at the last hand-back.
     var handed: [RowID: PhoneRow]?
+  }
+
+  /// A row that was made on the phone and sent by itself.
+  struct Sent: Sendable, Hashable {
+    var marker: String
+    var recordID: String
   }
 
   let number: Int
@@ -40,7 +52,7 @@ final class Phone {
   var username: String { setup.user + "@example.com" }
   var isInstalled: Bool { !state.path.isEmpty }
   /// Whether something was done that has not been handed back.
-  var hasNews: Bool { !state.rows.isEmpty && state.handed != state.rows }
+  var hasNews: Bool { state.rows.contains { state.handed?[$0.key] != $0.value } }
 
   // MARK: installing
 
@@ -67,7 +79,7 @@ final class Phone {
     guard let store = manifest.stores.first(where: { $0.scope == .user }) else { return nil }
     state = State(
       path: place + "/" + store.path, node: node, installation: installation,
-      generation: Int(manifest.generation))
+      generation: Int(manifest.generation), issued: manifest.created)
     try withStamp(now: now) { stamp in
       state.stampID = stamp["stampId"]?.string ?? ""
       guard setup.marksInstall else { return }
@@ -132,21 +144,73 @@ final class Phone {
     let stored = try store.upsert([.object(object)], into: soup.name).first?.object ?? [:]
     try store.close()
     let id = RowID(soup: soup.name, entry: Self.entry(stored))
-    var row = state.rows[id] ?? PhoneRow(id: id, issued: Self.values(before, soup))
+    var row =
+      state.rows[id] ?? PhoneRow(id: id, issued: Self.values(before, soup), before: before)
     if row.serverID == nil, let text = object["Id"]?.string, !text.hasPrefix("local_") {
       row.serverID = text
     }
     row.date = now
     note(&row)
     state.rows[id] = row
+    state.known.insert(id)
     state.node = node
     return id
+  }
+
+  /// Writes an element that is clean, and takes its row out of the book; a nil one goes.
+  func settle(
+    _ id: RowID, _ object: JSONObject?, now: Int64, node: Int, sent: Sent? = nil
+  ) throws {
+    let store = try Store(opening: state.path)
+    store.clock = { now }
+    if let object {
+      try store.upsert([.object(object)], into: id.soup)
+    } else {
+      try store.remove([id.entry], from: id.soup)
+    }
+    try store.close()
+    state.rows[id] = nil
+    if let sent { state.sent[id] = sent }
+    if object == nil { state.sent[id] = nil }
+    state.node = node
   }
 
   private static func values(_ object: JSONObject, _ soup: Soup) -> [String: String] {
     var values: [String: String] = [:]
     for field in soup.listed + [soup.unlisted] { values[field] = object[field]?.string }
     return values
+  }
+
+  /// What a sync down fetches, into the rows that are clean; a ghost goes.
+  func fetch(_ records: [JSONObject], into soup: Soup, now: Int64, node: Int) throws {
+    let store = try Store(opening: state.path)
+    store.clock = { now }
+    let held = try elements(soup.name)
+    let known = Dictionary(
+      held.compactMap { element in element["Id"]?.string.map { ($0, element) } },
+      uniquingKeysWith: { first, _ in first })
+    for record in records {
+      var object = record
+      if let old = known[record["Id"]?.string ?? ""] {
+        if state.rows[RowID(soup: soup.name, entry: Self.entry(old))] != nil { continue }
+        for name in [StoreField.soupEntryID, "__sync_id__"] { object[name] = old[name] }
+      } else {
+        object["__sync_id__"] = held.first?["__sync_id__"]
+      }
+      for name in ["", "ly_created", "ly_updated", "ly_deleted"] {
+        object["__local\(name)__"] = false
+      }
+      try store.upsert([.object(object)], into: soup.name)
+    }
+    let ids = Set(records.compactMap { $0["Id"]?.string })
+    let ghosts = held.filter { element in
+      state.rows[RowID(soup: soup.name, entry: Self.entry(element))] == nil
+        && !ids.contains(element["Id"]?.string ?? "")
+    }
+    try store.remove(ghosts.map { Self.entry($0) }, from: soup.name)
+    for ghost in ghosts { state.sent[RowID(soup: soup.name, entry: Self.entry(ghost))] = nil }
+    try store.close()
+    state.node = node
   }
 
   // MARK: handing back

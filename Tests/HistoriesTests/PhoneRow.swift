@@ -22,20 +22,24 @@ struct Change: Sendable, Hashable {
   var isListed: Bool
   /// A value that nothing else writes.
   var value: String
-  /// What stood in the field when the bundle was installed.
+  /// What stood in the field when the row was clean.
   var issued: String?
+  /// When the phone's bundle was made, by the org's clock.
+  var bundle: Int64
 }
 
-/// A row as the histories' own book knows it: what was done to it since its bundle was installed.
+/// A row as the histories' own book knows it: what was done to it since it was clean.
 struct PhoneRow: Sendable, Hashable {
   enum Operation: String, Sendable, Hashable { case create, update, delete, dropped }
 
   var id: RowID
-  /// The id in the org that the element had when the bundle was installed.
+  /// The id in the org that the element had before.
   var serverID: String?
   /// The value of the marker of a row that was made on the phone.
   var marker: String?
   var issued: [String: String]
+  /// The whole element as it was before.
+  var before: JSONObject
   /// The fields that were changed here, with their values now, and the numbers of the changes.
   var changed: [String: (value: String, change: Int)] = [:]
   var isDeleted = false
@@ -78,6 +82,9 @@ struct HandedBack: Sendable {
   var number: Int
   /// The dirty rows.
   var rows: [RowID: PhoneRow]
-  /// The rows that the phone has made or changed in this installation, also those that are clean.
   var isCopy = false
+  /// The rows that the phone has made and sent by itself.
+  var sent: [RowID: Phone.Sent] = [:]
+  /// The first run that has taken it, by its place.
+  var taken: Int?
 }

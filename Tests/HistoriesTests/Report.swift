@@ -56,6 +56,12 @@ struct Report: Sendable, Hashable {
     for (name, count) in value["verdicts"]?.object ?? [:] { counts[name] = Int(count.int ?? 0) }
   }
 
+  /// The name of a file as it came first: a copy that comes again may be read before it.
+  private static func original(_ name: String) -> String {
+    name.hasPrefix("again-")
+      ? name.split(separator: "-", maxSplits: 2).last.map(String.init) ?? name : name
+  }
+
   private static func row(_ value: JSONValue) throws -> Row {
     guard let verdict = value["verdict"]?.string.flatMap({ Verdict(rawValue: $0) }) else {
       throw Violation("a report has a verdict of no known name: \(value.text)")
@@ -64,7 +70,7 @@ struct Report: Sendable, Hashable {
       number: Int(value["number"]?.int ?? 0), verdict: verdict,
       operation: value["operation"]?.string ?? "",
       row: RowID(soup: value["soup"]?.string ?? "", entry: value["soupEntryId"]?.int ?? 0),
-      file: value["return"]?.string ?? "", recordID: value["recordId"]?.string,
+      file: Self.original(value["return"]?.string ?? ""), recordID: value["recordId"]?.string,
       otherID: value["otherId"]?.string,
       fields: (value["fields"]?.array ?? []).map {
         Field(

@@ -14,6 +14,14 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   case delete(phone: Int, soup: Int, pick: Int, Spelling)
   /// The phone's owner makes a backup of it.
   case backUp(phone: Int)
+  /// The app sends by itself what is dirty: of one soup, or of all (3), and the first rows only.
+  case syncUp(phone: Int, soup: Int, most: Int)
+  /// The app fetches by itself what the org holds, into the rows that are clean.
+  case syncDown(phone: Int)
+  /// The row changed last is put back as it was, and is clean.
+  case revert(phone: Int)
+  /// A visit with the external id of one that another phone has made.
+  case createSame(phone: Int)
   /// The phone is restored from one of its backups.
   case restore(phone: Int, pick: Int)
   case handBack(phone: Int)
@@ -53,6 +61,7 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   enum Kind: String, Sendable, Hashable, CaseIterable {
     case edit, editTooLong, editAgain, editInOtherSoup, create, createAndDelete, delete, flagText,
       flagNumber, backUp
+    case syncUp, syncDown, revert, createSame
     case restore, handBack, handBackAgain, install, officeUpdate, officeSameSecond, officeDelete
     case officeUndelete, officeReassign, officeCreate, clock, lateArrival, run, verb, retry
   }
@@ -67,6 +76,10 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     case .createAndDelete(_, _, let spelling): Self.kinds(.createAndDelete, spelling)
     case .delete(_, _, _, let spelling): Self.kinds(.delete, spelling)
     case .backUp: [.backUp]
+    case .syncUp: [.syncUp]
+    case .syncDown: [.syncDown]
+    case .revert: [.revert]
+    case .createSame: [.createSame]
     case .restore: [.restore]
     case .handBack: [.handBack]
     case .handBackAgain: [.handBackAgain]
@@ -104,6 +117,13 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     case .delete(let phone, let soup, let pick, let spelling):
       "phone \(phone) deletes \(Soup.all[soup].name) row \(pick)\(spelling.words)"
     case .backUp(let phone): "phone \(phone) is backed up"
+    case .syncUp(let phone, let soup, let most):
+      "phone \(phone) sends up to \(most) rows of \(soup < 3 ? Soup.all[soup].name : "all soups")"
+        + " by itself"
+    case .syncDown(let phone): "phone \(phone) fetches by itself"
+    case .revert(let phone): "phone \(phone) takes its last edit back"
+    case .createSame(let phone):
+      "phone \(phone) creates a visit with the external id of another phone's"
     case .restore(let phone, let pick): "phone \(phone) is restored from backup \(pick)"
     case .handBack(let phone): "phone \(phone) hands back"
     case .handBackAgain(let pick): "file \(pick) that was handed back comes again"

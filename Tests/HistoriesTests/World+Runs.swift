@@ -28,6 +28,8 @@ extension World {
   @discardableResult
   func run(_ verb: Step.Verb, _ mishap: Mishap?) async throws -> Bool {
     guard let options = options(verb) else { return false }
+    // What is sent in the second in which a bundle was made, nobody can tell to be later.
+    if history.hasMore { try org.moveClock(by: 1000) }
     watch.look(.pipeline)
     let strike = Strike(mishap, self)
     strike.arm()
@@ -39,6 +41,7 @@ extension World {
     result.writes = strike.writes
     if let mishap = strike.mishap, strike.isStruck { tally.mishaps[mishap.kind, default: 0] += 1 }
     if strike.isKilled {
+      try book.judgeWrites(in: self)
       if let work = mishap?.then { _ = try office(work) }
       runs.append(result)
       return true
@@ -97,6 +100,7 @@ extension World {
     watch.look(.pipeline)
     // It lands where nobody can stop it: what it overwrites is for the next run to find.
     for transition in watch.takeTransitions() { book.late.insert(transition.field) }
+    book.known.formUnion(watch.records.map(\.id))
     return true
   }
 

@@ -65,6 +65,7 @@ final class World {
   /// Runs a history to its end; throws a `Violation` where a promise is broken.
   static func run(_ history: History) async throws -> Tally {
     let world = try World(history)
+    for kind in history.setup.kinds { world.tally.setups[kind] = 1 }
     try await world.run(.all, nil)
     for phone in world.phones { try world.install(phone) }
     for (index, step) in history.steps.enumerated() {
@@ -120,8 +121,13 @@ final class World {
     case .delete(let phone, let soup, let pick, let spelling):
       isDone = try delete(phones[phone], Soup.all[soup], pick, spelling)
     case .backUp(let phone): try phones[phone].backUp()
+    case .syncUp(let phone, let soup, let most): isDone = try syncUp(phones[phone], soup, most)
+    case .syncDown(let phone): isDone = try syncDown(phones[phone])
+    case .revert(let phone): isDone = try revert(phones[phone])
+    case .createSame(let phone): isDone = try createSame(phones[phone])
     case .restore(let phone, let pick):
       isDone = try phones[phone].restore(pick) { book.newState(after: $0) }
+      if isDone { book.restored.insert(phones[phone].state.installation) }
     case .handBack(let phone): isDone = try handBack(phones[phone])
     case .handBackAgain(let pick): isDone = try handBackAgain(pick)
     case .install(let phone): isDone = try install(phones[phone])
@@ -157,7 +163,7 @@ final class World {
 
   private func editAgain(_ phone: Phone, _ field: Int) throws -> Bool {
     guard phone.isInstalled, let row = book.lastChange(of: phone.number)?.row,
-      phone.state.rows[row] != nil, let soup = Soup.named(row.soup),
+      phone.state.known.contains(row), let soup = Soup.named(row.soup),
       let element = try phone.elements(row.soup).first(where: { Phone.entry($0) == row.entry }),
       !Self.isDeleted(element, phone)
     else { return false }
@@ -201,10 +207,12 @@ final class World {
       Change(
         number: number, step: step, phone: phone.number, state: node, row: row,
         recordID: recordID, field: field, isListed: soup.listed.contains(field), value: value,
-        issued: issued))
+        issued: issued, bundle: phone.state.issued))
   }
 
-  private func create(_ phone: Phone, _ soup: Soup, _ spelling: Step.Spelling) throws -> RowID? {
+  func create(
+    _ phone: Phone, _ soup: Soup, _ spelling: Step.Spelling, key: String? = nil
+  ) throws -> RowID? {
     guard phone.isInstalled else { return nil }
     let marker = token("new\(phone.number)")
     var object: JSONObject = [
@@ -214,7 +222,7 @@ final class World {
       "__locally_deleted__": false,
     ]
     if soup.name == "visits", setup.visitKey == .external {
-      object["External_Id__c"] = .string("x-\(marker)")
+      object["External_Id__c"] = .string(key ?? "x-\(marker)")
     }
     let field = soup.listed[0]
     let value = token("p\(phone.number)")
@@ -228,8 +236,10 @@ final class World {
     book.changes.append(
       Change(
         number: number, step: step, phone: phone.number, state: node, row: row, recordID: nil,
-        field: field, isListed: true, value: value, issued: nil))
-    book.makers[marker] = (phone.number, node)
+        field: field, isListed: true, value: value, issued: nil, bundle: phone.state.issued))
+    book.makers[marker] = Book.Maker(
+      phone: phone.number, state: node, soup: soup.name,
+      key: object["External_Id__c"]?.string)
     return row
   }
 
@@ -254,7 +264,7 @@ final class World {
     _ = try phone.write(object, into: soup, now: deviceNow(), node: node) { $0.isDeleted = true }
   }
 
-  private static func isDeleted(_ object: JSONObject, _ phone: Phone) -> Bool {
+  static func isDeleted(_ object: JSONObject, _ phone: Phone) -> Bool {
     switch object["__locally_deleted__"] {
     case .bool(let flag)?: flag
     case .string(let text)?: text == "true"
@@ -293,7 +303,7 @@ final class World {
       HandedBack(
         file: file, path: copy, phone: phone.number, step: step, state: state.node,
         installation: state.installation, marksInstall: phone.setup.marksInstall,
-        number: state.handback, rows: state.rows))
+        number: state.handback, rows: state.rows, sent: state.sent))
     return true
   }
 

@@ -1,0 +1,192 @@
+import JSON
+import LocalOrg
+
+/// What an app on the Mobile SDK sends by itself.
+struct OwnSync: Sendable, Hashable {
+  var phone: Int
+  var installation: Int
+  /// The state of the phone after it.
+  var state: Int
+  var row: RowID
+  var recordID: String
+  /// The marker of a row that was made on the phone.
+  var marker: String?
+  /// Whether the record was not there before.
+  var isMade: Bool
+}
+
+/// What apps do by themselves while they are online, as their user and as the Mobile SDK does it.
+extension World {
+  /// Sends dirty rows; answers whether one has become clean.
+  func syncUp(_ phone: Phone, _ soup: Int, _ most: Int) throws -> Bool {
+    guard phone.isInstalled, let user = org.user(named: phone.username) else { return false }
+    let dirty = phone.state.rows.keys.filter { soup > 2 || $0.soup == Soup.all[soup].name }
+      .sorted { ($0.soup, $0.entry) < ($1.soup, $1.entry) }
+    watch.look(.pipeline)
+    var sent = 0
+    for id in dirty.prefix(most) {
+      if try send(id, phone, user) { sent += 1 }
+      watch.look(.phone)
+    }
+    try passSecond()
+    return sent > 0
+  }
+
+  /// Sends one row; answers whether it is clean then.
+  private func send(_ id: RowID, _ phone: Phone, _ user: OrgUser) throws -> Bool {
+    guard let row = phone.state.rows[id], let soup = Soup.named(id.soup),
+      let element = try phone.elements(id.soup).first(where: { Phone.entry($0) == id.entry })
+    else { return false }
+    switch row.operation {
+    case .dropped:
+      try settle(phone, row, nil)
+      return true
+    case .delete: return try sendDelete(row, element, soup, phone, user)
+    case .create: return try sendCreate(row, element, soup, phone, user)
+    case .update: return try sendUpdate(row, element, soup, phone, user)
+    }
+  }
+
+  private func sendDelete(
+    _ row: PhoneRow, _ element: JSONObject, _ soup: Soup, _ phone: Phone, _ user: OrgUser
+  ) throws -> Bool {
+    guard let recordID = row.serverID else { return false }
+    if let date = serverDate(recordID, soup, user) {
+      guard setup.overwrites || isCurrent(element, date),
+        org.delete(soup.sobject, id: recordID, as: user).errors.isEmpty
+      else { return false }
+    }
+    try settle(phone, row, nil, recordID: recordID)
+    return true
+  }
+
+  private func sendCreate(
+    _ row: PhoneRow, _ element: JSONObject, _ soup: Soup, _ phone: Phone, _ user: OrgUser
+  ) throws -> Bool {
+    let known = Set(watch.records.map(\.id))
+    var fields = fields(of: element, [soup.marker] + soup.listed)
+    let outcome: RowOutcome
+    if soup.name == "visits", setup.visitKey == .external, row.marker != nil {
+      outcome = org.upsert(
+        soup.sobject, externalField: "External_Id__c", value: element["External_Id__c"]?.string,
+        fields, as: user)
+    } else {
+      fields["External_Id__c"] = nil
+      outcome = org.create(soup.sobject, fields, as: user)
+    }
+    guard let recordID = outcome.id else { return false }
+    var object = element
+    object["Id"] = .string(recordID)
+    try settle(
+      phone, row, clean(object, soup, recordID, user), recordID: recordID,
+      isMade: !known.contains(recordID))
+    return true
+  }
+
+  private func sendUpdate(
+    _ row: PhoneRow, _ element: JSONObject, _ soup: Soup, _ phone: Phone, _ user: OrgUser
+  ) throws -> Bool {
+    guard let recordID = row.serverID else { return false }
+    guard let date = serverDate(recordID, soup, user) else {
+      // The SDK makes anew what is gone.
+      guard setup.overwrites, watch.record(recordID)?.isDeleted ?? false else { return false }
+      return try sendCreate(row, element, soup, phone, user)
+    }
+    guard setup.overwrites || isCurrent(element, date) else { return false }
+    let outcome = org.update(
+      soup.sobject, id: recordID, fields(of: element, soup.listed), as: user)
+    guard outcome.errors.isEmpty else { return false }
+    try settle(phone, row, clean(element, soup, recordID, user), recordID: recordID)
+    return true
+  }
+
+  /// The row is clean, or gone.
+  private func settle(
+    _ phone: Phone, _ row: PhoneRow, _ object: JSONObject?, recordID: String? = nil,
+    isMade: Bool = false
+  ) throws {
+    let node = book.newState(after: phone.state.node)
+    var sent: Phone.Sent?
+    if let recordID, let marker = row.marker { sent = .init(marker: marker, recordID: recordID) }
+    try phone.settle(row.id, object, now: deviceNow(), node: node, sent: sent)
+    guard let recordID else { return }
+    book.syncs.append(
+      OwnSync(
+        phone: phone.number, installation: phone.state.installation, state: node, row: row.id,
+        recordID: recordID, marker: row.marker, isMade: isMade))
+  }
+
+  /// The element as the sync leaves it: clean, with the date of the server.
+  private func clean(
+    _ element: JSONObject, _ soup: Soup, _ recordID: String, _ user: OrgUser
+  ) -> JSONObject {
+    var object = element
+    for name in ["", "ly_created", "ly_updated", "ly_deleted"] {
+      object["__local\(name)__"] = false
+    }
+    object["LastModifiedDate"] = serverDate(recordID, soup, user).map { .string($0) } ?? .null
+    return object
+  }
+
+  private func fields(of element: JSONObject, _ names: [String]) -> JSONObject {
+    var fields: JSONObject = [:]
+    for name in names { fields[name] = element[name] }
+    return fields
+  }
+
+  /// Nil where the user sees no such record.
+  private func serverDate(_ id: String, _ soup: Soup, _ user: OrgUser) -> String? {
+    (try? org.read(soup.sobject, id: id, fields: ["LastModifiedDate"], as: user))?[
+      "LastModifiedDate"]?.string
+  }
+
+  private func isCurrent(_ element: JSONObject, _ date: String) -> Bool {
+    element["LastModifiedDate"]?.string.map { $0 >= date } ?? true
+  }
+
+  // MARK: the other way
+
+  func syncDown(_ phone: Phone) throws -> Bool {
+    guard phone.isInstalled, let user = org.user(named: phone.username) else { return false }
+    watch.look(.pipeline)
+    for soup in Soup.all {
+      var fields = ["Id", "LastModifiedDate", soup.marker] + soup.listed + [soup.unlisted]
+      if soup.name == "visits", setup.visitKey == .external { fields.append("External_Id__c") }
+      let page = try org.query(
+        "SELECT \(fields.joined(separator: ", ")) FROM \(soup.sobject) LIMIT 2000", as: user)
+      let records = try (JSONValue(parsing: page.records).array ?? []).compactMap(\.object)
+      try phone.fetch(
+        records, into: soup, now: deviceNow(), node: book.newState(after: phone.state.node))
+    }
+    try passSecond()
+    return true
+  }
+
+  /// What somebody does in the very second of an app's own sync, no date tells from it.
+  private func passSecond() throws { try org.moveClock(by: 2000) }
+
+  // MARK: taking back
+
+  /// Takes the last change of a phone back: the row is as it was, and clean; a new one is gone.
+  func revert(_ phone: Phone) throws -> Bool {
+    guard phone.isInstalled, let id = book.lastChange(of: phone.number)?.row,
+      let row = phone.state.rows[id]
+    else { return false }
+    let node = book.newState(after: phone.state.node)
+    book.reverted.formUnion(row.changed.values.map(\.change))
+    try phone.settle(
+      id, row.marker == nil ? row.before : nil, now: deviceNow(), node: node)
+    return true
+  }
+
+  // MARK: shared external ids
+
+  /// Two phones were given the same order form.
+  func createSame(_ phone: Phone) throws -> Bool {
+    let others = book.makers.values.filter { $0.phone != phone.number && $0.key != nil }
+    guard setup.visitKey == .external, let key = others.max(by: { $0.state < $1.state })?.key,
+      !book.makers.values.contains(where: { $0.phone == phone.number && $0.key == key })
+    else { return false }
+    return try create(phone, Soup.all[2], .boolean, key: key) != nil
+  }
+}
