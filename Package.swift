@@ -131,8 +131,8 @@ let package = Package(
       "Histories", "Pipelines", "LocalOrg", "Reconciliation", "Bundles", "SmartStore", "SQLite",
       "JSON", "Crypto", "System"),
     tests(
-      "Documentation", "attache", "LocalOrg", "Reconciliation", "JSON", "Arguments", "Crypto",
-      "System"),
+      "Documentation", "attache", "LocalOrg", "SmartStore", "Reconciliation", "JSON", "Arguments",
+      "Crypto", "System"),
     tests("Tidy"),
   ]
 )

@@ -1,5 +1,6 @@
 import JSON
 import SQLite
+import System
 
 /// What stands in place of an edit.
 enum Replacement: Hashable {
@@ -95,6 +96,7 @@ extension LedgerDatabase {
 
   /// Closes an edit that another one, or a later hand-back, stands for.
   func supersede(_ edit: Int64, by other: Int64?) throws {
+    try withdrawDecision(of: edit)
     try connection.run(
       """
       UPDATE edit SET superseded_by = \(other), verdict = \(Verdict.superseded.rawValue),
@@ -183,22 +185,32 @@ extension LedgerDatabase {
 
   // MARK: a retry
 
-  /// Opens closed edits of a run again, those with one of the verdicts; returns how many.
+  /// Decides for the closed edits of a run that have one of the verdicts that the rules are asked once
+  /// more; returns how many there are.
   ///
   /// An edit that a later one of its device replaced is closed for good instead: sent now, it would
   /// be put over what its own user entered after it.
-  package func retry(run: String, verdicts: Set<Verdict>) throws -> Int {
+  package func retry(run: String, verdicts: Set<Verdict>, by: String = "") throws -> Int {
     let wanted = verdicts.map { SQLiteValue.text($0.rawValue) }
     return try connection.transaction {
       try supersedeReplaced()
-      try connection.run(
+      let edits = try connection.all(
         """
-        UPDATE edit SET state = 'open', retries = retries + 1
+        SELECT id FROM edit e
         WHERE verdict IN (\(list: wanted)) AND state = 'closed' AND superseded_by IS NULL
           AND verdict <> 'superseded'
-          AND id IN (SELECT edit_id FROM outcome WHERE run_id = \(run))
-        """)
-      return connection.changes
+          AND id IN (SELECT edit_id FROM outcome WHERE run_id = \(run)) ORDER BY id
+        """
+      ).compactMap { $0[0].integer }
+      var count = 0
+      for edit in edits {
+        guard let found = try decidable(edit), try refusal(.again, of: found) == nil else {
+          continue
+        }
+        try enter(.again, of: found, by: by, time: Clock.wallMilliseconds())
+        count += 1
+      }
+      return count
     }
   }
 }

@@ -2,11 +2,15 @@ import SQLite
 
 extension LedgerDatabase {
   /// The snapshots that have edits which this run has to take up.
-  package func snapshotsWithOpenEdits(run: String) throws -> [String] {
+  ///
+  /// With `only`, those of these edits.
+  package func snapshotsWithOpenEdits(
+    run: String, only: Set<Int64>? = nil
+  ) throws -> [String] {
     try connection.texts(
       """
       SELECT DISTINCT r.snapshot_id FROM edit e JOIN returned r ON r.id = e.return_id
-      WHERE e.state <> 'closed'
+      WHERE e.state <> 'closed' AND \(Self.isAmong(only))
         AND NOT EXISTS (SELECT 1 FROM outcome x WHERE x.run_id = \(run) AND x.edit_id = e.id)
       ORDER BY 1
       """)
@@ -15,14 +19,14 @@ extension LedgerDatabase {
   /// The edits of a snapshot that have no verdict of this run yet, in order of arrival; of several
   /// edits of one record, in whichever soup they stand, only the first, unless it is among `passed`:
   /// the next is decided when it is known what became of that one.
-  package func openEdits(run: String, snapshotID: String, passed: Set<Int64> = []) throws
-    -> [OpenEdit]
-  {
+  package func openEdits(
+    run: String, snapshotID: String, passed: Set<Int64> = [], only: Set<Int64>? = nil
+  ) throws -> [OpenEdit] {
     var edits: [OpenEdit] = []
     var seen: Set<String> = []
     try connection.rows(
       Self.selection + """
-         WHERE e.state <> 'closed' AND r.snapshot_id = \(snapshotID)
+         WHERE e.state <> 'closed' AND r.snapshot_id = \(snapshotID) AND \(Self.isAmong(only))
           AND NOT EXISTS (SELECT 1 FROM outcome x WHERE x.run_id = \(run) AND x.edit_id = e.id)
         ORDER BY e.id
         """
@@ -33,7 +37,28 @@ extension LedgerDatabase {
       guard key.map({ seen.insert($0).inserted }) ?? true else { return }
       edits.append(edit)
     }
-    return edits
+    let decided = Set(
+      try connection.all("SELECT edit_id FROM decision").compactMap { $0[0].integer })
+    return try edits.map { try decided.contains($0.id) ? withDecision($0) : $0 }
+  }
+
+  /// Says of an edit `e` that it is one of these; of any, where none are named.
+  private static func isAmong(_ only: Set<Int64>?) -> SQL {
+    guard let only else { return "1" }
+    return "e.id IN (\(list: only.sorted().map { SQLiteValue.integer($0) }))"
+  }
+
+  /// An edit with what a person decided about it.
+  private func withDecision(_ edit: OpenEdit) throws -> OpenEdit {
+    var edit = edit
+    edit.decision = try pendingDecision(of: edit.id)
+    edit.isPermitted =
+      try connection.integer(
+        """
+        SELECT 1 FROM decision WHERE edit_id = \(edit.id) AND kind IN ('device', 'set')
+          AND verdict = \(Verdict.notPermitted.rawValue) AND state <> 'withdrawn' LIMIT 1
+        """) != nil
+    return edit
   }
 
   /// The edits of a snapshot that a sync up has left and that still wait for a person.
@@ -52,11 +77,12 @@ extension LedgerDatabase {
   private static let selection: SQL = """
     SELECT e.store, e.soup, e.entry_id, e.id, e.return_id, e.lineage_id, r.handback,
       r.arrived_ms, r.issued_ms, r.stamp_id, e.operation, e.sobject, e.record_id, e.local_id,
-      e.creation_id, c.record_id, c.device_record_id, e.modification_date, e.content,
+      e.creation_id, coalesce(c.chosen_id, c.record_id), coalesce(c.chosen_id, c.device_record_id),
+      e.modification_date, e.content,
       e.element, e.base, e.finding, e.unordered_with, r.snapshot_id,
-      (SELECT o.result_id FROM edit f JOIN operation o ON o.edit_id = f.id
+      coalesce(c.chosen_id, (SELECT o.result_id FROM edit f JOIN operation o ON o.edit_id = f.id
         WHERE (f.record_id = e.record_id OR f.creation_id = e.creation_id)
-          AND o.action IN ('create', 'upsert') AND o.state = 'done' ORDER BY o.id DESC LIMIT 1),
+          AND o.action IN ('create', 'upsert') AND o.state = 'done' ORDER BY o.id DESC LIMIT 1)),
       (SELECT max(o.action = 'upsert') = 1 AND max(o.action = 'create' OR o.seen = 'null') = 0
         FROM edit f JOIN operation o ON o.edit_id = f.id
         WHERE f.creation_id = e.creation_id AND o.action IN ('create', 'upsert')
@@ -88,11 +114,13 @@ extension LedgerDatabase {
   // MARK: outcomes
 
   /// Takes back the verdicts of edits that a resumed run left waiting: it takes them up again.
-  package func reopenWaiting(run: String) throws {
+  ///
+  /// With `only`, those of these edits.
+  package func reopenWaiting(run: String, only: Set<Int64>? = nil) throws {
     try connection.run(
       """
       DELETE FROM outcome WHERE run_id = \(run)
-        AND edit_id IN (SELECT id FROM edit WHERE state <> 'closed')
+        AND edit_id IN (SELECT e.id FROM edit e WHERE e.state <> 'closed' AND \(Self.isAmong(only)))
       """)
   }
 
@@ -139,13 +167,14 @@ extension LedgerDatabase {
     try connection.rows(Self.selection + " WHERE e.id = \(id)") { row in
       found = (row.text(23) ?? "", Self.openEdit(row))
     }
-    return found
+    guard let found else { return nil }
+    return (found.0, try withDecision(found.1))
   }
 
   /// Gives an edit its verdict of this run, and puts it into the state that the verdict means.
   package func settle(_ edit: Int64, run: String, _ settlement: Settlement) throws {
     let state = settlement.verdict.isWaiting ? "waiting" : "closed"
-    try enterOutcome(edit, run: run, settlement)
+    try enterOutcome(edit, run: run, try carryingOut(settlement, of: edit, run: run))
     try connection.run(
       """
       UPDATE edit SET verdict = \(settlement.verdict.rawValue), state = \(state)
@@ -187,7 +216,11 @@ extension LedgerDatabase {
 
   /// How many edits this run had to account for and how many verdicts it gave; they are equal, or
   /// something is broken.
-  package func account(run: String) throws -> (edits: Int, verdicts: [Verdict: Int]) {
+  ///
+  /// With `only` it had to account for these, and for what else it settled.
+  package func account(
+    run: String, only: Set<Int64>? = nil
+  ) throws -> (edits: Int, verdicts: [Verdict: Int]) {
     var verdicts: [Verdict: Int] = [:]
     for row in try connection.all(
       "SELECT verdict, count(*) FROM outcome WHERE run_id = \(run) GROUP BY verdict")
@@ -197,7 +230,7 @@ extension LedgerDatabase {
     }
     let open = try connection.integer(
       """
-      SELECT count(*) FROM edit e WHERE e.state <> 'closed'
+      SELECT count(*) FROM edit e WHERE e.state <> 'closed' AND \(Self.isAmong(only))
         AND NOT EXISTS (SELECT 1 FROM outcome x WHERE x.run_id = \(run) AND x.edit_id = e.id)
       """)
     return (verdicts.values.reduce(0, +) + Int(open ?? 0), verdicts)
@@ -248,7 +281,7 @@ extension LedgerDatabase {
   {
     let rows = try connection.all(
       """
-      SELECT id, record_id, device_record_id FROM creation
+      SELECT id, coalesce(chosen_id, record_id), coalesce(chosen_id, device_record_id) FROM creation
       WHERE local_id = \(localID) AND stamp_id IN (
         SELECT \(stampID) UNION SELECT other.stamp_id FROM returned own JOIN returned other
           ON coalesce(other.part_of, other.id) = coalesce(own.part_of, own.id)

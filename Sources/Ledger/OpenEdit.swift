@@ -24,6 +24,10 @@ package struct OpenEdit {
   package var unorderedWith: Int64?
   /// The Id of the record that we made anew in place of a deleted one.
   package var remadeID: String?
+  /// What a person decided about it, and is to be carried out.
+  package var decision: PendingDecision?
+  /// Says that a person has allowed that it goes out with other rights than its user's.
+  package var isPermitted = false
 
   /// A record that a device made.
   package struct Creation {

@@ -23,6 +23,8 @@ package struct OutcomeDetail: Sendable, Hashable {
   package var message: String?
   /// The fields that the org names.
   package var errorFields: [String] = []
+  /// What a person decided, and what became of that.
+  package var decision: DecisionNote?
 
   /// Nothing to say.
   package init() {}
@@ -47,6 +49,7 @@ package struct OutcomeDetail: Sendable, Hashable {
     if let code { object["code"] = .string(code) }
     if let message { object["message"] = .string(message) }
     if !errorFields.isEmpty { object["errorFields"] = JSONValue(errorFields) }
+    if let decision { object["decision"] = decision.json }
     return .object(object)
   }
 
@@ -61,6 +64,7 @@ package struct OutcomeDetail: Sendable, Hashable {
     code = json["code"]?.string
     message = json["message"]?.string
     errorFields = (json["errorFields"]?.array ?? []).compactMap(\.string)
+    decision = json["decision"].flatMap(DecisionNote.init(json:))
   }
 
   private static func json(_ field: FieldDifference) -> JSONValue {

@@ -27,6 +27,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   case notVisible = "not visible"
   /// A later hand-back of the same device holds this edit, or it was seen before.
   case superseded
+  /// A person decided that it is not sent.
+  case dropped
   /// It refers to a record that could not be sent.
   case blocked
   /// It would go out with other rights than its user's, and is not the user's to make.
@@ -43,7 +45,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   /// Says whether the edit needs nothing more, so that its device may install over it.
   package var isSettled: Bool {
     switch self {
-    case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded: true
+    case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .dropped:
+      true
     case .conflict, .clash, .createdTwice, .deletedOnServer, .mergedOnServer, .notVisible,
       .blocked, .notPermitted, .notConfigured, .failed, .held, .inDoubt:
       false
@@ -54,7 +57,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   package var isWaiting: Bool {
     switch self {
     case .blocked, .held, .inDoubt, .notConfigured: true
-    case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded,
+    case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .dropped,
       .conflict, .clash, .createdTwice, .deletedOnServer, .mergedOnServer, .notVisible,
       .notPermitted, .failed:
       false
@@ -65,8 +68,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   package var leavesEdit: Bool {
     switch self {
     case .conflict, .deletedOnServer, .mergedOnServer, .notVisible, .failed: true
-    case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .clash,
-      .createdTwice, .blocked, .notPermitted, .notConfigured, .held, .inDoubt:
+    case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .dropped,
+      .clash, .createdTwice, .blocked, .notPermitted, .notConfigured, .held, .inDoubt:
       false
     }
   }
@@ -90,6 +93,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .mergedOnServer: "The record was merged into another record in the org."
     case .notVisible: "The sender cannot see the record, and it was not proved to be deleted."
     case .superseded: "A later hand-back of the same device holds it, or it was seen before."
+    case .dropped: "A person decided that it is not sent; what the org holds stands."
     case .blocked: "It refers to a record that did not reach the org."
     case .notPermitted:
       "It would go out with other rights than its user's, and the user was not issued the record."
@@ -103,21 +107,40 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   /// What a person should do about it; nil for nothing.
   package var nextStep: String? {
     switch self {
-    case .created, .updated, .deleted, .unchanged, .alreadyThere, .superseded: nil
+    case .created, .updated, .deleted, .unchanged, .alreadyThere, .superseded, .dropped: nil
     case .filtered: "If the field should travel, add it to the field list of the sync up."
-    case .conflict: "Compare the values, and enter in the org what should stand."
-    case .clash: "Decide which device is right and enter its values in the org."
-    case .createdTwice: "Merge the two records in the org; both ids are listed."
-    case .deletedOnServer: "Restore the record from the recycle bin, or drop the edit."
-    case .mergedOnServer: "Enter the edit in the record that remained; its id is listed."
-    case .notVisible: "Share the record with the user, or enter the edit by hand."
-    case .blocked: "Mend the record it refers to; the next run tries again."
+    case .conflict:
+      "Compare the values and decide: attache decide PIPELINE EDIT --take device, --take server, "
+        + "or --set FIELD=VALUE."
+    case .clash:
+      "Decide which device is right: attache decide PIPELINE EDIT --take device for its edit, "
+        + "--take server for the others."
+    case .createdTwice:
+      "Merge the two records in the org, both ids are listed; then say which one counts: "
+        + "attache decide PIPELINE EDIT --record ID."
+    case .deletedOnServer:
+      "Restore the record from the recycle bin and try once more (--again), make it anew "
+        + "(--take device), or leave it deleted: attache decide PIPELINE EDIT --take server."
+    case .mergedOnServer:
+      "Enter the edit in the record that remained, its id is listed; then "
+        + "attache decide PIPELINE EDIT --take server."
+    case .notVisible:
+      "Share the record with the user, then attache decide PIPELINE EDIT --again; "
+        + "or give the edit up with --drop."
+    case .blocked:
+      "Mend the record it refers to, and the next run tries again; or give the edit up: "
+        + "attache decide PIPELINE EDIT --drop."
     case .notPermitted:
-      "Ask whether the user may do this; if so, enter it in the org, or let edits be sent as the user."
+      "Ask whether the user may do this. If so, attache decide PIPELINE EDIT --take device sends it; "
+        + "else give it up with --drop."
     case .notConfigured: "Name a sync up for the soup in the pipeline file."
-    case .failed: "Mend what the org names, and enter the edit or hand it back again."
+    case .failed:
+      "Mend what the org names, then attache decide PIPELINE EDIT --again; or send another value "
+        + "with --set FIELD=VALUE."
     case .held: "Nothing, if the reason passes by itself; it is taken up by the next run."
-    case .inDoubt: "The next run asks again; if it stays, look for the record in the org."
+    case .inDoubt:
+      "The next run asks again; if it stays, look for the record in the org and name it: "
+        + "attache decide PIPELINE EDIT --record ID."
     }
   }
 }

@@ -95,7 +95,7 @@ package struct PipelineRun {
     }
   }
 
-  private static func takeLock(
+  static func takeLock(
     _ data: DataDirectory, exclusive: Bool = true
   ) throws -> FileLock {
     do throws(LockError) {

@@ -11,6 +11,8 @@ struct ReconcileStage {
 
   /// Sends the open edits of every ingested return, and writes the report.
   func perform() async throws {
+    // A dry run has a copy of the ledger.
+    if run.options.isDryRun { try run.ledger.decide(run.options.decisions, by: run.options.by) }
     if let retry = run.options.retry {
       if run.options.isDryRun {
         run.summary.plan.append("reconcile: take up the edits of run \(retry.run) again")
@@ -54,7 +56,8 @@ struct ReconcileStage {
         .configuration, "retry.no-run", "there is no run \(retry.run)", location: run.data.state,
         fix: "attache status \(run.pipeline.name) lists the last runs")
     }
-    let count = try run.ledger.retry(run: retry.run, verdicts: retry.verdicts)
+    let count = try run.ledger.retry(
+      run: retry.run, verdicts: retry.verdicts, by: run.options.by)
     if count == 0 { run.warn("no edit of run \(retry.run) is left to take up again") }
   }
 
@@ -64,7 +67,7 @@ struct ReconcileStage {
     let total = try run.ledger.openEdits().values.reduce(0, +)
     var settled = 0
     return Reconciler(
-      state: run.ledger, options: reconcileOptions(), syncUps: try rules(),
+      state: run.ledger, options: reconcileOptions(), syncUps: try Self.rules(of: run.pipeline),
       issued: { [records = IssuedRecords(data: run.data)] in try records.find($0, $1) },
       sessionFor: { request in
         switch request {
@@ -83,8 +86,9 @@ struct ReconcileStage {
       })
   }
 
-  private func rules() throws -> [ReconciledSync] {
-    try run.pipeline.stores.flatMap { store in
+  /// The sync ups that a pipeline's stores name, in the order of the file.
+  static func rules(of pipeline: Pipeline) throws -> [ReconciledSync] {
+    try pipeline.stores.flatMap { store in
       let key = StoreKey(scope: store.scope, storeName: store.storeName)
       return try store.reconciled.flatMap { sync in
         try ReconciledSync.all(of: sync, in: key) { soup in
@@ -110,6 +114,7 @@ struct ReconcileStage {
         minimumDeletes: SyncDefaults.minimumDeletes),
       confirmed: run.options.confirmed)
     result.correlationFields = settings.correlationFields
+    result.only = run.options.only
     return result
   }
 

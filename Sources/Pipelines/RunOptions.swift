@@ -20,6 +20,12 @@ package struct RunOptions: Sendable {
   package var confirmed: Set<String> = []
   /// Edits of an earlier run to take up again.
   package var retry: Retry?
+  /// The only edits that a reconciliation takes up; nil for all that are open.
+  package var only: Set<Int64>?
+  /// What a dry run takes for decided, by whom.
+  package var decisions: [(edit: Int64, decision: Decision)] = []
+  /// Who asks for it: the name that stands beside decisions.
+  package var by = ""
   /// Ends the run after so many seconds; nil for the pipeline's own limit.
   package var deadlineSeconds: Int?
   /// How a request that failed waits for its repeat.

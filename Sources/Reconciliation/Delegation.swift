@@ -49,7 +49,7 @@ struct Delegation {
     try learn(candidates)
     var admitted: [SnapshotPlanner.Candidate] = []
     for candidate in candidates {
-      if let words = try refusal(of: candidate) {
+      if !candidate.edit.isPermitted, let words = try refusal(of: candidate) {
         plan.settled.append((candidate.edit, refused(candidate.edit, words)))
       } else {
         admitted.append(candidate)
@@ -137,10 +137,10 @@ struct Delegation {
           isForeign = true
         }
       }
-      if isForeign {
+      if isForeign, !candidate.edit.isPermitted {
         plan.settled.append((candidate.edit, refused(candidate.edit, Self.foreignKey)))
       }
-      return isForeign
+      return isForeign && !candidate.edit.isPermitted
     }
   }
 
@@ -158,7 +158,8 @@ struct Delegation {
   nonisolated(nonsending) mutating func check(
     _ candidate: SnapshotPlanner.Candidate, in plan: inout SnapshotPlan
   ) async throws {
-    guard let send = plan.sends.last, send.edit.id == candidate.edit.id else { return }
+    guard let send = plan.sends.last, send.edit.id == candidate.edit.id, !send.edit.isPermitted
+    else { return }
     let words: String?
     if let found = try await refusal(ofReferences: send, candidate) {
       words = found

@@ -43,6 +43,8 @@ package struct EditFacts: Sendable {
   package var upsertField: String?
   /// Which absent records are made anew.
   package var recreate: ReconcileOptions.Recreate
+  /// What a person decided about it.
+  package var decision: PendingDecision?
 
   /// The facts.
   package init(
@@ -85,6 +87,7 @@ package enum EditRule {
 
   /// The step of an edit whose record's state is known.
   package static func step(_ facts: EditFacts) -> Step {
+    if let decided = decided(facts) { return decided }
     switch facts.operation {
     case .none, .dropLocally: return .settle(Settlement(.unchanged))
     case .create: return create(facts)
@@ -140,7 +143,7 @@ package enum EditRule {
     return .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: condition)
   }
 
-  private static func compare(
+  static func compare(
     _ facts: EditFacts, date: String?, fields: JSONObject?
   ) -> (MergeBaseRule.Choice, FieldComparison) {
     let choice = MergeBaseRule.choose(
@@ -154,8 +157,7 @@ package enum EditRule {
     )
   }
 
-  /// The fields that an update sends of a record that stands in several rows of its device: those
-  /// that were edited in this one, so that what was entered in another is not put back.
+  /// The names of the fields that the device edited.
   package static func editedFields(_ facts: EditFacts) -> Set<String> {
     let comparison =
       switch facts.server {
@@ -166,7 +168,7 @@ package enum EditRule {
   }
 
   /// An update that leaves nothing to send.
-  private static func settled(_ comparison: FieldComparison, _ detail: OutcomeDetail) -> Step? {
+  static func settled(_ comparison: FieldComparison, _ detail: OutcomeDetail) -> Step? {
     if comparison.edited.isEmpty {
       // Without a base nothing differs from the org: its values are the device's.
       if comparison.hasNoBase { return .settle(Settlement(.alreadyThere, detail)) }
@@ -206,14 +208,14 @@ package enum EditRule {
     return .settle(Settlement(.notVisible, lost(facts)))
   }
 
-  private static func recreated(_ facts: EditFacts) -> Step {
+  static func recreated(_ facts: EditFacts) -> Step {
     var detail = OutcomeDetail.because("the record was deleted in the org and is made anew")
     detail.hasNoBase = facts.issued == nil
     return .send(.create, Settlement(.created, detail), ifUnmodifiedSince: nil)
   }
 
   /// What the device would have changed, for a person to enter elsewhere.
-  private static func lost(_ facts: EditFacts) -> OutcomeDetail {
+  static func lost(_ facts: EditFacts) -> OutcomeDetail {
     let usable = facts.issued.flatMap { $0.isIssued(at: facts.deviceDate) ? $0 : nil }
     let comparison = FieldComparison(
       device: facts.device, base: usable, server: nil, listed: facts.listed)

@@ -7,33 +7,35 @@ import System
 extension HTMLReport {
   /// The edits of one verdict, in blocks that a browser lays out when they are looked at.
   static func section(
-    _ verdict: Verdict, _ edits: [ReportEdit], _ options: ReportMask, known: Set<Int64>
+    _ verdict: Verdict, _ edits: [ReportEdit], _ model: ReportModel, _ options: ReportMask,
+    known: Set<Int64>
   ) -> String {
     var text = "<section id=\"\(anchor(verdict))\" class=\"verdict \(kind(verdict))\">\n"
     text += "<h2><span class=\"tag \(kind(verdict))\">\(verdict.rawValue)</span> "
     text +=
       "<span class=\"count\">\(edits.count)</span></h2>\n<p class=\"quiet\">\(verdict.meaning)"
     if let next = verdict.nextStep { text += " <span class=\"next\">\(next)</span>" }
-    text += "</p>\n" + chunks(edits, options, known) { _ in "" }
+    text += "</p>\n" + chunks(edits, model, options, known) { _ in "" }
     return text + "</section>\n"
   }
 
   /// Edits in blocks; `more` is said of each behind where it came from.
   static func chunks(
-    _ edits: [ReportEdit], _ options: ReportMask, _ known: Set<Int64>,
+    _ edits: [ReportEdit], _ model: ReportModel, _ options: ReportMask, _ known: Set<Int64>,
     more: (ReportEdit) -> String
   ) -> String {
     var text = ""
     for chunk in edits.parts(of: chunkSize) {
       text += "<div class=\"chunk\" style=\"contain-intrinsic-size:auto \(chunk.count * 96)px\">\n"
-      for edit in chunk { text += article(edit, options, known, more(edit)) }
+      for edit in chunk { text += article(edit, model, options, known, more(edit)) }
       text += "</div>\n"
     }
     return text
   }
 
   private static func article(
-    _ edit: ReportEdit, _ options: ReportMask, _ known: Set<Int64>, _ more: String
+    _ edit: ReportEdit, _ model: ReportModel, _ options: ReportMask, _ known: Set<Int64>,
+    _ more: String
   ) -> String {
     var text = "<article id=\"edit-\(edit.number)\">\n<h3>\(title(edit, options))</h3>\n"
     text += "<p class=\"where\">\(place(edit))</p>\n" + more
@@ -44,7 +46,15 @@ extension HTMLReport {
     if !edit.detail.outside.isEmpty {
       text += outside(edit.detail.outside, edit, options)
     }
+    text += commands(edit.commands(pipeline: model.run.pipeline))
     return text + "</article>\n"
+  }
+
+  /// What decides about an edit, to be copied.
+  private static func commands(_ commands: [String]) -> String {
+    if commands.isEmpty { return "" }
+    let codes = commands.map { "<code>\(HTMLText.escaped($0))</code>" }
+    return "<p class=\"decide\">To decide: \(codes.joined(separator: " or "))</p>\n"
   }
 
   private static func title(_ edit: ReportEdit, _ options: ReportMask) -> String {
@@ -117,6 +127,13 @@ extension HTMLReport {
       lines.append(
         "<span class=\"quiet\">No base: what the device was given is not known, "
           + "so the fields that differ are shown.</span>")
+    }
+    if let decision = detail.decision {
+      let time = Dates.utcSeconds(decision.time).replacing("T", with: " ").replacing(
+        "Z", with: " UTC")
+      lines.append(
+        "Decided by <b>\(HTMLText.escaped(decision.by))</b> on \(time): \(decision.kind.meaning); "
+          + "<strong>\(decision.fate.rawValue)</strong>.")
     }
     if lines.isEmpty { return "" }
     return "<div class=\"reason\">" + lines.map { "<p>\($0)</p>" }.joined() + "</div>\n"

@@ -21,7 +21,7 @@ extension HTMLReport {
       text += "<h3 class=\"group\"><span class=\"tag \(kind(verdict))\">\(verdict.rawValue)</span> "
       text += "<span class=\"count\">\(edits.count)</span>"
       if let next = verdict.nextStep { text += " <span class=\"next\">\(next)</span>" }
-      text += "</h3>\n" + chunks(edits, options, known) { since($0, model) }
+      text += "</h3>\n" + chunks(edits, model, options, known) { since($0, model) }
     }
     return text + "</section>\n"
   }

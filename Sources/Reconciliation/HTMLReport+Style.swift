@@ -87,6 +87,7 @@ extension HTMLReport {
     .conflicting td,.conflicting th{background:color-mix(in srgb,var(--attention) 7%,transparent)}
     .conflicting th{box-shadow:inset 3px 0 var(--attention);padding-left:.6rem}
     .outside{margin-top:.6rem;color:var(--soft);font-size:.95em}
+    .decide{margin-top:.6rem;color:var(--soft);font-size:.9em;overflow-wrap:anywhere}
     .outside .changed{font-weight:500}
     footer{padding-top:.5rem;padding-bottom:3rem;font-size:.85rem}
     @media (max-width:40rem){

@@ -22,7 +22,7 @@ package enum HTMLReport: ReportFormat {
     .conflict, .clash, .failed, .inDoubt, .createdTwice, .mergedOnServer, .deletedOnServer,
     .notVisible, .notPermitted, .blocked, .held, .notConfigured, .created, .updated, .deleted,
     .alreadyThere,
-    .unchanged, .filtered, .superseded,
+    .unchanged, .filtered, .dropped, .superseded,
   ]
 
   private static func page(_ model: ReportModel, _ options: ReportMask) -> String {
@@ -68,7 +68,7 @@ package enum HTMLReport: ReportFormat {
     var text = ""
     for verdict in order where isIn(verdict) {
       let edits = model.edits(with: verdict)
-      if !edits.isEmpty { text += section(verdict, edits, options, known: known) }
+      if !edits.isEmpty { text += section(verdict, edits, model, options, known: known) }
     }
     return text
   }
@@ -124,6 +124,10 @@ package enum HTMLReport: ReportFormat {
         text += "\(group.name)</li>\n"
       }
       text += "</ul>\n" + verdicts(counts, total)
+    }
+    for fate in DecisionNote.Fate.allCases {
+      guard let count = model.decisions[fate] else { continue }
+      text += "<p>Decisions \(fate.rawValue): <strong>\(count)</strong></p>\n"
     }
     let open = model.stillOpen.count
     if open > 0 {

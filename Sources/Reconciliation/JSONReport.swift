@@ -24,7 +24,7 @@ package enum JSONReport: ReportFormat {
         "time": .string(Dates.utc(model.run.now)),
       ],
       "edits": JSONValue(model.edits.count),
-      "verdicts": counts(model.counts, all: true),
+      "verdicts": counts(model.counts, all: true), "decisions": decisions(model),
       "soups": .array(
         model.soups.map { soup, verdicts in
           [
@@ -127,8 +127,27 @@ package enum JSONReport: ReportFormat {
     if !edit.detail.kept.isEmpty {
       object["kept"] = .array(edit.detail.kept.map { field($0, options) })
     }
+    if let decision = edit.detail.decision { object["decision"] = self.decision(decision) }
+    if !edit.possible.isEmpty {
+      object["commands"] = JSONValue(edit.commands(pipeline: model.run.pipeline))
+    }
     if edit.run != model.run.id { object["run"] = .string(edit.run) }
     return object
+  }
+
+  private static func decision(_ note: DecisionNote) -> JSONValue {
+    [
+      "decision": .string(note.kind.rawValue), "by": .string(note.by),
+      "time": .string(Dates.utc(note.time)), "fate": .string(note.fate.rawValue),
+    ]
+  }
+
+  private static func decisions(_ model: ReportModel) -> JSONValue {
+    var object = JSONObject()
+    for fate in DecisionNote.Fate.allCases {
+      if let count = model.decisions[fate] { object[fate.rawValue] = JSONValue(count) }
+    }
+    return .object(object)
   }
 
   private static func field(_ field: FieldDifference, _ options: ReportMask) -> JSONValue {

@@ -14,7 +14,8 @@ extension LedgerDatabase {
     let rows = try connection.all(
       """
       SELECT e.store, e.soup, e.entry_id, e.id, e.creation_id, o.server_date, o.left_values,
-        o.payload
+        o.payload, (SELECT d.detail FROM decision d WHERE d.edit_id = e.id AND d.kind = 'set'
+          AND d.state = 'done' ORDER BY d.id DESC LIMIT 1), e.element
       FROM operation o JOIN edit e ON e.id = o.edit_id
       WHERE o.result_id = \(recordID) AND o.state = 'done' AND o.action <> 'delete' ORDER BY o.id
       """)
@@ -39,7 +40,15 @@ extension LedgerDatabase {
         write.left[name] = value
         if isSameRow { write.fields[name] = value }
       }
-      if isSameRow { for (name, value) in sent { write.sent[name] = value } }
+      guard isSameRow else { continue }
+      for (name, value) in sent { write.sent[name] = value }
+      // Where a person entered another value than the device's, that is what the device holds still.
+      let entered = try parse(row[8].text, "a decision")["values"]?.object ?? [:]
+      let element = entered.isEmpty ? nil : (try? JSONValue(parsing: row[9].blob ?? []))?.object
+      for name in entered.names where sent[name] != nil {
+        write.sent[name] = element?[name] ?? .null
+        write.entered.insert(name)
+      }
     }
     guard let date, isKnown else { return nil }
     write.date = date

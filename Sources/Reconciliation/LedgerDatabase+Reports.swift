@@ -154,13 +154,15 @@ extension LedgerDatabase {
   }
 
   /// The edits of which an earlier report has shown the very verdict that this run's is to show:
-  /// they are no news, and stand among those that are still open.
+  /// they are no news, unless a decision came to nothing, and stand among those that are still open.
   func repeated(in run: RunRow) throws -> Set<Int64> {
     Set(
       try connection.all(
         """
         SELECT DISTINCT x.edit_id FROM outcome x WHERE x.reported_by = \(run.id)
-          AND x.\(raw: LedgerSchema.isUnsettledOutcome) AND x.verdict = \(Self.shownBefore(run.number))
+          AND x.\(raw: LedgerSchema.isUnsettledOutcome)
+          AND json_extract(x.detail, '$.decision.fate') IS NOT 'asked again'
+          AND x.verdict = \(Self.shownBefore(run.number))
         """
       ).compactMap { $0[0].integer })
   }
@@ -174,7 +176,9 @@ extension LedgerDatabase {
         e.sobject, coalesce(c.record_id, e.record_id), e.local_id, e.element, r.source_name,
         r.platform, r.generation, e.lineage_id, x.run_id,
         (SELECT n.id || ' ' || n.now_ms FROM outcome f JOIN run n ON n.id = f.run_id
-          WHERE f.edit_id = e.id ORDER BY n.number LIMIT 1)
+          WHERE f.edit_id = e.id ORDER BY n.number LIMIT 1),
+        e.record_id IS NOT NULL OR coalesce(c.record_id, c.device_record_id) IS NOT NULL,
+        e.finding IS NULL
       FROM (\(selection)) p JOIN outcome x ON x.run_id = p.run_id AND x.edit_id = p.edit_id
         JOIN edit e ON e.id = x.edit_id JOIN returned r ON r.id = e.return_id
         LEFT JOIN snapshot s ON s.id = r.snapshot_id LEFT JOIN creation c ON c.id = e.creation_id
@@ -194,7 +198,8 @@ extension LedgerDatabase {
           title: Self.title(element), source: row.text(12) ?? "",
           platform: row.text(13) ?? "", generation: row.integer(14),
           element: detail.message == nil ? nil : (try? JSONValue(parsing: element))?.object,
-          device: row.integer(15), run: row.text(16) ?? "",
+          device: row.integer(15), hasRecord: row.integer(18) == 1,
+          isReadable: row.integer(19) == 1, run: row.text(16) ?? "",
           foundBy: first.first.map(String.init) ?? "",
           foundAt: first.last.flatMap { Int64($0) } ?? 0))
     }

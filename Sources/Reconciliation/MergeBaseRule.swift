@@ -29,6 +29,8 @@ package enum MergeBaseRule {
     /// What all writes left, those of other rows of the device that hold the record too: the org is
     /// expected to hold that, and the row of the edit was never given it.
     package var left: JSONObject
+    /// Fields of the edit's own row in which a person entered another value than the device's.
+    package var entered: Set<String> = []
 
     /// A write; without `left` all was written through one row.
     package init(

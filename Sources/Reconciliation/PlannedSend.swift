@@ -98,9 +98,12 @@ struct SnapshotPlan {
   /// Says what the guard holds back, nil for nothing.
   var isHeld = false
 
+  /// What a guard looks at: a person has looked at each edit that was decided.
+  var guarded: [PlannedSend] { sends.filter { $0.edit.decision?.decision.sends != true } }
+
   /// Names the plan: a person who confirms it confirms these edits and nothing else.
   var digest: String {
-    let lines = sends.map { "\($0.edit.id) \($0.action.rawValue) \($0.edit.content)\n" }
+    let lines = guarded.map { "\($0.edit.id) \($0.action.rawValue) \($0.edit.content)\n" }
     return String(Digest.sha256Hex(Array(lines.sorted().joined().utf8)).prefix(16))
   }
 }

@@ -72,6 +72,8 @@ package struct ReconcileOptions: Sendable {
   package var maxChanges: Guard
   /// The digests of plans that a person confirmed.
   package var confirmed: Set<String>
+  /// The edits that are taken up; nil for all that are open.
+  package var only: Set<Int64>?
   /// Ends a wait between attempts; tests do not sleep.
   package var pause: @Sendable (_ milliseconds: Int64) async throws -> Void
   /// When no further request may begin, by the monotonic clock in ns; nil for never.

@@ -80,6 +80,11 @@ package struct ReconciledSync: Sendable {
 
   var mode: MergeMode { definition.options.mergeMode }
 
+  /// The names of the fields that an operation sends; none where the file names none.
+  package func sentFields(of operation: SyncOperation) -> Set<String> {
+    Set((try? fields(for: operation)) ?? [])
+  }
+
   /// The fields that an operation sends, with the one that names the parent where it is sent.
   func fields(for operation: SyncOperation) throws(SyncError) -> [String] {
     let fields = try FieldSelection.fields(

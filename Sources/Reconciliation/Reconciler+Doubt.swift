@@ -9,7 +9,7 @@ extension Reconciler {
   ///
   /// Nothing is sent here: what did not arrive is planned anew.
   nonisolated(nonsending) func settleDoubts(of snapshotID: String? = nil) async throws {
-    let doubtful = try takeDoubtful(of: snapshotID)
+    let doubtful = try await settleNamed(try takeDoubtful(of: snapshotID))
     if snapshotID == nil { try await readUnread() }
     for (key, group) in try await askable(doubtful) {
       try await settle(group.writes, key.sobject, group.access)
@@ -127,7 +127,8 @@ extension Reconciler {
     var done: [OperationRow] = []
     try state.connection.transaction {
       for (write, finding) in zip(writes, findings) {
-        if let operation = try enter(finding, of: write) { done.append(operation) }
+        let isOver = resolver.unacknowledged(pending(write.operation, access)).isOver
+        if let operation = try enter(finding, of: write, isOver: isOver) { done.append(operation) }
       }
     }
     try await recordServerState(after: done, access)
@@ -175,7 +176,7 @@ extension Reconciler {
 
   /// Enters a finding; returns the write if it was done and left something to read.
   private func enter(
-    _ finding: InDoubtResolver.Resolution, of write: DoubtfulWrite
+    _ finding: InDoubtResolver.Resolution, of write: DoubtfulWrite, isOver: Bool
   ) throws -> OperationRow? {
     let operation = write.operation
     switch finding {
@@ -204,13 +205,21 @@ extension Reconciler {
       redone.insert(operation.editID)
       return nil
     case .unclear(let words, let ids):
+      if let decision = decidedInDoubt(write, isOver: isOver),
+        decision == .drop || resent.insert(operation.editID).inserted
+      {
+        // It is given up, or goes out once more.
+        try state.move(operation, to: "dropped")
+        try state.reopen(operation.editID, run: run.id)
+        return nil
+      }
       try inDoubt(operation, words, otherID: ids.count == 1 ? ids[0] : nil)
       return nil
     }
   }
 
   /// Puts what has become of a record since beside the verdict.
-  private static func tell(
+  static func tell(
     _ made: UnacknowledgedCreates.Made, _ operation: OperationRow, _ detail: inout OutcomeDetail
   ) {
     if let words = made.words { detail.message = words }

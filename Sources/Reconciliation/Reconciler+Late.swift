@@ -128,8 +128,15 @@ extension Reconciler {
     try state.connection.transaction {
       try state.finish(operation, .done(recordID: operation.recordID))
       guard
-        let settlement = Self.lateSettlement(of: operation, verdict, recordID: operation.recordID)
+        var settlement = Self.lateSettlement(of: operation, verdict, recordID: operation.recordID)
       else { return }
+      // What a person has to decide about is what the org holds now.
+      if settlement.verdict == .conflict {
+        for index in settlement.detail.fields.indices {
+          let name = settlement.detail.fields[index].name
+          settlement.detail.fields[index].server = record[name]
+        }
+      }
       try state.settle(write.edit.id, run: run.id, settlement)
     }
     try await recordServerState(after: [operation], access)
@@ -137,13 +144,13 @@ extension Reconciler {
 
   /// What an edit comes to whose request has arrived late; nil for one that is settled so already.
   ///
-  /// Where the device itself has given the edit up meanwhile, a person has to look: the org holds what
+  /// Where the device itself, or a person, has given the edit up meanwhile, a person has to look: the org holds what
   /// nobody wants any more, or has lost what somebody does.
   private static func lateSettlement(
     of operation: OperationRow, _ verdict: Verdict?, recordID: String?
   ) -> Settlement? {
     var settlement = operation.expected
-    if verdict == .superseded {
+    if verdict == .superseded || verdict == .dropped {
       settlement.verdict = .conflict
     } else if verdict?.isSettled == true {
       return nil

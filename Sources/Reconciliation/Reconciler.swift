@@ -66,7 +66,7 @@ package final class Reconciler {
     resent = []
     firstSync = [:]
     try state.connection.transaction {
-      try state.reopenWaiting(run: run.id)
+      try state.reopenWaiting(run: run.id, only: options.only)
       try state.settleSuperseded(run: run.id)
     }
     do {
@@ -77,7 +77,8 @@ package final class Reconciler {
       try await settleDoubts()
       try await settleLate()
       var passed: Set<String> = []
-      while let snapshotID = try state.snapshotsWithOpenEdits(run: run.id).first {
+      while let snapshotID = try state.snapshotsWithOpenEdits(run: run.id, only: options.only).first
+      {
         try await reconcile(snapshotID, isFirst: passed.insert(snapshotID).inserted)
       }
       try await settleLate()
@@ -103,7 +104,8 @@ package final class Reconciler {
   private nonisolated(nonsending) func checkCorrelation() async throws {
     guard !options.correlationFields.isEmpty else { return }
     var access: RecordReader?
-    for snapshotID in try state.snapshotsWithOpenEdits(run: run.id) where access == nil {
+    for snapshotID in try state.snapshotsWithOpenEdits(run: run.id, only: options.only)
+    where access == nil {
       access = try await asker(of: snapshotID)
     }
     guard let access else { return }
@@ -116,7 +118,7 @@ package final class Reconciler {
 
   /// Says whether there is nothing to send, and nothing to read back.
   private func isIdle() throws -> Bool {
-    try state.snapshotsWithOpenEdits(run: run.id).isEmpty
+    try state.snapshotsWithOpenEdits(run: run.id, only: options.only).isEmpty
       && state.unfinishedOperations().isEmpty
       && state.unreadOperations(since: run.now - Self.watchMilliseconds).isEmpty
       && state.lateOperations(since: run.now - Self.watchMilliseconds).isEmpty
@@ -129,13 +131,15 @@ package final class Reconciler {
     var passed: Set<Int64> = []
     let doubtful = Set(
       try state.unfinishedOperations().filter { $0.state != "planned" }.map(\.editID))
-    for snapshotID in try state.snapshotsWithOpenEdits(run: "") {
+    for snapshotID in try state.snapshotsWithOpenEdits(run: "", only: options.only) {
       while true {
-        let edits = try state.openEdits(run: "", snapshotID: snapshotID, passed: passed)
+        let edits = try state.openEdits(
+          run: "", snapshotID: snapshotID, passed: passed, only: options.only
+        ).map(Self.withChosenRecord)
         if edits.isEmpty { break }
         passed.formUnion(edits.map(\.id))
         let inDoubt = edits.filter { doubtful.contains($0.id) }
-        result.add(inDoubt.map { ($0, Settlement(.inDoubt)) }, snapshotID)
+        result.add(inDoubt.map { ($0, Self.expectation(inDoubt: $0)) }, snapshotID)
         let rest = edits.filter { !doubtful.contains($0.id) }
         let access: RecordReader?
         do {
@@ -160,13 +164,11 @@ package final class Reconciler {
   }
 
   private nonisolated(nonsending) func reconcile(_ snapshotID: String, isFirst: Bool) async throws {
-    var edits = try state.openEdits(run: run.id, snapshotID: snapshotID)
+    var edits = try state.openEdits(run: run.id, snapshotID: snapshotID, only: options.only)
     let doubtful = Set(try state.unfinishedOperations().map(\.editID))
-    try settle(
-      edits.filter { doubtful.contains($0.id) }.map {
-        ($0, Settlement(.inDoubt, .because("it was sent, and the org could not be asked about it")))
-      }, snapshotID)
+    try leaveInDoubt(edits.filter { doubtful.contains($0.id) }, snapshotID)
     edits.removeAll { doubtful.contains($0.id) }
+    edits = try choosingRecords(edits)
     if isFirst { report(.began(snapshotID: snapshotID, edits: edits.count)) }
     let access: RecordReader?
     do {
@@ -179,15 +181,25 @@ package final class Reconciler {
       try settle(edits.map { ($0, Self.noLogin) }, snapshotID)
       return
     }
-    let plan = try await planner(snapshotID, access).plan(edits)
+    var plan = try await planner(snapshotID, access).plan(edits)
     try settle(plan.settled, snapshotID)
-    if plan.isHeld {
-      summary.awaiting[snapshotID] = plan.digest
-      let words = "more changes than the guard lets through; --confirm \(plan.digest) sends them"
-      try settle(plan.sends.map { ($0.edit, Settlement(.held, .because(words))) }, snapshotID)
-      return
-    }
+    if plan.isHeld { try holdGuarded(&plan) }
     try await send(plan, access)
+  }
+
+  /// Holds what a guard does not let through; what a person has decided is sent.
+  private func holdGuarded(_ plan: inout SnapshotPlan) throws {
+    summary.awaiting[plan.snapshotID] = plan.digest
+    let words = "more changes than the guard lets through; --confirm \(plan.digest) sends them"
+    let held = plan.guarded
+    try settle(
+      held.map { send in
+        var detail = send.expected.detail
+        detail.message = words
+        return (send.edit, Settlement(.held, detail))
+      }, plan.snapshotID)
+    let ids = Set(held.map(\.edit.id))
+    plan.sends.removeAll { ids.contains($0.edit.id) }
   }
 
   static let noLogin = Settlement(.held, .because("there is no login for the snapshot's user"))
@@ -285,8 +297,8 @@ package final class Reconciler {
         try state.move(operation, to: "dropped")
       }
     }
-    while let snapshotID = try state.snapshotsWithOpenEdits(run: run.id).first {
-      let edits = try state.openEdits(run: run.id, snapshotID: snapshotID)
+    while let snapshotID = try state.snapshotsWithOpenEdits(run: run.id, only: options.only).first {
+      let edits = try state.openEdits(run: run.id, snapshotID: snapshotID, only: options.only)
       try settle(
         edits.map { edit in
           let verdict: Verdict = doubtful.contains(edit.id) ? .inDoubt : .held
@@ -296,7 +308,7 @@ package final class Reconciler {
   }
 
   private func accounted() throws -> ReconcileSummary {
-    let account = try state.account(run: run.id)
+    let account = try state.account(run: run.id, only: options.only)
     summary.edits = account.edits
     summary.verdicts = account.verdicts
     let sum = account.verdicts.values.reduce(0, +)
@@ -315,10 +327,11 @@ extension ReconcilePlan {
   mutating func add(_ plan: SnapshotPlan) {
     for (edit, settlement) in plan.settled { add(edit, nil, settlement, plan.snapshotID) }
     for send in plan.sends {
-      let expected = plan.isHeld ? Settlement(.held, send.expected.detail) : send.expected
+      let isHeld = plan.isHeld && send.edit.decision?.decision.sends != true
+      let expected = isHeld ? Settlement(.held, send.expected.detail) : send.expected
       add(send.edit, send.action, expected, plan.snapshotID)
     }
-    if !plan.sends.isEmpty { digests[plan.snapshotID] = plan.digest }
+    if !plan.guarded.isEmpty { digests[plan.snapshotID] = plan.digest }
     if plan.isHeld { held.append(plan.snapshotID) }
   }
 

@@ -37,12 +37,28 @@ package struct ReportEdit: Sendable, Hashable {
   var element: JSONObject?
   /// The number of the device within the ledger: the report's own name for a lineage.
   package var device: Int64
+  /// Whether the ledger has an Id of its record.
+  var hasRecord = true
+  /// Whether the row in the device's store could be read.
+  var isReadable = true
   /// The run that gave the verdict.
   package var run = ""
   /// The run that gave the edit its first verdict: the one that found it.
   package var foundBy = ""
   /// That run's clock, in ms of the org's time.
   package var foundAt: Int64 = 0
+
+  /// What a person may decide about it.
+  package var possible: [Decision.Kind] {
+    DecisionRule.possible(
+      .init(
+        verdict: verdict, operation: operation, hasRecord: hasRecord, isReadable: isReadable))
+  }
+
+  /// The commands that decide about it, the likeliest first; a value and an id are to be put in.
+  package func commands(pipeline: String) -> [String] {
+    possible.map { "attache decide \(pipeline) \(number) \($0.option)" }
+  }
 }
 
 /// Everything that a report says about a run: a question to the ledger, the same answer each time.
@@ -112,6 +128,13 @@ package struct ReportModel: Sendable {
   package var isWorthTelling: Bool {
     !edits.isEmpty || !stillOpen.isEmpty || !earlierFindings.isEmpty
       || findings.contains { $0.kind.wantsPerson }
+  }
+
+  /// How many decisions came to what, of those that the edits tell of.
+  package var decisions: [DecisionNote.Fate: Int] {
+    edits.reduce(into: [:]) { counts, edit in
+      if let fate = edit.detail.decision?.fate { counts[fate, default: 0] += 1 }
+    }
   }
 
   /// The counts of each soup, by store and name.

@@ -24,11 +24,13 @@ extension SnapshotPlanner {
     }
     if action != .delete {
       var names = try rule.fields(for: action == .update ? .update : .create)
-      if action == .update, facts.isShared {
-        let edited = EditRule.editedFields(facts)
-        names.removeAll { !edited.contains($0) }
+      if action == .update, let sent = EditRule.sentFields(facts) {
+        names.removeAll { !sent.contains($0) }
       }
       send.payload = try RecordBody.fields(names, of: edit.element)
+      if case .set(let values, _)? = edit.decision?.decision {
+        for (name, value) in values { send.payload[name] = value }
+      }
     }
     if action == .create, let field = options.correlationField(candidate.sobject),
       let identity = try state.identity(of: edit)

@@ -61,7 +61,7 @@ extension SnapshotPlanner {
     let groups = Dictionary(grouping: candidates, by: { key(of: $0) })
     var rivals: [Int64: [Int64]] = [:]
     for (key, group) in groups where key != nil {
-      for candidate in group {
+      for candidate in group where candidate.edit.decision?.decision.sends != true {
         var claims = group.map(\.edit.claim)
         if case .found(let record)? = keyed[candidate.edit.id] {
           claims += try sentMeanwhile(candidate.edit, UnacknowledgedCreates.id(of: record))
@@ -92,10 +92,13 @@ extension SnapshotPlanner {
   }
 
   /// The verdict of a create whose external id others of the plan have too.
-  func sameKey(_ edit: OpenEdit, _ others: [Int64]) throws -> Settlement {
+  func sameKey(
+    _ edit: OpenEdit, _ others: [Int64], _ keyed: UpsertRule.Keyed?
+  ) throws -> Settlement {
     var detail = OutcomeDetail.because("another new record has the same external id")
     detail.otherEdits = others
     detail.fields = try editedFields(of: edit).edited
+    if case .found(let record)? = keyed { detail.showServer(record) }
     return Settlement(.clash, detail)
   }
 

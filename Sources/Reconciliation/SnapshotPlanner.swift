@@ -24,9 +24,14 @@ struct SnapshotPlanner {
   nonisolated(nonsending) func plan(_ edits: [OpenEdit]) async throws -> SnapshotPlan {
     var plan = SnapshotPlan(snapshotID: snapshotID)
     var candidates: [Candidate] = []
+    var clashing: [(candidate: Candidate, settlement: Settlement)] = []
     for edit in try await followingUndeleted(edits) {
       if let settlement = try settlementWithoutOrg(edit) {
-        plan.settled.append((edit, settlement))
+        if settlement.verdict == .clash, let candidate = try? candidate(edit) {
+          clashing.append((candidate, settlement))
+        } else {
+          plan.settled.append((edit, settlement))
+        }
       } else {
         do {
           candidates.append(try candidate(edit))
@@ -39,13 +44,15 @@ struct SnapshotPlanner {
     }
     var delegation = Delegation(self)
     candidates = try delegation?.admit(candidates, into: &plan) ?? candidates
-    try await learn(&candidates)
+    try await learn(&candidates, &clashing)
+    plan.settled += clashing.map { ($0.candidate.edit, $0.settlement) }
     let keyed = try await keyed(candidates)
     try delegation?.admit(upserts: keyed, among: &candidates, into: &plan)
     let rivals = try rivals(candidates, keyed)
     for candidate in candidates {
       if let others = rivals[candidate.edit.id] {
-        plan.settled.append((candidate.edit, try sameKey(candidate.edit, others)))
+        plan.settled.append(
+          (candidate.edit, try sameKey(candidate.edit, others, keyed[candidate.edit.id])))
         continue
       }
       let key = keyed[candidate.edit.id]
@@ -112,6 +119,7 @@ struct SnapshotPlanner {
   // MARK: what needs no org
 
   private func settlementWithoutOrg(_ edit: OpenEdit) throws -> Settlement? {
+    if let settlement = try decidedWithoutOrg(edit) { return settlement }
     if let finding = edit.finding { return Settlement(.failed, .because(finding)) }
     if let creation = edit.creation, creation.isTwice {
       var detail = OutcomeDetail.because("the device's own sync created the record as well")
@@ -128,7 +136,7 @@ struct SnapshotPlanner {
       detail.otherEdits = [earlier.id]
       return Settlement(earlier.isInDoubt ? .inDoubt : .held, detail)
     }
-    return try clash(edit)
+    return edit.decision.map { isAboveClash($0.decision) } == true ? nil : try clash(edit)
   }
 
   private func clash(_ edit: OpenEdit) throws -> Settlement? {
@@ -248,6 +256,21 @@ struct SnapshotPlanner {
   }
 
   /// Learns the org's records of all updates and deletes: one retrieve for 2,000 of them.
+  ///
+  /// Edits that clash are shown beside what the org holds.
+  private nonisolated(nonsending) func learn(
+    _ candidates: inout [Candidate],
+    _ clashing: inout [(candidate: Candidate, settlement: Settlement)]
+  ) async throws {
+    var all = candidates + clashing.map(\.candidate)
+    try await learn(&all)
+    candidates = Array(all.prefix(candidates.count))
+    for (place, candidate) in all.dropFirst(candidates.count).enumerated() {
+      guard case .alive(_, let fields) = candidate.server else { continue }
+      clashing[place].settlement.detail.showServer(fields)
+    }
+  }
+
   private nonisolated(nonsending) func learn(_ candidates: inout [Candidate]) async throws {
     let asked = candidates.indices.filter { index in
       let operation = candidates[index].operation
@@ -320,6 +343,7 @@ struct SnapshotPlanner {
       upserts: FieldSelection.upserts(
         candidate.operation, externalID: externalID.flatMap(Self.text)),
       recreate: options.recreateDeleted)
+    facts.decision = edit.decision
     if facts.upserts { facts.upsertField = target.externalIdFieldName }
     return facts
   }
@@ -342,13 +366,14 @@ struct SnapshotPlanner {
 
   /// Holds what is out of all proportion until a person confirms it.
   private func hold(_ plan: inout SnapshotPlan) throws {
-    guard !plan.sends.isEmpty, !options.confirmed.contains(plan.digest) else { return }
+    let guarded = plan.guarded
+    guard !guarded.isEmpty, !options.confirmed.contains(plan.digest) else { return }
     let guardLimits = options.maxChanges
-    if plan.sends.count > guardLimits.perSnapshot {
+    if guarded.count > guardLimits.perSnapshot {
       plan.isHeld = true
       return
     }
-    let deletes = plan.sends.filter { $0.action == .delete }
+    let deletes = guarded.filter { $0.action == .delete }
     let groups = Dictionary(grouping: deletes) {
       ReturnedSoup(returnID: $0.edit.returnID, soup: $0.edit.soup)
     }

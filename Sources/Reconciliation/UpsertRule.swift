@@ -68,6 +68,9 @@ enum UpsertRule {
     var detail = expected.detail
     detail.recordID = UnacknowledgedCreates.id(of: record)
     detail.fields = differences(facts, server: record, base: seen)
+    if let pending = facts.decision, pending.decision.sends {
+      return decided(pending, detail)
+    }
     let isSame = detail.fields.allSatisfy { FieldValue.isSame($0.device, $0.server) }
     let isUnmoved =
       seen.map { seen in
@@ -77,6 +80,20 @@ enum UpsertRule {
       return .send(.upsert, Settlement(.updated, detail), ifUnmodifiedSince: nil)
     }
     detail.message = "no answer came back to the first attempt, and the record has changed since"
+    return .settle(Settlement(.conflict, detail))
+  }
+
+  /// A person has seen what stands there, and decided: it is gone over as far as it stands so still.
+  private static func decided(_ pending: PendingDecision, _ detail: OutcomeDetail) -> EditRule.Step
+  {
+    var detail = detail
+    let isShown = detail.fields.allSatisfy { field in
+      pending.shown[field.name].map { FieldValue.isSame($0, field.server) } ?? !field.isConflicting
+    }
+    guard pending.verdict == .conflict || pending.verdict == .clash, !isShown else {
+      return .send(.upsert, Settlement(.updated, detail), ifUnmodifiedSince: nil)
+    }
+    detail.message = pending.movedWords
     return .settle(Settlement(.conflict, detail))
   }
 

@@ -49,6 +49,16 @@ package enum ProcessEnvironment {
   /// The id of the process.
   package static func processID() -> Int32 { getpid() }
 
+  /// The name of the user who runs the process; the number where the system knows no name.
+  package static func userName() -> String {
+    var entry = passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    var buffer = [CChar](repeating: 0, count: 16_384)
+    let status = getpwuid_r(geteuid(), &entry, &buffer, buffer.count, &found)
+    guard status == 0, let name = found?.pointee.pw_name else { return String(geteuid()) }
+    return String(cString: name)
+  }
+
   /// Whether the user is root.
   package static func isRoot() -> Bool { geteuid() == 0 }
 

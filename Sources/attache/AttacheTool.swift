@@ -21,6 +21,7 @@ enum AttacheTool {
     ],
     commands: [
       RunCommand.self, IngestCommand.self, ReconcileCommand.self, ReconcileRetryCommand.self,
+      DecideCommand.self,
       PrimeCommand.self,
       PackCommand.self, StatusCommand.self, ReportCommand.self, CheckCommand.self,
       BundleInspectCommand.self, BundleVerifyCommand.self,

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import JSON
 import LocalOrg
+import SmartStore
 import System
 import TestSupport
 import Testing
@@ -63,8 +64,33 @@ import Testing
     try scene.run(
       "reconcile retry field-service 20260131T020000Z-12",
       as: "reconcile retry field-service \(try scene.lastRun())")
+    try playDecisions(scene)
     try playStores(scene)
     for words in ["demo", "completion bash", "manual", "help completion"] { try scene.run(words) }
+  }
+
+  /// Each decision about a conflict takes the place of the one before; the last is carried out.
+  private func playDecisions(_ scene: ExampleScene) throws {
+    try scene.collide()
+    for words in [
+      "decide field-service --list", "decide field-service --conflicts --take server",
+      "decide field-service --file conflicts.csv --dry-run",
+      "decide field-service --file conflicts.csv",
+    ] { try scene.run(words) }
+    for words in [
+      "decide field-service 12 --take device", "decide field-service 12 13 --take server",
+      "decide field-service 12 --set Phone=+15550100", "decide field-service 15 --again",
+      "decide field-service 12 --take device --now",
+    ] {
+      let numbers = words.split(separator: " ").filter { Int($0) != nil }.joined(separator: " ")
+      try scene.run(words, as: words.replacing(numbers, with: "1"))
+    }
+    // The other pipeline has no edits.
+    try scene.run("decide first --list")
+    try scene.run("decide first --conflicts --take server")
+    try scene.run("decide first 12 --take device", as: "decide first --conflicts --take device")
+    try scene.run(
+      "decide first --file conflicts.csv --now", as: "decide first --file none.csv --now")
   }
 
   private func playStores(_ scene: ExampleScene) throws {
@@ -231,6 +257,51 @@ final class ExampleScene {
     let store = try #require(
       StoreFile.all(in: data).first { $0.platform == "ios" && $0.path.contains("/users/") })
     try Files.copy(store.path, to: directory.file("ada.sqlite"))
+  }
+
+  /// Ada's phone hands back an edit that collides with the office's, and its report's table is filled.
+  func collide() throws {
+    let store = try Store(opening: directory.file("ada.sqlite"))
+    let accounts = try store.query(QuerySpec(soupName: "accounts", .all, pageSize: 1))
+    let first = try #require(accounts.first)
+    var account = try #require(try JSONValue(parsing: first).object)
+    account["Phone"] = "+1 555 0151"
+    account["__local__"] = true
+    account["__locally_updated__"] = true
+    _ = try store.upsert([.object(account)], into: "accounts")
+    try store.close()
+    try change(try #require(account["Id"]?.string), phone: "+1 555 0152")
+    let run = try ChildProcess.run(
+      "/bin/bash",
+      [
+        "-c",
+        "cd '\(directory.path)' && '\(Self.program)' ingest field-service ada.sqlite "
+          + "&& '\(Self.program)' reconcile field-service",
+      ], environment: environment, deadlineSeconds: 120)
+    #expect(run.status == 3, "\(String(decoding: run.output + run.error, as: UTF8.self))")
+    let table = String(
+      decoding: try Files.read(data + "/reports/\(try lastRun())/conflicts.csv"), as: UTF8.self)
+    try DurableFile.write(
+      Array(table.replacing(",,\r\n", with: ",device,\r\n").utf8),
+      to: directory.file("conflicts.csv"))
+    try DurableFile.write(Array("number,decision\n".utf8), to: directory.file("none.csv"))
+  }
+
+  private func change(_ id: String, phone: String) throws {
+    let result = try ChildProcess.run(
+      "/usr/bin/env",
+      [
+        "python3", "-c",
+        """
+        import json, sys, urllib.request
+        place = sys.argv[1] + "/services/data/v66.0/sobjects/Account/" + sys.argv[3]
+        request = urllib.request.Request(place, json.dumps({"Phone": sys.argv[4]}).encode(), method="PATCH")
+        request.add_header("Authorization", "Bearer " + sys.argv[2])
+        request.add_header("Content-Type", "application/json")
+        urllib.request.urlopen(request)
+        """, url, token, id, phone,
+      ], environment: environment, deadlineSeconds: 60)
+    #expect(result.status == 0, "\(String(decoding: result.error, as: UTF8.self))")
   }
 
   /// The id of the newest run.

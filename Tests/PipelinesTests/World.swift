@@ -108,7 +108,11 @@ final class World: Sendable {
     let newest = try data.generations(of: id).last ?? 0
     let directory = data.generation(newest, of: id)
     let names = try Files.list(directory).filter { $0.hasPrefix(platform.rawValue + ".bundle.") }
-    guard let last = names.last else { throw RehearsalError.noStamp(directory) }
+    // `ios.bundle.2.zip` is later than `ios.bundle.zip`.
+    func number(_ name: String) -> Int { Int(name.split(separator: ".")[2]) ?? 1 }
+    guard let last = names.max(by: { number($0) < number($1) }) else {
+      throw RehearsalError.noStamp(directory)
+    }
     return directory + "/" + last
   }
 

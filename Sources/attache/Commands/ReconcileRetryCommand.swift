@@ -10,7 +10,8 @@ struct ReconcileRetryCommand: Command {
   static let discussion = """
     Mend what the report names first: a value that is too long, a record that is not shared. Then the edits \
     of that run which failed, were blocked, not visible or not permitted are considered anew, with their \
-    field lists and merge modes as they stand in the configuration now.
+    field lists and merge modes as they stand in the configuration now. It is attache decide --again for \
+    the edits of one run.
     """
   static let examples = [
     Note(
@@ -42,6 +43,7 @@ struct ReconcileRetryCommand: Command {
     var options = RunOptions()
     options.stages = [.reconcile]
     options.retry = RunOptions.Retry(run: run, verdicts: verdicts)
+    options.by = ProcessEnvironment.userName()
     return try await PipelineCall(program: context, options: self.options, name: pipeline)
       .run(options)
   }

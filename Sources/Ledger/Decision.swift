@@ -1,0 +1,204 @@
+import JSON
+
+/// What a person decided about an edit that a run left.
+///
+/// How one goes its way: `LedgerDatabase.decide` enters it with the values that its maker was shown, if
+/// `DecisionRule` allows it, and opens the edit. The next run takes the edit up like any other; the
+/// planner asks the rules of decided edits instead of those of the merge mode. In the transaction in
+/// which the edit gets a settled verdict the decision is carried out; where the values have moved the
+/// edit gets an unsettled one, and the decision is void: it is asked again. Until then it stands,
+/// whatever dies in between.
+package enum Decision: Sendable, Hashable {
+  /// One of the two sides of a conflict.
+  package enum Side: String, Sendable, Hashable, CaseIterable {
+    case device, server
+  }
+
+  /// What was decided, without its values; the words of files and of the ledger.
+  package enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// The device's edit is sent.
+    case device
+    /// The org's values stand; nothing is sent.
+    case server
+    /// These values are sent.
+    case set
+    /// This is the edit's record.
+    case record
+    /// The rules decide once more.
+    case again
+    /// The edit is given up; nothing is sent.
+    case drop
+  }
+
+  /// The device's edit is sent over what the org holds, as it was shown.
+  case device
+  /// The org's values stand, as they were shown.
+  case server
+  /// These fields are sent; of the others that the device edited, those that `rest` says are the
+  /// device's or stay the org's.
+  case set(JSONObject, rest: Side)
+  /// This record is the one that the edit created, or the one of two that counts.
+  case record(String)
+  /// The rules decide once more.
+  case again
+  /// The edit is given up.
+  case drop
+
+  /// What was decided, without its values.
+  package var kind: Kind {
+    switch self {
+    case .device: .device
+    case .server: .server
+    case .set: .set
+    case .record: .record
+    case .again: .again
+    case .drop: .drop
+    }
+  }
+
+  /// Says whether the edit is to be sent, whatever the rules would say.
+  package var sends: Bool { kind == .device || kind == .set }
+
+  /// Its values as the ledger keeps them.
+  package var values: JSONObject {
+    switch self {
+    case .set(let values, let rest): ["values": .object(values), "rest": .string(rest.rawValue)]
+    case .record(let id): ["record": .string(id)]
+    case .device, .server, .again, .drop: [:]
+    }
+  }
+
+  /// Reads what the ledger keeps.
+  package init?(_ kind: Kind, _ values: JSONObject) {
+    switch kind {
+    case .device: self = .device
+    case .server: self = .server
+    case .again: self = .again
+    case .drop: self = .drop
+    case .record:
+      guard let id = values["record"]?.string else { return nil }
+      self = .record(id)
+    case .set:
+      guard let fields = values["values"]?.object else { return nil }
+      self = .set(
+        fields, rest: values["rest"]?.string.flatMap(Side.init(rawValue:)) ?? .device)
+    }
+  }
+}
+
+extension Decision.Kind {
+  /// How the command line writes it.
+  package var option: String {
+    switch self {
+    case .device: "--take device"
+    case .server: "--take server"
+    case .set: "--set FIELD=VALUE"
+    case .record: "--record ID"
+    case .again: "--again"
+    case .drop: "--drop"
+    }
+  }
+
+  /// What it does, after "decided: ".
+  package var meaning: String {
+    switch self {
+    case .device: "send the device's edit"
+    case .server: "leave the org's values"
+    case .set: "send the values that were entered"
+    case .record: "this is the record"
+    case .again: "try once more"
+    case .drop: "give the edit up"
+    }
+  }
+}
+
+/// A decision that waits to be carried out, with what its maker saw.
+package struct PendingDecision: Sendable, Hashable {
+  /// Its number in the ledger.
+  package var id: Int64
+  /// What was decided.
+  package var decision: Decision
+  /// Who decided.
+  package var by: String
+  /// When, in ms of the wall clock.
+  package var time: Int64
+  /// The verdict that the edit had; nil for one that no run had taken up.
+  package var verdict: Verdict?
+  /// The org's values that were shown, by field.
+  package var shown: JSONObject
+
+  /// A decision.
+  package init(
+    id: Int64 = 0, _ decision: Decision, by: String = "", time: Int64 = 0, verdict: Verdict?,
+    shown: JSONObject = [:]
+  ) {
+    (self.id, self.decision, self.by, self.time) = (id, decision, by, time)
+    (self.verdict, self.shown) = (verdict, shown)
+  }
+
+  /// Says that the org holds something else than was shown.
+  package var movedWords: String {
+    "\(by) decided to \(decision.kind.meaning), and the org has moved on from what was shown then; "
+      + "nothing was sent: decide again"
+  }
+}
+
+/// A decision beside the verdict that it led to.
+package struct DecisionNote: Sendable, Hashable {
+  /// What became of it.
+  package enum Fate: String, Sendable, Hashable, CaseIterable {
+    /// It was done.
+    case carriedOut = "carried out"
+    /// The org had moved on, or refused it: it has to be decided once more.
+    case askedAgain = "asked again"
+    /// The edit was settled before it could be done.
+    case notNeeded = "not needed"
+    /// It could not be tried yet, and stands.
+    case waiting
+  }
+
+  /// What was decided.
+  package var kind: Decision.Kind
+  /// Who decided.
+  package var by: String
+  /// When, in ms of the wall clock.
+  package var time: Int64
+  /// What became of it.
+  package var fate: Fate
+
+  /// A note.
+  package init(_ decision: PendingDecision, _ fate: Fate) {
+    (kind, by, time) = (decision.decision.kind, decision.by, decision.time)
+    self.fate = fate
+  }
+
+  /// What the verdict of a decided edit makes of the decision.
+  package static func fate(of kind: Decision.Kind, _ verdict: Verdict) -> Fate {
+    if kind == .again { return verdict == .held ? .waiting : .carriedOut }
+    if verdict == .superseded { return .notNeeded }
+    if verdict.isSettled {
+      let givesUp = kind == .server || kind == .drop
+      return givesUp == (verdict == .dropped) ? .carriedOut : .notNeeded
+    }
+    return verdict.isWaiting ? .waiting : .askedAgain
+  }
+
+  /// The form in the ledger.
+  package var json: JSONValue {
+    [
+      "kind": .string(kind.rawValue), "by": .string(by), "time": JSONValue(time),
+      "fate": .string(fate.rawValue),
+    ]
+  }
+
+  /// Reads the form in the ledger; nil for what a later version wrote.
+  package init?(json: JSONValue) {
+    guard let kind = json["kind"]?.string.flatMap(Decision.Kind.init(rawValue:)),
+      let fate = json["fate"]?.string.flatMap(Fate.init(rawValue:))
+    else { return nil }
+    self.kind = kind
+    self.fate = fate
+    by = json["by"]?.string ?? ""
+    time = json["time"]?.int ?? 0
+  }
+}

@@ -1,0 +1,71 @@
+/// What a person may decide about an edit: one table.
+package enum DecisionRule {
+  /// What it depends on.
+  package struct Subject: Sendable, Hashable {
+    /// The edit's last verdict; nil while no run has taken it up.
+    package var verdict: Verdict?
+    /// What the device did.
+    package var operation: EditOperation
+    /// Whether the edit's record has an Id in the org.
+    package var hasRecord: Bool
+    /// Whether the row in the device's store could be read.
+    package var isReadable: Bool
+
+    /// A subject.
+    package init(
+      verdict: Verdict?, operation: EditOperation, hasRecord: Bool, isReadable: Bool = true
+    ) {
+      (self.verdict, self.operation) = (verdict, operation)
+      (self.hasRecord, self.isReadable) = (hasRecord, isReadable)
+    }
+  }
+
+  /// What is possible, the likeliest first; nothing where the edit is settled.
+  ///
+  /// Where the org has values to take, `server` leaves them; where there are none, `drop` gives the
+  /// edit up. A deletion has no fields to set.
+  package static func possible(_ subject: Subject) -> [Decision.Kind] {
+    guard let verdict = subject.verdict else { return [.drop] }
+    if verdict.isSettled { return [] }
+    guard subject.isReadable else { return [.drop] }
+    let deletes = subject.operation == .delete || subject.operation == .dropped
+    let kinds: [Decision.Kind]
+    switch verdict {
+    case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .dropped:
+      kinds = []
+    case .conflict: kinds = [.device, .server, .set, .again]
+    case .clash:
+      kinds =
+        subject.hasRecord ? [.device, .server, .set, .again] : [.device, .drop, .set, .again]
+    case .deletedOnServer: kinds = [.device, .server, .again]
+    case .mergedOnServer: kinds = [.server, .again]
+    case .createdTwice: kinds = [.record, .drop, .again]
+    case .notVisible, .blocked, .notConfigured: kinds = [.again, .drop]
+    case .notPermitted, .held: kinds = [.device, .again, .drop]
+    case .failed: kinds = [.set, .again, .drop]
+    case .inDoubt:
+      kinds = subject.hasRecord ? [.device, .again, .drop] : [.record, .device, .again, .drop]
+    }
+    return deletes ? kinds.filter { $0 != .set } : kinds
+  }
+
+  /// Why a decision is not possible, in one sentence that names what is; nil where it is.
+  package static func refusal(_ kind: Decision.Kind, of subject: Subject) -> String? {
+    let possible = possible(subject)
+    if possible.contains(kind) { return nil }
+    guard let verdict = subject.verdict else {
+      return "no run has taken it up yet, so it can only be dropped (--drop)"
+    }
+    if possible.isEmpty { return "it is settled (\(verdict.rawValue)): nothing is left to decide" }
+    let options = possible.map(\.option).joined(separator: ", ")
+    return
+      "\(kind.option) is not possible for an edit that is \(words(verdict)); possible: \(options)"
+  }
+
+  private static func words(_ verdict: Verdict) -> String {
+    switch verdict {
+    case .conflict, .clash: "in \(verdict.rawValue)"
+    default: verdict.rawValue
+    }
+  }
+}

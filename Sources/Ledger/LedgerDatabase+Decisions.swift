@@ -1,0 +1,213 @@
+import JSON
+import SQLite
+import System
+
+/// Why a decision is refused.
+package struct DecisionRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The edit.
+  package var edit: Int64
+  /// Why, and what is possible.
+  package var reason: String
+
+  /// A refusal.
+  package init(_ edit: Int64, _ reason: String) { (self.edit, self.reason) = (edit, reason) }
+
+  /// There is no such edit.
+  package static func unknown(_ edit: Int64) -> DecisionRefusal {
+    DecisionRefusal(edit, "there is no edit of this number")
+  }
+
+  /// One sentence.
+  package var description: String { "edit \(edit): \(reason)" }
+}
+
+/// What is to be known of an edit to decide about it.
+package struct DecidableEdit: Sendable {
+  /// The edit's number.
+  package var edit: Int64
+  /// What the rule of what is possible looks at.
+  package var subject: DecisionRule.Subject
+  /// What stands beside the last verdict: the values that were shown.
+  package var detail: OutcomeDetail
+  /// Its soup.
+  package var soup: SoupKey
+  /// The two records of an edit that was created twice.
+  package var twins: [String]
+  /// The decision that waits already.
+  package var pending: PendingDecision?
+
+  /// What is known of an edit.
+  package init(
+    edit: Int64, subject: DecisionRule.Subject, detail: OutcomeDetail, soup: SoupKey,
+    twins: [String] = [], pending: PendingDecision? = nil
+  ) {
+    (self.edit, self.subject, self.detail, self.soup) = (edit, subject, detail, soup)
+    (self.twins, self.pending) = (twins, pending)
+  }
+
+  /// The org's values that were shown, by field.
+  package var shown: JSONObject {
+    detail.fields.reduce(into: JSONObject()) { shown, field in
+      if let server = field.server { shown[field.name] = server }
+    }
+  }
+}
+
+extension LedgerDatabase {
+  /// What is to be known of an edit to decide about it; nil for a number that no edit has.
+  package func decidable(_ edit: Int64) throws -> DecidableEdit? {
+    guard
+      let row = try connection.first(
+        """
+        SELECT e.verdict, e.operation, e.record_id, c.record_id, c.device_record_id, e.finding,
+          e.store, e.soup, (SELECT x.detail FROM outcome x JOIN run n ON n.id = x.run_id
+            WHERE x.edit_id = e.id ORDER BY n.number DESC LIMIT 1)
+        FROM edit e LEFT JOIN creation c ON c.id = e.creation_id WHERE e.id = \(edit)
+        """)
+    else { return nil }
+    let ids = [row[3].text, row[4].text].compactMap(\.self)
+    let detail = OutcomeDetail(json: try parse(row[8].text, "a verdict"))
+    let twins = Set(ids + [detail.recordID, detail.otherID].compactMap(\.self)).sorted()
+    let subject = DecisionRule.Subject(
+      verdict: row[0].text.flatMap(Verdict.init(rawValue:)),
+      operation: row[1].text.flatMap(EditOperation.init(rawValue:)) ?? .update,
+      hasRecord: row[2].text != nil || !ids.isEmpty, isReadable: row[5].text == nil)
+    return DecidableEdit(
+      edit: edit, subject: subject,
+      detail: detail,
+      soup: SoupKey(store: StoreKey(text: row[6].text ?? ""), soup: row[7].text ?? ""),
+      twins: twins, pending: try pendingDecision(of: edit))
+  }
+
+  /// The numbers of the edits that wait for something and have one of these verdicts.
+  package func editsToDecide(_ verdicts: Set<Verdict>) throws -> [Int64] {
+    let wanted = verdicts.map { SQLiteValue.text($0.rawValue) }
+    return try connection.all(
+      """
+      SELECT e.id FROM edit e WHERE e.verdict IN (\(list: wanted)) AND \(Self.isUnsettledEdit)
+      ORDER BY e.id
+      """
+    ).compactMap { $0[0].integer }
+  }
+
+  /// Enters what a person decided, and opens the edits for the next run; all of it, or nothing.
+  ///
+  /// Each takes the place of a decision that still waits. Throws `DecisionRefusal` where one is not
+  /// possible, also where a later edit of the record stands for the edit. `time` is in ms of the wall
+  /// clock.
+  package func decide(
+    _ decisions: [(edit: Int64, decision: Decision)], by: String,
+    time: Int64 = Clock.wallMilliseconds()
+  ) throws {
+    try connection.transaction {
+      for (edit, decision) in decisions {
+        guard let found = try decidable(edit) else { throw DecisionRefusal.unknown(edit) }
+        if let words = try refusal(decision, of: found) { throw DecisionRefusal(edit, words) }
+        try enter(decision, of: found, by: by, time: time)
+      }
+    }
+  }
+
+  /// Enters a decision that is possible.
+  func enter(_ decision: Decision, of found: DecidableEdit, by: String, time: Int64) throws {
+    try withdrawDecision(of: found.edit)
+    try connection.run(
+      """
+      INSERT INTO decision (edit_id, kind, detail, verdict, shown, decided_by, decided_ms, state)
+      VALUES (\(found.edit), \(decision.kind.rawValue), \(JSONValue.object(decision.values).text),
+        \(found.subject.verdict?.rawValue), \(JSONValue.object(found.shown).text), \(by), \(time),
+        'pending')
+      """)
+    try connection.run(
+      """
+      UPDATE edit SET state = 'open', retries = retries + 1
+      WHERE id = \(found.edit) AND state = 'closed'
+      """)
+  }
+
+  /// Why a decision about an edit is refused; nil where it is possible.
+  package func refusal(_ decision: Decision, of found: DecidableEdit) throws -> String? {
+    let isReplaced =
+      try found.subject.verdict?.isSettled != true && replacement(of: found.edit) != nil
+    if isReplaced, !LeftOut.rules.contains(.laterEdits) {
+      return "a later hand-back of the same device stands for it, so it is not decided any more"
+    }
+    if let words = DecisionRule.refusal(decision.kind, of: found.subject) { return words }
+    guard case .record(let id) = decision else { return nil }
+    if found.subject.verdict == .createdTwice {
+      return found.twins.contains(id)
+        ? nil : "its records are \(found.twins.joined(separator: " and ")); name one of them"
+    }
+    let isSent = try connection.integer(
+      """
+      SELECT 1 FROM operation WHERE edit_id = \(found.edit) AND state IN ('sent', 'doubt')
+        AND action IN ('create', 'upsert')
+      """)
+    return isSent == nil
+      ? "it waits for an earlier edit of its record; decide about that one" : nil
+  }
+
+  // MARK: carrying out
+
+  /// The decision about an edit that waits.
+  package func pendingDecision(of edit: Int64) throws -> PendingDecision? {
+    guard
+      let row = try connection.first(
+        """
+        SELECT id, kind, detail, verdict, shown, decided_by, decided_ms FROM decision
+        WHERE edit_id = \(edit) AND state = 'pending'
+        """),
+      let kind = row[1].text.flatMap(Decision.Kind.init(rawValue:)),
+      let decision = Decision(kind, try parse(row[2].text, "a decision").object ?? [:])
+    else { return nil }
+    return PendingDecision(
+      id: row[0].integer ?? 0, decision, by: row[5].text ?? "", time: row[6].integer ?? 0,
+      verdict: row[3].text.flatMap(Verdict.init(rawValue:)),
+      shown: try parse(row[4].text, "a decision").object ?? [:])
+  }
+
+  /// The edits with a decision that waits.
+  package func decidedEdits() throws -> [Int64] {
+    try connection.all("SELECT edit_id FROM decision WHERE state = 'pending' ORDER BY edit_id")
+      .compactMap { $0[0].integer }
+  }
+
+  /// Takes back a decision that waits: something else stands for the edit, or a later decision.
+  func withdrawDecision(of edit: Int64) throws {
+    try connection.run(
+      "UPDATE decision SET state = 'withdrawn' WHERE edit_id = \(edit) AND state = 'pending'")
+  }
+
+  /// Ends a decision that cannot be carried out whatever the run does: it is asked again.
+  ///
+  /// Returns what the verdict says of it.
+  package func refuseDecision(_ pending: PendingDecision, run: String) throws -> DecisionNote {
+    try endDecision(pending, state: "moved", run: run)
+    return DecisionNote(pending, .askedAgain)
+  }
+
+  /// The settlement of an edit with what became of the decision about it, which ends with it.
+  func carryingOut(_ settlement: Settlement, of edit: Int64, run: String) throws -> Settlement {
+    guard let pending = try pendingDecision(of: edit) else { return settlement }
+    let fate = DecisionNote.fate(of: pending.decision.kind, settlement.verdict)
+    switch fate {
+    case .carriedOut: try endDecision(pending, state: "done", run: run)
+    case .notNeeded: try endDecision(pending, state: "withdrawn", run: run)
+    case .askedAgain: try endDecision(pending, state: "moved", run: run)
+    case .waiting: break
+    }
+    var settlement = settlement
+    settlement.detail.decision = DecisionNote(pending, fate)
+    return settlement
+  }
+
+  private func endDecision(_ pending: PendingDecision, state: String, run: String) throws {
+    try connection.run(
+      "UPDATE decision SET state = \(state), run_id = \(run) WHERE id = \(pending.id)")
+  }
+
+  /// Notes which of the two records of a creation counts from now on.
+  package func chooseRecord(_ id: String, creation: Int64) throws {
+    try connection.run("UPDATE creation SET chosen_id = \(id) WHERE id = \(creation)")
+  }
+}

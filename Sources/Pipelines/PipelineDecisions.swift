@@ -1,0 +1,181 @@
+import JSON
+import Ledger
+import MobileSync
+import Reconciliation
+import System
+
+/// What people decide about the edits of a pipeline: the entry points of every surface that asks them.
+///
+/// A decision is entered into the ledger under the run's lock. The next reconciliation carries it out,
+/// or one of these edits alone, at once (`RunOptions.only`).
+package struct PipelineDecisions: Sendable {
+  /// An edit that waits for something, as somebody who decides sees it.
+  package struct Open: Sendable {
+    /// The edit with its last verdict and the values of all sides.
+    package var edit: ReportEdit
+    /// What was decided already and is not carried out yet.
+    package var pending: PendingDecision?
+  }
+
+  /// All edits that have one of some verdicts.
+  package struct Selection: Sendable {
+    /// The verdicts.
+    package var verdicts: Set<Verdict>
+    /// What is decided about each.
+    package var choice: DecisionRequest.Choice
+
+    /// A selection.
+    package init(_ verdicts: Set<Verdict>, _ choice: DecisionRequest.Choice) {
+      (self.verdicts, self.choice) = (verdicts, choice)
+    }
+  }
+
+  /// What was entered.
+  package struct Result: Sendable {
+    /// What was decided, in the order in which it was asked.
+    package var decided: [(edit: Int64, decision: Decision)] = []
+    /// Edits of a selection that cannot be decided so, and why.
+    package var refused: [DecisionRefusal] = []
+  }
+
+  private let pipeline: Pipeline
+  private let data: DataDirectory
+
+  /// The decisions of a pipeline; `root` is the directory that holds `<pipeline>/`.
+  package init(_ pipeline: Pipeline, root: String) {
+    self.pipeline = pipeline
+    data = DataDirectory(root: root, name: pipeline.name)
+  }
+
+  /// How values are shown to whoever decides.
+  package var shown: ReportMask {
+    ReportMask(mask: Set(pipeline.report.mask), showValues: pipeline.report.showValues)
+  }
+
+  /// The edits that wait for something, in order of arrival.
+  package func open() throws -> [Open] {
+    guard Files.exists(data.state) else { return [] }
+    let ledger = try LedgerDatabase(path: data.state)
+    defer { ledger.close() }
+    return try ledger.unsettledEditList().map {
+      Open(edit: $0, pending: try ledger.pendingDecision(of: $0.number))
+    }
+  }
+
+  /// Enters decisions: what is asked of single edits as a whole or not at all, of a selection as far as it
+  /// is possible.
+  ///
+  /// With `isDryRun` nothing is entered; what would be is returned. Throws `PipelineError` that names
+  /// every request that is refused.
+  package func enter(
+    _ requests: [DecisionRequest], _ selection: Selection? = nil, by name: String,
+    isDryRun: Bool = false
+  ) throws -> Result {
+    guard Files.exists(data.state) else { throw noLedger }
+    let lock = try PipelineRun.takeLock(data, exclusive: !isDryRun)
+    defer { lock.close() }
+    let ledger = try LedgerDatabase(path: data.state)
+    defer { ledger.close() }
+    try LedgerGuard.checkLedger(ledger, data)
+    let fields = try SendableFields(pipeline)
+    var result = Result()
+    var refusals: [DecisionRefusal] = []
+    for request in requests {
+      do throws(DecisionRefusal) {
+        result.decided.append(try prepare(request, ledger, fields))
+      } catch {
+        refusals.append(error)
+      }
+    }
+    if !refusals.isEmpty { throw refused(refusals) }
+    if let selection {
+      let named = Set(requests.map(\.edit))
+      for edit in try ledger.editsToDecide(selection.verdicts) where !named.contains(edit) {
+        do throws(DecisionRefusal) {
+          result.decided.append(
+            try prepare(DecisionRequest(edit: edit, selection.choice), ledger, fields))
+        } catch {
+          result.refused.append(error)
+        }
+      }
+    }
+    if !isDryRun { try ledger.decide(result.decided, by: name) }
+    return result
+  }
+
+  /// The edits that a run has to take up to carry decisions out: those that were decided, and those of
+  /// the pipeline that wait for a record which they may make.
+  package func affected(by decided: [Int64]) throws -> Set<Int64> {
+    let ledger = try LedgerDatabase(path: data.state)
+    defer { ledger.close() }
+    return Set(decided).union(try ledger.editsToDecide([.blocked]))
+  }
+
+  private func prepare(
+    _ request: DecisionRequest, _ ledger: LedgerDatabase, _ fields: SendableFields
+  ) throws(DecisionRefusal) -> (edit: Int64, decision: Decision) {
+    do {
+      guard let found = try ledger.decidable(request.edit) else {
+        throw DecisionRefusal.unknown(request.edit)
+      }
+      let kind = request.kind
+      if let words = DecisionRule.refusal(kind, of: found.subject) {
+        throw DecisionRefusal(request.edit, words)
+      }
+      let decision = try request.decision(
+        for: found, sendable: fields.names(of: found), shown)
+      if let words = try ledger.refusal(decision, of: found) {
+        throw DecisionRefusal(request.edit, words)
+      }
+      return (request.edit, decision)
+    } catch let error as DecisionRefusal {
+      throw error
+    } catch {
+      throw DecisionRefusal(request.edit, PipelineError(describing: error).message)
+    }
+  }
+
+  // MARK: errors
+
+  private var noLedger: PipelineError {
+    PipelineError(
+      .configuration, "decide.no-ledger", "\(pipeline.name) has no edits: it never ran",
+      location: data.state, fix: "attache run \(pipeline.name) takes in what came back")
+  }
+
+  private func refused(_ refusals: [DecisionRefusal]) -> PipelineError {
+    let most = 20
+    var words = refusals.prefix(most).map(\.description).joined(separator: "; ")
+    if refusals.count > most { words += "; and \(refusals.count - most) more" }
+    return PipelineError(
+      .configuration, "decide.refused", "nothing was decided", reason: words,
+      fix: "attache decide \(pipeline.name) --list shows what is open, and what may be decided")
+  }
+}
+
+extension DecisionRequest {
+  /// What is asked, without its values.
+  package var kind: Decision.Kind {
+    switch choice {
+    case .whole(let decision): decision.kind
+    case .fields: .set
+    }
+  }
+}
+
+/// The names of the fields that the sync ups of a pipeline send, by soup.
+private struct SendableFields {
+  private var updates: [SoupKey: Set<String>] = [:]
+  private var creates: [SoupKey: Set<String>] = [:]
+
+  init(_ pipeline: Pipeline) throws {
+    for rule in try ReconcileStage.rules(of: pipeline) {
+      updates[rule.soup, default: []].formUnion(rule.sentFields(of: .update))
+      creates[rule.soup, default: []].formUnion(rule.sentFields(of: .create))
+    }
+  }
+
+  func names(of edit: DecidableEdit) -> Set<String> {
+    (edit.subject.hasRecord ? updates : creates)[edit.soup] ?? []
+  }
+}

@@ -1,0 +1,270 @@
+import CSV
+import JSON
+import Ledger
+import Salesforce
+import System
+
+/// Reads decisions from a file: JSON as docs/decisions.schema.json has it, or CSV with a column
+/// `decision`, such as a report's `conflicts.csv`.
+package enum DecisionFile {
+  /// A file larger than this is none of ours.
+  static let limitBytes = 256 << 20
+
+  /// The decisions of a file, in its order; all that is wrong with it is said at once.
+  package static func read(path: String) throws(Problems) -> [DecisionRequest] {
+    let reader = ConfigurationReader(file: path)
+    let bytes: [UInt8]
+    do throws(SystemError) {
+      bytes = try Files.read(path, limit: limitBytes)
+    } catch {
+      throw Problems([
+        Problem(
+          file: path, line: 0, column: 0, path: "",
+          message: "the file of decisions cannot be read: \(error.reason)", fix: "name a file")
+      ])
+    }
+    return try requests(bytes, reader)
+  }
+
+  /// The decisions of a text; `reader` names it in problems.
+  package static func requests(
+    _ bytes: [UInt8], _ reader: ConfigurationReader
+  ) throws(Problems) -> [DecisionRequest] {
+    let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+    var requests: [DecisionRequest] = []
+    if first == UInt8(ascii: "{") {
+      requests = JSONDecisions(reader: reader).requests(bytes)
+    } else {
+      requests = CSVDecisions(reader: reader).requests(bytes)
+    }
+    let twice = Dictionary(grouping: requests, by: \.edit).filter { $0.value.count > 1 }
+    for edit in twice.keys.sorted() {
+      reader.report("edit \(edit) is decided twice", "keep one of them")
+    }
+    try reader.finish()
+    return requests
+  }
+}
+
+/// The JSON form.
+private struct JSONDecisions {
+  let reader: ConfigurationReader
+
+  func requests(_ bytes: [UInt8]) -> [DecisionRequest] {
+    guard let node = reader.parse(bytes),
+      let file = reader.object(
+        node, known: ["$schema", "format", "decisions"], what: "the decisions")
+    else { return [] }
+    if let format = file["format"], format.int != 1 {
+      reader.report(format, "this version does not know the format", "write 1")
+    }
+    guard let list = file["decisions"] else {
+      reader.report(node, "the decisions are missing", "write \"decisions\": [ … ]")
+      return []
+    }
+    guard let elements = list.array else {
+      reader.wrongType(list, "an array", "write the decisions in brackets: [ … ]")
+      return []
+    }
+    return elements.compactMap(request)
+  }
+
+  private func request(_ node: JSONNode) -> DecisionRequest? {
+    let keys = ["edit", "decision", "values", "rest", "record", "shown"]
+    guard let object = reader.object(node, known: keys, what: "a decision") else { return nil }
+    guard let number = object["edit"].flatMap({ reader.int($0, in: 1...Int.max) }),
+      let kind = object["decision"].flatMap({
+        reader.word($0, "a decision", as: Decision.Kind.self)
+      })
+    else {
+      if object["edit"] == nil || object["decision"] == nil {
+        reader.report(
+          node, "a decision names its edit and what is decided", "add edit and decision")
+      }
+      return nil
+    }
+    guard let choice = choice(kind, object, node) else { return nil }
+    let shown = object["shown"]?.members ?? []
+    return DecisionRequest(
+      edit: Int64(number), choice,
+      shown: Dictionary(
+        shown.map { ($0.name, .value($0.value.value)) }, uniquingKeysWith: { first, _ in first }))
+  }
+
+  private func choice(
+    _ kind: Decision.Kind, _ object: ConfigurationObject, _ node: JSONNode
+  ) -> DecisionRequest.Choice? {
+    switch kind {
+    case .device: return .whole(.device)
+    case .server: return .whole(.server)
+    case .again: return .whole(.again)
+    case .drop: return .whole(.drop)
+    case .record:
+      guard let text = object["record"].flatMap(reader.string) else {
+        reader.report(node, "this does not name the record", "add \"record\": \"…\"")
+        return nil
+      }
+      guard let id = text.recordID18 else {
+        reader.report(
+          node, "\(JSONText.quoted(text)) is no record's id", "write 15 or 18 characters")
+        return nil
+      }
+      return .whole(.record(id))
+    case .set:
+      guard let members = object["values"]?.members, !members.isEmpty else {
+        reader.report(node, "this sets no value", "add \"values\": { \"Field\": … }")
+        return nil
+      }
+      let rest = object["rest"].flatMap {
+        reader.word($0, "a side", as: Decision.Side.self)
+      }
+      let fields = members.map { ($0.name, DecisionRequest.FieldChoice.value($0.value.value)) }
+      return .fields(Dictionary(fields, uniquingKeysWith: { first, _ in first }), rest: rest)
+    }
+  }
+}
+
+/// The CSV form: a row for each field, or for each edit.
+///
+/// The rows of an edit that say the same say it of the whole edit, and rows left empty go along. Where
+/// they differ, each says it of its field.
+private struct CSVDecisions {
+  let reader: ConfigurationReader
+
+  /// A row with a decision, or one of an edit that has some.
+  private struct Entry {
+    var line: Int
+    var edit: Int64
+    var kind: Decision.Kind?
+    var value: String
+    var field: String
+    var isConflicting: Bool
+    var server: String
+  }
+
+  func requests(_ bytes: [UInt8]) -> [DecisionRequest] {
+    var rows: [[String]] = []
+    do {
+      var csv = CSVReader()
+      try bytes.withUnsafeBytes { try csv.feed($0) { rows.append($0) } }
+      try csv.finish { rows.append($0) }
+    } catch {
+      reader.report("the table cannot be read: \(error)", "write RFC 4180 CSV, or JSON")
+      return []
+    }
+    guard let header = rows.first else {
+      reader.report("the file is empty", "write the columns number and decision")
+      return []
+    }
+    let names = header.map { $0.lowercased().filter { $0 != " " } }
+    guard let number = names.firstIndex(of: "number"),
+      let decision = names.firstIndex(of: "decision")
+    else {
+      reader.add(1, 1, "", "the table has no column number and decision", "add what is missing")
+      return []
+    }
+    var entries: [Entry] = []
+    for (place, row) in rows.enumerated().dropFirst() {
+      func cell(_ name: String) -> String {
+        guard let index = names.firstIndex(of: name), index < row.count else { return "" }
+        return Self.plain(row[index])
+      }
+      guard number < row.count, let edit = Int64(row[number].trimmed) else {
+        reader.add(place + 1, 1, "number", "this is no edit's number", "write a whole number")
+        continue
+      }
+      let word = decision < row.count ? row[decision].trimmed.lowercased() : ""
+      let kind = Decision.Kind(rawValue: word)
+      if !word.isEmpty, kind == nil {
+        reader.add(
+          place + 1, 1, "decision", "\(JSONText.quoted(word)) is not a decision",
+          ConfigurationReader.oneOf(Decision.Kind.allCases.map(\.rawValue), near: word))
+      }
+      entries.append(
+        Entry(
+          line: place + 1, edit: edit, kind: kind, value: cell("value"), field: cell("field"),
+          isConflicting: cell("conflicting") == "true", server: cell("server")))
+    }
+    var order: [Int64] = []
+    for entry in entries where entry.kind != nil && !order.contains(entry.edit) {
+      order.append(entry.edit)
+    }
+    let groups = Dictionary(grouping: entries, by: \.edit)
+    let hasServer = names.contains("server")
+    return order.compactMap { request($0, groups[$0] ?? [], hasServer: hasServer) }
+  }
+
+  private func request(_ edit: Int64, _ rows: [Entry], hasServer: Bool) -> DecisionRequest? {
+    let kinds = Set(rows.compactMap(\.kind))
+    var shown: [String: DecisionRequest.ShownValue] = [:]
+    for row in rows where hasServer && !row.field.isEmpty { shown[row.field] = .cell(row.server) }
+    let choice: DecisionRequest.Choice?
+    if kinds.count == 1, let kind = kinds.first, kind != .set {
+      choice = whole(kind, rows)
+    } else {
+      choice = fields(rows)
+    }
+    return choice.map { DecisionRequest(edit: edit, $0, shown: shown) }
+  }
+
+  private func whole(_ kind: Decision.Kind, _ rows: [Entry]) -> DecisionRequest.Choice? {
+    switch kind {
+    case .device: return .whole(.device)
+    case .server: return .whole(.server)
+    case .again: return .whole(.again)
+    case .drop: return .whole(.drop)
+    case .set: return nil
+    case .record:
+      let row = rows.first { $0.kind == .record }
+      guard let id = row?.value.trimmed.recordID18 else {
+        reader.add(
+          row?.line ?? 1, 1, "value", "the column value names no record",
+          "write the id of the record, 15 or 18 characters")
+        return nil
+      }
+      return .whole(.record(id))
+    }
+  }
+
+  private func fields(_ rows: [Entry]) -> DecisionRequest.Choice? {
+    var choices: [String: DecisionRequest.FieldChoice] = [:]
+    var isWhole = true
+    for row in rows {
+      let choice: DecisionRequest.FieldChoice
+      switch row.kind {
+      case .device?: choice = .device
+      case .server?: choice = .server
+      case .set?: choice = .text(row.value)
+      case nil: continue
+      case .record?, .again?, .drop?:
+        reader.add(
+          row.line, 1, "decision", "the rows of edit \(row.edit) say different things",
+          "say it in one of its rows only, or field by field with device, server and set")
+        isWhole = false
+        continue
+      }
+      guard !row.field.isEmpty else {
+        reader.add(row.line, 1, "field", "this row names no field", "write its name")
+        isWhole = false
+        continue
+      }
+      choices[row.field] = choice
+    }
+    return isWhole ? .fields(choices, rest: nil) : nil
+  }
+
+  /// A cell without the apostrophe that keeps a spreadsheet from taking it for a formula.
+  private static func plain(_ cell: String) -> String {
+    let bytes = Array(cell.utf8.prefix(2))
+    guard bytes.count == 2, bytes[0] == UInt8(ascii: "'"), "=+-@\t\r".utf8.contains(bytes[1]) else {
+      return cell
+    }
+    return String(cell.dropFirst())
+  }
+}
+
+extension String {
+  fileprivate var trimmed: String {
+    String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+  }
+}

@@ -1,0 +1,150 @@
+import JSON
+import Ledger
+import Salesforce
+import System
+
+/// What somebody asks to be decided about an edit, before it is compared with what the ledger knows.
+package struct DecisionRequest: Sendable, Hashable {
+  /// What is to stand in one field.
+  package enum FieldChoice: Sendable, Hashable {
+    case device
+    case server
+    /// A value as it is typed: a number where the field has one, nothing for empty.
+    case text(String)
+    case value(JSONValue)
+  }
+
+  /// What is asked.
+  package enum Choice: Sendable, Hashable {
+    /// One thing for the whole edit.
+    case whole(Decision)
+    /// Field by field; `rest` says what becomes of the others that the device edited.
+    case fields([String: FieldChoice], rest: Decision.Side?)
+  }
+
+  /// A value of the org as its reader saw it.
+  package enum ShownValue: Sendable, Hashable {
+    case value(JSONValue)
+    /// A cell of `conflicts.csv`.
+    case cell(String)
+  }
+
+  /// The edit's number.
+  package var edit: Int64
+  /// What is asked.
+  package var choice: Choice
+  /// The org's values that were seen, by field; none to stand by those of the last report.
+  package var shown: [String: ShownValue]
+
+  /// A request.
+  package init(edit: Int64, _ choice: Choice, shown: [String: ShownValue] = [:]) {
+    (self.edit, self.choice, self.shown) = (edit, choice, shown)
+  }
+
+  /// What is to be entered into the ledger.
+  ///
+  /// `sendable` are the names of the fields that the sync ups of the edit's soup send; `options` is how
+  /// the values were shown.
+  package func decision(
+    for found: DecidableEdit, sendable: Set<String>, _ options: ReportMask
+  ) throws(DecisionRefusal) -> Decision {
+    try checkShown(found, options)
+    switch choice {
+    case .whole(let decision): return decision
+    case .fields(let choices, let rest): return try merged(choices, rest, found, sendable)
+    }
+  }
+
+  // MARK: fields
+
+  private func merged(
+    _ choices: [String: FieldChoice], _ rest: Decision.Side?, _ found: DecidableEdit,
+    _ sendable: Set<String>
+  ) throws(DecisionRefusal) -> Decision {
+    let known = Dictionary(
+      found.detail.fields.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let outside = choices.keys.filter { !sendable.contains($0) }.sorted()
+    guard outside.isEmpty else {
+      throw refusal(
+        "\(outside.joined(separator: ", ")) is not sent by the sync up of \(found.soup.soup); it sends "
+          + sendable.sorted().joined(separator: ", "))
+    }
+    let open = known.values.filter { $0.isConflicting && choices[$0.name] == nil }.map(\.name)
+    if rest == nil, !open.isEmpty {
+      let names = open.sorted().joined(separator: ", ")
+      throw refusal(
+        "both sides changed \(names) too: set it, or say what --take takes for the rest")
+    }
+    var values = JSONObject()
+    for (name, choice) in choices.sorted(by: { $0.key < $1.key }) {
+      switch choice {
+      case .value(let value): values[name] = value
+      case .text(let text): values[name] = Self.value(text, like: known[name])
+      case .device:
+        guard let value = known[name]?.device else { throw unknown(name, .device) }
+        values[name] = value
+      case .server:
+        guard let value = known[name]?.server else { throw unknown(name, .server) }
+        values[name] = value
+      }
+    }
+    return .set(values, rest: rest ?? .device)
+  }
+
+  /// A typed value: of the type that the field's other values have.
+  private static func value(_ text: String, like field: FieldDifference?) -> JSONValue {
+    if text.isEmpty { return .null }
+    for known in [field?.device, field?.server, field?.base] {
+      switch known {
+      case .bool?:
+        if let bool = Bool(text.lowercased()) { return .bool(bool) }
+      case .number?:
+        if case .number(let literal)? = try? JSONValue(parsing: Array(text.utf8)) {
+          return .number(literal)
+        }
+      default: continue
+      }
+    }
+    return .string(text)
+  }
+
+  // MARK: what was seen
+
+  private func checkShown(
+    _ found: DecidableEdit, _ options: ReportMask
+  ) throws(DecisionRefusal) {
+    for (name, shown) in shown.sorted(by: { $0.key < $1.key }) {
+      let now = found.shown[name]
+      let isSame: Bool
+      switch shown {
+      case .value(let value): isSame = FieldValue.isSame(value, now)
+      case .cell(let cell):
+        isSame = Self.isSame(
+          cell, VisibleText.cell(options.shown(now, of: name).text(empty: "", unknown: "")))
+      }
+      guard !isSame else { continue }
+      let value = options.shown(now, of: name).text(empty: "(empty)", unknown: "(not known)")
+      throw refusal(
+        "the org's \(name) has moved on since this was shown; the last report has \(value): decide by it"
+      )
+    }
+  }
+
+  /// Says whether a cell holds a text, whatever a spreadsheet has made of it: a number in other digits, a
+  /// truth value in capitals, line ends of its own.
+  private static func isSame(_ cell: String, _ text: String) -> Bool {
+    if cell.filter({ $0 != "\r" && $0 != "\r\n" && $0 != "\n" })
+      == text.filter({ $0 != "\r" && $0 != "\r\n" && $0 != "\n" })
+    {
+      return true
+    }
+    if let one = Double(cell), let other = Double(text) { return one == other }
+    return Bool(cell.lowercased()) != nil && cell.lowercased() == text.lowercased()
+  }
+
+  private func unknown(_ name: String, _ side: Decision.Side) -> DecisionRefusal {
+    refusal("what the \(side.rawValue) holds in \(name) is not known; enter a value")
+  }
+
+  private func refusal(_ words: String) -> DecisionRefusal { DecisionRefusal(edit, words) }
+}

@@ -1,0 +1,144 @@
+import JSON
+import Ledger
+import MobileSync
+import Salesforce
+import System
+
+// What people have decided about writes in doubt, and about records that were made twice.
+extension Reconciler {
+  // MARK: created twice
+
+  /// The edits with the record that a person has chosen of two, which the ledger keeps from now on.
+  func choosingRecords(_ edits: [OpenEdit]) throws -> [OpenEdit] {
+    try edits.map { edit in
+      let chosen = Self.withChosenRecord(edit)
+      if let creation = chosen.creation, let id = Self.chosenRecord(of: edit) {
+        try state.chooseRecord(id, creation: creation.id)
+      }
+      return chosen
+    }
+  }
+
+  /// An edit with the record that was chosen.
+  static func withChosenRecord(_ edit: OpenEdit) -> OpenEdit {
+    guard let id = chosenRecord(of: edit) else { return edit }
+    var edit = edit
+    edit.creation?.recordID = id
+    edit.creation?.deviceRecordID = id
+    return edit
+  }
+
+  private static func chosenRecord(of edit: OpenEdit) -> String? {
+    guard case .record(let id)? = edit.decision?.decision,
+      edit.decision?.verdict == .createdTwice, edit.creation != nil
+    else { return nil }
+    return id
+  }
+
+  // MARK: in doubt
+
+  /// What becomes of an edit in doubt, as far as that is known before the org is asked.
+  static func expectation(inDoubt edit: OpenEdit) -> Settlement {
+    switch edit.decision?.decision {
+    case .record(let id)?:
+      var detail = OutcomeDetail()
+      detail.recordID = id
+      return Settlement(.created, detail)
+    case .drop?: return Settlement(.dropped)
+    case .device?, .server?, .set?, .again?, nil: return Settlement(.inDoubt)
+    }
+  }
+
+  /// Leaves edits in doubt of which nobody could ask; those that a person gave up are settled.
+  func leaveInDoubt(_ edits: [OpenEdit], _ snapshotID: String) throws {
+    let dropped = Set(edits.filter { $0.decision?.decision == .drop }.map(\.id))
+    for operation in try state.unfinishedOperations() where dropped.contains(operation.editID) {
+      try state.move(operation, to: "dropped")
+    }
+    let words = "it was sent, and the org could not be asked about it"
+    try settle(
+      edits.map { edit in
+        dropped.contains(edit.id)
+          ? (edit, Settlement(.dropped)) : (edit, Settlement(.inDoubt, .because(words)))
+      }, snapshotID)
+  }
+
+  /// Settles creates whose record a person has named; returns the writes that are in doubt still.
+  nonisolated(nonsending) func settleNamed(
+    _ doubtful: [(String, DoubtfulWrite)]
+  ) async throws -> [(String, DoubtfulWrite)] {
+    var rest: [(String, DoubtfulWrite)] = []
+    for (snapshotID, write) in doubtful {
+      guard let pending = write.edit.decision, case .record(let id) = pending.decision,
+        write.operation.action == .create || write.operation.action == .upsert,
+        let access = try await asker(of: snapshotID)
+      else {
+        rest.append((snapshotID, write))
+        continue
+      }
+      try await settle(write, pending, id, access)
+    }
+    return rest
+  }
+
+  private nonisolated(nonsending) func settle(
+    _ write: DoubtfulWrite, _ pending: PendingDecision, _ id: String, _ access: RecordReader
+  ) async throws {
+    var operation = write.operation
+    guard try !state.isClaimed(recordID: id) else {
+      return try refuse(write, pending, "another edit has made \(id)")
+    }
+    guard let made = try await named(id, operation, access) else {
+      return try refuse(write, pending, "the org has no \(operation.sobject) \(id)")
+    }
+    try state.connection.transaction {
+      try state.finish(operation, .done(recordID: made.id))
+      var settlement = outcome(of: operation, write.edit, id: made.id, created: true)
+      Self.tell(made, operation, &settlement.detail)
+      settlement.detail.message = "\(pending.by) said that this is the record"
+      try state.settle(operation.editID, run: run.id, settlement)
+    }
+    summary.writes += 1
+    operation.recordID = made.id
+    try await recordServerState(after: [operation], access)
+  }
+
+  /// The record that was named, beside what was sent.
+  private nonisolated(nonsending) func named(
+    _ id: String, _ operation: OperationRow, _ access: RecordReader
+  ) async throws -> UnacknowledgedCreates.Made? {
+    do {
+      let fields = UnacknowledgedCreates.readable(
+        operation.payload.names, try await access.describe(operation.sobject),
+        and: UnacknowledgedCreates.auditFields)
+      let found = try await access.records(operation.sobject, ids: [id], fields: fields)
+      return found[id].flatMap { UnacknowledgedCreates.Made($0, sent: operation.payload) }
+    } catch {
+      guard error.isAboutTheObject else { throw error }
+      return nil
+    }
+  }
+
+  private func refuse(
+    _ write: DoubtfulWrite, _ pending: PendingDecision, _ words: String
+  ) throws {
+    try state.connection.transaction {
+      var detail = write.operation.expected.detail
+      detail.message = "\(words); it stays in doubt: decide again"
+      detail.decision = try state.refuseDecision(pending, run: run.id)
+      try state.settle(write.edit.id, run: run.id, Settlement(.inDoubt, detail))
+    }
+  }
+
+  /// What a person has decided about a write of which the org does not tell what became; nil for nothing.
+  ///
+  /// While a request may be on its way still, none is sent beside it.
+  func decidedInDoubt(_ write: DoubtfulWrite, isOver: Bool) -> Decision? {
+    guard let decision = write.edit.decision?.decision else { return nil }
+    switch decision {
+    case .device, .set: return isOver ? decision : nil
+    case .drop: return decision
+    case .server, .record, .again: return nil
+    }
+  }
+}

@@ -1,0 +1,238 @@
+import Arguments
+import JSON
+import Ledger
+import Pipelines
+import Reconciliation
+import System
+
+/// `attache decide`: a person ends what a run left.
+struct DecideCommand: Command {
+  static let name = "decide"
+  static let summary = "decide about edits that a run left: whose values stand, what is sent"
+  static let discussion = """
+    A decision holds for the org's values that the last report shows; where they have moved when it is \
+    carried out, nothing is sent and it is asked again. The next reconciliation carries decisions out, --now \
+    does it at once, for these edits alone. Without EDITS, verdicts or a file it needs --list.
+
+    Which decisions are possible depends on the verdict; --list names them with the values of all sides. \
+    --set FIELD=VALUE sends values that you enter (nothing behind the equals sign empties the field); the \
+    other fields that the device edited are sent as it has them, or, with --take server, left as they are in \
+    the org. --file reads many decisions from JSON, or from a report's conflicts.csv whose column decision \
+    somebody has filled.
+    """
+  static let examples = [
+    Note("attache decide field-service --list", "what is open, and what may be decided about it"),
+    Note("attache decide field-service 12 --take device --now", "send the device's edit, at once"),
+    Note("attache decide field-service 12 --set Phone=+15550100", "send another value"),
+    Note(
+      "attache decide field-service --conflicts --take server", "all conflicts: the office is right"
+    ),
+    Note("attache decide field-service --file conflicts.csv --dry-run", "what a table would do"),
+  ]
+  static var parameters: [Parameter<Self>] {
+    [
+      .argument(
+        "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
+      .arguments("edits", "the numbers of the edits, as reports have them", \.edits),
+      .option("take", "SIDE", "whose values stand: device or server", \.take),
+      .option("set", "FIELD=VALUE", "send this value", \.set),
+      .option("record", "ID", "this is the edit's record", \.record),
+      .flag("again", "let the rules decide once more", \.again),
+      .flag("drop", "give the edit up", \.drop),
+      .option("file", "FILE", "read decisions from JSON or CSV", completes: .files, \.file),
+      .flag("list", "show what is open, and what may be decided", \.list),
+      .flag("now", "carry it out at once", \.now),
+      .flag("dry-run", short: "n", "show what it would do, decide and send nothing", \.dryRun),
+      .option("by", "NAME", "who decides; else the name of the system's user", \.by),
+    ] + VerdictFlags.parameters.map { $0.within(\.verdicts) }
+      + Options.pipeline.map { $0.within(\.options) }
+  }
+
+  var pipeline = ""
+  var edits: [Int] = []
+  var take: Decision.Side?
+  var set: [String] = []
+  var record: String?
+  var again = false
+  var drop = false
+  var file: String?
+  var list = false
+  var now = false
+  var dryRun = false
+  var by: String?
+  var verdicts = VerdictFlags()
+  var options = Options()
+
+  /// How many things are asked; `--take` beside `--set` is one.
+  private var asked: Int {
+    (take != nil || !set.isEmpty ? 1 : 0) + [record != nil, again, drop].count { $0 }
+  }
+
+  func validate() throws(UsageError) {
+    let isAimed = !edits.isEmpty || !verdicts.chosen.isEmpty
+    if list {
+      if asked > 0 || file != nil || now || dryRun {
+        throw UsageError("--list only shows", hint: "leave out what decides")
+      }
+    } else if file != nil {
+      if asked > 0 || isAimed {
+        throw UsageError(
+          "--file says itself what is decided about which edits", hint: "leave out the rest")
+      }
+    } else if !isAimed {
+      throw UsageError("no edit is named", hint: "name numbers or a verdict, or ask for --list")
+    } else if asked != 1 {
+      throw UsageError(
+        asked == 0 ? "nothing is decided" : "several things are decided at once",
+        hint: "one of --take, --set, --record, --again and --drop")
+    }
+    _ = try choice()
+  }
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    let call = PipelineCall(program: context, options: options, name: pipeline)
+    let path = try PipelineFile.locate(pipeline)
+    let read = try PipelineFile.read(path: context.absolute(path))
+    let root = call.root(of: read)
+    let decisions = PipelineDecisions(read, root: root)
+    if list { return try show(decisions, context, read.name) }
+    let name = by ?? ProcessEnvironment.userName()
+    let result = try decisions.enter(
+      try requests(context), try selection(), by: name, isDryRun: dryRun)
+    if !dryRun || result.decided.isEmpty { tell(result, context, read.name) }
+    guard now || dryRun, !result.decided.isEmpty else {
+      return result.refused.isEmpty ? .done : ExitStatus.needsAttention
+    }
+    var run = RunOptions()
+    run.stages = [.reconcile]
+    run.isDryRun = dryRun
+    run.by = name
+    if dryRun { run.decisions = result.decided }
+    run.only = try decisions.affected(by: result.decided.map(\.edit))
+    return try await call.run(run)
+  }
+
+  // MARK: what is asked
+
+  private func requests(_ context: Program) throws -> [DecisionRequest] {
+    if let file { return try DecisionFile.read(path: context.absolute(file)) }
+    guard let choice = try choice() else { return [] }
+    return edits.map { DecisionRequest(edit: Int64($0), choice) }
+  }
+
+  private func selection() throws -> PipelineDecisions.Selection? {
+    guard !verdicts.chosen.isEmpty, let choice = try choice() else { return nil }
+    return .init(verdicts.chosen, choice)
+  }
+
+  private func choice() throws(UsageError) -> DecisionRequest.Choice? {
+    if !set.isEmpty { return .fields(try fields(), rest: take) }
+    if let record {
+      guard let id = record.recordID18 else {
+        throw UsageError(
+          "--record cannot be \"\(record)\": it is no record's id", hint: "15 or 18 characters")
+      }
+      return .whole(.record(id))
+    }
+    if again { return .whole(.again) }
+    if drop { return .whole(.drop) }
+    return take.map { .whole($0 == .device ? .device : .server) }
+  }
+
+  private func fields() throws(UsageError) -> [String: DecisionRequest.FieldChoice] {
+    var fields: [String: DecisionRequest.FieldChoice] = [:]
+    for word in set {
+      guard let equals = word.firstIndex(of: "="), equals > word.startIndex else {
+        throw UsageError("--set cannot be \"\(word)\"", hint: "write FIELD=VALUE")
+      }
+      let name = String(word[..<equals])
+      if fields[name] != nil { throw UsageError("--set names \(name) twice") }
+      fields[name] = .text(String(word[word.index(after: equals)...]))
+    }
+    return fields
+  }
+
+  // MARK: telling
+
+  private func tell(_ result: PipelineDecisions.Result, _ context: Program, _ name: String) {
+    if options.json {
+      context.print(DecisionText.json(result))
+      return
+    }
+    for refusal in result.refused { context.note("attache: \(refusal)") }
+    if options.quiet { return }
+    for (edit, decision) in result.decided {
+      context.print("edit \(edit): \(decision.kind.meaning)")
+    }
+    if result.decided.isEmpty {
+      context.print("no edit is open that could be decided so")
+    } else if !now {
+      context.print("the next run carries it out; attache reconcile \(name) does it at once")
+    }
+  }
+
+  private func show(
+    _ decisions: PipelineDecisions, _ context: Program, _ name: String
+  ) throws -> ExitStatus {
+    let wanted = Set(edits.map { Int64($0) })
+    let open = try decisions.open().filter { open in
+      (wanted.isEmpty || wanted.contains(open.edit.number))
+        && (verdicts.chosen.isEmpty || verdicts.chosen.contains(open.edit.verdict))
+    }
+    if options.json {
+      context.print(.array(open.map { DecisionText.json($0, decisions.shown, name) }))
+      return .done
+    }
+    if open.isEmpty, !options.quiet { context.print("nothing is open") }
+    for edit in open {
+      for line in DecisionText.lines(edit, decisions.shown, name) { context.print(line) }
+    }
+    return .done
+  }
+}
+
+extension Decision.Side: ArgumentValue {}
+
+/// A flag for each verdict that wants somebody.
+struct VerdictFlags: Sendable {
+  var conflicts = false
+  var clashes = false
+  var createdTwice = false
+  var deleted = false
+  var merged = false
+  var notVisible = false
+  var notPermitted = false
+  var failed = false
+  var blocked = false
+  var held = false
+  var inDoubt = false
+  var notConfigured = false
+
+  static var parameters: [Parameter<Self>] {
+    [
+      .flag("conflicts", "all edits in conflict", \.conflicts),
+      .flag("clashes", "all edits that clash", \.clashes),
+      .flag("failed", "all that the org refused", \.failed),
+      .flag("in-doubt", "all in doubt", \.inDoubt),
+      .flag("created-twice", "all whose record was created twice", \.createdTwice),
+      .flag("deleted", "all whose record was deleted in the org", \.deleted),
+      .flag("merged", "all whose record was merged in the org", \.merged),
+      .flag("not-visible", "all whose record the sender does not see", \.notVisible),
+      .flag("not-permitted", "all that are not permitted", \.notPermitted),
+      .flag("blocked", "all that are blocked", \.blocked),
+      .flag("held", "all that are held", \.held),
+      .flag("not-configured", "all whose soup no sync up covers", \.notConfigured),
+    ]
+  }
+
+  /// The verdicts that were named.
+  var chosen: Set<Verdict> {
+    let flags: [(Bool, Verdict)] = [
+      (conflicts, .conflict), (clashes, .clash), (failed, .failed), (inDoubt, .inDoubt),
+      (createdTwice, .createdTwice), (deleted, .deletedOnServer), (merged, .mergedOnServer),
+      (notVisible, .notVisible), (notPermitted, .notPermitted), (blocked, .blocked), (held, .held),
+      (notConfigured, .notConfigured),
+    ]
+    return Set(flags.filter(\.0).map(\.1))
+  }
+}

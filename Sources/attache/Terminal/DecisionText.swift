@@ -1,0 +1,105 @@
+import JSON
+import Ledger
+import Pipelines
+import Reconciliation
+import System
+
+/// Decisions and what waits for one, for a person and for a program.
+enum DecisionText {
+  /// An open edit in a few lines: its record, the values of all sides, and what may be decided.
+  static func lines(
+    _ open: PipelineDecisions.Open, _ options: ReportMask, _ pipeline: String
+  ) -> [String] {
+    let edit = open.edit
+    let record = edit.recordID ?? edit.localID ?? "row \(edit.soupEntryID)"
+    let user = edit.username ?? "the global store"
+    var lines = [
+      "edit \(edit.number): \(edit.verdict.rawValue), \(edit.sobject ?? edit.soup) \(record) of \(user)"
+    ]
+    if let words = options.words(of: edit) { lines.append("  \(words)") }
+    if let other = edit.detail.otherID { lines.append("  other record: \(other)") }
+    if !edit.detail.otherEdits.isEmpty {
+      let others = edit.detail.otherEdits.map { String($0) }.joined(separator: ", ")
+      lines.append("  other edits: \(others)")
+    }
+    for field in edit.detail.fields {
+      func text(_ value: JSONValue?) -> String {
+        options.shown(value, of: field.name).text(empty: "(empty)", unknown: "(not known)")
+      }
+      let mark = field.isConflicting ? "!" : " "
+      lines.append(
+        "  \(mark) \(field.name): device \(text(field.device)), server \(text(field.server)), base "
+          + text(field.base))
+    }
+    if let pending = open.pending {
+      lines.append(
+        "  decided by \(pending.by) on \(Dates.utcSeconds(pending.time)): "
+          + "\(pending.decision.kind.meaning); not carried out yet")
+    }
+    lines.append(
+      "  attache decide \(pipeline) \(edit.number) "
+        + edit.possible.map(\.option).joined(separator: " | "))
+    return lines
+  }
+
+  /// An open edit for a program.
+  static func json(
+    _ open: PipelineDecisions.Open, _ options: ReportMask, _ pipeline: String
+  ) -> JSONValue {
+    let edit = open.edit
+    var object: JSONObject = [
+      "edit": JSONValue(edit.number), "verdict": .string(edit.verdict.rawValue),
+      "operation": .string(edit.operation.rawValue), "soup": .string(edit.soup),
+    ]
+    let texts: [(String, String?)] = [
+      ("user", edit.username), ("sobject", edit.sobject), ("recordId", edit.recordID),
+      ("localId", edit.localID), ("otherId", edit.detail.otherID),
+      ("message", options.words(of: edit)),
+    ]
+    for (name, text) in texts { if let text { object[name] = .string(text) } }
+    if !edit.detail.otherEdits.isEmpty {
+      object["otherEdits"] = .array(edit.detail.otherEdits.map { JSONValue($0) })
+    }
+    object["fields"] = .array(edit.detail.fields.map { json($0, options) })
+    object["possible"] = JSONValue(edit.possible.map(\.rawValue))
+    object["commands"] = JSONValue(edit.commands(pipeline: pipeline))
+    if let pending = open.pending {
+      object["decided"] = [
+        "decision": .string(pending.decision.kind.rawValue), "by": .string(pending.by),
+        "time": .string(Dates.utc(pending.time)),
+      ]
+    }
+    return .object(object)
+  }
+
+  private static func json(_ field: FieldDifference, _ options: ReportMask) -> JSONValue {
+    var object: JSONObject = ["name": .string(field.name)]
+    for (side, value) in [("base", field.base), ("device", field.device), ("server", field.server)]
+    {
+      switch options.shown(value, of: field.name) {
+      case .value(let value): object[side] = value
+      case .masked: object["masked"] = true
+      case .hidden, .unknown: break
+      }
+    }
+    if field.isConflicting { object["conflicting"] = true }
+    return .object(object)
+  }
+
+  /// What was decided, for a program.
+  static func json(_ result: PipelineDecisions.Result) -> JSONValue {
+    [
+      "type": "decided",
+      "decided": .array(
+        result.decided.map { edit, decision in
+          var object: JSONObject = [
+            "edit": JSONValue(edit), "decision": .string(decision.kind.rawValue),
+          ]
+          for (name, value) in decision.values { object[name] = value }
+          return .object(object)
+        }),
+      "refused": .array(
+        result.refused.map { ["edit": JSONValue($0.edit), "reason": .string($0.reason)] }),
+    ]
+  }
+}

@@ -1,0 +1,109 @@
+import Bundles
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import System
+import Testing
+
+/// A world in which a person decides about what a run left.
+struct DecisionScene {
+  let world: World
+
+  init(_ change: (String) -> String = { $0 }) throws { world = try World(change: change) }
+
+  var decisions: PipelineDecisions { PipelineDecisions(world.pipeline, root: world.root) }
+
+  /// An account that ada owns.
+  func account(_ device: Device, _ place: Int = 0) throws -> String {
+    let ada = try world.user("ada").id
+    return try world.ids("accounts", on: device).filter {
+      try world.record("Account", $0)["OwnerId"]?.string == ada
+    }[place]
+  }
+
+  func office(_ id: String, _ fields: JSONObject, _ object: String = "Account") throws {
+    let outcome = world.org.update(object, id: id, fields, as: try world.user("admin"))
+    if let error = outcome.errors.first { throw error }
+  }
+
+  func field(_ name: String, of id: String, _ object: String = "Account") throws -> JSONValue? {
+    try world.record(object, id)[name]
+  }
+
+  /// Ada's edit of an account's phone that the office changes too; the account.
+  func conflict(_ fields: JSONObject = ["Phone": "device"]) async throws -> String {
+    try await world.run()
+    let device = try world.device("ada")
+    let id = try account(device)
+    try device.edit("accounts", id: id, fields, now: world.org.now())
+    try office(id, ["Phone": "office"])
+    try world.handBack(device, as: "ada.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.conflict: 1])
+    return id
+  }
+
+  /// Decides about one edit, as grace.
+  @discardableResult
+  func decide(
+    _ edit: Int64, _ decision: Decision, shown: [String: DecisionRequest.ShownValue] = [:]
+  ) throws -> PipelineDecisions.Result {
+    try decisions.enter([DecisionRequest(edit: edit, .whole(decision), shown: shown)], by: "grace")
+  }
+
+  /// Sets fields of one edit, as grace.
+  func set(
+    _ edit: Int64, _ fields: [String: String], rest: Decision.Side? = nil
+  ) throws {
+    let choices = fields.mapValues { DecisionRequest.FieldChoice.text($0) }
+    _ = try decisions.enter(
+      [DecisionRequest(edit: edit, .fields(choices, rest: rest))], by: "grace")
+  }
+
+  /// The next night up to its report, and the edits in that.
+  func night() async throws -> (verdicts: [Verdict: Int], edits: [ReportEdit]) {
+    let run = try await world.run(.ingest, .reconcile)
+    return (run.verdicts, try edits(of: run.run))
+  }
+
+  func edits(of run: String) throws -> [ReportEdit] {
+    try withLedger { try ReportModel(state: $0, run: run).edits }
+  }
+
+  func withLedger<T>(_ body: (LedgerDatabase) throws -> T) throws -> T {
+    let ledger = try LedgerDatabase(path: world.data.state)
+    defer { ledger.close() }
+    return try body(ledger)
+  }
+
+  func open() throws -> [Verdict: Int] { try withLedger { try $0.unsettledEdits() } }
+
+  /// What became of the decisions about all edits, in order.
+  func states() throws -> [String] {
+    try withLedger {
+      try $0.connection.texts("SELECT kind || ' ' || state FROM decision ORDER BY id")
+    }
+  }
+
+  /// Nothing is open any more, the bundle names the return, and the generation in it is clean.
+  func expectClosed(
+    _ name: String = "ada", handback: Int64 = 1, location: SourceLocation = #_sourceLocation
+  ) async throws {
+    try await world.run()
+    let open = try open()
+    #expect(open.isEmpty, sourceLocation: location)
+    let bundle = try BundleReader.inspect(world.bundle(name))
+    let included: [Int64] = bundle.includes.compactMap(\.handback).map { Int64($0) }
+    #expect(included == [handback], sourceLocation: location)
+    let fresh = try world.device(name, as: "\(name)-fresh")
+    for soup in ["accounts", "contacts", "workorders"] {
+      let dirty = try fresh.elements(soup).filter { $0["__local__"]?.bool == true }
+      #expect(dirty.isEmpty, sourceLocation: location)
+    }
+    let again = try await world.run()
+    let isQuiet = again.verdicts.isEmpty && again.open.isEmpty
+    #expect(isQuiet, sourceLocation: location)
+  }
+}

@@ -1,0 +1,172 @@
+import JSON
+import Ledger
+import Reconciliation
+import Testing
+
+struct DecisionFileTests {
+  private func read(_ text: String) throws -> [DecisionRequest] {
+    try DecisionFile.requests(Array(text.utf8), ConfigurationReader(file: "decisions"))
+  }
+
+  private func problems(_ text: String) -> [String] {
+    do {
+      _ = try read(text)
+      return []
+    } catch let error as Problems {
+      return error.list.map { "\($0.line): \($0.message)" }
+    } catch {
+      return ["\(error)"]
+    }
+  }
+
+  @Test func `JSON decides edit by edit`() throws {
+    let requests = try read(
+      """
+      {"format": 1, "decisions": [
+        {"edit": 1, "decision": "device", "shown": {"Phone": "x"}},
+        {"edit": 2, "decision": "set", "values": {"Phone": 1, "Fax": null}, "rest": "server"},
+        {"edit": 3, "decision": "record", "record": "001000000000001"},
+        {"edit": 4, "decision": "drop"}, {"edit": 5, "decision": "again"},
+        {"edit": 6, "decision": "server"}
+      ]}
+      """)
+    #expect(requests.map(\.edit) == [1, 2, 3, 4, 5, 6])
+    #expect(requests[0].shown == ["Phone": .value("x")])
+    #expect(
+      requests[1].choice == .fields(["Phone": .value(1), "Fax": .value(nil)], rest: .server))
+    #expect(requests[2].choice == .whole(.record("001000000000001AAA")))
+    #expect(requests[3].choice == .whole(.drop))
+  }
+
+  @Test func `all that is wrong with a JSON file is said at once, with its place`() {
+    #expect(
+      problems(
+        """
+        {"format": 2, "decisions": [
+          {"edit": 0, "decision": "device"},
+          {"edit": 1, "decision": "devise"},
+          {"edit": 2, "decision": "set"},
+          {"edit": 3, "decision": "record", "record": "x"},
+          {"decision": "drop"}
+        ]}
+        """) == [
+          "1: this version does not know the format", "2: 0 is out of range",
+          "3: \"devise\" is not a decision", "4: this sets no value", "5: \"x\" is no record's id",
+          "6: a decision names its edit and what is decided",
+        ])
+    #expect(problems("{\"decisions\": {}}") == ["1: this must be an array, not an object"])
+    #expect(problems("{}") == ["1: the decisions are missing"])
+    #expect(
+      problems(
+        #"{"decisions": [{"edit": 1, "decision": "drop"}, {"edit": 1, "decision": "again"}]}"#)
+        == ["0: edit 1 is decided twice"])
+  }
+
+  @Test func `rows that say the same say it of the whole edit, and empty ones go along`() throws {
+    let requests = try read(
+      """
+      number,field,conflicting,server,decision,value\r
+      1,Phone,true,'+1 555,device,\r
+      1,Fax,,f,,\r
+      2,Phone,,x,,\r
+      3,,,,record,001000000000001AAA\r
+      4,Name,,,Drop,\r
+      """)
+    #expect(requests.map(\.edit) == [1, 3, 4])
+    #expect(requests[0].choice == .whole(.device))
+    #expect(requests[0].shown == ["Phone": .cell("+1 555"), "Fax": .cell("f")])
+    #expect(requests[1].choice == .whole(.record("001000000000001AAA")))
+    #expect(requests[2].choice == .whole(.drop))
+  }
+
+  @Test func `rows that differ say it of their fields`() throws {
+    let requests = try read(
+      """
+      number,field,decision,value
+      1,Phone,device,
+      1,Fax,server,
+      1,Name,set,Harbour
+      """)
+    #expect(
+      requests.first?.choice
+        == .fields(["Phone": .device, "Fax": .server, "Name": .text("Harbour")], rest: nil))
+  }
+
+  @Test func `all that is wrong with a table is said at once, with its row`() {
+    #expect(
+      problems(
+        """
+        number,field,decision,value
+        x,Phone,device,
+        1,Phone,devise,
+        2,Phone,device,
+        2,Fax,drop,
+        3,,set,x
+        4,,record,x
+        """) == [
+          "2: this is no edit's number", "3: \"devise\" is not a decision",
+          "5: the rows of edit 2 say different things", "6: this row names no field",
+          "7: the column value names no record",
+        ])
+    #expect(problems("a,b\n1,2\n") == ["1: the table has no column number and decision"])
+    #expect(problems("") == ["0: the file is empty"])
+  }
+
+  // MARK: what it comes to
+
+  private func decidable(
+    _ fields: [FieldDifference], _ verdict: Verdict = .conflict
+  ) -> DecidableEdit {
+    var detail = OutcomeDetail()
+    detail.fields = fields
+    return DecidableEdit(
+      edit: 1, subject: .init(verdict: verdict, operation: .update, hasRecord: true),
+      detail: detail, soup: SoupKey(store: LedgerFixture.store, soup: "accounts"))
+  }
+
+  private static let fields = [
+    FieldDifference(name: "Phone", base: "0", device: "1", server: "2", isConflicting: true),
+    FieldDifference(name: "Seats", base: 4, device: 5, server: 4),
+    FieldDifference(name: "Open", base: true, device: false, server: true),
+  ]
+
+  private func decision(
+    _ choices: [String: DecisionRequest.FieldChoice], rest: Decision.Side? = nil,
+    shown: [String: DecisionRequest.ShownValue] = [:]
+  ) -> String {
+    let request = DecisionRequest(edit: 1, .fields(choices, rest: rest), shown: shown)
+    do throws(DecisionRefusal) {
+      let decision = try request.decision(
+        for: decidable(Self.fields), sendable: ["Phone", "Seats", "Open", "Name"], ReportMask())
+      return JSONValue.object(decision.values).text
+    } catch {
+      return error.reason
+    }
+  }
+
+  @Test func `typed values are of their field's type, and sides are put in`() {
+    #expect(
+      decision(["Phone": .text("3"), "Seats": .text("6"), "Open": .text("TRUE"), "Name": .text("")])
+        == #"{"values":{"Name":null,"Open":true,"Phone":"3","Seats":6},"rest":"device"}"#)
+    #expect(
+      decision(["Phone": .server, "Seats": .device], rest: .server)
+        == #"{"values":{"Phone":"2","Seats":5},"rest":"server"}"#)
+    #expect(
+      decision(["Name": .server, "Phone": .device])
+        == "what the server holds in Name is not known; enter a value")
+    #expect(decision(["Fax": .text("1")]).hasPrefix("Fax is not sent by the sync up of accounts"))
+    #expect(decision(["Seats": .text("6")]).hasPrefix("both sides changed Phone too"))
+    #expect(decision(["Seats": .text("6")], rest: .device).contains(#""rest":"device""#))
+  }
+
+  @Test func `cells that a spreadsheet has written anew are the same values`() {
+    #expect(
+      decision(
+        ["Phone": .device],
+        shown: ["Phone": .cell("2.0"), "Open": .cell("TRUE"), "Seats": .value(4)]
+      ).hasPrefix("{"))
+    #expect(
+      decision(["Phone": .device], shown: ["Phone": .cell("3")])
+        == "the org's Phone has moved on since this was shown; the last report has 2: decide by it")
+  }
+}

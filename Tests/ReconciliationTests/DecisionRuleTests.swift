@@ -1,0 +1,96 @@
+import JSON
+import Ledger
+import Testing
+
+struct DecisionRuleTests {
+  /// What is possible for each verdict: of an update, of a new record, and of a deletion.
+  static let table: [(verdict: Verdict?, update: String, create: String, delete: String)] = [
+    (nil, "drop", "drop", "drop"),
+    (.conflict, "device server set again", "device server set again", "device server again"),
+    (.clash, "device server set again", "device drop set again", "device server again"),
+    (.deletedOnServer, "device server again", "device server again", "device server again"),
+    (.mergedOnServer, "server again", "server again", "server again"),
+    (.createdTwice, "record drop again", "record drop again", "record drop again"),
+    (.notVisible, "again drop", "again drop", "again drop"),
+    (.blocked, "again drop", "again drop", "again drop"),
+    (.notConfigured, "again drop", "again drop", "again drop"),
+    (.notPermitted, "device again drop", "device again drop", "device again drop"),
+    (.held, "device again drop", "device again drop", "device again drop"),
+    (.failed, "set again drop", "set again drop", "again drop"),
+    (.inDoubt, "device again drop", "record device again drop", "device again drop"),
+    (.created, "", "", ""), (.updated, "", "", ""), (.deleted, "", "", ""),
+    (.unchanged, "", "", ""), (.alreadyThere, "", "", ""), (.filtered, "", "", ""),
+    (.superseded, "", "", ""), (.dropped, "", "", ""),
+  ]
+
+  private func possible(_ verdict: Verdict?, _ operation: EditOperation) -> String {
+    DecisionRule.possible(
+      .init(verdict: verdict, operation: operation, hasRecord: operation != .create)
+    ).map(\.rawValue).joined(separator: " ")
+  }
+
+  @Test func `each verdict has its ways out`() {
+    #expect(Self.table.count == Verdict.allCases.count + 1)
+    for row in Self.table {
+      #expect(possible(row.verdict, .update) == row.update, "\(row)")
+      #expect(possible(row.verdict, .create) == row.create, "\(row)")
+      #expect(possible(row.verdict, .delete) == row.delete, "\(row)")
+    }
+  }
+
+  @Test func `whatever is not settled has a way out that asks nobody again`() {
+    for verdict in Verdict.allCases where !verdict.isSettled {
+      let ways = DecisionRule.possible(
+        .init(verdict: verdict, operation: .update, hasRecord: true))
+      #expect(ways.contains(.drop) || ways.contains(.server), "\(verdict)")
+    }
+  }
+
+  @Test func `a row that cannot be read can only be dropped`() {
+    let subject = DecisionRule.Subject(
+      verdict: .failed, operation: .update, hasRecord: true, isReadable: false)
+    #expect(DecisionRule.possible(subject) == [.drop])
+  }
+
+  @Test func `a refusal names what is possible`() {
+    func words(_ kind: Decision.Kind, _ verdict: Verdict?) -> String? {
+      DecisionRule.refusal(
+        kind, of: .init(verdict: verdict, operation: .update, hasRecord: true))
+    }
+    #expect(words(.device, .conflict) == nil)
+    #expect(
+      words(.drop, .mergedOnServer)
+        == "--drop is not possible for an edit that is merged on server; possible: --take server, --again"
+    )
+    #expect(words(.device, .updated) == "it is settled (updated): nothing is left to decide")
+    #expect(
+      words(.device, nil) == "no run has taken it up yet, so it can only be dropped (--drop)")
+  }
+
+  @Test func `what comes of a decision follows from the verdict`() {
+    let fates: [(Decision.Kind, Verdict, DecisionNote.Fate)] = [
+      (.device, .updated, .carriedOut), (.device, .alreadyThere, .carriedOut),
+      (.device, .conflict, .askedAgain), (.device, .failed, .askedAgain),
+      (.device, .held, .waiting), (.device, .inDoubt, .waiting), (.device, .blocked, .waiting),
+      (.server, .dropped, .carriedOut), (.server, .conflict, .askedAgain),
+      (.server, .alreadyThere, .notNeeded), (.drop, .dropped, .carriedOut),
+      (.drop, .created, .notNeeded), (.again, .conflict, .carriedOut),
+      (.again, .held, .waiting), (.again, .updated, .carriedOut),
+      (.record, .created, .carriedOut), (.record, .inDoubt, .waiting),
+      (.set, .updated, .carriedOut), (.set, .superseded, .notNeeded),
+    ]
+    for (kind, verdict, fate) in fates {
+      #expect(DecisionNote.fate(of: kind, verdict) == fate, "\(kind) \(verdict)")
+    }
+  }
+
+  @Test func `the ledger gives back what was decided`() {
+    let decisions: [Decision] = [
+      .device, .server, .again, .drop, .record("003000000000001AAA"),
+      .set(["A": 1, "B": nil], rest: .server), .set(["A": "x"], rest: .device),
+    ]
+    for decision in decisions {
+      #expect(Decision(decision.kind, decision.values) == decision)
+    }
+  }
+}
