@@ -11,7 +11,8 @@ let settings: [SwiftSetting] = [
 
 // The functions of a sync run where their caller does: on the thread that owns the store.
 let features: [String: [SwiftSetting]] = [
-  "MobileSync": [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+  "MobileSync": [.enableUpcomingFeature("NonisolatedNonsendingByDefault")],
+  "Snapshots": [.enableUpcomingFeature("NonisolatedNonsendingByDefault")],
 ]
 
 func library(_ name: String, _ dependencies: String...) -> Target {
@@ -73,30 +74,38 @@ let package = Package(
     // 3: the sync, and what carries its result
     library("MobileSync", "SmartStore", "Salesforce", "JSON", "System"),
     library("Ledger", "MobileSync", "SmartStore", "SQLite", "JSON", "Crypto", "System"),
-    library("Bundles", "SmartStore", "Archive", "Crypto", "JSON", "System"),
-    // 4: what came back, and an org to try it on
+    // 4: a snapshot's generations, what carries them, and an org to try it on
     library(
-      "Returns", "Bundles", "Ledger", "MobileSync", "SmartStore", "Salesforce", "SQLite",
+      "Snapshots", "MobileSync", "SmartStore", "Salesforce", "SQLite", "Archive", "Crypto", "JSON",
+      "System"),
+    library("Bundles", "Snapshots", "SmartStore", "Archive", "Crypto", "JSON", "System"),
+    library("LocalOrg", "HTTP", "SQLite", "JSON", "Crypto", "System"),
+    // 5: what came back
+    library(
+      "Returns", "Bundles", "Snapshots", "Ledger", "MobileSync", "SmartStore", "Salesforce",
+      "SQLite",
       "Archive", "Crypto", "JSON", "System"),
     library(
       "Reconciliation", "Ledger", "MobileSync", "Salesforce", "SQLite", "JSON", "CSV", "Crypto",
       "System"),
-    library("LocalOrg", "HTTP", "SQLite", "JSON", "Crypto", "System"),
-    // 5: the pipeline
+    // 6: the pipeline
     library(
-      "Pipelines", "Reconciliation", "Returns", "Ledger", "MobileSync", "Bundles", "SmartStore",
+      "Pipelines", "Reconciliation", "Returns", "Ledger", "Bundles", "Snapshots", "MobileSync",
+      "SmartStore",
       "Salesforce", "SQLite", "JSON", "CSV", "Crypto", "System"),
-    // 6: where the pipeline and the local org meet
+    // 7: where the pipeline and the local org meet
     library(
-      "Rehearsal", "Pipelines", "LocalOrg", "Reconciliation", "Ledger", "Bundles", "SmartStore",
+      "Rehearsal", "Pipelines", "LocalOrg", "Reconciliation", "Ledger", "Bundles", "Snapshots",
+      "SmartStore",
       "JSON", "Crypto", "System"),
-    // 7: programs
+    // 8: programs
     program(
       "attache", "Arguments", "Rehearsal", "Pipelines", "LocalOrg", "Reconciliation", "Returns",
-      "Ledger", "MobileSync", "Bundles", "SmartStore", "Salesforce", "SQLite", "JSON", "CSV",
-      "Crypto", "System"),
+      "Ledger", "Bundles", "Snapshots", "MobileSync", "SmartStore", "Salesforce", "SQLite", "JSON",
+      "CSV", "Crypto", "System"),
     program(
-      "attache-bench", "LocalOrg", "MobileSync", "SmartStore", "Salesforce", "SQLite", "HTTP",
+      "attache-bench", "LocalOrg", "Snapshots", "MobileSync", "SmartStore", "Salesforce", "SQLite",
+      "HTTP",
       "JSON", "System"),
     // tests
     .target(
@@ -113,10 +122,13 @@ let package = Package(
     tests("SmartStore", "SmartStore", "SQLite", "JSON", "Crypto", "System"),
     tests("Salesforce", "Salesforce", "HTTP", "JSON", "Crypto", "System"),
     tests(
-      "MobileSync", "MobileSync", "LocalOrg", "SmartStore", "Salesforce", "SQLite", "HTTP", "JSON",
+      "MobileSync", "Snapshots", "MobileSync", "LocalOrg", "SmartStore", "Salesforce", "SQLite",
+      "HTTP", "JSON",
       "System"),
+    tests("Snapshots", "Snapshots", "SmartStore", "SQLite", "JSON", "System"),
     tests(
-      "Bundles", "Returns", "Bundles", "Ledger", "SmartStore", "SQLite", "Archive", "Crypto",
+      "Bundles", "Returns", "Bundles", "Snapshots", "Ledger", "SmartStore", "SQLite", "Archive",
+      "Crypto",
       "JSON", "System"),
     tests(
       "Reconciliation", "Reconciliation", "Ledger", "LocalOrg", "MobileSync", "Salesforce",
@@ -124,11 +136,13 @@ let package = Package(
     tests("LocalOrg", "LocalOrg", "HTTP", "JSON", "Crypto", "System"),
     tests(
       "Pipelines", "Pipelines", "Rehearsal", "LocalOrg", "Reconciliation", "Returns", "Ledger",
-      "MobileSync", "Bundles", "SmartStore", "Salesforce", "SQLite", "HTTP", "JSON", "Crypto",
+      "MobileSync", "Bundles", "Snapshots", "SmartStore", "Salesforce", "SQLite", "HTTP", "JSON",
+      "Crypto",
       "System"),
     tests("Rehearsal", "Rehearsal", "Pipelines", "Reconciliation", "System"),
     tests(
-      "Histories", "Pipelines", "LocalOrg", "Reconciliation", "Bundles", "SmartStore", "SQLite",
+      "Histories", "Pipelines", "LocalOrg", "Reconciliation", "Bundles", "Snapshots", "SmartStore",
+      "SQLite",
       "JSON", "Crypto", "System"),
     tests(
       "Documentation", "attache", "LocalOrg", "SmartStore", "Reconciliation", "JSON", "Arguments",

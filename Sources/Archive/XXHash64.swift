@@ -1,5 +1,5 @@
 /// The checksum of Zstandard's content: XXH64 with the seed 0 (RFC 8878, section 3.1.1).
-struct XXHash64 {
+package struct XXHash64 {
   private static let primes: (UInt64, UInt64, UInt64, UInt64, UInt64) = (
     0x9E37_79B1_85EB_CA87, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0x85EB_CA77_C2B2_AE63,
     0x27D4_EB2F_1656_67C5
@@ -8,7 +8,8 @@ struct XXHash64 {
   private var rest: [UInt8] = []
   private var count: UInt64 = 0
 
-  init() {
+  /// Begins a checksum.
+  package init() {
     let (one, two) = (Self.primes.0, Self.primes.1)
     lanes = (one &+ two, two, 0, 0 &- one)
   }
@@ -22,7 +23,7 @@ struct XXHash64 {
   }
 
   /// Adds bytes.
-  mutating func update(_ bytes: UnsafeRawBufferPointer) {
+  package mutating func update(_ bytes: UnsafeRawBufferPointer) {
     count += UInt64(bytes.count)
     var bytes = bytes[...]
     if !rest.isEmpty {
@@ -57,7 +58,7 @@ struct XXHash64 {
   }
 
   /// The checksum of all that was added.
-  var value: UInt64 {
+  package var value: UInt64 {
     let (first, second, third, fourth, fifth) = Self.primes
     var hash: UInt64
     if count >= 32 {

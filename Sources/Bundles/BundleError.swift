@@ -1,16 +1,17 @@
 import Archive
 import Crypto
 import SmartStore
+import Snapshots
 import System
 
-/// Why a bundle, a base or a generation could not be written or read.
+/// Why a bundle could not be written or read.
 package enum BundleError: Error, Sendable, CustomStringConvertible {
   /// The archive itself.
   case archive(ArchiveError)
   /// The file system.
   case system(SystemError)
-  /// A store.
-  case store(StoreError)
+  /// A generation, or the provenance of a store.
+  case snapshot(SnapshotError)
   /// A store that could not be sealed.
   case sealing(SQLCipherError)
   /// A file that could not be read for its digest.
@@ -30,7 +31,8 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
     case .archive(let error): error.kind != .file
     case .notABundle, .damaged: true
     case .sealing(let error): error.isDamage
-    case .system, .store, .crypto, .newerFormat, .invalid: false
+    case .snapshot(let error): error.isDamage
+    case .system, .crypto, .newerFormat, .invalid: false
     }
   }
 
@@ -39,9 +41,9 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
     switch self {
     case .archive(let error): error.description
     case .system(let error): error.description
-    case .store(let error): error.description
     case .crypto(let error): error.description
     case .sealing(let error): error.description
+    case .snapshot(let error): error.description
     case .notABundle(let path, let reason): "\(path) is no bundle: \(reason)"
     case .newerFormat(let path, let format):
       "\(path) has format \(format), which is newer than this program; use a newer one"
@@ -57,12 +59,12 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
       return try body()
     } catch let error as BundleError {
       throw error
+    } catch let error as SnapshotError {
+      throw .snapshot(error)
     } catch let error as ArchiveError {
       throw .archive(error)
     } catch let error as SystemError {
       throw .system(error)
-    } catch let error as StoreError {
-      throw .store(error)
     } catch let error as SQLCipherError {
       throw .sealing(error)
     } catch let error as CryptoError {

@@ -1,5 +1,6 @@
 import Archive
 import Crypto
+import Snapshots
 import System
 
 /// Reads bundles, ours or returned, as hostile archives.
@@ -133,7 +134,7 @@ package enum BundleReader {
   /// A store of a returned bundle, in a private directory.
   package struct ReturnedFile {
     /// What the manifest says of it, as it went.
-    package let entry: Manifest.StoreEntry
+    package let entry: StoreEntry
     /// Where it was unpacked to.
     package let path: String
     /// Its digest, as it came back.
@@ -154,12 +155,12 @@ package enum BundleReader {
     return manifest
   }
 
-  private static func byPath(_ manifest: Manifest) -> [String: Manifest.StoreEntry] {
+  private static func byPath(_ manifest: Manifest) -> [String: StoreEntry] {
     Dictionary(manifest.stores.map { ($0.path, $0) }) { first, _ in first }
   }
 
   private static func requireNone(
-    _ missing: [String: Manifest.StoreEntry], _ path: String
+    _ missing: [String: StoreEntry], _ path: String
   ) throws {
     guard let name = missing.keys.min() else { return }
     throw BundleError.damaged(path: path, file: name, reason: "is missing")
@@ -168,12 +169,12 @@ package enum BundleReader {
 
 /// Compares a store's bytes with the manifest while they pass.
 private struct StoreCheck: ~Copyable {
-  private let store: Manifest.StoreEntry
+  private let store: StoreEntry
   private let path: String
   private var hasher = SHA256Hasher()
   private var bytes: Int64 = 0
 
-  init(_ store: Manifest.StoreEntry, _ path: String) {
+  init(_ store: StoreEntry, _ path: String) {
     self.store = store
     self.path = path
   }

@@ -1,6 +1,7 @@
 import Crypto
 import JSON
 import SmartStore
+import Snapshots
 import System
 
 extension Manifest {
@@ -23,7 +24,7 @@ extension Manifest {
     }
     object["stores"] = .array(stores.map(\.json))
     object["syncStates"] = .array(syncStates.map(\.json))
-    object["counts"] = JSONValue(counts: counts)
+    object["counts"] = StoreEntry.json(counts: counts)
     object["includes"] = .array(includes.map(\.json))
     object["warnings"] = .array(warnings.map(JSONValue.string))
     object["digest"] = .string(Manifest.digest(of: object))
@@ -49,11 +50,27 @@ extension Manifest {
     if let format = json["format"]?.int, format > Manifest.format {
       throw .newerFormat(path: path, format: Int(format))
     }
-    let reader = ManifestReader(json: json, path: path)
-    guard json["format"]?.int == Int64(Manifest.format) else { throw reader.wrong("format") }
-    guard try reader.text("digest") == Manifest.digest(of: json.object ?? [:]) else {
+    let reader = MemberReader(json: json, path: path, file: Manifest.fileName)
+    let isWhole: Bool
+    do throws(SnapshotError) {
+      guard json["format"]?.int == Int64(Manifest.format) else { throw reader.wrong("format") }
+      isWhole = try reader.text("digest") == Manifest.digest(of: json.object ?? [:])
+    } catch {
+      throw Manifest.malformed(error)
+    }
+    guard isWhole else {
       throw .damaged(path: path, file: Manifest.fileName, reason: "is not as it was written")
     }
+    do throws(SnapshotError) { try self.init(reader) } catch { throw Manifest.malformed(error) }
+  }
+
+  /// A member that is missing makes an archive no bundle of ours.
+  private static func malformed(_ error: SnapshotError) -> BundleError {
+    guard case .damaged(let path, let file, let reason) = error else { return .snapshot(error) }
+    return .notABundle(path: path, reason: "\(file) \(reason)")
+  }
+
+  private init(_ reader: MemberReader) throws(SnapshotError) {
     org = try reader.text("org")
     user = try reader.text("user")
     usernameDigest = try reader.optionalText("usernameDigest")
@@ -63,89 +80,26 @@ extension Manifest {
     stampID = try reader.text("stampId")
     configHash = try reader.text("configHash")
     created = try reader.date("created")
-    expires = json["expires"] == nil ? nil : try reader.date("expires")
+    expires = reader.json["expires"] == nil ? nil : try reader.date("expires")
     fetchAs = try reader.optionalText("fetchAs")
     var stores: [StoreEntry] = []
     for item in try reader.items("stores") { stores.append(try StoreEntry(item)) }
     self.stores = stores
-    if let seal = json["seal"] {
-      let inner = ManifestReader(json: seal, path: path, place: "seal.")
-      self.seal = Seal(
+    if reader.json["seal"] != nil {
+      let inner = try reader.member("seal")
+      seal = Seal(
         method: try inner.text("with"), kdfIterations: try inner.integer("kdfIterations"))
     }
-    var states: [SyncState] = []
-    for item in try reader.items("syncStates") { states.append(try SyncState(item)) }
+    var states: [SyncStateEntry] = []
+    for item in try reader.items("syncStates") { states.append(try SyncStateEntry(item)) }
     syncStates = states
     var includes: [Include] = []
     for item in try reader.items("includes") { includes.append(try Include(item)) }
     self.includes = includes
-    warnings = (json["warnings"]?.array ?? []).compactMap(\.string)
+    warnings = (reader.json["warnings"]?.array ?? []).compactMap(\.string)
     guard Set(stores.map { $0.path.lowercased() }).count == stores.count, !stores.isEmpty else {
       throw reader.wrong("stores")
     }
-  }
-}
-
-extension JSONValue {
-  fileprivate init(counts: [String: Int]) {
-    var object = JSONObject()
-    for (soup, count) in counts.sorted(by: { $0.key < $1.key }) {
-      object[soup] = .number(String(count))
-    }
-    self = .object(object)
-  }
-}
-
-extension Manifest.StoreEntry {
-  /// The entry's member of `stores`.
-  package var json: JSONValue {
-    var object: JSONObject = [
-      "scope": .string(scope.rawValue), "storeName": .string(storeName), "path": .string(path),
-      "bytes": .number(String(bytes)), "sha256": .string(sha256),
-    ]
-    object["salt"] = salt.map(JSONValue.string)
-    object["stampId"] = .string(stampID)
-    object["generation"] = .number(String(generation))
-    object["counts"] = JSONValue(counts: counts)
-    return .object(object)
-  }
-
-  init(_ reader: ManifestReader) throws(BundleError) {
-    scope = try reader.scope()
-    storeName = try reader.text("storeName")
-    path = try reader.text("path")
-    let size = try reader.integer("bytes")
-    guard size >= 0 else { throw reader.wrong("bytes") }
-    bytes = Int64(size)
-    sha256 = try reader.text("sha256")
-    salt = try reader.optionalText("salt")
-    stampID = try reader.text("stampId")
-    generation = try reader.integer("generation")
-    var counts: [String: Int] = [:]
-    for (soup, count) in reader.json["counts"]?.object ?? [:] {
-      guard let count = count.int else { throw reader.wrong("counts") }
-      counts[soup] = Int(count)
-    }
-    self.counts = counts
-  }
-}
-
-extension Manifest.SyncState {
-  var json: JSONValue {
-    [
-      "scope": .string(scope.rawValue), "storeName": .string(storeName),
-      "syncName": .string(syncName), "type": .string(type), "status": .string(status),
-      "maxTimeStamp": .number(String(maxTimeStamp)),
-    ]
-  }
-
-  init(_ reader: ManifestReader) throws(BundleError) {
-    scope = try reader.scope()
-    storeName = try reader.text("storeName")
-    syncName = try reader.text("syncName")
-    type = try reader.text("type")
-    status = try reader.text("status")
-    maxTimeStamp = Int64(try reader.integer("maxTimeStamp"))
   }
 }
 
@@ -157,58 +111,9 @@ extension Manifest.Include {
     return .object(object)
   }
 
-  init(_ reader: ManifestReader) throws(BundleError) {
+  init(_ reader: MemberReader) throws(SnapshotError) {
     stampID = try reader.text("stampId")
     install = try reader.optionalText("install")
     handback = reader.json["handback"] == nil ? nil : try reader.integer("handback")
-  }
-}
-
-/// Reads members of one object of a manifest, with errors that name them.
-struct ManifestReader {
-  let json: JSONValue
-  let path: String
-  var place = ""
-
-  func wrong(_ name: String) -> BundleError {
-    .notABundle(
-      path: path,
-      reason: "\(Manifest.fileName) lacks \(place)\(name), or has another kind of value there")
-  }
-
-  func text(_ name: String) throws(BundleError) -> String {
-    guard let text = json[name]?.string, !text.isEmpty else { throw wrong(name) }
-    return text
-  }
-
-  func optionalText(_ name: String) throws(BundleError) -> String? {
-    json[name] == nil ? nil : try text(name)
-  }
-
-  func integer(_ name: String) throws(BundleError) -> Int {
-    guard let value = json[name]?.int, let integer = Int(exactly: value) else { throw wrong(name) }
-    return integer
-  }
-
-  func date(_ name: String) throws(BundleError) -> Int64 {
-    guard let value = Dates.milliseconds(iso8601: try text(name)) else { throw wrong(name) }
-    return value
-  }
-
-  func platform() throws(BundleError) -> Platform {
-    guard let platform = Platform(rawValue: try text("platform")) else { throw wrong("platform") }
-    return platform
-  }
-
-  func scope() throws(BundleError) -> StoreScope {
-    guard let scope = StoreScope(rawValue: try text("scope")) else { throw wrong("scope") }
-    return scope
-  }
-
-  func items(_ name: String) throws(BundleError) -> [ManifestReader] {
-    guard let items = json[name]?.array else { throw wrong(name) }
-    return items.enumerated().map {
-      ManifestReader(json: $0.element, path: path, place: "\(name)[\($0.offset)].")
-    }
   }
 }

@@ -1,4 +1,5 @@
 import SmartStore
+import Snapshots
 
 /// What a bundle says of itself: `manifest.json`, its first entry.
 ///
@@ -10,73 +11,6 @@ package struct Manifest: Sendable, Hashable {
   package static let format = 1
   /// Bytes of the longest manifest that is read.
   package static let longest = 4 << 20
-
-  /// One store of the bundle.
-  package struct StoreEntry: Sendable, Hashable {
-    /// Whose it is.
-    package var scope: StoreScope
-    /// Its name in the pipeline file.
-    package var storeName: String
-    /// Its path in the bundle, as `BundleLayout` has it.
-    package var path: String
-    /// Its size.
-    package var bytes: Int64
-    /// SHA-256 in hexadecimal digits.
-    package var sha256: String
-    /// The stamp inside it; a global store has one of its own.
-    package var stampID: String
-    /// The generation of the snapshot that it belongs to.
-    package var generation: Int
-    /// Elements by soup.
-    package var counts: [String: Int]
-    /// The salt of a sealed store, in hexadecimal digits: the file's first 16 bytes.
-    package var salt: String?
-
-    /// Makes an entry of its parts.
-    package init(
-      scope: StoreScope, storeName: String, path: String, bytes: Int64, sha256: String,
-      stampID: String, generation: Int, counts: [String: Int], salt: String? = nil
-    ) {
-      self.scope = scope
-      self.storeName = storeName
-      self.path = path
-      self.bytes = bytes
-      self.sha256 = sha256
-      self.stampID = stampID
-      self.generation = generation
-      self.counts = counts
-      self.salt = salt
-    }
-  }
-
-  /// One sync state that a store carries.
-  package struct SyncState: Sendable, Hashable {
-    /// The store's scope.
-    package var scope: StoreScope
-    /// The store's name in the pipeline file.
-    package var storeName: String
-    /// The sync's name.
-    package var syncName: String
-    /// `syncDown` or `syncUp`.
-    package var type: String
-    /// The SDK's word for its state.
-    package var status: String
-    /// Milliseconds since 1970 up to which it has seen changes; -1 for none.
-    package var maxTimeStamp: Int64
-
-    /// Makes a state of its parts.
-    package init(
-      scope: StoreScope, storeName: String, syncName: String, type: String, status: String,
-      maxTimeStamp: Int64
-    ) {
-      self.scope = scope
-      self.storeName = storeName
-      self.syncName = syncName
-      self.type = type
-      self.status = status
-      self.maxTimeStamp = maxTimeStamp
-    }
-  }
 
   /// How the stores are sealed; `bytes` and `sha256` are then of the sealed files.
   package struct Seal: Sendable, Hashable {
@@ -133,7 +67,7 @@ package struct Manifest: Sendable, Hashable {
   /// How the stores are sealed; nil for plain ones.
   package var seal: Seal?
   /// The sync states that the stores carry.
-  package var syncStates: [SyncState]
+  package var syncStates: [SyncStateEntry]
   /// Milliseconds since 1970 of the org's clock at the run.
   package var created: Int64
   /// Milliseconds since 1970 after which the app should ask for a newer one.
@@ -149,7 +83,8 @@ package struct Manifest: Sendable, Hashable {
   package init(
     org: String, user: String, usernameDigest: String? = nil, pipeline: String, generation: Int,
     platform: Platform, stampID: String, configHash: String, stores: [StoreEntry],
-    syncStates: [SyncState] = [], created: Int64, expires: Int64? = nil, includes: [Include] = [],
+    syncStates: [SyncStateEntry] = [], created: Int64, expires: Int64? = nil,
+    includes: [Include] = [],
     fetchAs: String? = nil, warnings: [String] = []
   ) {
     self.org = org

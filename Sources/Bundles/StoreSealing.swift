@@ -1,5 +1,6 @@
 import Crypto
 import SmartStore
+import Snapshots
 import System
 
 /// How the stores of a pipeline's bundles are sealed.
@@ -57,7 +58,7 @@ package struct StoreSealing: Sendable {
     }
   }
 
-  private func seed(of store: Manifest.StoreEntry) -> [UInt8] {
+  private func seed(of store: StoreEntry) -> [UInt8] {
     key.seed(
       secret, context: [store.stampID, String(store.generation), store.path, store.sha256])
   }

@@ -77,7 +77,8 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     cause = error
   }
 
-  func of(_ syncName: String) -> SyncError {
+  /// The error, told of a sync unless it is of one already.
+  package func of(_ syncName: String) -> SyncError {
     var error = self
     error.syncName = error.syncName ?? syncName
     return error
@@ -92,7 +93,7 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
 
 extension SyncError {
   /// Runs what works on a store; a failure that is none of a sync is one of the store.
-  static func inStore<T>(_ body: () throws -> T) throws(SyncError) -> T {
+  package static func inStore<T>(_ body: () throws -> T) throws(SyncError) -> T {
     do { return try body() } catch let error as SyncError { throw error } catch {
       throw SyncError(.store, "\(error)")
     }

@@ -1,14 +1,19 @@
-import Bundles
 import Ledger
+import Snapshots
 import System
 
 /// The files of one pipeline under `snapshots/`, as docs/on-disk.md lists them.
 package struct DataDirectory: Sendable, Hashable {
   /// The absolute path of `snapshots/<pipeline>`.
   package let path: String
+  /// What the org's records were when they were issued.
+  package internal(set) var issued: String
 
   /// The directory of the pipeline `name` under `root`.
-  package init(root: String, name: String) { path = root + "/" + name }
+  package init(root: String, name: String) {
+    path = root + "/" + name
+    issued = path + "/issued"
+  }
 
   /// The ledger and the runs.
   package var state: String { path + "/state.sqlite" }
@@ -28,8 +33,8 @@ package struct DataDirectory: Sendable, Hashable {
   package var reports: String { path + "/reports" }
   /// The directory of one run's report.
   package func report(_ run: String) -> String { reports + "/" + run }
-  /// What the org's records were when they were issued.
-  package var bases: String { path + "/bases" }
+  /// The number of the directory's format.
+  package var format: String { path + "/format" }
 
   /// The inbox: below the pipeline's directory, unless the pipeline file names a whole path.
   package func inbox(_ name: String) -> String {
@@ -46,14 +51,14 @@ package struct DataDirectory: Sendable, Hashable {
     snapshot(id) + "/" + String(number)
   }
 
-  /// The base of one generation.
-  package func base(_ number: Int, of id: String) -> String {
-    "\(bases)/\(id)/\(number).base"
+  /// The records that one generation issued.
+  package func issued(_ number: Int, of id: String) -> String {
+    "\(issued)/\(id)/\(number).sqlite"
   }
 
   /// Makes the directories that every stage counts on, readable by their owner alone.
   package func prepare(inbox: String) throws(SystemError) {
-    for directory in [path, processing, done, quarantine, reports, bases, path + "/users", inbox] {
+    for directory in [path, processing, done, quarantine, reports, issued, path + "/users", inbox] {
       try Files.makeDirectory(directory)
     }
   }
@@ -64,8 +69,8 @@ package struct DataDirectory: Sendable, Hashable {
   /// Only the holder of the pipeline's lock may call it. The inbox is left alone: whoever puts a
   /// return there may be at it.
   package func removeLeftovers() throws {
-    var directories = [path, processing, done, quarantine, reports, bases]
-    for directory in [reports, bases] where Files.isDirectory(directory) {
+    var directories = [path, processing, done, quarantine, reports, issued]
+    for directory in [reports, issued] where Files.isDirectory(directory) {
       directories += try Files.list(directory).map { directory + "/" + $0 }
     }
     for id in try snapshots() {
@@ -80,7 +85,7 @@ package struct DataDirectory: Sendable, Hashable {
   }
 
   /// The published generations of a snapshot, ascending.
-  package func generations(of id: String) throws(BundleError) -> [Int] {
+  package func generations(of id: String) throws(SnapshotError) -> [Int] {
     try SnapshotDirectory(path: snapshot(id)).generations()
   }
 

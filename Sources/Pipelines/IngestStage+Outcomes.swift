@@ -4,6 +4,7 @@ import Ledger
 import Returns
 import SQLite
 import SmartStore
+import Snapshots
 import System
 
 extension IngestStage {
@@ -76,7 +77,10 @@ extension IngestStage {
     case is CancellationError, is LedgerError, is PipelineError: return true
     case let error as SystemError: return error.isOfTheMachine
     case BundleError.system(let error): return error.isOfTheMachine
-    case BundleError.store(let error): return try isOwnTrouble(error)
+    case BundleError.snapshot(let error): return try isOwnTrouble(error)
+    case SnapshotError.system(let error): return error.isOfTheMachine
+    case SnapshotError.store(let error): return try isOwnTrouble(error)
+    case SnapshotError.database(let error): return try isOwnTrouble(error)
     case BundleError.sealing(.system(let error)): return error.isOfTheMachine
     case let error as SQLiteError where error.path == run.data.state: return !error.isOfTheValues
     case let error as SQLiteError: return try isOwnTrouble(error)

@@ -4,6 +4,7 @@ import Ledger
 import Reconciliation
 import Returns
 import SmartStore
+import Snapshots
 import System
 
 /// Takes the returns from the inbox, has each validated, and records its edits.
@@ -203,7 +204,7 @@ struct IngestStage {
   /// One that cannot be read is no reason to refuse what a device did: it is told and done without.
   private func issued(_ stamp: Provenance, _ name: String) -> GenerationRecord? {
     let directory = SnapshotDirectory(path: run.data.snapshot(stamp.user))
-    do throws(BundleError) {
+    do throws(SnapshotError) {
       guard try directory.generations().contains(stamp.generation) else { return nil }
       return try directory.record(of: stamp.generation)
     } catch {

@@ -1,7 +1,7 @@
-import Bundles
 import JSON
 import Ledger
 import Reconciliation
+import Snapshots
 import System
 
 /// What is seen to before a ledger is used: that it is the newest, and belongs to this pipeline file.
@@ -22,7 +22,7 @@ enum LedgerGuard {
         reason: "\(directory.path)/current was written by run \(current.run) of epoch "
           + "\(current.epoch), and \(known)",
         fix: "bring back the ledger that belongs to these snapshots; if it is lost, move users, "
-          + "global, bases and state.sqlite out of \(data.path), leave stamp.key there, and run "
+          + "global, issued and state.sqlite out of \(data.path), leave stamp.key there, and run "
           + "again: everybody is primed anew, and returns of earlier bundles are put into quarantine "
           + "as return.earlier-ledger, for nobody knows which of their edits were sent")
     }

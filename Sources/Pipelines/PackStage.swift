@@ -4,6 +4,7 @@ import JSON
 import Ledger
 import Reconciliation
 import SmartStore
+import Snapshots
 import System
 
 /// Writes the bundles that are not there yet, and moves `current`.

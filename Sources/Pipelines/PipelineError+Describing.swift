@@ -6,6 +6,7 @@ import Reconciliation
 import SQLite
 import Salesforce
 import SmartStore
+import Snapshots
 import System
 
 extension PipelineError {
@@ -29,6 +30,8 @@ extension PipelineError {
           + "the users; or take it out of reconcile.correlationField")
     case let error as BundleError:
       self.init(error.isDamage ? .damaged : .failed, "bundle", error.description)
+    case let error as SnapshotError:
+      self.init(error.isDamage ? .damaged : .failed, "snapshot", error.description)
     case let error as SystemError:
       self.init(
         .failed, "disk", "\(error)", fix: "check the path, its permissions and the free space")

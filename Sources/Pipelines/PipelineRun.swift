@@ -37,6 +37,7 @@ package struct PipelineRun {
     defer { lock.close() }
     try data.removeLeftovers()
     try checkDisk(pipeline, data)
+    try DataFormat.takeOver(data) { report(.warning($0)) }
     // Not made anew where it should be there: whoever brings it back finds its place empty.
     if !Files.exists(data.state) { try LedgerGuard.checkLedger(nil, data) }
     let ledger = try LedgerDatabase(path: data.state)
@@ -55,6 +56,7 @@ package struct PipelineRun {
     // What is left of a copy in the directory for such things is no error of the plan.
     defer { try? Files.remove(scratch) }
     let copy = scratch + "/state.sqlite"
+    var data = data
     if Files.exists(data.state) {
       // Shared: it writes no note, and waits for nothing but a run.
       let lock = try takeLock(data, exclusive: false)
@@ -62,6 +64,7 @@ package struct PipelineRun {
       for suffix in ["", "-wal"] where Files.exists(data.state + suffix) {
         try Files.copy(data.state + suffix, to: copy + suffix)
       }
+      data = try DataFormat.preview(data, in: scratch) { report(.warning($0)) }
     }
     let ledger = try LedgerDatabase(path: copy)
     defer { ledger.close() }

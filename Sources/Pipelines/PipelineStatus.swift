@@ -40,6 +40,7 @@ package struct PipelineStatus: Sendable {
     let data = DataDirectory(root: root, name: pipeline.name)
     var status = PipelineStatus(pipeline: pipeline.name)
     guard Files.exists(data.state) else { return status }
+    try DataFormat.check(data)
     let state = try LedgerDatabase(path: data.state)
     defer { state.close() }
     status.snapshots = try state.snapshotRows().map {

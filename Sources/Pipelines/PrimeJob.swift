@@ -6,6 +6,7 @@ import Reconciliation
 import Returns
 import Salesforce
 import SmartStore
+import Snapshots
 import System
 
 /// The priming of one snapshot: everything that a task with a thread of its own needs for it.
@@ -170,14 +171,13 @@ struct PrimeJob: Sendable {
   /// What a briefcase's records looked like to the server when they were last fetched.
   private func knownStamps(_ previous: GenerationRecord?) throws -> [String: [String: Int64]] {
     guard let previous else { return [:] }
-    let path = data.base(previous.generation, of: user.id)
-    guard Files.exists(path) else { return [:] }
-    var stamps: [String: [String: Int64]] = [:]
-    try IssuedRecordReader(path: path).forEach { record in
-      guard let stamp = record.stamp.flatMap({ Dates.milliseconds(iso8601: $0) }) else { return }
-      stamps[record.soup, default: [:]][record.id] = stamp
+    do throws(SnapshotError) {
+      return try SystemModstamps.read(in: directory.directory(of: previous.generation))
+    } catch {
+      guard error.isDamage else { throw error }
+      report(.warning("\(user.username): every record of its briefcases is asked for: \(error)"))
+      return [:]
     }
-    return stamps
   }
 
   private func translate(_ event: SyncEvent) -> RunEvent? {
@@ -195,7 +195,7 @@ struct PrimeJob: Sendable {
   private func publish(
     _ outcome: PrimeOutcome, number: Int, _ temporary: String, _ session: Session
   ) throws {
-    try writeBase(outcome, number: number, temporary)
+    try writeIssued(outcome, number: number, temporary)
     var files: [GenerationRecord.StoreFile] = []
     for platform in pipeline.platforms {
       for store in stores {
@@ -227,10 +227,10 @@ struct PrimeJob: Sendable {
     return counts
   }
 
-  private func states(_ outcome: PrimeOutcome) -> [Manifest.SyncState] {
+  private func states(_ outcome: PrimeOutcome) -> [SyncStateEntry] {
     stores.flatMap { store in
       (outcome.syncStates[store.storeName] ?? []).map { state in
-        Manifest.SyncState(
+        SyncStateEntry(
           scope: isGlobal ? .global : .user, storeName: store.storeName,
           syncName: state.name ?? "", type: state.type.rawValue, status: state.status.rawValue,
           maxTimeStamp: state.maxTimeStamp)
@@ -239,23 +239,35 @@ struct PrimeJob: Sendable {
   }
 
   /// Keeps what was issued, for the comparison with what comes back.
-  private func writeBase(_ outcome: PrimeOutcome, number: Int, _ temporary: String) throws {
+  private func writeIssued(_ outcome: PrimeOutcome, number: Int, _ temporary: String) throws {
     guard let platform = pipeline.platforms.first else { return }
-    let writer = try IssuedRecordWriter(path: data.base(number, of: user.id))
-    let parts = stores.flatMap { store in
-      store.schema.soups.map { (key: PrimeInput.key(store.storeName, $0.soupName), store, $0) }
-    }
-    for (key, settings, soup) in parts.sorted(by: {
-      $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
-    }) {
+    let writer = try IssuedRecordWriter(path: data.issued(number, of: user.id))
+    var stamps: [String: [String: Int64]] = [:]
+    for settings in stores {
       let store = try Store(
         opening: temporary + "/" + fileName(of: settings, platform), readOnly: true)
-      let stamps = outcome.stamps[key] ?? [:]
-      let choice = IssuedRecordWriter.SoupFields(
-        soup: soup.soupName, key: key, fields: FieldNames.known(of: soup.soupName, in: settings))
-      try writer.append(choice, of: store, stamps: { stamps[$0].map(Dates.utc) })
+      for soup in settings.schema.soups.map(\.soupName) {
+        let key = PrimeInput.key(settings.storeName, soup)
+        let fields = FieldNames.known(of: soup, in: settings)
+        try writer.append(
+          IssuedRecordWriter.SoupFields(soup: soup, key: key, fields: fields), of: store)
+        if let listed = outcome.stamps[key] { stamps[key] = try held(listed, in: soup, of: store) }
+      }
       try store.close()
     }
     try writer.finish()
+    try SystemModstamps.write(stamps, in: temporary)
+  }
+
+  /// The stamps of what is in a soup: an id without a record is asked for again.
+  private func held(
+    _ listed: [String: Int64], in soup: String, of store: Store
+  ) throws -> [String: Int64] {
+    var held: [String: Int64] = [:]
+    try store.forEachValue(of: "Id", in: soup) { _, bytes in
+      let id = String(decoding: bytes, as: UTF8.self)
+      held[id] = listed[id]
+    }
+    return held
   }
 }

@@ -1,3 +1,4 @@
+import Snapshots
 import JSON
 import Ledger
 import MobileSync

@@ -1,4 +1,4 @@
-import Bundles
+import Snapshots
 import JSON
 import Ledger
 import Reconciliation

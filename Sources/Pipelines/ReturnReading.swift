@@ -1,4 +1,4 @@
-import Bundles
+import Snapshots
 import JSON
 import Ledger
 import Reconciliation
@@ -40,8 +40,8 @@ struct ReturnReading {
       recordMiB: pipeline.inbox.recordMiB)
     do {
       try addBases(to: &reading.edits, validated)
-    } catch let error as BundleError where error.isDamage {
-      // A base degrades a comparison; it never refuses a return.
+    } catch let error as SnapshotError where error.isDamage {
+      // A file of ours degrades a comparison; it never refuses a return.
       contents.warnings.append(
         "what it was issued cannot be read, its edits are compared as the SDK compares: \(error)")
     }
@@ -79,19 +79,19 @@ struct ReturnReading {
   }
 
   private func addBases(to edits: inout [ReturnedEdit], _ validated: ValidatedStore) throws {
-    let path = data.base(validated.stamp.generation, of: validated.stamp.user)
-    // Without its base a return is compared as the SDK compares, and the verdicts say so.
+    let path = data.issued(validated.stamp.generation, of: validated.stamp.user)
+    // Without it a return is compared as the SDK compares, and the verdicts say so.
     guard Files.exists(path) else { return }
-    let base = IssuedRecordReader(path: path)
+    let issued = try IssuedRecordReader(path: path)
     var wanted: [String: Set<String>] = [:]
     for edit in edits {
       if let id = edit.serverID { wanted[edit.row.soup, default: []].insert(id) }
     }
-    // Of a base that is damaged nothing is taken.
+    // Of a file that is damaged nothing is taken.
     var found = edits
     for (soup, ids) in wanted {
-      let name = "\(validated.storeName)/\(soup)"
-      let records = try base.lookup(soup: name, ids: ids)
+      let records = try issued.lookup(
+        soup: PrimeInput.key(validated.storeName, soup), ids: ids)
       for index in found.indices where found[index].row.soup == soup {
         guard let id = found[index].serverID, let record = records[id] else { continue }
         found[index].base = try Self.baseRecord(record)

@@ -1,4 +1,4 @@
-import Bundles
+import Snapshots
 import JSON
 import Ledger
 import LocalOrg
@@ -189,9 +189,9 @@ package struct Demo {
   private func held(_ summary: RunSummary, in data: DataDirectory) throws -> [String: Set<String>] {
     var held: [String: Set<String>] = [:]
     for snapshot in summary.snapshots {
-      try IssuedRecordReader(path: data.base(snapshot.generation, of: snapshot.id)).forEach {
-        held[snapshot.id, default: []].insert($0.id)
-      }
+      held[snapshot.id] = try IssuedRecordReader(
+        path: data.issued(snapshot.generation, of: snapshot.id)
+      ).allIDs()
     }
     return held
   }

@@ -1,3 +1,4 @@
+import Snapshots
 import Bundles
 import Crypto
 import JSON

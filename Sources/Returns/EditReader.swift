@@ -1,4 +1,3 @@
-import Bundles
 import JSON
 import Ledger
 import MobileSync

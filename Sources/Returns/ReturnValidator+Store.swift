@@ -1,3 +1,4 @@
+import Snapshots
 import Bundles
 import Ledger
 import SQLite
@@ -121,7 +122,7 @@ extension ReturnValidator {
       throw Refusal.notAStore(name, reason)
     } catch StoreError.damaged(_, let reason) {
       throw Refusal.damaged(name, reason)
-    } catch BundleError.store(let error) {
+    } catch SnapshotError.store(let error) {
       return try refusingDamage(name) { throw error }
     }
   }

@@ -1,3 +1,4 @@
+import Snapshots
 import Archive
 import Bundles
 import Ledger
@@ -206,7 +207,7 @@ package struct ReturnValidator: Sendable {
   }
 
   private func compare(
-    _ stamp: Provenance, _ entry: Manifest.StoreEntry, _ manifest: Manifest, _ name: String
+    _ stamp: Provenance, _ entry: StoreEntry, _ manifest: Manifest, _ name: String
   ) throws(Refusal) {
     let user = entry.scope == .global ? Provenance.globalUser : manifest.user
     let isOfTheManifest =

@@ -1,4 +1,3 @@
-import Bundles
 import System
 
 /// The first hundred bytes of an SQLite file, looked at before SQLite does.

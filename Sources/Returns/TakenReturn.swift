@@ -1,5 +1,4 @@
 import Archive
-import Bundles
 import Crypto
 import JSON
 import Ledger

@@ -1,4 +1,4 @@
-import Bundles
+import Snapshots
 import SmartStore
 
 /// A return that was validated: its stores may be read, as untrusted files of SmartStore's grammar.

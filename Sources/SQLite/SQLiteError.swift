@@ -25,6 +25,9 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Says whether the file itself is damaged or is no database.
   package var isDamage: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
 
+  /// Says whether a statement names what the database has not: a table, a column.
+  package var isOfTheSchema: Bool { primaryCode == SQLITE_ERROR }
+
   /// Says whether a deadline or an interruption ended the statement.
   package var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
 

@@ -1,3 +1,4 @@
+import Snapshots
 import MobileSync
 import Salesforce
 import SmartStore

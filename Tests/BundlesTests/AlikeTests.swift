@@ -1,6 +1,7 @@
 import Archive
 import SQLite
 import SmartStore
+import Snapshots
 import System
 import TestSupport
 import Testing

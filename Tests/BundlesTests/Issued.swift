@@ -2,6 +2,7 @@ import Bundles
 import Crypto
 import Returns
 import SmartStore
+import Snapshots
 import System
 import TestSupport
 
@@ -25,7 +26,7 @@ struct Issued {
 
   let directory: TemporaryDirectory
   let platform: Platform
-  var entry: Manifest.StoreEntry
+  var entry: StoreEntry
   var manifest: Manifest
 
   /// Where the store stands, below the platform's directory.

@@ -4,6 +4,7 @@ import JSON
 import Returns
 import SQLite
 import SmartStore
+import Snapshots
 import System
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import Bundles
 import Crypto
 import JSON
 import SmartStore
+import Snapshots
 import System
 
 /// A phone: it installs bundles, its user edits rows as an app on the Mobile SDK does, it is backed up

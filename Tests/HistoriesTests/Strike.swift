@@ -152,7 +152,7 @@ final class Strike: Sendable {
       let (from, to) = (source + "/" + name, target + "/" + name)
       if Files.isDirectory(from) {
         try Files.makeDirectory(to)
-      } else if name.contains("/users/") || name.contains("/bases/") {
+      } else if name.contains("/users/") || name.contains("/issued/") {
         try manager.linkItem(atPath: from, toPath: to)
       } else if !name.hasSuffix("-shm") {
         try Files.copy(from, to: to)

@@ -5,6 +5,7 @@ import LocalOrg
 import Pipelines
 import Reconciliation
 import SmartStore
+import Snapshots
 import System
 import TestSupport
 import Testing

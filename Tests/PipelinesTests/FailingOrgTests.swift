@@ -5,6 +5,7 @@ import Pipelines
 import Rehearsal
 import Salesforce
 import SmartStore
+import Snapshots
 import System
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@ import JSON
 import Ledger
 import LocalOrg
 import Pipelines
+import Snapshots
 import System
 import TestSupport
 import Testing

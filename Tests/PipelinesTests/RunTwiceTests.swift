@@ -15,7 +15,7 @@ import Testing
   /// Everything that was published: stores, bundles, records and what was issued.
   func published() throws -> [String: Tree.Entry] {
     var entries: [String: Tree.Entry] = [:]
-    for part in ["users", "global", "bases"] {
+    for part in ["users", "global", "issued"] {
       for (name, entry) in try Tree.entries(world.data.path + "/" + part) {
         entries[part + "/" + name] = entry
       }

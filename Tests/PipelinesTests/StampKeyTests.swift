@@ -95,7 +95,7 @@ import Testing
     for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
     let aside = world.directory.file("aside")
     try Files.makeDirectory(aside)
-    for name in ["users", "global", "bases"] {
+    for name in ["users", "global", "issued"] {
       try Files.rename(world.data.path + "/" + name, to: aside + "/" + name)
     }
     try world.handBack(device, as: "old.sqlite")

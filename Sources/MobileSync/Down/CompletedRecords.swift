@@ -7,7 +7,7 @@ import System
 /// The syncs of a soup run in the order of their ids, and a record belongs to the last one that brings
 /// it. As long as the record does not move, the later sync does not bring it again: what stands in the
 /// store is what a new load would write, and it stays.
-struct CompletedRecords {
+package struct CompletedRecords {
   let store: Store
   let place: SyncDestination
   let laterSyncIDs: [Int64]
@@ -15,16 +15,27 @@ struct CompletedRecords {
   var seenUntil: Int64?
 
   /// What is left of a page without them.
-  struct Rest {
+  package struct Rest {
     /// An array of the other records.
-    var page: [UInt8] = [UInt8(ascii: "[")]
-    var completed = 0
+    package var page: [UInt8] = [UInt8(ascii: "[")]
+    /// How many they were.
+    package var completed = 0
     /// The greatest modification date of those that are left out.
-    var latestModification: String?
+    package var latestModification: String?
+  }
+
+  /// The records of `place` that a sync with one of these ids has completed.
+  package init(
+    store: Store, place: SyncDestination, laterSyncIDs: [Int64], seenUntil: Int64? = nil
+  ) {
+    self.store = store
+    self.place = place
+    self.laterSyncIDs = laterSyncIDs
+    self.seenUntil = seenUntil
   }
 
   /// What of a page is to be written; nil for all of it.
-  func rest(
+  package func rest(
     of page: UnsafeRawBufferPointer, in container: RecordScanner.Container
   ) throws(SyncError) -> Rest? {
     guard !laterSyncIDs.isEmpty else { return nil }
@@ -46,7 +57,7 @@ struct CompletedRecords {
   }
 
   /// The modification date of such a record; nil for any other.
-  func date(of record: UnsafeRawBufferPointer) throws(SyncError) -> String? {
+  package func date(of record: UnsafeRawBufferPointer) throws(SyncError) -> String? {
     try SyncError.inStore {
       let record = try JSONValue(parsing: record)
       guard let id = JSONProjection.project(place.idPath, from: record)?.string,

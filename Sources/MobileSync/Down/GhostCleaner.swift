@@ -4,14 +4,18 @@ import SmartStore
 ///
 /// A dirty element is never one. An element that no sync brought is the sync's too where it is the
 /// only one that fills the soup. More than the guard allows are kept.
-struct GhostCleaner {
-  struct Ghosts {
+package struct GhostCleaner {
+  /// The ghosts of one list.
+  package struct Ghosts {
     let list: RemoteIDs
+    /// The soup that they are in.
+    package var soupName: String { list.soupName }
     /// How many there are in the first store.
-    let count: Int
-    let total: Int
+    package let count: Int
+    /// The elements of the soup in the first store.
+    package let total: Int
     /// Whether the guard lets them go.
-    let isAllowed: Bool
+    package let isAllowed: Bool
   }
 
   let sink: any RecordSink

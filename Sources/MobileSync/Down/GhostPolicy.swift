@@ -1,6 +1,6 @@
 /// How records that the org no longer gives are removed from a snapshot.
 package struct GhostPolicy: Sendable, Hashable {
-  /// The syncs, by `PrimeInput.key`, whose ids are listed whole in this run; the others only ask for
+  /// The syncs, by store and name, whose ids are listed whole in this run; the others only ask for
   /// what was deleted.
   package var listIDs: Set<String>
   /// The share of a soup, in percent, that may go in one run.

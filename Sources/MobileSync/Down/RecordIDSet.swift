@@ -4,7 +4,7 @@ import Salesforce
 /// A set of record ids, sixteen bytes for each where the SDK's string set would take a heap object.
 ///
 /// Ids of 15 and of 18 characters that name one record are equal here, as in the org.
-struct RecordIDSet: Sendable {
+package struct RecordIDSet: Sendable {
   /// The 15 characters that name a record, which the last three of 18 only check.
   private struct Key: Hashable, Sendable {
     var high: UInt64
@@ -37,7 +37,8 @@ struct RecordIDSet: Sendable {
     return others.insert(String(decoding: bytes, as: UTF8.self)).inserted
   }
 
-  func contains(_ id: String) -> Bool {
+  /// Whether the id of a record, of 15 or 18 characters, is in the set.
+  package func contains(_ id: String) -> Bool {
     if let key = Self.key(id.utf8) { return keys.contains(key) }
     return others.contains(id)
   }

@@ -1,9 +1,15 @@
 import SmartStore
 
 /// What a sync asks of a soup: which of its elements are dirty, and which it brought.
-struct SoupReader {
+package struct SoupReader {
   let store: Store
   let soup: String
+
+  /// Reads a soup.
+  package init(store: Store, soup: String) {
+    self.store = store
+    self.soup = soup
+  }
 
   /// An element by its row and its record's id.
   struct Entry: Sendable, Hashable {
@@ -13,7 +19,7 @@ struct SoupReader {
 
   /// The ids of elements that were changed on a device; what a sync that leaves changes must not
   /// touch.
-  func dirtyIDs(idPath: String) throws(SyncError) -> Set<String> {
+  package func dirtyIDs(idPath: String) throws(SyncError) -> Set<String> {
     Set(
       try SyncError.inStore {
         try store.values(of: idPath, in: soup, .dirty)
@@ -21,7 +27,7 @@ struct SoupReader {
   }
 
   /// The values of an id path in all elements, whoever brought them.
-  func allIDs(
+  package func allIDs(
     idPath: String, where holds: (UnsafeRawBufferPointer) -> Bool = { _ in true }
   ) throws(SyncError) -> RecordIDSet {
     var ids = RecordIDSet()
@@ -76,7 +82,8 @@ struct SoupReader {
       == store.count(of: soup, .clean(syncID: syncID))
   }
 
-  func count() throws(SyncError) -> Int {
+  /// How many elements there are.
+  package func count() throws(SyncError) -> Int {
     try SyncError.inStore { try store.count(of: soup) }
   }
 

@@ -41,7 +41,7 @@ final class StoreSink: RecordSink {
   ///
   /// What is changed locally is looked up here, for each page: an app may have edited a record
   /// since the sync began.
-  func load(_ page: SyncPage, of pages: any SyncDownPages) throws(SyncError) -> Int {
+  func load(_ page: SyncPage, expected: (String) -> Int) throws(SyncError) -> Int {
     if let failure { throw failure }
     if phase == .undecided { try begin() }
     let leaves = context.options.mergeMode == .leaveIfChanged && phase == .pages

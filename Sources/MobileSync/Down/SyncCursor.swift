@@ -3,14 +3,14 @@
 /// The cursor is the greatest modification date seen. What is asked for, and what a device
 /// continues from, lies an overlap before it, because a transaction may commit a record with an
 /// older date than one that was already read.
-struct SyncCursor: Sendable, Hashable {
+package struct SyncCursor: Sendable, Hashable {
   /// The greatest modification date seen, in milliseconds; nil before a full run.
-  private(set) var highWaterMark: Int64?
+  package private(set) var highWaterMark: Int64?
   /// How far before it to look, in milliseconds.
   let overlap: Int64
 
   /// A cursor as the last run left it; nil to read everything.
-  init(highWaterMark: Int64?, overlapSeconds: Int) {
+  package init(highWaterMark: Int64?, overlapSeconds: Int) {
     self.highWaterMark = highWaterMark.flatMap { $0 > 0 ? $0 : nil }
     overlap = Int64(max(0, overlapSeconds)) * 1000
   }
@@ -27,7 +27,7 @@ struct SyncCursor: Sendable, Hashable {
   var since: Int64? { highWaterMark.map { max(1, $0 - overlap) } }
 
   /// What `syncs_soup` says, so that a device asks for the same.
-  var maxTimeStamp: Int64 { since ?? -1 }
+  package var maxTimeStamp: Int64 { since ?? -1 }
 
   /// True when the org's clock stands before the cursor: it was restored or refreshed.
   func isAhead(of now: Int64) -> Bool { highWaterMark.map { $0 > now } ?? false }

@@ -11,9 +11,9 @@ import System
 /// removes what the org no longer gives (`GhostCleaner`).
 ///
 /// A run that breaks off leaves the cursor behind what was stored.
-final class SyncDownEngine {
+package final class SyncDownEngine {
   /// What a run does about records that the org no longer gives.
-  enum GhostStep: Sendable {
+  package enum GhostStep: Sendable {
     /// Nothing: somebody asks for it with `cleanGhosts`, as apps do.
     case left
     /// Removes what was deleted since the cursor, by one question an object.
@@ -22,28 +22,37 @@ final class SyncDownEngine {
     case listed
   }
 
-  struct Request {
+  /// What a run is to do.
+  package struct Request {
     /// Where the sync goes on from.
-    var cursor: SyncCursor
+    package var cursor: SyncCursor
     /// The time that bounds the cursor, in milliseconds; nil for the org's clock as its answers
     /// tell it.
-    var now: Int64?
-    var ghosts = GhostStep.left
-    var policy = GhostPolicy()
+    package var now: Int64?
+    /// What to do about records that the org no longer gives.
+    package var ghosts = GhostStep.left
+    /// How many of them may go.
+    package var policy = GhostPolicy()
     /// Whether the last run held the cursor before something that it could not read.
-    var wasHeld = false
+    package var wasHeld = false
+
+    /// A run that goes on from a cursor.
+    package init(cursor: SyncCursor, now: Int64? = nil) {
+      self.cursor = cursor
+      self.now = now
+    }
   }
 
   /// What a run did beyond what the sink counts.
-  struct Outcome {
+  package struct Outcome {
     /// The ghosts that were found, gone or kept by the guard.
-    var ghosts: [GhostCleaner.Ghosts] = []
+    package var ghosts: [GhostCleaner.Ghosts] = []
     /// Whether all ids were listed, and what is not among them is gone.
-    var isListed = false
+    package var isListed = false
     /// Whether nothing was kept that may be gone.
-    var isClean = false
+    package var isClean = false
     /// The records that the target listed, by soup, with their stamps.
-    var stamps: [String: [String: Int64]] = [:]
+    package var stamps: [String: [String: Int64]] = [:]
   }
 
   private let target: any SyncDownTarget
@@ -51,7 +60,7 @@ final class SyncDownEngine {
   private let sink: any RecordSink
   private let request: Request
   /// Where the sync stands.
-  private(set) var cursor: SyncCursor
+  package private(set) var cursor: SyncCursor
 
   init(
     _ target: any SyncDownTarget, _ context: SyncContext, into sink: any RecordSink,
@@ -66,7 +75,16 @@ final class SyncDownEngine {
     context.asksDeletions = request.ghosts == .deleted && !sink.isInitialLoad
   }
 
-  func run() async throws(SyncError) -> Outcome {
+  /// Prepares a sync down of a target; nil for one that is none, or whose code is elsewhere.
+  package convenience init?(
+    _ target: SyncTarget, _ context: SyncContext, into sink: any RecordSink, _ request: Request
+  ) {
+    guard let target = target.down else { return nil }
+    self.init(target, context, into: sink, request)
+  }
+
+  /// Fetches, stores and cleans.
+  package func run() async throws(SyncError) -> Outcome {
     var since = try await start()
     var pages = try await target.pages(since: since, context)
     var first = try await pages.next()
@@ -189,7 +207,7 @@ final class SyncDownEngine {
     if !isExtra { try context.update { $0.totalSize = max(0, pages.totalSize) } }
     while let current = page {
       try context.checkStop()
-      let records = try sink.load(current, of: pages)
+      let records = try sink.load(current) { pages.expected(in: $0) }
       // The first change of a snapshot has put copies in the place of its stores.
       context.store = sink.stores.first ?? context.store
       arrived += current.records ?? records

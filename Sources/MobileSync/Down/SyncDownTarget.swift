@@ -53,10 +53,20 @@ extension SyncDownTarget {
 }
 
 /// A soup that a sync down fills, and the fields that matter in it.
-struct SyncDestination: Sendable, Hashable {
-  var soupName: String
-  var idPath: String
-  var modificationPath: String
+package struct SyncDestination: Sendable, Hashable {
+  /// The soup's name.
+  package var soupName: String
+  /// The path of the record's id.
+  package var idPath: String
+  /// The path of the server's modification date.
+  package var modificationPath: String
+
+  /// Makes a destination of its parts.
+  package init(soupName: String, idPath: String, modificationPath: String) {
+    self.soupName = soupName
+    self.idPath = idPath
+    self.modificationPath = modificationPath
+  }
 }
 
 /// The pages of one fetch, in order.

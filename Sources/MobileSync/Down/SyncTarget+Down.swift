@@ -21,6 +21,20 @@ extension SyncTarget {
   }
 }
 
+extension SyncTarget {
+  /// The soups that a sync down with this target fills, each with the fields that matter in it; none
+  /// for a target whose code is elsewhere.
+  package func destinations(soupName: String) -> [SyncDestination] {
+    down?.destinations(soupName: soupName) ?? []
+  }
+
+  /// The records, by soup, that LEAVE_IF_CHANGED leaves as they are: their values at the soup's id
+  /// path.
+  package func idsToSkip(_ context: SyncContext) throws(SyncError) -> [String: Set<String>] {
+    try down?.idsToSkip(context) ?? [:]
+  }
+}
+
 extension SyncState {
   /// Whether it is a sync down that fills a soup; one that cannot be read might.
   func fills(_ soup: String) -> Bool {

@@ -2,7 +2,7 @@ import Salesforce
 import SmartStore
 
 /// What a running sync works with: the store, the org, and those who wait for its progress.
-final class SyncContext {
+package final class SyncContext {
   /// The state of the sync as it is saved.
   private(set) var state: SyncState
   /// The options of the sync.
@@ -10,13 +10,13 @@ final class SyncContext {
   /// What the manager was told beyond the syncs.
   let settings: SyncSettings
   /// The store to read from; a prime puts a copy in its place when the first change comes.
-  var store: Store
+  package var store: Store
   /// The platforms of the stores that are filled; a prime fills several.
-  var platforms: [Platform]
+  package var platforms: [Platform]
   /// What the run did so far.
-  var report = SyncReport()
+  package var report = SyncReport()
   /// SOQL literals for `:name` in queries.
-  var variables: [String: String] = [:]
+  package var variables: [String: String] = [:]
   /// Whether the soups were empty when the run began: nothing in them was changed locally.
   var isInitialLoad = false
   /// The greatest modification date that earlier runs have seen, in milliseconds, where this run asks
@@ -26,17 +26,17 @@ final class SyncContext {
   var asksDeletions = false
   /// When each record of a soup last changed as far as the stores have it, in milliseconds, by soup
   /// and id; nil where only the cursor tells what is new.
-  var knownStamps: [String: [String: Int64]]?
+  package var knownStamps: [String: [String: Int64]]?
   /// Records whose trees were changed locally, so that others of the tree were left out, by soup.
   var leftTrees: [String: Set<String>] = [:]
   /// What to do when a briefcase rule failed.
-  var ruleErrorPolicy = RuleErrorPolicy.keepAndWarn
+  package var ruleErrorPolicy = RuleErrorPolicy.keepAndWarn
   private let login: @Sendable () async throws(OrgError) -> Session
   private let save: (SyncState) throws(SyncError) -> Void
   private let shouldStop: () -> Bool
 
   /// A context; `save` stores a state and tells of it, `login` gives the session of the store's user.
-  init(
+  package init(
     _ state: SyncState, options: SyncOptions, settings: SyncSettings, store: Store,
     login: @escaping @Sendable () async throws(OrgError) -> Session,
     save: @escaping (SyncState) throws(SyncError) -> Void = { _ in },

@@ -33,6 +33,7 @@ struct ReportCommand: Command {
     let path = try PipelineFile.locate(pipeline)
     let read = try PipelineFile.read(path: context.absolute(path))
     let data = DataDirectory(root: call.root(of: read), name: read.name)
+    try DataFormat.check(data)
     let reports = try written(data)
     // A run's number ends its name; the newest report is the last of them.
     guard let name = run ?? reports.max(by: { Self.number($0) < Self.number($1) }) else {

@@ -1,4 +1,4 @@
-import Bundles
+import Snapshots
 import Pipelines
 import Salesforce
 import SmartStore

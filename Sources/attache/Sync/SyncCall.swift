@@ -1,5 +1,5 @@
+import Snapshots
 import Arguments
-import Bundles
 import MobileSync
 import Pipelines
 import Returns

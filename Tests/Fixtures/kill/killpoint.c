@@ -7,6 +7,7 @@
 //   KILL_AT=N       the N-th such call is the one
 //   KILL_OF=names   of those that make, rename, remove or sync files; else of all
 //   KILL_SIDE=…     before: it is not made; after: it is made; else KILL_NS nanoseconds after it
+//   KILL_FROM=start counts from the first call of the program on
 //   KILL_COUNT=FILE writes how many calls there were, and how many of names
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -41,6 +42,7 @@ __attribute__((constructor)) static void begin(void) {
   if (at) kill_at = atol(at);
   side = !which || !strcmp(which, "before") ? 0 : !strcmp(which, "after") ? 1 : 2;
   if (ns) delay_ns = atol(ns);
+  if (getenv("KILL_FROM")) atomic_store(&armed, 1);
   of_names = of && !strcmp(of, "names");
   if (file) snprintf(count_file, sizeof count_file, "%s", file);
 }

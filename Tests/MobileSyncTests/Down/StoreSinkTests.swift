@@ -26,12 +26,6 @@ import Testing
     ) async throws(SyncError) -> [RemoteIDs] { [] }
   }
 
-  private final class NoPages: SyncDownPages {
-    let totalSize = 0
-    let isSorted = false
-    nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? { nil }
-  }
-
   /// Where a sync stands after what a sink took.
   private func cursor(_ sink: StoreSink, after stamp: Int64, overlap: Int = 0) -> Int64 {
     var cursor = SyncCursor(maxTimeStamp: stamp, overlapSeconds: overlap)
@@ -72,13 +66,13 @@ import Testing
     // The second part has no soup, or a record that has no id.
     let page = page(
       (ManagedStore.accounts, Self.record("001A", Self.date)), (second, #"{"Name":"x"}"#))
-    let error = #expect(throws: SyncError.self) { _ = try sink.load(page, of: NoPages()) }
+    let error = #expect(throws: SyncError.self) { _ = try sink.load(page, expected: { _ in 0 }) }
     #expect(error?.message.contains(second) == true)
     #expect(try context.store.count(of: ManagedStore.accounts) == 0)
     let good = self.page(
       (ManagedStore.accounts, Self.record("001A", Self.date)),
       (ManagedStore.contacts, Self.record("003A", nil)))
-    #expect(try sink.load(good, of: NoPages()) == 2)
+    #expect(try sink.load(good, expected: { _ in 0 }) == 2)
     #expect(try context.store.count(of: ManagedStore.accounts) == 1)
     #expect(try context.store.count(of: ManagedStore.contacts) == 1)
   }
@@ -88,7 +82,7 @@ import Testing
     let sink = StoreSink(context, NoTarget())
     func store(_ records: String...) throws -> Int64 {
       _ = try sink.load(
-        page((ManagedStore.accounts, records.joined(separator: ","))), of: NoPages())
+        page((ManagedStore.accounts, records.joined(separator: ","))), expected: { _ in 0 })
       return cursor(sink, after: -1)
     }
     let date = try #require(Dates.milliseconds(iso8601: Self.date))
@@ -104,13 +98,13 @@ import Testing
     let sink = StoreSink(context, NoTarget())
     let date = try #require(Dates.milliseconds(iso8601: Self.date))
     _ = try sink.load(
-      page((ManagedStore.accounts, Self.record("001A", Self.date))), of: NoPages())
+      page((ManagedStore.accounts, Self.record("001A", Self.date))), expected: { _ in 0 })
     #expect(cursor(sink, after: -1, overlap: 300) == date - 300_000)
     try sink.finish()
     let early = StoreSink(context, NoTarget())
     _ = try early.load(
       page((ManagedStore.accounts, Self.record("001A", "1970-01-01T00:01:00.000Z"))),
-      of: NoPages())
+      expected: { _ in 0 })
     #expect(cursor(early, after: -1, overlap: 300) == 1)
   }
 
@@ -126,7 +120,7 @@ import Testing
       ], into: ManagedStore.accounts)
     let sink = StoreSink(context, NoTarget())
     _ = try sink.load(
-      page((ManagedStore.accounts, Self.record("001A", Self.date))), of: NoPages())
+      page((ManagedStore.accounts, Self.record("001A", Self.date))), expected: { _ in 0 })
     let element = try #require(
       try store.elements(in: ManagedStore.accounts, where: "Id", is: "001A").first?.object)
     #expect(element["Mine"] == nil)
@@ -148,7 +142,7 @@ import Testing
       into: ManagedStore.accounts)
     let sink = StoreSink(context, NoTarget())
     _ = try sink.load(
-      page((ManagedStore.accounts, Self.record("001A", Self.date))), of: NoPages())
+      page((ManagedStore.accounts, Self.record("001A", Self.date))), expected: { _ in 0 })
     let element = try #require(
       try context.store.elements(in: ManagedStore.accounts, where: "Id", is: "001A").first)
     #expect((element["Mine"] == nil) == (seenUntil == nil))
@@ -161,7 +155,7 @@ import Testing
     context.seenUntil = seenUntil
     let sink = StoreSink(context, NoTarget())
     _ = try sink.load(
-      page((ManagedStore.accounts, Self.record("001A", Self.date))), of: NoPages())
+      page((ManagedStore.accounts, Self.record("001A", Self.date))), expected: { _ in 0 })
     #expect(sink.isInitialLoad == (seenUntil == nil))
     try sink.finish()
     #expect(!sink.isInitialLoad)
@@ -176,7 +170,7 @@ import Testing
       (ManagedStore.contacts, Self.record("003A", Self.date)))
     page.parts[0].platform = .ios
     page.parts[1].platform = .android
-    #expect(try sink.load(page, of: NoPages()) == 1)
+    #expect(try sink.load(page, expected: { _ in 0 }) == 1)
     try sink.finish()
     #expect(try context.store.count(of: ManagedStore.accounts) == 0)
     #expect(try context.store.count(of: ManagedStore.contacts) == 1)

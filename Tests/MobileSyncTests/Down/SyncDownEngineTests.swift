@@ -87,7 +87,7 @@ private final class ColdSink: RecordSink {
   let isInitialLoad = true
   let mayHoldOrphans = false
   let latestModification: Int64? = nil
-  func load(_ page: SyncPage, of pages: any SyncDownPages) throws(SyncError) -> Int { 0 }
+  func load(_ page: SyncPage, expected: (String) -> Int) throws(SyncError) -> Int { 0 }
   func finish() throws(SyncError) {}
   func end(after error: SyncError) -> Bool { true }
   func makeWritable() throws(SyncError) {}
@@ -101,7 +101,7 @@ private final class FailingSink: RecordSink {
   private(set) var latestModification: Int64?
   private let date: Int64
   init(_ date: Int64) { self.date = date }
-  func load(_ page: SyncPage, of pages: any SyncDownPages) throws(SyncError) -> Int {
+  func load(_ page: SyncPage, expected: (String) -> Int) throws(SyncError) -> Int {
     latestModification = date
     return 1
   }

@@ -3,6 +3,7 @@ import LocalOrg
 import MobileSync
 import Salesforce
 import SmartStore
+import Snapshots
 import Synchronization
 import System
 import TestSupport

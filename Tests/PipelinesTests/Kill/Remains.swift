@@ -4,6 +4,7 @@ import Foundation
 import JSON
 import LocalOrg
 import SQLite
+import Snapshots
 import System
 
 /// What a pipeline has left: its files and its org, to be compared with another's.

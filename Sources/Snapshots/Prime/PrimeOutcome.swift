@@ -1,3 +1,5 @@
+import MobileSync
+
 /// What became of one soup of one sync.
 package struct SoupCount: Sendable, Hashable {
   /// The store's name.

@@ -19,28 +19,28 @@ package struct SnapshotDirectory: Sendable {
   }
 
   /// What `current` says; nil when nothing was ever published.
-  package func current() throws(BundleError) -> CurrentGeneration? {
-    try BundleError.mapping {
+  package func current() throws(SnapshotError) -> CurrentGeneration? {
+    try SnapshotError.mapping {
       let file = path + "/current"
       guard Files.exists(file) else { return nil }
       let line = String(decoding: try Files.read(file, limit: 4096), as: UTF8.self)
       guard let current = CurrentGeneration(line: line) else {
-        throw BundleError.damaged(path: file, file: "its line", reason: "cannot be read")
+        throw SnapshotError.damaged(path: file, file: "its line", reason: "cannot be read")
       }
       return current
     }
   }
 
   /// Moves `current`, durably; readers see the old line or the new one.
-  package func setCurrent(_ current: CurrentGeneration) throws(BundleError) {
-    try BundleError.mapping {
+  package func setCurrent(_ current: CurrentGeneration) throws(SnapshotError) {
+    try SnapshotError.mapping {
       try DurableFile.write(Array(current.line.utf8), to: path + "/current")
     }
   }
 
   /// The numbers of the generations that are there, in order.
-  package func generations() throws(BundleError) -> [Int] {
-    try BundleError.mapping {
+  package func generations() throws(SnapshotError) -> [Int] {
+    try SnapshotError.mapping {
       guard Files.isDirectory(path) else { return [] }
       // `+7` and `007` are numbers too, and no generations.
       return try Files.list(path).compactMap { name in
@@ -50,8 +50,8 @@ package struct SnapshotDirectory: Sendable {
   }
 
   /// Removes what an interrupted run left; to be called under the pipeline's lock.
-  package func removeTemporaries() throws(BundleError) {
-    try BundleError.mapping {
+  package func removeTemporaries() throws(SnapshotError) {
+    try SnapshotError.mapping {
       guard Files.isDirectory(path) else { return }
       for name in try Files.list(path) where name.hasPrefix(".tmp-") {
         try Files.remove(path + "/" + name)
@@ -60,21 +60,23 @@ package struct SnapshotDirectory: Sendable {
   }
 
   /// A fresh directory for a generation that is being made; no reader takes it for one.
-  package func makeTemporary() throws(BundleError) -> String {
-    try BundleError.mapping {
+  package func makeTemporary() throws(SnapshotError) -> String {
+    try SnapshotError.mapping {
       let temporary = DurableFile.temporaryName(for: path + "/x")
       try Files.makeDirectory(temporary)
       return temporary
     }
   }
 
-  /// Measures the store files of a generation that is being made.
+  /// Measures a store file of a generation that is being made, after the last write into it.
+  ///
+  /// It is hashed here and nowhere else until somebody else's copy of it is to be compared.
   package static func measure(
     _ file: String, scope: StoreScope, storeName: String, path: String, stamp: Provenance,
     counts: [String: Int]
-  ) throws(BundleError) -> Manifest.StoreEntry {
-    try BundleError.mapping {
-      Manifest.StoreEntry(
+  ) throws(SnapshotError) -> StoreEntry {
+    try SnapshotError.mapping {
+      StoreEntry(
         scope: scope, storeName: storeName, path: path, bytes: try Files.size(of: file),
         sha256: try Digest.sha256Hex(file: file), stampID: stamp.stampID,
         generation: stamp.generation, counts: counts)
@@ -83,25 +85,26 @@ package struct SnapshotDirectory: Sendable {
 
   /// Writes `generation.json` into a finished temporary directory and gives that its number.
   ///
-  /// A generation of this number that is there already is an error: none is ever replaced.
+  /// The stores must have the sizes that were measured. A generation of this number that is there
+  /// already is an error: none is ever replaced.
   package func publish(
     _ temporary: String, as record: GenerationRecord
-  ) throws(BundleError) {
-    try BundleError.mapping {
+  ) throws(SnapshotError) {
+    try SnapshotError.mapping {
       try DurableFile.write(record.bytes, to: temporary + "/" + GenerationRecord.fileName)
-      try verify(record, in: temporary)
+      try verify(record, in: temporary, byContent: false)
       try DurableFile.publishDirectory(
         temporary: temporary, final: directory(of: record.generation))
     }
   }
 
   /// The record of a generation, without looking at its stores.
-  package func record(of generation: Int) throws(BundleError) -> GenerationRecord {
+  package func record(of generation: Int) throws(SnapshotError) -> GenerationRecord {
     let directory = directory(of: generation)
-    return try BundleError.mapping {
+    return try SnapshotError.mapping {
       let file = directory + "/" + GenerationRecord.fileName
       guard Files.exists(file) else {
-        throw BundleError.damaged(
+        throw SnapshotError.damaged(
           path: directory, file: GenerationRecord.fileName, reason: "is missing")
       }
       return try GenerationRecord(parsing: Files.read(file), path: directory)
@@ -109,21 +112,26 @@ package struct SnapshotDirectory: Sendable {
   }
 
   /// Compares every store of a generation with its record, from the disk.
-  package func verify(_ record: GenerationRecord) throws(BundleError) {
-    try BundleError.mapping { try verify(record, in: directory(of: record.generation)) }
+  package func verify(_ record: GenerationRecord) throws(SnapshotError) {
+    try SnapshotError.mapping {
+      try verify(record, in: directory(of: record.generation), byContent: true)
+    }
   }
 
-  private func verify(_ record: GenerationRecord, in directory: String) throws {
+  private func verify(
+    _ record: GenerationRecord, in directory: String, byContent: Bool
+  ) throws {
     for store in record.stores {
       let name = "\(store.platform.rawValue)/\(store.entry.path)"
       let file = directory + "/" + name
       guard Files.exists(file) else {
-        throw BundleError.damaged(path: directory, file: name, reason: "is missing")
+        throw SnapshotError.damaged(path: directory, file: name, reason: "is missing")
       }
       guard try Files.size(of: file) == store.entry.bytes,
-        try Digest.sha256Hex(file: file) == store.entry.sha256
+        try !byContent || Digest.sha256Hex(file: file) == store.entry.sha256
       else {
-        throw BundleError.damaged(path: directory, file: name, reason: "is not what was published")
+        throw SnapshotError.damaged(
+          path: directory, file: name, reason: "is not what was published")
       }
     }
   }
@@ -131,10 +139,10 @@ package struct SnapshotDirectory: Sendable {
   /// A generation that was published and not recorded: its run died between the two.
   ///
   /// It is the one that follows `current`, if it is there and whole; one that is not whole is removed.
-  package func adoptable(after current: Int) throws(BundleError) -> GenerationRecord? {
+  package func adoptable(after current: Int) throws(SnapshotError) -> GenerationRecord? {
     let next = current + 1
     guard try generations().contains(next) else { return nil }
-    do throws(BundleError) {
+    do throws(SnapshotError) {
       let record = try record(of: next)
       try verify(record)
       if record.generation == next { return record }
@@ -142,7 +150,7 @@ package struct SnapshotDirectory: Sendable {
       // A disk that cannot be read is no reason to remove anything.
       guard error.isDamage else { throw error }
     }
-    try BundleError.mapping { try Files.remove(directory(of: next)) }
+    try SnapshotError.mapping { try Files.remove(directory(of: next)) }
     return nil
   }
 }

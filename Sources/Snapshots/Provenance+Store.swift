@@ -6,8 +6,8 @@ extension Provenance {
   ///
   /// To be called after `syncs_soup` is registered, so that the tables of an issued store have the
   /// numbers that the SDK would have given them.
-  package func write(into store: Store) throws(BundleError) {
-    try BundleError.mapping {
+  package func write(into store: Store) throws(SnapshotError) {
+    try SnapshotError.mapping {
       try store.transaction {
         if try !store.hasSoup(Provenance.soupName) {
           try store.registerSoup(Provenance.soupName, indexSpecs: Provenance.indexSpecs)
@@ -35,8 +35,8 @@ extension Provenance {
   }
 
   /// Reads the stamp of any store, by the soup's name: its table number means nothing.
-  package static func read(from store: Store) throws(BundleError) -> Reading {
-    try BundleError.mapping {
+  package static func read(from store: Store) throws(SnapshotError) -> Reading {
+    try SnapshotError.mapping {
       guard try store.hasSoup(soupName) else { return .none }
       let elements = try elements(of: store)
       guard let element = elements.first else { return .none }

@@ -14,10 +14,10 @@ package struct GenerationRecord: Sendable, Hashable {
     /// The layout.
     package var platform: Platform
     /// Its entry, as a manifest has it; the path is below the platform's directory.
-    package var entry: Manifest.StoreEntry
+    package var entry: StoreEntry
 
     /// Makes a file of its parts.
-    package init(platform: Platform, entry: Manifest.StoreEntry) {
+    package init(platform: Platform, entry: StoreEntry) {
       self.platform = platform
       self.entry = entry
     }
@@ -36,7 +36,7 @@ package struct GenerationRecord: Sendable, Hashable {
   /// The store files.
   package var stores: [StoreFile]
   /// The sync states that the stores carry, the same on every platform.
-  package var syncStates: [Manifest.SyncState]
+  package var syncStates: [SyncStateEntry]
   /// The greatest modification date seen by each sync, in milliseconds since 1970.
   package var cursors: [String: Int64]
   /// What else the pipeline wants to know of it later.
@@ -45,7 +45,7 @@ package struct GenerationRecord: Sendable, Hashable {
   /// Makes a record of its parts.
   package init(
     snapshot: String, generation: Int, run: String, created: Int64, configHash: String,
-    stores: [StoreFile], syncStates: [Manifest.SyncState] = [], cursors: [String: Int64] = [:],
+    stores: [StoreFile], syncStates: [SyncStateEntry] = [], cursors: [String: Int64] = [:],
     notes: JSONObject = [:]
   ) {
     self.snapshot = snapshot
@@ -60,7 +60,7 @@ package struct GenerationRecord: Sendable, Hashable {
   }
 
   /// The stores of one platform, as a manifest lists them.
-  package func entries(of platform: Platform) -> [Manifest.StoreEntry] {
+  package func entries(of platform: Platform) -> [StoreEntry] {
     stores.filter { $0.platform == platform }.map(\.entry)
   }
 
@@ -89,8 +89,8 @@ package struct GenerationRecord: Sendable, Hashable {
   package var digest: String { Digest.sha256Hex(bytes) }
 
   /// Reads the text; `path` is for errors.
-  package init(parsing bytes: [UInt8], path: String) throws(BundleError) {
-    func wrong(_ reason: String) -> BundleError {
+  package init(parsing bytes: [UInt8], path: String) throws(SnapshotError) {
+    func wrong(_ reason: String) -> SnapshotError {
       .damaged(path: path, file: GenerationRecord.fileName, reason: reason)
     }
     guard let json = try? JSONValue(parsing: bytes) else { throw wrong("is not JSON") }
@@ -109,15 +109,15 @@ package struct GenerationRecord: Sendable, Hashable {
     self.configHash = configHash
     cursors = (json["cursors"]?.object ?? [:]).reduce(into: [:]) { $0[$1.name] = $1.value.int }
     notes = json["notes"]?.object ?? [:]
-    let reader = ManifestReader(json: json, path: path)
+    let reader = MemberReader(json: json, path: path, file: GenerationRecord.fileName)
     var stores: [StoreFile] = []
     for item in try reader.items("stores") {
       stores.append(
-        StoreFile(platform: try item.platform(), entry: try Manifest.StoreEntry(item)))
+        StoreFile(platform: try item.platform(), entry: try StoreEntry(item)))
     }
     self.stores = stores
-    var states: [Manifest.SyncState] = []
-    for item in try reader.items("syncStates") { states.append(try Manifest.SyncState(item)) }
+    var states: [SyncStateEntry] = []
+    for item in try reader.items("syncStates") { states.append(try SyncStateEntry(item)) }
     syncStates = states
   }
 }

@@ -1,3 +1,4 @@
+import MobileSync
 import SmartStore
 import System
 
@@ -42,15 +43,17 @@ final class SnapshotSink: RecordSink {
 
   func makeWritable() throws(SyncError) { try files.makeWritable() }
 
-  func load(_ page: SyncPage, of pages: any SyncDownPages) throws(SyncError) -> Int {
+  func load(
+    _ page: SyncPage, expected: (_ soupName: String) -> Int
+  ) throws(SyncError) -> Int {
     var records = 0
     var used: [Key] = []
     for part in page.parts {
       let key = Key(place: part.destination, platform: part.platform)
       used.append(key)
-      let load = try load(of: key, expected: pages.expected(in: key.place.soupName))
+      let load = try load(of: key, expected: expected(key.place.soupName))
       records += try load.load(part.bytes, in: part.container)
-      progress(load.count, pages.expected(in: key.place.soupName), SyncEvent.progressed)
+      progress(load.count, expected(key.place.soupName), SyncEvent.progressed)
     }
     // Targets bring one soup after the other, or the same ones with each page.
     for (key, load) in loads where !used.contains(key) { try load.finish() }

@@ -1,4 +1,5 @@
 import JSON
+import MobileSync
 import SmartStore
 
 /// The loading of one sync's records into one soup of all platforms' stores.

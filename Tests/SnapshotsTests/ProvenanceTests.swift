@@ -1,49 +1,50 @@
-import Bundles
 import JSON
 import SmartStore
+import Snapshots
 import System
 import TestSupport
 import Testing
 
-@Suite struct StampTests {
+@Suite struct ProvenanceTests {
   let directory = TemporaryDirectory()
 
   @Test func `the stamp id is the keyed digest of what the stamp says`() {
     // python3: hmac.new(bytes([7])*32, b'["attache-stamp-1","00D000000000001EAA",
     // "005000000000001AAA","field-service",3,"ios"]', 'sha256')
     #expect(
-      Issued.stamp(.ios).stampID
+      IssuedStore.stamp(.ios).stampID
         == "135931a9d15aa076cb489e3e767e373015893f060e4f09cba5bc413442cb1201")
-    #expect(Issued.stamp(.ios) == Issued.stamp(.ios))
+    #expect(IssuedStore.stamp(.ios) == IssuedStore.stamp(.ios))
     let others = [
-      Issued.stamp(.android), Issued.stamp(.ios, generation: 4), Issued.stamp(.ios, user: "global"),
+      IssuedStore.stamp(.android), IssuedStore.stamp(.ios, generation: 4),
+      IssuedStore.stamp(.ios, user: "global"),
     ]
-    for other in others { #expect(other.stampID != Issued.stamp(.ios).stampID) }
-    #expect(Issued.stamp(.ios).isGenuine(key: Issued.key))
-    #expect(!Issued.stamp(.ios).isGenuine(key: [1]))
+    for other in others { #expect(other.stampID != IssuedStore.stamp(.ios).stampID) }
+    #expect(IssuedStore.stamp(.ios).isGenuine(key: IssuedStore.key))
+    #expect(!IssuedStore.stamp(.ios).isGenuine(key: [1]))
   }
 
   @Test func `a stamp that was moved to another generation is not genuine`() throws {
-    var json = try #require(Issued.stamp(.ios).json.object)
+    var json = try #require(IssuedStore.stamp(.ios).json.object)
     json["generation"] = 4
     let moved = try #require(Provenance(json: .object(json)))
-    #expect(!moved.isGenuine(key: Issued.key))
+    #expect(!moved.isGenuine(key: IssuedStore.key))
   }
 
   @Test func `the app's members are read and are no part of the id`() throws {
-    var json = try #require(Issued.stamp(.ios).json.object)
+    var json = try #require(IssuedStore.stamp(.ios).json.object)
     json["install"] = "6f1c"
     json["handback"] = 2
     json["_soupEntryId"] = 1
     json["theAppsOwn"] = "x"
     let stamp = try #require(Provenance(json: .object(json)))
     #expect(stamp.install == "6f1c" && stamp.handback == 2)
-    #expect(stamp.isGenuine(key: Issued.key))
+    #expect(stamp.isGenuine(key: IssuedStore.key))
   }
 
   @Test(arguments: [JSONValue.number("-1"), .number("1.5"), "2", true, .null])
   func `a count of hand-backs that is none is not one`(_ handback: JSONValue) throws {
-    var json = try #require(Issued.stamp(.ios).json.object)
+    var json = try #require(IssuedStore.stamp(.ios).json.object)
     json["handback"] = handback
     let stamp = try #require(Provenance(json: .object(json)))
     #expect(stamp.handback == nil)
@@ -51,7 +52,7 @@ import Testing
 
   @Test func `text of any length is in no stamp`() throws {
     let long = JSONValue.string(String(repeating: "x", count: 257))
-    var json = try #require(Issued.stamp(.ios).json.object)
+    var json = try #require(IssuedStore.stamp(.ios).json.object)
     json["install"] = long
     #expect(try #require(Provenance(json: .object(json))).install == nil)
     json["user"] = long
@@ -60,7 +61,7 @@ import Testing
 
   @Test(arguments: ["org", "user", "pipeline", "generation", "platform", "stampId"])
   func `an element that lacks a member is no stamp`(name: String) throws {
-    var json = try #require(Issued.stamp(.ios).json.object)
+    var json = try #require(IssuedStore.stamp(.ios).json.object)
     json[name] = nil
     #expect(Provenance(json: .object(json)) == nil)
     json[name] = true
@@ -71,23 +72,23 @@ import Testing
   func `a store carries one stamp, whatever it carried before`(platform: Platform) throws {
     let store = try Store(creating: directory.file("a"), platform: platform)
     #expect(try Provenance.read(from: store) == .none)
-    try Issued.stamp(platform).write(into: store)
-    #expect(try Provenance.read(from: store) == .stamp(Issued.stamp(platform)))
+    try IssuedStore.stamp(platform).write(into: store)
+    #expect(try Provenance.read(from: store) == .stamp(IssuedStore.stamp(platform)))
     #expect(
       try store.indexSpecs(of: "attache_stamp") == [IndexSpec(path: "stampId", type: .string)])
     // A copied store of the next generation, with what the app wrote into the old one.
-    var used = Issued.stamp(platform)
+    var used = IssuedStore.stamp(platform)
     used.install = "x"
     try used.write(into: store)
-    try Issued.stamp(platform, generation: 4).write(into: store)
-    #expect(try Provenance.read(from: store) == .stamp(Issued.stamp(platform, generation: 4)))
+    try IssuedStore.stamp(platform, generation: 4).write(into: store)
+    #expect(try Provenance.read(from: store) == .stamp(IssuedStore.stamp(platform, generation: 4)))
     #expect(try store.count(of: "attache_stamp") == 1)
     try store.upsert(["{}"], into: "attache_stamp")
     guard case .unreadable = try Provenance.read(from: store) else {
       Testing.Issue.record("two stamps were read")
       return
     }
-    try Issued.stamp(platform).write(into: store)
+    try IssuedStore.stamp(platform).write(into: store)
     #expect(try store.count(of: "attache_stamp") == 1)
     try store.close()
   }
@@ -95,11 +96,11 @@ import Testing
   @Test func `writing the same stamp again changes no byte`() throws {
     let path = directory.file("a")
     let store = try Store(creating: path, platform: .ios)
-    try Issued.stamp(.ios).write(into: store)
+    try IssuedStore.stamp(.ios).write(into: store)
     try store.close()
     let before = try Files.read(path)
     let again = try Store(opening: path)
-    try Issued.stamp(.ios).write(into: again)
+    try IssuedStore.stamp(.ios).write(into: again)
     try again.close()
     #expect(try Files.read(path) == before)
   }

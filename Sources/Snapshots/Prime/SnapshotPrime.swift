@@ -1,3 +1,4 @@
+import MobileSync
 import Salesforce
 import System
 

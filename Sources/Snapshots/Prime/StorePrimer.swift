@@ -1,3 +1,4 @@
+import MobileSync
 import Salesforce
 import SmartStore
 
@@ -35,16 +36,15 @@ final class StorePrimer {
   func run() async throws(SyncError) {
     for sync in store.syncs where sync.syncType == .syncDown {
       do throws(SyncError) {
-        guard let target = sync.target.down else { throw Self.isCustom }
-        try await run(sync, target)
+        try await run(sync)
       } catch {
         throw error.of(sync.syncName)
       }
     }
   }
 
-  private func run(_ sync: SyncDefinition, _ target: any SyncDownTarget) async throws(SyncError) {
-    let places = target.destinations(soupName: sync.soupName)
+  private func run(_ sync: SyncDefinition) async throws(SyncError) {
+    let places = sync.target.destinations(soupName: sync.soupName)
     let context = try makeContext(sync)
     if !isFull(sync) { context.knownStamps = try knownStamps(of: places, sync) }
     let sink = SnapshotSink(
@@ -54,7 +54,7 @@ final class StorePrimer {
         load.platform = platform
         load.reader = { (store) throws(SyncError) in
           context.store = store
-          return try target.idsToSkip(context)[place.soupName] ?? []
+          return try sync.target.idsToSkip(context)[place.soupName] ?? []
         }
         return load
       }, progress: progress)
@@ -62,7 +62,9 @@ final class StorePrimer {
     request.ghosts = input.ghosts.listIDs.contains(key(sync.syncName)) ? .listed : .deleted
     request.policy = input.ghosts
     request.wasHeld = input.wasIncomplete
-    let engine = SyncDownEngine(target, context, into: sink, request)
+    guard let engine = SyncDownEngine(sync.target, context, into: sink, request) else {
+      throw Self.isCustom
+    }
     let result = try await engine.run()
     let name = key(sync.syncName)
     cursors[sync.syncName] = engine.cursor
@@ -230,7 +232,7 @@ final class StorePrimer {
     _ ghosts: [GhostCleaner.Ghosts], _ counts: inout [SoupCount], _ sync: SyncDefinition
   ) {
     for found in ghosts {
-      guard let index = counts.firstIndex(where: { $0.soup == found.list.soupName }) else {
+      guard let index = counts.firstIndex(where: { $0.soup == found.soupName }) else {
         continue
       }
       if found.isAllowed {
@@ -240,7 +242,7 @@ final class StorePrimer {
       outcome.guardTripped = true
       outcome.refused.insert(key(sync.syncName))
       warn(
-        "\(found.count) of \(found.total) records of soup \"\(found.list.soupName)\" are no longer "
+        "\(found.count) of \(found.total) records of soup \"\(found.soupName)\" are no longer "
           + "given by the org, more than \(input.ghosts.maxDeletesPercent) %; they were kept; "
           + "look why, then allow them once with --max-deletes",
         sync)

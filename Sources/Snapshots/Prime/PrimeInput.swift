@@ -1,3 +1,4 @@
+import MobileSync
 import SmartStore
 
 /// One store file of a snapshot on one platform.

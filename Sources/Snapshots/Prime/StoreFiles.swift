@@ -1,4 +1,5 @@
 import JSON
+import MobileSync
 import SmartStore
 import System
 

@@ -1,5 +1,5 @@
-import Bundles
 import SmartStore
+import Snapshots
 import System
 import TestSupport
 import Testing
@@ -10,15 +10,19 @@ import Testing
 
   /// A generation of one iOS store, made but not published.
   private func make(_ generation: Int) throws -> (temporary: String, GenerationRecord) {
-    let issued = try Issued(.ios)
+    let issued = try IssuedStore(.ios)
     let temporary = try snapshot.makeTemporary()
     let file = "\(temporary)/ios/\(issued.entry.path)"
     try Files.makeDirectory(Files.parent(of: file) ?? "/")
-    try Files.copy(issued.storePath, to: file)
+    try Files.copy(issued.path, to: file)
     let record = GenerationRecord(
-      snapshot: Issued.user, generation: generation, run: "run-7", created: Issued.now,
+      snapshot: IssuedStore.user, generation: generation, run: "run-7", created: IssuedStore.now,
       configHash: "c", stores: [.init(platform: .ios, entry: issued.entry)],
-      syncStates: issued.manifest.syncStates, cursors: ["accounts": Issued.now],
+      syncStates: [
+        SyncStateEntry(
+          scope: .user, storeName: "default", syncName: "accounts", type: "syncDown",
+          status: "DONE", maxTimeStamp: IssuedStore.now)
+      ], cursors: ["accounts": IssuedStore.now],
       notes: ["why": "test"])
     return (temporary, record)
   }
@@ -33,7 +37,7 @@ import Testing
     try snapshot.verify(record)
     #expect(try snapshot.record(of: 1).digest == record.digest)
     let again = try make(1)
-    #expect(throws: BundleError.self) { try snapshot.publish(again.temporary, as: again.1) }
+    #expect(throws: SnapshotError.self) { try snapshot.publish(again.temporary, as: again.1) }
     try snapshot.removeTemporaries()
     #expect(try Files.list(snapshot.path) == ["1"])
     #expect(snapshot.directory(of: 1, .ios) == directory.file("users/u/1/ios"))
@@ -42,7 +46,7 @@ import Testing
   @Test func `a store that is not what was measured is not published`() throws {
     let (temporary, record) = try make(1)
     try Files.append([0], to: "\(temporary)/ios/\(record.stores[0].entry.path)")
-    let error = #expect(throws: BundleError.self) { try snapshot.publish(temporary, as: record) }
+    let error = #expect(throws: SnapshotError.self) { try snapshot.publish(temporary, as: record) }
     #expect(error?.isDamage == true)
     #expect(try snapshot.generations() == [])
   }
@@ -57,7 +61,7 @@ import Testing
       try Files.read(snapshot.path + "/current") == Array("1 \(record.digest) 2 9\n".utf8))
     try Files.remove(snapshot.path + "/current")
     try Files.appendLine("1 abc", to: snapshot.path + "/current")
-    #expect(throws: BundleError.self) { try snapshot.current() }
+    #expect(throws: SnapshotError.self) { try snapshot.current() }
   }
 
   @Test func `a generation whose run died before it was recorded is adopted if it is whole`() throws

@@ -1,0 +1,106 @@
+import SQLite
+import System
+
+/// Looks up what a generation issued, by Ids: the file never changes once it has its name.
+package final class IssuedRecordReader {
+  private let connection: Connection
+  private let soups: [Int64: String]
+  private let byID: Statement
+  private var path: String { connection.path }
+
+  /// Opens a file; throws `SnapshotError.damaged` for one that is none, or not whole.
+  package init(path: String) throws(SnapshotError) {
+    do {
+      let connection = try Connection(path, mode: .immutable)
+      let marks = [
+        try connection.integer("PRAGMA application_id"),
+        try connection.integer("PRAGMA user_version"),
+      ]
+      guard marks == [IssuedRecordFile.applicationID, IssuedRecordFile.version] else {
+        throw Self.damage(path, "are in no format that this program reads")
+      }
+      // SQLite takes what is missing of the last page for zeros.
+      let bytes = try connection.integer(
+        "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+      guard try bytes == Files.size(of: path) else { throw Self.damage(path, "end too early") }
+      var soups: [Int64: String] = [:]
+      for row in try connection.all("SELECT number, name FROM soup") {
+        soups[row[0].integer ?? -1] = row[1].text
+      }
+      self.soups = soups
+      byID = try connection.prepare(
+        "SELECT soup, modified, last_modified, fields, checksum FROM issued WHERE id = ?")
+      self.connection = connection
+    } catch {
+      throw Self.readable(error, path)
+    }
+  }
+
+  /// The records of `ids` in one soup, by Id; those that were not issued are left out.
+  package func lookup(
+    soup: String, ids: some Sequence<String>
+  ) throws(SnapshotError) -> [String: IssuedRecord] {
+    var found: [String: IssuedRecord] = [:]
+    for id in Set(ids) {
+      for record in try records(id: id) where record.soup == soup { found[id] = record }
+    }
+    return found
+  }
+
+  /// The records with an Id, one a soup that held it.
+  package func records(id: String) throws(SnapshotError) -> [IssuedRecord] {
+    do {
+      defer { byID.reset() }
+      try byID.bind(1, id)
+      var found: [IssuedRecord] = []
+      while try byID.step() { found.append(try record(id, byID)) }
+      return found
+    } catch {
+      throw Self.readable(error, path)
+    }
+  }
+
+  private func record(_ id: String, _ row: Statement) throws(SnapshotError) -> IssuedRecord {
+    let number = row.columnInteger(0)
+    let modified = row.columnText(1)
+    let lastModified = row.isNull(2) ? nil : row.columnInteger(2)
+    let fields = [UInt8](row.columnBytes(3))
+    let bytes = Array(id.utf8) + Array((modified ?? "").utf8) + fields
+    let checksum = bytes.withUnsafeBytes {
+      IssuedRecordFile.checksum(
+        soup: number, lastModified: lastModified,
+        texts: (id.utf8.count, modified?.utf8.count, fields.count), bytes: $0)
+    }
+    guard let soup = soups[number], checksum == row.columnInteger(4) else {
+      throw Self.damage(path, "are not as they were written")
+    }
+    return IssuedRecord(
+      soup: soup, id: id, modified: modified, lastModified: lastModified, fields: fields)
+  }
+
+  /// Every Id that was issued: a walk over the index.
+  package func allIDs() throws(SnapshotError) -> Set<String> {
+    do {
+      return Set(try connection.texts("SELECT id FROM issued ORDER BY id"))
+    } catch {
+      throw Self.readable(error, path)
+    }
+  }
+
+  private static func damage(_ path: String, _ reason: String) -> SnapshotError {
+    .damaged(path: path, file: "the issued records", reason: reason)
+  }
+
+  /// A file that is no such database, or lacks a table, is a damaged one: it was whole when it got its
+  /// name.
+  private static func readable(_ error: any Error, _ path: String) -> SnapshotError {
+    switch error {
+    case let error as SnapshotError: error
+    case let error as SQLiteError where error.isDamage || error.isOfTheSchema:
+      damage(path, "cannot be read (\(error.message))")
+    case let error as SQLiteError: .database(error)
+    case let error as SystemError: .system(error)
+    default: .invalid("\(error)")
+    }
+  }
+}

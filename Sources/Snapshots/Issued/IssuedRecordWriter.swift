@@ -1,0 +1,257 @@
+import JSON
+import SQLite
+import SmartStore
+import System
+
+/// Writes what a generation issued into a file of its own, soup by soup.
+///
+/// The rows of a batch stand in one buffer and are bound from there by one statement; nothing is
+/// journalled, for until it is whole the file has a temporary name.
+package final class IssuedRecordWriter {
+  /// A row that waits: places in `buffer`.
+  private struct Row {
+    let soup: Int64
+    let id: Range<Int>
+    let modified: Range<Int>?
+    let lastModified: Int64?
+    let fields: Range<Int>
+  }
+
+  private let path: String
+  private let temporary: String
+  private let connection: Connection
+  private let one: Statement
+  private let many: Statement
+  private var soups: [String: Int64] = [:]
+  private var buffer: [UInt8] = []
+  private var rows: [Row] = []
+  private var isFinished = false
+  /// How many records were added.
+  package private(set) var count = 0
+  /// How many statements were run for them.
+  package private(set) var statements = 0
+
+  /// Rows of one INSERT.
+  private static let rowsPerStatement = 32
+  private static let columns: Int32 = 6
+  /// Bytes of long rows that are not waited with.
+  private static let bytesPerBatch = 1 << 20
+
+  /// Starts a file that gets its name, `path`, when it is finished.
+  package init(path: String) throws(SnapshotError) {
+    self.path = path
+    let temporary = DurableFile.temporaryName(for: path)
+    self.temporary = temporary
+    (connection, one, many) = try SnapshotError.mapping {
+      try Files.makeDirectory(Files.parent(of: path) ?? ".")
+      _ = try Files.createNew(temporary)
+      do {
+        let connection = try Connection(temporary)
+        try connection.execute(
+          "PRAGMA page_size = \(IssuedRecordFile.pageBytes); PRAGMA journal_mode = OFF;"
+            + "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+            + "PRAGMA application_id = \(IssuedRecordFile.applicationID);"
+            + "PRAGMA user_version = \(IssuedRecordFile.version); BEGIN;" + IssuedRecordFile.tables)
+        return (
+          connection, try Self.insert(connection, rows: 1),
+          try Self.insert(connection, rows: Self.rowsPerStatement)
+        )
+      } catch {
+        try? Files.remove(temporary)
+        throw error
+      }
+    }
+  }
+
+  deinit {
+    if isFinished { return }
+    connection.close()
+    try? Files.remove(temporary)
+  }
+
+  private static func insert(_ connection: Connection, rows: Int) throws -> Statement {
+    try connection.prepare(
+      "INSERT INTO issued (soup, id, modified, last_modified, fields, checksum) VALUES "
+        + repeatElement("(?, ?, ?, ?, ?, ?)", count: rows).joined(separator: ", "))
+  }
+
+  // MARK: records
+
+  /// Adds a record; no other of its soup may have its Id.
+  package func append(_ record: IssuedRecord) throws(SnapshotError) {
+    let soup = try number(of: record.soup)
+    let start = buffer.count
+    buffer.append(contentsOf: record.id.utf8)
+    let id = start..<buffer.count
+    var modified: Range<Int>?
+    if let text = record.modified {
+      buffer.append(contentsOf: text.utf8)
+      modified = id.upperBound..<buffer.count
+    }
+    let end = buffer.count
+    buffer.append(contentsOf: record.fields)
+    try add(
+      Row(
+        soup: soup, id: id, modified: modified, lastModified: record.lastModified,
+        fields: end..<buffer.count))
+  }
+
+  /// The number that stands for a soup in the rows.
+  private func number(of soup: String) throws(SnapshotError) -> Int64 {
+    if let known = soups[soup] { return known }
+    let number = Int64(soups.count)
+    try SnapshotError.mapping {
+      try connection.run("INSERT INTO soup (number, name) VALUES (\(number), \(soup))")
+    }
+    statements += 1
+    soups[soup] = number
+    return number
+  }
+
+  private func add(_ row: Row) throws(SnapshotError) {
+    rows.append(row)
+    count += 1
+    if rows.count == Self.rowsPerStatement || buffer.count > Self.bytesPerBatch { try flush() }
+  }
+
+  private func flush() throws(SnapshotError) {
+    try SnapshotError.mapping {
+      try buffer.withUnsafeBytes { bytes in
+        if rows.count == Self.rowsPerStatement {
+          try bind(rows, bytes, to: many)
+        } else {
+          for row in rows { try bind([row], bytes, to: one) }
+        }
+      }
+    }
+    rows.removeAll(keepingCapacity: true)
+    buffer.removeAll(keepingCapacity: true)
+  }
+
+  private func bind(
+    _ rows: [Row], _ bytes: UnsafeRawBufferPointer, to statement: Statement
+  ) throws(SQLiteError) {
+    func piece(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+      UnsafeRawBufferPointer(rebasing: bytes[range])
+    }
+    var place: Int32 = 1
+    for row in rows {
+      try statement.bind(place, row.soup)
+      try statement.bind(place + 1, bytes: piece(row.id))
+      if let modified = row.modified {
+        try statement.bind(place + 2, bytes: piece(modified))
+      } else {
+        try statement.bindNull(place + 2)
+      }
+      if let lastModified = row.lastModified {
+        try statement.bind(place + 3, lastModified)
+      } else {
+        try statement.bindNull(place + 3)
+      }
+      try statement.bind(place + 4, bytes: piece(row.fields))
+      let checksum = IssuedRecordFile.checksum(
+        soup: row.soup, lastModified: row.lastModified,
+        texts: (row.id.count, row.modified?.count, row.fields.count),
+        bytes: piece(row.id.lowerBound..<row.fields.upperBound))
+      try statement.bind(place + 5, checksum)
+      place += Self.columns
+    }
+    try statement.execute()
+    statements += 1
+  }
+
+  /// Makes the index and gives the file its name, durably.
+  package func finish() throws(SnapshotError) {
+    try flush()
+    do {
+      try connection.execute(IssuedRecordFile.index)
+      try connection.execute("COMMIT")
+    } catch  where error.isOfTheValues {
+      throw .invalid("\(path) was given two records of one soup with one Id")
+    } catch {
+      throw .database(error)
+    }
+    connection.close()
+    try SnapshotError.mapping { try DurableFile.rename(temporary, to: path) }
+    isFinished = true
+  }
+}
+
+extension IssuedRecordWriter {
+  /// What of a soup is kept.
+  package struct SoupFields: Sendable, Hashable {
+    /// The soup.
+    package var soup: String
+    /// What the soup is called in the file, where that is not its name.
+    package var key: String
+    /// The path of the record's Id.
+    package var idPath: String
+    /// The path of the server's modification date.
+    package var modificationPath: String
+    /// The fields that the syncs name.
+    package var fields: [String]
+
+    /// Makes a choice of its parts.
+    package init(
+      soup: String, key: String? = nil, fields: [String], idPath: String = "Id",
+      modificationPath: String = "LastModifiedDate"
+    ) {
+      self.soup = soup
+      self.key = key ?? soup
+      self.fields = fields
+      self.idPath = idPath
+      self.modificationPath = modificationPath
+    }
+  }
+
+  /// Adds all records of a soup of a store, in the order of their rows and without making a tree of
+  /// any.
+  package func append(_ choice: SoupFields, of store: Store) throws(SnapshotError) {
+    let paths = [choice.idPath, choice.modificationPath] + choice.fields
+    let soup = try number(of: choice.key)
+    try SnapshotError.mapping {
+      guard try store.hasSoup(choice.soup) else { return }
+      try store.forEachElement(in: choice.soup, paths: paths) { element in
+        let start = buffer.count
+        guard appendText(0, of: element) else { return }
+        let id = start..<buffer.count
+        let isDated = appendText(1, of: element)
+        let end = buffer.count
+        appendObject(choice.fields, of: element)
+        try add(
+          Row(
+            soup: soup, id: id, modified: isDated ? id.upperBound..<end : nil,
+            lastModified: element.lastModified, fields: end..<buffer.count))
+      }
+    }
+  }
+
+  /// Appends the text of a member; false for a member that is no text.
+  private func appendText(_ index: Int, of element: borrowing StoredElement) -> Bool {
+    if element.fields[index].kind == .string {
+      buffer.append(contentsOf: element.raw(index))
+      return true
+    }
+    guard let text = element.text(index) else { return false }
+    buffer.append(contentsOf: text.utf8)
+    return true
+  }
+
+  /// Appends an object of the fields that are there, with the element's own bytes for values.
+  private func appendObject(_ fields: [String], of element: borrowing StoredElement) {
+    let start = buffer.count
+    buffer.append(0x7B)
+    for (index, name) in fields.enumerated() {
+      let kind = element.fields[2 + index].kind
+      if kind == .missing { continue }
+      if buffer.count > start + 1 { buffer.append(0x2C) }
+      JSONText.appendQuoted(name, to: &buffer)
+      buffer.append(0x3A)
+      let isText = kind == .string || kind == .escapedString
+      if isText { buffer.append(0x22) }
+      buffer.append(contentsOf: element.raw(2 + index))
+      if isText { buffer.append(0x22) }
+    }
+    buffer.append(0x7D)
+  }
+}

@@ -1,0 +1,194 @@
+import SQLite
+import SmartStore
+import Snapshots
+import System
+import TestSupport
+import Testing
+
+@Suite struct IssuedRecordTests {
+  let directory = TemporaryDirectory()
+  private var path: String { directory.file("issued/1/3.sqlite") }
+
+  private func write(_ count: Int) throws -> [IssuedRecord] {
+    let writer = try IssuedRecordWriter(path: path)
+    let records = (0..<count).map { number in
+      IssuedRecord(
+        soup: number < count / 2 ? "accounts" : "cases",
+        id: String(repeating: "0", count: 9 - "\(number)".count) + "\(number)",
+        modified: number % 3 == 0 ? nil : "2024-01-31T12:34:56.000+0000",
+        lastModified: number % 2 == 0 ? nil : Int64(number),
+        fields: Array("{\"Name\":\"\(number) é\"}".utf8))
+    }
+    // In any order: a store has its rows in the order in which they came.
+    for record in records.reversed() { try writer.append(record) }
+    try writer.finish()
+    #expect(writer.count == count)
+    return records
+  }
+
+  @Test func `every record is found by its Id, whole`() throws {
+    let records = try write(5003)
+    let reader = try IssuedRecordReader(path: path)
+    #expect(try reader.allIDs() == Set(records.map(\.id)))
+    for record in records { #expect(try reader.records(id: record.id) == [record]) }
+    let wanted = ["000000000", "000002499", "000002501", "nothing"]
+    let found = try reader.lookup(soup: "accounts", ids: wanted)
+    #expect(found.keys.sorted() == ["000000000", "000002499"])
+    #expect(found["000002499"] == records[2499])
+    #expect(try reader.lookup(soup: "zebras", ids: ["000004999"]).isEmpty)
+    #expect(try reader.lookup(soup: "cases", ids: []).isEmpty)
+    #expect(try Files.status(path).mode & 0o777 == 0o600)
+    #expect(try Files.list(directory.file("issued/1")) == ["3.sqlite"])
+  }
+
+  @Test func `a record in two soups is found in both, and long ones are kept`() throws {
+    let long = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 21)
+    let writer = try IssuedRecordWriter(path: path)
+    for soup in ["a", "b"] {
+      try writer.append(IssuedRecord(soup: soup, id: "1", modified: nil, fields: long))
+    }
+    try writer.finish()
+    let found = try IssuedRecordReader(path: path).records(id: "1")
+    #expect(Set(found.map(\.soup)) == ["a", "b"])
+    #expect(found.allSatisfy { $0.fields == long })
+  }
+
+  @Test func `a generation that issued nothing has a file that says so`() throws {
+    _ = try write(0)
+    #expect(try IssuedRecordReader(path: path).allIDs() == [])
+  }
+
+  @Test func `one Id twice in a soup is refused, and nothing is left`() throws {
+    do {
+      let writer = try IssuedRecordWriter(path: path)
+      for soup in ["b", "a", "b"] {
+        try writer.append(IssuedRecord(soup: soup, id: "1", modified: nil, fields: []))
+      }
+      let error = #expect(throws: SnapshotError.self) { try writer.finish() }
+      #expect(error?.description.contains("two records of one soup") == true)
+    }
+    #expect(try Files.list(directory.file("issued/1")) == [])
+  }
+
+  @Test func `a file that is read stays what it was while a newer one takes its place`() throws {
+    let records = try write(100)
+    let reader = try IssuedRecordReader(path: path)
+    _ = try write(10)
+    #expect(try reader.records(id: records[99].id) == [records[99]])
+    #expect(try IssuedRecordReader(path: path).records(id: records[99].id) == [])
+  }
+
+  /// What reading all records of a damaged file comes to: an error of damage, or nothing wrong.
+  private func reading(_ records: [IssuedRecord]) throws -> Bool {
+    do throws(SnapshotError) {
+      let reader = try IssuedRecordReader(path: path)
+      for record in records where try reader.records(id: record.id) != [record] { return false }
+      return true
+    } catch {
+      guard error.isDamage else { throw error }
+      return false
+    }
+  }
+
+  @Test func `a file cut short is damaged at every length`() throws {
+    let records = try write(40)
+    let whole = try Files.read(path)
+    for length in stride(from: 0, to: whole.count, by: 499) + [whole.count - 1] {
+      try DurableFile.write(Array(whole[..<length]), to: path)
+      #expect(throws: SnapshotError.self, "\(length) bytes") {
+        let reader = try IssuedRecordReader(path: path)
+        for record in records { _ = try reader.records(id: record.id) }
+      }
+    }
+  }
+
+  @Test func `a changed value is never taken for what was issued`() throws {
+    let records = try write(40)
+    let whole = try Files.read(path)
+    for (place, text) in [("{\"Name", "{\"Game"), ("2024-01-31", "2024-02-31")] {
+      let start = try #require(whole.firstRange(of: Array(place.utf8)))
+      var bytes = whole
+      bytes.replaceSubrange(start, with: Array(text.utf8))
+      try DurableFile.write(bytes, to: path)
+      #expect(try !reading(records), "\(text)")
+    }
+    try DurableFile.write(whole, to: path)
+    #expect(try reading(records))
+  }
+
+  @Test func `another database is none`() throws {
+    try Files.makeDirectory(directory.file("issued/1"))
+    let other = try Connection(path, mode: .create)
+    try other.execute("CREATE TABLE issued (id)")
+    other.close()
+    let error = #expect(throws: SnapshotError.self) { try IssuedRecordReader(path: path) }
+    #expect(error?.isDamage == true)
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `a soup's fields are kept with the element's own bytes`(platform: Platform) throws {
+    let issued = try IssuedStore(platform)
+    let store = try Store(opening: issued.path, readOnly: true)
+    let writer = try IssuedRecordWriter(path: path)
+    try writer.append(
+      .init(soup: "accounts", key: "default/accounts", fields: ["Name", "Amount", "Missing"]),
+      of: store)
+    try writer.append(.init(soup: "no such soup", fields: ["Name"]), of: store)
+    try writer.finish()
+    try store.close()
+    #expect(writer.count == 20)
+    let found = try IssuedRecordReader(path: path).records(id: "0010000000000003AA")
+    let record = try #require(found.first)
+    // A literal is kept as it is; text is what SmartStore stored.
+    #expect(
+      String(decoding: record.fields, as: UTF8.self) == #"{"Name":"Account é 3","Amount":1.50}"#)
+    #expect(record.soup == "default/accounts")
+    #expect(record.modified == "2024-01-31T12:34:13.000+0000")
+    #expect(record.lastModified == IssuedStore.now)
+  }
+
+  /// The cost of the file, in calls of SQLite: what a prime pays for it.
+  @Test func `thirty-two records are one statement`() throws {
+    let writer = try IssuedRecordWriter(path: path)
+    for number in 0..<3200 {
+      try writer.append(
+        IssuedRecord(soup: "a", id: "\(number)", modified: nil, fields: Array("{}".utf8)))
+    }
+    #expect(writer.statements == 101, "one for the soup, and a hundred batches")
+  }
+}
+
+@Suite struct SystemModstampsTests {
+  let directory = TemporaryDirectory()
+  private var path: String { directory.file(SystemModstamps.fileName) }
+
+  @Test func `the stamps of a generation come back`() throws {
+    let stamps: [String: [String: Int64]] = [
+      "default/accounts": ["0011": 5, "0012": -7], "default/odd soup": ["1 2": 9],
+    ]
+    try SystemModstamps.write(stamps, in: directory.path)
+    #expect(try SystemModstamps.read(in: directory.path) == stamps)
+  }
+
+  @Test func `a generation that listed nothing has no file`() throws {
+    try SystemModstamps.write(["default/accounts": [:]], in: directory.path)
+    #expect(try Files.list(directory.path) == [])
+    #expect(try SystemModstamps.read(in: directory.path) == [:])
+  }
+
+  @Test func `a changed byte or a lost line is damage`() throws {
+    try SystemModstamps.write(["s": ["0011": 5, "0012": 6]], in: directory.path)
+    let whole = try Files.read(path)
+    for place in whole.indices {
+      var bytes = whole
+      bytes[place] ^= 1
+      try DurableFile.write(bytes, to: path)
+      let error = #expect(throws: SnapshotError.self) {
+        try SystemModstamps.read(in: directory.path)
+      }
+      #expect(error?.isDamage == true)
+      try DurableFile.write(Array(whole[..<place]), to: path)
+      #expect(throws: SnapshotError.self) { try SystemModstamps.read(in: directory.path) }
+    }
+  }
+}
