@@ -42,17 +42,20 @@ package struct StoreSealing: Sendable {
       for (index, store) in manifest.stores.enumerated() {
         let global = store.scope == .global ? globalDirectory : nil
         let plain = (global ?? storeDirectory) + "/" + store.path
-        // The seed speaks of this content: no other may be sealed with it.
-        guard try Digest.sha256Hex(file: plain) == store.sha256 else {
+        let file = target + "/" + store.path
+        try Files.makeDirectory(Files.parent(of: file) ?? target)
+        let outcome = try SQLCipherFile.seal(
+          plain, to: file, key: key, randomness: .derived(seed: seed(of: store)))
+        // The seed speaks of this content: nothing else that was sealed with it may stay.
+        let content =
+          outcome.wasRebuilt ? try Digest.sha256Hex(file: plain) : outcome.digests?.plain
+        guard let digests = outcome.digests, content == store.sha256 else {
+          try Files.remove(file)
           throw BundleError.damaged(
             path: plain, file: Files.name(of: plain), reason: "is not as it was primed")
         }
-        let file = target + "/" + store.path
-        try Files.makeDirectory(Files.parent(of: file) ?? target)
-        try SQLCipherFile.seal(
-          plain, to: file, key: key, randomness: .derived(seed: seed(of: store)))
         sealed.stores[index].bytes = try Files.size(of: file)
-        sealed.stores[index].sha256 = try Digest.sha256Hex(file: file)
+        sealed.stores[index].sha256 = digests.sealed
       }
       return sealed
     }

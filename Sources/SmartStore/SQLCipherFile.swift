@@ -21,6 +21,14 @@ package enum SQLCipherFile {
     case derived(seed: [UInt8])
   }
 
+  /// SHA-256 of both sides of a sealing, in hexadecimal digits, taken while the pages pass.
+  package struct Digests: Sendable, Hashable {
+    /// Of the plain file, or of what it was rebuilt to.
+    package let plain: String
+    /// Of the sealed file.
+    package let sealed: String
+  }
+
   /// What was done.
   package struct Outcome: Sendable, Hashable {
     /// Pages of the result.
@@ -29,6 +37,8 @@ package enum SQLCipherFile {
     package let salt: [UInt8]
     /// Whether the file had no room in its pages and was rebuilt first.
     package let wasRebuilt: Bool
+    /// The digests of a sealing; nil of an unsealing.
+    package let digests: Digests?
   }
 
   /// Pages that are read and written at once.
@@ -90,7 +100,7 @@ package enum SQLCipherFile {
           if number == 1 { try requirePages(count, UnsafeRawBufferPointer(plain), path) }
         }
       }
-      return Outcome(pages: count, salt: salt, wasRebuilt: false)
+      return Outcome(pages: count, salt: salt, wasRebuilt: false, digests: nil)
     }
   }
 
@@ -136,13 +146,19 @@ package enum SQLCipherFile {
     }
     let own: [UInt8] = if case .plain(let outside) = key.header { outside } else { salt }
     var pages = try SQLCipherPages(key, salt: own, vectors: vectors)
+    var plainHash = SHA256Hasher()
+    var sealedHash = SHA256Hasher()
     try transcode(path, to: target) { first, input, output in
+      plainHash.update(input)
       try eachPage(input, output) { index, plain, page in
         if first + index == 1 { try requirePages(count, plain, named) }
         try pages.seal(first + index, plain, into: page)
       }
+      sealedHash.update(UnsafeRawBufferPointer(output))
     }
-    return Outcome(pages: count, salt: own, wasRebuilt: wasRebuilt)
+    let digests = Digests(
+      plain: Hex.encode(plainHash.finalize()), sealed: Hex.encode(sealedHash.finalize()))
+    return Outcome(pages: count, salt: own, wasRebuilt: wasRebuilt, digests: digests)
   }
 
   /// The salt of a file sealed with a seed.
