@@ -201,15 +201,27 @@ extension LedgerDatabase {
       let row = try connection.first(
         "SELECT record_id, device_record_id, local_id FROM creation WHERE id = \(creation)")
     else { return }
-    if row[1].text == serverID { return }
     try noteDeviceID(serverID, creation: creation)
     guard let ours = row[0].text else { return try closeSentByDevice(creation, witness) }
-    guard ours != serverID else { return }
+    if ours == serverID { return }
+    if try isToldTwice(creation, serverID) { return }
     let edit = ReturnedEdit(
       row: witness.row, created: witness.created, lastModified: witness.lastModified,
       element: Array("{}".utf8), operation: .synced, serverID: serverID, localID: row[2].text)
     try insert(edit, content: "", creation: creation, entry)
     result.new += 1
+  }
+
+  /// Says whether a report tells that a record was made twice, or the next run will.
+  ///
+  /// An edit that bore the second Id and that the device has settled by itself since tells nobody.
+  private func isToldTwice(_ creation: Int64, _ serverID: String) throws -> Bool {
+    try connection.integer(
+      """
+      SELECT 1 FROM edit e WHERE e.creation_id = \(creation) AND (e.operation = 'synced'
+        OR e.state <> 'closed' AND e.record_id = \(serverID) OR EXISTS (
+          SELECT 1 FROM outcome x WHERE x.edit_id = e.id AND x.verdict = 'created twice')) LIMIT 1
+      """) != nil
   }
 
   /// Closes the edits of a record that the device's own sync made, and we did not: the clean row says

@@ -150,7 +150,7 @@ package enum JSONReport: ReportFormat {
     return .object(object)
   }
 
-  private static func field(_ field: FieldDifference, _ options: ReportMask) -> JSONValue {
+  static func field(_ field: FieldDifference, _ options: ReportMask) -> JSONValue {
     var object: JSONObject = ["name": .string(field.name)]
     for (side, value) in [("base", field.base), ("device", field.device), ("server", field.server)]
     {

@@ -195,7 +195,8 @@ extension LedgerDatabase {
           soup: row.text(5) ?? "", soupEntryID: row.integer(6),
           operation: EditOperation(rawValue: row.text(7) ?? "") ?? .update, sobject: row.text(8),
           recordID: detail.recordID ?? row.text(9), localID: row.text(10),
-          title: Self.title(element), source: row.text(12) ?? "",
+          title: (try? JSONValue(parsing: element))?.object.flatMap(ReportEdit.title(of:)),
+          source: row.text(12) ?? "",
           platform: row.text(13) ?? "", generation: row.integer(14),
           element: detail.message == nil ? nil : (try? JSONValue(parsing: element))?.object,
           device: row.integer(15), hasRecord: row.integer(18) == 1,
@@ -204,17 +205,5 @@ extension LedgerDatabase {
           foundAt: first.last.flatMap { Int64($0) } ?? 0))
     }
     return edits
-  }
-
-  /// What a person would call the record.
-  private static func title(_ element: [UInt8]) -> FieldDifference? {
-    // A row that is no JSON has no name; its finding says so.
-    guard let object = (try? JSONValue(parsing: element))?.object else { return nil }
-    for name in ["Name", "Subject", "LastName", "Title", "CaseNumber", "WorkOrderNumber"] {
-      if let value = object[name], let text = value.string, !text.isEmpty {
-        return FieldDifference(name: name, base: nil, device: value, server: nil)
-      }
-    }
-    return nil
   }
 }

@@ -28,14 +28,17 @@ package struct ReportMask: Sendable {
   }
 
   /// The words beside a verdict, as far as they may be shown: an org quotes what it refuses.
-  package func words(of edit: ReportEdit) -> String? {
-    guard showValues, let message = edit.detail.message else { return nil }
+  package func words(of edit: ReportEdit) -> String? { words(edit.detail, element: edit.element) }
+
+  /// The words beside a verdict on an element.
+  func words(_ detail: OutcomeDetail, element: JSONObject?) -> String? {
+    guard showValues, let message = detail.message else { return nil }
     if mask.isEmpty { return message }
     var secrets: Set<String> = []
-    for (name, value) in edit.element ?? [:] {
+    for (name, value) in element ?? [:] {
       collect(value, isMasked: covers(name), into: &secrets)
     }
-    for field in edit.detail.fields + edit.detail.outside {
+    for field in detail.fields + detail.outside {
       for case let value? in [field.base, field.device, field.server]
       where shown(value, of: field.name) == .masked {
         collect(value, isMasked: true, into: &secrets)

@@ -59,6 +59,16 @@ package struct ReportEdit: Sendable, Hashable {
   package func commands(pipeline: String) -> [String] {
     possible.map { "attache decide \(pipeline) \(number) \($0.option)" }
   }
+
+  /// The member of an element by which a person would call its record.
+  static func title(of element: JSONObject) -> FieldDifference? {
+    for name in ["Name", "Subject", "LastName", "Title", "CaseNumber", "WorkOrderNumber"] {
+      if let value = element[name], let text = value.string, !text.isEmpty {
+        return FieldDifference(name: name, base: nil, device: value, server: nil)
+      }
+    }
+    return nil
+  }
 }
 
 /// Everything that a report says about a run: a question to the ledger, the same answer each time.

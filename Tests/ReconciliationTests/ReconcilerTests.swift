@@ -457,4 +457,24 @@ struct ReconcilerTests {
     #expect(day.verdicts(try await day.run()) == "")
     #expect(try day.state.retry(run: run, verdicts: [.createdTwice]) == 1)
   }
+
+  @Test
+  func `a record made twice is told though the edit that showed it was settled by its device`()
+    async throws
+  {
+    let day = try FieldDay()
+    let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
+    try day.handBack([edit], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    let own = try day.make("Account", ["Name": "New"])
+    var later = edit
+    (later.operation, later.serverID, later.lastModified) = (.update, own, 8000)
+    try day.handBack([later], handback: 2)
+    let witness = CleanRow(
+      row: edit.row, created: edit.created, lastModified: 9000, serverID: own)
+    try day.handBack([], handback: 3, witnesses: [witness])
+    #expect(day.verdicts(try await day.run()).contains("created twice 1"))
+    try day.handBack([], handback: 4, witnesses: [witness])
+    #expect(day.verdicts(try await day.run()) == "")
+  }
 }

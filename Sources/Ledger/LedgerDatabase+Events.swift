@@ -1,0 +1,154 @@
+import JSON
+import SQLite
+
+/// An edit with all that the ledger knows of it.
+package struct EditEvents: Sendable {
+  /// Its number.
+  package var id: Int64
+  /// The sObject.
+  package var sobject: String?
+  /// The record's Id in the org, once it has one.
+  package var recordID: String?
+  /// The device's own id of a record that it made.
+  package var localID: String?
+  /// The element as it came back.
+  package var element: [UInt8]
+  /// The store and soup that it stands in.
+  package var soup: SoupKey
+  /// What happened, in the order in which it did.
+  package var events: [RecordEvent]
+}
+
+extension LedgerDatabase {
+  /// The edits of what a person names: of a record by its Id or a device's own id of it, or of the
+  /// record that the edit of a number is of; in order of arrival.
+  package func edits(named name: String) throws -> [Int64] {
+    if let number = Int64(name) {
+      guard
+        let row = try connection.first(
+          """
+          SELECT coalesce(c.record_id, e.record_id), e.creation_id
+          FROM edit e LEFT JOIN creation c ON c.id = e.creation_id WHERE e.id = \(number)
+          """)
+      else { return [] }
+      if let record = row[0].text { return try sorted(Self.edits(of: record, formerID: nil)) }
+      if let creation = row[1].integer {
+        return try sorted("SELECT id FROM edit WHERE creation_id = \(creation)")
+      }
+      return [number]
+    }
+    return try sorted(
+      """
+      \(Self.edits(of: name, formerID: nil))
+      UNION SELECT id FROM edit WHERE local_id = \(name)
+      UNION SELECT e.id FROM edit e JOIN creation c ON c.id = e.creation_id
+        WHERE c.local_id = \(name)
+      """)
+  }
+
+  private func sorted(_ selection: SQL) throws -> [Int64] {
+    try connection.all("\(selection) ORDER BY 1").compactMap { $0[0].integer }
+  }
+
+  /// Everything that happened to one edit; nil where there is none of the number.
+  ///
+  /// `changes` says which fields an element changed, from the element and what its device was given.
+  package func events(
+    ofEdit id: Int64, changes: (JSONObject, MergeBase?) -> [FieldDifference]
+  ) throws -> EditEvents? {
+    guard
+      let row = try connection.first(
+        """
+        SELECT e.operation, e.store, e.soup, e.sobject, coalesce(c.record_id, e.record_id),
+          coalesce(e.local_id, c.local_id), e.last_modified_ms, e.element, e.base, e.finding,
+          s.username
+        FROM edit e JOIN returned r ON r.id = e.return_id LEFT JOIN snapshot s
+          ON s.id = r.snapshot_id LEFT JOIN creation c ON c.id = e.creation_id WHERE e.id = \(id)
+        """)
+    else { return nil }
+    let element = row[7].blob ?? []
+    let username = row[10].text
+    func event(_ time: Int64?, _ kind: RecordEvent.Kind) -> RecordEvent {
+      RecordEvent(time: time, username: username, edit: id, kind: kind)
+    }
+    let object = (try? JSONValue(parsing: element))?.object ?? [:]
+    let operation = EditOperation(rawValue: row[0].text ?? "") ?? .update
+    let fields = changes(object, row[8].text.flatMap(MergeBaseText.base))
+    var events = [
+      event(row[6].integer, .edited(operation: operation, fields: fields, reason: row[9].text))
+    ]
+    events += try returns(of: id).map { event($0.time, .returned($0.value)) }
+    let writes = try self.writes(of: id)
+    events += writes.map { event($0.time, .written($0.value)) }
+    events += try connection.all(
+      "SELECT decided_ms, kind, decided_by, state FROM decision WHERE edit_id = \(id) ORDER BY id"
+    ).compactMap { row in
+      row[1].text.flatMap(Decision.Kind.init(rawValue:)).map {
+        event(row[0].integer, .decided($0, by: row[2].text ?? "", fate: row[3].text ?? ""))
+      }
+    }
+    events += try verdicts(of: id).map { verdict in
+      // A run has one clock, which stands at its begin; its verdict follows its requests.
+      let sent = writes.filter { $0.run == verdict.run }.compactMap(\.time).max()
+      return event(
+        max(verdict.time, sent ?? verdict.time),
+        .settled(verdict: verdict.value.verdict, detail: verdict.value.detail, run: verdict.run))
+    }
+    return EditEvents(
+      id: id, sobject: row[3].text, recordID: row[4].text, localID: row[5].text, element: element,
+      soup: SoupKey(store: StoreKey(text: row[1].text ?? ""), soup: row[2].text ?? ""),
+      events: events)
+  }
+
+  private func returns(of edit: Int64) throws -> [(time: Int64?, value: RecordEvent.Return)] {
+    let rows = try connection.all(
+      """
+      SELECT r.arrived_ms, r.source_name, r.platform, r.generation, r.lineage_id, r.handback
+      FROM seen n JOIN returned r ON r.id = n.return_id WHERE n.edit_id = \(edit) ORDER BY r.id
+      """)
+    return rows.enumerated().map { index, row in
+      (
+        row[0].integer,
+        RecordEvent.Return(
+          file: row[1].text ?? "", platform: row[2].text ?? "", generation: row[3].integer ?? 0,
+          device: row[4].integer ?? 0, handback: row[5].integer, isAgain: index > 0)
+      )
+    }
+  }
+
+  private func writes(
+    of edit: Int64
+  ) throws -> [(time: Int64?, run: String, value: RecordEvent.Write)] {
+    let rows = try connection.all(
+      """
+      SELECT sent_ms, run_id, action, sender, state, attempt, payload, code, message,
+        result_id, server_date, is_doubted FROM operation WHERE edit_id = \(edit) ORDER BY id
+      """)
+    return try rows.map { row in
+      let payload = try parse(row[6].text, "an operation").object ?? [:]
+      return (
+        row[0].integer, row[1].text ?? "",
+        RecordEvent.Write(
+          action: row[2].text ?? "", sender: row[3].text ?? "", state: row[4].text ?? "",
+          attempts: row[5].integer ?? 0, fields: payload.names, code: row[7].text,
+          message: row[8].text, resultID: row[9].text, serverDate: row[10].text,
+          wasInDoubt: row[11].integer == 1)
+      )
+    }
+  }
+
+  private func verdicts(
+    of edit: Int64
+  ) throws -> [(time: Int64, run: String, value: Settlement)] {
+    let rows = try connection.all(
+      """
+      SELECT n.now_ms, x.run_id, x.verdict, x.detail FROM outcome x JOIN run n ON n.id = x.run_id
+      WHERE x.edit_id = \(edit) ORDER BY n.number
+      """)
+    return try rows.compactMap { row in
+      guard let verdict = row[2].text.flatMap(Verdict.init(rawValue:)) else { return nil }
+      let detail = OutcomeDetail(json: try parse(row[3].text, "an outcome"))
+      return (row[0].integer ?? 0, row[1].text ?? "", Settlement(verdict, detail))
+    }
+  }
+}

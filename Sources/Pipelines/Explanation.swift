@@ -1,0 +1,120 @@
+import Ledger
+import MobileSync
+import Reconciliation
+import Salesforce
+import Snapshots
+import System
+
+/// The whole life of one record or edit, from the ledger and from what the generations issued.
+package enum Explanation {
+  /// The story of what a person names: a record's Id, a device's own id of it, or an edit's number.
+  ///
+  /// Only the pipeline's directory is read; the org is not asked. Throws a `PipelineError` where
+  /// nothing is known of the name.
+  package static func story(
+    of name: String, _ pipeline: Pipeline, root: String
+  ) throws -> RecordStory {
+    let data = DataDirectory(root: root, name: pipeline.name)
+    guard Files.exists(data.state) else { throw unknown(name, data) }
+    let ledger = try LedgerDatabase(path: data.state)
+    defer { ledger.close() }
+    var story = try RecordStory(of: name, in: ledger)
+    if let id = story.recordID {
+      let names = Dictionary(
+        try ledger.snapshotRows().map { ($0.id, $0.username) }, uniquingKeysWith: { $1 })
+      story.add(try issued(id, pipeline, data, names))
+    }
+    guard !story.events.isEmpty else { throw unknown(name, data) }
+    return story
+  }
+
+  private static func unknown(_ name: String, _ data: DataDirectory) -> PipelineError {
+    PipelineError(
+      .configuration, "explain.unknown", "nothing is known here of \(name)", location: data.path,
+      fix: "name a record's Id, a device's own id of it, or an edit's number as status and the "
+        + "report list it")
+  }
+
+  // MARK: generations
+
+  private struct Holding {
+    var generations: ClosedRange<Int>
+    var time: Int64?
+    var modified: String?
+  }
+
+  /// One event for each row of generations that held the record unchanged in a soup of a snapshot.
+  private static func issued(
+    _ id: String, _ pipeline: Pipeline, _ data: DataDirectory, _ usernames: [String: String?]
+  ) throws -> [RecordEvent] {
+    guard Files.isDirectory(data.issued) else { return [] }
+    var events: [RecordEvent] = []
+    for snapshot in try Files.list(data.issued) where !snapshot.hasPrefix(".") {
+      for (soup, holdings) in try holdings(of: id, snapshot, data).sorted(by: { $0.key < $1.key }) {
+        events += holdings.map { held in
+          RecordEvent(
+            time: held.time, username: usernames[snapshot] ?? nil,
+            kind: .issued(
+              generations: held.generations, soup: soup, modified: held.modified,
+              syncs: syncs(into: soup, pipeline, isGlobal: snapshot == SnapshotID.global)))
+        }
+      }
+    }
+    return events
+  }
+
+  private static func holdings(
+    of id: String, _ snapshot: String, _ data: DataDirectory
+  ) throws -> [String: [Holding]] {
+    var result: [String: [Holding]] = [:]
+    for number in try generations(in: data.issued + "/" + snapshot) {
+      let path = data.issued(number, of: snapshot)
+      let records: [IssuedRecord]
+      do throws(SnapshotError) {
+        records = try IssuedRecordReader(path: path).records(id: id)
+      } catch {
+        // What cannot be read tells nothing; the others do.
+        continue
+      }
+      for record in records {
+        if let last = result[record.soup]?.last, last.modified == record.modified,
+          last.generations.upperBound == number - 1
+        {
+          let count = result[record.soup]?.count ?? 1
+          result[record.soup]?[count - 1].generations = last.generations.lowerBound...number
+        } else {
+          let time = try time(of: number, snapshot, data)
+          result[record.soup, default: []].append(
+            Holding(generations: number...number, time: time, modified: record.modified))
+        }
+      }
+    }
+    return result
+  }
+
+  /// When a generation was made, by the org's clock; by this machine's where its record is gone.
+  private static func time(of number: Int, _ snapshot: String, _ data: DataDirectory) throws
+    -> Int64
+  {
+    let directory = SnapshotDirectory(path: data.snapshot(snapshot))
+    if let kept = try? directory.record(of: number) { return kept.created }
+    return try Files.modificationTime(of: data.issued(number, of: snapshot)) / 1_000_000
+  }
+
+  private static func generations(in directory: String) throws -> [Int] {
+    try Files.list(directory).compactMap { name in
+      name.hasSuffix(".sqlite") ? Int(name.dropLast(".sqlite".count)) : nil
+    }.sorted()
+  }
+
+  /// The sync downs that fill a soup, each with its kind of target.
+  private static func syncs(
+    into key: String, _ pipeline: Pipeline, isGlobal: Bool
+  ) -> [String] {
+    pipeline.stores.filter { ($0.scope == .global) == isGlobal }.flatMap { store in
+      store.primed.filter { sync in
+        sync.soups.contains { PrimeInput.key(store.storeName, $0.soupName) == key }
+      }.map(\.syncName)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import JSON
+import Ledger
+import Salesforce
+import System
+
+/// The whole life of a record as far as the pipeline knows it: what `attache explain` tells.
+package struct RecordStory: Sendable {
+  /// The record's Id in the org; nil for one that never reached it.
+  package var recordID: String?
+  /// The device's own id of a record that a device made.
+  package var localID: String?
+  /// The sObject.
+  package var sobject: String?
+  /// What a person would call it, from the last element that came back.
+  package var title: FieldDifference?
+  /// The last element that came back: words of the org may quote it.
+  var element: JSONObject?
+  /// The soups that its edits stand in.
+  package var soups: Set<SoupKey> = []
+  /// What happened, in order of time; what has none stands where it belongs by its kind.
+  package private(set) var events: [RecordEvent] = []
+
+  /// The story of the record that a person names by an Id, by a device's own id, or by the number
+  /// of an edit; without an event where the ledger knows nothing of it.
+  package init(of name: String, in ledger: LedgerDatabase) throws {
+    let long = name.recordID18 ?? name
+    for id in try ledger.edits(named: long) {
+      guard let edit = try ledger.events(ofEdit: id, changes: Self.changes) else { continue }
+      recordID = edit.recordID ?? recordID
+      localID = edit.localID ?? localID
+      sobject = edit.sobject ?? sobject
+      soups.insert(edit.soup)
+      if let object = (try? JSONValue(parsing: edit.element))?.object {
+        element = object
+        title = ReportEdit.title(of: object) ?? title
+      }
+      add(edit.events)
+    }
+    if recordID == nil, let id = name.recordID18 { recordID = id }
+  }
+
+  /// Adds what happened besides, each at its time.
+  package mutating func add(_ more: [RecordEvent]) {
+    let all = events + more
+    // The order of what has one time is that in which it was added: the ledger's.
+    events = all.enumerated().sorted {
+      ($0.element.time ?? .min, $0.offset) < ($1.element.time ?? .min, $1.offset)
+    }.map(\.element)
+  }
+
+  /// The fields that a device changed, or all that it entered where nobody knows what it was given.
+  private static func changes(_ element: JSONObject, _ base: MergeBase?) -> [FieldDifference] {
+    let fields = element.filter { FieldComparison.isField($0.0, $0.1) }.map(\.0)
+    let comparison = FieldComparison(device: element, base: base, server: nil, listed: fields)
+    return comparison.edited
+  }
+}

@@ -1,0 +1,163 @@
+import JSON
+import Ledger
+import System
+
+/// A record's story as a person reads it, and as JSON.
+package enum StoryText {
+  /// A heading and, for each event, a line with those of its fields.
+  package static func lines(_ story: RecordStory, _ options: ReportMask) -> [String] {
+    var heading = [story.sobject ?? "record", story.recordID ?? story.localID ?? ""]
+    if let title = story.title {
+      heading.append("“\(value(title.device, of: title.name, options))”")
+    }
+    if story.recordID != nil, let local = story.localID {
+      heading.append("(\(local) on the device)")
+    }
+    var lines = [heading.filter { !$0.isEmpty }.joined(separator: " "), ""]
+    for event in story.events {
+      let time = event.time.map(Dates.utcSeconds) ?? "at an unknown time"
+      lines.append("\(time)  \(sentence(event, story, options))")
+      lines += fields(of: event).map { "    " + change($0, options) }
+    }
+    return lines
+  }
+
+  private static func sentence(
+    _ event: RecordEvent, _ story: RecordStory, _ options: ReportMask
+  ) -> String {
+    let user = event.username ?? "the global store"
+    let edit = event.edit.map { "edit \($0)" } ?? ""
+    switch event.kind {
+    case .issued(let generations, let soup, let modified, let syncs):
+      let number =
+        generations.count == 1
+        ? "generation \(generations.lowerBound)"
+        : "generations \(generations.lowerBound) to \(generations.upperBound)"
+      let filled = syncs.isEmpty ? "" : ", filled by " + syncs.joined(separator: ", ")
+      return "issued to \(user) in \(number): soup \(soup)\(filled)"
+        + (modified.map { "; as of \($0)" } ?? "")
+    case .edited(let operation, _, let reason):
+      return "\(verb(operation)) on a device of \(user), by the device's clock: \(edit)"
+        + (reason.map { "; it cannot be sent: \($0)" } ?? "")
+    case .returned(let one):
+      let again = one.isAgain ? " once more" : ""
+      let handback = one.handback.map { ", hand-back \($0)" } ?? ""
+      return "\(edit) came back\(again) in \(one.file): device \(one.device), \(one.platform), "
+        + "generation \(one.generation)\(handback)"
+    case .decided(let kind, let by, let fate):
+      let became =
+        switch fate {
+        case "done": "carried out"
+        case "moved": "asked again, the org had moved on"
+        case "withdrawn": "not needed any more"
+        default: "waits for the next reconcile"
+        }
+      return "\(by) decided on \(edit): \(kind.option); \(became)"
+    case .written(let write): return written(write, edit, story, options)
+    case .settled(let verdict, let detail, let run):
+      let words = options.words(detail, element: story.element).map { ": " + $0 } ?? ""
+      let others =
+        detail.otherEdits.isEmpty
+        ? "" : " (with edit \(detail.otherEdits.map(String.init).joined(separator: ", ")))"
+      return "\(edit) is \(verdict.rawValue)\(others), says run \(run)\(words)"
+    }
+  }
+
+  private static func verb(_ operation: EditOperation) -> String {
+    switch operation {
+    case .create: "made"
+    case .update: "changed"
+    case .delete: "deleted"
+    case .dropped: "made and deleted again"
+    case .synced: "sent by the device itself"
+    }
+  }
+
+  private static func written(
+    _ write: RecordEvent.Write, _ edit: String, _ story: RecordStory, _ options: ReportMask
+  ) -> String {
+    var text = "\(write.action) for \(edit) as \(write.sender)"
+    if !write.fields.isEmpty { text += " (\(write.fields.sorted().joined(separator: ", ")))" }
+    if write.attempts > 1 { text += ", sent \(write.attempts) times" }
+    switch write.state {
+    case "done":
+      text += ": done"
+      if let id = write.resultID, id != story.recordID { text += ", record \(id)" }
+      if let date = write.serverDate { text += "; the record's date was \(date) then" }
+      if write.wasInDoubt { text += "; its answer had been lost" }
+    case "rejected":
+      var detail = OutcomeDetail()
+      detail.message = write.message
+      let words = options.words(detail, element: story.element) ?? ""
+      text +=
+        ": refused: \([write.code ?? "", words].filter { !$0.isEmpty }.joined(separator: ": "))"
+    case "conflict": text += ": not done, the record had changed"
+    case "doubt", "sent": text += ": no answer came back"
+    case "dropped": text += write.wasInDoubt ? ": lost; held to have done nothing" : ": not sent"
+    default: text += ": planned"
+    }
+    return text
+  }
+
+  private static func fields(of event: RecordEvent) -> [FieldDifference] {
+    switch event.kind {
+    case .edited(_, let fields, _): fields
+    case .settled(let verdict, let detail, _) where !verdict.isSettled: detail.fields
+    default: []
+    }
+  }
+
+  private static func change(_ field: FieldDifference, _ options: ReportMask) -> String {
+    var text = "\(field.name): "
+    if field.base != nil { text += value(field.base, of: field.name, options) + " → " }
+    text += value(field.device, of: field.name, options)
+    if field.server != nil {
+      text += "; the org holds " + value(field.server, of: field.name, options)
+    }
+    return text
+  }
+
+  /// Longer values are cut on a terminal; JSON has them whole.
+  private static let longestValue = 200
+
+  private static func value(
+    _ value: JSONValue?, of field: String, _ options: ReportMask
+  ) -> String {
+    let text = options.shown(value, of: field).text(empty: "(empty)", unknown: "(unknown)")
+    return text.count <= longestValue ? text : text.prefix(longestValue) + "…"
+  }
+
+  // MARK: JSON
+
+  /// The story as a document: the record, and its events with the same words.
+  package static func json(_ story: RecordStory, _ options: ReportMask) -> JSONValue {
+    var object = JSONObject()
+    object["recordId"] = story.recordID.map { .string($0) }
+    object["localId"] = story.localID.map { .string($0) }
+    object["sobject"] = story.sobject.map { .string($0) }
+    object["events"] = .array(
+      story.events.map { event in
+        var one: JSONObject = [
+          "kind": .string(kind(event)), "words": .string(sentence(event, story, options)),
+        ]
+        one["time"] = event.time.map { .string(Dates.utc($0)) }
+        one["user"] = event.username.map { .string($0) }
+        one["edit"] = event.edit.map { JSONValue($0) }
+        let fields = fields(of: event)
+        if !fields.isEmpty { one["fields"] = .array(fields.map { JSONReport.field($0, options) }) }
+        return .object(one)
+      })
+    return .object(object)
+  }
+
+  private static func kind(_ event: RecordEvent) -> String {
+    switch event.kind {
+    case .issued: "issued"
+    case .edited: "edited"
+    case .returned: "returned"
+    case .decided: "decided"
+    case .written: "written"
+    case .settled: "settled"
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import JSON
+import LocalOrg
+import Pipelines
+import Rehearsal
+import SmartStore
+import Testing
+
+/// `attache explain` on days over the embedded org.
+@Suite struct ExplainCommandTests {
+  let world: World
+
+  init() throws { world = try World() }
+
+  private func explain(_ name: String, _ more: String...) async throws -> ProgramRun {
+    try await world.program(["explain"], [name] + more)
+  }
+
+  /// The parts of a story's lines stand in this order.
+  private func expect(_ parts: [String], inOrderIn text: String) {
+    var rest = text[...]
+    for part in parts {
+      guard let found = rest.range(of: part) else {
+        Issue.record("not in its place: \(part)\n\(text)")
+        return
+      }
+      rest = rest[found.upperBound...]
+    }
+  }
+
+  @Test func `a conflict and the hand-back that mends it are told in order`() async throws {
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    let before = try #require(try world.record("Account", account)["Phone"]?.string)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0151"], now: world.org.now() + 1)
+    _ = world.org.update(
+      "Account", id: account, ["Phone": "+1 555 0152"], as: try world.user("admin"))
+    try world.handBack(device, as: "ada.sqlite")
+    #expect(try await world.run().verdicts == [.conflict: 1])
+
+    let story = try await explain(account)
+    #expect(story.status == 0)
+    let told = [
+      "Account \(account) “", "issued to ada@example.com in generation 1: soup ",
+      "filled by syncDown", "changed on a device of ada@example.com", "edit 1",
+      "Phone: \(before) → +1 555 0151", "edit 1 came back in ada.sqlite: device 1, ios",
+      "hand-back 1", "edit 1 is conflict, says run ",
+      "Phone: \(before) → +1 555 0151; the org holds +1 555 0152",
+    ]
+    expect(told, inOrderIn: story.output)
+    // By the number of the edit, and by the Id's short form, the same.
+    #expect(try await explain("1").output == story.output)
+    #expect(try await explain(String(account.prefix(15))).output == story.output)
+    #expect(!story.output.contains("\u{1B}"))
+
+    let document = try JSONValue(parsing: try await explain(account, "--json").output)
+    #expect(document["recordId"]?.string == account)
+    let kinds = (document["events"]?.array ?? []).compactMap { $0["kind"]?.string }
+    #expect(Set(kinds) == ["issued", "edited", "returned", "settled"])
+  }
+
+  @Test func `a record that a device made is found by its local id, with the request that made it`()
+    async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    try device.create(
+      "accounts", type: "Account", ["Name": "New Mill", "Phone": "1"], localID: "local_77",
+      now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    world.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: true))
+    #expect(try await world.run().verdicts == [.created: 1])
+    let story = try await explain("local_77")
+    let told = [
+      "“New Mill” (local_77 on the device)", "made on a device", "Phone: 1",
+      "create for edit 1 as ada@example.com (Name, Phone)", "done",
+      "its answer had been lost", "edit 1 is created",
+    ]
+    expect(told, inOrderIn: story.output)
+    #expect(try await explain("1").output == story.output)
+  }
+
+  @Test func `masked values stay masked, and what nobody knows is said in one sentence`()
+    async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    let contact = try #require(try world.ids("contacts", on: device).first)
+    try device.edit("contacts", id: contact, ["Email": "secret@x.example"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    try await world.run()
+    let story = try await explain(contact)
+    #expect(story.output.contains("Email: ••• → •••"))
+    #expect(!story.everything.contains("secret@x.example"))
+
+    for name in ["001000000000000AAA", "4711", "no such thing"] {
+      let unknown = try await explain(name)
+      #expect(unknown.status == 4)
+      #expect(unknown.output == "")
+      #expect(unknown.messages.contains("nothing is known here of \(name)"))
+    }
+  }
+}
