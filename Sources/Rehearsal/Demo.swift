@@ -1,14 +1,15 @@
-import Snapshots
 import JSON
 import Ledger
 import LocalOrg
 import Pipelines
 import Reconciliation
 import SmartStore
+import Snapshots
 import System
 
 /// The story of the README, end to end, on a local org of its own: prime, pack, a day in the field,
-/// ingest, reconcile, report, and a second prime that fetches only what changed.
+/// ingest, reconcile, report, a second prime that fetches only what changed, and the decisions of a
+/// person about what was left.
 ///
 /// Everything runs through the pipeline as `attache run` does. It checks itself: what was played must
 /// be what is reported.
@@ -58,6 +59,7 @@ package struct Demo {
     let day = try fieldDay(night, data, org)
     try await homecoming(pipeline, day, org)
     try await secondNight(pipeline, org, before: before, night)
+    try await morningAfter(pipeline, org)
     try await thirdNight(pipeline, org)
     say("")
     say("Everything it made is under \(data.path):")
@@ -209,7 +211,7 @@ package struct Demo {
 
   // MARK: telling
 
-  private func run(
+  func run(
     _ pipeline: Pipeline, _ org: DemoOrg, _ stages: Set<Stage>
   ) async throws -> RunSummary {
     var options = RunOptions()
@@ -224,15 +226,15 @@ package struct Demo {
       pipeline, root: places.snapshots, variables: org.variables, options: options, report: report)
   }
 
-  private mutating func expect(_ isTrue: Bool, _ deviation: String) {
+  mutating func expect(_ isTrue: Bool, _ deviation: String) {
     if !isTrue { deviations.append(deviation) }
   }
 
-  private func chapter(_ title: String) {
+  func chapter(_ title: String) {
     say("")
     say(title)
     say(String(repeating: "-", count: title.count))
   }
 
-  private func pad(_ number: Int) -> String { number < 10 ? " \(number)" : "\(number)" }
+  func pad(_ number: Int) -> String { number < 10 ? " \(number)" : "\(number)" }
 }
