@@ -135,7 +135,8 @@ extension LedgerDatabase {
     let seen = try sightings(of: edit)
     let later = try connection.all(
       """
-      SELECT l.id, l.lineage_id, r.handback, l.verdict IN (\(list: Verdict.settled))
+      SELECT l.id, l.lineage_id, r.handback,
+        l.verdict IN (\(list: Verdict.settled)) AND l.verdict <> 'dropped'
       FROM edit e JOIN edit l ON (l.record_id = e.record_id OR l.creation_id = e.creation_id)
           AND l.store = e.store AND l.soup = e.soup JOIN returned r ON r.id = l.return_id
       WHERE e.id = \(edit) AND l.id > e.id AND l.operation <> 'synced'

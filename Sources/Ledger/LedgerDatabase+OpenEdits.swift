@@ -180,7 +180,9 @@ extension LedgerDatabase {
       UPDATE edit SET verdict = \(settlement.verdict.rawValue), state = \(state)
       WHERE id = \(edit)
       """)
-    guard settlement.verdict.isSettled, settlement.verdict != .superseded else { return }
+    // What is given up says nothing of the edits before it.
+    guard settlement.verdict.isSettled, ![.superseded, .dropped].contains(settlement.verdict)
+    else { return }
     for earlier in try replaced(by: edit) {
       try supersede(earlier, by: .edit(edit), run: run)
     }

@@ -164,7 +164,8 @@ extension LedgerDatabase {
             AND coalesce(q.handback, r.handback) <= r.handback
             AND NOT EXISTS (
               SELECT 1 FROM handed l JOIN returned_soup s ON s.return_id = l.id
-              WHERE l.lineage_id = q.lineage_id AND l.handback > q.handback
+              WHERE l.lineage_id = q.lineage_id AND l.stamp_id = q.stamp_id
+                AND l.install = q.install AND l.handback > q.handback
                 AND l.handback <= r.handback AND s.store = n.store AND s.soup = n.soup)
             AND EXISTS (
               WITH RECURSIVE holder(id, next, verdict) AS (

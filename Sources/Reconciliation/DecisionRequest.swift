@@ -79,7 +79,14 @@ package struct DecisionRequest: Sendable, Hashable {
     for (name, choice) in choices.sorted(by: { $0.key < $1.key }) {
       switch choice {
       case .value(let value): values[name] = value
-      case .text(let text): values[name] = Self.value(text, like: known[name])
+      case .text(let text):
+        if [ReportMask.Shown.masked, .hidden].map({ $0.text(empty: "", unknown: "") }).contains(
+          text)
+        {
+          throw refusal(
+            "\"\(text)\" stands for a value of \(name) that is not shown; write the value")
+        }
+        values[name] = Self.value(text, like: known[name])
       case .device:
         guard let value = known[name]?.device else { throw unknown(name, .device) }
         values[name] = value

@@ -121,6 +121,9 @@ extension EditRule {
     _ facts: EditFacts, _ pending: PendingDecision, _ comparison: FieldComparison,
     _ sent: [FieldDifference], _ fields: JSONObject
   ) -> Bool {
+    // The org's side was that the record is gone, and it is back.
+    let wasGone = pending.verdict == .deletedOnServer || pending.verdict == .mergedOnServer
+    if pending.decision == .server, wasGone { return true }
     // A clash is about devices: the org's value may be what another decision has just sent.
     if pending.decision == .server, pending.verdict == .clash { return false }
     let isOther = pending.shown.contains { name, shown in

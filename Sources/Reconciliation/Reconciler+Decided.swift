@@ -132,13 +132,28 @@ extension Reconciler {
 
   /// What a person has decided about a write of which the org does not tell what became; nil for nothing.
   ///
-  /// While a request may be on its way still, none is sent beside it.
-  func decidedInDoubt(_ write: DoubtfulWrite, isOver: Bool) -> Decision? {
-    guard let decision = write.edit.decision?.decision else { return nil }
+  /// While a request may be on its way still, none is sent beside it. To send once more was decided of the
+  /// write that the person knew of: what the decision itself has sent is not sent again by it.
+  func decidedInDoubt(_ write: DoubtfulWrite, isOver: Bool) throws -> Decision? {
+    guard let pending = write.edit.decision else { return nil }
+    let decision = pending.decision
     switch decision {
-    case .device, .set: return isOver ? decision : nil
+    case .device, .set:
+      let isAbout = try state.wasPlanned(write.operation, before: pending.time)
+      return isOver && pending.verdict == .inDoubt && isAbout ? decision : nil
     case .drop: return decision
     case .server, .record, .again: return nil
     }
+  }
+}
+
+extension LedgerDatabase {
+  /// Says whether a write is of a run that had begun at a time, in ms of the wall clock.
+  fileprivate func wasPlanned(_ operation: OperationRow, before time: Int64) throws -> Bool {
+    try connection.integer(
+      """
+      SELECT 1 FROM operation o JOIN run r ON r.id = o.run_id
+      WHERE o.id = \(operation.id) AND r.started_ms <= \(time)
+      """) != nil
   }
 }

@@ -205,7 +205,7 @@ extension Reconciler {
       redone.insert(operation.editID)
       return nil
     case .unclear(let words, let ids):
-      if let decision = decidedInDoubt(write, isOver: isOver),
+      if let decision = try decidedInDoubt(write, isOver: isOver),
         decision == .drop || resent.insert(operation.editID).inserted
       {
         // It is given up, or goes out once more.

@@ -73,6 +73,9 @@ import Testing
   private func playDecisions(_ scene: ExampleScene) throws {
     try scene.collide()
     for words in [
+      "explain field-service 37", "explain field-service 001xx000003DGb2AAG", "explain first 12",
+    ] { try scene.run(words, as: "explain field-service 1") }
+    for words in [
       "decide field-service --list", "decide field-service --conflicts --take server",
       "decide field-service --file conflicts.csv --dry-run",
       "decide field-service --file conflicts.csv",
