@@ -1,0 +1,81 @@
+import JSON
+import Ledger
+import LocalOrg
+import MobileSync
+import Reconciliation
+import Testing
+
+/// A decision settles its own edit, by the values that were shown, and nothing else.
+struct DecisionReachTests {
+  private typealias F = LedgerFixture
+
+  @Test func `giving a later edit up leaves an earlier one of its row open`() async throws {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "Mill", "Phone": "0"])
+    let first = try day.edited("accounts", "Account", id, ["Phone": "1"])
+    try day.change("Account", id, ["Phone": "office"])
+    try day.handBack([first])
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    // The app counts no hand-backs: nothing says that the second takes the place of the first.
+    var second = first
+    second.lastModified += 10
+    var element = try #require(try JSONValue(parsing: first.element).object)
+    element["Phone"] = "2"
+    second.element = JSONValue.object(element).bytes
+    try day.handBack([second])
+    _ = try await day.run()
+    try day.state.decide([(2, .server)], by: "the office")
+    #expect(day.verdicts(try await day.run()) == "dropped 1")
+    #expect(try day.state.unsettledEdits() == [.conflict: 1])
+    #expect(try day.record("Account", id)["Phone"] == "office")
+  }
+
+  @Test func `that a record stays deleted is asked again when it is back`() async throws {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "Mill", "Phone": "0"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "1"])
+    _ = day.org.delete("Account", id: id, as: day.admin)
+    try day.handBack([edit])
+    #expect(day.verdicts(try await day.run()) == "deleted on server 1")
+    try day.state.decide([(1, .server)], by: "the office")
+    try day.org.undelete(id)
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    let decision = try #require(try day.details().first?.decision)
+    #expect(decision.fate == .askedAgain)
+    #expect(try day.state.unsettledEdits() == [.conflict: 1])
+  }
+
+  @Test(arguments: ["•••", "(not shown)"])
+  func `what stands in the place of a hidden value is no value to send`(_ text: String) {
+    let found = DecidableEdit(
+      edit: 1, subject: .init(verdict: .conflict, operation: .update, hasRecord: true),
+      detail: OutcomeDetail(), soup: SoupKey(store: FieldDay.store, soup: "accounts"))
+    let request = DecisionRequest(edit: 1, .fields(["Phone": .text(text)], rest: .device))
+    #expect(throws: DecisionRefusal.self) {
+      try request.decision(for: found, sendable: ["Phone"], ReportMask(mask: ["Phone"]))
+    }
+  }
+
+  @Test func `the hand-backs of two users of a phone are not compared by their numbers`() throws {
+    let fixture = try F()
+    let soup = SoupKey(store: F.store, soup: "accounts")
+    let edit = F.update(7, date: 100, name: "ours")
+    func row(_ name: String, _ stamp: String, _ snapshot: String, _ handback: Int64) -> ReturnRow {
+      ReturnRow(
+        sha256: name, sourceName: name, stampID: stamp, snapshotID: snapshot, generation: 1,
+        platform: "ios", install: stamp == "stamp-g" ? "phone" : "install of \(snapshot)",
+        handback: handback, arrived: 1, soupTotals: stamp == "stamp-g" ? [soup: 1] : [:])
+    }
+    // The same open edit of the phone's global store comes with ada's first bundle and ben's fifth.
+    for (user, number, own) in [("ada", 1, 1), ("ben", 5, 2)] as [(String, Int64, Int64)] {
+      _ = try fixture.state.record(
+        return: row("\(user)-\(number)", "stamp-\(user)", user, number), edits: [],
+        parts: [
+          ReturnPart(
+            row: row("\(user)-\(number)-g", "stamp-g", user, own), edits: [edit], witnesses: [])
+        ])
+    }
+    _ = try fixture.state.record(return: row("ada-6", "stamp-ada", "ada", 6), edits: [])
+    #expect(try fixture.state.includes(snapshotID: "ada") == [])
+  }
+}
