@@ -136,7 +136,7 @@ extension LedgerDatabase {
     let later = try connection.all(
       """
       SELECT l.id, l.lineage_id, r.handback,
-        l.verdict IN (\(list: Verdict.settled)) AND l.verdict <> 'dropped'
+        l.verdict IN (\(list: Verdict.closing))
       FROM edit e JOIN edit l ON (l.record_id = e.record_id OR l.creation_id = e.creation_id)
           AND l.store = e.store AND l.soup = e.soup JOIN returned r ON r.id = l.return_id
       WHERE e.id = \(edit) AND l.id > e.id AND l.operation <> 'synced'
@@ -218,7 +218,12 @@ extension LedgerDatabase {
 
 extension Verdict {
   /// The settled verdicts, for a list in a statement.
-  package static let settled = Verdict.allCases.filter(\.isSettled).map {
-    SQLiteValue.text($0.rawValue)
+  package static let settled = list(\.isSettled)
+
+  /// The verdicts of edits that stand for earlier ones, for a list in a statement.
+  static let closing = list(\.closesEarlier)
+
+  private static func list(_ isMeant: (Verdict) -> Bool) -> [SQLiteValue] {
+    allCases.filter(isMeant).map { SQLiteValue.text($0.rawValue) }
   }
 }

@@ -180,9 +180,7 @@ extension LedgerDatabase {
       UPDATE edit SET verdict = \(settlement.verdict.rawValue), state = \(state)
       WHERE id = \(edit)
       """)
-    // What is given up says nothing of the edits before it.
-    guard settlement.verdict.isSettled, ![.superseded, .dropped].contains(settlement.verdict)
-    else { return }
+    guard settlement.verdict.closesEarlier else { return }
     for earlier in try replaced(by: edit) {
       try supersede(earlier, by: .edit(edit), run: run)
     }

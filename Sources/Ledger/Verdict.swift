@@ -53,6 +53,10 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     }
   }
 
+  /// Says whether the edit stands for the earlier ones of its row and device: it was dealt with, not
+  /// given up, nor is it only a copy of another one.
+  package var closesEarlier: Bool { isSettled && self != .superseded && self != .dropped }
+
   /// Says whether the next run takes the edit up by itself.
   package var isWaiting: Bool {
     switch self {

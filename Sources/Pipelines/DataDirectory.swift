@@ -56,6 +56,21 @@ package struct DataDirectory: Sendable, Hashable {
     "\(issued)/\(id)/\(number).sqlite"
   }
 
+  /// The generations of a snapshot whose issued records are kept, ascending.
+  func issuedGenerations(of id: String) throws(SystemError) -> [Int] {
+    let directory = issued + "/" + id
+    guard Files.isDirectory(directory) else { return [] }
+    return try Files.list(directory).compactMap { name in
+      name.hasSuffix(".sqlite") ? Int(name.dropLast(".sqlite".count)) : nil
+    }.sorted()
+  }
+
+  /// Opens the ledger where no run does; a directory that a newer program made is refused.
+  package func openLedger() throws -> LedgerDatabase {
+    try DataFormat.check(self)
+    return try LedgerDatabase(path: state)
+  }
+
   /// Makes the directories that every stage counts on, readable by their owner alone.
   package func prepare(inbox: String) throws(SystemError) {
     for directory in [path, processing, done, quarantine, reports, issued, path + "/users", inbox] {

@@ -16,7 +16,7 @@ package enum Explanation {
   ) throws -> RecordStory {
     let data = DataDirectory(root: root, name: pipeline.name)
     guard Files.exists(data.state) else { throw unknown(name, data) }
-    let ledger = try LedgerDatabase(path: data.state)
+    let ledger = try data.openLedger()
     defer { ledger.close() }
     var story = try RecordStory(of: name, in: ledger)
     if let id = story.recordID {
@@ -67,7 +67,7 @@ package enum Explanation {
     of id: String, _ snapshot: String, _ data: DataDirectory
   ) throws -> [String: [Holding]] {
     var result: [String: [Holding]] = [:]
-    for number in try generations(in: data.issued + "/" + snapshot) {
+    for number in try data.issuedGenerations(of: snapshot) {
       let path = data.issued(number, of: snapshot)
       let records: [IssuedRecord]
       do throws(SnapshotError) {
@@ -99,12 +99,6 @@ package enum Explanation {
     let directory = SnapshotDirectory(path: data.snapshot(snapshot))
     if let kept = try? directory.record(of: number) { return kept.created }
     return try Files.modificationTime(of: data.issued(number, of: snapshot)) / 1_000_000
-  }
-
-  private static func generations(in directory: String) throws -> [Int] {
-    try Files.list(directory).compactMap { name in
-      name.hasSuffix(".sqlite") ? Int(name.dropLast(".sqlite".count)) : nil
-    }.sorted()
   }
 
   /// The sync downs that fill a soup, each with its kind of target.

@@ -11,26 +11,16 @@ struct IssuedRecords: Sendable {
   /// The newest generation is asked first, and the others only for what is not in it.
   func find(_ snapshotID: String, _ asked: IssuedIDs) throws -> IssuedIDs {
     var found = IssuedIDs()
-    for path in try files(of: snapshotID) {
+    for number in try data.issuedGenerations(of: snapshotID).reversed() {
       if found == asked { break }
       do {
-        try add(IssuedRecordReader(path: path), asked, to: &found)
+        try add(IssuedRecordReader(path: data.issued(number, of: snapshotID)), asked, to: &found)
       } catch is SnapshotError {
         // What cannot be read proves nothing; another generation may.
         continue
       }
     }
     return found
-  }
-
-  /// The files of a snapshot, newest generation first.
-  private func files(of snapshotID: String) throws -> [String] {
-    let directory = data.issued + "/" + snapshotID
-    guard Files.isDirectory(directory) else { return [] }
-    let numbers = try Files.list(directory).compactMap { name in
-      name.hasSuffix(".sqlite") ? Int(name.dropLast(".sqlite".count)) : nil
-    }
-    return numbers.sorted(by: >).map { data.issued($0, of: snapshotID) }
   }
 
   private func add(

@@ -48,14 +48,12 @@ package struct PipelineDecisions: Sendable {
   }
 
   /// How values are shown to whoever decides.
-  package var shown: ReportMask {
-    ReportMask(mask: Set(pipeline.report.mask), showValues: pipeline.report.showValues)
-  }
+  package var shown: ReportMask { pipeline.report.reportMask }
 
   /// The edits that wait for something, in order of arrival.
   package func open() throws -> [Open] {
     guard Files.exists(data.state) else { return [] }
-    let ledger = try LedgerDatabase(path: data.state)
+    let ledger = try data.openLedger()
     defer { ledger.close() }
     return try ledger.unsettledEditList().map {
       Open(edit: $0, pending: try ledger.pendingDecision(of: $0.number))
@@ -74,7 +72,7 @@ package struct PipelineDecisions: Sendable {
     guard Files.exists(data.state) else { throw noLedger }
     let lock = try PipelineRun.takeLock(data, exclusive: !isDryRun)
     defer { lock.close() }
-    let ledger = try LedgerDatabase(path: data.state)
+    let ledger = try data.openLedger()
     defer { ledger.close() }
     try LedgerGuard.checkLedger(ledger, data)
     let fields = try SendableFields(pipeline)
@@ -106,7 +104,7 @@ package struct PipelineDecisions: Sendable {
   /// The edits that a run has to take up to carry decisions out: those that were decided, and those of
   /// the pipeline that wait for a record which they may make.
   package func affected(by decided: [Int64]) throws -> Set<Int64> {
-    let ledger = try LedgerDatabase(path: data.state)
+    let ledger = try data.openLedger()
     defer { ledger.close() }
     return Set(decided).union(try ledger.editsToDecide([.blocked]))
   }

@@ -40,8 +40,7 @@ package struct PipelineStatus: Sendable {
     let data = DataDirectory(root: root, name: pipeline.name)
     var status = PipelineStatus(pipeline: pipeline.name)
     guard Files.exists(data.state) else { return status }
-    try DataFormat.check(data)
-    let state = try LedgerDatabase(path: data.state)
+    let state = try data.openLedger()
     defer { state.close() }
     status.snapshots = try state.snapshotRows().map {
       Snapshot(id: $0.id, username: $0.username ?? $0.id, generation: Int($0.generation))

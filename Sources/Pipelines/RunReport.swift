@@ -83,8 +83,7 @@ struct RunReport {
   private static func write(
     _ model: ReportModel, _ pipeline: Pipeline, _ data: DataDirectory
   ) throws {
-    let shown = ReportMask(
-      mask: Set(pipeline.report.mask), showValues: pipeline.report.showValues)
+    let shown = pipeline.report.reportMask
     let formats = ReportFormats.named(pipeline.report.formats.map(\.rawValue))
     let directory = data.report(model.run.id)
     // Of a run that is gone on with: each file is replaced as a whole.

@@ -95,10 +95,7 @@ private struct JSONDecisions {
     _ kind: Decision.Kind, _ object: ConfigurationObject, _ node: JSONNode
   ) -> DecisionRequest.Choice? {
     switch kind {
-    case .device: return .whole(.device)
-    case .server: return .whole(.server)
-    case .again: return .whole(.again)
-    case .drop: return .whole(.drop)
+    case .device, .server, .again, .drop: return Decision(kind, [:]).map { .whole($0) }
     case .record:
       guard let text = object["record"].flatMap(reader.string) else {
         reader.report(node, "this does not name the record", "add \"record\": \"…\"")
@@ -209,10 +206,7 @@ private struct CSVDecisions {
 
   private func whole(_ kind: Decision.Kind, _ rows: [Entry]) -> DecisionRequest.Choice? {
     switch kind {
-    case .device: return .whole(.device)
-    case .server: return .whole(.server)
-    case .again: return .whole(.again)
-    case .drop: return .whole(.drop)
+    case .device, .server, .again, .drop: return Decision(kind, [:]).map { .whole($0) }
     case .set: return nil
     case .record:
       let row = rows.first { $0.kind == .record }

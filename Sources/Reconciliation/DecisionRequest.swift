@@ -80,9 +80,7 @@ package struct DecisionRequest: Sendable, Hashable {
       switch choice {
       case .value(let value): values[name] = value
       case .text(let text):
-        if [ReportMask.Shown.masked, .hidden].map({ $0.text(empty: "", unknown: "") }).contains(
-          text)
-        {
+        if ReportMask.Shown.isPlaceholder(text) {
           throw refusal(
             "\"\(text)\" stands for a value of \(name) that is not shown; write the value")
         }

@@ -80,7 +80,7 @@ extension HTMLReport {
       case .dropped: "created and deleted"
       case .synced: "sent"
       }
-    var parts = ["\(did) by <b>\(HTMLText.escaped(edit.username ?? "the global store"))</b>"]
+    var parts = ["\(did) by <b>\(HTMLText.escaped(edit.owner))</b>"]
     parts.append("device \(edit.device) (\(HTMLText.escaped(edit.platform)))")
     parts.append("\(HTMLText.escaped(edit.soup)) row \(edit.soupEntryID)")
     parts.append(HTMLText.escaped(edit.source))

@@ -150,7 +150,8 @@ package enum JSONReport: ReportFormat {
     return .object(object)
   }
 
-  static func field(_ field: FieldDifference, _ options: ReportMask) -> JSONValue {
+  /// A field with the values of its sides, as far as they may be shown.
+  package static func field(_ field: FieldDifference, _ options: ReportMask) -> JSONValue {
     var object: JSONObject = ["name": .string(field.name)]
     for (side, value) in [("base", field.base), ("device", field.device), ("server", field.server)]
     {

@@ -71,6 +71,11 @@ package struct ReportMask: Sendable {
     case hidden
     case unknown
 
+    /// Says whether a text is what stands in the place of a value that is not shown.
+    static func isPlaceholder(_ text: String) -> Bool {
+      [masked, hidden].contains { $0.text(empty: "", unknown: "") == text }
+    }
+
     /// The value in a cell; `empty` stands for null.
     package func text(empty: String, unknown: String) -> String {
       switch self {

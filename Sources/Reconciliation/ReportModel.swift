@@ -48,6 +48,17 @@ package struct ReportEdit: Sendable, Hashable {
   /// That run's clock, in ms of the org's time.
   package var foundAt: Int64 = 0
 
+  /// Its object, and the record by an Id, by the device's own id, or by its row.
+  package var recordName: String {
+    "\(sobject ?? soup) \(recordID ?? localID ?? "row \(soupEntryID)")"
+  }
+
+  /// Whose store it came from.
+  package var owner: String { username ?? Self.globalOwner }
+
+  /// What stands for a user where the store is everybody's.
+  static let globalOwner = "the global store"
+
   /// What a person may decide about it.
   package var possible: [Decision.Kind] {
     DecisionRule.possible(

@@ -29,7 +29,7 @@ extension SnapshotPlanner {
         let fields = UnacknowledgedCreates.readable(
           names, describe, and: UnacknowledgedCreates.auditFields)
         let name = describe.field(key.field)?.name ?? key.field
-        for part in group.parts(of: RequestLimits.collection) {
+        for part in group.parts(of: RequestLimits.listedValues) {
           guard
             let condition = ExternalIDQuery.condition(
               describe, field: key.field, values: Array(Set(part.map(\.value))).sorted())

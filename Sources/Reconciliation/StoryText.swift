@@ -25,7 +25,7 @@ package enum StoryText {
   private static func sentence(
     _ event: RecordEvent, _ story: RecordStory, _ options: ReportMask
   ) -> String {
-    let user = event.username ?? "the global store"
+    let user = event.username ?? ReportEdit.globalOwner
     let edit = event.edit.map { "edit \($0)" } ?? ""
     switch event.kind {
     case .issued(let generations, let soup, let modified, let syncs):

@@ -62,7 +62,7 @@ extension Demo {
   /// Every technician's hand-back is in the newest bundles.
   private mutating func expectIncluded(_ pipeline: Pipeline) throws {
     let data = DataDirectory(root: places.snapshots, name: pipeline.name)
-    let ledger = try LedgerDatabase(path: data.state)
+    let ledger = try data.openLedger()
     defer { ledger.close() }
     for snapshot in try ledger.snapshotRows() where snapshot.id != SnapshotID.global {
       let included = snapshot.included.map(\.handback)

@@ -10,6 +10,9 @@ package enum RequestLimits {
   package static let typesOfCollection = 10
   /// Ids of a collection that is retrieved.
   package static let retrieve = 2000
+  /// Values of a list in the condition of a query: as many as a statement has room for, whatever they
+  /// are; the org's limit is the length of the statement.
+  package static let listedValues = 200
   /// Results of a search.
   package static let search = 2000
   /// Records of a page of a query: fewer and more are rounded to these.

@@ -19,23 +19,7 @@ import Testing
   @discardableResult
   func run(
     _ stages: Set<Stage> = [.prime, .pack], options change: (inout RunOptions) -> Void = { _ in }
-  ) async throws -> RunSummary {
-    var options = RunOptions()
-    options.stages = stages
-    options.retryPause = .none
-    change(&options)
-    let pipeline = try PipelineFile.read(path: world.pipeline.file, variables: world.variables)
-    return try await PipelineRun.execute(
-      pipeline, root: world.root, variables: world.variables, options: options,
-      report: { [told = world.told] event in told.withLock { $0.append(event) } })
-  }
-
-  func rewrite(_ old: String, _ new: String) throws {
-    let text = String(decoding: try Files.read(world.pipeline.file), as: UTF8.self)
-    #expect(text.contains(old))
-    try DurableFile.write(
-      Array(text.replacing(old, with: new).utf8), to: world.pipeline.file)
-  }
+  ) async throws -> RunSummary { try await world.runAsWritten(stages, options: change) }
 
   func failBen(_ kind: RequestKind = .priming) throws {
     world.server.faults.add(
@@ -64,9 +48,9 @@ import Testing
   @Test func `a user who was not primed since a platform came gets no bundle of it`()
     async throws
   {
-    try rewrite("[\"ios\", \"android\"]", "[\"ios\"]")
+    try world.rewrite("[\"ios\", \"android\"]", "[\"ios\"]")
     try await run()
-    try rewrite("[\"ios\"]", "[\"ios\", \"android\"]")
+    try world.rewrite("[\"ios\"]", "[\"ios\", \"android\"]")
     try failBen()
     let summary = try await run()
     #expect(summary.bundles.count == 4)
@@ -80,7 +64,7 @@ import Testing
 
   @Test func `another format is packed at once`() async throws {
     try await run()
-    try rewrite("tar.zst", "zip")
+    try world.rewrite("tar.zst", "zip")
     let first = try BundleReader.inspect(world.bundle("ada"))
     let days = try #require(first.expires) - first.created
     try world.org.moveClock(by: 3 * 86_400_000)
@@ -121,7 +105,7 @@ import Testing
 
   @Test func `a snapshot that other eyes read is read anew`() async throws {
     try await run()
-    try rewrite("attache@example.com", "admin@example.com")
+    try world.rewrite("attache@example.com", "admin@example.com")
     let summary = try await run()
     let global = try #require(summary.snapshots.first { $0.id == SnapshotID.global })
     #expect(global.changed)

@@ -137,9 +137,13 @@ import Testing
     await refused { try await world.run() }
     await refused { try await world.run { $0.isDryRun = true } }
     await refused { _ = try PipelineStatus.read(world.pipeline, root: world.root) }
-    let report = try await world.program(["report"])
-    #expect(report.status == 4)
-    #expect(report.everything.contains("data.newer-format"))
+    for (command, more) in [
+      ("report", []), ("decide", ["--list"]), ("decide", ["1", "--drop"]), ("explain", ["1"]),
+    ] {
+      let program = try await world.program([command], more)
+      #expect(program.status == 4, "\(command)")
+      #expect(program.everything.contains("data.newer-format"), "\(command)")
+    }
     var after = try files("")
     after["lock"] = before["lock"]
     #expect(after == before)

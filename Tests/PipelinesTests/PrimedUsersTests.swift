@@ -14,26 +14,10 @@ import Testing
 
   init() throws { world = try World() }
 
-  /// A run of the pipeline file as it stands now, without pauses.
   @discardableResult
   private func run(
     _ stages: Set<Stage> = [.prime, .pack], options change: (inout RunOptions) -> Void = { _ in }
-  ) async throws -> RunSummary {
-    var options = RunOptions()
-    options.stages = stages
-    options.retryPause = .none
-    change(&options)
-    let pipeline = try PipelineFile.read(path: world.pipeline.file, variables: world.variables)
-    return try await PipelineRun.execute(
-      pipeline, root: world.root, variables: world.variables, options: options, report: { _ in })
-  }
-
-  private func rewrite(_ old: String, _ new: String, in file: String = "demo.json") throws {
-    let path = world.directory.file("pipelines") + "/" + file
-    let text = String(decoding: try Files.read(path), as: UTF8.self)
-    #expect(text.contains(old))
-    try DurableFile.write(Array(text.replacing(old, with: new).utf8), to: path)
-  }
+  ) async throws -> RunSummary { try await world.runAsWritten(stages, options: change) }
 
   private func open() throws -> [Finding.Kind] {
     try PipelineStatus.read(world.pipeline, root: world.root).findings.map(\.kind)
@@ -65,7 +49,7 @@ import Testing
     let query =
       "\"query\": \"SELECT Id, Username FROM User WHERE IsActive = true "
       + "AND Profile.Name = 'Field Technician'\""
-    try rewrite(query, "\"list\": [\"ada@example.com\", \"nobody@example.com\"]")
+    try world.rewrite(query, "\"list\": [\"ada@example.com\", \"nobody@example.com\"]")
     let look = try await run(Set(Stage.allCases)) { $0.isDryRun = true }
     #expect(look.findings == [.skippedUser])
     #expect(look.exitStatus == .needsAttention)
@@ -75,7 +59,8 @@ import Testing
     async throws
   {
     try await run()
-    try rewrite("\"Website\", \"Industry\"", "\"Website\", \"Fax\"", in: "demo/usersyncs.json")
+    try world.rewrite(
+      "\"Website\", \"Industry\"", "\"Website\", \"Fax\"", in: "demo/usersyncs.json")
     let admin = try world.user("admin")
     let page = try world.org.query("SELECT Id FROM Account", as: admin)
     let count = try JSONValue(parsing: page.records).array?.count ?? 0
@@ -96,7 +81,7 @@ import Testing
     let first = try manifest(try await run())
     let days: Int64 = 3 * 24 * 3_600_000
     try world.org.moveClock(by: days)
-    try rewrite("tar.zst", "zip")
+    try world.rewrite("tar.zst", "zip")
     let second = try manifest(try await run())
     #expect(second.generation == first.generation)
     #expect(second.created >= first.created + days)

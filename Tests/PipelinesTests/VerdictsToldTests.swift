@@ -14,24 +14,11 @@ import Testing
 
   init() throws { world = try World() }
 
-  /// A phone with one edit that collides with the office and one that does not.
-  private func fieldDay(_ name: String = "ada", handBack: Bool = true) throws -> Device {
-    let device = try world.device(name)
-    let accounts = try world.ids("accounts", on: device)
-    try device.edit("accounts", id: accounts[0], ["Phone": "+1 555 0151"], now: world.org.now())
-    try device.edit("accounts", id: accounts[1], ["Phone": "+1 555 0153"], now: world.org.now())
-    let changed = world.org.update(
-      "Account", id: accounts[0], ["Phone": "+1 555 0152"], as: try world.user("admin"))
-    #expect(changed.errors == [])
-    if handBack { try world.handBack(device, as: "\(name).sqlite") }
-    return device
-  }
-
   @Test func `an open edit stands in every report until it is settled, and keeps the exit status`()
     async throws
   {
     try await world.run()
-    let device = try fieldDay()
+    let device = try world.fieldDay()
     let first = try await world.run()
     #expect(first.verdicts == [.conflict: 1, .updated: 1])
     #expect(first.exitStatus == .needsAttention)
@@ -69,7 +56,7 @@ import Testing
   @Test func `an edit that is held again is no news, and one that is settled then is`() async throws
   {
     try await world.run()
-    _ = try fieldDay("ben")
+    _ = try world.fieldDay("ben")
     try world.org.setActive("ben@example.com", false)
     var runs: [RunSummary] = []
     for _ in 0..<2 { runs.append(try await world.run(.ingest, .reconcile)) }
@@ -90,7 +77,7 @@ import Testing
     async throws
   {
     try await world.run()
-    _ = try fieldDay()
+    _ = try world.fieldDay()
     // The moment before the first file of its report is there.
     try await world.die { if case .editsSettled = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
@@ -111,7 +98,7 @@ import Testing
 
   @Test func `what a dead run's report has shown is no news in the next one`() async throws {
     try await world.run()
-    _ = try fieldDay()
+    _ = try world.fieldDay()
     // Its report stands, and the ledger knows of it or not: the next run is another one.
     try await world.die { if case .reportWritten = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
@@ -129,7 +116,7 @@ import Testing
     _ stages: [Stage]
   ) async throws {
     try await world.run()
-    _ = try fieldDay()
+    _ = try world.fieldDay()
     try await world.die { if case .stageStarted(.prime) = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
     #expect(dead.ended == nil)
@@ -146,7 +133,7 @@ import Testing
 
   @Test func `a dead run is over when the stages that it was asked for are done`() async throws {
     try await world.run()
-    _ = try fieldDay()
+    _ = try world.fieldDay()
     try await world.die(.ingest, .reconcile) {
       if case .stageStarted(.reconcile) = $0 { true } else { false }
     }
@@ -158,7 +145,7 @@ import Testing
 
   @Test func `a stage that a run died in is not done`() async throws {
     try await world.run()
-    _ = try fieldDay()
+    _ = try world.fieldDay()
     try await world.die { if case .snapshotPrimed = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
     let verb = try await world.run(.pack)
@@ -171,7 +158,7 @@ import Testing
 
   @Test func `a verb that fails does not end a dead run that has more to do`() async throws {
     try await world.run()
-    _ = try fieldDay()
+    _ = try world.fieldDay()
     try await world.die { if case .stageStarted(.reconcile) = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
     let nothing = world.directory.file("nothing")
@@ -193,7 +180,7 @@ import Testing
 
   @Test func `a dry run neither goes on with a run that died nor writes its report`() async throws {
     try await world.run()
-    _ = try fieldDay()
+    _ = try world.fieldDay()
     try await world.die { if case .reportWritten = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
     let ledger = try Connection(world.data.state)
@@ -218,7 +205,7 @@ import Testing
     _ hasFiles: Bool, _ later: (hours: Int64, hasVerb: Bool)
   ) async throws {
     try await world.run()
-    _ = try fieldDay()
+    _ = try world.fieldDay()
     try await world.die { if case .reportWritten = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
     // Between the ledger's word that it is about to be written and the one that it was.

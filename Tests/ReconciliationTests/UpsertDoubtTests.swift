@@ -34,6 +34,22 @@ struct UpsertDoubtTests {
     try day.make("Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"])
   }
 
+  /// The upsert gets no answer, and before it is looked for the office makes a visit of the same id.
+  private func loseUpsert(_ fault: Faults.Action) {
+    let admin = day.admin
+    let ada = day.ada
+    day.server.faults.add(.kind(.collectionUpsert), fault)
+    day.server.faults.add(
+      .kind(.query), nth: 2,
+      .mutate { org in
+        let id =
+          org.create(
+            "Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"], as: admin
+          ).id ?? ""
+        try org.share(id, with: ada.username)
+      })
+  }
+
   private func visits() throws -> Int { try day.count("SELECT Id FROM Site_Visit__c") }
 
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
@@ -88,18 +104,7 @@ struct UpsertDoubtTests {
   ) async throws {
     rule(mode)
     try handBack()
-    let admin = day.admin
-    let ada = day.ada
-    day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: false))
-    day.server.faults.add(
-      .kind(.query), nth: 2,
-      .mutate { org in
-        let id =
-          org.create(
-            "Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"], as: admin
-          ).id ?? ""
-        try org.share(id, with: ada.username)
-      })
+    loseUpsert(.drop(afterCommit: false))
     #expect(day.verdicts(try await day.run()) == verdict)
     #expect(try visits() == 1)
     let detail = try #require(try day.details().first)
@@ -111,18 +116,7 @@ struct UpsertDoubtTests {
   @Test func `a conflict whose lost upsert arrives after all is told to be written`() async throws {
     rule(.leaveIfChanged)
     try handBack()
-    let admin = day.admin
-    let ada = day.ada
-    day.server.faults.add(.kind(.collectionUpsert), .deliverLate(seconds: 1_000_000))
-    day.server.faults.add(
-      .kind(.query), nth: 2,
-      .mutate { org in
-        let id =
-          org.create(
-            "Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"], as: admin
-          ).id ?? ""
-        try org.share(id, with: ada.username)
-      })
+    loseUpsert(.deliverLate(seconds: 1_000_000))
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     day.server.deliverHeld()
     #expect(try day.count("SELECT Id FROM Site_Visit__c WHERE Name = 'Device'") == 1)

@@ -1,4 +1,5 @@
 import JSON
+import Reconciliation
 
 /// What is written about a run.
 package struct ReportSettings: Sendable, Hashable {
@@ -23,6 +24,9 @@ package struct ReportSettings: Sendable, Hashable {
     mask = object.strings("mask") ?? mask
     showValues = object.bool("showValues", default: showValues)
   }
+
+  /// What it lets be shown of records, wherever that is.
+  package var reportMask: ReportMask { ReportMask(mask: Set(mask), showValues: showValues) }
 
   var json: JSONValue {
     [

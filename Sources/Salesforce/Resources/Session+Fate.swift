@@ -26,7 +26,7 @@ extension Session {
     guard !byLongID.isEmpty else { return fates }
     let merges = describe.field("MasterRecordId") != nil
     let columns = merges ? "Id, IsDeleted, MasterRecordId" : "Id, IsDeleted"
-    for part in byLongID.keys.sorted().parts(of: RequestLimits.collection) {
+    for part in byLongID.keys.sorted().parts(of: RequestLimits.listedValues) {
       // Each is proved to be an id: letters and digits only.
       let list = part.map { "'\($0)'" }
       let soql =

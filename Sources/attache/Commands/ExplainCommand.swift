@@ -36,7 +36,7 @@ struct ExplainCommand: Command {
     let path = try PipelineFile.locate(pipeline)
     let read = try PipelineFile.read(path: context.absolute(path))
     let story = try Explanation.story(of: record, read, root: call.root(of: read))
-    let shown = ReportMask(mask: Set(read.report.mask), showValues: read.report.showValues)
+    let shown = read.report.reportMask
     if options.json {
       context.print(StoryText.json(story, shown), pretty: true)
     } else {

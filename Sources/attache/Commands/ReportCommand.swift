@@ -60,8 +60,7 @@ struct ReportCommand: Command {
       if isWritten, Files.exists(directory + "/report.json") {
         context.print(document: try Files.read(directory + "/report.json"))
       } else {
-        let shown = ReportMask(mask: Set(read.report.mask), showValues: read.report.showValues)
-        context.print(JSONReport.document(model, shown), pretty: true)
+        context.print(JSONReport.document(model, read.report.reportMask), pretty: true)
       }
       return .done
     }

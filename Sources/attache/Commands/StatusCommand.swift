@@ -70,9 +70,7 @@ struct StatusCommand: Command {
 
   private func edits(_ edits: [ReportEdit]) -> [String] {
     var lines = edits.prefix(Self.mostLines).map { edit in
-      let record = edit.recordID ?? edit.localID ?? "row \(edit.soupEntryID)"
-      let user = edit.username ?? "the global store"
-      return "    edit \(edit.number): \(edit.sobject ?? edit.soup) \(record) of \(user), since "
+      "    edit \(edit.number): \(edit.recordName) of \(edit.owner), since "
         + "\(Dates.utcSeconds(edit.foundAt))"
     }
     let more = edits.count - lines.count

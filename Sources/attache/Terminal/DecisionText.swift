@@ -11,10 +11,8 @@ enum DecisionText {
     _ open: PipelineDecisions.Open, _ options: ReportMask, _ pipeline: String
   ) -> [String] {
     let edit = open.edit
-    let record = edit.recordID ?? edit.localID ?? "row \(edit.soupEntryID)"
-    let user = edit.username ?? "the global store"
     var lines = [
-      "edit \(edit.number): \(edit.verdict.rawValue), \(edit.sobject ?? edit.soup) \(record) of \(user)"
+      "edit \(edit.number): \(edit.verdict.rawValue), \(edit.recordName) of \(edit.owner)"
     ]
     if let words = options.words(of: edit) { lines.append("  \(words)") }
     if let other = edit.detail.otherID { lines.append("  other record: \(other)") }
@@ -60,7 +58,7 @@ enum DecisionText {
     if !edit.detail.otherEdits.isEmpty {
       object["otherEdits"] = .array(edit.detail.otherEdits.map { JSONValue($0) })
     }
-    object["fields"] = .array(edit.detail.fields.map { json($0, options) })
+    object["fields"] = .array(edit.detail.fields.map { JSONReport.field($0, options) })
     object["possible"] = JSONValue(edit.possible.map(\.rawValue))
     object["commands"] = JSONValue(edit.commands(pipeline: pipeline))
     if let pending = open.pending {
@@ -69,20 +67,6 @@ enum DecisionText {
         "time": .string(Dates.utc(pending.time)),
       ]
     }
-    return .object(object)
-  }
-
-  private static func json(_ field: FieldDifference, _ options: ReportMask) -> JSONValue {
-    var object: JSONObject = ["name": .string(field.name)]
-    for (side, value) in [("base", field.base), ("device", field.device), ("server", field.server)]
-    {
-      switch options.shown(value, of: field.name) {
-      case .value(let value): object[side] = value
-      case .masked: object["masked"] = true
-      case .hidden, .unknown: break
-      }
-    }
-    if field.isConflicting { object["conflicting"] = true }
     return .object(object)
   }
 

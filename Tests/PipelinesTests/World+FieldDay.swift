@@ -1,0 +1,17 @@
+import Rehearsal
+import Testing
+
+extension World {
+  /// A phone with one edit that collides with the office and one that does not.
+  func fieldDay(_ name: String = "ada", handBack: Bool = true) throws -> Device {
+    let device = try device(name)
+    let accounts = try ids("accounts", on: device)
+    try device.edit("accounts", id: accounts[0], ["Phone": "+1 555 0151"], now: org.now())
+    try device.edit("accounts", id: accounts[1], ["Phone": "+1 555 0153"], now: org.now())
+    let changed = org.update(
+      "Account", id: accounts[0], ["Phone": "+1 555 0152"], as: try user("admin"))
+    #expect(changed.errors == [])
+    if handBack { try self.handBack(device, as: "\(name).sqlite") }
+    return device
+  }
+}

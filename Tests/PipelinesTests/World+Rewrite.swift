@@ -1,0 +1,27 @@
+import Pipelines
+import System
+import Testing
+
+extension World {
+  /// A run of the pipeline file as it stands now, without pauses.
+  func runAsWritten(
+    _ stages: Set<Stage> = [.prime, .pack], options change: (inout RunOptions) -> Void = { _ in }
+  ) async throws -> RunSummary {
+    var options = RunOptions()
+    options.stages = stages
+    options.retryPause = .none
+    change(&options)
+    return try await PipelineRun.execute(
+      PipelineFile.read(path: pipeline.file, variables: variables), root: root,
+      variables: variables, options: options,
+      report: { [told] event in told.withLock { $0.append(event) } })
+  }
+
+  /// Changes the text of a file of the pipeline.
+  func rewrite(_ old: String, _ new: String, in file: String = "demo.json") throws {
+    let path = directory.file("pipelines") + "/" + file
+    let text = String(decoding: try Files.read(path), as: UTF8.self)
+    #expect(text.contains(old))
+    try DurableFile.write(Array(text.replacing(old, with: new).utf8), to: path)
+  }
+}
