@@ -112,6 +112,21 @@ extension Decision.Kind {
   }
 }
 
+/// A decision about one edit, as it is entered.
+package struct DecidedEdit: Sendable, Hashable {
+  /// The edit's number.
+  package var edit: Int64
+  /// What is decided.
+  package var decision: Decision
+  /// The values that its maker saw; nil for those of the last report.
+  package var seen: [FieldDifference]?
+
+  /// A decision about an edit.
+  package init(_ edit: Int64, _ decision: Decision, seen: [FieldDifference]? = nil) {
+    (self.edit, self.decision, self.seen) = (edit, decision, seen)
+  }
+}
+
 /// A decision that waits to be carried out, with what its maker saw.
 package struct PendingDecision: Sendable, Hashable {
   /// Its number in the ledger.

@@ -96,14 +96,19 @@ extension LedgerDatabase {
   /// possible, also where a later edit of the record stands for the edit. `time` is in ms of the wall
   /// clock.
   package func decide(
-    _ decisions: [(edit: Int64, decision: Decision)], by: String,
+    _ decisions: [DecidedEdit], by: String,
     time: Int64 = Clock.wallMilliseconds()
   ) throws {
     try connection.transaction {
-      for (edit, decision) in decisions {
-        guard let found = try decidable(edit) else { throw DecisionRefusal.unknown(edit) }
-        if let words = try refusal(decision, of: found) { throw DecisionRefusal(edit, words) }
-        try enter(decision, of: found, by: by, time: time)
+      for decided in decisions {
+        guard var found = try decidable(decided.edit) else {
+          throw DecisionRefusal.unknown(decided.edit)
+        }
+        if let seen = decided.seen { found.detail.fields = seen }
+        if let words = try refusal(decided.decision, of: found) {
+          throw DecisionRefusal(decided.edit, words)
+        }
+        try enter(decided.decision, of: found, by: by, time: time)
       }
     }
   }

@@ -15,6 +15,8 @@ package struct OutcomeDetail: Sendable, Hashable {
   package var recordID: String?
   /// Another record that the verdict is about: the remaining one of a merge, a second create.
   package var otherID: String?
+  /// The records that a create without an answer may have made.
+  package var candidates: [String] = []
   /// Other edits that the verdict is about, by number.
   package var otherEdits: [Int64] = []
   /// The org's code.
@@ -45,6 +47,7 @@ package struct OutcomeDetail: Sendable, Hashable {
     if hasNoBase { object["noBase"] = true }
     if let recordID { object["recordId"] = .string(recordID) }
     if let otherID { object["otherId"] = .string(otherID) }
+    if !candidates.isEmpty { object["candidates"] = JSONValue(candidates) }
     if !otherEdits.isEmpty { object["otherEdits"] = .array(otherEdits.map { JSONValue($0) }) }
     if let code { object["code"] = .string(code) }
     if let message { object["message"] = .string(message) }
@@ -60,6 +63,7 @@ package struct OutcomeDetail: Sendable, Hashable {
     hasNoBase = json["noBase"]?.bool ?? false
     recordID = json["recordId"]?.string
     otherID = json["otherId"]?.string
+    candidates = (json["candidates"]?.array ?? []).compactMap(\.string)
     otherEdits = (json["otherEdits"]?.array ?? []).compactMap(\.int)
     code = json["code"]?.string
     message = json["message"]?.string

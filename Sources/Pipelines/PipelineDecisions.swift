@@ -33,7 +33,7 @@ package struct PipelineDecisions: Sendable {
   /// What was entered.
   package struct Result: Sendable {
     /// What was decided, in the order in which it was asked.
-    package var decided: [(edit: Int64, decision: Decision)] = []
+    package var decided: [DecidedEdit] = []
     /// Edits of a selection that cannot be decided so, and why.
     package var refused: [DecisionRefusal] = []
   }
@@ -111,10 +111,16 @@ package struct PipelineDecisions: Sendable {
 
   private func prepare(
     _ request: DecisionRequest, _ ledger: LedgerDatabase, _ fields: SendableFields
-  ) throws(DecisionRefusal) -> (edit: Int64, decision: Decision) {
+  ) throws(DecisionRefusal) -> DecidedEdit {
     do {
-      guard let found = try ledger.decidable(request.edit) else {
+      guard var found = try ledger.decidable(request.edit) else {
         throw DecisionRefusal.unknown(request.edit)
+      }
+      if let seen = request.seen {
+        guard found.subject.verdict == seen.verdict else {
+          throw DecisionRefusal(request.edit, "a run has taken it up since; look at it again")
+        }
+        found.detail.fields = seen.fields
       }
       let kind = request.kind
       if let words = DecisionRule.refusal(kind, of: found.subject) {
@@ -125,7 +131,7 @@ package struct PipelineDecisions: Sendable {
       if let words = try ledger.refusal(decision, of: found) {
         throw DecisionRefusal(request.edit, words)
       }
-      return (request.edit, decision)
+      return DecidedEdit(request.edit, decision, seen: request.seen?.fields)
     } catch let error as DecisionRefusal {
       throw error
     } catch {

@@ -119,6 +119,7 @@ struct ReconcileStage {
   }
 
   private func plan(_ plan: ReconcilePlan) {
+    run.summary.planned = plan.edits
     for edit in plan.edits {
       let action = edit.action.map { "\($0.rawValue) " } ?? ""
       run.summary.plan.append(

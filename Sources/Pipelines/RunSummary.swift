@@ -1,5 +1,6 @@
 import JSON
 import Ledger
+import Reconciliation
 import System
 
 /// What a run did, in the end.
@@ -45,6 +46,8 @@ package struct RunSummary: Sendable {
   package var requests = 0
   /// Why the run wants a person's eye.
   package var findings: Set<RunFinding> = []
+  /// What a dry run would do with each edit.
+  package var planned: [PlannedEdit] = []
   /// What a dry run would do, in lines.
   package var plan: [String] = []
 

@@ -29,16 +29,33 @@ package struct DecisionRequest: Sendable, Hashable {
     case cell(String)
   }
 
+  /// What the surface on which it is decided has shown of an edit, newer than the last report.
+  package struct Seen: Sendable, Hashable {
+    /// The verdict that the edit had.
+    package var verdict: Verdict
+    /// The values of all sides.
+    package var fields: [FieldDifference]
+
+    /// What was seen.
+    package init(_ verdict: Verdict, _ fields: [FieldDifference]) {
+      (self.verdict, self.fields) = (verdict, fields)
+    }
+  }
+
   /// The edit's number.
   package var edit: Int64
   /// What is asked.
   package var choice: Choice
+  /// What was seen; nil for what the last report shows.
+  package var seen: Seen?
   /// The org's values that were seen, by field; none to stand by those of the last report.
   package var shown: [String: ShownValue]
 
   /// A request.
-  package init(edit: Int64, _ choice: Choice, shown: [String: ShownValue] = [:]) {
-    (self.edit, self.choice, self.shown) = (edit, choice, shown)
+  package init(
+    edit: Int64, _ choice: Choice, shown: [String: ShownValue] = [:], seen: Seen? = nil
+  ) {
+    (self.edit, self.choice, self.shown, self.seen) = (edit, choice, shown, seen)
   }
 
   /// What is to be entered into the ledger.

@@ -118,6 +118,9 @@ package enum JSONReport: ReportFormat {
     if !edit.detail.otherEdits.isEmpty {
       object["otherEdits"] = .array(edit.detail.otherEdits.map { JSONValue($0) })
     }
+    if !edit.detail.candidates.isEmpty {
+      object["candidates"] = JSONValue(edit.detail.candidates)
+    }
     if !edit.detail.fields.isEmpty {
       object["fields"] = .array(edit.detail.fields.map { field($0, options) })
     }

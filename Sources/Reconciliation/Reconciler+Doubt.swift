@@ -213,7 +213,7 @@ extension Reconciler {
         try state.reopen(operation.editID, run: run.id)
         return nil
       }
-      try inDoubt(operation, words, otherID: ids.count == 1 ? ids[0] : nil)
+      try inDoubt(operation, words, candidates: ids)
       return nil
     }
   }
@@ -232,11 +232,12 @@ extension Reconciler {
   }
 
   private func inDoubt(
-    _ operation: OperationRow, _ words: String, otherID: String? = nil
+    _ operation: OperationRow, _ words: String, candidates: [String] = []
   ) throws {
     var detail = operation.expected.detail
     detail.message = words
-    detail.otherID = otherID ?? detail.otherID
+    detail.candidates = candidates
+    if candidates.count == 1 { detail.otherID = candidates[0] }
     try state.settle(operation.editID, run: run.id, Settlement(.inDoubt, detail))
   }
 }

@@ -161,8 +161,8 @@ struct DecideCommand: Command {
     }
     for refusal in result.refused { context.note("attache: \(refusal)") }
     if options.quiet { return }
-    for (edit, decision) in result.decided {
-      context.print("edit \(edit): \(decision.kind.meaning)")
+    for decided in result.decided {
+      context.print("edit \(decided.edit): \(decided.decision.kind.meaning)")
     }
     if result.decided.isEmpty {
       context.print("no edit is open that could be decided so")
@@ -180,7 +180,7 @@ struct DecideCommand: Command {
         && (verdicts.chosen.isEmpty || verdicts.chosen.contains(open.edit.verdict))
     }
     if options.json {
-      context.print(.array(open.map { DecisionText.json($0, decisions.shown, name) }))
+      context.print(.array(open.map { $0.json(decisions.shown, pipeline: name) }))
       return .done
     }
     if open.isEmpty, !options.quiet { context.print("nothing is open") }

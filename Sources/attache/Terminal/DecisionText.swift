@@ -40,46 +40,17 @@ enum DecisionText {
     return lines
   }
 
-  /// An open edit for a program.
-  static func json(
-    _ open: PipelineDecisions.Open, _ options: ReportMask, _ pipeline: String
-  ) -> JSONValue {
-    let edit = open.edit
-    var object: JSONObject = [
-      "edit": JSONValue(edit.number), "verdict": .string(edit.verdict.rawValue),
-      "operation": .string(edit.operation.rawValue), "soup": .string(edit.soup),
-    ]
-    let texts: [(String, String?)] = [
-      ("user", edit.username), ("sobject", edit.sobject), ("recordId", edit.recordID),
-      ("localId", edit.localID), ("otherId", edit.detail.otherID),
-      ("message", options.words(of: edit)),
-    ]
-    for (name, text) in texts { if let text { object[name] = .string(text) } }
-    if !edit.detail.otherEdits.isEmpty {
-      object["otherEdits"] = .array(edit.detail.otherEdits.map { JSONValue($0) })
-    }
-    object["fields"] = .array(edit.detail.fields.map { JSONReport.field($0, options) })
-    object["possible"] = JSONValue(edit.possible.map(\.rawValue))
-    object["commands"] = JSONValue(edit.commands(pipeline: pipeline))
-    if let pending = open.pending {
-      object["decided"] = [
-        "decision": .string(pending.decision.kind.rawValue), "by": .string(pending.by),
-        "time": .string(Dates.utc(pending.time)),
-      ]
-    }
-    return .object(object)
-  }
-
   /// What was decided, for a program.
   static func json(_ result: PipelineDecisions.Result) -> JSONValue {
     [
       "type": "decided",
       "decided": .array(
-        result.decided.map { edit, decision in
+        result.decided.map { decided in
           var object: JSONObject = [
-            "edit": JSONValue(edit), "decision": .string(decision.kind.rawValue),
+            "edit": JSONValue(decided.edit),
+            "decision": .string(decided.decision.kind.rawValue),
           ]
-          for (name, value) in decision.values { object[name] = value }
+          for (name, value) in decided.decision.values { object[name] = value }
           return .object(object)
         }),
       "refused": .array(
