@@ -23,7 +23,7 @@ help:  ## what there is to make
 deps:  ## install the Debian packages that are missing
 	@.ci/deps $(PACKAGES)
 
-deps-test: deps  ## install what judges from outside: mandoc, shells, SQLCipher
+deps-test: deps  ## install what judges from outside: mandoc, shells, Chromium, axe-core, SQLCipher
 	@.ci/deps-test .build
 
 build: deps  ## a debug build

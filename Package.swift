@@ -109,11 +109,11 @@ let package = Package(
       "JSON", "System"),
     // tests
     .target(
-      name: "TestSupport", dependencies: ["System"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["JSON", "System"], path: "Tests/TestSupport",
       swiftSettings: judges),
     tests("JSON", "JSON"),
     tests("CSV", "CSV"),
-    tests("System", "System"),
+    tests("System", "JSON", "System"),
     tests("SQLite", "SQLite"),
     tests("HTTP", "HTTP", "Crypto", "System"),
     tests("Archive", "Archive"),
