@@ -151,6 +151,12 @@ package struct PendingDecision: Sendable, Hashable {
     (self.verdict, self.shown) = (verdict, shown)
   }
 
+  /// Says that it stands, where somebody decides about many edits at once.
+  package var waitingWords: String {
+    "\(by) has decided to \(decision.kind.meaning), which waits for the next run; name the edit by its "
+      + "number to decide otherwise"
+  }
+
   /// Says that the org holds something else than was shown.
   package var movedWords: String {
     "\(by) decided to \(decision.kind.meaning), and the org has moved on from what was shown then; "
@@ -191,6 +197,10 @@ package struct DecisionNote: Sendable, Hashable {
   package static func fate(of kind: Decision.Kind, _ verdict: Verdict) -> Fate {
     if kind == .again { return verdict == .held ? .waiting : .carriedOut }
     if verdict == .superseded { return .notNeeded }
+    // Which record it is was said, whatever becomes of what is to be sent into it.
+    if kind == .record, verdict != .createdTwice {
+      return verdict.isWaiting ? .waiting : .carriedOut
+    }
     if verdict.isSettled {
       let givesUp = kind == .server || kind == .drop
       return givesUp == (verdict == .dropped) ? .carriedOut : .notNeeded

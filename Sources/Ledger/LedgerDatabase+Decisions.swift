@@ -116,10 +116,14 @@ extension LedgerDatabase {
   /// Enters a decision that is possible.
   func enter(_ decision: Decision, of found: DecidableEdit, by: String, time: Int64) throws {
     try withdrawDecision(of: found.edit)
+    var detail = decision.values
+    if decision.sends, found.subject.verdict == .notPermitted {
+      detail["lifts"] = .string(found.detail.limit)
+    }
     try connection.run(
       """
       INSERT INTO decision (edit_id, kind, detail, verdict, shown, decided_by, decided_ms, state)
-      VALUES (\(found.edit), \(decision.kind.rawValue), \(JSONValue.object(decision.values).text),
+      VALUES (\(found.edit), \(decision.kind.rawValue), \(JSONValue.object(detail).text),
         \(found.subject.verdict?.rawValue), \(JSONValue.object(found.shown).text), \(by), \(time),
         'pending')
       """)
@@ -133,7 +137,9 @@ extension LedgerDatabase {
   /// Why a decision about an edit is refused; nil where it is possible.
   package func refusal(_ decision: Decision, of found: DecidableEdit) throws -> String? {
     let isReplaced =
-      try found.subject.verdict?.isSettled != true && replacement(of: found.edit) != nil
+      try connection.integer(
+        "SELECT 1 FROM edit e WHERE e.id = \(found.edit) AND \(Self.isReplaceable)") != nil
+      && replacement(of: found.edit) != nil
     if isReplaced, !LeftOut.rules.contains(.laterEdits) {
       return "a later hand-back of the same device stands for it, so it is not decided any more"
     }
@@ -156,11 +162,15 @@ extension LedgerDatabase {
 
   /// The decision about an edit that waits.
   package func pendingDecision(of edit: Int64) throws -> PendingDecision? {
+    try decision("edit_id = \(edit) AND state = 'pending'")
+  }
+
+  private func decision(_ condition: SQL) throws -> PendingDecision? {
     guard
       let row = try connection.first(
         """
         SELECT id, kind, detail, verdict, shown, decided_by, decided_ms FROM decision
-        WHERE edit_id = \(edit) AND state = 'pending'
+        WHERE \(condition)
         """),
       let kind = row[1].text.flatMap(Decision.Kind.init(rawValue:)),
       let decision = Decision(kind, try parse(row[2].text, "a decision").object ?? [:])
@@ -183,6 +193,27 @@ extension LedgerDatabase {
       "UPDATE decision SET state = 'withdrawn' WHERE edit_id = \(edit) AND state = 'pending'")
   }
 
+  /// Says beside the verdicts of a run that superseded edits which decisions about them are not needed
+  /// any more: those that were taken back when something else came to stand for the edit.
+  func tellWithdrawn(run: String) throws {
+    let rows = try connection.all(
+      """
+      SELECT d.id, d.edit_id, x.detail FROM decision d JOIN outcome x ON x.edit_id = d.edit_id
+      WHERE x.run_id = \(run) AND x.verdict = 'superseded' AND d.state = 'withdrawn'
+        AND d.run_id IS NULL
+        AND NOT EXISTS (SELECT 1 FROM decision l WHERE l.edit_id = d.edit_id AND l.id > d.id)
+      """)
+    for row in rows {
+      guard let id = row[0].integer, let edit = row[1].integer,
+        let withdrawn = try decision("id = \(id)")
+      else { continue }
+      var detail = OutcomeDetail(json: try parse(row[2].text, "a verdict"))
+      detail.decision = DecisionNote(withdrawn, .notNeeded)
+      try enterOutcome(edit, run: run, Settlement(.superseded, detail))
+      try connection.run("UPDATE decision SET run_id = \(run) WHERE id = \(id)")
+    }
+  }
+
   /// Ends a decision that cannot be carried out whatever the run does: it is asked again.
   ///
   /// Returns what the verdict says of it.
@@ -196,7 +227,11 @@ extension LedgerDatabase {
     guard let pending = try pendingDecision(of: edit) else { return settlement }
     let fate = DecisionNote.fate(of: pending.decision.kind, settlement.verdict)
     switch fate {
-    case .carriedOut: try endDecision(pending, state: "done", run: run)
+    case .carriedOut:
+      try endDecision(pending, state: "done", run: run)
+      if case .record(let id) = pending.decision, pending.verdict == .createdTwice {
+        try chooseRecord(id, of: edit)
+      }
     case .notNeeded: try endDecision(pending, state: "withdrawn", run: run)
     case .askedAgain: try endDecision(pending, state: "moved", run: run)
     case .waiting: break
@@ -211,8 +246,12 @@ extension LedgerDatabase {
       "UPDATE decision SET state = \(state), run_id = \(run) WHERE id = \(pending.id)")
   }
 
-  /// Notes which of the two records of a creation counts from now on.
-  package func chooseRecord(_ id: String, creation: Int64) throws {
-    try connection.run("UPDATE creation SET chosen_id = \(id) WHERE id = \(creation)")
+  /// Notes which of the two records of an edit's creation counts from now on.
+  private func chooseRecord(_ id: String, of edit: Int64) throws {
+    try connection.run(
+      """
+      UPDATE creation SET chosen_id = \(id)
+      WHERE id = (SELECT creation_id FROM edit WHERE id = \(edit))
+      """)
   }
 }

@@ -21,8 +21,17 @@ extension LedgerDatabase {
     (e.state <> 'closed' OR e.verdict NOT IN (\(list: Verdict.settled)))
     """
 
-  /// Says of an edit `e` that a later state of its record stands for it.
-  static let isReplaceable: SQL = "\(isUnsettledEdit) AND NOT \(isUnderWay)"
+  /// Says of an edit `e` that its request arrived when it was given up already: the org holds what nobody
+  /// wants any more, whatever stands for the edit.
+  static let hasArrivedLate: SQL = """
+    (e.verdict = 'conflict' AND EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id
+      AND o.state = 'done' AND o.is_doubted = 1))
+    """
+
+  /// Says of an edit `e` that a later state of its record may stand for it.
+  static let isReplaceable: SQL = """
+    \(isUnsettledEdit) AND NOT \(isUnderWay) AND NOT \(hasArrivedLate)
+    """
 
   /// Says that a return has a row as it was before a moment: it comes from a backup, and says nothing of
   /// an edit of that moment.
@@ -110,6 +119,7 @@ extension LedgerDatabase {
     if case .edit(let other) = replacement { detail.otherEdits = [other] }
     try supersede(edit, by: detail.otherEdits.first)
     try enterOutcome(edit, run: run, Settlement(.superseded, detail))
+    try tellWithdrawn(run: run)
   }
 
   /// The unsettled edits that a settled one of their record and device replaced.

@@ -52,12 +52,13 @@ extension LedgerDatabase {
   private func withDecision(_ edit: OpenEdit) throws -> OpenEdit {
     var edit = edit
     edit.decision = try pendingDecision(of: edit.id)
-    edit.isPermitted =
-      try connection.integer(
+    edit.lifted = Set(
+      try connection.texts(
         """
-        SELECT 1 FROM decision WHERE edit_id = \(edit.id) AND kind IN ('device', 'set')
-          AND verdict = \(Verdict.notPermitted.rawValue) AND state <> 'withdrawn' LIMIT 1
-        """) != nil
+        SELECT json_extract(detail, '$.lifts') FROM decision
+        WHERE edit_id = \(edit.id) AND json_extract(detail, '$.lifts') IS NOT NULL
+          AND state <> 'withdrawn'
+        """))
     return edit
   }
 
@@ -207,11 +208,13 @@ extension LedgerDatabase {
       INSERT INTO outcome (run_id, edit_id, verdict, detail)
       SELECT \(run), e.id, 'superseded', CASE WHEN e.superseded_by IS NULL THEN '{}'
         ELSE json_object('otherEdits', json_array(e.superseded_by)) END
-      FROM edit e WHERE e.verdict = 'superseded' AND e.state = 'closed' AND NOT EXISTS (
-        SELECT 1 FROM outcome x WHERE x.edit_id = e.id AND x.verdict = 'superseded')
+      FROM edit e WHERE e.verdict = 'superseded' AND e.state = 'closed' AND (
+        SELECT x.verdict FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id = e.id
+        ORDER BY n.number DESC LIMIT 1) IS NOT 'superseded'
       ON CONFLICT (run_id, edit_id) DO UPDATE SET verdict = excluded.verdict,
         detail = excluded.detail
       """)
+    try tellWithdrawn(run: run)
   }
 
   /// How many edits this run had to account for and how many verdicts it gave; they are equal, or
@@ -263,6 +266,23 @@ extension LedgerDatabase {
       WHERE e.creation_id = \(creationID) AND e.operation <> 'synced' ORDER BY e.id
       """)
     return rows.map(Self.claim)
+  }
+
+  /// The new records of a type that no org has yet and that nobody has given up, with their elements.
+  package func waitingCreates(
+    _ sobject: String
+  ) throws -> [(claim: RecordClaim, creation: Int64?, element: [UInt8])] {
+    let rows = try connection.all(
+      """
+      SELECT e.id, r.arrived_ms, e.verdict, NULL, e.state, e.creation_id, e.element
+      FROM edit e JOIN returned r ON r.id = e.return_id JOIN creation c ON c.id = e.creation_id
+      WHERE e.operation = 'create' AND e.finding IS NULL AND c.record_id IS NULL
+        AND lower(e.sobject) = lower(\(sobject)) AND \(Self.isUnsettledEdit)
+        AND NOT EXISTS (SELECT 1 FROM decision d WHERE d.edit_id = e.id AND d.state = 'pending'
+          AND d.kind IN ('server', 'drop'))
+      ORDER BY e.id
+      """)
+    return rows.map { (Self.claim($0), $0[5].integer, $0[6].blob ?? []) }
   }
 
   private static func claim(_ row: [SQLiteValue]) -> RecordClaim {

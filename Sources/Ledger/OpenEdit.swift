@@ -26,8 +26,8 @@ package struct OpenEdit {
   package var remadeID: String?
   /// What a person decided about it, and is to be carried out.
   package var decision: PendingDecision?
-  /// Says that a person has allowed that it goes out with other rights than its user's.
-  package var isPermitted = false
+  /// The limits of its user that a person has lifted for it, as they were shown (`OutcomeDetail.limit`).
+  package var lifted: Set<String> = []
 
   /// A record that a device made.
   package struct Creation {

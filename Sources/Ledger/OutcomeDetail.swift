@@ -38,6 +38,9 @@ package struct OutcomeDetail: Sendable, Hashable {
     return detail
   }
 
+  /// What names the limit that a `not permitted` tells of: its words, and the record that it is about.
+  package var limit: String { [message, otherID].compactMap(\.self).joined(separator: "\n") }
+
   /// The form in the ledger.
   package var json: JSONValue {
     var object = JSONObject()

@@ -30,12 +30,22 @@ package struct PipelineDecisions: Sendable {
     }
   }
 
+  /// A decision of somebody else that waited.
+  package struct Replaced: Sendable {
+    /// The edit's number.
+    package var edit: Int64
+    /// What was decided about it.
+    package var pending: PendingDecision
+  }
+
   /// What was entered.
   package struct Result: Sendable {
     /// What was decided, in the order in which it was asked.
     package var decided: [DecidedEdit] = []
     /// Edits of a selection that cannot be decided so, and why.
     package var refused: [DecisionRefusal] = []
+    /// Decisions of others that waited and whose place these take.
+    package var replaced: [Replaced] = []
   }
 
   private let pipeline: Pipeline
@@ -89,6 +99,10 @@ package struct PipelineDecisions: Sendable {
     if let selection {
       let named = Set(requests.map(\.edit))
       for edit in try ledger.editsToDecide(selection.verdicts) where !named.contains(edit) {
+        if let waiting = try ledger.pendingDecision(of: edit), waiting.by != name {
+          result.refused.append(DecisionRefusal(edit, waiting.waitingWords))
+          continue
+        }
         do throws(DecisionRefusal) {
           result.decided.append(
             try prepare(DecisionRequest(edit: edit, selection.choice), ledger, fields))
@@ -96,6 +110,10 @@ package struct PipelineDecisions: Sendable {
           result.refused.append(error)
         }
       }
+    }
+    for edit in result.decided.map(\.edit) {
+      guard let waiting = try ledger.pendingDecision(of: edit), waiting.by != name else { continue }
+      result.replaced.append(Replaced(edit: edit, pending: waiting))
     }
     if !isDryRun { try ledger.decide(result.decided, by: name) }
     return result

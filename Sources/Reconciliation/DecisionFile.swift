@@ -177,9 +177,19 @@ private struct CSVDecisions {
           place + 1, 1, "decision", "\(JSONText.quoted(word)) is not a decision",
           ConfigurationReader.oneOf(Decision.Kind.allCases.map(\.rawValue), near: word))
       }
+      let value = cell("value")
+      if !value.isEmpty, word.isEmpty {
+        reader.add(
+          place + 1, 1, "decision", "the row has a value and no decision",
+          "write set, or empty the value")
+      } else if !value.isEmpty, let kind, kind != .set, kind != .record {
+        reader.add(
+          place + 1, 1, "value", "\(kind.rawValue) takes no value",
+          "empty it, or write set to send it")
+      }
       entries.append(
         Entry(
-          line: place + 1, edit: edit, kind: kind, value: cell("value"), field: cell("field"),
+          line: place + 1, edit: edit, kind: kind, value: value, field: cell("field"),
           isConflicting: cell("conflicting") == "true", server: cell("server")))
     }
     var order: [Int64] = []
@@ -242,7 +252,13 @@ private struct CSVDecisions {
         isWhole = false
         continue
       }
-      choices[row.field] = choice
+      if let former = choices.updateValue(choice, forKey: row.field), former != choice {
+        reader.add(
+          row.line, 1, "field",
+          "\(row.field) of edit \(row.edit) is decided twice, and differently",
+          "keep one of the rows")
+        isWhole = false
+      }
     }
     return isWhole ? .fields(choices, rest: nil) : nil
   }

@@ -86,6 +86,11 @@ package struct DecisionRequest: Sendable, Hashable {
         "\(outside.joined(separator: ", ")) is not sent by the sync up of \(found.soup.soup); it sends "
           + sendable.sorted().joined(separator: ", "))
     }
+    if rest == .server, !found.subject.hasRecord, found.shown.isEmpty {
+      throw refusal(
+        "the record is not in the org yet, so nothing of the org's can stay; leave --take server out"
+      )
+    }
     let open = known.values.filter { $0.isConflicting && choices[$0.name] == nil }.map(\.name)
     if rest == nil, !open.isEmpty {
       let names = open.sorted().joined(separator: ", ")
@@ -141,8 +146,12 @@ package struct DecisionRequest: Sendable, Hashable {
       switch shown {
       case .value(let value): isSame = FieldValue.isSame(value, now)
       case .cell(let cell):
-        isSame = Self.isSame(
-          cell, VisibleText.cell(options.shown(now, of: name).text(empty: "", unknown: "")))
+        let text = VisibleText.cell(options.shown(now, of: name).text(empty: "", unknown: ""))
+        if case .number? = now {
+          isSame = Self.isSame(cell, text, isNumber: true)
+        } else {
+          isSame = Self.isSame(cell, text, isNumber: false)
+        }
       }
       guard !isSame else { continue }
       let value = options.shown(now, of: name).text(empty: "(empty)", unknown: "(not known)")
@@ -152,15 +161,17 @@ package struct DecisionRequest: Sendable, Hashable {
     }
   }
 
-  /// Says whether a cell holds a text, whatever a spreadsheet has made of it: a number in other digits, a
-  /// truth value in capitals, line ends of its own.
-  private static func isSame(_ cell: String, _ text: String) -> Bool {
+  /// Says whether a cell holds a text, whatever a spreadsheet has made of it.
+  ///
+  /// A number may have other digits, a truth value be in capitals, line ends be its own. The digits of a
+  /// text, as in a postcode, count.
+  private static func isSame(_ cell: String, _ text: String, isNumber: Bool) -> Bool {
     if cell.filter({ $0 != "\r" && $0 != "\r\n" && $0 != "\n" })
       == text.filter({ $0 != "\r" && $0 != "\r\n" && $0 != "\n" })
     {
       return true
     }
-    if let one = Double(cell), let other = Double(text) { return one == other }
+    if isNumber, let one = Double(cell), let other = Double(text) { return one == other }
     return Bool(cell.lowercased()) != nil && cell.lowercased() == text.lowercased()
   }
 

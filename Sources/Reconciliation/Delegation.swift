@@ -49,8 +49,8 @@ struct Delegation {
     try learn(candidates)
     var admitted: [SnapshotPlanner.Candidate] = []
     for candidate in candidates {
-      if !candidate.edit.isPermitted, let words = try refusal(of: candidate) {
-        plan.settled.append((candidate.edit, refused(candidate.edit, words)))
+      if let limit = try limit(of: candidate), !limit.isLifted(for: candidate.edit) {
+        plan.settled.append((candidate.edit, limit.settlement(of: candidate.edit)))
       } else {
         admitted.append(candidate)
       }
@@ -58,13 +58,14 @@ struct Delegation {
     return admitted
   }
 
-  private func refusal(of candidate: SnapshotPlanner.Candidate) throws -> String? {
+  private func limit(of candidate: SnapshotPlanner.Candidate) throws -> PermissionRule.Limit? {
     guard candidate.operation != .dropLocally, candidate.operation != .none else { return nil }
     let isNew = candidate.operation == .create
     return PermissionRule.refusal(
       of: PermissionRule.Subject(
         sobject: candidate.sobject, types: rules[candidate.sync].types, isNew: isNew,
-        isGiven: try isNew || isGiven(candidate.edit)))
+        isGiven: try isNew || isGiven(candidate.edit))
+    ).map { PermissionRule.Limit(words: $0) }
   }
 
   /// Whether the user was given the record of an edit, or made it.
@@ -126,26 +127,26 @@ struct Delegation {
     }
     try add(own, global)
     try candidates.removeAll { candidate in
-      let isForeign: Bool
-      switch keyed[candidate.edit.id] {
       // Which records an id of several is of is asked before it is sent.
-      case .absent?, .unknown?, nil: isForeign = false
-      case .found(let record)?:
-        if let id = UnacknowledgedCreates.id(of: record) {
-          isForeign = try !isGiven(id, candidate.edit)
-        } else {
-          isForeign = true
-        }
-      }
-      if isForeign, !candidate.edit.isPermitted {
-        plan.settled.append((candidate.edit, refused(candidate.edit, Self.foreignKey)))
-      }
-      return isForeign && !candidate.edit.isPermitted
+      guard case .found(let record)? = keyed[candidate.edit.id] else { return false }
+      let id = UnacknowledgedCreates.id(of: record)
+      if let id, try isGiven(id, candidate.edit) { return false }
+      let limit = Self.foreignKey(id)
+      if limit.isLifted(for: candidate.edit) { return false }
+      var settlement = limit.settlement(of: candidate.edit)
+      // Whoever allows it sees what it goes over.
+      settlement.detail.fields = UpsertRule.differences(
+        candidate.element, candidate.listed, server: record, base: nil)
+      plan.settled.append((candidate.edit, settlement))
+      return true
     }
   }
 
-  private static let foreignKey =
-    "its external id is that of a record that was not issued to the user"
+  private static func foreignKey(_ recordID: String?) -> PermissionRule.Limit {
+    PermissionRule.Limit(
+      words: "its external id is that of a record that was not issued to the user",
+      recordID: recordID)
+  }
 
   private func isGiven(_ id: String, _ edit: OpenEdit) throws -> Bool {
     try issued.inSoup[edit.soup]?.contains(id) == true
@@ -158,22 +159,17 @@ struct Delegation {
   nonisolated(nonsending) mutating func check(
     _ candidate: SnapshotPlanner.Candidate, in plan: inout SnapshotPlan
   ) async throws {
-    guard let send = plan.sends.last, send.edit.id == candidate.edit.id, !send.edit.isPermitted
-    else { return }
-    let words: String?
-    if let found = try await refusal(ofReferences: send, candidate) {
-      words = found
-    } else {
-      words = try await refusal(ofUpsert: send)
-    }
-    guard let words else { return }
+    guard let send = plan.sends.last, send.edit.id == candidate.edit.id else { return }
+    let limits =
+      try await limits(ofReferences: send, candidate) + (try await limits(ofUpsert: send))
+    guard let limit = limits.first(where: { !$0.isLifted(for: send.edit) }) else { return }
     plan.sends.removeLast()
-    plan.settled.append((send.edit, refused(send.edit, words)))
+    plan.settled.append((send.edit, limit.settlement(of: send.edit)))
   }
 
-  private nonisolated(nonsending) mutating func refusal(
+  private nonisolated(nonsending) mutating func limits(
     ofReferences send: PlannedSend, _ candidate: SnapshotPlanner.Candidate
-  ) async throws -> String? {
+  ) async throws -> [PermissionRule.Limit] {
     var server = JSONObject()
     if case .alive(_, let fields) = candidate.server { server = fields }
     let references = PermissionRule.references(
@@ -187,27 +183,28 @@ struct Delegation {
     for id in asked.anywhere where try state.hasMade(id, snapshotID: snapshotID) {
       made.insert(id)
     }
-    return PermissionRule.refusal(of: references) {
+    return PermissionRule.limits(of: references) {
       made.contains($0) || issued.anywhere.contains($0)
     }
   }
 
   /// Whether an upsert would change a record that is not the user's to change.
-  private nonisolated(nonsending) mutating func refusal(ofUpsert send: PlannedSend) async throws
-    -> String?
-  {
+  private nonisolated(nonsending) mutating func limits(
+    ofUpsert send: PlannedSend
+  ) async throws -> [PermissionRule.Limit] {
     // What was seen under the external id was looked at before.
     guard send.action == .upsert, send.seen == nil, let field = send.externalField,
       let value = send.externalValue
-    else { return nil }
+    else { return [] }
+    var limits: [PermissionRule.Limit] = []
     for id in try await recordIDs(send.sobject, field, value) {
       var asked = IssuedIDs()
       asked.inSoup[send.edit.soup] = [id]
       let isGlobal = send.edit.soup.store.scope == .global
       try isGlobal ? add(IssuedIDs(), asked) : add(asked, IssuedIDs())
-      guard try isGiven(id, send.edit) else { return Self.foreignKey }
+      if try !isGiven(id, send.edit) { limits.append(Self.foreignKey(id)) }
     }
-    return nil
+    return limits
   }
 
   private nonisolated(nonsending) func recordIDs(
@@ -240,11 +237,6 @@ struct Delegation {
     }
   }
 
-  private func refused(_ edit: OpenEdit, _ words: String) -> Settlement {
-    var detail = OutcomeDetail.because(words)
-    detail.recordID = edit.recordID
-    return Settlement(.notPermitted, detail)
-  }
 }
 
 extension LedgerDatabase {

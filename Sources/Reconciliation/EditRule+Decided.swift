@@ -17,16 +17,18 @@ extension EditRule {
     switch pending.decision {
     case .again, .record, .drop: return nil
     case .device, .set: if facts.operation == .create { return nil }
-    case .server: if facts.operation == .create { return .settle(Settlement(.dropped)) }
+    case .server: if facts.operation == .create { return leftCreate(facts) }
     }
     switch facts.server {
     case .alive(let date, let fields): return alive(facts, pending, date, fields)
-    case .deleted: return deleted(facts, pending)
+    case .deleted:
+      if facts.operation == .delete { return .settle(Settlement(.alreadyThere)) }
+      return gone(facts, pending, .deletedOnServer, lost(facts))
     case .merged(let master):
       var detail = lost(facts)
       detail.otherID = master
-      return gone(pending, .mergedOnServer, detail)
-    case .hidden: return gone(pending, .notVisible, lost(facts))
+      return gone(facts, pending, .mergedOnServer, detail)
+    case .hidden: return gone(facts, pending, .notVisible, lost(facts))
     case .unknown(let code, let message):
       var detail = lost(facts)
       (detail.code, detail.message) = (code, message)
@@ -34,7 +36,16 @@ extension EditRule {
     }
   }
 
-  /// The fields that an update sends; nil for all that are listed.
+  /// What becomes of a new record for which the org's side was taken: what stands under its external id is
+  /// another rule's (`UpsertRule`), unless it could not be asked for.
+  private static func leftCreate(_ facts: EditFacts) -> Step {
+    guard facts.upserts else { return .settle(Settlement(.dropped)) }
+    var detail = lost(facts)
+    detail.message = "what the org holds under the external id could not be read"
+    return .settle(Settlement(.failed, detail))
+  }
+
+  /// The fields that an update or an upsert sends; nil for all that are listed.
   ///
   /// Of a record that stands in several rows of its device those that were edited in this one, so that
   /// what was entered in another is not put back; of a decided one those that were decided. Nor is
@@ -58,8 +69,16 @@ extension EditRule {
     detail.outside = comparison.outside
     detail.hasNoBase = comparison.hasNoBase
     let sent = differences(facts, pending, comparison, choice.base, fields)
-    if hasMoved(facts, pending, comparison, sent, fields) {
-      detail.fields = comparison.contested
+    let shown = ShownRecord(pending)
+    let isHidden =
+      facts.operation == .delete
+      ? hidesValue(shown, comparison)
+      : shown.isHidden(under: sent) { name in
+        choice.left[name]
+          ?? choice.base.flatMap { $0.knows(name) ? .some($0.fields[name] ?? .null) : .none }
+      }
+    if shown.hasMoved(fields) || (pending.decision.sends && isHidden) {
+      detail.fields = asked(facts, comparison, sent)
       detail.message = pending.movedWords
       return .settle(Settlement(.conflict, detail))
     }
@@ -79,18 +98,13 @@ extension EditRule {
     return .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: date)
   }
 
-  private static func deleted(_ facts: EditFacts, _ pending: PendingDecision) -> Step {
-    if facts.operation == .delete { return .settle(Settlement(.alreadyThere)) }
-    if pending.verdict == .deletedOnServer, pending.decision == .device { return recreated(facts) }
-    return gone(pending, .deletedOnServer, lost(facts))
-  }
-
   /// Leaves a record that is not there: the person knew, or is told.
   private static func gone(
-    _ pending: PendingDecision, _ verdict: Verdict, _ detail: OutcomeDetail
+    _ facts: EditFacts, _ pending: PendingDecision, _ verdict: Verdict, _ detail: OutcomeDetail
   ) -> Step {
-    if pending.verdict == verdict, pending.decision == .server {
-      return .settle(Settlement(.dropped, detail))
+    if ShownRecord(pending).isStill(verdict) {
+      if pending.decision == .server { return .settle(Settlement(.dropped, detail)) }
+      if verdict == .deletedOnServer, pending.decision == .device { return recreated(facts) }
     }
     var detail = detail
     detail.message = pending.movedWords
@@ -116,28 +130,22 @@ extension EditRule {
     }
   }
 
-  /// Says whether the org holds something else than was shown, where that matters.
-  private static func hasMoved(
-    _ facts: EditFacts, _ pending: PendingDecision, _ comparison: FieldComparison,
-    _ sent: [FieldDifference], _ fields: JSONObject
-  ) -> Bool {
-    // The org's side was that the record is gone, and it is back.
-    let wasGone = pending.verdict == .deletedOnServer || pending.verdict == .mergedOnServer
-    if pending.decision == .server, wasGone { return true }
-    // A clash is about devices: the org's value may be what another decision has just sent.
-    if pending.decision == .server, pending.verdict == .clash { return false }
-    let isOther = pending.shown.contains { name, shown in
-      fields[name].map { !FieldValue.isSame($0, shown) } ?? false
-    }
-    if isOther { return true }
-    if pending.decision == .server { return false }
+  /// Says whether a deletion destroys what somebody has entered and nobody was shown.
+  private static func hidesValue(_ shown: ShownRecord, _ comparison: FieldComparison) -> Bool {
     let conflicting = comparison.edited.filter(\.isConflicting).map(\.name)
-    let foreign = Set(comparison.foreign + conflicting)
-    let over = facts.operation == .delete ? foreign : foreign.intersection(sent.map(\.name))
-    return over.contains { name in
-      guard pending.shown[name] == nil else { return false }
-      let value = sent.first { $0.name == name }?.device
-      return facts.operation == .delete || !FieldValue.isSame(value, fields[name])
+    return (comparison.foreign + conflicting).contains { shown.values[$0] == nil }
+  }
+
+  /// What a person has to see to decide again: what either side changed, and what would be gone over.
+  private static func asked(
+    _ facts: EditFacts, _ comparison: FieldComparison, _ sent: [FieldDifference]
+  ) -> [FieldDifference] {
+    let contested = comparison.contested
+    let names = Set(contested.map(\.name))
+    let beside = sent.filter { !names.contains($0.name) }.map { field in
+      FieldDifference(
+        name: field.name, base: field.base, device: facts.device[field.name], server: field.server)
     }
+    return (contested + beside).sorted { $0.name < $1.name }
   }
 }

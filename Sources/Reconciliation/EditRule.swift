@@ -102,7 +102,8 @@ package enum EditRule {
     }
   }
 
-  private static func create(_ facts: EditFacts) -> Step {
+  /// The step of a new record.
+  static func create(_ facts: EditFacts) -> Step {
     var detail = OutcomeDetail()
     let inList = Set(facts.listed)
     for (name, value) in facts.device

@@ -85,18 +85,42 @@ package enum PermissionRule {
     }
   }
 
-  /// Why a write may not refer to what it refers to; nil where it may.
-  package static func refusal(
-    of references: [Reference], mayRefer: (_ id: String) -> Bool
-  ) -> String? {
-    for reference in references {
-      if reference.isIndirect, !reference.former.contains(reference.value) {
-        return "\(reference.field) names a record by something else than its Id"
-      }
-      if let id = reference.newID, !mayRefer(id) {
-        return "\(reference.field) refers to a record that was not issued to the user"
-      }
+  /// Why something may not be written: what a person may lift for one edit.
+  package struct Limit: Sendable, Hashable {
+    /// The reason.
+    package var words: String
+    /// The record that it is about, beside the edit's own.
+    package var recordID: String?
+
+    /// The verdict that tells of it.
+    package func settlement(of edit: OpenEdit) -> Settlement {
+      var detail = OutcomeDetail.because(words)
+      detail.recordID = edit.recordID
+      detail.otherID = recordID
+      return Settlement(.notPermitted, detail)
     }
-    return nil
+
+    /// Says whether a person has lifted it for an edit.
+    package func isLifted(for edit: OpenEdit) -> Bool {
+      edit.lifted.contains(settlement(of: edit).detail.limit)
+    }
+  }
+
+  /// Why a write may not refer to what it refers to; nothing where it may.
+  package static func limits(
+    of references: [Reference], mayRefer: (_ id: String) -> Bool
+  ) -> [Limit] {
+    references.compactMap { reference in
+      if reference.isIndirect, !reference.former.contains(reference.value) {
+        // Which record that is, its text says.
+        return Limit(
+          words: "\(reference.field) names a record by something else than its Id",
+          recordID: reference.value.text)
+      }
+      guard let id = reference.newID, !mayRefer(id) else { return nil }
+      return Limit(
+        words: "\(reference.field) refers to a record that was not issued to the user",
+        recordID: id)
+    }
   }
 }

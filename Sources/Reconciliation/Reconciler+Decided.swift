@@ -8,31 +8,16 @@ import System
 extension Reconciler {
   // MARK: created twice
 
-  /// The edits with the record that a person has chosen of two, which the ledger keeps from now on.
-  func choosingRecords(_ edits: [OpenEdit]) throws -> [OpenEdit] {
-    try edits.map { edit in
-      let chosen = Self.withChosenRecord(edit)
-      if let creation = chosen.creation, let id = Self.chosenRecord(of: edit) {
-        try state.chooseRecord(id, creation: creation.id)
-      }
-      return chosen
-    }
-  }
-
-  /// An edit with the record that was chosen.
+  /// An edit with the record that a person has chosen of two; the ledger keeps it with the edit's verdict.
   static func withChosenRecord(_ edit: OpenEdit) -> OpenEdit {
-    guard let id = chosenRecord(of: edit) else { return edit }
+    guard case .record(let id)? = edit.decision?.decision,
+      edit.decision?.verdict == .createdTwice, edit.creation != nil
+    else { return edit }
     var edit = edit
     edit.creation?.recordID = id
     edit.creation?.deviceRecordID = id
+    edit.remadeID = id
     return edit
-  }
-
-  private static func chosenRecord(of edit: OpenEdit) -> String? {
-    guard case .record(let id)? = edit.decision?.decision,
-      edit.decision?.verdict == .createdTwice, edit.creation != nil
-    else { return nil }
-    return id
   }
 
   // MARK: in doubt

@@ -168,7 +168,7 @@ package final class Reconciler {
     let doubtful = Set(try state.unfinishedOperations().map(\.editID))
     try leaveInDoubt(edits.filter { doubtful.contains($0.id) }, snapshotID)
     edits.removeAll { doubtful.contains($0.id) }
-    edits = try choosingRecords(edits)
+    edits = edits.map(Self.withChosenRecord)
     if isFirst { report(.began(snapshotID: snapshotID, edits: edits.count)) }
     let access: RecordReader?
     do {
@@ -193,10 +193,12 @@ package final class Reconciler {
     let words = "more changes than the guard lets through; --confirm \(plan.digest) sends them"
     let held = plan.guarded
     try settle(
-      held.map { send in
+      held.flatMap { send in
         var detail = send.expected.detail
         detail.message = words
-        return (send.edit, Settlement(.held, detail))
+        // The details go with their master.
+        return [(send.edit, Settlement(.held, detail))]
+          + send.followers.map { ($0, Settlement(.held, .because(words))) }
       }, plan.snapshotID)
     let ids = Set(held.map(\.edit.id))
     plan.sends.removeAll { ids.contains($0.edit.id) }

@@ -24,7 +24,7 @@ extension SnapshotPlanner {
     }
     if action != .delete {
       var names = try rule.fields(for: action == .update ? .update : .create)
-      if action == .update, let sent = EditRule.sentFields(facts) {
+      if action != .create, let sent = EditRule.sentFields(facts) {
         names.removeAll { !sent.contains($0) }
       }
       send.payload = try RecordBody.fields(names, of: edit.element)

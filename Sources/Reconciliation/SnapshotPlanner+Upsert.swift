@@ -53,16 +53,17 @@ extension SnapshotPlanner {
 
   /// Creates whose external id another edit has too, with those edits.
   ///
-  /// They are others of this plan, and those of other devices that were sent after the create's bundle was
-  /// issued. Each would go over the one before it.
+  /// They are others of this plan, those that wait in the ledger, and those of other devices that were sent
+  /// after the create's bundle was issued. Each would go over the one before it.
   func rivals(
     _ candidates: [Candidate], _ keyed: [Int64: UpsertRule.Keyed]
   ) throws -> [Int64: [Int64]] {
     let groups = Dictionary(grouping: candidates, by: { key(of: $0) })
+    let standing = try standing(candidates)
     var rivals: [Int64: [Int64]] = [:]
     for (key, group) in groups where key != nil {
       for candidate in group where candidate.edit.decision?.decision.sends != true {
-        var claims = group.map(\.edit.claim)
+        var claims = group.map(\.edit.claim) + standing[candidate.edit.id, default: []]
         if case .found(let record)? = keyed[candidate.edit.id] {
           claims += try sentMeanwhile(candidate.edit, UnacknowledgedCreates.id(of: record))
         }
@@ -73,6 +74,26 @@ extension SnapshotPlanner {
       }
     }
     return rivals
+  }
+
+  /// The claims of creates that wait, of this night's other users and of earlier nights, by the create that
+  /// has the same external id.
+  private func standing(_ candidates: [Candidate]) throws -> [Int64: [RecordClaim]] {
+    let keyed = candidates.filter { externalKey($0) != nil }
+    let known = Set(candidates.map(\.edit.id))
+    var claims: [Int64: [RecordClaim]] = [:]
+    for (sobject, group) in Dictionary(grouping: keyed, by: \.sobject) {
+      for other in try state.waitingCreates(sobject) where !known.contains(other.claim.editID) {
+        let element = (try? JSONValue(parsing: other.element))?.object ?? [:]
+        for candidate in group where candidate.edit.creation?.id != other.creation {
+          guard let (field, value) = externalKey(candidate),
+            element[field].flatMap(Self.text)?.lowercased() == value.lowercased()
+          else { continue }
+          claims[candidate.edit.id, default: []].append(other.claim)
+        }
+      }
+    }
+    return claims
   }
 
   private func key(of candidate: Candidate) -> String? {
@@ -115,7 +136,9 @@ extension SnapshotPlanner {
   nonisolated(nonsending) func upsertStep(
     _ candidate: Candidate, _ facts: EditFacts, _ keyed: UpsertRule.Keyed?
   ) async throws -> EditRule.Step? {
-    guard let keyed, case .send(.upsert, let expected, _) = EditRule.step(facts) else { return nil }
+    guard facts.upserts, let keyed, case .send(_, let expected, _) = EditRule.create(facts) else {
+      return nil
+    }
     var attempt = try state.lostUpsert(of: candidate.edit.id)
     if case .absent = keyed,
       let id = attempt?.seen?.object.flatMap({ UnacknowledgedCreates.id(of: $0) })

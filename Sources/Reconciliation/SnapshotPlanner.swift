@@ -230,9 +230,15 @@ struct SnapshotPlanner {
 
   func candidate(_ edit: OpenEdit) throws -> Candidate {
     guard let sync = sync(for: edit),
-      let element = try JSONValue(parsing: edit.element).object
+      var element = try JSONValue(parsing: edit.element).object
     else { throw SyncError(.badResponse, "the element is not an object") }
     let operation = edit.syncOperation
+    // An external id that was entered says which record it is.
+    if operation == .create, let field = rules[sync].target.externalIdFieldName,
+      case .set(let values, _)? = edit.decision?.decision, let value = values[field]
+    {
+      element[field] = value
+    }
     // A family says what its records are, whatever the elements say.
     let sobject = rules[sync].member?.sobjectType ?? edit.sobject ?? ""
     guard operation == .dropLocally || Self.isName(sobject) else {

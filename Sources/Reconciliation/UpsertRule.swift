@@ -31,6 +31,9 @@ enum UpsertRule {
   static func step(
     _ facts: EditFacts, _ keyed: Keyed, after attempt: Attempt?, expected: Settlement
   ) -> EditRule.Step {
+    if let pending = facts.decision, pending.decision.sends || pending.decision == .server {
+      return decided(facts, pending, keyed, attempt, expected)
+    }
     switch keyed {
     case .unknown: return .send(.upsert, expected, ifUnmodifiedSince: nil)
     case .absent: return absent(facts, attempt, expected)
@@ -46,7 +49,7 @@ enum UpsertRule {
     }
     var detail = expected.detail
     detail.recordID = UnacknowledgedCreates.id(of: seen)
-    detail.fields = differences(facts, server: nil, base: seen)
+    detail.fields = differences(facts.device, facts.listed, server: nil, base: seen)
     switch fate {
     case .deleted where facts.mode == .overwrite && facts.recreate != .never:
       detail.otherID = detail.recordID
@@ -67,10 +70,7 @@ enum UpsertRule {
     let seen = attempt?.seen?.object
     var detail = expected.detail
     detail.recordID = UnacknowledgedCreates.id(of: record)
-    detail.fields = differences(facts, server: record, base: seen)
-    if let pending = facts.decision, pending.decision.sends {
-      return decided(pending, detail)
-    }
+    detail.fields = differences(facts.device, facts.listed, server: record, base: seen)
     let isSame = detail.fields.allSatisfy { FieldValue.isSame($0.device, $0.server) }
     let isUnmoved =
       seen.map { seen in
@@ -83,27 +83,81 @@ enum UpsertRule {
     return .settle(Settlement(.conflict, detail))
   }
 
-  /// A person has seen what stands there, and decided: it is gone over as far as it stands so still.
-  private static func decided(_ pending: PendingDecision, _ detail: OutcomeDetail) -> EditRule.Step
-  {
-    var detail = detail
-    let isShown = detail.fields.allSatisfy { field in
-      pending.shown[field.name].map { FieldValue.isSame($0, field.server) } ?? !field.isConflicting
+  /// A person has seen what stands there, or that nothing does, and decided: that holds while it is so.
+  private static func decided(
+    _ facts: EditFacts, _ pending: PendingDecision, _ keyed: Keyed, _ attempt: Attempt?,
+    _ expected: Settlement
+  ) -> EditRule.Step {
+    switch keyed {
+    case .unknown where pending.decision == .server:
+      let words = "what the org holds under the external id could not be read"
+      return .settle(Settlement(.failed, .because(words)))
+    case .unknown: return .send(.upsert, expected, ifUnmodifiedSince: nil)
+    case .absent: return decidedAbsent(facts, pending, attempt, expected)
+    case .found(let record): return decidedFound(facts, pending, record, attempt, expected)
     }
-    guard pending.verdict == .conflict || pending.verdict == .clash, !isShown else {
-      return .send(.upsert, Settlement(.updated, detail), ifUnmodifiedSince: nil)
-    }
-    detail.message = pending.movedWords
-    return .settle(Settlement(.conflict, detail))
   }
 
-  /// The fields in which the device and the org differ; those that hold something of the org's are
+  private static func decidedAbsent(
+    _ facts: EditFacts, _ pending: PendingDecision, _ attempt: Attempt?, _ expected: Settlement
+  ) -> EditRule.Step {
+    let shown = ShownRecord(pending)
+    let verdict: Verdict
+    var detail = expected.detail
+    detail.otherID = attempt?.seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
+    switch attempt?.fate {
+    case .merged?: verdict = .mergedOnServer
+    case .hidden?, .unknown?, .alive?: verdict = .notVisible
+    case .deleted?, nil: verdict = .deletedOnServer
+    }
+    let isKnown = shown.state == .unseen || shown.isStill(verdict)
+    if isKnown, pending.decision == .server { return .settle(Settlement(.dropped, detail)) }
+    if isKnown, shown.state == .unseen || verdict == .deletedOnServer {
+      return .send(.upsert, Settlement(.created, detail), ifUnmodifiedSince: nil)
+    }
+    detail.fields = differences(facts.device, facts.listed, server: nil, base: nil)
+    if case .merged(let master)? = attempt?.fate { detail.otherID = master }
+    detail.message = pending.movedWords
+    return .settle(Settlement(verdict, detail))
+  }
+
+  private static func decidedFound(
+    _ facts: EditFacts, _ pending: PendingDecision, _ record: JSONObject, _ attempt: Attempt?,
+    _ expected: Settlement
+  ) -> EditRule.Step {
+    let shown = ShownRecord(pending)
+    let seen = attempt?.seen?.object
+    var detail = expected.detail
+    detail.recordID = UnacknowledgedCreates.id(of: record)
+    var values = facts.device
+    if case .set(let entered, let rest) = pending.decision {
+      if rest == .server { values = [:] }
+      for (name, value) in entered { values[name] = value }
+    }
+    let sent = differences(values, facts.listed, server: record, base: seen)
+    if shown.hasMoved(record)
+      || (pending.decision.sends && shown.isHidden(under: sent) { _ in nil })
+    {
+      let fields = differences(facts.device, facts.listed, server: record, base: seen)
+      let names = Set(fields.map(\.name))
+      detail.fields = (fields + sent.filter { !names.contains($0.name) }).sorted {
+        $0.name < $1.name
+      }
+      detail.message = pending.movedWords
+      return .settle(Settlement(.conflict, detail))
+    }
+    if pending.decision == .server { return .settle(Settlement(.dropped, detail)) }
+    detail.fields = sent
+    return .send(.upsert, Settlement(.updated, detail), ifUnmodifiedSince: nil)
+  }
+
+  /// The fields in which a device and the org differ; those that hold something of the org's are
   /// contested.
-  private static func differences(
-    _ facts: EditFacts, server: JSONObject?, base: JSONObject?
+  static func differences(
+    _ device: JSONObject, _ listed: [String], server: JSONObject?, base: JSONObject?
   ) -> [FieldDifference] {
-    facts.listed.compactMap { name in
-      guard let value = facts.device[name] else { return nil }
+    listed.compactMap { name in
+      guard let value = device[name] else { return nil }
       // What the org did not let be read is not known.
       guard let server else {
         return FieldDifference(name: name, base: base?[name], device: value, server: nil)

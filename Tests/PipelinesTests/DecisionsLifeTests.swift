@@ -103,6 +103,26 @@ import Testing
     #expect(other.decided.isEmpty && other.refused.map(\.edit) == [1])
   }
 
+  @Test
+  func `a decision by verdict leaves what a colleague has decided, one by number replaces it`()
+    async throws
+  {
+    _ = try await scene.conflict()
+    try scene.decide(1, .device)
+    let all = try scene.decisions.enter(
+      [], .init([.conflict], .whole(.server)), by: "hopper")
+    #expect(all.decided.isEmpty)
+    #expect(all.refused.first?.reason.contains("grace has decided") == true)
+    #expect(try scene.states() == ["device pending"])
+    // Her own she may change in the same way.
+    let own = try scene.decisions.enter([], .init([.conflict], .whole(.server)), by: "grace")
+    #expect(own.decided.map(\.edit) == [1])
+    let named = try scene.decisions.enter(
+      [DecisionRequest(edit: 1, .whole(.device))], by: "hopper")
+    #expect(named.replaced.map(\.pending.by) == ["grace"])
+    #expect(try scene.states() == ["device withdrawn", "server withdrawn", "device pending"])
+  }
+
   @Test func `a run of the decided edits alone leaves the others for the next`() async throws {
     let id = try await scene.conflict()
     let device = try scene.world.device("ada", as: "second")

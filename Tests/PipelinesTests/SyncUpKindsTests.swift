@@ -197,6 +197,26 @@ import Testing
       ])
   }
 
+  @Test func `the details of a master whose deletion a guard holds are held with it`() async throws
+  {
+    let world = try World(file: Self.pipeline.get().file("kinds.json")) {
+      $0.replacing("\"strict\":true", with: "\"strict\":true,\"maxChanges\":{\"perSnapshot\":1}")
+    }
+    let ada = try world.user("ada")
+    let parent = try #require(world.org.create("Account", ["Name": "parents 0"], as: ada).id)
+    let child = try #require(
+      world.org.create("Contact", ["LastName": "Child", "AccountId": .string(parent)], as: ada).id)
+    let other = try #require(world.org.create("Account", ["Name": "small 0"], as: ada).id)
+    try await world.run()
+    let device = try world.device("ada")
+    try device.delete("parents", id: parent, now: world.org.now())
+    try device.delete("children", id: child, now: world.org.now())
+    try device.edit("small", id: other, ["Phone": "1"], now: world.org.now())
+    try world.handBack(device, as: "night.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.held: 3])
+    #expect(try world.record("Contact", child)["LastName"] == "Child")
+  }
+
   @Test(arguments: ["parent", "child"])
   func `a family of which one record was left stays together on the nights after`(
     _ contested: String

@@ -34,6 +34,17 @@ struct DecidedEditTests {
     return facts
   }
 
+  /// A value is entered in a field that neither the device nor its base has.
+  private static func beside(
+    _ value: JSONValue, shown: JSONObject = ["A": "server"]
+  ) -> EditFacts {
+    var facts = facts(
+      .set(["C": "x"], rest: .server), .update,
+      .alive(date: new, fields: ["A": "server", "B": "b", "C": value]), shown: shown)
+    facts.listed.append("C")
+    return facts
+  }
+
   static let cases: [Case] = [
     Case(
       name: "the device's edit, over what was shown", facts: facts(.device),
@@ -95,6 +106,16 @@ struct DecidedEditTests {
       name: "a value over one that moved and was not shown",
       facts: facts(.set(["B": "x"], rest: .server), .update, server("server", "later")),
       expected: "conflict"),
+    Case(
+      name: "a value over one of a field that the device never had and nobody was shown",
+      facts: beside("theirs"), expected: "conflict"),
+    Case(
+      name: "a value over one of a field that the device never had, as shown",
+      facts: beside("theirs", shown: ["A": "server", "C": "theirs"]),
+      expected: "send update if unmodified since \(new), updated", sent: ["C"]),
+    Case(
+      name: "a value into an empty field that the device never had", facts: beside(.null),
+      expected: "send update if unmodified since \(new), updated", sent: ["C"]),
     Case(
       name: "a deletion, as shown", facts: facts(.device, .delete, shown: ["A": "server"]),
       expected: "send delete if unmodified since \(new), deleted"),
@@ -162,5 +183,13 @@ struct DecidedEditTests {
     }
     #expect(settlement.detail.fields.map(\.server) == ["later"])
     #expect(settlement.detail.message?.hasPrefix("grace decided to send the device's edit") == true)
+  }
+
+  @Test func `a value that nobody was shown is shown with the question`() {
+    guard case .settle(let settlement) = EditRule.step(Self.beside("theirs")) else {
+      Issue.record("it is sent")
+      return
+    }
+    #expect(settlement.detail.fields.first { $0.name == "C" }?.server == "theirs")
   }
 }

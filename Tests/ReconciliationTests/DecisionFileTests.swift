@@ -112,6 +112,53 @@ struct DecisionFileTests {
     #expect(problems("") == ["0: the file is empty"])
   }
 
+  @Test func `a field that stands twice says one thing`() throws {
+    #expect(
+      problems(
+        """
+        number,field,decision,value
+        1,Phone,set,x
+        1,Phone,set,y
+        1,Name,device,
+        2,Phone,device,
+        2,Phone,server,
+        """) == [
+          "3: Phone of edit 1 is decided twice, and differently",
+          "6: Phone of edit 2 is decided twice, and differently",
+        ])
+    let requests = try read(
+      """
+      number,field,decision,value
+      1,Phone,set,x
+      1,Phone,set,x
+      """)
+    #expect(requests.first?.choice == .fields(["Phone": .text("x")], rest: nil))
+    #expect(
+      problems(
+        #"""
+        {"decisions": [
+          {"edit": 1, "decision": "set", "values": {"Phone": 1, "Phone": 2}}
+        ]}
+        """#
+      ).count == 1)
+  }
+
+  @Test func `a value without a decision, and one that its decision does not take, are refused`() {
+    #expect(
+      problems(
+        """
+        number,field,decision,value
+        1,Phone,,x
+        2,Phone,device,x
+        2,Name,set,y
+        3,Phone,drop,x
+        4,Phone,set,
+        """) == [
+          "2: the row has a value and no decision", "3: device takes no value",
+          "5: drop takes no value",
+        ])
+  }
+
   // MARK: what it comes to
 
   private func decidable(
@@ -163,8 +210,12 @@ struct DecisionFileTests {
     #expect(
       decision(
         ["Phone": .device],
-        shown: ["Phone": .cell("2.0"), "Open": .cell("TRUE"), "Seats": .value(4)]
+        shown: ["Phone": .cell("2"), "Open": .cell("TRUE"), "Seats": .value(4)]
       ).hasPrefix("{"))
+    // A text of digits is a text: only a number is the same in other digits.
+    #expect(
+      decision(["Phone": .device], shown: ["Phone": .cell("02")]).contains("has moved on"))
+    #expect(decision(["Phone": .device], shown: ["Seats": .cell("4.0")]).hasPrefix("{"))
     #expect(
       decision(["Phone": .device], shown: ["Phone": .cell("3")])
         == "the org's Phone has moved on since this was shown; the last report has 2: decide by it")

@@ -43,8 +43,8 @@ import Testing
   ) {
     for name in ["AccountId", "Any_Lookup__c"] {
       let references = PermissionRule.references(in: [name: value], of: nil) { _ in former }
-      let words = PermissionRule.refusal(of: references) { $0 == Self.account }
-      #expect((words == nil) == isPermitted, "\(words ?? "permitted")")
+      let limits = PermissionRule.limits(of: references) { $0 == Self.account }
+      #expect(limits.isEmpty == isPermitted, "\(limits)")
     }
   }
 
@@ -52,6 +52,6 @@ import Testing
     let references = PermissionRule.references(
       in: ["RecordTypeId": "0125g0000000001AAA"], of: nil
     ) { _ in [] }
-    #expect(PermissionRule.refusal(of: references) { _ in false } == nil)
+    #expect(PermissionRule.limits(of: references) { _ in false } == [])
   }
 }

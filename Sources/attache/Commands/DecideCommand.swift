@@ -161,6 +161,10 @@ struct DecideCommand: Command {
     }
     for refusal in result.refused { context.note("attache: \(refusal)") }
     if options.quiet { return }
+    for one in result.replaced {
+      let words = one.pending.decision.kind.meaning
+      context.print("edit \(one.edit): what \(one.pending.by) had decided is taken back: \(words)")
+    }
     for decided in result.decided {
       context.print("edit \(decided.edit): \(decided.decision.kind.meaning)")
     }

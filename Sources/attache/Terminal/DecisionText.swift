@@ -53,6 +53,13 @@ enum DecisionText {
           for (name, value) in decided.decision.values { object[name] = value }
           return .object(object)
         }),
+      "replaced": .array(
+        result.replaced.map {
+          [
+            "edit": JSONValue($0.edit), "by": .string($0.pending.by),
+            "decision": .string($0.pending.decision.kind.rawValue),
+          ]
+        }),
       "refused": .array(
         result.refused.map { ["edit": JSONValue($0.edit), "reason": .string($0.reason)] }),
     ]

@@ -1,0 +1,140 @@
+import JSON
+import Ledger
+import LocalOrg
+import MobileSync
+import Reconciliation
+import Testing
+
+/// Decisions about new records that go out by an external id: they hold for the record that was shown
+/// under it, as those about any record do.
+struct DecidedUpsertTests {
+  private let day: FieldDay
+
+  init() throws {
+    day = try FieldDay()
+    day.options.quietWindowSeconds = 900
+    day.rules = [
+      FieldDay.rule(
+        "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
+    ]
+  }
+
+  /// A visit in conflict with one that the office made under the same external id; the office's.
+  private func conflict() async throws -> String {
+    try day.handBack([
+      day.created(
+        "visits", "Site_Visit__c", "local_v",
+        ["Name": "Device", "Notes__c": "seen", "External_Id__c": "V-1"])
+    ])
+    let (admin, ada) = (day.admin, day.ada)
+    day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: false))
+    day.server.faults.add(
+      .kind(.query), nth: 2,
+      .mutate { org in
+        let made = org.create(
+          "Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"], as: admin)
+        try org.share(made.id ?? "", with: ada.username)
+      })
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    return try #require(
+      try day.org.find(
+        "Site_Visit__c", externalField: "External_Id__c", value: "V-1", as: admin))
+  }
+
+  private func decide(_ decision: Decision) throws {
+    try day.state.decide([DecidedEdit(1, decision)], by: "the office")
+  }
+
+  private func fate() throws -> DecisionNote.Fate? { try day.details().first?.decision?.fate }
+
+  @Test func `with the org's side for the rest only what was entered goes into the record`()
+    async throws
+  {
+    let id = try await conflict()
+    try decide(.set(["Notes__c": "typed"], rest: .server))
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    let record = try day.record("Site_Visit__c", id)
+    #expect(record["Name"] == "Office" && record["Notes__c"] == "typed")
+    #expect(try day.details().first?.fields.map(\.name) == ["Notes__c"])
+  }
+
+  @Test func `a value that was entered is the one that is compared`() async throws {
+    let id = try await conflict()
+    // The office's own value goes over nothing, whatever the device holds.
+    try decide(.set(["Name": "Office"], rest: .server))
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Site_Visit__c", id)["Name"] == "Office")
+    #expect(try day.record("Site_Visit__c", id)["Notes__c"]?.string == nil)
+  }
+
+  @Test(arguments: [Decision.device, .server, .set(["Notes__c": "typed"], rest: .server)])
+  func `a value of the record that moved is asked again`(_ decision: Decision) async throws {
+    let id = try await conflict()
+    try decide(decision)
+    try day.change("Site_Visit__c", id, ["Name": "Office again"])
+    let writes = day.writes.count
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(day.writes.count == writes)
+    #expect(try fate() == .askedAgain)
+    #expect(
+      try day.details().first?.fields.first { $0.name == "Name" }?.server == "Office again")
+    try decide(decision)
+    let verdict = decision == .server ? "dropped 1" : "updated 1"
+    #expect(day.verdicts(try await day.run()) == verdict)
+    #expect(
+      try day.record("Site_Visit__c", id)["Name"]
+        == (decision == .device ? "Device" : "Office again"))
+  }
+
+  @Test func `a value that somebody entered in a field that was empty is not gone over`()
+    async throws
+  {
+    let id = try await conflict()
+    try decide(.device)
+    try day.change("Site_Visit__c", id, ["Notes__c": "the office's"])
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try day.record("Site_Visit__c", id)["Notes__c"] == "the office's")
+  }
+
+  @Test(arguments: [Decision.device, .server])
+  func `a record that is gone since is asked again, and then made anew or left`(
+    _ decision: Decision
+  ) async throws {
+    let id = try await conflict()
+    try decide(decision)
+    _ = day.org.delete("Site_Visit__c", id: id, as: day.admin)
+    #expect(day.verdicts(try await day.run()) == "deleted on server 1")
+    #expect(try fate() == .askedAgain)
+    try decide(decision)
+    #expect(
+      day.verdicts(try await day.run()) == (decision == .device ? "created 1" : "dropped 1"))
+    #expect(
+      try day.count("SELECT Id FROM Site_Visit__c WHERE Name = 'Device'")
+        == (decision == .device ? 1 : 0))
+  }
+
+  @Test func `that a record stays deleted is asked again when one has its external id`()
+    async throws
+  {
+    let id = try await conflict()
+    try decide(.server)
+    _ = day.org.delete("Site_Visit__c", id: id, as: day.admin)
+    #expect(day.verdicts(try await day.run()) == "deleted on server 1")
+    try decide(.device)
+    try day.make("Site_Visit__c", ["Name": "Another", "External_Id__c": "V-1"])
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try fate() == .askedAgain)
+    #expect(try day.count("SELECT Id FROM Site_Visit__c WHERE Name = 'Another'") == 1)
+  }
+
+  @Test func `of a new record nothing of the org's can stay`() throws {
+    let found = DecidableEdit(
+      edit: 1, subject: .init(verdict: .failed, operation: .create, hasRecord: false),
+      detail: OutcomeDetail(), soup: SoupKey(store: FieldDay.store, soup: "visits"))
+    let request = DecisionRequest(edit: 1, .fields(["Name": .text("x")], rest: .server))
+    let error = #expect(throws: DecisionRefusal.self) {
+      try request.decision(for: found, sendable: ["Name"], ReportMask())
+    }
+    #expect(error?.reason.contains("not in the org yet") == true)
+  }
+}

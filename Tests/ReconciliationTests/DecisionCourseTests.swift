@@ -1,0 +1,268 @@
+import JSON
+import Ledger
+import LocalOrg
+import MobileSync
+import Reconciliation
+import SQLite
+import Testing
+
+/// How a decision goes its way when devices, requests and other decisions cross it.
+struct DecisionCourseTests {
+  private func decide(_ day: FieldDay, _ edit: Int64, _ decision: Decision) throws {
+    try day.state.decide([DecidedEdit(edit, decision)], by: "the office")
+  }
+
+  /// A contact whose creation got no answer, while its user made another.
+  private func doubted(_ day: FieldDay) async throws -> (edit: ReturnedEdit, other: String) {
+    day.options.quietWindowSeconds = 900
+    let edit = day.created(
+      "contacts", "Contact", "local_1", ["LastName": "Lovelace", "Department": "Analysis"])
+    try day.handBack([edit], handback: 1)
+    day.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: false))
+    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    let other = day.org.create(
+      "Contact", ["LastName": "Byron", "Department": "Poetry"], as: day.ada)
+    try day.org.moveClock(by: 86_400_000)
+    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    return (edit, try #require(other.id))
+  }
+
+  private func changed(_ edit: ReturnedEdit, _ fields: JSONObject) throws -> ReturnedEdit {
+    var later = edit
+    var element = try #require(try JSONValue(parsing: edit.element).object)
+    for (name, value) in fields { element[name] = value }
+    later.element = JSONValue.object(element).bytes
+    later.lastModified += 10
+    return later
+  }
+
+  // MARK: in doubt
+
+  @Test func `a decision sends a create in doubt once`() async throws {
+    let day = try FieldDay()
+    _ = try await doubted(day)
+    try decide(day, 1, .device)
+    func creates() -> Int { day.server.log.writes.count { $0.kind == .collectionCreate } }
+    let before = creates()
+    day.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: false))
+    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    #expect(creates() == before + 1)
+    for _ in 0..<2 {
+      // The window of the second is over, and the org tells nothing of it either.
+      _ = day.org.create("Contact", ["LastName": "Somebody"], as: day.ada)
+      try day.org.moveClock(by: 86_400_000)
+      #expect(day.verdicts(try await day.run()) == "in doubt 1")
+      #expect(creates() == before + 1)
+    }
+    // Another decision is about the second request.
+    try decide(day, 1, .device)
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(creates() == before + 2)
+  }
+
+  @Test func `a create in doubt is decided though its device has handed back again`() async throws {
+    for decision in ["record", "device", "drop"] {
+      let day = try FieldDay()
+      let (edit, other) = try await doubted(day)
+      try day.handBack([try changed(edit, ["Department": "Engines"])], handback: 2)
+      #expect(day.verdicts(try await day.run()) == "in doubt 2")
+      switch decision {
+      case "record": try decide(day, 1, .record(other))
+      case "device": try decide(day, 1, .device)
+      default: try decide(day, 1, .drop)
+      }
+      let verdicts = day.verdicts(try await day.run())
+      #expect(
+        verdicts == (decision == "record" ? "created 1, updated 1" : "created 1, superseded 1"))
+      #expect(try day.count("SELECT Id FROM Contact WHERE Department = 'Engines'") == 1)
+      #expect(
+        try day.count("SELECT Id FROM Contact WHERE LastName = 'Lovelace'") == 1)
+      #expect(try day.state.unsettledEdits().isEmpty)
+    }
+  }
+
+  // MARK: created twice
+
+  /// A contact that its device's own sync made too, and edited then; ours and the device's.
+  private func twins(_ day: FieldDay) async throws -> (ours: String, own: String) {
+    let edit = day.created("contacts", "Contact", "local_1", ["LastName": "Keel"])
+    try day.handBack([edit], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    let ours = try #require(try day.details().first?.recordID)
+    let own = try day.make("Contact", ["LastName": "Keel"])
+    var later = try changed(edit, ["Department": "Yard", "Id": .string(own)])
+    (later.operation, later.serverID, later.lastModified) = (.update, own, 8000)
+    later.modificationDate = try day.record("Contact", own)["LastModifiedDate"]?.string
+    try day.handBack([later], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "created twice 1")
+    return (ours, own)
+  }
+
+  @Test func `the edit of a record that was made twice goes into the one that was named`()
+    async throws
+  {
+    for isOwn in [true, false] {
+      let day = try FieldDay()
+      day.rules = [FieldDay.rule("contacts", ["LastName", "Department"], mode: .overwrite)]
+      let (ours, own) = try await twins(day)
+      try decide(day, 2, .record(isOwn ? own : ours))
+      #expect(day.verdicts(try await day.run()) == "updated 1")
+      #expect(try day.record("Contact", isOwn ? own : ours)["Department"] == "Yard")
+      #expect(try day.record("Contact", isOwn ? ours : own)["Department"]?.string == nil)
+    }
+  }
+
+  @Test func `which of two records counts is said when the decision is carried out, not before`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.rules = [FieldDay.rule("contacts", ["LastName", "Department"], mode: .overwrite)]
+    let (ours, own) = try await twins(day)
+    try decide(day, 2, .record(own))
+    try day.org.setActive("ada@example.com", false)
+    #expect(day.verdicts(try await day.run()) == "held 1")
+    // It was not carried out, so it can be corrected.
+    #expect(try day.state.connection.text("SELECT chosen_id FROM creation") == nil)
+    try decide(day, 2, .again)
+    try day.org.setActive("ada@example.com", true)
+    #expect(day.verdicts(try await day.run()) == "created twice 1")
+    try decide(day, 2, .record(ours))
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Contact", ours)["Department"] == "Yard")
+  }
+
+  @Test func `the record that was named counts though the edit of it is left`() async throws {
+    let day = try FieldDay()
+    let (_, own) = try await twins(day)
+    try day.org.moveClock(by: 60_000)
+    try day.change("Contact", own, ["Department": "Office"])
+    try decide(day, 2, .record(own))
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try day.details().first?.decision?.fate == .carriedOut)
+    try decide(day, 2, .device)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Contact", own)["Department"] == "Yard")
+  }
+
+  // MARK: what stands for an edit
+
+  /// An edit in conflict that is decided, and then taken back by its device.
+  private func takenBack(_ day: FieldDay) async throws -> ReturnedEdit {
+    let id = try day.make("Account", ["Name": "Mill", "Phone": "0"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "1"])
+    try day.change("Account", id, ["Phone": "office"])
+    try day.handBack([edit], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    return edit
+  }
+
+  @Test func `a decision that nobody needs any more is told`() async throws {
+    for isReplaced in [true, false] {
+      let day = try FieldDay()
+      let edit = try await takenBack(day)
+      try decide(day, 1, .device)
+      try day.handBack(isReplaced ? [try changed(edit, ["Phone": "2"])] : [], handback: 2)
+      #expect(
+        day.verdicts(try await day.run())
+          == (isReplaced ? "conflict 1, superseded 1" : "superseded 1"))
+      let note = try #require(try day.details().first?.decision)
+      #expect(note.fate == .notNeeded && note.by == "the office")
+      // Once.
+      #expect(!day.verdicts(try await day.run()).contains("superseded"))
+    }
+  }
+
+  @Test func `an edit that its device took back and that arrives late is decided by a person`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.quietWindowSeconds = 900
+    day.options.strict = false
+    let (admin, id) = (day.admin, try day.make("Account", ["Name": "Mill", "Phone": "0"]))
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "1"])
+    try day.handBack([edit], handback: 1)
+    day.server.faults.add(.kind(.collectionUpdate), .deliverLate(seconds: 1_000_000))
+    day.server.faults.add(
+      .kind(.collectionUpdate),
+      .mutate { org in _ = org.update("Account", id: id, ["Phone": "office"], as: admin) })
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    try day.handBack([], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "superseded 1")
+    day.server.deliverHeld()
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    // It stays in sight until somebody has seen to it.
+    #expect(day.verdicts(try await day.run()) == "")
+    #expect(try day.state.unsettledEdits() == [.conflict: 1])
+    try decide(day, 1, .server)
+    #expect(day.verdicts(try await day.run()) == "dropped 1")
+    #expect(try day.state.unsettledEdits().isEmpty)
+    let run = try #require(try day.state.runs(limit: 1).first)
+    #expect(try ReportModel(state: day.state, run: run.id).stillOpen.isEmpty)
+  }
+
+  // MARK: one external id
+
+  @Test func `of two new records with one external id neither goes out by a second try`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.rules = [
+      FieldDay.rule("visits", ["Name", "External_Id__c"], externalID: "External_Id__c")
+    ]
+    func visit(_ name: JSONValue, _ user: OrgUser) throws {
+      try day.handBack(
+        [
+          day.created(
+            "visits", "Site_Visit__c", "local_\(user.id)",
+            ["Name": name, "External_Id__c": "V-1"])
+        ], user: user)
+    }
+    try visit("One", day.ada)
+    try visit("Two", day.ben)
+    #expect(day.verdicts(try await day.run()) == "clash 2")
+    for edit in [1, 2] as [Int64] {
+      try decide(day, edit, .again)
+      #expect(day.verdicts(try await day.run()) == "clash 1")
+    }
+    #expect(try day.count("SELECT Id FROM Site_Visit__c") == 0)
+    try decide(day, 1, .drop)
+    try decide(day, 2, .device)
+    #expect(day.verdicts(try await day.run()) == "created 1, dropped 1")
+  }
+
+  @Test func `a new record that waits clashes with one of its external id of a later night`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.rules = [
+      FieldDay.rule("visits", ["Name", "External_Id__c"], externalID: "External_Id__c")
+    ]
+    func visit(_ number: Int) throws {
+      try day.handBack(
+        [
+          day.created(
+            "visits", "Site_Visit__c", "local_\(number)",
+            ["Name": .string("Visit \(number)"), "External_Id__c": "V-1"])
+        ], install: "phone \(number)", stamp: "stamp \(number)")
+    }
+    try visit(1)
+    try day.org.setActive("ada@example.com", false)
+    #expect(day.verdicts(try await day.run()) == "held 1")
+    try day.org.setActive("ada@example.com", true)
+    // The first is left out of this run.
+    try visit(2)
+    day.options.only = [2]
+    #expect(day.verdicts(try await day.run()) == "clash 1")
+    #expect(try day.details().first?.otherEdits == [1])
+    day.options.only = nil
+    #expect(day.verdicts(try await day.run()) == "clash 1")
+    for edit in [1, 2] as [Int64] {
+      try decide(day, edit, .again)
+      #expect(day.verdicts(try await day.run()) == "clash 1")
+    }
+    #expect(try day.count("SELECT Id FROM Site_Visit__c") == 0)
+    try decide(day, 1, .drop)
+    try decide(day, 2, .device)
+    #expect(day.verdicts(try await day.run()) == "created 1, dropped 1")
+  }
+}
