@@ -135,6 +135,35 @@ package final class LedgerDatabase {
     if pinned != id { throw LedgerError.foreignOrganization(pinned: pinned, found: id) }
   }
 
+  // MARK: names for people
+
+  /// Where people open the org, without a slash at its end; nil before a run that asked it.
+  package var instance: String? { get throws { try meta("instance") } }
+
+  /// Keeps where people open the org.
+  package func noteInstance(_ address: String) throws {
+    if try instance != address { try setMeta("instance", address) }
+  }
+
+  /// What the org calls its objects, by API name, as far as runs have seen it.
+  package func labels() throws -> [String: String] {
+    try connection.all("SELECT name, value FROM meta WHERE name LIKE 'label %'").reduce(into: [:]) {
+      $0[String(($1[0].text ?? "").dropFirst("label ".count))] = $1[1].text
+    }
+  }
+
+  /// Keeps what the org calls an object.
+  package func noteLabel(_ label: String, of sobject: String) throws {
+    if try meta("label " + sobject) != label { try setMeta("label " + sobject, label) }
+  }
+
+  /// The user names of the users with a snapshot, by their Ids.
+  package func usernames() throws -> [String: String] {
+    try connection.all(
+      "SELECT user_id, username FROM snapshot WHERE user_id IS NOT NULL AND username IS NOT NULL"
+    ).reduce(into: [:]) { $0[$1[0].text ?? ""] = $1[1].text }
+  }
+
   // MARK: snapshots
 
   /// What the ledger knows of a snapshot; nil before its first prime.

@@ -25,6 +25,8 @@ package struct OutcomeDetail: Sendable, Hashable {
   package var message: String?
   /// The fields that the org names.
   package var errorFields: [String] = []
+  /// Who changed the org's record last, by Id, and when, where that was after the device read it.
+  package var serverChange: ServerChange?
   /// What a person decided, and what became of that.
   package var decision: DecisionNote?
 
@@ -55,6 +57,9 @@ package struct OutcomeDetail: Sendable, Hashable {
     if let code { object["code"] = .string(code) }
     if let message { object["message"] = .string(message) }
     if !errorFields.isEmpty { object["errorFields"] = JSONValue(errorFields) }
+    if let serverChange {
+      object["serverChange"] = ["by": .string(serverChange.by), "at": .string(serverChange.at)]
+    }
     if let decision { object["decision"] = decision.json }
     return .object(object)
   }
@@ -71,6 +76,9 @@ package struct OutcomeDetail: Sendable, Hashable {
     code = json["code"]?.string
     message = json["message"]?.string
     errorFields = (json["errorFields"]?.array ?? []).compactMap(\.string)
+    if let at = json["serverChange"]?["at"]?.string, let by = json["serverChange"]?["by"]?.string {
+      serverChange = ServerChange(by: by, at: at)
+    }
     decision = json["decision"].flatMap(DecisionNote.init(json:))
   }
 
@@ -88,6 +96,17 @@ package struct OutcomeDetail: Sendable, Hashable {
       name: value["name"]?.string ?? "", base: value["base"], device: value["device"],
       server: value["server"], isConflicting: value["conflicting"]?.bool ?? false)
   }
+}
+
+/// The last change of a record in the org.
+package struct ServerChange: Sendable, Hashable {
+  /// The Id of the user.
+  package let by: String
+  /// The time, as the org writes it.
+  package let at: String
+
+  /// A change.
+  package init(by: String, at: String) { (self.by, self.at) = (by, at) }
 }
 
 /// A verdict with what stands beside it.

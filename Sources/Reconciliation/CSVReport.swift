@@ -3,53 +3,72 @@ import JSON
 import Ledger
 import System
 
-/// `records.csv`, a row for each edit, and `conflicts.csv`, a row for each field of those that a
-/// person has to compare and decide about: with its column `decision` filled it is what
-/// `attache decide --file` takes.
+/// Tables for a spreadsheet.
 ///
-/// The edits whose verdicts are news come first, then those that are still open; `state` tells them
-/// apart, so a sum over the rows that are `new` is the sum of the verdicts.
+/// `records.csv` has a row for each edit, `conflicts.csv` a row for each field of those that a person
+/// has to compare and decide about: with its column `decision` filled it is what
+/// `attache decide --file` takes. The edits whose verdicts are news come first, then those that are
+/// still open; `state` tells them apart, so a sum over the rows that are `new` is the sum of the
+/// verdicts. `success.csv` and `error.csv` are what Data Loader would have left (`CSVReport+Loader`).
 package enum CSVReport: ReportFormat {
   /// `csv`.
   package static let name = "csv"
 
-  /// Both files.
-  package static func files(
-    _ model: ReportModel, _ options: ReportMask
-  ) -> [(name: String, bytes: [UInt8])] {
-    [("records.csv", records(model, options)), ("conflicts.csv", conflicts(model, options))]
+  /// The tables.
+  package static let files = ["records.csv", "conflicts.csv", "success.csv", "error.csv"]
+
+  /// Writes one of the tables.
+  package static func write(
+    _ file: String, _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
+  ) throws(SystemError) {
+    switch file {
+    case "records.csv": try records(model, options, sink)
+    case "conflicts.csv": try conflicts(model, options, sink)
+    default: try loaded(model, options, isSuccess: file == "success.csv", sink)
+    }
   }
 
   private static func rows(_ model: ReportModel) -> [(edit: ReportEdit, state: String)] {
     model.edits.map { ($0, "new") } + model.stillOpen.map { ($0, "open") }
   }
 
-  private static func records(_ model: ReportModel, _ options: ReportMask) -> [UInt8] {
+  private static func records(
+    _ model: ReportModel, _ options: ReportMask, _ sink: ReportSink
+  ) throws(SystemError) {
     var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
     writer.row([
       "number", "verdict", "operation", "user", "store", "soup", "soupEntryId", "sobject",
-      "recordId", "otherId", "localId", "return", "platform", "generation", "device", "noBase",
+      "objectLabel", "recordId", "name", "otherId", "localId", "return", "platform", "generation",
+      "device", "noBase",
       "fields", "outside", "code", "message", "decided", "decidedBy", "decision", "state",
-      "foundBy", "since",
+      "foundBy", "since", "link", "editedAt",
     ])
     for (edit, state) in rows(model) {
       let detail = edit.detail
       let cells: [String] =
-        place(edit) + [
+        place(edit, model, options) + [
           detail.fields.map(\.name).joined(separator: ";"),
           detail.outside.map(\.name).joined(separator: ";"), detail.code ?? "",
           options.words(of: edit) ?? "",
         ] + decision(detail.decision) + [state, edit.foundBy, Dates.utc(edit.foundAt)]
+        + [
+          model.address(of: edit.recordID) ?? "",
+          edit.editedAt > 0 ? Dates.utc(edit.editedAt) : "",
+        ]
       writer.row(cells.map(VisibleText.cell))
+      try pass(&writer.bytes, to: sink)
     }
-    return writer.bytes
+    try sink(writer.bytes)
   }
 
-  private static func place(_ edit: ReportEdit) -> [String] {
+  private static func place(
+    _ edit: ReportEdit, _ model: ReportModel, _ options: ReportMask
+  ) -> [String] {
     [
       String(edit.number), edit.verdict.rawValue, edit.operation.rawValue, edit.username ?? "",
       edit.store.text, edit.soup, String(edit.soupEntryID), edit.sobject ?? "",
-      edit.recordID ?? "", edit.detail.otherID ?? "", edit.localID ?? "", edit.source,
+      edit.sobject.map(model.label) ?? "", edit.recordID ?? "", edit.name(options) ?? "",
+      edit.detail.otherID ?? "", edit.localID ?? "", edit.source,
       edit.platform, String(edit.generation), String(edit.device),
       edit.detail.hasNoBase ? "true" : "",
     ]
@@ -60,10 +79,13 @@ package enum CSVReport: ReportFormat {
     return [Dates.utc(note.time), note.by, "\(note.kind.rawValue): \(note.fate.rawValue)"]
   }
 
-  private static func conflicts(_ model: ReportModel, _ options: ReportMask) -> [UInt8] {
+  private static func conflicts(
+    _ model: ReportModel, _ options: ReportMask, _ sink: ReportSink
+  ) throws(SystemError) {
     var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
     writer.row([
-      "number", "verdict", "user", "soup", "sobject", "recordId", "field", "conflicting", "base",
+      "number", "verdict", "user", "soup", "sobject", "objectLabel", "recordId", "name", "field",
+      "conflicting", "base",
       "device", "server", "state", "foundBy", "since", "decision", "value",
     ])
     for (edit, state) in rows(model) where !edit.verdict.isSettled {
@@ -75,13 +97,15 @@ package enum CSVReport: ReportFormat {
         }
         let cells = [
           String(edit.number), edit.verdict.rawValue, edit.username ?? "", edit.soup,
-          edit.sobject ?? "", edit.recordID ?? "", field.name,
+          edit.sobject ?? "", edit.sobject.map(model.label) ?? "", edit.recordID ?? "",
+          edit.name(options) ?? "", field.name,
           field.isConflicting ? "true" : "", text(field.base), text(field.device),
           text(field.server), state, edit.foundBy, Dates.utc(edit.foundAt), "", "",
         ]
         writer.row(cells.map(VisibleText.cell))
+        try pass(&writer.bytes, to: sink)
       }
     }
-    return writer.bytes
+    try sink(writer.bytes)
   }
 }

@@ -60,11 +60,8 @@ extension HTMLReport {
   private static func title(_ edit: ReportEdit, _ options: ReportMask) -> String {
     let object = HTMLText.escaped(edit.sobject ?? "Record")
     var text = "<span class=\"object\">\(object)</span> "
-    if let title = edit.title {
-      let shown = options.shown(title.device, of: title.name).text(empty: "", unknown: "")
-      if shown != "(not shown)" {
-        text += "<span class=\"name\">\(HTMLText.escaped(shown))</span> "
-      }
+    if let name = edit.name(options) {
+      text += "<span class=\"name\">\(HTMLText.escaped(name))</span> "
     }
     let id = edit.recordID ?? edit.localID
     if let id { text += "<code>\(HTMLText.escaped(id))</code>" }

@@ -8,10 +8,13 @@ package enum HTMLReport: ReportFormat {
   package static let name = "html"
 
   /// The one file.
-  package static func files(
-    _ model: ReportModel, _ options: ReportMask
-  ) -> [(name: String, bytes: [UInt8])] {
-    [("report.html", Array(page(model, options).utf8))]
+  package static let files = ["report.html"]
+
+  /// Writes the page.
+  package static func write(
+    _ file: String, _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
+  ) throws(SystemError) {
+    try sink(Array(page(model, options).utf8))
   }
 
   /// How many edits stand in one block that a browser lays out only when it is looked at.

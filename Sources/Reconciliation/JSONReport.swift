@@ -8,50 +8,104 @@ package enum JSONReport: ReportFormat {
   package static let name = "json"
 
   /// The one file.
-  package static func files(
-    _ model: ReportModel, _ options: ReportMask
-  ) -> [(name: String, bytes: [UInt8])] {
-    [("report.json", document(model, options).bytes(pretty: true, sortedKeys: false) + [10])]
+  package static let files = ["report.json"]
+
+  /// The document: everything that the report says, as docs/report.schema.json has it.
+  package static func write(
+    _ file: String, _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
+  ) throws(SystemError) {
+    var bytes = Array("{\n  \"format\": 1".utf8)
+    for (name, value) in head(model) { member(name, value, &bytes) }
+    try list("records", model.edits, &bytes, sink) { record($0, model, options) }
+    member("openEdits", JSONValue(model.stillOpen.count), &bytes)
+    member("openVerdicts", counts(model.openCounts, all: false), &bytes)
+    try list("stillOpen", model.stillOpen, &bytes, sink) { open($0, model, options) }
+    for (name, value) in findings(model) { member(name, value, &bytes) }
+    bytes += "\n}\n".utf8
+    try sink(bytes)
   }
 
-  /// The document: everything that the report says.
-  package static func document(_ model: ReportModel, _ options: ReportMask) -> JSONValue {
-    var document: JSONObject = [
-      "format": 1,
-      "run": [
-        "id": .string(model.run.id), "number": JSONValue(model.run.number),
-        "pipeline": .string(model.run.pipeline), "org": .string(model.organizationID),
-        "time": .string(Dates.utc(model.run.now)),
-      ],
-      "edits": JSONValue(model.edits.count),
-      "verdicts": counts(model.counts, all: true), "decisions": decisions(model),
-      "soups": .array(
-        model.soups.map { soup, verdicts in
-          [
-            "store": .string(soup.store.text), "soup": .string(soup.soup),
-            "edits": JSONValue(verdicts.values.reduce(0, +)),
-            "verdicts": counts(verdicts, all: false),
-          ]
-        }),
-      "records": .array(model.edits.map { .object(record($0, model, options)) }),
-      "openEdits": JSONValue(model.stillOpen.count),
-      "openVerdicts": counts(model.openCounts, all: false),
-      "stillOpen": .array(model.stillOpen.map { open($0, model, options) }),
+  private static func member(_ name: String, _ value: JSONValue, _ bytes: inout [UInt8]) {
+    bytes += ",\n  \"\(name)\": ".utf8
+    value.append(to: &bytes, indent: 1)
+  }
+
+  /// A list whose elements are made one at a time: of a large report no two are in memory.
+  private static func list(
+    _ name: String, _ edits: [ReportEdit], _ bytes: inout [UInt8], _ sink: ReportSink,
+    _ object: (ReportEdit) -> JSONObject
+  ) throws(SystemError) {
+    bytes += ",\n  \"\(name)\": [".utf8
+    for (place, edit) in edits.enumerated() {
+      bytes += (place == 0 ? "\n    " : ",\n    ").utf8
+      JSONValue.object(object(edit)).append(to: &bytes, indent: 2)
+      try pass(&bytes, to: sink)
+    }
+    bytes += (edits.isEmpty ? "]" : "\n  ]").utf8
+  }
+
+  /// What stands before the records.
+  private static func head(_ model: ReportModel) -> [(String, JSONValue)] {
+    var run: JSONObject = [
+      "id": .string(model.run.id), "number": JSONValue(model.run.number),
+      "pipeline": .string(model.run.pipeline), "org": .string(model.organizationID),
+      "time": .string(Dates.utc(model.run.now)),
     ]
-    for (name, list) in findings(model) { document[name] = list }
-    return .object(document)
+    if !model.instance.isEmpty { run["instance"] = .string(model.instance) }
+    return [
+      ("run", .object(run)), ("edits", JSONValue(model.edits.count)),
+      ("verdicts", counts(model.counts, all: true)), ("decisions", decisions(model)),
+      (
+        "users",
+        .array(model.users.map { .object(group(["user": .string($0.name)], $0.counts)) })
+      ),
+      (
+        "objects",
+        .array(
+          model.objects.map {
+            .object(
+              group(
+                ["object": .string($0.name), "label": .string(model.label($0.name))], $0.counts))
+          })
+      ),
+      (
+        "soups",
+        .array(
+          model.soups.map { soup, counts in
+            .object(
+              group(["store": .string(soup.store.text), "soup": .string(soup.soup)], counts))
+          })
+      ),
+      ("timeline", .array(model.timeline.map(moment))),
+    ]
+  }
+
+  private static func group(_ names: JSONObject, _ verdicts: [Verdict: Int]) -> JSONObject {
+    var object = names
+    object["edits"] = JSONValue(verdicts.values.reduce(0, +))
+    object["verdicts"] = counts(verdicts, all: false)
+    return object
+  }
+
+  private static func moment(_ moment: ReportMoment) -> JSONValue {
+    var object: JSONObject = ["what": .string(moment.kind.rawValue)]
+    if !moment.name.isEmpty { object["name"] = .string(moment.name) }
+    object["from"] = .string(Dates.utc(moment.from))
+    object["to"] = .string(Dates.utc(moment.to))
+    object["edits"] = JSONValue(moment.count)
+    return .object(object)
   }
 
   /// An edit that an earlier report has shown: since when it waits, and for what.
   private static func open(
     _ edit: ReportEdit, _ model: ReportModel, _ options: ReportMask
-  ) -> JSONValue {
+  ) -> JSONObject {
     var object = record(edit, model, options)
     object["foundBy"] = .string(edit.foundBy)
     object["since"] = .string(Dates.utc(edit.foundAt))
     object["ageDays"] = JSONValue(model.ageDays(since: edit.foundAt))
     if let next = edit.verdict.nextStep { object["next"] = .string(next) }
-    return .object(object)
+    return object
   }
 
   // MARK: findings
@@ -103,7 +157,9 @@ package enum JSONReport: ReportFormat {
       "soup": .string(edit.soup), "soupEntryId": JSONValue(edit.soupEntryID),
     ]
     let texts: [(String, String?)] = [
-      ("user", edit.username), ("sobject", edit.sobject), ("recordId", edit.recordID),
+      ("user", edit.username), ("sobject", edit.sobject),
+      ("objectLabel", edit.sobject.map(model.label)), ("name", edit.name(options)),
+      ("recordId", edit.recordID), ("link", model.address(of: edit.recordID)),
       ("otherId", edit.detail.otherID), ("localId", edit.localID), ("return", edit.source),
       ("platform", edit.platform), ("code", edit.detail.code),
       ("message", options.words(of: edit)),
@@ -111,9 +167,19 @@ package enum JSONReport: ReportFormat {
     for (name, text) in texts { if let text { object[name] = .string(text) } }
     object["generation"] = JSONValue(edit.generation)
     object["device"] = JSONValue(edit.device)
+    for (name, time) in [("editedAt", edit.editedAt), ("arrivedAt", edit.arrivedAt)] where time > 0
+    {
+      object[name] = .string(Dates.utc(time))
+    }
+    if let change = edit.detail.serverChange {
+      object["serverChange"] = .object(self.change(change, model))
+    }
     if edit.detail.hasNoBase { object["noBase"] = true }
     if !edit.detail.errorFields.isEmpty {
       object["errorFields"] = JSONValue(edit.detail.errorFields)
+    }
+    if !edit.detail.candidates.isEmpty {
+      object["candidates"] = JSONValue(edit.detail.candidates)
     }
     if !edit.detail.otherEdits.isEmpty {
       object["otherEdits"] = .array(edit.detail.otherEdits.map { JSONValue($0) })
@@ -135,6 +201,14 @@ package enum JSONReport: ReportFormat {
       object["commands"] = JSONValue(edit.commands(pipeline: model.run.pipeline))
     }
     if edit.run != model.run.id { object["run"] = .string(edit.run) }
+    return object
+  }
+
+  private static func change(_ change: ServerChange, _ model: ReportModel) -> JSONObject {
+    var object: JSONObject = ["by": .string(change.by)]
+    if let name = model.usernames[change.by] { object["user"] = .string(name) }
+    let time = Dates.milliseconds(iso8601: change.at).map(Dates.utc)
+    object["at"] = .string(time ?? change.at)
     return object
   }
 

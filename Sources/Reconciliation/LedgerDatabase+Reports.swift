@@ -178,7 +178,7 @@ extension LedgerDatabase {
         (SELECT n.id || ' ' || n.now_ms FROM outcome f JOIN run n ON n.id = f.run_id
           WHERE f.edit_id = e.id ORDER BY n.number LIMIT 1),
         e.record_id IS NOT NULL OR coalesce(c.record_id, c.device_record_id) IS NOT NULL,
-        e.finding IS NULL
+        e.finding IS NULL, e.last_modified_ms, r.arrived_ms
       FROM (\(selection)) p JOIN outcome x ON x.run_id = p.run_id AND x.edit_id = p.edit_id
         JOIN edit e ON e.id = x.edit_id JOIN returned r ON r.id = e.return_id
         LEFT JOIN snapshot s ON s.id = r.snapshot_id LEFT JOIN creation c ON c.id = e.creation_id
@@ -195,14 +195,15 @@ extension LedgerDatabase {
           soup: row.text(5) ?? "", soupEntryID: row.integer(6),
           operation: EditOperation(rawValue: row.text(7) ?? "") ?? .update, sobject: row.text(8),
           recordID: detail.recordID ?? row.text(9), localID: row.text(10),
-          title: (try? JSONValue(parsing: element))?.object.flatMap(ReportEdit.title(of:)),
+          titles: (try? JSONValue(parsing: element))?.object.map(ReportEdit.titles(of:)) ?? [],
           source: row.text(12) ?? "",
           platform: row.text(13) ?? "", generation: row.integer(14),
           element: detail.message == nil ? nil : (try? JSONValue(parsing: element))?.object,
           device: row.integer(15), hasRecord: row.integer(18) == 1,
           isReadable: row.integer(19) == 1, run: row.text(16) ?? "",
           foundBy: first.first.map(String.init) ?? "",
-          foundAt: first.last.flatMap { Int64($0) } ?? 0))
+          foundAt: first.last.flatMap { Int64($0) } ?? 0, editedAt: row.integer(20),
+          arrivedAt: row.integer(21)))
     }
     return edits
   }

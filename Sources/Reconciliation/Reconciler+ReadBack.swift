@@ -14,6 +14,7 @@ extension Reconciler {
     for (sobject, group) in groups {
       do {
         let describe = try await access.describe(sobject)
+        if let label = describe.label { try state.noteLabel(label, of: describe.name) }
         let dates = try group.map { try modificationField(of: $0) }
         let names = Set(group.flatMap(\.payload.names) + dates + ["LastModifiedById"])
         let found = try await access.records(

@@ -12,7 +12,7 @@ package struct RecordStory: Sendable {
   /// The sObject.
   package var sobject: String?
   /// What a person would call it, from the last element that came back.
-  package var title: FieldDifference?
+  package var titles: [FieldDifference] = []
   /// The last element that came back: words of the org may quote it.
   var element: JSONObject?
   /// The soups that its edits stand in.
@@ -32,7 +32,8 @@ package struct RecordStory: Sendable {
       soups.insert(edit.soup)
       if let object = (try? JSONValue(parsing: edit.element))?.object {
         element = object
-        title = ReportEdit.title(of: object) ?? title
+        let found = ReportEdit.titles(of: object)
+        if !found.isEmpty { titles = found }
       }
       add(edit.events)
     }

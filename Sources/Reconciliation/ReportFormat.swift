@@ -2,14 +2,19 @@ import JSON
 import Ledger
 import System
 
+/// Takes the bytes of a report's file, a part at a time.
+package typealias ReportSink = ([UInt8]) throws(SystemError) -> Void
+
 /// One form of a run's report.
 package protocol ReportFormat {
   /// The name by which the pipeline file asks for it.
   static var name: String { get }
-  /// The files that it writes, with their bytes: a pure function of the model.
-  static func files(_ model: ReportModel, _ options: ReportMask) -> [(
-    name: String, bytes: [UInt8]
-  )]
+  /// The files that it writes.
+  static var files: [String] { get }
+  /// Hands a file's bytes to `sink`, in parts: a pure function of the model.
+  static func write(
+    _ file: String, _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
+  ) throws(SystemError)
 }
 
 extension ReportFormat {
@@ -17,9 +22,27 @@ extension ReportFormat {
   package static func write(
     _ model: ReportModel, to directory: String, _ options: ReportMask
   ) throws(SystemError) {
-    for file in files(model, options) {
-      try DurableFile.write(file.bytes, to: directory + "/" + file.name)
+    for file in files {
+      try DurableFile.write(to: directory + "/" + file) { sink throws(SystemError) in
+        try write(file, model, options, to: sink)
+      }
     }
+  }
+
+  /// A file as a whole.
+  package static func bytes(_ file: String, _ model: ReportModel, _ options: ReportMask) -> [UInt8]
+  {
+    var bytes: [UInt8] = []
+    // Memory takes every part.
+    try? write(file, model, options) { bytes += $0 }
+    return bytes
+  }
+
+  /// Hands over what has been gathered, once it is worth a call.
+  static func pass(_ bytes: inout [UInt8], to sink: ReportSink) throws(SystemError) {
+    if bytes.count < 1 << 18 { return }
+    try sink(bytes)
+    bytes.removeAll(keepingCapacity: true)
   }
 }
 

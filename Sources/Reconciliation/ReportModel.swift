@@ -1,87 +1,6 @@
 import JSON
 import Ledger
 
-/// One edit as a report tells of it.
-package struct ReportEdit: Sendable, Hashable {
-  /// Its number in the ledger.
-  package var number: Int64
-  /// What became of it.
-  package var verdict: Verdict
-  /// What stands beside the verdict.
-  package var detail: OutcomeDetail
-  /// The snapshot's user; nil for the global snapshot.
-  package var username: String?
-  /// The store.
-  package var store: StoreKey
-  /// The soup.
-  package var soup: String
-  /// The row in the device's store.
-  package var soupEntryID: Int64
-  /// What the device did.
-  package var operation: EditOperation
-  /// The sObject.
-  package var sobject: String?
-  /// The record's Id in the org, if it has one.
-  package var recordID: String?
-  /// The device's own id of a record that it made.
-  package var localID: String?
-  /// The member of the element that names the record, and its value.
-  package var title: FieldDifference?
-  /// The file that it came in.
-  package var source: String
-  /// `ios` or `android`.
-  package var platform: String
-  /// The generation of the bundle.
-  package var generation: Int64
-  /// The element, where the words beside the verdict may quote it.
-  var element: JSONObject?
-  /// The number of the device within the ledger: the report's own name for a lineage.
-  package var device: Int64
-  /// Whether the ledger has an Id of its record.
-  var hasRecord = true
-  /// Whether the row in the device's store could be read.
-  var isReadable = true
-  /// The run that gave the verdict.
-  package var run = ""
-  /// The run that gave the edit its first verdict: the one that found it.
-  package var foundBy = ""
-  /// That run's clock, in ms of the org's time.
-  package var foundAt: Int64 = 0
-
-  /// Its object, and the record by an Id, by the device's own id, or by its row.
-  package var recordName: String {
-    "\(sobject ?? soup) \(recordID ?? localID ?? "row \(soupEntryID)")"
-  }
-
-  /// Whose store it came from.
-  package var owner: String { username ?? Self.globalOwner }
-
-  /// What stands for a user where the store is everybody's.
-  static let globalOwner = "the global store"
-
-  /// What a person may decide about it.
-  package var possible: [Decision.Kind] {
-    DecisionRule.possible(
-      .init(
-        verdict: verdict, operation: operation, hasRecord: hasRecord, isReadable: isReadable))
-  }
-
-  /// The commands that decide about it, the likeliest first; a value and an id are to be put in.
-  package func commands(pipeline: String) -> [String] {
-    possible.map { "attache decide \(pipeline) \(number) \($0.option)" }
-  }
-
-  /// The member of an element by which a person would call its record.
-  static func title(of element: JSONObject) -> FieldDifference? {
-    for name in ["Name", "Subject", "LastName", "Title", "CaseNumber", "WorkOrderNumber"] {
-      if let value = element[name], let text = value.string, !text.isEmpty {
-        return FieldDifference(name: name, base: nil, device: value, server: nil)
-      }
-    }
-    return nil
-  }
-}
-
 /// Everything that a report says about a run: a question to the ledger, the same answer each time.
 ///
 /// A verdict is news in one report, that of the run that gave it, or of the next one where that run
@@ -92,20 +11,29 @@ package struct ReportModel: Sendable {
   package let run: RunRow
   /// The org of the ledger.
   package let organizationID: String
+  /// Where people open the org, without a slash at its end; empty where no run has told it.
+  package let instance: String
+  /// What the org calls its objects, by API name, as far as the ledger knows.
+  package let labels: [String: String]
+  /// The user names of the pipeline's users, by their Ids.
+  package let usernames: [String: String]
   /// Every edit whose verdict is news, in order of arrival.
-  package let edits: [ReportEdit]
+  package internal(set) var edits: [ReportEdit]
   /// The edits that earlier reports have shown and that are not settled yet, in order of arrival.
-  package let stillOpen: [ReportEdit]
+  package internal(set) var stillOpen: [ReportEdit]
   /// What else the run found, and runs before it that nobody told of.
-  package let findings: [Finding]
+  package internal(set) var findings: [Finding]
   /// What earlier reports have told besides verdicts and what waits for a person still.
-  package let earlierFindings: [Finding]
+  package internal(set) var earlierFindings: [Finding]
 
   /// The model of a run's report; of a run that has none, because it died, what is known of it.
   package init(state: LedgerDatabase, run id: String) throws {
     guard let run = try state.run(id: id) else { throw LedgerError.unknownRun(id) }
     self.run = run
     organizationID = try state.organizationID ?? ""
+    instance = try state.instance ?? ""
+    labels = try state.labels()
+    usernames = try state.usernames()
     guard run.hasReport else {
       edits = try state.settled(by: id)
       (stillOpen, earlierFindings) = ([], [])
@@ -156,22 +84,5 @@ package struct ReportModel: Sendable {
     edits.reduce(into: [:]) { counts, edit in
       if let fate = edit.detail.decision?.fate { counts[fate, default: 0] += 1 }
     }
-  }
-
-  /// The counts of each soup, by store and name.
-  package var soups: [(soup: SoupKey, counts: [Verdict: Int])] {
-    var groups: [SoupKey: [Verdict: Int]] = [:]
-    for edit in edits {
-      groups[SoupKey(store: edit.store, soup: edit.soup), default: [:]][edit.verdict, default: 0] +=
-        1
-    }
-    return groups.map { (soup: $0.key, counts: $0.value) }.sorted {
-      ($0.soup.store.text, $0.soup.soup) < ($1.soup.store.text, $1.soup.soup)
-    }
-  }
-
-  /// The edits of a verdict.
-  package func edits(with verdict: Verdict) -> [ReportEdit] {
-    edits.filter { $0.verdict == verdict }
   }
 }

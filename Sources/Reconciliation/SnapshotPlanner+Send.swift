@@ -15,7 +15,7 @@ extension SnapshotPlanner {
     var send = PlannedSend(
       edit: edit, sync: candidate.sync,
       modificationField: rule.target.modificationDateFieldName, sobject: candidate.sobject,
-      action: action, expected: naming(edit.recordID, expected), condition: condition,
+      action: action, expected: naming(candidate, expected), condition: condition,
       isStrict: options.strict, payload: [:],
       recordID: action == .create || action == .upsert ? nil : edit.recordID)
     if action == .create, let old = edit.recordID {

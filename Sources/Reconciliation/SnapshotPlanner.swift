@@ -2,6 +2,7 @@ import JSON
 import Ledger
 import MobileSync
 import Salesforce
+import System
 
 /// Plans what becomes of the open edits of one snapshot: reads, decides, orders; sends nothing.
 struct SnapshotPlanner {
@@ -59,7 +60,7 @@ struct SnapshotPlanner {
       let (candidate, facts, step) = try await decide(candidate, key)
       switch step {
       case .settle(let settlement):
-        plan.settled.append((candidate.edit, naming(candidate.edit.recordID, settlement)))
+        plan.settled.append((candidate.edit, naming(candidate, settlement)))
       case .send(let action, let expected, let condition):
         try await add(
           candidate, facts, action, expected, condition, key, to: &plan)
@@ -274,6 +275,7 @@ struct SnapshotPlanner {
     for (place, candidate) in all.dropFirst(candidates.count).enumerated() {
       guard case .alive(_, let fields) = candidate.server else { continue }
       clashing[place].settlement.detail.showServer(fields)
+      clashing[place].settlement = naming(candidate, clashing[place].settlement)
     }
   }
 
@@ -318,6 +320,8 @@ struct SnapshotPlanner {
     }
     let modified = group.map { rules[$0.sync].target.modificationDateFieldName }
     names.formUnion(modified)
+    // For the report: who changed a record since, and when.
+    names.formUnion(["LastModifiedById", "LastModifiedDate"])
     let readable = names.filter { describe.field($0) != nil }.sorted()
     let ids = Array(Set(group.compactMap(\.edit.recordID))).sorted()
     let found = try await records.records(sobject, ids: ids, fields: ["Id"] + readable)
@@ -362,9 +366,16 @@ struct SnapshotPlanner {
     }
   }
 
-  func naming(_ recordID: String?, _ settlement: Settlement) -> Settlement {
+  /// A settlement with its record's Id, and with who changed the record in the org since.
+  func naming(_ candidate: Candidate, _ settlement: Settlement) -> Settlement {
     var settlement = settlement
-    if settlement.detail.recordID == nil { settlement.detail.recordID = recordID }
+    if settlement.detail.recordID == nil { settlement.detail.recordID = candidate.edit.recordID }
+    guard case .alive(_, let fields) = candidate.server,
+      let by = fields["LastModifiedById"]?.string, let at = fields["LastModifiedDate"]?.string,
+      let changed = Dates.milliseconds(iso8601: at),
+      changed > candidate.edit.modificationDate.flatMap({ Dates.milliseconds(iso8601: $0) }) ?? .max
+    else { return settlement }
+    settlement.detail.serverChange = ServerChange(by: by.recordID18 ?? by, at: at)
     return settlement
   }
 

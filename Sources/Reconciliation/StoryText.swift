@@ -7,8 +7,9 @@ package enum StoryText {
   /// A heading and, for each event, a line with those of its fields.
   package static func lines(_ story: RecordStory, _ options: ReportMask) -> [String] {
     var heading = [story.sobject ?? "record", story.recordID ?? story.localID ?? ""]
-    if let title = story.title {
-      heading.append("“\(value(title.device, of: title.name, options))”")
+    if !story.titles.isEmpty {
+      let name = story.titles.map { value($0.device, of: $0.name, options) }
+      heading.append("“\(name.joined(separator: " "))”")
     }
     if story.recordID != nil, let local = story.localID {
       heading.append("(\(local) on the device)")

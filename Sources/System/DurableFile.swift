@@ -8,11 +8,19 @@ package enum DurableFile {
   package static func write(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o600)
     throws(SystemError)
   {
+    try write(to: path, mode: mode) { write throws(SystemError) in try write(bytes) }
+  }
+
+  /// Writes what `content` hands on, a part at a time, to `path`, replacing what stands there.
+  package static func write(
+    to path: String, mode: UInt32 = 0o600,
+    _ content: (_ write: ([UInt8]) throws(SystemError) -> Void) throws(SystemError) -> Void
+  ) throws(SystemError) {
     let temporary = temporaryName(for: path)
     do throws(SystemError) {
       let file = try FileDescriptorHandle.open(
         temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
-      try file.write(bytes)
+      try content { bytes throws(SystemError) in try file.write(bytes) }
       try file.synchronize()
       try Files.rename(temporary, to: path)
     } catch {

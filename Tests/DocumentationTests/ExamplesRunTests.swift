@@ -61,6 +61,7 @@ import Testing
       as: "run \(scene.directory.file("pipelines/field-service.json")) --json")
     try scene.run("status field-service")
     try scene.run("report field-service")
+    try scene.run("report field-service --user ada --format csv")
     try scene.run(
       "reconcile retry field-service 20260131T020000Z-12",
       as: "reconcile retry field-service \(try scene.lastRun())")

@@ -111,4 +111,32 @@ import Testing
     let place = try #require(said.firstMatch(of: /report: (\S+)/)?.1, "\(said)")
     #expect(Files.exists(String(place) + "/report.json"))
   }
+
+  @Test func `a report is printed in each of its forms, and of one user`() async throws {
+    try await world.run()
+    try collide()
+    let run = try await world.run()
+    let place = world.data.report(run.run)
+    let forms = [("json", "report.json"), ("html", "report.html"), ("csv", "records.csv")]
+    for (form, file) in forms {
+      let said = try attache("report", world.pipeline.file, "--format", form)
+      #expect(said.status == 0)
+      #expect(text(said.output) == text(try Files.read(place + "/" + file)))
+    }
+    #expect(
+      try attache("report", world.pipeline.file, "--format", "text").output
+        == attache("report", world.pipeline.file).output)
+    for (word, count) in [("ada", 1), ("ADA@example.com", 1), ("ben", 0)] {
+      let json = try JSONValue(
+        parsing: try attache("report", world.pipeline.file, "--user", word, "--json").output)
+      #expect(json["edits"]?.int == Int64(count))
+      #expect(try JSONSchema(published: "report.schema.json").faults(json) == [])
+    }
+    let nobody = try attache("report", world.pipeline.file, "--user", "zoe")
+    #expect(nobody.status == 2)
+    #expect(text(nobody.error).contains("no user is called zoe"))
+    #expect(text(nobody.error).contains("ada@example.com, ben@example.com"))
+    let several = try attache("report", world.pipeline.file, "--user", "example.com")
+    #expect(several.status == 2 && text(several.error).contains("names several users"))
+  }
 }

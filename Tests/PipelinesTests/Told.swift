@@ -2,6 +2,8 @@ import JSON
 import Ledger
 import Pipelines
 import System
+import TestSupport
+import Testing
 
 /// What the reports of a world say, as a person who reads all of them knows it.
 struct Told {
@@ -14,6 +16,8 @@ struct Told {
     reports = try names.sorted { number($0) < number($1) }.map {
       ($0, try JSONValue(parsing: try Files.read(world.data.report($0) + "/report.json")))
     }
+    let schema = try JSONSchema(published: "report.schema.json")
+    for report in reports { #expect(schema.faults(report.json) == [], "\(report.run)") }
   }
 
   /// The verdicts that are news in a report, by edit number.

@@ -49,7 +49,8 @@ struct DeathTests {
 
   private static func end(_ day: FieldDay, _ state: LedgerDatabase) throws -> End {
     let run = try #require(try state.runs(limit: 1).first)
-    let report = JSONReport.files(try ReportModel(state: state, run: run.id), .init())[0].bytes
+    let report = JSONReport.bytes(
+      "report.json", try ReportModel(state: state, run: run.id), .init())
     return End(
       org: try day.org.dump(objects: ["Account", "Contact"]),
       report: String(decoding: report, as: UTF8.self))

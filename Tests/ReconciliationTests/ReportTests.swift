@@ -32,14 +32,28 @@ struct ReportTests {
 
   private static func text(
     _ format: any ReportFormat.Type, _ model: ReportModel, _ options: ReportMask = .init(),
-    file: Int = 0
+    file: String? = nil
   ) -> String {
-    String(decoding: format.files(model, options)[file].bytes, as: UTF8.self)
+    String(decoding: format.bytes(file ?? format.files[0], model, options), as: UTF8.self)
+  }
+
+  /// Every file of a form as it is.
+  private static func files(
+    _ format: any ReportFormat.Type, _ model: ReportModel, _ options: ReportMask = .init()
+  ) -> [String] {
+    format.files.map { text(format, model, options, file: $0) }
   }
 
   private static func model(_ day: FieldDay) throws -> ReportModel {
     let run = try #require(try day.state.runs(limit: 1).first)
     return try ReportModel(state: day.state, run: run.id)
+  }
+
+  /// `report.json` of the last run, entered in the ledger as shown.
+  private static func reported(_ day: FieldDay) throws -> JSONValue {
+    let run = try #require(try day.state.runs(limit: 1).first)
+    try day.state.beginReport(run: run.id)
+    return try JSONValue(parsing: text(JSONReport.self, try Self.model(day)))
   }
 
   @Test func `totals add up to the edits, per soup and over all`() async throws {
@@ -49,6 +63,10 @@ struct ReportTests {
     #expect(model.soups.flatMap(\.counts.values).reduce(0, +) == 8)
     let json = try JSONValue(parsing: Self.text(JSONReport.self, model))
     #expect(json["edits"] == 8)
+    #expect(try JSONSchema(published: "report.schema.json").faults(json) == [])
+    for list in ["users", "objects", "soups"] {
+      #expect(json[list]?.array?.compactMap { $0["edits"]?.int }.reduce(0, +) == 8)
+    }
     let verdicts = try #require(json["verdicts"]?.object)
     #expect(verdicts.names == Verdict.allCases.map(\.rawValue))
     #expect(verdicts.compactMap(\.value.int).reduce(0, +) == 8)
@@ -63,8 +81,7 @@ struct ReportTests {
     let day = try await Self.day()
     for format in ReportFormats.all {
       #expect(
-        format.files(try Self.model(day), .init()).map(\.bytes)
-          == format.files(try Self.model(day), .init()).map(\.bytes))
+        Self.files(format, try Self.model(day)) == Self.files(format, try Self.model(day)))
     }
   }
 
@@ -74,7 +91,7 @@ struct ReportTests {
     #expect(page.contains("Acme &lt;b&gt;Bold&lt;/b&gt;"))
     #expect(!page.contains("<b>Bold"))
     #expect(!page.contains("\u{202E}"))
-    let conflicts = Self.text(CSVReport.self, model, file: 1)
+    let conflicts = Self.text(CSVReport.self, model, file: "conflicts.csv")
     #expect(conflicts.contains("'=cmd()"))
     #expect(!conflicts.contains(",=cmd()"))
     #expect(conflicts.contains("servergnp") && !conflicts.contains("\u{202E}"))
@@ -101,12 +118,10 @@ struct ReportTests {
   @Test func `masked fields and hidden values are in no byte of any form`() async throws {
     let model = try Self.model(try await Self.day())
     for format in ReportFormats.all {
-      for file in format.files(model, ReportMask(mask: ["phone"])) {
-        let text = String(decoding: file.bytes, as: UTF8.self)
+      for text in Self.files(format, model, ReportMask(mask: ["phone"])) {
         #expect(!text.contains("cmd()"))
       }
-      for file in format.files(model, ReportMask(showValues: false)) {
-        let text = String(decoding: file.bytes, as: UTF8.self)
+      for text in Self.files(format, model, ReportMask(showValues: false)) {
         for value in ["cmd()", "Banking", "Acme", "a.example.com", "Required fields"] {
           #expect(!text.contains(value))
         }
@@ -125,12 +140,65 @@ struct ReportTests {
     #expect(day.verdicts(try await day.run()) == "failed 1")
     let model = try Self.model(day)
     for format in ReportFormats.all {
-      for file in format.files(model, ReportMask(mask: ["email"])) {
-        #expect(!String(decoding: file.bytes, as: UTF8.self).contains("canary.one"))
+      for text in Self.files(format, model, ReportMask(mask: ["email"])) {
+        #expect(!text.contains("canary.one"))
       }
     }
     #expect(Self.text(JSONReport.self, model, .init(mask: ["email"])).contains("no address: •••"))
     #expect(Self.text(JSONReport.self, model).contains("no address: canary.one"))
+  }
+
+  @Test func `every member that the schema knows of a record is there for some edit`() async throws
+  {
+    let day = try await Self.day()
+    let first = try Self.reported(day)
+    try await day.run()
+    let second = try Self.reported(day)
+    let schema = try JSONSchema(published: "report.schema.json")
+    #expect(schema.faults(first) == [] && schema.faults(second) == [])
+    let records = (first["records"]?.array ?? []) + (second["stillOpen"]?.array ?? [])
+    let seen = Set(records.flatMap { $0.object?.names ?? [] })
+    // What needs a lost answer, a decision, a masked field, another run's death or no base.
+    let elsewhere: Set = [
+      "candidates", "decision", "kept", "noBase", "otherId", "run", "link",
+    ]
+    let known = Set(schema.root["$defs"]?["record"]?["properties"]?.object?.names ?? [])
+    #expect(known.subtracting(seen).subtracting(elsewhere) == [])
+  }
+
+  @Test func `names, the device's time and the office's change stand beside the ids`() async throws
+  {
+    let day = try await Self.day()
+    try day.state.noteInstance("https://example.my.salesforce.com")
+    try day.state.noteLabel("Customer", of: "Account")
+    let model = try Self.model(day)
+    let json = try JSONValue(parsing: Self.text(JSONReport.self, model))
+    let conflict = try #require(json["records"]?.array?.first { $0["verdict"] == "conflict" })
+    #expect(conflict["name"] == "Acme <b>Bold</b>" && conflict["objectLabel"] == "Customer")
+    let id = try #require(conflict["recordId"]?.string)
+    #expect(conflict["link"]?.string == "https://example.my.salesforce.com/" + id)
+    #expect(conflict["serverChange"]?["by"]?.string?.hasPrefix("005") == true)
+    #expect(conflict["editedAt"]?.string?.hasSuffix("Z") == true)
+    let table = Self.text(CSVReport.self, model, file: "records.csv")
+    #expect(table.contains(",Account,Customer,\(id),Acme <b>Bold</b>,"))
+    #expect(
+      model.label("Service_Visit__c") == "Service Visit" && model.label("WorkOrder") == "Work Order"
+    )
+  }
+
+  @Test func `what was sent and what failed stand in tables as Data Loader leaves them`()
+    async throws
+  {
+    let model = try Self.model(try await Self.day())
+    let success = Self.text(CSVReport.self, model, file: "success.csv").split(separator: "\r\n")
+    #expect(success.count == 2)
+    #expect(success[0] == "ID,EDIT,OBJECT,USER,Phone,STATUS")
+    #expect(success[1].hasPrefix("001") && success[1].hasSuffix(",2,Item Updated"))
+    let error = Self.text(CSVReport.self, model, file: "error.csv")
+    #expect(error.hasPrefix("ID,EDIT,OBJECT,USER,"))
+    #expect(error.split(separator: "\r\n")[0].hasSuffix(",ERROR"))
+    #expect(error.contains("REQUIRED_FIELD_MISSING: Required fields are missing: [Name]"))
+    #expect(error.split(separator: "\r\n").count == 7)
   }
 
   @Test func `reports are written under their names, without remains`() async throws {
@@ -141,7 +209,7 @@ struct ReportTests {
     }
     #expect(
       try Files.list(directory.path) == [
-        "conflicts.csv", "records.csv", "report.html", "report.json",
+        "conflicts.csv", "error.csv", "records.csv", "report.html", "report.json", "success.csv",
       ])
   }
 

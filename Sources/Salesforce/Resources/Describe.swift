@@ -41,6 +41,8 @@ package struct Describe: Sendable, Hashable {
 
   /// The API name.
   package let name: String
+  /// What people call one record of it.
+  package let label: String?
   /// What the ids of its records begin with.
   package let keyPrefix: String?
   /// Whether the user may make records.
@@ -65,6 +67,7 @@ package struct Describe: Sendable, Hashable {
     guard let name = value["name"]?.string, let fields = value["fields"]?.array else { return nil }
     self.name = name
     self.fields = fields.compactMap { Field($0) }
+    label = value["label"]?.string
     keyPrefix = value["keyPrefix"]?.string
     isCreateable = value["createable"]?.bool ?? false
     isUpdateable = value["updateable"]?.bool ?? false

@@ -11,22 +11,32 @@ struct ReportCommand: Command {
   static let summary = "show a run's report: the last one, or a run's"
   static let discussion = """
     The counts of the verdicts that are news in it, of the edits of earlier runs that are still open, and of \
-    what else waits for a person; then its files. Of a run that died before its report it shows what is known.
+    what else waits for a person; then its files. Of a run that died before its report it shows what is known. \
+    --format prints the report itself: html the page, json the document, csv the table of its edits. --user \
+    keeps to what one user's devices brought; a part of the name will do where it fits one user only.
     """
   static let examples = [
-    Note("attache report field-service", "the verdicts of the last reconciliation and its files")
+    Note("attache report field-service", "the verdicts of the last reconciliation and its files"),
+    Note("attache report field-service --user ada --format csv", "Ada's edits as a table"),
   ]
   static var parameters: [Parameter<Self>] {
     [
       .argument(
         "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
       .argument("run", "the run; else the last that has a report", \.run),
+      .option("format", "FORM", "what is printed (default: text)", \.format),
+      .option("user", "NAME", "only what this user's devices brought", \.user),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 
   var pipeline = ""
   var run: String?
+  var format: Format?
+  var user: String?
   var options = Options()
+
+  /// What is printed.
+  enum Format: String, CaseIterable, ArgumentValue { case text, json, html, csv }
 
   func run(_ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: pipeline)
@@ -53,23 +63,62 @@ struct ReportCommand: Command {
     guard try state.run(id: name) != nil else {
       throw none("there is no report of a run \(name)", data)
     }
-    let model = try ReportModel(state: state, run: name)
-    let directory = data.report(name)
+    let whole = try ReportModel(state: state, run: name)
+    let model = try user.map { whole.of(user: try Self.user($0, whole)) } ?? whole
     let isWritten = reports.contains(name)
-    if options.json {
-      if isWritten, Files.exists(directory + "/report.json") {
-        context.print(document: try Files.read(directory + "/report.json"))
-      } else {
-        context.print(JSONReport.document(model, read.report.reportMask), pretty: true)
-      }
+    if try show(model, isWritten ? data.report(name) : nil, read.report.reportMask, context) {
       return .done
     }
     if !isWritten { context.note(try Self.words(for: model.run, state)) }
     for line in Self.lines(model) { context.print(line) }
     if isWritten {
-      for file in try Files.list(directory) { context.print(directory + "/" + file) }
+      for file in try Files.list(data.report(name)) {
+        context.print(data.report(name) + "/" + file)
+      }
     }
     return .done
+  }
+
+  /// Prints the report in a form of its files: a file that is there, or what it would hold; false where
+  /// text is wanted.
+  private func show(
+    _ model: ReportModel, _ directory: String?, _ shown: ReportMask, _ context: Program
+  ) throws -> Bool {
+    guard let (form, file) = file else { return false }
+    let written = user == nil ? directory.map { $0 + "/" + file } : nil
+    let bytes =
+      try written.flatMap { Files.exists($0) ? try Files.read($0) : nil }
+      ?? form.bytes(file, model, shown)
+    switch format ?? .json {
+    case .text, .json: context.print(document: bytes)
+    case .html: context.write(String(decoding: bytes, as: UTF8.self))
+    case .csv: context.write(table: bytes)
+    }
+    return true
+  }
+
+  /// The form and the file that are to be printed.
+  private var file: (form: any ReportFormat.Type, file: String)? {
+    switch format {
+    case .html: (HTMLReport.self, "report.html")
+    case .csv: (CSVReport.self, "records.csv")
+    case .json: (JSONReport.self, "report.json")
+    case .text: nil
+    case nil: options.json ? (JSONReport.self, "report.json") : nil
+    }
+  }
+
+  /// The user that a name or a part of one names.
+  private static func user(_ word: String, _ model: ReportModel) throws -> String {
+    let known = Set(model.everybody + model.usernames.values).sorted()
+    let part = word.lowercased()
+    let found = known.filter { $0.lowercased().contains(part) }
+    if let whole = known.first(where: { $0.lowercased() == part }) { return whole }
+    if found.count == 1 { return found[0] }
+    throw UsageError(
+      found.isEmpty ? "no user is called \(word)" : "\(word) names several users",
+      hint: "name one of \((found.isEmpty ? known : found).joined(separator: ", "))",
+      command: "attache report")
   }
 
   private func written(_ data: DataDirectory) throws -> [String] {

@@ -1,15 +1,27 @@
 import Foundation
 import JSON
 
-/// As much of JSON Schema 2020-12 as `docs/pipeline.schema.json` uses.
-struct JSONSchema {
-  let root: JSONValue
+/// As much of JSON Schema 2020-12 as the schemas in `docs/` use.
+package struct JSONSchema {
+  /// The schema.
+  package let root: JSONValue
+
+  /// A schema.
+  package init(root: JSONValue) { self.root = root }
+
+  /// A schema of `docs/`, by its file's name.
+  package init(published name: String) throws {
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
+        "docs/" + name)
+    root = try JSONValue(parsing: Array(Data(contentsOf: file)))
+  }
 
   /// What in `value` does not meet the schema, one line each.
-  func faults(_ value: JSONValue) -> [String] { faults(value, root, "") }
+  package func faults(_ value: JSONValue) -> [String] { faults(value, root, "") }
 
   /// A schema, followed to where its `$ref` leads; what stands beside it is kept.
-  func resolved(_ schema: JSONValue) -> JSONValue {
+  package func resolved(_ schema: JSONValue) -> JSONValue {
     guard let reference = schema["$ref"]?.string else { return schema }
     var target: JSONValue? = root
     for part in reference.split(separator: "/").dropFirst() { target = target?[String(part)] }

@@ -1,0 +1,51 @@
+import CSV
+import JSON
+import Ledger
+import System
+
+extension CSVReport {
+  /// What Data Loader leaves behind a load: the record's id, the columns that were sent, and what came of
+  /// them: `STATUS` in its success file, `ERROR` in its error file.
+  ///
+  /// A run sends several objects, so the number of the edit, the object and the user stand among the
+  /// columns, which are those of all objects; a field that an edit does not send has an empty cell.
+  /// What needed nothing is in neither file, as no load would have had it.
+  static func loaded(
+    _ model: ReportModel, _ options: ReportMask, isSuccess: Bool, _ sink: ReportSink
+  ) throws(SystemError) {
+    let edits = model.edits.filter {
+      isSuccess ? $0.verdict.isWritten : !$0.verdict.isSettled
+    }
+    let fields = Set(edits.flatMap { $0.detail.fields.map(\.name) }).sorted()
+    var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
+    writer.row(["ID", "EDIT", "OBJECT", "USER"] + fields + [isSuccess ? "STATUS" : "ERROR"])
+    for edit in edits {
+      let values = Dictionary(
+        edit.detail.fields.map {
+          ($0.name, options.shown($0.device, of: $0.name).text(empty: "", unknown: ""))
+        }, uniquingKeysWith: { first, _ in first })
+      let cells =
+        [edit.recordID ?? "", String(edit.number), edit.sobject ?? "", edit.username ?? ""]
+        + fields.map { values[$0] ?? "" } + [isSuccess ? status(edit) : error(edit, options)]
+      writer.row(cells.map(VisibleText.cell))
+      try pass(&writer.bytes, to: sink)
+    }
+    try sink(writer.bytes)
+  }
+
+  /// Data Loader's words for what it did.
+  private static func status(_ edit: ReportEdit) -> String {
+    switch edit.verdict {
+    case .created: "Item Created"
+    case .deleted: "Item Deleted"
+    default: "Item Updated"
+    }
+  }
+
+  /// The org's code and words; ours where the org was not asked.
+  private static func error(_ edit: ReportEdit, _ options: ReportMask) -> String {
+    let words = [edit.detail.code, options.words(of: edit)].compactMap { $0 }
+    return words.isEmpty
+      ? "\(edit.verdict.rawValue): \(edit.verdict.meaning)" : words.joined(separator: ": ")
+  }
+}
