@@ -141,12 +141,15 @@ package struct PendingDecision: Sendable, Hashable {
   package var verdict: Verdict?
   /// The org's values that were shown, by field.
   package var shown: JSONObject
+  /// The other record that was shown: of a merge the one that remained.
+  package var otherID: String?
 
   /// A decision.
   package init(
     id: Int64 = 0, _ decision: Decision, by: String = "", time: Int64 = 0, verdict: Verdict?,
-    shown: JSONObject = [:]
+    shown: JSONObject = [:], otherID: String? = nil
   ) {
+    self.otherID = otherID
     (self.id, self.decision, self.by, self.time) = (id, decision, by, time)
     (self.verdict, self.shown) = (verdict, shown)
   }

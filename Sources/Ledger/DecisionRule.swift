@@ -38,7 +38,8 @@ package enum DecisionRule {
       kinds =
         subject.hasRecord ? [.device, .server, .set, .again] : [.device, .drop, .set, .again]
     case .deletedOnServer: kinds = [.device, .server, .again]
-    case .mergedOnServer: kinds = [.server, .again]
+    case .mergedOnServer:
+      kinds = subject.hasRecord && !deletes ? [.device, .server, .set, .again] : [.server, .again]
     case .createdTwice: kinds = [.record, .drop, .again]
     case .notVisible, .blocked, .notConfigured: kinds = [.again, .drop]
     case .notPermitted, .held: kinds = [.device, .again, .drop]

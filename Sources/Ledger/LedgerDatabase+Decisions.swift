@@ -120,6 +120,7 @@ extension LedgerDatabase {
     if decision.sends, found.subject.verdict == .notPermitted {
       detail["lifts"] = .string(found.detail.limit)
     }
+    if decision.sends, let other = found.detail.otherID { detail["other"] = .string(other) }
     try connection.run(
       """
       INSERT INTO decision (edit_id, kind, detail, verdict, shown, decided_by, decided_ms, state)
@@ -173,12 +174,14 @@ extension LedgerDatabase {
         WHERE \(condition)
         """),
       let kind = row[1].text.flatMap(Decision.Kind.init(rawValue:)),
-      let decision = Decision(kind, try parse(row[2].text, "a decision").object ?? [:])
+      let detail = try parse(row[2].text, "a decision").object,
+      let decision = Decision(kind, detail)
     else { return nil }
     return PendingDecision(
       id: row[0].integer ?? 0, decision, by: row[5].text ?? "", time: row[6].integer ?? 0,
       verdict: row[3].text.flatMap(Verdict.init(rawValue:)),
-      shown: try parse(row[4].text, "a decision").object ?? [:])
+      shown: try parse(row[4].text, "a decision").object ?? [:],
+      otherID: detail["other"]?.string)
   }
 
   /// The edits with a decision that waits.

@@ -32,7 +32,8 @@ extension LedgerDatabase {
     if case .known(let known, let isSavedAgain) = disposition {
       result.known += 1
       try note(sighting, of: known, returnID: entry.returnID)
-      if isSavedAgain { try takeUpAgain(known) }
+      // Saved again as it was: the next run decides it anew.
+      if isSavedAgain { try takeUp(known) }
       return
     }
     try insert(edit, content: content, creation: creation, entry)
@@ -60,15 +61,6 @@ extension LedgerDatabase {
       INSERT OR IGNORE INTO sighting VALUES (\(returnID), \(edit), \(sighting.row.store.text),
         \(sighting.row.soup), \(sighting.row.soupEntryID), \(sighting.lastModified),
         \(sighting.content))
-      """)
-  }
-
-  /// Opens an edit that its user saved again as it was: the next run decides it anew.
-  private func takeUpAgain(_ edit: Int64) throws {
-    try connection.run(
-      """
-      UPDATE edit SET state = 'open', retries = retries + 1 WHERE id = \(edit)
-        AND state = 'closed'
       """)
   }
 

@@ -75,6 +75,34 @@ extension LedgerDatabase {
     return edits
   }
 
+  /// The snapshots of which earlier runs left edits in a clash.
+  package func snapshotsWithClashes() throws -> [String] {
+    try connection.texts(
+      """
+      SELECT DISTINCT r.snapshot_id FROM edit e JOIN returned r ON r.id = e.return_id
+      WHERE e.state = 'closed' AND e.verdict = 'clash' ORDER BY 1
+      """)
+  }
+
+  /// The edits of a snapshot that earlier runs left in a clash, with the others that they told of.
+  package func clashes(snapshotID: String) throws -> [(edit: OpenEdit, others: [Int64])] {
+    var edits: [OpenEdit] = []
+    try connection.rows(
+      Self.selection + """
+         WHERE e.state = 'closed' AND r.snapshot_id = \(snapshotID) AND e.verdict = 'clash'
+        ORDER BY e.id
+        """
+    ) { edits.append(Self.openEdit($0)) }
+    return try edits.map { ($0, try decidable($0.id)?.detail.otherEdits ?? []) }
+  }
+
+  /// Opens an edit that was left, for this run.
+  package func takeUp(_ edit: Int64) throws {
+    try connection.run(
+      "UPDATE edit SET state = 'open', retries = retries + 1 WHERE id = \(edit) AND state = 'closed'"
+    )
+  }
+
   private static let selection: SQL = """
     SELECT e.store, e.soup, e.entry_id, e.id, e.return_id, e.lineage_id, r.handback,
       r.arrived_ms, r.issued_ms, r.stamp_id, e.operation, e.sobject, e.record_id, e.local_id,

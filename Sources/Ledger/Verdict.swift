@@ -126,8 +126,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
       "Restore the record from the recycle bin and try once more (--again), make it anew "
         + "(--take device), or leave it deleted: attache decide PIPELINE EDIT --take server."
     case .mergedOnServer:
-      "Enter the edit in the record that remained, its id is listed; then "
-        + "attache decide PIPELINE EDIT --take server."
+      "Send it into the record that remained, its id is listed: attache decide PIPELINE EDIT "
+        + "--take device; or give it up with --take server."
     case .notVisible:
       "Share the record with the user, then attache decide PIPELINE EDIT --again; "
         + "or give the edit up with --drop."

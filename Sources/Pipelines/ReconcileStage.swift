@@ -21,7 +21,10 @@ struct ReconcileStage {
       }
     }
     let reconciler = try reconciler()
-    if run.options.isDryRun { return plan(try await reconciler.plan()) }
+    if run.options.isDryRun {
+      try await reconciler.takeUpClashes()
+      return plan(try await reconciler.plan())
+    }
     let result = try await reconciler.run(run.row)
     run.summary.verdicts = result.verdicts
     for warning in result.warnings { run.warn(warning) }
@@ -36,18 +39,25 @@ struct ReconcileStage {
   }
 
   /// Keeps which snapshots' changes wait for a person's word; of others they wait no longer.
-  private func noteHeld(_ awaiting: [String: String]) throws {
-    for (id, digest) in awaiting.sorted(by: { $0.key < $1.key }) {
+  private func noteHeld(_ awaiting: [String: [String]]) throws {
+    for (id, digests) in awaiting.sorted(by: { $0.key < $1.key }) {
+      let confirm = Self.confirming(digests, of: run.pipeline.name)
+      run.summary.confirm.append(confirm)
       let username = try run.ledger.snapshotRow(id: id)?.username ?? id
       let words = "more changes than reconcile.maxChanges lets through"
       try run.note(
         .changesHeld, id,
         [
           "snapshot": .string(id), "username": .string(username), "reason": .string(words),
-          "fix": .string("look at the held edits; --confirm \(digest) sends them"),
+          "fix": .string("look at the held edits; this sends them: \(confirm)"),
         ])
     }
     try run.ledger.settleEarlierFindings(.changesHeld, by: run.row.id)
+  }
+
+  /// The command that sends what is held.
+  private static func confirming(_ digests: [String], of name: String) -> String {
+    "attache reconcile \(name) " + digests.map { "--confirm \($0)" }.joined(separator: " ")
   }
 
   private func reopen(_ retry: RunOptions.Retry) throws {
@@ -113,6 +123,7 @@ struct ReconcileStage {
         deletesPercent: Double(settings.maxDeletes.value),
         minimumDeletes: SyncDefaults.minimumDeletes),
       confirmed: run.options.confirmed)
+    result.mergesFields = settings.mode == .mergeFields
     result.correlationFields = settings.correlationFields
     result.only = run.options.only
     return result
@@ -126,10 +137,10 @@ struct ReconcileStage {
         "reconcile: \(action)\(edit.soup.soup) \(edit.recordID ?? "")  →  \(edit.verdict.rawValue)")
       run.summary.verdicts[edit.verdict, default: 0] += 1
     }
-    for snapshot in plan.held {
+    for (snapshot, digests) in plan.held.sorted(by: { $0.key < $1.key }) {
       run.summary.plan.append(
-        "reconcile: the changes of \(snapshot) are held; --confirm "
-          + "\(plan.digests[snapshot] ?? "") sends them")
+        "reconcile: changes of \(snapshot) are held; this sends them: "
+          + Self.confirming(digests, of: run.pipeline.name))
     }
   }
 }

@@ -46,6 +46,8 @@ package struct RunSummary: Sendable {
   package var requests = 0
   /// Why the run wants a person's eye.
   package var findings: Set<RunFinding> = []
+  /// The commands that send what a guard holds.
+  package var confirm: [String] = []
   /// What a dry run would do with each edit.
   package var planned: [PlannedEdit] = []
   /// What a dry run would do, in lines.
@@ -93,6 +95,7 @@ package struct RunSummary: Sendable {
       "requests": number(requests),
       "findings": .array(findings.map(\.rawValue).sorted().map { .string($0) }),
     ]
+    if !confirm.isEmpty { object["confirm"] = JSONValue(confirm) }
     if let report { object["report"] = .string(report) }
     if !plan.isEmpty { object["plan"] = .array(plan.map { .string($0) }) }
     return .object(object)

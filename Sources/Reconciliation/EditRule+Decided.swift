@@ -25,9 +25,8 @@ extension EditRule {
       if facts.operation == .delete { return .settle(Settlement(.alreadyThere)) }
       return gone(facts, pending, .deletedOnServer, lost(facts))
     case .merged(let master):
-      var detail = lost(facts)
-      detail.otherID = master
-      return gone(facts, pending, .mergedOnServer, detail)
+      return intoRemaining(facts, pending, master)
+        ?? gone(facts, pending, .mergedOnServer, lost(facts, into: master))
     case .hidden: return gone(facts, pending, .notVisible, lost(facts))
     case .unknown(let code, let message):
       var detail = lost(facts)
@@ -52,7 +51,9 @@ extension EditRule {
   /// what a person has entered put back by what the device holds still.
   package static func sentFields(_ facts: EditFacts) -> Set<String>? {
     var names: Set<String>?
-    if facts.isShared || facts.decision?.decision.sends == true { names = editedFields(facts) }
+    if facts.isShared || facts.mergesFields || facts.decision?.decision.sends == true {
+      names = editedFields(facts)
+    }
     let kept = (facts.ownWrite?.entered ?? []).subtracting(editedFields(facts))
     if !kept.isEmpty { names = (names ?? Set(facts.listed)).subtracting(kept) }
     guard case .set(let values, let rest)? = facts.decision?.decision else { return names }
@@ -96,6 +97,33 @@ extension EditRule {
       return .settle(Settlement(.alreadyThere, detail))
     }
     return .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: date)
+  }
+
+  /// Sends an edit of a merged record into the one that remained, as that was shown; nil where it is
+  /// another one, holds something else, or is not seen.
+  private static func intoRemaining(
+    _ facts: EditFacts, _ pending: PendingDecision, _ master: String
+  ) -> Step? {
+    let shown = ShownRecord(pending)
+    guard pending.decision.sends, shown.isStill(.mergedOnServer), pending.otherID == master,
+      facts.operation == .update, let remaining = facts.remaining
+    else { return nil }
+    let base = usableBase(facts)
+    let comparison = FieldComparison(
+      device: facts.device, base: base, server: remaining.fields, listed: facts.listed)
+    let sent = differences(facts, pending, comparison, base, remaining.fields)
+    if shown.hasOtherValues(remaining.fields) || shown.isHidden(under: sent, expected: { _ in nil })
+    {
+      return nil
+    }
+    var detail = OutcomeDetail.because("it was sent into the record that remained of a merge")
+    detail.recordID = master
+    detail.outside = comparison.outside
+    detail.fields = sent
+    if sent.allSatisfy({ $0.server != nil && FieldValue.isSame($0.device, $0.server) }) {
+      return .settle(Settlement(.alreadyThere, detail))
+    }
+    return .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: remaining.date)
   }
 
   /// Leaves a record that is not there: the person knew, or is told.

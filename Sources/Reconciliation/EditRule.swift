@@ -15,6 +15,22 @@ package enum ServerRecord: Sendable, Hashable {
   case merged(into: String)
   /// It is there, or may be, and the sender does not see it.
   case hidden
+
+  /// The record into which it was merged.
+  var masterID: String? {
+    if case .merged(let id) = self { id } else { nil }
+  }
+}
+
+/// The record into which another one was merged.
+package struct RemainingRecord: Sendable, Hashable {
+  /// Its modification date.
+  package var date: String?
+  /// Its values.
+  package var fields: JSONObject
+
+  /// A record.
+  package init(date: String?, fields: JSONObject) { (self.date, self.fields) = (date, fields) }
 }
 
 /// Everything that the decision about one edit looks at.
@@ -37,6 +53,10 @@ package struct EditFacts: Sendable {
   package var listed: [String]
   /// Whether other edits of the device are of the same record, in another soup or store.
   package var isShared: Bool
+  /// Whether it is sent beside what others changed in other fields, and with the edited fields alone.
+  package var mergesFields = false
+  /// The record that remained where the edit's was merged into it, as far as the sender sees it.
+  package var remaining: RemainingRecord?
   /// Whether a create goes out as an upsert.
   package var upserts: Bool
   /// The external id that an upsert sends beside its fields.
@@ -128,11 +148,12 @@ package enum EditRule {
       server: .alive(date.map { ModificationDate($0) }), mode: facts.mode)
     var isLeft = facts.mode == .leaveIfChanged && !comparison.foreign.isEmpty
     if case .leave = decision { isLeft = true }
-    if isLeft {
+    if isLeft, date == nil || !merges(facts, comparison) {
       detail.fields = comparison.contested
       return .settle(Settlement(.conflict, detail))
     }
-    let condition = facts.mode == .leaveIfChanged && choice.date != nil ? date : nil
+    let isConditional = facts.mode == .leaveIfChanged && (isLeft || choice.date != nil)
+    let condition = isConditional ? date : nil
     if facts.operation == .delete {
       detail.fields = comparison.changedOnServer
       return .send(.delete, Settlement(.deleted, detail), ifUnmodifiedSince: condition)
@@ -142,6 +163,20 @@ package enum EditRule {
     let overwrites = facts.mode == .overwrite && !facts.isShared
     detail.fields = overwrites ? comparison.contested : comparison.edited
     return .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: condition)
+  }
+
+  /// Says whether an update is sent beside what others changed: nobody has touched a field that it changes.
+  ///
+  /// That takes a base, and no value of those fields may be unknown.
+  private static func merges(_ facts: EditFacts, _ comparison: FieldComparison) -> Bool {
+    guard facts.mergesFields, facts.operation == .update, !comparison.hasNoBase else {
+      return false
+    }
+    return comparison.edited.allSatisfy { field in
+      guard field.base != nil, let theirs = field.server else { return false }
+      if FieldValue.isSame(field.device, theirs) { return true }
+      return !field.isConflicting && !comparison.foreign.contains(field.name)
+    }
   }
 
   static func compare(
@@ -197,9 +232,7 @@ package enum EditRule {
     if facts.operation == .update, facts.mode == .overwrite, facts.recreate == .asSDK {
       return recreated(facts)
     }
-    var detail = lost(facts)
-    detail.otherID = master
-    return .settle(Settlement(.mergedOnServer, detail))
+    return .settle(Settlement(.mergedOnServer, lost(facts, into: master)))
   }
 
   private static func hidden(_ facts: EditFacts) -> Step {
@@ -215,9 +248,22 @@ package enum EditRule {
     return .send(.create, Settlement(.created, detail), ifUnmodifiedSince: nil)
   }
 
+  /// What the device was given, where the org has no record to compare it with.
+  static func usableBase(_ facts: EditFacts) -> MergeBase? {
+    facts.issued.flatMap { $0.isIssued(at: facts.deviceDate) ? $0 : nil }
+  }
+
+  /// What the device would have changed, beside the record that remained of a merge.
+  static func lost(_ facts: EditFacts, into master: String) -> OutcomeDetail {
+    var detail = lost(facts)
+    detail.otherID = master
+    if let remaining = facts.remaining { detail.showServer(remaining.fields) }
+    return detail
+  }
+
   /// What the device would have changed, for a person to enter elsewhere.
   static func lost(_ facts: EditFacts) -> OutcomeDetail {
-    let usable = facts.issued.flatMap { $0.isIssued(at: facts.deviceDate) ? $0 : nil }
+    let usable = usableBase(facts)
     let comparison = FieldComparison(
       device: facts.device, base: usable, server: nil, listed: facts.listed)
     var detail = OutcomeDetail()

@@ -45,6 +45,10 @@ extension HTMLReport {
   static func findings(_ model: ReportModel) -> String {
     let groups: [(title: String, kinds: Set<Finding.Kind>, step: String)] = [
       (
+        "Held by a guard", [.removalsHeld, .changesHeld],
+        "Look why there are so many, then allow it."
+      ),
+      (
         "Returns that were refused", [.returnQuarantined, .returnLeft],
         "Each is told of until it is taken out of the quarantine, or out of the inbox."
       ),
@@ -52,10 +56,6 @@ extension HTMLReport {
       (
         "Snapshots that may lack records", [.incomplete],
         "Nothing was removed from them; the next prime asks again."
-      ),
-      (
-        "Held by a guard", [.removalsHeld, .changesHeld],
-        "Look why there are so many, then allow it."
       ),
     ]
     var text = ""

@@ -95,15 +95,22 @@ struct SnapshotPlan {
   var settled: [(edit: OpenEdit, settlement: Settlement)] = []
   var sends: [PlannedSend] = []
   var levels: [[Int64]] = []
-  /// Says what the guard holds back, nil for nothing.
-  var isHeld = false
+  /// The devices, by lineage, of which the guard holds all changes, with what confirms them.
+  var held: [Int64: String] = [:]
 
   /// What a guard looks at: a person has looked at each edit that was decided.
   var guarded: [PlannedSend] { sends.filter { $0.edit.decision?.decision.sends != true } }
 
-  /// Names the plan: a person who confirms it confirms these edits and nothing else.
-  var digest: String {
-    let lines = guarded.map { "\($0.edit.id) \($0.action.rawValue) \($0.edit.content)\n" }
+  /// Says whether the guard holds a write.
+  func isHeld(_ send: PlannedSend) -> Bool {
+    send.edit.decision?.decision.sends != true && held[send.edit.lineage] != nil
+  }
+
+  /// Names writes: a person who confirms them confirms these edits and nothing else.
+  static func digest(_ sends: [PlannedSend]) -> String {
+    let lines = sends.flatMap { send in
+      ([send.edit] + send.followers).map { "\($0.id) \(send.action.rawValue) \($0.content)\n" }
+    }
     return String(Digest.sha256Hex(Array(lines.sorted().joined().utf8)).prefix(16))
   }
 }
@@ -132,10 +139,8 @@ package struct PlannedEdit: Sendable, Hashable {
 package struct ReconcilePlan: Sendable {
   /// Every edit with its expected verdict.
   package var edits: [PlannedEdit] = []
-  /// The digest of each snapshot's plan, by snapshot; what `--confirm` takes.
-  package var digests: [String: String] = [:]
-  /// The snapshots whose plan the guard would hold.
-  package var held: [String] = []
+  /// What `--confirm` takes for each device whose changes the guard would hold, by snapshot.
+  package var held: [String: [String]] = [:]
 
   /// How many edits have which verdict.
   package var counts: [Verdict: Int] {
@@ -162,8 +167,8 @@ package struct ReconcileSummary: Sendable {
   package var interruption: String?
   /// The error behind the interruption.
   package var interruptionKind: InterruptionKind?
-  /// The digests of plans that wait for `--confirm`, by snapshot.
-  package var awaiting: [String: String] = [:]
+  /// What `--confirm` takes for each device whose changes wait for it, by snapshot.
+  package var awaiting: [String: [String]] = [:]
   /// What a person should know.
   package var warnings: [String] = []
 

@@ -56,6 +56,8 @@ package struct ReconcileOptions: Sendable {
   package var sendAs: ActingUser
   /// What becomes of the edits of a user who cannot log in.
   package var onInactiveUser: InactiveUser
+  /// Whether an update under LEAVE_IF_CHANGED is sent where nobody else has touched what it changes.
+  package var mergesFields = false
   /// Whether updates under LEAVE_IF_CHANGED carry the date that they were compared with.
   package var strict: Bool
   /// Which edit of a clash is sent.

@@ -70,12 +70,13 @@ package final class Reconciler {
       try state.settleSuperseded(run: run.id)
     }
     do {
-      if try isIdle() { return try accounted() }
+      if try isIdle(), try standingClashes().isEmpty { return try accounted() }
       // Who proves deletions must get in, or nothing is begun.
       _ = try await integration()
       try await checkCorrelation()
       try await settleDoubts()
       try await settleLate()
+      try await takeUpClashes()
       var passed: Set<String> = []
       while let snapshotID = try state.snapshotsWithOpenEdits(run: run.id, only: options.only).first
       {
@@ -183,17 +184,22 @@ package final class Reconciler {
     }
     var plan = try await planner(snapshotID, access).plan(edits)
     try settle(plan.settled, snapshotID)
-    if plan.isHeld { try holdGuarded(&plan) }
+    try holdGuarded(&plan)
     try await send(plan, access)
   }
 
   /// Holds what a guard does not let through; what a person has decided is sent.
   private func holdGuarded(_ plan: inout SnapshotPlan) throws {
-    summary.awaiting[plan.snapshotID] = plan.digest
-    let words = "more changes than the guard lets through; --confirm \(plan.digest) sends them"
-    let held = plan.guarded
+    if plan.held.isEmpty { return }
+    for digest in plan.held.values.sorted()
+    where summary.awaiting[plan.snapshotID]?.contains(digest) != true {
+      summary.awaiting[plan.snapshotID, default: []].append(digest)
+    }
+    let held = plan.sends.filter(plan.isHeld)
     try settle(
       held.flatMap { send in
+        let digest = plan.held[send.edit.lineage] ?? ""
+        let words = "more changes than the guard lets through; --confirm \(digest) sends them"
         var detail = send.expected.detail
         detail.message = words
         // The details go with their master.
@@ -329,12 +335,13 @@ extension ReconcilePlan {
   mutating func add(_ plan: SnapshotPlan) {
     for (edit, settlement) in plan.settled { add(edit, nil, settlement, plan.snapshotID) }
     for send in plan.sends {
-      let isHeld = plan.isHeld && send.edit.decision?.decision.sends != true
-      let expected = isHeld ? Settlement(.held, send.expected.detail) : send.expected
+      let expected =
+        plan.isHeld(send) ? Settlement(.held, send.expected.detail) : send.expected
       add(send.edit, send.action, expected, plan.snapshotID)
     }
-    if !plan.guarded.isEmpty { digests[plan.snapshotID] = plan.digest }
-    if plan.isHeld { held.append(plan.snapshotID) }
+    if !plan.held.isEmpty {
+      held[plan.snapshotID, default: []] += plan.held.values.sorted()
+    }
   }
 
   private mutating func add(

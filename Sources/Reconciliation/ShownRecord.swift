@@ -41,7 +41,12 @@ struct ShownRecord {
   /// Says whether a record that is there was gone, or had other values.
   func hasMoved(_ fields: JSONObject) -> Bool {
     if case .gone = state { return true }
-    return values.contains { name, shown in
+    return hasOtherValues(fields)
+  }
+
+  /// Says whether a record holds something else than was shown.
+  func hasOtherValues(_ fields: JSONObject) -> Bool {
+    values.contains { name, shown in
       fields[name].map { !FieldValue.isSame($0, shown) } ?? false
     }
   }

@@ -22,6 +22,10 @@ extension SnapshotPlanner {
       send.expected.detail.recordID = nil
       send.expected.detail.otherID = old
     }
+    if action == .update, case .merged(let master) = facts.server {
+      send.expected.detail.otherID = edit.recordID
+      send.recordID = master
+    }
     if action != .delete {
       var names = try rule.fields(for: action == .update ? .update : .create)
       if action != .create, let sent = EditRule.sentFields(facts) {

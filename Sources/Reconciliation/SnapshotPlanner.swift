@@ -115,6 +115,8 @@ struct SnapshotPlanner {
     var operation: SyncOperation
     var listed: [String]
     var server: ServerRecord = .unknown(code: nil, message: "the record was not asked for")
+    /// The record that remained, where the edit's was merged into it.
+    var remaining: RemainingRecord?
   }
 
   // MARK: what needs no org
@@ -140,7 +142,7 @@ struct SnapshotPlanner {
     return edit.decision.map { isAboveClash($0.decision) } == true ? nil : try clash(edit)
   }
 
-  private func clash(_ edit: OpenEdit) throws -> Settlement? {
+  func clash(_ edit: OpenEdit) throws -> Settlement? {
     let claims: [RecordClaim]
     if let recordID = edit.recordID {
       claims = try state.claims(recordID: recordID, formerID: edit.serverID)
@@ -288,11 +290,13 @@ struct SnapshotPlanner {
     for sobject in groups.keys.sorted() {
       guard let indices = groups[sobject] else { continue }
       do {
-        let states = try await states(sobject, indices.map { candidates[$0] })
+        let (states, remaining) = try await states(sobject, indices.map { candidates[$0] })
         for index in indices {
-          if let id = candidates[index].edit.recordID, let server = states[id] {
-            candidates[index].server = server
-          }
+          guard let id = candidates[index].edit.recordID, let server = states[id] else { continue }
+          candidates[index].server = server
+          guard case .merged(let master) = server, let record = remaining[master] else { continue }
+          let field = rules[candidates[index].sync].target.modificationDateFieldName
+          candidates[index].remaining = .init(date: record[field]?.string, fields: record)
         }
         report(.learned(snapshotID: snapshotID, soup: sobject, records: indices.count))
       } catch let error as OrgError {
@@ -306,7 +310,7 @@ struct SnapshotPlanner {
 
   private nonisolated(nonsending) func states(
     _ sobject: String, _ group: [Candidate]
-  ) async throws -> [String: ServerRecord] {
+  ) async throws -> (states: [String: ServerRecord], remaining: [String: JSONObject]) {
     let describe = try await records.describe(sobject)
     var names: Set<String> = []
     for candidate in group {
@@ -324,20 +328,50 @@ struct SnapshotPlanner {
     names.formUnion(["LastModifiedById", "LastModifiedDate"])
     let readable = names.filter { describe.field($0) != nil }.sorted()
     let ids = Array(Set(group.compactMap(\.edit.recordID))).sorted()
-    let found = try await records.records(sobject, ids: ids, fields: ["Id"] + readable)
+    let found = try await read(sobject, ids, readable, names, describe)
     var states: [String: ServerRecord] = [:]
     for candidate in group {
-      guard let id = candidate.edit.recordID, var record = found[id] else { continue }
-      for name in names where record[name] == nil {
-        // What was asked for and did not come has no value; what could not be asked for is unknown.
-        if let field = describe.field(name) { record[name] = record[field.name] ?? .null }
-      }
+      guard let id = candidate.edit.recordID, let record = found[id] else { continue }
       let date = record[rules[candidate.sync].target.modificationDateFieldName]?.string
       states[id] = .alive(date: date, fields: record)
     }
     let absent = ids.filter { states[$0] == nil }
     for (id, proof) in try await records.prove(sobject, absent: absent) { states[id] = proof }
-    return states
+    var remaining: [String: JSONObject] = [:]
+    // A record that remained may have been merged in its turn.
+    var masters = states.values.compactMap(\.masterID)
+    for _ in 0..<Self.mergesFollowed where !masters.isEmpty {
+      let alive = try await read(
+        sobject, Set(masters).sorted(), readable, names, describe)
+      remaining.merge(alive) { $1 }
+      let gone = Set(masters).subtracting(alive.keys).sorted()
+      let proofs = try await records.prove(sobject, absent: gone)
+      masters = []
+      for (id, state) in states {
+        guard let next = state.masterID.flatMap({ proofs[$0]?.masterID }) else { continue }
+        states[id] = .merged(into: next)
+        masters.append(next)
+      }
+    }
+    return (states, remaining)
+  }
+
+  /// How often a record that remained of a merge is looked for where that was merged, too.
+  private static let mergesFollowed = 10
+
+  /// Records with all of `names` that the object has.
+  private nonisolated(nonsending) func read(
+    _ sobject: String, _ ids: [String], _ readable: [String], _ names: Set<String>,
+    _ describe: Describe
+  ) async throws -> [String: JSONObject] {
+    try await records.records(sobject, ids: ids, fields: ["Id"] + readable).mapValues { found in
+      var record = found
+      for name in names where record[name] == nil {
+        // What was asked for and did not come has no value; what could not be asked for is unknown.
+        if let field = describe.field(name) { record[name] = record[field.name] ?? .null }
+      }
+      return record
+    }
   }
 
   private func facts(_ candidate: Candidate) throws -> EditFacts {
@@ -354,6 +388,9 @@ struct SnapshotPlanner {
         candidate.operation, externalID: externalID.flatMap(Self.text)),
       recreate: options.recreateDeleted)
     facts.decision = edit.decision
+    facts.remaining = candidate.remaining
+    facts.mergesFields =
+      options.mergesFields && facts.mode == .leaveIfChanged && facts.operation == .update
     if facts.upserts { facts.upsertField = target.externalIdFieldName }
     return facts
   }
@@ -381,26 +418,29 @@ struct SnapshotPlanner {
 
   // MARK: the guard
 
-  /// Holds what is out of all proportion until a person confirms it.
+  /// Holds what is out of all proportion until a person confirms it: all that its device asks for, and
+  /// nothing of other devices of its user.
   private func hold(_ plan: inout SnapshotPlan) throws {
-    let guarded = plan.guarded
-    guard !guarded.isEmpty, !options.confirmed.contains(plan.digest) else { return }
+    for (device, sends) in Dictionary(grouping: plan.guarded, by: \.edit.lineage)
+    where try isTooMuch(sends) {
+      let digest = SnapshotPlan.digest(sends)
+      if !options.confirmed.contains(digest) { plan.held[device] = digest }
+    }
+  }
+
+  /// Says whether what one device asks for is out of all proportion; details that go with their master
+  /// count too.
+  private func isTooMuch(_ sends: [PlannedSend]) throws -> Bool {
     let guardLimits = options.maxChanges
-    if guarded.count > guardLimits.perSnapshot {
-      plan.isHeld = true
-      return
+    if sends.reduce(0, { $0 + 1 + $1.followers.count }) > guardLimits.perSnapshot { return true }
+    let deleted = sends.filter { $0.action == .delete }.flatMap { [$0.edit] + $0.followers }
+    let groups = Dictionary(grouping: deleted) {
+      ReturnedSoup(returnID: $0.returnID, soup: $0.soup)
     }
-    let deletes = guarded.filter { $0.action == .delete }
-    let groups = Dictionary(grouping: deletes) {
-      ReturnedSoup(returnID: $0.edit.returnID, soup: $0.edit.soup)
-    }
-    for (key, group) in groups {
+    return try groups.contains { key, group in
       let total = try state.soupTotal(returnID: key.returnID, key.soup)
       let share = Int(Double(total) * guardLimits.deletesPercent / 100)
-      if group.count > max(guardLimits.minimumDeletes, share) {
-        plan.isHeld = true
-        return
-      }
+      return group.count > max(guardLimits.minimumDeletes, share)
     }
   }
 

@@ -118,6 +118,7 @@ enum SummaryText {
     for kind in Finding.Kind.allCases {
       if let count = summary.waiting[kind], count > 0 { lines.append("\(name(kind)): \(count)") }
     }
+    for command in summary.confirm { lines.append("to send what a guard holds: \(command)") }
     if let report = summary.report { lines.append("report: \(report)") }
     return lines
   }
@@ -134,7 +135,8 @@ enum SummaryText {
       parts = summary.findings.map(\.rawValue).sorted()
     }
     if parts.isEmpty { return nil }
-    let place = summary.report.map { "; report: \($0)" } ?? ""
+    var place = summary.confirm.map { "; to send what a guard holds: \($0)" }.joined()
+    place += summary.report.map { "; report: \($0)" } ?? ""
     return "attache: \(summary.pipeline): \(parts.joined(separator: ", "))\(place)"
   }
 

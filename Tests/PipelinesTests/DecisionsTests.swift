@@ -268,9 +268,59 @@ import Testing
     _ = try await lost(scene, .mergedOnServer) { id, ids in
       try scene.world.org.merge(id, into: ids[1])
     }
-    #expect(throws: PipelineError.self) { try scene.decide(1, .device) }
     try scene.decide(1, .server)
     #expect(try await scene.night().verdicts == [.dropped: 1])
+    try await scene.expectClosed()
+  }
+
+  @Test func `an edit of a merged record is sent into the one that remained, as that was shown`()
+    async throws
+  {
+    let scene = try DecisionScene()
+    var remaining = ""
+    let id = try await lost(scene, .mergedOnServer) { id, ids in
+      remaining = ids[1]
+      try scene.world.org.merge(id, into: remaining)
+    }
+    let run = try scene.withLedger { try $0.runs(limit: 1)[0].id }
+    let shown = try #require(try scene.edits(of: run).first?.detail)
+    #expect(shown.otherID == remaining)
+    #expect(shown.fields.first { $0.name == "Phone" }?.server == "+1 555 0100")
+    let website = try scene.field("Website", of: remaining)
+    try scene.decide(1, .device)
+    try scene.office(remaining, ["Phone": "office"])
+    let (verdicts, edits) = try await scene.night()
+    #expect(verdicts == [.mergedOnServer: 1])
+    #expect(edits.first?.detail.fields.first { $0.name == "Phone" }?.server == "office")
+    #expect(edits.first?.detail.decision?.fate == .askedAgain)
+    try scene.decide(1, .device)
+    let done = try await scene.night()
+    #expect(done.verdicts == [.updated: 1])
+    #expect(done.edits.first?.detail.recordID == remaining)
+    #expect(done.edits.first?.detail.otherID == id)
+    #expect(try scene.field("Phone", of: remaining) == "device")
+    #expect(try scene.field("Website", of: remaining) == website)
+    try await scene.expectClosed()
+  }
+
+  @Test func `what was decided of one record that remained does not go into another`() async throws
+  {
+    let scene = try DecisionScene()
+    var remaining = ""
+    _ = try await lost(scene, .mergedOnServer) { id, ids in
+      remaining = ids[1]
+      try scene.world.org.merge(id, into: remaining)
+    }
+    try scene.set(1, ["Phone": "entered"])
+    let ada = try scene.world.user("ada")
+    let third = try #require(
+      scene.world.org.create("Account", ["Name": "Third", "Phone": "+1 555 0100"], as: ada).id)
+    try scene.world.org.merge(remaining, into: third)
+    #expect(try await scene.night().verdicts == [.mergedOnServer: 1])
+    #expect(try scene.field("Phone", of: third) == "+1 555 0100")
+    try scene.set(1, ["Phone": "entered"])
+    #expect(try await scene.night().verdicts == [.updated: 1])
+    #expect(try scene.field("Phone", of: third) == "entered")
     try await scene.expectClosed()
   }
 

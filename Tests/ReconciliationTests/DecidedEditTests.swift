@@ -45,6 +45,18 @@ struct DecidedEditTests {
     return facts
   }
 
+  /// An edit of a record that was merged, decided to go into the one that remained.
+  private static func merged(
+    _ remaining: JSONObject? = ["A": "server"], into master: String = "m",
+    shown: JSONObject = ["A": "server"]
+  ) -> EditFacts {
+    var facts = facts(
+      .device, .update, .merged(into: master), shown: shown, verdict: .mergedOnServer)
+    facts.decision?.otherID = "m"
+    facts.remaining = remaining.map { RemainingRecord(date: new, fields: $0) }
+    return facts
+  }
+
   static let cases: [Case] = [
     Case(
       name: "the device's edit, over what was shown", facts: facts(.device),
@@ -149,6 +161,24 @@ struct DecidedEditTests {
       facts: facts(
         .server, .update, .merged(into: "m"), shown: [:], verdict: .mergedOnServer),
       expected: "dropped"),
+    Case(
+      name: "into the record that remained of a merge", facts: merged(),
+      expected: "send update if unmodified since \(new), updated", sent: ["A"]),
+    Case(
+      name: "into a record that remained and moved", facts: merged(["A": "later"]),
+      expected: "merged on server"),
+    Case(
+      name: "into a record that remained and is not seen", facts: merged(nil),
+      expected: "merged on server"),
+    Case(
+      name: "into another record than the one that was shown", facts: merged(into: "other"),
+      expected: "merged on server"),
+    Case(
+      name: "into a record that remained and was not shown", facts: merged(shown: [:]),
+      expected: "merged on server"),
+    Case(
+      name: "into a record that holds it already", facts: merged(["A": "device"], shown: [:]),
+      expected: "already there"),
     Case(
       name: "a record that is hidden since", facts: facts(.device, .update, .hidden),
       expected: "not visible"),

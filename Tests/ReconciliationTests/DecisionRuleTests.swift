@@ -9,7 +9,7 @@ struct DecisionRuleTests {
     (.conflict, "device server set again", "device server set again", "device server again"),
     (.clash, "device server set again", "device drop set again", "device server again"),
     (.deletedOnServer, "device server again", "device server again", "device server again"),
-    (.mergedOnServer, "server again", "server again", "server again"),
+    (.mergedOnServer, "device server set again", "server again", "server again"),
     (.createdTwice, "record drop again", "record drop again", "record drop again"),
     (.notVisible, "again drop", "again drop", "again drop"),
     (.blocked, "again drop", "again drop", "again drop"),
@@ -60,7 +60,7 @@ struct DecisionRuleTests {
     #expect(words(.device, .conflict) == nil)
     #expect(
       words(.drop, .mergedOnServer)
-        == "--drop is not possible for an edit that is merged on server; possible: --take server, --again"
+        == "--drop is not possible for an edit that is merged on server; possible: --take device, --take server, --set FIELD=VALUE, --again"
     )
     #expect(words(.device, .updated) == "it is settled (updated): nothing is left to decide")
     #expect(

@@ -311,7 +311,7 @@ struct ReconcilerTests {
     let held = try await day.run()
     #expect(day.verdicts(held) == "held 3")
     #expect(day.writes.isEmpty)
-    let digest = try #require(held.awaiting[day.ada.id])
+    let digest = try #require(held.awaiting[day.ada.id]?.first)
     day.options.confirmed = [digest]
     #expect(day.verdicts(try await day.run()) == "deleted 3")
   }

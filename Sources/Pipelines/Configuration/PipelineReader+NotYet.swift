@@ -23,8 +23,6 @@ extension PipelineReader {
     Absent("prime.bulkAbove", what: "fetching by a bulk job"),
     Absent("pack.sign", what: "signing"),
     Absent(
-      "reconcile.mode", "mergeFields", what: "merging by field", fix: "write \"config\""),
-    Absent(
       "reconcile.trust", "diff", what: "finding edits without flags", fix: "write \"flags\""),
     Absent("reconcile.bulkAbove", what: "sending by a bulk job"),
     Absent(

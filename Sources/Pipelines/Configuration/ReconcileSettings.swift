@@ -5,9 +5,12 @@ import Salesforce
 
 /// How edits go up.
 package struct ReconcileSettings: Sendable, Hashable {
-  /// Which merge mode counts: there is one way, each sync up's own.
-  enum Mode: String, CaseIterable {
+  /// How an edit meets what others changed.
+  package enum Mode: String, CaseIterable, Sendable {
+    /// As each sync up's merge mode has it.
     case config
+    /// Under LEAVE_IF_CHANGED an edit is sent where nobody else has touched its fields.
+    case mergeFields
   }
 
   /// How edits are found: there is one way, by the flags that the SDK sets.
@@ -19,6 +22,8 @@ package struct ReconcileSettings: Sendable, Hashable {
   package var sendAs = ActingUser.user
   /// What becomes of the edits of a user who is not active any more.
   package var onInactiveUser = ReconcileOptions.InactiveUser.hold
+  /// How an edit meets what others changed.
+  package var mode = Mode.config
   /// Whether an update under LEAVE_IF_CHANGED is conditional in the org itself.
   package var strict = true
   /// What becomes of edits of one record in several snapshots.
@@ -31,7 +36,7 @@ package struct ReconcileSettings: Sendable, Hashable {
   package var quietWindowSeconds = SyncDefaults.quietWindowSeconds
   /// The unique external id of an object that every create fills with its edit's identity, by object.
   package var correlationField: [String: String] = [:]
-  /// The most changes of one snapshot that are sent without being confirmed.
+  /// The most changes of one device of a snapshot that are sent without being confirmed.
   package var maxChangesPerSnapshot = 5000
   /// The largest share of a soup that is deleted without being confirmed.
   package var maxDeletes = Percentage(SyncDefaults.maxDeletesPercent)
@@ -46,7 +51,7 @@ package struct ReconcileSettings: Sendable, Hashable {
   init(_ object: ConfigurationObject) {
     sendAs = object.word("sendAs", "a way to send", default: sendAs)
     onInactiveUser = object.word("onInactiveUser", "a way to go on", default: onInactiveUser)
-    _ = object.word("mode", "a way to merge", default: Mode.config)
+    mode = object.word("mode", "a way to merge", default: mode)
     strict = object.bool("strict", default: strict)
     acrossSnapshots = object.word("acrossSnapshots", "a way to decide", default: acrossSnapshots)
     orderParentsFirst = object.bool("orderParentsFirst", default: orderParentsFirst)
@@ -97,7 +102,7 @@ package struct ReconcileSettings: Sendable, Hashable {
   var json: JSONValue {
     [
       "sendAs": .string(sendAs.rawValue), "onInactiveUser": .string(onInactiveUser.rawValue),
-      "mode": .string(Mode.config.rawValue), "strict": JSONValue(strict),
+      "mode": .string(mode.rawValue), "strict": JSONValue(strict),
       "acrossSnapshots": .string(acrossSnapshots.rawValue),
       "orderParentsFirst": JSONValue(orderParentsFirst), "trust": .string(Trust.flags.rawValue),
       "recreateDeleted": .string(recreateDeleted.rawValue),

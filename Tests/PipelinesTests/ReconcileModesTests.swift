@@ -1,0 +1,119 @@
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// The ways of reconciling that a pipeline file chooses, over the whole pipeline.
+@Suite struct ReconcileModesTests {
+  private static func setting(_ words: String) -> (String) -> String {
+    { $0.replacing("\"reconcile\": {", with: "\"reconcile\": { \(words), ") }
+  }
+
+  // MARK: merging by field
+
+  @Test func `an edit is sent beside what the office changed in other fields`() async throws {
+    let scene = try DecisionScene(Self.setting("\"mode\": \"mergeFields\""))
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    let ids = try (0..<2).map { try scene.account(device, $0) }
+    for id in ids {
+      try device.edit(
+        "accounts", id: id, ["Phone": "device", "Description": "mine"], now: scene.world.org.now())
+    }
+    try scene.office(ids[0], ["Website": "https://office.example"])
+    try scene.office(ids[1], ["Website": "https://office.example", "Phone": "office"])
+    try scene.world.handBack(device, as: "ada.sqlite")
+    let dry = try await scene.world.run(.ingest, .reconcile) { $0.isDryRun = true }
+    let (verdicts, edits) = try await scene.night()
+    #expect(verdicts == [.updated: 1, .conflict: 1])
+    #expect(dry.verdicts == [:] || dry.verdicts == verdicts)
+    #expect(
+      edits.first { $0.verdict == .updated }?.detail.fields.map(\.name).sorted() == [
+        "Description", "Phone",
+      ])
+    #expect(try scene.field("Phone", of: ids[0]) == "device")
+    #expect(try scene.field("Website", of: ids[0]) == "https://office.example")
+    #expect(try scene.field("Phone", of: ids[1]) == "office")
+    #expect(try scene.field("Description", of: ids[1])?.string != "mine")
+    let number = try #require(edits.first { $0.verdict == .conflict }?.number)
+    try scene.decide(number, .server)
+    #expect(try await scene.night().verdicts == [.dropped: 1])
+    try await scene.expectClosed()
+  }
+
+  // MARK: the guard
+
+  @Test func `a guard holds the return that is out of proportion, not the user's other devices`()
+    async throws
+  {
+    let scene = try DecisionScene(Self.setting("\"maxChanges\": {\"perSnapshot\": 2}"))
+    let world = scene.world
+    try await world.run()
+    let (phone, tablet) = (try world.device("ada"), try world.device("ada", as: "tablet"))
+    let ids = try world.ids("accounts", on: phone)
+    for id in ids.prefix(3) {
+      try phone.edit("accounts", id: id, ["Phone": "phone"], now: world.org.now())
+    }
+    try tablet.edit("accounts", id: ids[3], ["Phone": "tablet"], now: world.org.now())
+    try world.handBack(phone, as: "phone.sqlite")
+    try world.handBack(tablet, as: "tablet.sqlite")
+    let run = try await world.run(.ingest, .reconcile)
+    #expect(run.verdicts == [.held: 3, .updated: 1])
+    #expect(try scene.field("Phone", of: ids[3]) == "tablet")
+    let command = try #require(run.confirm.first)
+    #expect(run.confirm.count == 1 && command.hasPrefix("attache reconcile demo --confirm "))
+    let page = String(
+      decoding: try Files.read(world.data.report(run.run) + "/report.html"), as: UTF8.self)
+    let place = try #require(page.firstRange(of: command)?.lowerBound)
+    #expect(place < (try #require(page.firstRange(of: "id=\"edit-")?.lowerBound ?? page.endIndex)))
+    let held = try await world.program(["reconcile"], [])
+    #expect(held.output.contains("to send what a guard holds: \(command)"))
+    let quiet = try await world.program(["reconcile"], ["--quiet"])
+    #expect(quiet.everything.contains(command))
+    let digest = try #require(command.split(separator: " ").last.map(String.init))
+    let sent = try await world.run(.reconcile) { $0.confirmed = [digest] }
+    #expect(sent.verdicts == [.updated: 3] && sent.confirm.isEmpty)
+    #expect(try scene.open().isEmpty)
+  }
+
+  // MARK: clashes of earlier nights
+
+  @Test(arguments: ["first", "last"])
+  func `which edit of a clash is sent holds for clashes of earlier nights too`(
+    _ policy: String
+  ) async throws {
+    let scene = try DecisionScene()
+    let world = scene.world
+    try await world.run()
+    let (ada, ben) = (try world.device("ada"), try world.device("ben", .android))
+    let shared = Set(try world.ids("accounts", on: ada))
+      .intersection(try world.ids("accounts", on: ben))
+    let id = try #require(shared.first)
+    try world.org.moveClock(by: 3_600_000)
+    try ada.edit("accounts", id: id, ["Description": "first"], now: world.org.now())
+    try ben.edit("accounts", id: id, ["Description": "last"], now: world.org.now())
+    try world.handBack(ada, as: "ada.sqlite")
+    try world.handBack(ben, as: "ben.sqlite")
+    #expect(try await scene.night().verdicts == [.clash: 2])
+    #expect(try await scene.night().verdicts == [:])
+    try world.rewrite("\"reconcile\": {", "\"reconcile\": { \"acrossSnapshots\": \"\(policy)\",")
+    func night(_ isDry: Bool = false) async throws -> [Verdict: Int] {
+      try await world.runAsWritten([.ingest, .reconcile]) { $0.isDryRun = isDry }.verdicts
+    }
+    #expect(try await night(true) == [.updated: 1])
+    #expect(try await night() == [.updated: 1])
+    #expect(try scene.field("Description", of: id) == .string(policy))
+    // The other waits for a person, and asks nobody again by itself.
+    #expect(try await night() == [:])
+    #expect(try scene.open() == [.clash: 1])
+    try scene.decide(policy == "first" ? 2 : 1, .server)
+    #expect(try await night() == [.dropped: 1])
+    try await scene.expectClosed("ada")
+    try await scene.expectClosed("ben")
+  }
+}
