@@ -93,14 +93,18 @@ let package = Package(
       "Pipelines", "Reconciliation", "Returns", "Ledger", "Bundles", "Snapshots", "MobileSync",
       "SmartStore",
       "Salesforce", "SQLite", "JSON", "CSV", "Crypto", "System"),
-    // 7: where the pipeline and the local org meet
+    // 7: the page on which a person decides
     library(
-      "Rehearsal", "Pipelines", "LocalOrg", "Reconciliation", "Ledger", "Bundles", "Snapshots",
-      "SmartStore",
-      "JSON", "Crypto", "System"),
-    // 8: programs
+      "Review", "Pipelines", "Reconciliation", "Ledger", "Salesforce", "HTTP", "JSON", "Crypto",
+      "System"),
+    // 8: where the pipeline and the local org meet
+    library(
+      "Rehearsal", "Pipelines", "LocalOrg", "Reconciliation", "Ledger", "Bundles",
+      "Snapshots", "SmartStore", "JSON", "Crypto", "System"),
+    // 9: programs
     program(
-      "attache", "Arguments", "Rehearsal", "Pipelines", "LocalOrg", "Reconciliation", "Returns",
+      "attache", "Arguments", "Rehearsal", "Review", "Pipelines", "LocalOrg", "Reconciliation",
+      "Returns",
       "Ledger", "Bundles", "Snapshots", "MobileSync", "SmartStore", "Salesforce", "SQLite", "JSON",
       "CSV", "Crypto", "System"),
     program(
@@ -135,7 +139,8 @@ let package = Package(
       "SQLite", "HTTP", "JSON", "System"),
     tests("LocalOrg", "LocalOrg", "HTTP", "JSON", "Crypto", "System"),
     tests(
-      "Pipelines", "Pipelines", "Rehearsal", "LocalOrg", "Reconciliation", "Returns", "Ledger",
+      "Pipelines", "Pipelines", "Review", "Rehearsal", "LocalOrg", "Reconciliation", "Returns",
+      "Ledger",
       "MobileSync", "Bundles", "Snapshots", "SmartStore", "Salesforce", "SQLite", "HTTP", "JSON",
       "Crypto",
       "System"),

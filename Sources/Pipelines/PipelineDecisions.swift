@@ -17,16 +17,23 @@ package struct PipelineDecisions: Sendable {
     package var pending: PendingDecision?
   }
 
-  /// All edits that have one of some verdicts.
+  /// Edits of which each is decided as far as that is possible.
   package struct Selection: Sendable {
-    /// The verdicts.
-    package var verdicts: Set<Verdict>
+    /// Those that have one of these verdicts; a colleague's decision about one stays.
+    package var verdicts: Set<Verdict> = []
+    /// Those of these numbers.
+    package var edits: [Int64] = []
     /// What is decided about each.
     package var choice: DecisionRequest.Choice
 
-    /// A selection.
+    /// The open edits of some verdicts.
     package init(_ verdicts: Set<Verdict>, _ choice: DecisionRequest.Choice) {
       (self.verdicts, self.choice) = (verdicts, choice)
+    }
+
+    /// Edits by their numbers.
+    package init(edits: [Int64], _ choice: DecisionRequest.Choice) {
+      (self.edits, self.choice) = (edits, choice)
     }
   }
 
@@ -48,12 +55,14 @@ package struct PipelineDecisions: Sendable {
     package var replaced: [Replaced] = []
   }
 
-  private let pipeline: Pipeline
-  private let data: DataDirectory
+  let pipeline: Pipeline
+  let root: String
+  let data: DataDirectory
 
   /// The decisions of a pipeline; `root` is the directory that holds `<pipeline>/`.
   package init(_ pipeline: Pipeline, root: String) {
     self.pipeline = pipeline
+    self.root = root
     data = DataDirectory(root: root, name: pipeline.name)
   }
 
@@ -70,14 +79,22 @@ package struct PipelineDecisions: Sendable {
     }
   }
 
+  /// Edits by their numbers, open or not; one that never had a verdict is missing.
+  package func edits(_ numbers: [Int64]) throws -> [ReportEdit] {
+    guard Files.exists(data.state) else { return [] }
+    let ledger = try data.openLedger()
+    defer { ledger.close() }
+    return try numbers.parts(of: 500).flatMap { try ledger.reportEdits(numbers: Array($0)) }
+  }
+
   /// Enters decisions: what is asked of single edits as a whole or not at all, of a selection as far as it
-  /// is possible.
+  /// is possible; `asFarAsPossible` makes no such difference, and leaves out what is refused.
   ///
   /// With `isDryRun` nothing is entered; what would be is returned. Throws `PipelineError` that names
   /// every request that is refused.
   package func enter(
     _ requests: [DecisionRequest], _ selection: Selection? = nil, by name: String,
-    isDryRun: Bool = false
+    isDryRun: Bool = false, asFarAsPossible: Bool = false
   ) throws -> Result {
     guard Files.exists(data.state) else { throw noLedger }
     let lock = try PipelineRun.takeLock(data, exclusive: !isDryRun)
@@ -95,11 +112,19 @@ package struct PipelineDecisions: Sendable {
         refusals.append(error)
       }
     }
-    if !refusals.isEmpty { throw refused(refusals) }
+    if asFarAsPossible {
+      result.refused = refusals
+    } else if !refusals.isEmpty {
+      throw refused(refusals)
+    }
     if let selection {
       let named = Set(requests.map(\.edit))
-      for edit in try ledger.editsToDecide(selection.verdicts) where !named.contains(edit) {
-        if let waiting = try ledger.pendingDecision(of: edit), waiting.by != name {
+      let byNumber = Set(selection.edits)
+      let chosen = try selection.edits + ledger.editsToDecide(selection.verdicts)
+      for edit in chosen where !named.contains(edit) {
+        if !byNumber.contains(edit), let waiting = try ledger.pendingDecision(of: edit),
+          waiting.by != name
+        {
           result.refused.append(DecisionRefusal(edit, waiting.waitingWords))
           continue
         }

@@ -139,6 +139,18 @@ extension LedgerDatabase {
       """)
   }
 
+  /// Edits by their numbers, each with its last verdict; one that never had a verdict is missing.
+  package func reportEdits(numbers: [Int64]) throws -> [ReportEdit] {
+    let wanted = numbers.map { SQLiteValue.integer($0) }
+    return try reportEdits(
+      """
+      SELECT l.edit_id, l.run_id FROM (
+        SELECT x.edit_id, x.run_id, max(n.number)
+        FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id IN (\(list: wanted))
+        GROUP BY x.edit_id) l
+      """)
+  }
+
   /// The edits that had an unsettled verdict in some run: an edit that waits through many nights has
   /// one of each, and only the last is asked for.
   private static let everUnsettled: SQL = """

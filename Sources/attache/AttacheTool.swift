@@ -21,7 +21,7 @@ enum AttacheTool {
     ],
     commands: [
       RunCommand.self, IngestCommand.self, ReconcileCommand.self, ReconcileRetryCommand.self,
-      DecideCommand.self,
+      DecideCommand.self, ReviewCommand.self,
       PrimeCommand.self,
       PackCommand.self, StatusCommand.self, ReportCommand.self, ExplainCommand.self,
       CheckCommand.self,

@@ -71,7 +71,7 @@ import Testing
   @Test func `every option that a string of the program names is one of some command`() {
     let options = Set(AttacheTool.tool.description.commands.flatMap(\.parameters).map(\.name))
       .union(["help", "version"]).union(Self.foreign)
-    for line in Self.lines where !line.place.contains("HTMLReport+Style") {
+    for line in Self.lines where !line.place.contains("+Style") {
       for match in line.text.matches(of: /[\s"(\[]--([a-z][a-z-]+)/)
       where !options.contains(String(match.output.1)) {
         Issue.record("\(line.place): no command has --\(match.output.1)")

@@ -89,6 +89,11 @@ import Testing
       let numbers = words.split(separator: " ").filter { Int($0) != nil }.joined(separator: " ")
       try scene.run(words, as: words.replacing(numbers, with: "1"))
     }
+    for example in [
+      "review field-service", "review first", "review field-service --port 8417 --by grace",
+    ] {
+      try scene.review(example)
+    }
     // The other pipeline has no edits.
     try scene.run("decide first --list")
     try scene.run("decide first --conflicts --take server")
@@ -213,6 +218,20 @@ final class ExampleScene {
     #expect(url.hasPrefix("http://127.0.0.1:"), "attache \(example): \(url)")
     try logIn()
     return Server(process: process)
+  }
+
+  /// Serves the review page as an example says, and ends it; a port that is taken is another one here.
+  func review(_ example: String) throws {
+    ran.insert(example)
+    let words = example.replacing("--port 8417", with: "--port 0")
+    let process = try ChildProcess.start(
+      "/bin/bash", ["-c", "cd '\(directory.path)' && exec '\(Self.program)' \(words)"],
+      environment: environment, error: .discarded)
+    let address = process.readLine() ?? ""
+    #expect(address.hasPrefix("http://127.0.0.1:"), "attache \(example): \(address)")
+    #expect(address.contains("/?token="))
+    process.terminate()
+    #expect(process.wait() == 0)
   }
 
   /// A token of Ada, and an `sf` command that knows it as `field`.

@@ -103,13 +103,8 @@ struct DecideCommand: Command {
     guard now || dryRun, !result.decided.isEmpty else {
       return result.refused.isEmpty ? .done : ExitStatus.needsAttention
     }
-    var run = RunOptions()
-    run.stages = [.reconcile]
-    run.isDryRun = dryRun
-    run.by = name
-    if dryRun { run.decisions = result.decided }
-    run.only = try decisions.affected(by: result.decided.map(\.edit))
-    return try await call.run(run)
+    return try await call.run(
+      try decisions.runOptions(carryingOut: result.decided, by: name, isDryRun: dryRun))
   }
 
   // MARK: what is asked

@@ -1,0 +1,127 @@
+import JSON
+import Ledger
+import Pipelines
+import Reconciliation
+import Salesforce
+import System
+
+/// Edits as the page gets them, their values as far as they may be shown.
+enum ReviewEdit {
+  /// An open edit in the list: enough to find it, and to decide about many at once.
+  static func line(_ open: PipelineDecisions.Open, _ options: ReportMask) -> JSONValue {
+    let edit = open.edit
+    return [
+      "edit": JSONValue(edit.number), "verdict": .string(edit.verdict.rawValue),
+      "name": .string(name(edit, options)), "user": .string(edit.owner),
+      "object": .string(edit.sobject ?? edit.soup), "operation": .string(edit.operation.rawValue),
+      "id": (edit.recordID ?? edit.localID).map { .string($0) } ?? .null,
+      "fields": JSONValue(edit.detail.fields.map(\.name)),
+      "possible": JSONValue(edit.possible.map(\.rawValue)),
+      "decided": open.pending.map { .string($0.decision.kind.meaning) } ?? .null,
+      "since": .string(Dates.utc(edit.foundAt)),
+    ]
+  }
+
+  /// All that is known of an open edit, with what the org was found to hold since, and the edits that
+  /// it clashes with.
+  static func details(
+    _ open: PipelineDecisions.Open, look: PlannedEdit?, others: [Int64: ReportEdit],
+    _ options: ReportMask, _ pipeline: String
+  ) -> JSONValue {
+    var open = open
+    let verdict = open.edit.verdict
+    if let look, look.verdict == verdict { open.edit.detail.fields = look.detail.fields }
+    let edit = open.edit
+    var object = open.json(options, pipeline: pipeline).object ?? [:]
+    object["fields"] = .array(
+      edit.detail.fields.map { field in
+        var shown = JSONReport.field(field, options).object ?? [:]
+        shown["edited"] = JSONValue(
+          field.base.map { !FieldValue.isEqual(field.device, $0) } ?? true)
+        return .object(shown)
+      })
+    object["name"] = .string(name(edit, options))
+    object["meaning"] = .string(verdict.meaning)
+    object["device"] = JSONValue(edit.device)
+    object["platform"] = .string(edit.platform)
+    object["source"] = .string(edit.source)
+    object["row"] = JSONValue(edit.soupEntryID)
+    object["since"] = .string(Dates.utc(edit.foundAt))
+    object["noBase"] = JSONValue(edit.detail.hasNoBase)
+    object["looked"] = JSONValue(look != nil)
+    if let look, look.verdict != verdict {
+      var now: JSONObject = [
+        "verdict": .string(look.verdict.rawValue), "meaning": .string(look.verdict.meaning),
+      ]
+      if let words = words(look.detail, options) { now["message"] = .string(words) }
+      object["now"] = .object(now)
+    }
+    let clashing = edit.detail.otherEdits.compactMap { others[$0] }
+    object["others"] = .array(clashing.map { other(edit, $0, options) })
+    return .object(object)
+  }
+
+  /// Another edit of the same record, and in which fields the two differ.
+  private static func other(
+    _ edit: ReportEdit, _ other: ReportEdit, _ options: ReportMask
+  ) -> JSONValue {
+    let own = Dictionary(
+      edit.detail.fields.map { ($0.name, $0.device) }, uniquingKeysWith: { $1 })
+    let overlap = other.detail.fields.filter { field in
+      own[field.name].map { !FieldValue.isSame($0, field.device) } ?? false
+    }
+    return [
+      "edit": JSONValue(other.number), "verdict": .string(other.verdict.rawValue),
+      "settled": JSONValue(other.verdict.isSettled), "user": .string(other.owner),
+      "device": JSONValue(other.device), "operation": .string(other.operation.rawValue),
+      "fields": .array(other.detail.fields.map { JSONReport.field($0, options) }),
+      "overlap": JSONValue(overlap.map(\.name)),
+    ]
+  }
+
+  /// A record that a create without an answer may have made.
+  static func candidate(_ record: JSONObject, _ options: ReportMask) -> JSONValue {
+    var object = JSONObject()
+    for (name, value) in record where name != "attributes" {
+      object[name] = .string(options.shown(value, of: name).text(empty: "", unknown: ""))
+    }
+    return .object(object)
+  }
+
+  /// What would become of an edit.
+  static func plan(_ planned: PlannedEdit, _ options: ReportMask) -> JSONValue {
+    var object: JSONObject = [
+      "edit": JSONValue(planned.editID), "verdict": .string(planned.verdict.rawValue),
+      "action": planned.action.map { .string($0.rawValue) } ?? .null,
+      "record": planned.recordID.map { .string($0) } ?? .null,
+      "object": .string(planned.sobject ?? planned.soup.soup),
+      "fields": .array(planned.detail.fields.map { JSONReport.field($0, options) }),
+    ]
+    if let words = words(planned.detail, options) { object["message"] = .string(words) }
+    return .object(object)
+  }
+
+  /// What became of an edit.
+  static func result(_ edit: ReportEdit, _ options: ReportMask) -> JSONValue {
+    [
+      "edit": JSONValue(edit.number), "verdict": .string(edit.verdict.rawValue),
+      "settled": JSONValue(edit.verdict.isSettled), "name": .string(name(edit, options)),
+      "meaning": .string(edit.verdict.meaning),
+      "message": options.words(of: edit).map { .string($0) } ?? .null,
+    ]
+  }
+
+  /// Words beside a verdict that no element is at hand for: with a mask they may quote what is masked.
+  private static func words(_ detail: OutcomeDetail, _ options: ReportMask) -> String? {
+    options.showValues && options.mask.isEmpty ? detail.message : nil
+  }
+
+  private static func name(_ edit: ReportEdit, _ options: ReportMask) -> String {
+    if let title = edit.title, case .value(let value) = options.shown(title.device, of: title.name),
+      let text = value.string, !text.isEmpty
+    {
+      return text
+    }
+    return edit.recordName
+  }
+}

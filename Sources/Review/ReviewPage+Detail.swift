@@ -1,0 +1,373 @@
+extension ReviewPage {
+  /// One edit with the values of its sides, and the keys.
+  static let detailScript = #"""
+
+    // One edit.
+
+    async function showDetail() {
+      const edit = current()
+      if (!edit) {
+        $('detail').replaceChildren(make('p', {className: 'soft'}, state.edits.length === 0
+          ? 'Nothing is open: every edit has been settled.' : 'No edit is shown.'))
+        return
+      }
+      if (!state.details.has(edit.edit)) {
+        const around = state.shown.slice(state.at, state.at + 50).map(one => one.edit)
+          .filter(number => !state.details.has(number))
+        try {
+          for (const detail of (await ask(`details?of=${around.join(',')}`)).edits) {
+            state.details.set(detail.edit, detail)
+          }
+        } catch (error) {
+          $('detail').replaceChildren(trouble(error))
+          return
+        }
+      }
+      if (current()?.edit !== edit.edit) return
+      const detail = state.details.get(edit.edit)
+      if (!detail) return
+      const focused = document.activeElement?.closest?.('#detail') && document.activeElement.id
+      $('detail').replaceChildren(...parts(edit, detail).filter(Boolean))
+      if (focused) document.getElementById(focused)?.focus()
+      if (!state.looked.has(edit.edit)) lookAround()
+    }
+
+    const did = {create: 'created', update: 'changed', delete: 'deleted',
+      dropped: 'created and deleted', synced: 'sent'}
+
+    function parts(edit, detail) {
+      const since = new Date(detail.since)
+      return [
+        make('h2', {}, detail.name),
+        make('p', {className: 'soft'}, `${edit.object} ${did[detail.operation] ?? ''} by `,
+          make('b', {}, edit.user), ` · open since `,
+          make('time', {dateTime: detail.since}, since.toLocaleString()),
+          edit.id ? make('span', {}, ' · ', make('code', {}, edit.id)) : null),
+        make('p', {}, make('span', {className: 'verdict ' + kind(detail.verdict)}, detail.verdict),
+          ' ', detail.meaning),
+        detail.message ? make('p', {className: 'note'}, detail.message) : null,
+        detail.now ? now(detail.now) : null,
+        detail.decided ? make('p', {className: 'note good'}, `${detail.decided.by} decided already: `
+          + `${words[detail.decided.decision]}. The next run carries it out.`) : null,
+        actions(edit, detail), fields(edit, detail), ...clashes(detail), candidates(edit, detail),
+        make('details', {className: 'soft'}, make('summary', {}, 'Where it came from'),
+          make('p', {}, `edit ${detail.edit} · ${detail.soup} row ${detail.row} · device `
+            + `${detail.device} (${detail.platform}) · ${detail.source}`),
+          ...detail.commands.map(command => make('p', {}, make('code', {}, command))))
+      ]
+    }
+
+    /** What the org was found to hold, where the verdict would be another one by now. */
+    function now(found) {
+      return make('p', {className: 'note'}, `Taken up again now it would be: ${found.verdict}. `,
+        found.message ?? found.meaning)
+    }
+
+    const names = {
+      device: ['Send the device’s edit', 'd'], server: ['Leave the org’s values', 's'],
+      again: ['Try once more', 'a'], drop: ['Give it up', 'x']
+    }
+    function actions(edit, detail) {
+      const chosen = state.choices.get(edit.edit)
+      const buttons = Object.entries(names).filter(([kind]) => detail.possible.includes(kind))
+        .map(([kind, [text, key]]) => make('button', {
+          type: 'button', id: `choose-${kind}`,
+          'aria-pressed': String(chosen?.decision === kind), onclick: () => chooseHere(kind)
+        }, text + ' ', make('kbd', {}, key === 's' || kind !== 'drop' ? key : 'x')))
+      if (chosen) {
+        buttons.push(make('button', {type: 'button', id: 'choose-none',
+          onclick: () => chooseHere(null)}, 'Not decided ', make('kbd', {}, 'u')))
+      }
+      return make('div', {className: 'actions', role: 'group', 'aria-label': 'Decide'}, ...buttons)
+    }
+
+    // Fields.
+
+    /** Whose value of a field stands, by what is chosen. */
+    function side(choice, field) {
+      if (!choice) return null
+      if (choice.decision === 'device') return field.edited ? 'device' : 'server'
+      if (choice.decision === 'server') return 'server'
+      if (choice.decision !== 'set') return null
+      const own = choice.fields[field.name]
+      return own ? own.take ?? 'text' : field.edited ? choice.rest : 'server'
+    }
+
+    /** Chooses for one field, and says of the others what was said before, or that they are open. */
+    function chooseField(edit, detail, name, own) {
+      const before = state.choices.get(edit.edit)
+      const chosen = {}
+      for (const field of detail.fields) {
+        if (field.name === name) { chosen[name] = own; continue }
+        const old = before?.fields?.[field.name]
+        const stands = side(before, field) ?? (field.edited ? 'device' : 'server')
+        chosen[field.name] = stands === 'text' ? old : {take: stands}
+      }
+      if (!(name in chosen)) chosen[name] = own
+      for (const [other, value] of Object.entries(before?.fields ?? {})) {
+        if (!(other in chosen)) chosen[other] = value
+      }
+      const edited = new Set(detail.fields.filter(field => field.edited).map(field => field.name))
+      const sides = Object.entries(chosen)
+      const isWhole = which => sides.every(([field, value]) =>
+        value.take === (edited.has(field) ? which : 'server'))
+      if (isWhole('device') && choose(edit, {decision: 'device'})) return
+      if (isWhole('server') && choose(edit, {decision: 'server'})) return
+      const fields = Object.fromEntries(sides.filter(([, value]) => value.take !== 'server'))
+      if (Object.keys(fields).length === 0) { choose(edit, null); return }
+      const rest = sides.some(([field, value]) => edited.has(field) && value.take === 'server')
+        ? 'server' : 'device'
+      choose(edit, {decision: 'set', fields, rest})
+    }
+
+    function fields(edit, detail) {
+      const isOpen = detail.possible.includes('set')
+      if (detail.fields.length === 0 && !isOpen) return null
+      const hasBase = detail.fields.some(field => 'base' in field)
+      const hasServer = detail.fields.some(field => 'server' in field || field.masked)
+      const head = ['Field', ...(hasBase ? ['Given to the device'] : []), 'Device',
+        ...(hasServer ? ['Server'] : []), ...(isOpen ? ['Another value'] : [])]
+      const rows = detail.fields.map((field, index) => fieldRow(
+        edit, detail, field, index, isOpen, hasBase, hasServer))
+      return make('div', {}, detail.fields.length === 0 ? null : make('table',
+        {className: 'fields'},
+        make('caption', {}, detail.looked && !detail.now ? 'As the org holds it now'
+          : 'As the last report has it'),
+        make('thead', {}, make('tr', {}, ...head.map(text => make('th', {scope: 'col'}, text)))),
+        make('tbody', {}, ...rows)), isOpen ? furtherField(edit, detail) : null)
+    }
+
+    function fieldRow(edit, detail, field, index, isOpen, hasBase, hasServer) {
+      const stands = side(state.choices.get(edit.edit), field)
+      const typed = state.choices.get(edit.edit)?.fields?.[field.name]?.text
+      const again = own => {
+        chooseField(edit, detail, field.name, own)
+        draw()
+        showDetail()
+      }
+      const cell = (which, other) => {
+        const value = shown(field, which, other)
+        const label = which === 'device' ? 'Device' : 'Server'
+        if (!isOpen || !(which in field || field.masked)) {
+          return make('td', {'data-label': label}, value)
+        }
+        const id = `field-${index}-${which}`
+        return make('td', {'data-label': label}, make('label', {htmlFor: id}, make('input', {
+          type: 'radio', name: `field-${index}`, id, checked: stands === which,
+          'aria-label': `${field.name}: ${label}`, onchange: () => again({take: which})
+        }), value))
+      }
+      const box = () => {
+        const id = `field-${index}-text`
+        const start = typed ?? ''
+        return make('td', {'data-label': 'Another value'}, make('input', {
+          type: 'text', id, value: start, autocomplete: 'off',
+          'aria-label': `${field.name}: another value`,
+          onchange: event => {
+            if (event.target.value !== start || typed !== undefined) {
+              again({text: event.target.value})
+            }
+          }
+        }))
+      }
+      return make('tr', {className: field.conflicting ? 'both' : field.edited ? '' : 'theirs',
+        'data-field': field.name}, make('th', {scope: 'row'}, field.name),
+        hasBase ? make('td', {'data-label': 'Given'}, shown(field, 'base')) : null,
+        cell('device', 'server'), hasServer ? cell('server', 'device') : null,
+        isOpen ? box() : null)
+    }
+
+    /** A field that the edit does not have: what an org demands, for example. */
+    function furtherField(edit, detail) {
+      const own = Object.entries(state.choices.get(edit.edit)?.fields ?? {})
+        .filter(([name, value]) => 'text' in value
+          && !detail.fields.some(field => field.name === name))
+      const [field, value] = ['name', 'value'].map(which => make('input', {
+        type: 'text', id: `further-${which}`, autocomplete: 'off',
+        'aria-label': which === 'name' ? 'Another field' : 'Its value'
+      }))
+      const add = () => {
+        if (!field.value.trim()) return
+        chooseField(edit, detail, field.value.trim(), {text: value.value})
+        draw()
+        showDetail()
+      }
+      return make('details', {open: own.length > 0}, make('summary', {}, 'Set another field'),
+        ...own.map(([name, value]) => make('p', {}, make('b', {}, name), ` = ${said(value.text)}`)),
+        make('p', {className: 'actions'}, field, value,
+          make('button', {type: 'button', onclick: add}, 'Set it')))
+    }
+
+    function shown(field, which, other) {
+      if (field.masked) return make('span', {className: 'empty'}, '•••')
+      if (!(which in field)) return make('span', {className: 'empty'}, 'not known')
+      if (field[which] === null || field[which] === '') {
+        return make('span', {className: 'empty'}, 'empty')
+      }
+      const text = said(field[which])
+      const against = other && other in field ? said(field[other]) : null
+      if (against === null || against === text || field[other] === null) {
+        return make('span', {}, text)
+      }
+      return make('span', {}, ...difference(text, against))
+    }
+
+    /** A text with the characters marked that another one does not have. */
+    function difference(text, other) {
+      const [a, b] = [[...text], [...other]]
+      let start = 0
+      while (start < a.length && start < b.length && a[start] === b[start]) start++
+      let end = 0
+      while (end < a.length - start && end < b.length - start
+        && a[a.length - 1 - end] === b[b.length - 1 - end]) end++
+      const [left, right] = [a.slice(start, a.length - end), b.slice(start, b.length - end)]
+      const whole = 400
+      const kept = left.length > whole || right.length > whole
+        ? new Set() : common(left, right)
+      const pieces = []
+      const add = (text, isMarked) => {
+        const last = pieces.at(-1)
+        if (last && last.isMarked === isMarked) last.text += text
+        else pieces.push({text, isMarked})
+      }
+      a.slice(0, start).forEach(character => add(character, false))
+      left.forEach((character, index) => add(character, !kept.has(index)))
+      a.slice(a.length - end).forEach(character => add(character, false))
+      return pieces.map(({text, isMarked}) => isMarked ? make('mark', {}, text) : text)
+    }
+
+    /** The places of the characters that two texts have in common, in order: the longest such list. */
+    function common(a, b) {
+      const width = b.length + 1
+      const length = new Uint16Array((a.length + 1) * width)
+      for (let i = a.length - 1; i >= 0; i--) {
+        for (let j = b.length - 1; j >= 0; j--) {
+          length[i * width + j] = a[i] === b[j] ? length[(i + 1) * width + j + 1] + 1
+            : Math.max(length[(i + 1) * width + j], length[i * width + j + 1])
+        }
+      }
+      const places = new Set()
+      let [i, j] = [0, 0]
+      while (i < a.length && j < b.length) {
+        if (a[i] === b[j]) { places.add(i); i++; j++ }
+        else if (length[(i + 1) * width + j] >= length[i * width + j + 1]) i++
+        else j++
+      }
+      return places
+    }
+
+    // Clashes and doubts.
+
+    function clashes(detail) {
+      return detail.others.map(other => {
+        const names = [...new Set([...detail.fields, ...other.fields].map(field => field.name))]
+        const value = (fields, name) => {
+          const field = fields.find(field => field.name === name)
+          return field ? shown(field, 'device') : make('span', {className: 'empty'}, 'not changed')
+        }
+        const isDeletion = [detail.operation, other.operation].includes('delete')
+        const text = isDeletion ? 'One of the two deletes the record.'
+          : other.overlap.length > 0 ? `They differ in ${other.overlap.join(', ')}.`
+            : 'No field overlaps: both can stand.'
+        return make('section', {}, make('h3', {}, `Beside the other device: edit ${other.edit}`),
+          make('p', {className: 'soft'}, `${did[other.operation] ?? ''} by ${other.user}, device `
+            + `${other.device}; ${other.verdict}. `, make('b', {}, text)),
+          names.length === 0 ? null : make('table', {className: 'fields'},
+            make('thead', {}, make('tr', {}, ...['Field', 'This device', 'The other'].map(
+              text => make('th', {scope: 'col'}, text)))),
+            make('tbody', {}, ...names.map(name => make('tr', {},
+              make('th', {scope: 'row'}, name),
+              make('td', {'data-label': 'This device'}, value(detail.fields, name)),
+              make('td', {'data-label': 'The other'}, value(other.fields, name)))))))
+      })
+    }
+
+    function candidates(edit, detail) {
+      if (!detail.possible.includes('record')) return null
+      const chosen = state.choices.get(edit.edit)
+      const take = id => {
+        if (!id) return
+        choose(edit, {decision: 'record', record: id})
+        draw()
+        showDetail()
+      }
+      const ids = [...new Set([...(detail.candidates ?? []), detail.otherId, detail.recordId]
+        .filter(Boolean))]
+      const other = make('input', {type: 'text', id: 'record', autocomplete: 'off',
+        'aria-label': 'The Id of the record', value: chosen?.record ?? ''})
+      return make('section', {}, make('h3', {}, 'Which record is it?'),
+        ...ids.map((id, index) => {
+          const values = Object.entries(state.candidates[id] ?? {})
+            .filter(([name]) => name !== 'Id')
+          return make('div', {className: 'note'},
+            make('p', {}, make('button', {
+              type: 'button', id: `record-${index}`,
+              'aria-pressed': String(chosen?.record === id), onclick: () => take(id)
+            }, 'It is ', make('code', {}, id))),
+            values.length === 0 ? null : make('dl', {}, ...values.flatMap(([name, value]) =>
+              [make('dt', {}, name), make('dd', {}, value === '' ? 'empty' : value)])))
+        }),
+        make('p', {className: 'actions'}, other, make('button', {type: 'button',
+          onclick: () => take(other.value.trim())}, 'It is this one')))
+    }
+
+    // Keys.
+
+    const keys = [['j or ↓', 'next edit'], ['k or ↑', 'edit before'],
+      ['d', 'send the device’s edit; within a field, the device’s value'],
+      ['s', 'leave the org’s values; within a field, the org’s value'], ['a', 'try once more'],
+      ['x', 'give it up'], ['u', 'not decided'], ['/', 'search'],
+      ['Enter', 'show the plan; in the plan, send'], ['Esc', 'back to the list']]
+    function help() {
+      dialog('Keys', make('dl', {}, ...keys.flatMap(([key, text]) =>
+        [make('dt', {}, make('kbd', {}, key)), make('dd', {}, text)])), close())
+    }
+
+    document.addEventListener('keydown', event => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return
+      const target = event.target
+      if ($('dialog').open) return
+      if (event.key === 'Escape') { $('list').focus(); return }
+      const isText = target.matches('input[type=text],input[type=search],select')
+      if (isText) {
+        if (event.key === 'Enter' && target.id === 'search') $('list').focus()
+        return
+      }
+      const row = target.closest?.('tr[data-field]')
+      const pick = which => {
+        const radio = row?.querySelector(`input[type=radio][id$=-${which}]`)
+        if (radio) radio.click()
+        else chooseHere(which)
+      }
+      const does = {
+        j: () => go(state.at + 1), k: () => go(state.at - 1), d: () => pick('device'),
+        s: () => pick('server'), a: () => chooseHere('again'), x: () => chooseHere('drop'),
+        u: () => chooseHere(null), '/': () => $('search').focus(), '?': help,
+        ArrowDown: target.id === 'list' ? () => go(state.at + 1) : null,
+        ArrowUp: target.id === 'list' ? () => go(state.at - 1) : null,
+        Home: target.id === 'list' ? () => go(0) : null,
+        End: target.id === 'list' ? () => go(state.shown.length - 1) : null,
+        PageDown: target.id === 'list' ? () => go(state.at + 10) : null,
+        PageUp: target.id === 'list' ? () => go(state.at - 10) : null,
+        Enter: target.closest('button,summary,a') ? null : plan
+      }[event.key]
+      if (does) { event.preventDefault(); does() }
+    })
+
+    $('list').addEventListener('scroll', draw)
+    addEventListener('resize', draw)
+    for (const id of ['search', 'verdict', 'user']) $(id).addEventListener('input', () => filter())
+    for (const button of document.querySelectorAll('[data-all]')) {
+      button.addEventListener('click', () => chooseAll(button.dataset.all))
+    }
+    $('plan').addEventListener('click', plan)
+    $('look').addEventListener('click', () => lookAround(true))
+    $('keys').addEventListener('click', help)
+    $('dialog').addEventListener('close', () => $('list').focus())
+    load().then(() => $('list').focus(), error => {
+      $('count').textContent = ''
+      $('detail').replaceChildren(trouble(error))
+    })
+
+    """#
+}

@@ -1,0 +1,342 @@
+extension ReviewPage {
+  /// The list, its filters, the choices and their way to the server.
+  ///
+  /// Only the rows in sight are in the document, so that a hundred thousand edits scroll as ten do.
+  static let script = #"""
+
+    'use strict'
+    const $ = id => document.getElementById(id)
+    const rowHeight = 64
+    const batch = 200
+    const state = {
+      edits: [], shown: [], at: 0, choices: new Map(), details: new Map(), candidates: {},
+      looked: new Set(), busy: false
+    }
+    const words = {
+      device: 'send the device’s edit', server: 'the org’s values stand',
+      set: 'field by field', record: 'this is the record', again: 'try once more',
+      drop: 'give it up'
+    }
+    const labels = {device: 'Device', server: 'Server', again: 'Try again', drop: 'Give up'}
+
+    /** An element with properties (`class`, `data-…` and `aria-…` as attributes) and children. */
+    function make(tag, properties = {}, ...children) {
+      const element = document.createElement(tag)
+      for (const [name, value] of Object.entries(properties)) {
+        if (value === null || value === undefined || value === false) continue
+        if (name in element && name !== 'list') element[name] = value
+        else element.setAttribute(name === 'className' ? 'class' : name, value)
+      }
+      element.append(...children.filter(child => child !== null && child !== undefined))
+      return element
+    }
+
+    // The way to the server.
+
+    async function answer(response) {
+      const value = await response.json().catch(() => ({message: response.statusText}))
+      if (!response.ok) throw value
+      return value
+    }
+    async function ask(place) {
+      try { return await answer(await fetch(place)) } catch (error) { throw told(error) }
+    }
+    async function send(place, body) {
+      try {
+        return await answer(await fetch(place, {
+          method: 'POST', body: JSON.stringify(body),
+          headers: {'Content-Type': 'application/json'}
+        }))
+      } catch (error) { throw told(error) }
+    }
+    function told(error) {
+      return error instanceof TypeError
+        ? {message: 'attache review does not answer: it has ended, or the connection is gone'}
+        : error
+    }
+    /** Follows a work to its end: its last event, or what failed. */
+    async function follow(number, onEvent = () => {}) {
+      let after = 0
+      for (;;) {
+        const {events, ended} = await ask(`work?number=${number}&after=${after}`)
+        after += events.length
+        for (const event of events) {
+          if (event.type === 'failed') throw event
+          if (event.type === 'done') return event
+          onEvent(event)
+        }
+        if (ended) throw {message: 'it has ended without a result'}
+      }
+    }
+    async function work(place, body, onEvent) {
+      state.busy = true
+      try { return await follow((await send(place, body)).work, onEvent) } finally {
+        state.busy = false
+      }
+    }
+
+    // The list.
+
+    const current = () => state.shown[state.at]
+
+    async function load(keep) {
+      const answer = await ask('edits')
+      state.edits = answer.edits
+      state.details.clear()
+      state.looked.clear()
+      const open = new Map(answer.edits.map(edit => [edit.edit, edit]))
+      for (const number of state.choices.keys()) {
+        if (!open.has(number)) state.choices.delete(number)
+      }
+      fillFilters()
+      filter(keep)
+      $('freshness').textContent = ''
+      await lookAround()
+    }
+
+    function fillFilters() {
+      const fill = (id, all, values) => {
+        const chosen = $(id).value
+        const counts = new Map()
+        for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+        $(id).replaceChildren(make('option', {value: ''}, `${all} (${values.length})`),
+          ...[...counts].sort((a, b) => a[0] < b[0] ? -1 : 1)
+            .map(([value, count]) => make('option', {value}, `${value} (${count})`)))
+        $(id).value = counts.has(chosen) ? chosen : ''
+      }
+      fill('verdict', 'all', state.edits.map(edit => edit.verdict))
+      fill('user', 'everybody', state.edits.map(edit => edit.user))
+      for (const edit of state.edits) {
+        edit.text = [edit.name, edit.user, edit.object, edit.id, edit.edit, edit.verdict,
+          ...edit.fields].join(' ').toLowerCase()
+      }
+    }
+
+    function filter(keep) {
+      const text = $('search').value.trim().toLowerCase()
+      const [verdict, user] = [$('verdict').value, $('user').value]
+      const number = keep ?? current()?.edit
+      state.shown = state.edits.filter(edit =>
+        (!verdict || edit.verdict === verdict) && (!user || edit.user === user)
+        && (!text || edit.text.includes(text)))
+      state.at = Math.max(0, state.shown.findIndex(edit => edit.edit === number))
+      const [shown, all] = [state.shown.length, state.edits.length]
+      $('count').textContent = all === 0 ? 'Nothing is open.'
+        : shown === all ? `${all} open` : `${shown} of ${all} shown`
+      $('rows').style.height = `${Math.max(1, shown) * rowHeight}px`
+      for (const button of document.querySelectorAll('[data-all]')) {
+        const kind = button.dataset.all
+        button.disabled = !state.shown.some(edit => !kind || edit.possible.includes(kind))
+      }
+      go(state.at)
+    }
+
+    function go(index) {
+      state.at = Math.min(Math.max(0, index), Math.max(0, state.shown.length - 1))
+      const [list, top] = [$('list'), state.at * rowHeight]
+      if (top < list.scrollTop) list.scrollTop = top
+      const bottom = top + rowHeight - list.clientHeight
+      if (bottom > list.scrollTop) list.scrollTop = bottom
+      draw()
+      showDetail()
+    }
+
+    function draw() {
+      const list = $('list')
+      const first = Math.max(0, Math.floor(list.scrollTop / rowHeight) - 5)
+      const count = Math.ceil(list.clientHeight / rowHeight) + 10
+      const places = new Set(
+        state.shown.slice(first, first + count).map((_, index) => first + index))
+      if (state.shown.length > 0) places.add(state.at)
+      $('rows').replaceChildren(...[...places].sort((a, b) => a - b).map(row))
+      if (state.shown.length > 0) list.setAttribute('aria-activedescendant', `row-${state.at}`)
+      else {
+        list.removeAttribute('aria-activedescendant')
+        $('rows').append(make('div', {
+          role: 'option', className: 'empty', 'aria-selected': 'false', 'aria-disabled': 'true'
+        }, state.edits.length === 0 ? 'Nothing is open.' : 'Nothing that is shown.'))
+      }
+      const counts = state.choices.size
+      $('chosen').textContent = counts === 0 ? 'Nothing is decided yet.'
+        : counts === 1 ? '1 edit is decided.' : `${counts} edits are decided.`
+      $('plan').disabled = counts === 0
+    }
+
+    function row(index) {
+      const edit = state.shown[index]
+      const chosen = state.choices.get(edit.edit)
+      const element = make('div', {
+        role: 'option', id: `row-${index}`, 'aria-selected': String(index === state.at),
+        'aria-setsize': state.shown.length, 'aria-posinset': index + 1
+      },
+        make('span', {className: 'name'}, edit.name),
+        make('span', {className: 'verdict ' + kind(edit.verdict)}, edit.verdict),
+        make('span', {className: 'soft'}, `${edit.object} · ${edit.user}`),
+        make('span', {className: 'choice'},
+          chosen ? '→ ' + (labels[chosen.decision] ?? words[chosen.decision])
+            : edit.decided ? 'waits for the next run' : ''))
+      element.style.top = `${index * rowHeight}px`
+      element.addEventListener('click', () => { go(index); $('list').focus() })
+      return element
+    }
+    const kind = verdict => ['blocked', 'held'].includes(verdict) ? 'waiting' : ''
+
+    /** Asks the org about the current edit and those around it that it was not asked about yet. */
+    async function lookAround(again) {
+      if (again) state.looked.clear()
+      const wanted = state.shown.slice(state.at, state.at + batch).map(edit => edit.edit)
+        .filter(number => !state.looked.has(number))
+      if (state.busy || wanted.length === 0 || state.looked.has(current()?.edit)) return
+      $('freshness').textContent = 'The org is asked for its values…'
+      for (const number of wanted) state.looked.add(number)
+      try {
+        const found = await work('look', {edits: wanted})
+        Object.assign(state.candidates, found.candidates)
+        for (const number of wanted) state.details.delete(number)
+        $('freshness').textContent =
+          `The org was asked at ${new Date().toLocaleTimeString()}.`
+        showDetail()
+      } catch (error) {
+        $('freshness').textContent = 'The org could not be asked, so the values are those of the '
+          + `last report: ${error.message}${error.reason ? ': ' + error.reason : ''}`
+      }
+    }
+
+    // Choices.
+
+    /** Chooses for an edit, or with no decision takes the choice back; says whether it is possible. */
+    function choose(edit, choice) {
+      if (!choice) state.choices.delete(edit.edit)
+      else if (!edit.possible.includes(choice.decision)) return false
+      else state.choices.set(edit.edit, {edit: edit.edit, ...choice})
+      return true
+    }
+    function chooseHere(decision) {
+      const edit = current()
+      if (!edit) return
+      // Of an edit that has no value of the org to take, the other way is to give it up.
+      const wanted = decision === 'server' && !edit.possible.includes('server')
+        ? 'drop' : decision
+      if (!choose(edit, wanted ? {decision: wanted} : null)) {
+        $('chosen').textContent = `Not possible here: ${words[wanted]}.`
+        return
+      }
+      draw()
+      showDetail()
+    }
+    function chooseAll(decision) {
+      for (const edit of state.shown) choose(edit, decision ? {decision} : null)
+      draw()
+      showDetail()
+    }
+
+    // The plan, and sending.
+
+    function dialog(title, ...children) {
+      $('dialog').replaceChildren(make('h2', {id: 'dialog-title'}, title),
+        ...children.filter(Boolean))
+      if (!$('dialog').open) $('dialog').showModal()
+    }
+    function trouble(error) {
+      return make('p', {className: 'note bad', role: 'alert'},
+        [error.message, error.reason, error.fix].filter(Boolean).join(' — '))
+    }
+    const close = () => make('button', {type: 'button', onclick: () => $('dialog').close()}, 'Close')
+    const body = only => ({
+      decisions: [...state.choices.values()].filter(choice => !only || only.has(choice.edit))
+    })
+    const name = number => state.edits.find(edit => edit.edit === number)?.name ?? ''
+    const said = value => value === null || value === '' ? 'empty'
+      : typeof value === 'string' ? value : JSON.stringify(value)
+
+    async function plan() {
+      if (state.choices.size === 0 || state.busy) return
+      dialog('What would be sent', make('p', {role: 'status'}, 'The org is asked…'),
+        make('progress'))
+      try {
+        const {planned, refused} = await work('plan', body())
+        showPlan(planned, refused)
+      } catch (error) { dialog('There is no plan', trouble(error), close()) }
+    }
+
+    function showPlan(planned, refused) {
+      const most = 200
+      const own = planned.filter(plan => state.choices.has(plan.edit))
+      const line = plan => {
+        const sent = plan.action ? plan.fields.map(field =>
+          `${field.name}: ${field.masked ? '•••' : said(field.device ?? null)}`).join(', ') : ''
+        return make('li', {}, make('b', {}, `${name(plan.edit)} (${plan.object}): `),
+          plan.action ? `${plan.action} ${sent}` : 'nothing is sent',
+          make('span', {className: 'soft'}, ` → ${plan.verdict}`),
+          plan.message ? make('span', {}, `. ${plan.message}`) : null)
+      }
+      const lines = own.slice(0, most).map(line)
+      if (own.length > most) lines.push(make('li', {}, `and ${own.length - most} more`))
+      const reasons = refused.slice(0, most).map(one =>
+        make('li', {}, make('b', {}, `${name(one.edit)}: `), one.reason))
+      const possible = new Set([...state.choices.keys()].filter(
+        number => !refused.some(one => one.edit === number)))
+      const writes = own.filter(plan => plan.action).length
+      const summary = `${own.length} ${own.length === 1 ? 'edit' : 'edits'}, `
+        + `${writes} ${writes === 1 ? 'write' : 'writes'} to the org`
+      const sendNow = make('button', {
+        type: 'button', className: 'main', id: 'send', disabled: possible.size === 0,
+        onclick: () => carryOut(possible)
+      }, 'Send now ', make('kbd', {}, '↵'))
+      const later = make('button', {
+        type: 'button', disabled: possible.size === 0, onclick: () => enter(possible)
+      }, 'Leave it to the next run')
+      dialog('What would be sent', make('p', {}, summary),
+        lines.length ? make('ul', {}, ...lines) : null,
+        reasons.length ? make('h3', {}, 'Not possible') : null,
+        reasons.length ? make('ul', {}, ...reasons) : null,
+        make('p', {className: 'actions'}, sendNow, later,
+          make('button', {type: 'button', onclick: () => $('dialog').close()}, 'Back ',
+            make('kbd', {}, 'Esc'))))
+      sendNow.focus()
+    }
+
+    async function enter(numbers) {
+      try {
+        const {decided} = await send('decide', body(numbers))
+        for (const number of numbers) state.choices.delete(number)
+        await load()
+        dialog('Decided', make('p', {role: 'status'},
+          `${decided} ${decided === 1 ? 'decision waits' : 'decisions wait'} for the next run.`),
+          close())
+      } catch (error) { dialog('Nothing was decided', trouble(error), close()) }
+    }
+
+    async function carryOut(numbers) {
+      const status = make('p', {role: 'status'}, 'The decisions are entered…')
+      const bar = make('progress')
+      dialog('Sending', status, bar)
+      try {
+        const {results} = await work('send', body(numbers), event => {
+          if (event.type === 'editsSettled') {
+            ;[bar.max, bar.value] = [event.of, event.done]
+            status.textContent = `${event.done} of ${event.of} edits have their verdict.`
+          } else if (event.type === 'warning') {
+            $('dialog').append(make('p', {className: 'note'}, event.message))
+          }
+        })
+        for (const number of numbers) state.choices.delete(number)
+        const lines = results.slice(0, 200).map(result => make('li', {},
+          make('b', {}, `${result.name}: `), result.verdict,
+          make('span', {className: 'soft'}, ` — ${result.message ?? result.meaning}`)))
+        const open = results.filter(result => !result.settled).length
+        await load()
+        dialog(open === 0 ? 'Done' : 'Done, but not all of it',
+          make('p', {role: 'status'}, open === 0
+            ? `${results.length} of ${results.length} are settled.`
+            : `${results.length - open} of ${results.length} are settled; the others stay open.`),
+          make('ul', {id: 'results'}, ...lines), close())
+      } catch (error) {
+        await load().catch(() => {})
+        dialog('It did not get to the end', trouble(error), make('p', {},
+          'What was decided stands; the next run goes on with it.'), close())
+      }
+    }
+
+    """#
+}

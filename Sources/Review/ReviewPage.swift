@@ -1,0 +1,87 @@
+import Crypto
+import HTTP
+
+/// The page itself: plain HTML, one style sheet and one script of our own, nothing from elsewhere.
+///
+/// The page holds no values; its script asks for them below the page's own path.
+enum ReviewPage {
+  /// The page of a pipeline, for somebody of this name.
+  static func answer(pipeline: String, by name: String) -> ServerResponse {
+    let nonce = Hex.encode(RandomBytes.make(16))
+    let policy =
+      "default-src 'none'; connect-src 'self'; img-src data:; script-src 'nonce-\(nonce)'; "
+      + "style-src 'nonce-\(nonce)'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    return ServerResponse(
+      status: 200,
+      headers: [
+        "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy,
+        "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin",
+      ], body: Array(page(pipeline, name, nonce).utf8))
+  }
+
+  private static func page(_ pipeline: String, _ name: String, _ nonce: String) -> String {
+    let (pipeline, name) = (escaped(pipeline), escaped(name))
+    return """
+      <!doctype html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta name="color-scheme" content="light dark">
+      <link rel="icon" href="data:,">
+      <title>Review of \(pipeline)</title>
+      <style nonce="\(nonce)">\(style)</style>
+      </head>
+      <body>
+      <header>
+      <div><p class="eyebrow">Open edits</p><h1>\(pipeline)</h1></div>
+      <p class="meta">You decide as <b>\(name)</b>. <span id="freshness"></span></p>
+      <p class="tools"><button id="look" type="button">Ask the org anew</button>
+      <button id="keys" type="button">Keys <kbd>?</kbd></button></p>
+      </header>
+      \(body)
+      <script nonce="\(nonce)">\(script)\(detailScript)</script>
+      </body>
+      </html>
+
+      """
+  }
+
+  private static let body = """
+    <main>
+    <noscript><p class="note">This page needs its script. Without one, decide on the \
+    command line.</p></noscript>
+    <section id="filters" aria-label="Which edits are shown">
+    <label>Search <input id="search" type="search" autocomplete="off" spellcheck="false"></label>
+    <label>Verdict <select id="verdict"></select></label>
+    <label>User <select id="user"></select></label>
+    <p id="count" role="status"></p>
+    <div id="bulk" role="group" aria-label="All edits that are shown">
+    <span>All shown:</span>
+    <button type="button" data-all="device">Device</button>
+    <button type="button" data-all="server">Server</button>
+    <button type="button" data-all="again">Try again</button>
+    <button type="button" data-all="drop">Give up</button>
+    <button type="button" data-all="">Not decided</button>
+    </div>
+    </section>
+    <div id="panes">
+    <div id="list" role="listbox" tabindex="0" aria-label="Open edits"><div id="rows" \
+    role="presentation"></div></div>
+    <section id="detail" aria-label="The edit" tabindex="-1"></section>
+    </div>
+    </main>
+    <footer>
+    <p id="chosen" role="status"></p>
+    <button id="plan" type="button" class="main" disabled>Show the plan <kbd>↵</kbd></button>
+    </footer>
+    <dialog id="dialog" aria-labelledby="dialog-title"></dialog>
+    """
+
+  /// Text that becomes part of the page's own markup; values never do.
+  private static func escaped(_ text: String) -> String {
+    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+      .replacing("\"", with: "&quot;")
+  }
+}

@@ -1,0 +1,247 @@
+import HTTP
+import JSON
+import Ledger
+import Pipelines
+import Reconciliation
+import System
+
+/// What the page consists of and asks for; each resource lies below the page's own path.
+///
+/// | request | answer |
+/// |---|---|
+/// | `GET ` | the page |
+/// | `GET edits` | all open edits, a line each |
+/// | `GET details?of=1,2` | edits with all that is known of them |
+/// | `POST look` `{"edits": […]}` | a work: what the org holds of them now |
+/// | `POST plan` decisions | a work: what would be sent |
+/// | `POST decide` decisions | enters them, for the next run |
+/// | `POST send` decisions | enters them; a work: a run that carries them out |
+/// | `GET work?number=1&after=0` | the events of a work, waited for up to 20 s |
+///
+/// Decisions are written as `ReviewChoices` reads them. A request that cannot be answered gets the members
+/// `message`, `reason` and `fix`.
+final class ReviewResources: Sendable {
+  private struct State: Sendable {
+    /// The open edits as the page knows them, by number.
+    var open: [Int64: PipelineDecisions.Open] = [:]
+    /// What the org was found to hold of edits since.
+    var looks: [Int64: PlannedEdit] = [:]
+    var works: [ReviewWork] = []
+    var asked = Clock.monotonicNanoseconds()
+    var isStopped = false
+  }
+
+  let decisions: PipelineDecisions
+  private let pipeline: Pipeline
+  private let variables: [String: String]
+  private let name: String
+  private let state = Locked(State())
+
+  init(
+    _ pipeline: Pipeline, root: String, variables: [String: String], by name: String
+  ) throws {
+    decisions = PipelineDecisions(pipeline, root: root)
+    (self.pipeline, self.variables, self.name) = (pipeline, variables, name)
+    // A ledger that cannot be read is told at once, not on the page.
+    _ = try decisions.open()
+  }
+
+  /// For how long nobody has asked for anything; 0 while something is under way.
+  var idleSeconds: Int {
+    state.withLock { state in
+      if state.works.last?.isUnderWay == true { return 0 }
+      return Int((Clock.monotonicNanoseconds() - state.asked) / 1_000_000_000)
+    }
+  }
+
+  /// Ends what is under way, politely.
+  func stop() async {
+    let work = state.withLock { state in
+      state.isStopped = true
+      return state.works.last
+    }
+    await work?.stop()
+  }
+
+  /// Answers a request for what lies at `place`.
+  func answer(_ request: ServerRequest, _ place: String) -> ServerResponse {
+    state.withLock { $0.asked = Clock.monotonicNanoseconds() }
+    do {
+      switch (request.method, place) {
+      case ("GET", ""): return ReviewPage.answer(pipeline: pipeline.name, by: name)
+      case ("GET", "edits"): return try edits()
+      case ("GET", "details"): return try details(request)
+      case ("GET", "work"): return work(request)
+      case ("POST", "look"): return try look(request)
+      case ("POST", "plan"): return try plan(request)
+      case ("POST", "decide"): return try decide(request)
+      case ("POST", "send"): return try send(request)
+      default: return Self.refusal(404, "there is nothing of that name here")
+      }
+    } catch is ReviewChoices.Unreadable {
+      return Self.refusal(400, "this does not say what is decided")
+    } catch is Busy {
+      return Self.refusal(409, "something is under way; wait until it has ended")
+    } catch {
+      return Self.json(409, ReviewWork.failure(error))
+    }
+  }
+
+  // MARK: reading
+
+  private func edits() throws -> ServerResponse {
+    let list = try decisions.open()
+    state.withLock { state in
+      state.open = Dictionary(list.map { ($0.edit.number, $0) }, uniquingKeysWith: { $1 })
+      // What was found out about an edit holds as long as no run has given it another verdict.
+      state.looks = state.looks.filter { state.open[$0.key] != nil }
+    }
+    let shown = decisions.shown
+    return Self.json(
+      200,
+      [
+        "pipeline": .string(pipeline.name), "by": .string(name),
+        "edits": .array(list.map { ReviewEdit.line($0, shown) }),
+      ])
+  }
+
+  private func details(_ request: ServerRequest) throws -> ServerResponse {
+    let wanted = (request.query("of") ?? "").split(separator: ",").compactMap { Int64($0) }
+    let (open, looks) = state.withLock { ($0.open, $0.looks) }
+    let known = wanted.prefix(200).compactMap { open[$0] }
+    let others = Set(known.flatMap(\.edit.detail.otherEdits))
+    let byNumber = Dictionary(
+      try decisions.edits(others.sorted()).map { ($0.number, $0) }, uniquingKeysWith: { $1 })
+    let list = known.map {
+      ReviewEdit.details(
+        $0, look: looks[$0.edit.number], others: byNumber, decisions.shown, pipeline.name)
+    }
+    return Self.json(200, ["edits": .array(list)])
+  }
+
+  private func work(_ request: ServerRequest) -> ServerResponse {
+    let number = request.query("number").flatMap { Int($0) } ?? 0
+    let after = request.query("after").flatMap { Int($0) } ?? 0
+    let works = state.withLock { $0.works }
+    guard works.indices.contains(number - 1) else {
+      return Self.refusal(404, "there is no such work")
+    }
+    let (events, isEnded) = works[number - 1].events.next(
+      after: max(0, after), waiting: Self.longestWaitMilliseconds)
+    return Self.json(200, ["events": .array(events), "ended": JSONValue(isEnded)])
+  }
+
+  /// Proxies and browsers give up on an answer that does not come for much longer.
+  private static let longestWaitMilliseconds = 20_000
+
+  // MARK: asking the org, and sending
+
+  private struct Busy: Error {}
+
+  /// Begins a work, if none is under way.
+  private func begin(
+    _ perform:
+      @escaping @Sendable (@escaping @Sendable (RunEvent) -> Void) async throws -> JSONObject
+  ) throws -> ServerResponse {
+    let number = try state.withLock { state in
+      if state.isStopped || state.works.last?.isUnderWay == true { throw Busy() }
+      let work = ReviewWork(number: state.works.count + 1, perform)
+      state.works.append(work)
+      return work.number
+    }
+    return Self.json(202, ["work": JSONValue(number)])
+  }
+
+  private func look(_ request: ServerRequest) throws -> ServerResponse {
+    let edits = (try body(request)["edits"]?.array ?? []).compactMap(\.int)
+    return try begin { [self] report in
+      let looks = try await decisions.look(at: edits, variables: variables, report: report)
+      let open = state.withLock { state in
+        for look in looks { state.looks[look.editID] = look }
+        return state.open
+      }
+      var candidates = JSONObject()
+      for number in edits {
+        guard let edit = open[number]?.edit else { continue }
+        for (id, record) in try await decisions.candidates(of: edit, variables: variables)
+          .sorted(by: { $0.key < $1.key })
+        {
+          candidates[id] = ReviewEdit.candidate(record, decisions.shown)
+        }
+      }
+      return [
+        "looked": .array(looks.map { JSONValue($0.editID) }), "candidates": .object(candidates),
+      ]
+    }
+  }
+
+  private func plan(_ request: ServerRequest) throws -> ServerResponse {
+    let requests = try requests(request)
+    return try begin { [self] report in
+      let entered = try decisions.enter(
+        requests, by: name, isDryRun: true, asFarAsPossible: true)
+      var planned: [PlannedEdit] = []
+      if !entered.decided.isEmpty {
+        let options = try decisions.runOptions(
+          carryingOut: entered.decided, by: name, isDryRun: true)
+        planned = try await decisions.run(options, variables: variables, report: report).planned
+      }
+      return [
+        "planned": .array(planned.map { ReviewEdit.plan($0, self.decisions.shown) }),
+        "refused": .array(
+          entered.refused.map { ["edit": JSONValue($0.edit), "reason": .string($0.reason)] }),
+      ]
+    }
+  }
+
+  private func decide(_ request: ServerRequest) throws -> ServerResponse {
+    let entered = try decisions.enter(try requests(request), by: name)
+    return Self.json(200, ["decided": JSONValue(entered.decided.count)])
+  }
+
+  private func send(_ request: ServerRequest) throws -> ServerResponse {
+    let requests = try requests(request)
+    return try begin { [self] report in
+      let entered = try decisions.enter(requests, by: name)
+      let options = try decisions.runOptions(
+        carryingOut: entered.decided, by: name, isDryRun: false)
+      let summary = try await decisions.run(options, variables: variables, report: report)
+      let results = try decisions.edits(entered.decided.map(\.edit))
+      return [
+        "summary": summary.json,
+        "results": .array(results.map { ReviewEdit.result($0, self.decisions.shown) }),
+      ]
+    }
+  }
+
+  // MARK: requests and answers
+
+  private func body(_ request: ServerRequest) throws -> JSONValue {
+    guard let value = try? JSONValue(parsing: request.body) else {
+      throw ReviewChoices.Unreadable()
+    }
+    return value
+  }
+
+  private func requests(_ request: ServerRequest) throws -> [DecisionRequest] {
+    let (open, looks) = state.withLock { ($0.open, $0.looks) }
+    return try ReviewChoices.requests(try body(request)) { number in
+      guard let edit = open[number]?.edit else { return nil }
+      let fields = looks[number].flatMap { $0.verdict == edit.verdict ? $0.detail.fields : nil }
+      return DecisionRequest.Seen(edit.verdict, fields ?? edit.detail.fields)
+    }
+  }
+
+  private static func refusal(_ status: Int, _ message: String) -> ServerResponse {
+    json(status, ["type": "failed", "message": .string(message)])
+  }
+
+  private static func json(_ status: Int, _ value: JSONValue) -> ServerResponse {
+    ServerResponse(
+      status: status,
+      headers: [
+        "Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+      ], body: value.bytes)
+  }
+}

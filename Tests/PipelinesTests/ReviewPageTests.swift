@@ -1,0 +1,155 @@
+import JSON
+import Ledger
+import Pipelines
+import Rehearsal
+import Review
+import System
+import TestSupport
+import Testing
+
+/// The review page in a browser, driven by keys and clicks.
+@Suite(.enabled(if: Browser.isThere, "there is no chromium: make deps-test installs it"))
+struct ReviewPageTests {
+  /// Ada has changed two fields of an account that the office changes too, and one of another.
+  private func scene() async throws -> (DecisionScene, ids: [String]) {
+    let scene = try DecisionScene()
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    let ids = [try scene.account(device, 0), try scene.account(device, 1)]
+    let now = scene.world.org.now()
+    try device.edit(
+      "accounts", id: ids[0], ["Phone": "+1 555 0111", "Description": "seen"], now: now)
+    try device.edit("accounts", id: ids[1], ["Phone": "+1 555 0122"], now: now)
+    try scene.office(ids[0], ["Phone": "+1 555 0199"])
+    try scene.office(ids[1], ["Phone": "+1 555 0200"])
+    try scene.world.handBack(device, as: "ada.sqlite")
+    #expect(try await scene.world.run(.ingest, .reconcile).verdicts == [.conflict: 2])
+    return (scene, ids)
+  }
+
+  private func serve(_ scene: DecisionScene) throws -> ReviewServer {
+    try ReviewServer(
+      scene.world.pipeline, root: scene.world.root, variables: scene.world.variables, by: "grace")
+  }
+
+  /// The page shows the values that it found in the org.
+  private static let isFresh =
+    "document.getElementById('freshness').textContent.startsWith('The org was asked')"
+
+  @Test func `conflicts are decided by keys alone, planned, sent, and the list is empty`()
+    async throws
+  {
+    let (scene, ids) = try await scene()
+    let server = try serve(scene)
+    let browser = try Browser()
+    try await browser.open(server.address)
+    try await browser.wait(until: Self.isFresh)
+    #expect(try await browser.text("#count") == "2 open")
+    let marked = try await browser.run(
+      "[...document.querySelectorAll('mark')].map(m => m.textContent)")
+    #expect(marked == ["11", "99"])
+    // The first: the device's. The second: the org's.
+    try await browser.press("d")
+    try await browser.press("j")
+    try await browser.press("s")
+    #expect(try await browser.text("#chosen") == "2 edits are decided.")
+    try await browser.press("Enter")
+    try await browser.wait(until: "document.getElementById('send')")
+    let plan = try await browser.text("#dialog")
+    #expect(plan.contains("2 edits, 1 write to the org") && !plan.contains("null"))
+    #expect(try scene.field("Phone", of: ids[0]) == "+1 555 0199")
+    try await browser.press("Enter")
+    try await browser.wait(until: "document.getElementById('results')")
+    #expect(try await browser.text("#dialog").contains("2 of 2 are settled."))
+    #expect(try scene.field("Phone", of: ids[0]) == "+1 555 0111")
+    #expect(try scene.field("Phone", of: ids[1]) == "+1 555 0200")
+    #expect(try await browser.text("#count") == "Nothing is open.")
+    let errors = try await browser.errors()
+    #expect(errors == [])
+    await browser.close()
+    await server.stop()
+    try await scene.expectClosed()
+  }
+
+  @Test func `each field has its own side, or a value that is typed`() async throws {
+    let (scene, ids) = try await scene()
+    let server = try serve(scene)
+    let browser = try Browser()
+    try await browser.open(server.address)
+    try await browser.wait(until: Self.isFresh)
+    let place = try await browser.run(
+      "[...document.querySelectorAll('tr[data-field]')].map(row => row.dataset.field)")
+    #expect(place == ["Description", "Phone"])
+    try await browser.click("#field-0-server")
+    try await browser.click("#field-1-text")
+    try await browser.type("+1 555 0177")
+    try await browser.press("Tab")
+    #expect(try await browser.text("#chosen") == "1 edit is decided.")
+    try await browser.click("#plan")
+    try await browser.wait(until: "document.getElementById('send')")
+    #expect(try await browser.text("#dialog").contains("update Phone: +1 555 0177 → updated"))
+    try await browser.click("#send")
+    try await browser.wait(until: "document.getElementById('results')")
+    #expect(try scene.field("Phone", of: ids[0]) == "+1 555 0177")
+    #expect(try scene.field("Description", of: ids[0]) != "seen")
+    let errors = try await browser.errors()
+    #expect(errors == [])
+    await browser.close()
+    await server.stop()
+  }
+
+  @Test func `what a filter shows is decided at once, and left to the next run`() async throws {
+    let (scene, ids) = try await scene()
+    let server = try serve(scene)
+    let browser = try Browser()
+    try await browser.open(server.address)
+    try await browser.wait(until: Self.isFresh)
+    try await browser.press("/")
+    try await browser.type(ids[1])
+    #expect(try await browser.text("#count") == "1 of 2 shown")
+    try await browser.click("[data-all=device]")
+    #expect(try await browser.text("#chosen") == "1 edit is decided.")
+    try await browser.click("#plan")
+    try await browser.wait(until: "document.getElementById('send')")
+    try await browser.run(
+      "[...document.querySelectorAll('dialog button')].find(b => b.textContent.includes('next run')).click()"
+    )
+    try await browser.wait(until: "document.querySelector('dialog').innerText.includes('waits')")
+    #expect(try scene.states() == ["device pending"])
+    #expect(try await scene.night().verdicts == [.updated: 1])
+    #expect(try scene.field("Phone", of: ids[1]) == "+1 555 0122")
+    await browser.close()
+    await server.stop()
+  }
+
+  @Test(
+    .enabled(if: Browser.hasAxe, "axe-core is missing: make deps-test fetches it"),
+    arguments: Browser.Look.all)
+  func `the page has no console error and nothing that axe-core finds`(_ look: Browser.Look)
+    async throws
+  {
+    let (scene, _) = try await scene()
+    let server = try serve(scene)
+    let browser = try Browser()
+    try await browser.open(server.address, look)
+    try await browser.wait(until: Self.isFresh)
+    try await browser.press("d")
+    #expect(try await browser.violations() == [])
+    if let place = ProcessEnvironment.variable("ATTACHE_PICTURES") {
+      try await browser.screenshot(to: "\(place)/review-\(look.width)-\(look.isDark).png")
+    }
+    try await browser.press("Enter")
+    try await browser.wait(until: "document.getElementById('send')")
+    #expect(try await browser.violations() == [])
+    if let place = ProcessEnvironment.variable("ATTACHE_PICTURES") {
+      try await browser.screenshot(to: "\(place)/plan-\(look.width)-\(look.isDark).png")
+    }
+    // No value travels sideways: the page is no wider than its window.
+    #expect(
+      try await browser.run("document.documentElement.scrollWidth <= innerWidth") == true)
+    let errors = try await browser.errors()
+    #expect(errors == [])
+    await browser.close()
+    await server.stop()
+  }
+}

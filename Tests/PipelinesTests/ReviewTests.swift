@@ -1,0 +1,256 @@
+import Bundles
+import HTTP
+import JSON
+import Ledger
+import Pipelines
+import Rehearsal
+import Review
+import System
+import Testing
+
+/// What the review page is told, and what it may order.
+@Suite struct ReviewTests {
+  let scene: DecisionScene
+
+  init() throws { scene = try DecisionScene() }
+
+  // MARK: who may ask
+
+  @Test func `the printed address opens the page once, and nothing answers without it`()
+    async throws
+  {
+    _ = try await scene.conflict()
+    let page = try await ReviewPageOpened(scene)
+    let shown = try await page.ask("GET", page.path)
+    #expect(shown.status == 200)
+    #expect(shown.headers["Content-Security-Policy"]?.contains("default-src 'none'") == true)
+    #expect(!String(decoding: shown.body, as: UTF8.self).contains("office"))
+    let token = String(page.server.address.dropFirst(page.origin.count))
+    for place in [token, "/", "/edits", "/?token=", page.path.dropLast() + "0/edits", "//edits"] {
+      #expect(try await page.ask("GET", String(place)).status == 403, "\(place)")
+    }
+  }
+
+  @Test func `another site, another name of the machine, and a form of elsewhere get 403`()
+    async throws
+  {
+    _ = try await scene.conflict()
+    let page = try await ReviewPageOpened(scene)
+    let body: JSONValue = ["decisions": [["edit": 1, "decision": "device"]]]
+    let edits = page.path + "edits"
+    let decide = page.path + "decide"
+    for headers: HTTPHeaders in [
+      ["Origin": "https://example.com"], ["Origin": "null"], ["Host": "example.com"],
+      ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"],
+    ] {
+      #expect(try await page.ask("GET", edits, headers).status == 403, "\(headers.all)")
+      #expect(
+        try await page.ask("POST", decide, headers, body: body).status == 403, "\(headers.all)")
+    }
+    // A request that changes something says where it comes from.
+    #expect(try await page.ask("POST", decide, body: body).status == 403)
+    #expect(try scene.states() == [])
+  }
+
+  // MARK: what is shown
+
+  @Test func `an open edit is shown with the values that the org holds now`() async throws {
+    let id = try await scene.conflict()
+    let page = try await ReviewPageOpened(scene)
+    let list = try await page.get("edits")
+    #expect(list["by"] == "grace" && list["edits"]?.array?.count == 1)
+    #expect(list["edits"]?[0]?["possible"] == ["device", "server", "set", "again"])
+    #expect(try await page.get("details?of=1")["edits"]?[0]?["fields"]?[0]?["server"] == "office")
+    try scene.office(id, ["Phone": "office again"])
+    #expect(try await page.work("look", ["edits": [1]])["looked"] == [1])
+    let details = try await page.get("details?of=1,2")["edits"]?.array ?? []
+    #expect(details.count == 1)
+    #expect(details.first?["looked"] == true)
+    #expect(
+      details.first?["fields"]?[0] == [
+        "name": "Phone", "base": "+1 555 0100", "device": "device", "server": "office again",
+        "conflicting": true, "edited": true,
+      ])
+    // The ledger has not moved: a look leaves no trace.
+    #expect(try scene.states() == [])
+    #expect(try scene.decisions.open()[0].edit.detail.fields[0].server == "office")
+  }
+
+  @Test func `a record that is gone by now is told as such, and only taken up again`() async throws
+  {
+    let id = try await scene.conflict()
+    let page = try await ReviewPageOpened(scene)
+    _ = try await page.get("edits")
+    _ = scene.world.org.delete("Account", id: id, as: try scene.world.user("admin"))
+    _ = try await page.work("look", ["edits": [1]])
+    let detail = try await page.get("details?of=1")["edits"]?[0]
+    #expect(detail?["now"]?["verdict"] == "deleted on server")
+    let plan = try await page.work("plan", ["decisions": [["edit": 1, "decision": "device"]]])
+    #expect(plan["planned"]?[0]?["verdict"] == "deleted on server")
+    #expect(plan["planned"]?[0]?["action"] == .null)
+    let sent = try await page.work("send", ["decisions": [["edit": 1, "decision": "again"]]])
+    #expect(sent["results"]?[0]?["verdict"] == "deleted on server")
+  }
+
+  @Test func `masked values are in no answer`() async throws {
+    let scene = try DecisionScene {
+      $0.replacing("\"mask\": [", with: "\"mask\": [\"Phone\", ")
+    }
+    _ = try await scene.conflict(["Phone": "secret-device"])
+    let page = try await ReviewPageOpened(scene)
+    _ = try await page.work("look", ["edits": [1]])
+    let texts = [
+      try await page.get("edits").text, try await page.get("details?of=1").text,
+      try await page.work("plan", ["decisions": [["edit": 1, "decision": "device"]]]).text,
+    ]
+    #expect(texts[1].contains("\"masked\":true"))
+    for text in texts {
+      #expect(!text.contains("secret-device") && !text.contains("office"), "\(text)")
+    }
+    let fields: JSONValue = ["Phone": ["take": "device"]]
+    let sent = try await page.work(
+      "send",
+      ["decisions": [["edit": 1, "decision": "set", "fields": fields, "rest": "server"]]])
+    #expect(sent["results"]?[0]?["verdict"] == "updated")
+  }
+
+  // MARK: what is decided
+
+  @Test func `a plan sends nothing, a sending sends what was planned and closes the edit`()
+    async throws
+  {
+    let id = try await scene.conflict(["Phone": "device", "Description": "seen"])
+    let page = try await ReviewPageOpened(scene)
+    _ = try await page.get("edits")
+    let body: JSONValue = [
+      "decisions": [
+        [
+          "edit": 1, "decision": "set", "rest": "server",
+          "fields": ["Phone": ["text": "both"], "Description": ["take": "device"]],
+        ]
+      ]
+    ]
+    let plan = try await page.work("plan", body)
+    #expect(plan["type"] == "done" && plan["refused"] == [])
+    #expect(plan["planned"]?[0]?["action"] == "update")
+    #expect(try scene.field("Phone", of: id) == "office")
+    #expect(try scene.states() == [])
+    let sent = try await page.work("send", body)
+    #expect(sent["results"]?[0]?["verdict"] == "updated")
+    #expect(try scene.field("Phone", of: id) == "both")
+    #expect(try scene.field("Description", of: id) == "seen")
+    #expect(try scene.states() == ["set done"])
+    #expect(try await page.get("edits")["edits"] == [])
+    try await scene.expectClosed()
+  }
+
+  @Test func `a decision holds for the values that the page showed, not for newer ones`()
+    async throws
+  {
+    let id = try await scene.conflict()
+    let page = try await ReviewPageOpened(scene)
+    _ = try await page.get("edits")
+    try scene.office(id, ["Phone": "second"])
+    _ = try await page.work("look", ["edits": [1]])
+    // Shown was "second": the office moves on once more.
+    try scene.office(id, ["Phone": "third"])
+    let moved = try await page.work("send", ["decisions": [["edit": 1, "decision": "device"]]])
+    #expect(moved["results"]?[0]?["verdict"] == "conflict")
+    #expect(moved["results"]?[0]?["message"]?.string?.contains("moved on") == true)
+    #expect(try scene.field("Phone", of: id) == "third")
+    // Now the page shows "third", and that is what is decided about.
+    _ = try await page.get("edits")
+    _ = try await page.work("look", ["edits": [1]])
+    let sent = try await page.work("send", ["decisions": [["edit": 1, "decision": "device"]]])
+    #expect(sent["results"]?[0]?["verdict"] == "updated")
+    #expect(try scene.field("Phone", of: id) == "device")
+  }
+
+  @Test func `what a look showed after the last report is decided about without another report`()
+    async throws
+  {
+    let id = try await scene.conflict()
+    let page = try await ReviewPageOpened(scene)
+    _ = try await page.get("edits")
+    try scene.office(id, ["Phone": "second"])
+    _ = try await page.work("look", ["edits": [1]])
+    let answer = try await page.post(
+      "decide", ["decisions": [["edit": 1, "decision": "device"]]], status: 200)
+    #expect(answer["decided"] == 1)
+    #expect(try await scene.night().verdicts == [.updated: 1])
+    #expect(try scene.field("Phone", of: id) == "device")
+  }
+
+  @Test func `an edit that a run has taken up since the page showed it is not decided unseen`()
+    async throws
+  {
+    let id = try await scene.conflict()
+    let page = try await ReviewPageOpened(scene)
+    _ = try await page.get("edits")
+    _ = scene.world.org.delete("Account", id: id, as: try scene.world.user("admin"))
+    try scene.decide(1, .again)
+    #expect(try await scene.night().verdicts == [.deletedOnServer: 1])
+    let refused = try await page.post(
+      "decide", ["decisions": [["edit": 1, "decision": "device"]]], status: 409)
+    #expect(refused["reason"]?.string?.contains("a run has taken it up since") == true)
+  }
+
+  @Test func `what is not possible is left out of a plan with its reason, and refused as a whole`()
+    async throws
+  {
+    _ = try await scene.conflict()
+    let page = try await ReviewPageOpened(scene)
+    let body: JSONValue = [
+      "decisions": [["edit": 1, "decision": "server"], ["edit": 9, "decision": "drop"]]
+    ]
+    let plan = try await page.work("plan", body)
+    #expect(plan["planned"]?.array?.count == 1)
+    #expect(plan["refused"]?[0]?["reason"] == "there is no edit of this number")
+    #expect(try await page.work("send", body)["type"] == "failed")
+    #expect(try scene.states() == [])
+    for wrong: JSONValue in [
+      [:], ["decisions": [["edit": 1]]], ["decisions": [["edit": 1, "decision": "office"]]],
+      ["decisions": [["edit": 1, "decision": "set"]]],
+      ["decisions": [["edit": 1, "decision": "record", "record": "x"]]],
+    ] {
+      let answer = try await page.post("plan", wrong, status: 400)
+      #expect(answer["message"] == "this does not say what is decided")
+    }
+  }
+
+  @Test func `while a run is at work nothing is decided, and the page says so`() async throws {
+    _ = try await scene.conflict()
+    let page = try await ReviewPageOpened(scene)
+    _ = try await page.get("edits")
+    let lock = try FileLock(scene.world.data.lock)
+    defer { lock.close() }
+    let failed = try await page.work("send", ["decisions": [["edit": 1, "decision": "device"]]])
+    #expect(failed["type"] == "failed")
+    #expect(failed["message"] == "another run of this pipeline is at work")
+    let refused = try await page.post(
+      "decide", ["decisions": [["edit": 1, "decision": "device"]]], status: 409)
+    #expect(refused["fix"]?.string?.contains("wait until it ends") == true)
+    #expect(try scene.states() == [])
+  }
+
+  @Test func `an org that does not answer fails the plan with the reason, and nothing is decided`()
+    async throws
+  {
+    _ = try await scene.conflict()
+    let page = try await ReviewPageOpened(scene)
+    _ = try await page.get("edits")
+    scene.world.server.stop()
+    let failed = try await page.work("plan", ["decisions": [["edit": 1, "decision": "device"]]])
+    #expect(failed["type"] == "failed")
+    #expect(failed["message"]?.string?.isEmpty == false)
+    #expect(try scene.states() == [])
+  }
+
+  @Test func `it ends when nobody uses it, and not while somebody does`() async throws {
+    _ = try await scene.conflict()
+    let page = try await ReviewPageOpened(scene)
+    try await page.server.waitUntilIdle(seconds: 1)
+    await page.server.stop()
+    await #expect(throws: HTTPError.self) { try await page.ask("GET", page.path) }
+  }
+}
