@@ -127,11 +127,11 @@ final class LedgerJournal: SyncUpJournal {
         parentIDs[tree.key] = id
       }
       for ((send, answer), operation) in zip(answers, intention) {
-        if case .refused = answer, let tree = send.tree, let name = tree.field,
+        if case .refused(let refusal) = answer, let tree = send.tree, let name = tree.field,
           tree.takesParentID, parentIDs[tree.key] == nil
         {
           // The org says of each child that its parent was not made.
-          try state.move(operation, to: "dropped")
+          try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
           try settle(send, Self.blocked(by: name))
           refused += 1
           continue

@@ -197,24 +197,64 @@ import Testing
       ])
   }
 
+  /// An account with a contact, and the phone that has both.
+  private struct Family {
+    var parent: String
+    var child: String
+    var device: Device
+  }
+
+  private func family(_ world: World) async throws -> Family {
+    let ada = try world.user("ada")
+    let parent = try #require(world.org.create("Account", ["Name": "parents 0"], as: ada).id)
+    let child = try #require(
+      world.org.create("Contact", ["LastName": "Child", "AccountId": .string(parent)], as: ada).id)
+    try await world.run()
+    return Family(parent: parent, child: child, device: try world.device("ada"))
+  }
+
+  @Test func `an edit of a detail goes with its master that the device deleted`() async throws {
+    let world = try World(file: Self.pipeline.get().file("kinds.json"))
+    let family = try await family(world)
+    try family.device.edit(
+      "children", id: family.child, ["LastName": "Grown"], now: world.org.now())
+    try family.device.delete("parents", id: family.parent, now: world.org.now())
+    try world.handBack(family.device, as: "night.sqlite")
+    let summary = try await world.run(.ingest, .reconcile)
+    #expect(summary.verdicts == [.deleted: 2])
+    #expect(summary.open == [:])
+    #expect(world.server.log.writes.map(\.kind) == [.composite])
+  }
+
+  @Test func `a child whose parent the org refused is blocked, and not blamed`() async throws {
+    let world = try World(file: Self.pipeline.get().file("kinds.json"))
+    let device = try await family(world).device
+    let now = world.org.now()
+    let long = JSONValue.string(String(repeating: "n", count: 300))
+    try device.create("parents", type: "Account", ["Name": long], localID: "tmp-1", now: now)
+    try device.create(
+      "children", type: "Contact", ["LastName": "New", "AccountId": "tmp-1"], localID: "tmp-2",
+      now: now)
+    try world.handBack(device, as: "night.sqlite")
+    let summary = try await world.run(.ingest, .reconcile)
+    #expect(summary.verdicts == [.failed: 1, .blocked: 1])
+  }
+
   @Test func `the details of a master whose deletion a guard holds are held with it`() async throws
   {
     let world = try World(file: Self.pipeline.get().file("kinds.json")) {
       $0.replacing("\"strict\":true", with: "\"strict\":true,\"maxChanges\":{\"perSnapshot\":1}")
     }
     let ada = try world.user("ada")
-    let parent = try #require(world.org.create("Account", ["Name": "parents 0"], as: ada).id)
-    let child = try #require(
-      world.org.create("Contact", ["LastName": "Child", "AccountId": .string(parent)], as: ada).id)
     let other = try #require(world.org.create("Account", ["Name": "small 0"], as: ada).id)
-    try await world.run()
-    let device = try world.device("ada")
-    try device.delete("parents", id: parent, now: world.org.now())
-    try device.delete("children", id: child, now: world.org.now())
+    let family = try await family(world)
+    let device = family.device
+    try device.delete("parents", id: family.parent, now: world.org.now())
+    try device.delete("children", id: family.child, now: world.org.now())
     try device.edit("small", id: other, ["Phone": "1"], now: world.org.now())
     try world.handBack(device, as: "night.sqlite")
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.held: 3])
-    #expect(try world.record("Contact", child)["LastName"] == "Child")
+    #expect(try world.record("Contact", family.child)["LastName"] == "Child")
   }
 
   @Test(arguments: ["parent", "child"])
@@ -222,12 +262,9 @@ import Testing
     _ contested: String
   ) async throws {
     let world = try World(file: Self.pipeline.get().file("kinds.json"))
-    let (ada, admin) = (try world.user("ada"), try world.user("admin"))
-    let parent = try #require(world.org.create("Account", ["Name": "parents 0"], as: ada).id)
-    let child = try #require(
-      world.org.create("Contact", ["LastName": "Child", "AccountId": .string(parent)], as: ada).id)
-    try await world.run()
-    let device = try world.device("ada")
+    let admin = try world.user("admin")
+    let family = try await family(world)
+    let (parent, child, device) = (family.parent, family.child, family.device)
     try device.edit("parents", id: parent, ["Phone": "1"], now: world.org.now())
     try device.edit("children", id: child, ["LastName": "Grown"], now: world.org.now())
     if contested == "parent" {
