@@ -48,6 +48,13 @@ import Testing
     #expect(cursor.isAhead(of: 999_999))
   }
 
+  @Test(arguments: [Int64(0), -1])
+  func `a mark that is no date is none, and everything is asked for`(_ mark: Int64) {
+    let cursor = SyncCursor(highWaterMark: mark, overlapSeconds: 300)
+    #expect(cursor.since == nil)
+    #expect(cursor.maxTimeStamp == -1)
+  }
+
   @Test
   func `a cursor of a store asks for what its syncs soup says, and never goes back by itself`() {
     for stamp in [Int64(-1), 1, 900_000] {

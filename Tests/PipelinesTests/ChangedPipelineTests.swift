@@ -2,6 +2,7 @@ import Bundles
 import JSON
 import Ledger
 import LocalOrg
+import MobileSync
 import Pipelines
 import Reconciliation
 import SmartStore
@@ -101,6 +102,20 @@ import Testing
     #expect(try store.indexSpecs(of: "accounts").map(\.path).contains("Website"))
     try store.close()
     #expect(try await run().snapshots.allSatisfy { !$0.changed })
+  }
+
+  @Test func `a sync up that is defined otherwise reaches the devices, though the org stood still`()
+    async throws
+  {
+    try await run()
+    let fields = #""fieldlist": ["Name", "Phone""#
+    try world.rewrite(
+      fields + #", "Website", "Description"]"#, fields + "]", in: "demo/usersyncs.json")
+    try await run()
+    let store = try Store(opening: world.device("ada").storePath, readOnly: true)
+    let sync = try SyncsSoup.states(in: store).first { $0.name == "syncUpAccounts" }
+    #expect(sync?.options["fieldlist"] == ["Name", "Phone"])
+    try store.close()
   }
 
   @Test func `a snapshot that other eyes read is read anew`() async throws {

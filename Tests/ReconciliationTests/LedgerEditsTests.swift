@@ -151,6 +151,29 @@ struct LedgerEditsTests {
     if deviceID != ours { #expect(try edit(state, 2).creation?.isTwice == true) }
   }
 
+  @Test func `a second record is told though its device has settled the edit that showed it`()
+    throws
+  {
+    let fixture = try F()
+    let state = fixture.state
+    let (ours, theirs) = ("001000000000007AAA", "001000000000008AAA")
+    _ = try state.record(
+      return: returned("a"), edits: [F.create(101, local: "local_1", date: 500, name: "x")])
+    let raw = try Connection(fixture.directory.file("state.sqlite"))
+    try raw.run("UPDATE creation SET record_id = \(ours)")
+    raw.close()
+    // The device has sent it too, and its user has edited it since.
+    var sent = F.update(101, id: theirs, date: 600, name: "y")
+    sent.created = 500
+    _ = try state.record(return: returned("b", handback: 2), edits: [sent])
+    // Before a run takes that edit up the device sends it by itself.
+    let clean = CleanRow(row: F.row(101), created: 500, lastModified: 700, serverID: theirs)
+    let third = try state.record(
+      return: returned("c", handback: 3), edits: [], witnesses: [clean])
+    #expect(third.new == 1)
+    #expect(try edit(state, 3).creation?.isTwice == true)
+  }
+
   // MARK: what devices may install over
 
   private func includes(_ state: LedgerDatabase) throws -> [String] {
@@ -209,17 +232,22 @@ struct LedgerEditsTests {
 
   // MARK: what is one edit
 
-  @Test func `an element whose members stand in another order is the same edit`() throws {
+  @Test(arguments: [Verdict.conflict, .updated])
+  func `an element whose members stand in another order is the same edit, open or settled`(
+    _ verdict: Verdict
+  ) throws {
     let fixture = try F()
     let state = fixture.state
     var edit = F.update(1, date: 5, name: "x")
     edit.element = Array(#"{"Id":"001000000000001AAA","Name":"x","Phone":{"a":1,"b":2}}"#.utf8)
     _ = try state.record(return: returned("a"), edits: [edit])
+    try state.settle(1, run: try begin(state), Settlement(verdict))
     edit.element = Array(#"{"Phone":{"b":2,"a":1},"Name":"x","Id":"001000000000001AAA"}"#.utf8)
     let again = try state.record(return: returned("b", handback: 2), edits: [edit])
-    #expect(again.known == 1)
     #expect(again.new == 0)
-    #expect(try fixture.verdicts() == ["open -"])
+    #expect(again.known == (verdict == .conflict ? 1 : 0))
+    #expect(again.superseded == (verdict == .conflict ? 0 : 1))
+    #expect(try fixture.verdicts().first == "closed \(verdict.rawValue)")
   }
 
   @Test func `the run that takes a return notes it with it, and what is in its parts`() throws {

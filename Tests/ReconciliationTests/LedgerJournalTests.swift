@@ -2,9 +2,11 @@ import JSON
 import Ledger
 import LocalOrg
 import MobileSync
-import Reconciliation
 import SQLite
+import System
 import Testing
+
+@testable import Reconciliation
 
 /// What a pipeline's sync up makes of the org's answers.
 struct LedgerJournalTests {
@@ -130,6 +132,15 @@ struct LedgerJournalTests {
   }
 
   // MARK: the end
+
+  @Test func `no request is made ready after the run's deadline`() async throws {
+    let day = try FieldDay()
+    day.options.deadline = Clock.monotonicNanoseconds()
+    let reconciler = day.reconciler()
+    let access = try #require(try await reconciler.integration())
+    let journal = LedgerJournal(reconciler, day.ada.id, access)
+    await #expect(throws: Reconciler.DeadlineReached.self) { _ = try await journal.prepare([]) }
+  }
 
   @Test func `no request leaves after a run was told to end, and what is left is held`()
     async throws

@@ -113,6 +113,26 @@ struct UpsertDoubtTests {
     #expect(try day.count("SELECT Id FROM Site_Visit__c WHERE Name = '\(name)'") == 1)
   }
 
+  @Test func `what the office entered just as a lost upsert has it is no conflict`() async throws {
+    rule(.leaveIfChanged)
+    try handBack()
+    let (admin, ada) = (day.admin, day.ada)
+    day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: false))
+    // After the search for the lost upsert, before it is sent again.
+    day.server.faults.add(
+      .kind(.query), nth: 3,
+      .mutate { org in
+        let id =
+          org.create(
+            "Site_Visit__c", ["Name": "Device", "Notes__c": "seen", "External_Id__c": "V-1"],
+            as: admin
+          ).id ?? ""
+        try org.share(id, with: ada.username)
+      })
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try visits() == 1)
+  }
+
   @Test func `a conflict whose lost upsert arrives after all is told to be written`() async throws {
     rule(.leaveIfChanged)
     try handBack()

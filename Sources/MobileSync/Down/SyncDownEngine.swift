@@ -350,7 +350,7 @@ package final class SyncDownEngine {
       cursor.reset()
       return context.set {
         $0.refetch = [:]
-        $0.maxTimeStamp = -1
+        $0.maxTimeStamp = cursor.maxTimeStamp
       }
     }
     context.set { $0.refetch = list.mapValues { $0.sorted() } }

@@ -8,10 +8,13 @@ import Testing
 
 @Suite struct SharedSoupTests {
   /// A snapshot of accounts with their contacts.
-  private static func families(_ org: SyncedOrg, where filter: String) -> Snapshot {
+  private static func families(
+    _ org: SyncedOrg, where filter: String, _ adjust: (inout FamilyMember) -> Void = { _ in }
+  ) -> Snapshot {
     var children = FamilyMember(sobjectType: "Contact", soupName: "contacts")
     children.sobjectTypePlural = "Contacts"
     children.parentIdFieldName = "AccountId"
+    adjust(&children)
     let target = SyncTarget.parentChildren(
       ParentChildrenTarget(
         family: ParentChildrenFamily(
@@ -73,6 +76,46 @@ import Testing
       #expect(try snapshot.column("Id", of: "accounts", platform) == [near, far].sorted())
     }
     #expect(try await !snapshot.prime().changed)
+  }
+
+  @Test func `the cursor of families follows the newest record, a child as well as a parent`()
+    async throws
+  {
+    let org = try SyncedOrg()
+    let family = try #require(try org.makeFamilies(1, children: 2).first)
+    try org.update("Contact", family.children[0], ["LastName": "Newest"])
+    let snapshot = Self.families(org, where: "Name != ''")
+    try await snapshot.prime()
+    let newest = try #require(
+      try snapshot.column("LastModifiedDate", of: "contacts").last
+        .flatMap { Dates.milliseconds(iso8601: $0) })
+    #expect(snapshot.cursors == ["userstore/down": newest])
+    // What is here is not asked for again.
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [0, 0])
+  }
+
+  @Test func `parents and children of one soup have an id each, whatever page brought them`()
+    async throws
+  {
+    let org = try SyncedOrg()
+    let families = try org.makeFamilies(5, children: 2)
+    for kind in [LocalOrg.RequestKind.query, .queryMore] {
+      org.server.faults.add(.kind(kind), times: 9, .shortPage(records: 2))
+    }
+    // The dates stand in fields of other names: the records are two loads.
+    let snapshot = Self.families(org, where: "Name != ''") { children in
+      children.soupName = "accounts"
+      children.modificationDateFieldName = "SystemModstamp"
+    }
+    try await snapshot.prime()
+    #expect(org.requests(.queryMore) > 0)
+    for platform in Platform.allCases {
+      #expect(
+        try snapshot.column("Id", of: "accounts", platform)
+          == families.flatMap { [$0.id] + $0.children }.sorted())
+      let entries = try snapshot.elements("accounts", platform).map { $0["_soupEntryId"]?.int }
+      #expect(Set(entries) == Set(1...15))
+    }
   }
 
   @Test func `a family that came to match unmodified arrives when ids are listed`() async throws {
