@@ -99,8 +99,8 @@ let package = Package(
       "System"),
     // 8: where the pipeline and the local org meet
     library(
-      "Rehearsal", "Pipelines", "LocalOrg", "Reconciliation", "Ledger", "Bundles",
-      "Snapshots", "SmartStore", "JSON", "Crypto", "System"),
+      "Rehearsal", "Review", "Pipelines", "LocalOrg", "Reconciliation", "Ledger", "Bundles",
+      "Snapshots", "SmartStore", "HTTP", "JSON", "Crypto", "System"),
     // 9: programs
     program(
       "attache", "Arguments", "Rehearsal", "Review", "Pipelines", "LocalOrg", "Reconciliation",

@@ -2,30 +2,26 @@ import JSON
 import Ledger
 import Pipelines
 import Reconciliation
+import Review
 import System
 
 extension Demo {
-  /// Ends what the night left as `attache decide` does, lets a run carry it out, and looks whether the
-  /// devices may install.
+  /// Ends what the night left in the three ways that there are, a file, the command line and the review
+  /// page, lets a run carry it out, and looks whether the devices may install.
   mutating func morningAfter(_ pipeline: Pipeline, _ org: DemoOrg) async throws {
     chapter("The morning after: a person decides")
     let decisions = PipelineDecisions(pipeline, root: places.snapshots)
-    let open = try decisions.open()
-    say("\(open.count) edits wait. Each is ended with one command:")
-    var requests: [DecisionRequest] = []
-    let clashes = open.map(\.edit).filter { $0.verdict == .clash }.map(\.number)
-    for edit in open.map(\.edit) {
-      guard let (choice, option) = choice(for: edit, isFirst: edit.number == clashes.first) else {
-        expect(false, "nobody thought of an edit that is \(edit.verdict.rawValue)")
-        continue
-      }
-      requests.append(DecisionRequest(edit: edit.number, choice))
-      say(
-        "  attache decide \(pipeline.name) \(edit.number) \(option)"
-          + "   # \(edit.verdict.rawValue): \(edit.soup)")
-    }
-    let entered = try decisions.enter(requests, by: "the office")
-    expect(entered.decided.count == open.count, "\(entered.decided.count) edits were decided")
+    let open = try decisions.open().map(\.edit)
+    say("\(open.count) edits wait.")
+    let byFile = open.filter { [.conflict, .deletedOnServer].contains($0.verdict) }
+    let byCommand = open.filter { [.failed, .notVisible].contains($0.verdict) }
+    let byPage = open.filter { $0.verdict == .clash }
+    expect(
+      byFile.count == 2 && byCommand.count == 2 && byPage.count == 2,
+      "nobody thought of these edits: \(open.map(\.verdict.rawValue))")
+    try decideByFile(byFile, decisions, pipeline)
+    try decideByCommand(byCommand, decisions, pipeline)
+    try await decideOnPage(byPage, pipeline, org)
     let result = try await run(pipeline, org, [.reconcile, .prime, .pack])
     say("The next run carries the decisions out:")
     for verdict in Verdict.allCases {
@@ -36,27 +32,71 @@ extension Demo {
     say("Nothing is open any more, and the new bundles may be installed over what came home.")
   }
 
-  /// What a person decides about an edit, and how the command line writes it.
-  ///
-  /// Of the two edits of one description the first one stands.
-  private func choice(
-    for edit: ReportEdit, isFirst: Bool
-  ) -> (DecisionRequest.Choice, String)? {
-    switch edit.verdict {
-    case .conflict: (.whole(.device), Decision.Kind.device.option)
-    case .clash:
-      isFirst
-        ? (.whole(.device), Decision.Kind.device.option)
-        : (.whole(.server), Decision.Kind.server.option)
-    case .deletedOnServer: (.whole(.server), Decision.Kind.server.option)
-    case .notVisible: (.whole(.drop), Decision.Kind.drop.option)
-    case .failed:
-      (
-        .fields(["Title": .value("Facility manager")], rest: .device),
-        "--set \"Title=Facility manager\""
-      )
-    default: nil
+  /// The device is right in the conflict, and what the office deleted stays deleted.
+  private mutating func decideByFile(
+    _ edits: [ReportEdit], _ decisions: PipelineDecisions, _ pipeline: Pipeline
+  ) throws {
+    let path = places.scratch + "/decisions.json"
+    let list = edits.map { edit -> JSONValue in
+      let decision: Decision.Kind = edit.verdict == .conflict ? .device : .server
+      return ["edit": JSONValue(edit.number), "decision": .string(decision.rawValue)]
     }
+    let document: JSONValue = ["format": 1, "decisions": .array(list)]
+    try DurableFile.write(document.bytes(pretty: true, sortedKeys: false), to: path)
+    let entered = try decisions.enter(try DecisionFile.read(path: path), by: "the office")
+    expect(entered.decided.count == edits.count, "a file decided \(entered.decided.count) edits")
+    say("Two are decided by a file:")
+    say("  attache decide \(pipeline.name) --file decisions.json")
+    for edit in edits { say("      edit \(edit.number), \(edit.verdict.rawValue): \(edit.soup)") }
+  }
+
+  /// The org refused a title that is too long, and one record is not the technician's any more.
+  private mutating func decideByCommand(
+    _ edits: [ReportEdit], _ decisions: PipelineDecisions, _ pipeline: Pipeline
+  ) throws {
+    say("Two are decided with a command each:")
+    for edit in edits {
+      let (choice, option): (DecisionRequest.Choice, String) =
+        edit.verdict == .failed
+        ? (
+          .fields(["Title": .value("Facility manager")], rest: .device),
+          "--set \"Title=Facility manager\""
+        ) : (.whole(.drop), Decision.Kind.drop.option)
+      _ = try decisions.enter([DecisionRequest(edit: edit.number, choice)], by: "the office")
+      say(
+        "  attache decide \(pipeline.name) \(edit.number) \(option)"
+          + "   # \(edit.verdict.rawValue): \(edit.soup)")
+    }
+  }
+
+  /// Two technicians wrote another description of one visit: the first stands.
+  private mutating func decideOnPage(
+    _ edits: [ReportEdit], _ pipeline: Pipeline, _ org: DemoOrg
+  ) async throws {
+    say("Two clash, and are decided side by side on the page that one command serves:")
+    say("  attache review \(pipeline.name)")
+    let server = try ReviewServer(
+      pipeline, root: places.snapshots, variables: org.variables, by: "the office")
+    let visit = try await ReviewVisit(server.address)
+    let listed = try await visit.get("edits")["edits"]?.array ?? []
+    let numbers = edits.map(\.number)
+    let clashes = listed.filter { $0["verdict"] == .string(Verdict.clash.rawValue) }
+    expect(clashes.compactMap { $0["edit"]?.int } == numbers, "the page lists \(clashes)")
+    let list = numbers.map { number -> JSONValue in
+      let side = number == numbers.first ? Decision.Side.device : .server
+      return ["edit": JSONValue(number), "decision": .string(side.rawValue)]
+    }
+    let body: JSONValue = ["decisions": .array(list)]
+    let plan = try await visit.work("plan", body)["planned"]?.array ?? []
+    for planned in plan {
+      say(
+        "      edit \(planned["edit"]?.int ?? 0): "
+          + "\(planned["action"]?.string ?? "nothing is sent") → "
+          + (planned["verdict"]?.string ?? ""))
+    }
+    let decided = try await visit.post("decide", body)["decided"]?.int ?? 0
+    expect(decided == 2, "the page decided \(decided) edits")
+    await server.stop()
   }
 
   /// Every technician's hand-back is in the newest bundles.

@@ -14,19 +14,30 @@ import Testing
 
   init() throws { scene = try DecisionScene() }
 
+  /// The page of a scene, opened.
+  private func visit(_ scene: DecisionScene) async throws -> ReviewVisit {
+    let server = try ReviewServer(
+      scene.world.pipeline, root: scene.world.root, variables: scene.world.variables, by: "grace")
+    servers.withLock { $0.append(server) }
+    return try await ReviewVisit(server.address)
+  }
+  private let servers = Locked<[ReviewServer]>([])
+
   // MARK: who may ask
 
   @Test func `the printed address opens the page once, and nothing answers without it`()
     async throws
   {
     _ = try await scene.conflict()
-    let page = try await ReviewPageOpened(scene)
+    let page = try await visit(scene)
     let shown = try await page.ask("GET", page.path)
     #expect(shown.status == 200)
     #expect(shown.headers["Content-Security-Policy"]?.contains("default-src 'none'") == true)
     #expect(!String(decoding: shown.body, as: UTF8.self).contains("office"))
-    let token = String(page.server.address.dropFirst(page.origin.count))
-    for place in [token, "/", "/edits", "/?token=", page.path.dropLast() + "0/edits", "//edits"] {
+    let token = try #require(servers.withLock { $0.first }).address.dropFirst(page.origin.count)
+    for place in [
+      String(token), "/", "/edits", "/?token=", page.path.dropLast() + "0/edits", "//edits",
+    ] {
       #expect(try await page.ask("GET", String(place)).status == 403, "\(place)")
     }
   }
@@ -35,7 +46,7 @@ import Testing
     async throws
   {
     _ = try await scene.conflict()
-    let page = try await ReviewPageOpened(scene)
+    let page = try await visit(scene)
     let body: JSONValue = ["decisions": [["edit": 1, "decision": "device"]]]
     let edits = page.path + "edits"
     let decide = page.path + "decide"
@@ -56,7 +67,7 @@ import Testing
 
   @Test func `an open edit is shown with the values that the org holds now`() async throws {
     let id = try await scene.conflict()
-    let page = try await ReviewPageOpened(scene)
+    let page = try await visit(scene)
     let list = try await page.get("edits")
     #expect(list["by"] == "grace" && list["edits"]?.array?.count == 1)
     #expect(list["edits"]?[0]?["possible"] == ["device", "server", "set", "again"])
@@ -79,7 +90,7 @@ import Testing
   @Test func `a record that is gone by now is told as such, and only taken up again`() async throws
   {
     let id = try await scene.conflict()
-    let page = try await ReviewPageOpened(scene)
+    let page = try await visit(scene)
     _ = try await page.get("edits")
     _ = scene.world.org.delete("Account", id: id, as: try scene.world.user("admin"))
     _ = try await page.work("look", ["edits": [1]])
@@ -97,7 +108,7 @@ import Testing
       $0.replacing("\"mask\": [", with: "\"mask\": [\"Phone\", ")
     }
     _ = try await scene.conflict(["Phone": "secret-device"])
-    let page = try await ReviewPageOpened(scene)
+    let page = try await visit(scene)
     _ = try await page.work("look", ["edits": [1]])
     let texts = [
       try await page.get("edits").text, try await page.get("details?of=1").text,
@@ -120,7 +131,7 @@ import Testing
     async throws
   {
     let id = try await scene.conflict(["Phone": "device", "Description": "seen"])
-    let page = try await ReviewPageOpened(scene)
+    let page = try await visit(scene)
     _ = try await page.get("edits")
     let body: JSONValue = [
       "decisions": [
@@ -148,7 +159,7 @@ import Testing
     async throws
   {
     let id = try await scene.conflict()
-    let page = try await ReviewPageOpened(scene)
+    let page = try await visit(scene)
     _ = try await page.get("edits")
     try scene.office(id, ["Phone": "second"])
     _ = try await page.work("look", ["edits": [1]])
@@ -170,7 +181,7 @@ import Testing
     async throws
   {
     let id = try await scene.conflict()
-    let page = try await ReviewPageOpened(scene)
+    let page = try await visit(scene)
     _ = try await page.get("edits")
     try scene.office(id, ["Phone": "second"])
     _ = try await page.work("look", ["edits": [1]])
@@ -185,7 +196,7 @@ import Testing
     async throws
   {
     let id = try await scene.conflict()
-    let page = try await ReviewPageOpened(scene)
+    let page = try await visit(scene)
     _ = try await page.get("edits")
     _ = scene.world.org.delete("Account", id: id, as: try scene.world.user("admin"))
     try scene.decide(1, .again)
@@ -199,7 +210,7 @@ import Testing
     async throws
   {
     _ = try await scene.conflict()
-    let page = try await ReviewPageOpened(scene)
+    let page = try await visit(scene)
     let body: JSONValue = [
       "decisions": [["edit": 1, "decision": "server"], ["edit": 9, "decision": "drop"]]
     ]
@@ -220,7 +231,7 @@ import Testing
 
   @Test func `while a run is at work nothing is decided, and the page says so`() async throws {
     _ = try await scene.conflict()
-    let page = try await ReviewPageOpened(scene)
+    let page = try await visit(scene)
     _ = try await page.get("edits")
     let lock = try FileLock(scene.world.data.lock)
     defer { lock.close() }
@@ -237,7 +248,7 @@ import Testing
     async throws
   {
     _ = try await scene.conflict()
-    let page = try await ReviewPageOpened(scene)
+    let page = try await visit(scene)
     _ = try await page.get("edits")
     scene.world.server.stop()
     let failed = try await page.work("plan", ["decisions": [["edit": 1, "decision": "device"]]])
@@ -248,9 +259,10 @@ import Testing
 
   @Test func `it ends when nobody uses it, and not while somebody does`() async throws {
     _ = try await scene.conflict()
-    let page = try await ReviewPageOpened(scene)
-    try await page.server.waitUntilIdle(seconds: 1)
-    await page.server.stop()
+    let page = try await visit(scene)
+    let server = try #require(servers.withLock { $0.first })
+    try await server.waitUntilIdle(seconds: 1)
+    await server.stop()
     await #expect(throws: HTTPError.self) { try await page.ask("GET", page.path) }
   }
 }
