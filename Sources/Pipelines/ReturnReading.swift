@@ -34,10 +34,19 @@ struct ReturnReading {
     defer { try? store.close() }
     let soups = Set(settings?.schema.soups.map(\.soupName) ?? [])
       .union(issuedSoups(validated, platform)).subtracting(validated.missingSoups)
-    var reading = try EditReader.read(
-      store: store, key: key, soups: soups.sorted().map { soup($0, in: settings) },
-      witnesses: Set(witnesses.filter { $0.store == key }), issued: issued?.created,
-      recordMiB: pipeline.inbox.recordMiB)
+    func read(_ unflagged: UnflaggedRule?) throws -> EditReading {
+      try EditReader.read(
+        store: store, key: key, soups: soups.sorted().map { soup($0, in: settings) },
+        witnesses: Set(witnesses.filter { $0.store == key }), issued: issued?.created,
+        recordMiB: pipeline.inbox.recordMiB, unflagged: unflagged)
+    }
+    var reading: EditReading
+    do {
+      reading = try read(try unflaggedRule(validated, key))
+    } catch let error as SnapshotError where error.isDamage {
+      contents.warnings.append("edits without flags cannot be looked for: \(error)")
+      reading = try read(nil)
+    }
     do {
       try addBases(to: &reading.edits, validated)
     } catch let error as SnapshotError where error.isDamage {
@@ -76,6 +85,40 @@ struct ReturnReading {
       }
     }
     return SoupReading(soup: name)
+  }
+
+  /// What tells edits that the app did not flag; nil where the pipeline trusts the flags, or what was
+  /// issued is not kept any more.
+  ///
+  /// A row that bears its issued date was not written since. One that was, and whose modification date is
+  /// still that of the issued record, holds an edit where a field that a sync up sends has another value.
+  private func unflaggedRule(
+    _ validated: ValidatedStore, _ key: StoreKey
+  ) throws -> UnflaggedRule? {
+    let path = data.issued(validated.stamp.generation, of: validated.stamp.user)
+    guard pipeline.reconcile.trust == .diff, Files.exists(path) else { return nil }
+    let issued = try IssuedRecordReader(path: path)
+    var sent: [String: Set<String>] = [:]
+    for rule in try ReconcileStage.rules(of: pipeline) where rule.soup.store == key {
+      sent[rule.soup.soup, default: []].formUnion(rule.sentFields(of: .update))
+    }
+    return UnflaggedRule(
+      base: { [sent] soup, id, lastModified in
+        guard sent[soup] != nil,
+          let record = try issued.lookup(
+            soup: PrimeInput.key(validated.storeName, soup), ids: [id])[id],
+          record.lastModified != lastModified
+        else { return nil }
+        return try Self.baseRecord(record)
+      },
+      isEdit: { [sent] edit in
+        guard let base = edit.base, base.isIssued(at: edit.modificationDate),
+          let element = (try? JSONValue(parsing: edit.element))?.object
+        else { return false }
+        let listed = sent[edit.row.soup, default: []].sorted()
+        return !FieldComparison(device: element, base: base, server: nil, listed: listed)
+          .edited.isEmpty
+      })
   }
 
   private func addBases(to edits: inout [ReturnedEdit], _ validated: ValidatedStore) throws {

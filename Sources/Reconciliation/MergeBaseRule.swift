@@ -9,7 +9,7 @@ extension MergeBase {
 
   /// Says whether it is what a device was given whose element bears this modification date: one that
   /// synchronised on its own since has other values.
-  func isIssued(at deviceDate: String?) -> Bool {
+  package func isIssued(at deviceDate: String?) -> Bool {
     guard let deviceDate, let modificationDate else { return false }
     return ServerDate.isSame(modificationDate, deviceDate)
   }

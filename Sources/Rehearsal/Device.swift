@@ -51,6 +51,13 @@ package struct Device: Sendable {
     }
   }
 
+  /// Changes fields of the record with this server id as an app does that sets no flags.
+  package func write(_ soup: String, id: String, _ fields: JSONObject, now: Int64) throws {
+    try change(soup, id: id, now: now, isLocal: false) { element in
+      for (name, value) in fields { element[name] = value }
+    }
+  }
+
   /// Marks the record with this server id as deleted.
   package func delete(_ soup: String, id: String, now: Int64) throws {
     try change(soup, id: id, now: now) { $0["__locally_deleted__"] = true }

@@ -23,6 +23,23 @@ package struct SoupReading: Sendable, Hashable {
   }
 }
 
+/// What tells an edit that its app did not flag, of a clean row.
+package struct UnflaggedRule {
+  /// What the row of a record was issued with; nil where that is not known, or the row was not written
+  /// since (its date is the one that is given, in ms).
+  package var base: (_ soup: String, _ id: String, _ lastModified: Int64) throws -> MergeBase?
+  /// Whether a row that was written since, with its base, holds an edit.
+  package var isEdit: (ReturnedEdit) -> Bool
+
+  /// A rule.
+  package init(
+    base: @escaping (_ soup: String, _ id: String, _ lastModified: Int64) throws -> MergeBase?,
+    isEdit: @escaping (ReturnedEdit) -> Bool
+  ) {
+    (self.base, self.isEdit) = (base, isEdit)
+  }
+}
+
 /// What a returned store says.
 package struct EditReading: Sendable {
   /// Every dirty row, and every row that cannot be read.
@@ -44,10 +61,11 @@ package enum EditReader {
   /// Reads `soups` of a store; `witnesses` are rows that earlier returns had as edits.
   ///
   /// Clean rows are witnesses too that were written after `issued` (in ms), when the store was made:
-  /// by them an older copy of the store is known when it arrives after this one.
+  /// by them an older copy of the store is known when it arrives after this one. With `unflagged` the
+  /// clean rows are looked at, too.
   package static func read(
     store: Store, key: StoreKey, soups: [SoupReading], witnesses: Set<RowKey> = [],
-    issued: Int64? = nil, recordMiB: Int = 8
+    issued: Int64? = nil, recordMiB: Int = 8, unflagged: UnflaggedRule? = nil
   ) throws -> EditReading {
     var reading = EditReading()
     for soup in soups {
@@ -57,12 +75,12 @@ package enum EditReader {
       }
       let reader = SoupReader(
         key: key, soup: soup, witnesses: witnesses, issued: issued ?? .max,
-        recordBytes: recordMiB << 20, platform: store.platform)
+        recordBytes: recordMiB << 20, platform: store.platform, unflagged: unflagged)
       var rows = 0
       let first = reading.edits.count
       try store.forEachStoredRow(in: soup.soup) { row in
         rows += 1
-        reader.read(row, into: &reading)
+        try reader.read(row, into: &reading)
       }
       reading.totals[SoupKey(store: key, soup: soup.soup)] = rows
       markDoubles(&reading.edits[first...])
@@ -91,12 +109,14 @@ private struct SoupReader {
   let recordBytes: Int
   /// Whose SDK reads the store: it says what a set flag is.
   let platform: Platform
+  private let unflagged: UnflaggedRule?
   private let scanner: RecordScanner
 
   init(
     key: StoreKey, soup: SoupReading, witnesses: Set<RowKey>, issued: Int64, recordBytes: Int,
-    platform: Platform
+    platform: Platform, unflagged: UnflaggedRule?
   ) {
+    self.unflagged = unflagged
     self.key = key
     self.soup = soup
     self.witnesses = witnesses
@@ -106,7 +126,7 @@ private struct SoupReader {
     scanner = RecordScanner(paths: [LocalFields.local, soup.idField])
   }
 
-  func read(_ row: borrowing StoredRow, into reading: inout EditReading) {
+  func read(_ row: borrowing StoredRow, into reading: inout EditReading) throws {
     let place = RowKey(store: key, soup: soup.soup, soupEntryID: row.soupEntryID)
     let isLong = row.isTooLong || row.bytes.count > recordBytes
     var spans = [JSONSpan](repeating: .missing, count: 2)
@@ -122,12 +142,28 @@ private struct SoupReader {
       }
     }
     guard row.isIndexedDirty || platform.isSet(spans[0], in: row.bytes) else {
+      if !isLong, let edit = try unflaggedEdit(place, row, spans[1]) {
+        reading.edits.append(edit)
+        return
+      }
       if row.lastModified > issued || witnesses.contains(place) {
         reading.witnesses.append(witness(place, row, spans[1]))
       }
       return
     }
     reading.edits.append(isLong ? tooLong(place, row) : edit(place, row))
+  }
+
+  /// The edit of a clean row that its app changed without flagging it; nil for every other row.
+  private func unflaggedEdit(
+    _ place: RowKey, _ row: borrowing StoredRow, _ id: JSONSpan
+  ) throws -> ReturnedEdit? {
+    guard let unflagged, let serverID = recordID(row, id),
+      let base = try unflagged.base(place.soup, serverID, row.lastModified)
+    else { return nil }
+    var edit = edit(place, row)
+    edit.base = base
+    return edit.finding == nil && unflagged.isEdit(edit) ? edit : nil
   }
 
   /// An edit that is longer than the pipeline takes; what nobody changed may be of any length.
@@ -146,14 +182,14 @@ private struct SoupReader {
   private func witness(
     _ place: RowKey, _ row: borrowing StoredRow, _ id: JSONSpan
   ) -> CleanRow {
-    var serverID: String?
-    if id.kind == .string {
-      let text = String(
-        decoding: row.bytes[Int(id.start)..<Int(id.end)], as: UTF8.self)
-      serverID = text.recordID18
-    }
-    return CleanRow(
-      row: place, created: row.created, lastModified: row.lastModified, serverID: serverID)
+    CleanRow(
+      row: place, created: row.created, lastModified: row.lastModified,
+      serverID: recordID(row, id))
+  }
+
+  private func recordID(_ row: borrowing StoredRow, _ id: JSONSpan) -> String? {
+    guard id.kind == .string else { return nil }
+    return String(decoding: row.bytes[Int(id.start)..<Int(id.end)], as: UTF8.self).recordID18
   }
 
   private func edit(_ place: RowKey, _ row: borrowing StoredRow) -> ReturnedEdit {

@@ -192,7 +192,6 @@ extension BrokenConfiguration {
       ],
       #"""
       pipeline.json:23:79: pack.sign: not yet: signing does not exist in this version; remove it
-      pipeline.json:24:49: reconcile.trust: not yet: finding edits without flags does not exist in this version; write "flags"
       pipeline.json:24:75: reconcile.nextGeneration: not yet: carrying open edits into the next generation does not exist in this version; write false, or leave it out
       """#),
   ]

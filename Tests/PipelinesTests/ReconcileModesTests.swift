@@ -46,6 +46,55 @@ import Testing
     try await scene.expectClosed()
   }
 
+  // MARK: edits without flags
+
+  @Test(arguments: ["flags", "diff"])
+  func `an edit that its app did not flag is found by comparison alone`(
+    _ trust: String
+  ) async throws {
+    let scene = try DecisionScene(Self.setting("\"trust\": \"\(trust)\""))
+    let world = scene.world
+    try await world.run()
+    let device = try world.device("ada")
+    let ids = try (0..<4).map { try scene.account(device, $0) }
+    // By a clock that is years behind.
+    let past = world.org.now() - 100_000_000_000
+    try device.write("accounts", id: ids[0], ["Phone": "unflagged"], now: past)
+    // Written anew as it was, with a member of the app's own, or by the device's own sync.
+    try device.write("accounts", id: ids[1], [:], now: past)
+    try device.write("accounts", id: ids[2], ["_app_note": "seen"], now: past)
+    try device.write(
+      "accounts", id: ids[3],
+      ["Phone": "newer", "LastModifiedDate": "2030-01-01T00:00:00.000+0000"],
+      now: past)
+    try world.handBack(device, as: "ada.sqlite")
+    let (verdicts, edits) = try await scene.night()
+    #expect(verdicts == (trust == "diff" ? [.updated: 1] : [:]))
+    #expect(edits.flatMap { $0.detail.fields.map(\.name) } == (trust == "diff" ? ["Phone"] : []))
+    #expect(
+      try scene.field("Phone", of: ids[0]) == (trust == "diff" ? "unflagged" : "+1 555 0100"))
+    // The same store again brings nothing new.
+    try world.handBack(device, as: "again.sqlite")
+    #expect(try await scene.night().verdicts[.updated] == nil)
+    try await scene.expectClosed(handback: 2)
+  }
+
+  @Test func `an edit without a flag is left where the office changed the record`() async throws {
+    let scene = try DecisionScene(Self.setting("\"trust\": \"diff\""))
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    let id = try scene.account(device)
+    try device.write(
+      "accounts", id: id, ["Phone": "unflagged"], now: scene.world.org.now() + 60_000)
+    try scene.office(id, ["Phone": "office"])
+    try scene.world.handBack(device, as: "ada.sqlite")
+    #expect(try await scene.night().verdicts == [.conflict: 1])
+    try scene.decide(1, .device)
+    #expect(try await scene.night().verdicts == [.updated: 1])
+    #expect(try scene.field("Phone", of: id) == "unflagged")
+    try await scene.expectClosed()
+  }
+
   // MARK: the guard
 
   @Test func `a guard holds the return that is out of proportion, not the user's other devices`()

@@ -22,8 +22,6 @@ extension PipelineReader {
   private static let absent = [
     Absent("prime.bulkAbove", what: "fetching by a bulk job"),
     Absent("pack.sign", what: "signing"),
-    Absent(
-      "reconcile.trust", "diff", what: "finding edits without flags", fix: "write \"flags\""),
     Absent("reconcile.bulkAbove", what: "sending by a bulk job"),
     Absent(
       "reconcile.nextGeneration", true, what: "carrying open edits into the next generation",

@@ -13,9 +13,12 @@ package struct ReconcileSettings: Sendable, Hashable {
     case mergeFields
   }
 
-  /// How edits are found: there is one way, by the flags that the SDK sets.
-  enum Trust: String, CaseIterable {
+  /// How edits are found.
+  package enum Trust: String, CaseIterable, Sendable {
+    /// By the flags that the SDK sets.
     case flags
+    /// By comparison with what was issued, too.
+    case diff
   }
 
   /// As whom edits are sent.
@@ -30,6 +33,8 @@ package struct ReconcileSettings: Sendable, Hashable {
   package var acrossSnapshots = ReconcileOptions.Across.report
   /// Whether parents are sent before their children.
   package var orderParentsFirst = true
+  /// How edits are found.
+  package var trust = Trust.flags
   /// When a record that is gone is created again.
   package var recreateDeleted = ReconcileOptions.Recreate.whenProvedDeleted
   /// How long a create in doubt may still be on its way.
@@ -55,7 +60,7 @@ package struct ReconcileSettings: Sendable, Hashable {
     strict = object.bool("strict", default: strict)
     acrossSnapshots = object.word("acrossSnapshots", "a way to decide", default: acrossSnapshots)
     orderParentsFirst = object.bool("orderParentsFirst", default: orderParentsFirst)
-    _ = object.word("trust", "a way to find edits", default: Trust.flags)
+    trust = object.word("trust", "a way to find edits", default: trust)
     recreateDeleted = object.word("recreateDeleted", "a way to decide", default: recreateDeleted)
     quietWindowSeconds = object.int("quietWindowSeconds", default: quietWindowSeconds)
     correlationField = Self.correlation(object)
@@ -104,7 +109,7 @@ package struct ReconcileSettings: Sendable, Hashable {
       "sendAs": .string(sendAs.rawValue), "onInactiveUser": .string(onInactiveUser.rawValue),
       "mode": .string(mode.rawValue), "strict": JSONValue(strict),
       "acrossSnapshots": .string(acrossSnapshots.rawValue),
-      "orderParentsFirst": JSONValue(orderParentsFirst), "trust": .string(Trust.flags.rawValue),
+      "orderParentsFirst": JSONValue(orderParentsFirst), "trust": .string(trust.rawValue),
       "recreateDeleted": .string(recreateDeleted.rawValue),
       "quietWindowSeconds": JSONValue(quietWindowSeconds),
       "correlationField": .object(
