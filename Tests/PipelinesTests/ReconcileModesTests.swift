@@ -95,6 +95,24 @@ import Testing
     try await scene.expectClosed()
   }
 
+  @Test func `where what was issued cannot be read, edits are found by their flags`() async throws {
+    let scene = try DecisionScene(Self.setting("\"trust\": \"diff\""))
+    let world = scene.world
+    try await world.run()
+    let device = try world.device("ada")
+    let ids = try (0..<2).map { try scene.account(device, $0) }
+    let now = world.org.now() + 60_000
+    try device.edit("accounts", id: ids[0], ["Phone": "flagged"], now: now)
+    try device.write("accounts", id: ids[1], ["Phone": "unflagged"], now: now)
+    try world.handBack(device, as: "ada.sqlite")
+    let issued = world.data.issued(1, of: try world.user("ada").id)
+    try DurableFile.write(Array(try Files.read(issued).dropLast(20)), to: issued)
+    let run = try await world.run(.ingest, .reconcile)
+    #expect(run.verdicts == [.updated: 1])
+    #expect(run.warnings.contains { $0.contains("edits without flags cannot be looked for") })
+    #expect(try scene.field("Phone", of: ids[0]) == "flagged")
+  }
+
   // MARK: the guard
 
   @Test func `a guard holds the return that is out of proportion, not the user's other devices`()
