@@ -20,14 +20,17 @@ extension LedgerDatabase {
   func enter(
     _ edit: ReturnedEdit, content: String, _ entry: EditEntry, _ result: inout IngestResult
   ) throws {
-    let creation = try creation(of: edit, entry)
+    let carried = try carried(stampID: entry.row.stampID, edit.row)
+    var edit = edit
+    if let carried { edit.base = try base(of: edit, carried) }
+    let creation = try creation(of: edit, carried, entry)
     let sighting = EditVersion.Sighting(
       lineage: entry.ancestry.lineage, handback: entry.row.handback, row: edit.row,
       lastModified: edit.lastModified, content: content)
     let disposition = SupersessionRule.disposition(
       of: .init(sighting, value: ElementContent.value(of: edit.element)),
       ancestry: entry.ancestry,
-      versions: try versions(of: edit, creation: creation, entry),
+      versions: try versions(of: edit, creation: creation, carried, entry),
       laterHandbackStands: try hasLaterHandback(entry, soup: edit.row))
     if case .known(let known, let isSavedAgain) = disposition {
       result.known += 1
@@ -43,6 +46,9 @@ extension LedgerDatabase {
     case .new(let superseding):
       result.new += 1
       for earlier in superseding { try supersede(earlier, by: id) }
+      if let carried, superseding.contains(carried.edit) {
+        try decideByMending(id, edit, carried, entry)
+      }
     case .superseded(let by):
       result.superseded += 1
       try supersede(id, by: by)
@@ -53,7 +59,7 @@ extension LedgerDatabase {
   }
 
   /// Notes that a return still holds an edit that is not settled: it stays the one edit that it is.
-  private func note(
+  func note(
     _ sighting: EditVersion.Sighting, of edit: Int64, returnID: Int64
   ) throws {
     try connection.run(
@@ -84,8 +90,18 @@ extension LedgerDatabase {
 
   /// The creation that an edit is of: by the whole identity while the record bears its local id,
   /// by the row when it got an Id since.
-  private func creation(of edit: ReturnedEdit, _ entry: EditEntry) throws -> Int64? {
+  ///
+  /// What a bundle carried is of the creation that it was of.
+  private func creation(
+    of edit: ReturnedEdit, _ carried: CarriedRow?, _ entry: EditEntry
+  ) throws -> Int64? {
     guard edit.finding == nil else { return nil }
+    if let carried, let id = try creation(of: carried) {
+      if let serverID = edit.serverID, serverID != carried.recordID {
+        try noteDeviceID(serverID, creation: id)
+      }
+      return id
+    }
     if let serverID = edit.serverID {
       let id = try creation(
         ofRow: edit.row, created: edit.created, serverID: serverID, entry)
@@ -112,10 +128,17 @@ extension LedgerDatabase {
     return connection.lastInsertRowID
   }
 
+  private func creation(of carried: CarriedRow) throws -> Int64? {
+    try connection.integer("SELECT creation_id FROM edit WHERE id = \(carried.edit)")
+  }
+
   /// Two devices may have made a row in the same millisecond; then the lineage has to tell.
   private func creation(
     ofRow row: RowKey, created: Int64, serverID: String, _ entry: EditEntry
   ) throws -> Int64? {
+    if let carried = try carried(stampID: entry.row.stampID, row) {
+      return serverID == carried.recordID ? nil : try creation(of: carried)
+    }
     let found = try connection.all(
       """
       SELECT id, record_id FROM creation WHERE stamp_id IN (\(list: entry.stampIDs))
@@ -143,7 +166,7 @@ extension LedgerDatabase {
   // MARK: hand-backs
 
   /// Says whether the lineage has a later hand-back that has the soup.
-  private func hasLaterHandback(_ entry: EditEntry, soup: RowKey) throws -> Bool {
+  func hasLaterHandback(_ entry: EditEntry, soup: RowKey) throws -> Bool {
     guard let handback = entry.row.handback else { return false }
     return try connection.integer(
       """

@@ -48,8 +48,10 @@ extension LedgerDatabase {
   }
 
   /// The edits of a record among the returns of a bundle.
+  ///
+  /// What the bundle carried in the edit's row is one of them.
   func versions(
-    of edit: ReturnedEdit, creation: Int64?, _ entry: EditEntry
+    of edit: ReturnedEdit, creation: Int64?, _ carried: CarriedRow?, _ entry: EditEntry
   ) throws -> [EditVersion] {
     // A row that could not be read has no identity but its place.
     let unread: SQL = """
@@ -68,24 +70,34 @@ extension LedgerDatabase {
       """
       SELECT e.id, e.element, \(Self.isUnsettledEdit), \(Self.isUnderWay)
       FROM edit e JOIN returned r ON r.id = e.return_id
-      WHERE \(same) AND e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)
-        AND r.stamp_id IN (\(list: entry.stampIDs)) AND e.operation <> 'synced' ORDER BY e.id
+      WHERE e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)
+        AND (\(same) AND r.stamp_id IN (\(list: entry.stampIDs)) OR e.id = \(carried?.edit))
+        AND e.operation <> 'synced' ORDER BY e.id
       """)
     return try rows.map { row in
+      let id = row[0].integer ?? 0
       let isUnsettled = row[2].integer == 1
+      let isCarried = id == carried?.edit
       return EditVersion(
-        editID: row[0].integer ?? 0, sightings: try sightings(of: row[0].integer ?? 0),
-        value: ElementContent.value(of: row[1].blob ?? []),
-        standing: row[3].integer == 1 ? .underWay : isUnsettled ? .unsettled : .settled)
+        editID: id,
+        sightings: try sightings(of: id, stampIDs: isCarried ? entry.stampIDs : nil),
+        value: isCarried ? carried?.value ?? "" : ElementContent.value(of: row[1].blob ?? []),
+        standing: row[3].integer == 1 ? .underWay : isUnsettled ? .unsettled : .settled,
+        carried: isCarried ? carried?.lastModified : nil)
     }
   }
 
-  /// Every return that an edit was in, the one that brought it first.
-  func sightings(of edit: Int64) throws -> [EditVersion.Sighting] {
-    try connection.all(
+  /// Every return that an edit was in, the one that brought it first; of some stamps only, where any
+  /// are named.
+  func sightings(
+    of edit: Int64, stampIDs: [SQLiteValue]? = nil
+  ) throws -> [EditVersion.Sighting] {
+    let isAsked: SQL = stampIDs.map { "r.stamp_id IN (\(list: $0))" } ?? "1"
+    return try connection.all(
       """
       SELECT n.store, n.soup, n.entry_id, r.lineage_id, r.handback, n.last_modified_ms, n.content
-      FROM seen n JOIN returned r ON r.id = n.return_id WHERE n.edit_id = \(edit) ORDER BY r.id
+      FROM seen n JOIN returned r ON r.id = n.return_id
+      WHERE n.edit_id = \(edit) AND \(isAsked) ORDER BY r.id
       """
     ).map { row in
       EditVersion.Sighting(
@@ -96,9 +108,13 @@ extension LedgerDatabase {
 
   /// Says whether an edit is of a lineage's own past.
   package func owns(_ ancestry: Ancestry, _ edit: Int64) throws -> Bool {
-    try sightings(of: edit).contains {
+    let isOwn = try sightings(of: edit).contains {
       ancestry.owns(lineage: $0.lineage, handback: $0.handback)
     }
+    return try isOwn
+      || ancestry.past.contains { past in
+        try edit <= past.edit && (edit == past.edit || owns(past.ancestry, edit))
+      }
   }
 
   // MARK: superseding
@@ -125,9 +141,6 @@ extension LedgerDatabase {
   /// The unsettled edits that a settled one of their record and device replaced.
   package func replaced(by edit: Int64) throws -> [Int64] {
     if LeftOut.rules.contains(.laterEdits) { return [] }
-    guard
-      let own = try connection.first("SELECT lineage_id FROM edit WHERE id = \(edit)")?[0].integer
-    else { return [] }
     let rows = try connection.all(
       """
       SELECT e.id FROM edit l JOIN edit e ON (e.record_id = l.record_id
@@ -135,7 +148,7 @@ extension LedgerDatabase {
       WHERE l.id = \(edit) AND e.id < l.id AND e.operation <> 'synced' AND \(Self.isReplaceable)
       """)
     if rows.isEmpty { return [] }
-    let ancestry = try ancestry(of: own)
+    let ancestry = try ancestry(ofEdit: edit)
     return try rows.compactMap { $0[0].integer }.filter { try owns(ancestry, $0) }
   }
 
@@ -153,7 +166,8 @@ extension LedgerDatabase {
         AND l.verdict IS NOT 'superseded' ORDER BY l.id DESC
       """)
     for row in later {
-      let ancestry = try ancestry(of: row[1].integer ?? 0)
+      let ancestry = try ancestry(ofEdit: row[0].integer ?? 0)
+      if ancestry.past.contains(where: { $0.edit == edit }) { return .edit(row[0].integer ?? 0) }
       let own = seen.filter { ancestry.owns(lineage: $0.lineage, handback: $0.handback) }
       let isOrdered = own.contains { sighting in
         guard let earlier = sighting.handback, let handback = row[2].integer else { return false }
@@ -176,7 +190,7 @@ extension LedgerDatabase {
         """)
       if isGone != nil { return .handback }
     }
-    return nil
+    return try isGivenUp(edit) ? .handback : nil
   }
 
   /// Closes what later edits of its device have replaced: a ledger of an earlier version left it

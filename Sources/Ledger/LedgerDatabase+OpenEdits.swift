@@ -103,9 +103,20 @@ extension LedgerDatabase {
     )
   }
 
+  /// When the device of an edit `e` was first given the values that it changed: where its bundle carried
+  /// the edit, the time of the first one's bundle.
+  private static let firstIssued: SQL = """
+    (WITH RECURSIVE past(id) AS (
+      SELECT e.id UNION SELECT c.edit_id FROM past p JOIN edit m ON m.id = p.id
+        JOIN returned b ON b.id = m.return_id JOIN carried c ON c.stamp_id = b.stamp_id
+          AND c.store = m.store AND c.soup = m.soup AND c.entry_id = m.entry_id)
+    SELECT min(b.issued_ms) FROM past p JOIN edit m ON m.id = p.id
+      JOIN returned b ON b.id = m.return_id)
+    """
+
   private static let selection: SQL = """
     SELECT e.store, e.soup, e.entry_id, e.id, e.return_id, e.lineage_id, r.handback,
-      r.arrived_ms, r.issued_ms, r.stamp_id, e.operation, e.sobject, e.record_id, e.local_id,
+      r.arrived_ms, coalesce(\(firstIssued), r.issued_ms), r.stamp_id, e.operation, e.sobject, e.record_id, e.local_id,
       e.creation_id, coalesce(c.chosen_id, c.record_id), coalesce(c.chosen_id, c.device_record_id),
       e.modification_date, e.content,
       e.element, e.base, e.finding, e.unordered_with, r.snapshot_id,
@@ -181,7 +192,7 @@ extension LedgerDatabase {
         AND (\(isSameRow) OR e.verdict = 'held' OR \(Self.isUnderWay)) ORDER BY e.id
       """)
     if rows.isEmpty { return nil }
-    let ancestry = try ancestry(of: edit.lineage)
+    let ancestry = try ancestry(ofEdit: edit.id)
     for row in rows {
       guard let id = row[0].integer else { continue }
       let isSameCreation = edit.creation != nil && row[2].integer == edit.creation?.id
@@ -234,8 +245,10 @@ extension LedgerDatabase {
     try connection.run(
       """
       INSERT INTO outcome (run_id, edit_id, verdict, detail)
-      SELECT \(run), e.id, 'superseded', CASE WHEN e.superseded_by IS NULL THEN '{}'
-        ELSE json_object('otherEdits', json_array(e.superseded_by)) END
+      SELECT \(run), e.id, 'superseded', CASE
+        WHEN e.superseded_by IS NOT NULL THEN json_object('otherEdits', json_array(e.superseded_by))
+        WHEN EXISTS (SELECT 1 FROM carried c WHERE c.edit_id = e.id)
+          THEN json_object('message', \(Self.givenUpWords)) ELSE '{}' END
       FROM edit e WHERE e.verdict = 'superseded' AND e.state = 'closed' AND (
         SELECT x.verdict FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id = e.id
         ORDER BY n.number DESC LIMIT 1) IS NOT 'superseded'
@@ -244,6 +257,10 @@ extension LedgerDatabase {
       """)
     try tellWithdrawn(run: run)
   }
+
+  private static let givenUpWords =
+    "it was carried to a device, which no longer has it as an edit: "
+    + "its user gave it up there, or the device sent it by itself"
 
   /// How many edits this run had to account for and how many verdicts it gave; they are equal, or
   /// something is broken.
@@ -322,8 +339,8 @@ extension LedgerDatabase {
       writtenDate: row[3].text)
   }
 
-  /// The creation that a local id of a bundle stands for: in a store with the stamp, or in one that
-  /// came back in a bundle with it.
+  /// The creation that a local id of a bundle stands for: in a store with the stamp, in one that came
+  /// back in a bundle with it, or in those whose edits it carried.
   package func creation(stampID: String, localID: String, lineage: Int64) throws -> OpenEdit
     .Creation?
   {
@@ -331,10 +348,14 @@ extension LedgerDatabase {
       """
       SELECT id, coalesce(chosen_id, record_id), coalesce(chosen_id, device_record_id) FROM creation
       WHERE local_id = \(localID) AND stamp_id IN (
-        SELECT \(stampID) UNION SELECT other.stamp_id FROM returned own JOIN returned other
-          ON coalesce(other.part_of, other.id) = coalesce(own.part_of, own.id)
-        WHERE own.stamp_id = \(stampID))
-      ORDER BY EXISTS (SELECT 1 FROM edit e WHERE e.creation_id = creation.id
+        WITH RECURSIVE origin(stamp_id) AS (
+          SELECT \(stampID) UNION SELECT other.stamp_id FROM returned own JOIN returned other
+            ON coalesce(other.part_of, other.id) = coalesce(own.part_of, own.id)
+          WHERE own.stamp_id = \(stampID)
+          UNION SELECT r.stamp_id FROM origin o JOIN carried c ON c.stamp_id = o.stamp_id
+            JOIN edit e ON e.id = c.edit_id JOIN returned r ON r.id = e.return_id)
+        SELECT stamp_id FROM origin)
+      ORDER BY stamp_id = \(stampID) DESC, EXISTS (SELECT 1 FROM edit e WHERE e.creation_id = creation.id
         AND e.lineage_id = \(lineage)) DESC, id DESC
       """)
     return rows.first.map {

@@ -108,10 +108,21 @@ extension LedgerDatabase {
     partOf whole: (id: Int64, stampID: String)?
   ) throws -> IngestResult {
     let contents = edits.map { ElementContent.digest(of: $0.element) }
+    var changed: [(edit: ReturnedEdit, content: String)] = []
+    var asIssued: [(edit: ReturnedEdit, content: String)] = []
+    for (edit, content) in zip(edits, contents).sorted(by: { Self.comesFirst($0.0.row, $1.0.row) })
+    {
+      if try isAsIssued(edit, stampID: row.stampID) {
+        asIssued.append((edit, content))
+      } else {
+        changed.append((edit, content))
+      }
+    }
+    // What a row holds since it was issued is no evidence of whose it is.
     let facts = ReturnFacts(
       install: row.install, handback: row.handback,
       edits: Dictionary(
-        zip(edits, contents).map {
+        changed.map {
           ($0.row, ReturnFacts.Edit(lastModified: $0.lastModified, content: $1))
         }, uniquingKeysWith: { first, _ in first }),
       cleanRows: Dictionary(
@@ -123,11 +134,12 @@ extension LedgerDatabase {
     try insert(witnesses, returnID: result.returnID)
     let entry = EditEntry(
       row: row, ancestry: ancestry, returnID: result.returnID, wholeStampID: whole?.stampID)
-    let ordered = zip(edits, contents).sorted { Self.comesFirst($0.0.row, $1.0.row) }
-    for (edit, content) in ordered {
-      try enter(edit, content: content, entry, &result)
+    for (edit, content) in asIssued {
+      try noteAsIssued(edit, content: content, entry, &result)
     }
+    for (edit, content) in changed { try enter(edit, content: content, entry, &result) }
     try closeEarlierHandbacks(entry, edits: Set(edits.map(\.row)))
+    try closeGivenUp(entry, edits: Set(edits.map(\.row)))
     for witness in witnesses { try noteOwnSync(witness, entry, &result) }
     return result
   }
@@ -146,8 +158,12 @@ extension LedgerDatabase {
   /// Of each installation the latest hand-back up to which all edits need nothing more, those of
   /// forks and of stores that came back by themselves too. What a later hand-back of the lineage has
   /// of a soup stands for the earlier ones. An app that does not count its hand-backs could not know
-  /// itself in the list and is left out.
-  package func includes(snapshotID: String) throws -> [IncludedReturn] {
+  /// itself in the list and is left out. The edits in `carried` need nothing more either: the device
+  /// finds them in what it installs.
+  package func includes(
+    snapshotID: String, carried: Set<Int64> = []
+  ) throws -> [IncludedReturn] {
+    let carried = carried.sorted().map { SQLiteValue.integer($0) }
     // A part counts with the bundle that it came in.
     let rows = try connection.all(
       """
@@ -172,7 +188,8 @@ extension LedgerDatabase {
                 SELECT f.id, f.superseded_by, f.verdict
                 UNION
                 SELECT e.id, e.superseded_by, e.verdict FROM edit e JOIN holder h ON e.id = h.next)
-              SELECT 1 FROM holder WHERE verdict IS NULL OR verdict NOT IN (\(list: Verdict.settled))))
+              SELECT 1 FROM holder WHERE id NOT IN (\(list: carried))
+                AND (verdict IS NULL OR verdict NOT IN (\(list: Verdict.settled)))))
       GROUP BY r.stamp_id, r.install ORDER BY r.stamp_id, r.install
       """)
     return rows.map {
@@ -272,7 +289,10 @@ extension LedgerDatabase {
         """
         SELECT n.store, n.soup, n.entry_id, n.last_modified_ms, n.content
         FROM seen n JOIN edit e ON e.id = n.edit_id
-        WHERE n.return_id = \(id) AND e.operation <> 'synced'
+        WHERE n.return_id = \(id) AND e.operation <> 'synced' AND NOT EXISTS (
+          SELECT 1 FROM carried c WHERE c.stamp_id = \(stampID) AND c.store = n.store
+            AND c.soup = n.soup AND c.entry_id = n.entry_id
+            AND c.last_modified_ms = n.last_modified_ms)
         """)
       {
         edits[rowKey(edit)] = ReturnFacts.Edit(

@@ -1,7 +1,7 @@
 /// The ledger's tables, and the changes of state that it lets happen.
 package enum LedgerSchema {
   /// The version that this program reads and writes.
-  package static let version: Int64 = 4
+  package static let version: Int64 = 5
 
   /// What each version added to the one before, from the second on.
   ///
@@ -32,6 +32,7 @@ package enum LedgerSchema {
       "CREATE INDEX returned_part ON returned (part_of) WHERE part_of IS NOT NULL",
     ],
     4: decisions,
+    5: carried,
   ]
 
   /// Who sent a write, what was there before it, whether its answer was lost: a request that was held

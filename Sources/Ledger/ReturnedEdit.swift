@@ -40,6 +40,9 @@ package struct RowKey: Sendable, Hashable {
     self.soup = soup
     self.soupEntryID = soupEntryID
   }
+
+  /// Says whether the row is of a soup.
+  package func isOfSoup(_ other: SoupKey) -> Bool { store == other.store && soup == other.soup }
 }
 
 /// What the flags of an element ask for (deleted before created before anything else).

@@ -44,13 +44,18 @@ struct EditVersion: Sendable, Hashable {
   var value: String
   /// What may still become of it.
   var standing: Standing
+  /// The row's date as issued, where the newcomer's bundle carried the edit.
+  var carried: Int64?
 
   /// A version.
-  init(editID: Int64, sightings: [Sighting], value: String, standing: Standing) {
+  init(
+    editID: Int64, sightings: [Sighting], value: String, standing: Standing, carried: Int64? = nil
+  ) {
     self.editID = editID
     self.sightings = sightings
     self.value = value
     self.standing = standing
+    self.carried = carried
   }
 }
 
@@ -60,6 +65,22 @@ package struct Ancestry: Sendable, Hashable {
   package var lineage: Int64
   /// The lineages whose hand-backs below a number are its own past.
   package var trunks: [Int64: Int64]
+  /// The edits that its bundle carried, each with what came before it.
+  package var past: [Past] = []
+
+  /// An edit that a bundle carried.
+  package struct Past: Sendable, Hashable {
+    /// The edit; what arrived after it is no past.
+    package var edit: Int64
+    /// Its own ancestry.
+    package var ancestry: Ancestry
+
+    /// A past.
+    package init(edit: Int64, ancestry: Ancestry) {
+      self.edit = edit
+      self.ancestry = ancestry
+    }
+  }
 
   /// An ancestry.
   package init(lineage: Int64, trunks: [Int64: Int64] = [:]) {
@@ -161,7 +182,8 @@ enum SupersessionRule {
       let own = version.sightings.filter {
         ancestry.owns(lineage: $0.lineage, handback: $0.handback)
       }
-      guard let date = own.map(\.lastModified).max() else { return nil }
+      let dates = own.map(\.lastModified) + [version.carried].compactMap(\.self)
+      guard let date = dates.max() else { return nil }
       self.version = version
       handback = own.compactMap(\.handback).max()
       lastModified = date
@@ -171,8 +193,10 @@ enum SupersessionRule {
       (one.handback ?? .min, one.editID) < (other.handback ?? .min, other.editID)
     }
 
-    /// Says whether the hand-backs put it before `other`.
+    /// Says whether the hand-backs put it before `other`; what a bundle carried comes before whatever
+    /// its devices did.
     func isOrdered(before other: EditVersion.Sighting) -> Bool {
+      if version.carried != nil { return true }
       guard let handback, let later = other.handback else { return false }
       return handback < later
     }

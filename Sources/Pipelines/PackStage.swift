@@ -32,12 +32,28 @@ struct PackStage {
             + "no bundle of it is written before it is primed again")
         continue
       }
+      try run.ledger.note(carried: Self.carried(record))
       for platform in run.pipeline.platforms {
         try pack(record, with: global, platform, username: username)
       }
       try publishCurrent(record, of: id)
     }
     if let global, !run.options.isDryRun { try publishCurrent(global, of: SnapshotID.global) }
+  }
+
+  /// What a generation carries, for the ledger: it knows of it before any device can.
+  private static func carried(_ record: GenerationRecord) -> [CarriedRow] {
+    record.carried.compactMap { entry in
+      let store = record.entries(of: entry.platform).first { $0.storeName == entry.storeName }
+      guard let store else { return nil }
+      return CarriedRow(
+        edit: entry.edit, source: entry.source, stampID: store.stampID,
+        row: RowKey(
+          store: StoreKey(scope: store.scope, storeName: store.storeName), soup: entry.soup,
+          soupEntryID: entry.soupEntryID),
+        lastModified: entry.lastModified, value: entry.value, recordID: entry.recordID,
+        shown: entry.shown)
+    }
   }
 
   /// Whether a generation has every store of the pipeline on every platform: one of a user who was

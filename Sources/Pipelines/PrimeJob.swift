@@ -18,8 +18,8 @@ struct PrimeJob: Sendable {
   let now: Int64
   let organizationID: String
   let stampKey: [UInt8]
-  /// The returns that are settled before anything is fetched.
-  let settled: [IncludedReturn]
+  /// The open edits that the next generation carries.
+  let carried: [CarriedEdit]
   /// The `soql` syncs whose ids are to be listed whole.
   let listIDs: Set<String>
   /// The share of a soup that may go at once, where this run was told another than the pipeline.
@@ -32,8 +32,8 @@ struct PrimeJob: Sendable {
     /// The newest generation, made by this run or not; 0 where there is none.
     let generation: Int
     let outcome: PrimeOutcome
-    /// The returns whose edits are in what was fetched.
-    let settled: [IncludedReturn]
+    /// The open edits that the newest generation carries.
+    let carried: Set<Int64>
   }
 
   var isGlobal: Bool { user.id == SnapshotID.global }
@@ -68,7 +68,8 @@ struct PrimeJob: Sendable {
     let newest = try directory.generations().last ?? 0
     let previous = try usable(newest, session)
     let temporary = data.snapshot(user.id) + "/.tmp-\(run)"
-    let input = try input(previous, number: newest + 1, temporary, session)
+    var input = try input(previous, number: newest + 1, temporary, session)
+    input.isRenewed = try newest > 0 && !isCarried(by: directory.record(of: newest))
     let outcome: PrimeOutcome
     do {
       outcome = try await SnapshotPrime.run(input, session: session, thread: thread) {
@@ -82,7 +83,13 @@ struct PrimeJob: Sendable {
     }
     return Output(
       user: user, generation: newest + (outcome.changed ? 1 : 0), outcome: outcome,
-      settled: settled)
+      carried: Set(carried.map(\.edit)))
+  }
+
+  /// Whether a generation carries just what the next one would.
+  private func isCarried(by record: GenerationRecord) -> Bool {
+    record.carried.map { "\($0.edit) \($0.digest)" }.sorted()
+      == carried.map { "\($0.edit) \($0.digest)" }.sorted()
   }
 
   // MARK: what goes in
@@ -109,7 +116,8 @@ struct PrimeJob: Sendable {
       for platform in pipeline.platforms {
         let name = fileName(of: store, platform)
         files[platform] = PrimeFile(
-          previous: old.map { $0 + "/" + name }, new: temporary + "/" + name)
+          previous: old.map { CarryingStore.source(of: name, in: $0) },
+          new: temporary + "/" + name)
       }
       return PrimeStore(
         storeName: store.storeName, config: store.schema, syncs: syncs(of: store), files: files)
@@ -195,7 +203,9 @@ struct PrimeJob: Sendable {
   private func publish(
     _ outcome: PrimeOutcome, number: Int, _ temporary: String, _ session: Session
   ) throws {
+    // What the org holds was issued, whatever devices have made of it.
     try writeIssued(outcome, number: number, temporary)
+    let carried = try carry(into: temporary)
     var files: [GenerationRecord.StoreFile] = []
     for platform in pipeline.platforms {
       for store in stores {
@@ -213,8 +223,37 @@ struct PrimeJob: Sendable {
     if outcome.isIncomplete { notes["warnings"] = JSONValue(outcome.warnings) }
     let record = GenerationRecord(
       snapshot: user.id, generation: number, run: run, created: now, configHash: definitionsHash,
-      stores: files, syncStates: states(outcome), cursors: outcome.cursors, notes: notes)
+      stores: files, syncStates: states(outcome), cursors: outcome.cursors, notes: notes,
+      carried: carried)
     try directory.publish(temporary, as: record)
+  }
+
+  /// Writes the open edits into the stores that they came from.
+  private func carry(into temporary: String) throws -> [CarriedEntry] {
+    var entries: [CarriedEntry] = []
+    for platform in pipeline.platforms {
+      for settings in stores {
+        let edits = carried.filter {
+          $0.platform == platform.rawValue && $0.soup.store.storeName == settings.storeName
+        }
+        if edits.isEmpty { continue }
+        let store = try CarryingStore(fileName(of: settings, platform), in: temporary)
+        for edit in edits {
+          let stored = try store.put(
+            edit.element, into: edit.soup.soup, idField: edit.idField, recordID: edit.recordID,
+            lastModified: edit.lastModified)
+          entries.append(
+            CarriedEntry(
+              platform: platform, storeName: settings.storeName, soup: edit.soup.soup,
+              soupEntryID: stored[StoreField.soupEntryID]?.int ?? 0, edit: edit.edit,
+              source: edit.source, digest: edit.digest, lastModified: edit.lastModified,
+              value: ElementContent.value(of: JSONValue.object(stored).bytes),
+              recordID: edit.recordID, shown: edit.shown))
+        }
+        try store.close()
+      }
+    }
+    return entries
   }
 
   private func counts(of settings: StoreSettings, _ file: String) throws -> [String: Int] {

@@ -91,9 +91,25 @@ struct PrimeStage {
     return PrimeJob(
       user: user, pipeline: run.pipeline, data: run.data, run: run.row.id, now: run.now,
       organizationID: try run.ledger.organizationID ?? "", stampKey: try run.stamps().current,
-      settled: try run.ledger.includes(snapshotID: user.id),
+      carried: try carried(user.id),
       listIDs: try dueListings(row, user.id), maxDeletes: run.options.maxDeletes,
       report: run.report)
+  }
+
+  /// The open edits that a user's next generation carries.
+  private func carried(_ snapshotID: String) throws -> [CarriedEdit] {
+    guard run.pipeline.reconcile.nextGeneration, snapshotID != SnapshotID.global else { return [] }
+    let soups = run.pipeline.stores(of: .user).flatMap { store in
+      store.schema.soups.map {
+        SoupKey(
+          store: StoreKey(scope: .user, storeName: store.storeName), soup: $0.soupName)
+      }
+    }
+    return try CarriedEdits(
+      state: run.ledger, syncUps: ReconcileStage.rules(of: run.pipeline),
+      mask: run.pipeline.report.reportMask, soups: Set(soups),
+      platforms: Set(run.pipeline.platforms.map(\.rawValue))
+    ).of(snapshotID)
   }
 
   /// The `soql` syncs (`PrimeInput.key`) whose ids are to be listed whole in this run.
@@ -166,7 +182,7 @@ struct PrimeStage {
     row.ghostRuns = .object(runs)
     row.username = output.user.username
     row.generation = Int64(output.generation)
-    row.included = output.settled
+    row.included = try run.ledger.includes(snapshotID: id, carried: output.carried)
     try run.ledger.save(row)
     try run.ledger.notePrimed(snapshotID: id, at: run.now)
   }

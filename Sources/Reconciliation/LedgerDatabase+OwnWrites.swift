@@ -20,7 +20,7 @@ extension LedgerDatabase {
       WHERE o.result_id = \(recordID) AND o.state = 'done' AND o.action <> 'delete' ORDER BY o.id
       """)
     if rows.isEmpty { return nil }
-    let ancestry = try ancestry(of: edit.lineage)
+    let ancestry = try ancestry(ofEdit: edit.id)
     var date: String?
     var isKnown = false
     var write = MergeBaseRule.OwnWrite(date: "", fields: [:])
@@ -28,6 +28,8 @@ extension LedgerDatabase {
       let id = row[3].integer ?? 0
       let isSameRow =
         rowKey(row) == edit.row || (edit.creation != nil && row[4].integer == edit.creation?.id)
+        // In the stores of earlier bundles the row of the record may have had another number.
+        || (!ancestry.past.isEmpty && rowKey(row).isOfSoup(edit.soup))
       guard try owns(ancestry, id), !isSameRow || id <= edit.id else { continue }
       let left = try parse(row[6].text, "a write").object
       let sent = try parse(row[7].text, "a write").object ?? [:]
@@ -92,7 +94,7 @@ extension LedgerDatabase {
       ORDER BY e.id
       """)
     if rows.isEmpty { return [] }
-    let ancestry = try ancestry(of: edit.lineage)
+    let ancestry = try ancestry(ofEdit: edit.id)
     var siblings: [(OpenEdit, Bool)] = []
     for row in rows where rowKey(row) != edit.row {
       var isUnseen = row[4].integer == 1

@@ -105,7 +105,7 @@ extension SnapshotPlanner {
   /// already: its device cannot have known of them.
   private func sentMeanwhile(_ edit: OpenEdit, _ recordID: String?) throws -> [RecordClaim] {
     guard let recordID else { return [] }
-    let ancestry = try state.ancestry(of: edit.lineage)
+    let ancestry = try state.ancestry(ofEdit: edit.id)
     return try state.claims(recordID: recordID, formerID: nil).filter { claim in
       try claim.writtenDate != nil && claim.isNews(toBundleOf: edit.issued)
         && !state.owns(ancestry, claim.editID)

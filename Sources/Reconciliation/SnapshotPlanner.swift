@@ -151,7 +151,7 @@ struct SnapshotPlanner {
     } else {
       claims = []
     }
-    let ancestry = try state.ancestry(of: edit.lineage)
+    let ancestry = try state.ancestry(ofEdit: edit.id)
     var opponents = ClashRule.opponents(
       of: edit.claim, deviceDate: edit.modificationDate, issued: edit.issued,
       claims: try claims.filter { try !state.owns(ancestry, $0.editID) },

@@ -41,12 +41,14 @@ package struct GenerationRecord: Sendable, Hashable {
   package var cursors: [String: Int64]
   /// What else the pipeline wants to know of it later.
   package var notes: JSONObject
+  /// The rows in which the stores carry edits that are open.
+  package var carried: [CarriedEntry]
 
   /// Makes a record of its parts.
   package init(
     snapshot: String, generation: Int, run: String, created: Int64, configHash: String,
     stores: [StoreFile], syncStates: [SyncStateEntry] = [], cursors: [String: Int64] = [:],
-    notes: JSONObject = [:]
+    notes: JSONObject = [:], carried: [CarriedEntry] = []
   ) {
     self.snapshot = snapshot
     self.generation = generation
@@ -57,6 +59,7 @@ package struct GenerationRecord: Sendable, Hashable {
     self.syncStates = syncStates
     self.cursors = cursors
     self.notes = notes
+    self.carried = carried
   }
 
   /// The stores of one platform, as a manifest lists them.
@@ -75,14 +78,15 @@ package struct GenerationRecord: Sendable, Hashable {
       for (name, value) in file.entry.json.object ?? [:] { object[name] = value }
       return .object(object)
     }
-    let json: JSONValue = [
+    var json: JSONObject = [
       "format": .number(String(GenerationRecord.format)), "snapshot": .string(snapshot),
       "generation": .number(String(generation)), "run": .string(run),
       "created": .string(Dates.utc(created)), "configHash": .string(configHash),
       "stores": .array(stores), "syncStates": .array(syncStates.map(\.json)),
       "cursors": .object(cursors), "notes": .object(notes),
     ]
-    return json.bytes(pretty: true, sortedKeys: false) + [0x0A]
+    if !carried.isEmpty { json["carried"] = .array(carried.map(\.json)) }
+    return JSONValue.object(json).bytes(pretty: true, sortedKeys: false) + [0x0A]
   }
 
   /// SHA-256 of the text, in hexadecimal digits.
@@ -119,5 +123,10 @@ package struct GenerationRecord: Sendable, Hashable {
     var states: [SyncStateEntry] = []
     for item in try reader.items("syncStates") { states.append(try SyncStateEntry(item)) }
     syncStates = states
+    var carried: [CarriedEntry] = []
+    if json["carried"] != nil {
+      for item in try reader.items("carried") { carried.append(try CarriedEntry(item)) }
+    }
+    self.carried = carried
   }
 }

@@ -78,7 +78,7 @@ extension Book {
 
   /// Superseded: a later hand-back of the phone has been taken, or it came before as it is.
   private func judgeSuperseded(_ row: PhoneRow, of one: HandedBack) throws {
-    if hasSame(row, as: one) { return }
+    if hasSame(row, as: one) || isMended(row) { return }
     let isContinued = handed.contains { other in
       other.file != one.file && other.phone == one.phone
         && other.installation == one.installation && isAncestor(one.state, of: other.state)
@@ -282,11 +282,19 @@ extension Book {
     }
     let store = try Store(opening: path, readOnly: true)
     var held: [String: [String?]] = [:]
+    // What a device changed stands as it left it, where that is carried.
+    var carried: Set<String> = []
     try store.forEachElement(in: soup.name) { element in
       let value = try element.value()
-      held[value["Id"]?.string ?? ""] = fields.map { value[$0]?.string }
+      let id = value["Id"]?.string ?? ""
+      if world.setup.carries, !path.contains("/clean/"), value["__local__"] == true {
+        carried.insert(id)
+      } else {
+        held[id] = fields.map { value[$0]?.string }
+      }
     }
     try store.close()
+    for id in carried { seen[id] = nil }
     guard held != seen else { return }
     let wrong = Set(held.keys).union(seen.keys).filter { held[$0] != seen[$0] }.sorted()
     throw Violation(

@@ -113,7 +113,7 @@ extension Book {
     if let later = givesUp(change) {
       throw Violation("\(words) became \(change.value), which \(later.file) has given up")
     }
-    if transition.old == change.issued { return }
+    if transition.old == change.issued || isShown(transition.old, of: change) { return }
     if let before = self.change(transition.old) {
       let isTold = try judge(change, over: before, transition, in: world)
       if isTold { unlisted.append(transition) }
@@ -133,7 +133,7 @@ extension Book {
   ) throws -> Bool {
     let words = transition.words
     // The later change of one phone is the one that stands.
-    if isAncestor(before.state, of: change.state) { return false }
+    if isPast(before, of: change) { return false }
     // Of a phone that does not mark its installation the rows tell the order.
     let isMarked = world.setup.phones[change.phone].marksInstall
     if !isMarked, change.phone == before.phone, change.number > before.number { return false }
@@ -148,7 +148,7 @@ extension Book {
       throw Violation("\(words), which its app has sent, became \(change.value)")
     }
     let isFork = !isMarked || restored.contains(where: { isInstallation($0, of: change) })
-    let isOlder = isAncestor(change.state, of: before.state)
+    let isOlder = isPast(change, of: before)
     if world.setup.across == .last, !isOlder || isFork, arrival(of: change) >= arrival(of: before) {
       return true
     }
@@ -178,6 +178,24 @@ extension Book {
 
   /// A hand-back that was taken and that comes after a change, and does not hold it any more.
   private func givesUp(_ change: Change) -> HandedBack? {
+    givesUpCarried(change) ?? givesUpOwn(change)
+  }
+
+  /// One of a phone to which the change was carried, unless another phone has gone on with it.
+  private func givesUpCarried(_ change: Change) -> HandedBack? {
+    func holds(_ row: PhoneRow?) -> Bool { row?.changed[change.field]?.value == change.value }
+    return handed.first { later in
+      guard later.taken != nil, later.marksInstall, !restored.contains(later.installation),
+        let came = later.mended.first(where: { holds($0) && !holds(later.rows[$0.id]) })
+      else { return false }
+      return !handed.contains { other in
+        other.taken != nil && other.file != later.file
+          && other.rows.values.contains { holds($0) && !$0.isSameWork(as: came) }
+      }
+    }
+  }
+
+  private func givesUpOwn(_ change: Change) -> HandedBack? {
     handed.first { later in
       later.taken != nil && later.marksInstall && !restored.contains(later.installation)
         && isAncestor(change.state, of: later.state)

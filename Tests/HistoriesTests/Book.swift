@@ -100,15 +100,47 @@ struct Book {
   /// What a bundle is installed over is settled: no report calls it open.
   func installedOver(_ rows: [RowID: PhoneRow], _ phone: Phone, in world: World) throws {
     for row in rows.values {
-      let holders = handed.filter { one in
-        one.phone == phone.number && one.rows[row.id].map { $0.hasContent(of: row) } ?? false
+      if phone.state.came.values.contains(where: { $0.isSameWork(as: row) }) { continue }
+      let holders = handed.flatMap { one in
+        one.rows.values.filter { $0.isSameWork(as: row) }.map { (row: $0.id, file: one.file) }
       }
-      let last = verdicts(of: row.id, in: Set(holders.map(\.file))).last
-      guard let last, last.isSettled else {
+      let isSettled = holders.contains { holder in
+        verdicts(of: holder.row, in: [holder.file]).last?.isSettled ?? false
+      }
+      guard isSettled else {
         throw Violation(
-          "a bundle includes \(row.id) of phone \(phone.number), which is "
-            + (last?.rawValue ?? "in no report"))
+          "a bundle was installed over \(row.id) of phone \(phone.number), which is open and not in it"
+        )
       }
+    }
+  }
+
+  /// Whether a change comes before another one: on its phone, or in a row that came with it.
+  func isPast(_ before: Change, of change: Change) -> Bool {
+    if isAncestor(before.state, of: change.state) { return true }
+    return change.after.contains { number in
+      number == before.number || isPast(before, of: changes[number])
+    }
+  }
+
+  /// Whether somebody who was shown a value changed the row of a change after it.
+  func isShown(_ value: String?, of change: Change) -> Bool {
+    guard let value else { return false }
+    return changes.contains { later in
+      (later.number == change.number || later.after.contains(change.number))
+        && later.words.contains("\"\(value)\" in the org")
+    }
+  }
+
+  /// Whether a row that came open with a bundle came back as something else.
+  func isMended(_ row: PhoneRow) -> Bool {
+    let own = Set(row.changed.values.map(\.change))
+    return handed.contains { other in
+      other.taken != nil
+        && other.mended.contains { came in
+          came.record == row.record
+            || !own.isDisjoint(with: came.changed.values.map(\.change))
+        }
     }
   }
 

@@ -52,4 +52,58 @@ extension History {
         + maybe(50, night) + [.createSame(phone: other)] + maybe(60, .handBack(phone: other))
     }
   }
+
+  /// What is drawn from a third stream: half of the histories carry open edits, and have phones that
+  /// install with them.
+  mutating func drawCarried(without: Set<Step.Kind>) {
+    var random = HistoryRandom(seed ^ 0xCA_2217_ED17)
+    setup.carries = random.chance(50)
+    guard setup.carries else { return }
+    for _ in 0..<(1 + random.below(2)) {
+      let drawn = Self.carried(&random).filter { $0.kinds.isDisjoint(with: without) }
+      steps.insert(contentsOf: drawn, at: random.below(steps.count + 1))
+    }
+  }
+
+  /// An edit that the org does not take; its phone installs, and its user does something about it.
+  private static func carried(_ random: inout HistoryRandom) -> [Step] {
+    let phone = random.below(3)
+    let other = random.chance(50) ? phone : 1 - min(phone, 1)
+    let soup = random.pick([0, 1, 2])
+    func maybe(_ percent: Int, _ step: Step) -> [Step] { random.chance(percent) ? [step] : [] }
+    func office(_ action: OfficeWork.Action) -> Step {
+      .office(OfficeWork(action: action, target: .ofPhone, isSameSecond: random.chance(20)))
+    }
+    let isNew = random.chance(35)
+    let isTooLong = isNew || random.chance(30)
+    var steps: [Step] = maybe(10, .backUp(phone: phone))
+    if isNew {
+      steps += [.create(phone: phone, soup: soup, .boolean), .spoil(phone: phone)]
+    } else {
+      steps.append(
+        .edit(
+          phone: phone, soup: soup, pick: random.below(100), field: random.below(100), .boolean,
+          isTooLong: isTooLong))
+    }
+    if !isTooLong {
+      let field = random.below(100)
+      steps.append(
+        office(random.pick(weighted: [(6, .update(field: field)), (1, .delete), (1, .reassign)])))
+    }
+    steps += [.handBack(phone: phone), .run(.all, nil), .install(phone: phone)]
+    if other != phone { steps.append(.install(phone: other)) }
+    let mend = Step.mend(phone: other, pick: random.below(100), field: random.below(100))
+    switch random.below(6) {
+    case 0, 1, 2: steps.append(mend)
+    case 3: steps.append(.giveUp(phone: other, pick: random.below(100)))
+    case 4: steps += [.syncUp(phone: other, soup: 3, most: 100)] + maybe(50, mend)
+    default: break
+    }
+    steps += maybe(25, office(.update(field: random.below(100))))
+    steps += maybe(30, .backUp(phone: other))
+    steps += maybe(85, .handBack(phone: other)) + maybe(70, .run(.all, nil))
+    steps += maybe(30, .handBack(phone: phone)) + maybe(40, .install(phone: other))
+    steps += maybe(30, mend) + maybe(15, .restore(phone: other, pick: random.below(3)))
+    return steps + maybe(20, .run(.retry(pick: random.below(100)), nil))
+  }
 }

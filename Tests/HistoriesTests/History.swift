@@ -9,6 +9,8 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   var visitKey: VisitKey
   /// `reconcile.acrossSnapshots`.
   var across = Across.report
+  /// `reconcile.nextGeneration`.
+  var carries = false
   var phones: [PhoneSetup]
 
   enum Across: String, Sendable, Hashable, CaseIterable { case report, first, last }
@@ -32,15 +34,17 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
 
   /// What setups are counted by.
   enum Kind: String, Sendable, Hashable, CaseIterable {
-    case acrossFirst, acrossLast
+    case acrossFirst, acrossLast, carries
   }
 
   var kinds: Set<Kind> {
-    switch across {
-    case .report: []
-    case .first: [.acrossFirst]
-    case .last: [.acrossLast]
-    }
+    let kinds: Set<Kind> =
+      switch across {
+      case .report: []
+      case .first: [.acrossFirst]
+      case .last: [.acrossLast]
+      }
+    return carries ? kinds.union([.carries]) : kinds
   }
 
   var description: String {
@@ -48,6 +52,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
       + ", quiet \(quietSeconds) s"
       + (visitKey == .none ? "" : ", visits by \(visitKey.rawValue) key")
       + (across == .report ? "" : ", across snapshots: \(across.rawValue)")
+      + (carries ? ", open edits are carried" : "")
       + phones.enumerated().map {
         "; phone \($0) is \($1.user)'s, \($1.isAndroid ? "android" : "ios")"
           + ($1.marksInstall ? "" : ", without install")
@@ -100,7 +105,10 @@ struct History: Sendable, Hashable, CustomStringConvertible {
     }
     // What is about one thing is as it was before more was drawn.
     hasMore = focus == nil
-    if hasMore { drawMore(without: without) }
+    if hasMore {
+      drawMore(without: without)
+      drawCarried(without: without)
+    }
   }
 
   /// What a history is mostly about, where a test asks for that.

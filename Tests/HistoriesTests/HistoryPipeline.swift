@@ -42,7 +42,7 @@ enum HistoryPipeline {
        "pack":{"format":"zip"},
        "inbox":{"settleSeconds":0},
        "reconcile":{"quietWindowSeconds":\(setup.quietSeconds),"strict":\(setup.strict)
-         \(correlation)\(across)},
+         \(correlation)\(across),"nextGeneration":\(setup.carries)},
        "report":{"formats":["json"]},
        "limits":{"jobs":1,"freeDiskMiB":1}}
       """

@@ -27,6 +27,8 @@ final class Phone {
     var issued: Int64 = 0
     /// The rows at the last hand-back.
     var handed: [RowID: PhoneRow]?
+    /// The rows that came open with the bundle, as they came.
+    var came: [RowID: PhoneRow] = [:]
   }
 
   /// A row that was made on the phone and sent by itself.
@@ -53,18 +55,26 @@ final class Phone {
   var username: String { setup.user + "@example.com" }
   var isInstalled: Bool { !state.path.isEmpty }
   /// Whether something was done that has not been handed back.
-  var hasNews: Bool { state.rows.contains { state.handed?[$0.key] != $0.value } }
+  var hasNews: Bool {
+    state.rows.contains { state.handed?[$0.key] != $0.value && state.came[$0.key] != $0.value }
+      || (state.handed == nil && state.came.contains { state.rows[$0.key] == nil })
+  }
+  /// Whether the rows that are dirty are those that came so, and as they came.
+  var isAsItCame: Bool { state.rows == state.came }
 
   // MARK: installing
 
   /// Installs a bundle if docs/app-integration.md lets the app; answers the rows that go with the old
   /// store, or nil where it may not.
-  func install(_ bundle: String, node: Int, installation: Int, now: Int64) throws
-    -> [RowID: PhoneRow]?
-  {
+  ///
+  /// `read` takes the dirty elements of the new store into the book.
+  func install(
+    _ bundle: String, node: Int, installation: Int, now: Int64,
+    read: (_ element: JSONObject, _ soup: Soup) throws -> PhoneRow
+  ) throws -> [RowID: PhoneRow]? {
     let manifest = try BundleReader.inspect(bundle)
     if isInstalled, Int(manifest.generation) <= state.generation { return nil }
-    if !state.rows.isEmpty {
+    if !state.rows.isEmpty, !isAsItCame {
       guard !hasNews else { return nil }
       if setup.marksInstall {
         let isIncluded = manifest.includes.contains {
@@ -81,6 +91,14 @@ final class Phone {
     state = State(
       path: place + "/" + store.path, node: node, installation: installation,
       generation: Int(manifest.generation), issued: manifest.created)
+    for soup in Soup.all {
+      for element in try elements(soup.name) where element["__local__"] == true {
+        let row = try read(element, soup)
+        state.came[row.id] = row
+      }
+    }
+    state.rows = state.came
+    state.known = Set(state.came.keys)
     try withStamp(now: now) { stamp in
       state.stampID = stamp["stampId"]?.string ?? ""
       guard setup.marksInstall else { return }
@@ -90,6 +108,9 @@ final class Phone {
     }
     return gone
   }
+
+  /// What a run has sent before it made the bundle is in it, later as that is than the run's beginning.
+  func knowBundle(of time: Int64?) { state.issued = max(state.issued, time ?? 0) }
 
   private func nextPath() -> String {
     files += 1
@@ -176,7 +197,7 @@ final class Phone {
     state.node = node
   }
 
-  private static func values(_ object: JSONObject, _ soup: Soup) -> [String: String] {
+  static func values(_ object: JSONObject, _ soup: Soup) -> [String: String] {
     var values: [String: String] = [:]
     for field in soup.listed + [soup.unlisted] { values[field] = object[field]?.string }
     return values

@@ -26,6 +26,10 @@ struct Change: Sendable, Hashable {
   var issued: String?
   /// When the phone's bundle was made, by the org's clock.
   var bundle: Int64
+  /// The changes that the row came with, where its bundle carried it.
+  var after: Set<Int> = []
+  /// What the row's `__last_error__` said then.
+  var words = ""
 }
 
 /// A row as the histories' own book knows it: what was done to it since it was clean.
@@ -45,6 +49,19 @@ struct PhoneRow: Sendable, Hashable {
   var isDeleted = false
   /// `_soupLastModifiedDate`.
   var date: Int64 = 0
+  /// The changes that the row came with, where the bundle carried it.
+  var came: Set<Int>?
+  /// What its `__last_error__` said then.
+  var reason = ""
+
+  /// The record, by its Id or by the marker of the phone that made it.
+  var record: String { serverID ?? marker ?? "" }
+
+  /// Whether two rows are of one record and hold the same.
+  func isSameWork(as other: PhoneRow) -> Bool {
+    record == other.record && isDeleted == other.isDeleted
+      && changed.mapValues(\.value) == other.changed.mapValues(\.value)
+  }
 
   var operation: Operation {
     switch (marker != nil, isDeleted) {
@@ -85,6 +102,10 @@ struct HandedBack: Sendable {
   var isCopy = false
   /// The rows that the phone has made and sent by itself.
   var sent: [RowID: Phone.Sent] = [:]
+  /// The rows that came open with the bundle and are other than they came, or gone.
+  var mended: [PhoneRow] = []
+  /// The rows that are as they came.
+  var asIssued: [RowID: PhoneRow] = [:]
   /// The first run that has taken it, by its place.
   var taken: Int?
 }

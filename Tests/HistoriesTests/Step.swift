@@ -22,6 +22,12 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   case revert(phone: Int)
   /// A visit with the external id of one that another phone has made.
   case createSame(phone: Int)
+  /// A row that came open with the phone's bundle is changed.
+  case mend(phone: Int, pick: Int, field: Int)
+  /// A row that came open with the phone's bundle is put back, and is clean; a new one goes.
+  case giveUp(phone: Int, pick: Int)
+  /// The row changed last gets a value that is too long for the org.
+  case spoil(phone: Int)
   /// The phone is restored from one of its backups.
   case restore(phone: Int, pick: Int)
   case handBack(phone: Int)
@@ -61,7 +67,7 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   enum Kind: String, Sendable, Hashable, CaseIterable {
     case edit, editTooLong, editAgain, editInOtherSoup, create, createAndDelete, delete, flagText,
       flagNumber, backUp
-    case syncUp, syncDown, revert, createSame
+    case syncUp, syncDown, revert, createSame, mend, giveUp, spoil
     case restore, handBack, handBackAgain, install, officeUpdate, officeSameSecond, officeDelete
     case officeUndelete, officeReassign, officeCreate, clock, lateArrival, run, verb, retry
   }
@@ -80,6 +86,9 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     case .syncDown: [.syncDown]
     case .revert: [.revert]
     case .createSame: [.createSame]
+    case .mend: [.mend]
+    case .giveUp: [.giveUp]
+    case .spoil: [.spoil]
     case .restore: [.restore]
     case .handBack: [.handBack]
     case .handBackAgain: [.handBackAgain]
@@ -124,6 +133,11 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     case .revert(let phone): "phone \(phone) takes its last edit back"
     case .createSame(let phone):
       "phone \(phone) creates a visit with the external id of another phone's"
+    case .mend(let phone, let pick, let field):
+      "phone \(phone) changes row \(pick) of those that came open, field \(field)"
+    case .giveUp(let phone, let pick): "phone \(phone) gives row \(pick) up of those that came open"
+    case .spoil(let phone):
+      "phone \(phone) edits the row of its last edit again, too long for the org"
     case .restore(let phone, let pick): "phone \(phone) is restored from backup \(pick)"
     case .handBack(let phone): "phone \(phone) hands back"
     case .handBackAgain(let pick): "file \(pick) that was handed back comes again"

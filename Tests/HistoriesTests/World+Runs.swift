@@ -46,12 +46,25 @@ extension World {
       runs.append(result)
       return true
     }
+    try noteBundles()
     result.status = ended.status
     result.failure = ended.failure
     if let id = strike.run { result.report = try Report(directory: data.reports + "/" + id) }
     runs.append(result)
     try book.judge(result, in: self)
     return true
+  }
+
+  private func noteBundles() throws {
+    for name in ["ada", "ben"] {
+      guard let user = org.user(named: name + "@example.com"),
+        let generation = try data.generations(of: user.id).last
+      else { continue }
+      let place = data.generation(generation, of: user.id)
+      for file in try Files.list(place) where file.contains(".bundle.") {
+        if bundleTimes[place + "/" + file] == nil { bundleTimes[place + "/" + file] = org.now() }
+      }
+    }
   }
 
   private func options(_ verb: Step.Verb) -> RunOptions? {

@@ -28,6 +28,8 @@ final class World {
   var root: String
   var runs: [RunResult] = []
   var tally = Tally()
+  /// When the runs ended that made the bundles.
+  var bundleTimes: [String: Int64] = [:]
   var step = 0
   private var deviceTime: Int64 = HistoryOrg.clockStart
   private var made = 0
@@ -125,6 +127,9 @@ final class World {
     case .syncDown(let phone): isDone = try syncDown(phones[phone])
     case .revert(let phone): isDone = try revert(phones[phone])
     case .createSame(let phone): isDone = try createSame(phones[phone])
+    case .mend(let phone, let pick, let field): isDone = try mend(phones[phone], pick, field)
+    case .giveUp(let phone, let pick): isDone = try giveUp(phones[phone], pick)
+    case .spoil(let phone): isDone = try editAgain(phones[phone], 0, isTooLong: true)
     case .restore(let phone, let pick):
       isDone = try phones[phone].restore(pick) { book.newState(after: $0) }
       if isDone { book.restored.insert(phones[phone].state.installation) }
@@ -161,13 +166,13 @@ final class World {
     return true
   }
 
-  private func editAgain(_ phone: Phone, _ field: Int) throws -> Bool {
+  private func editAgain(_ phone: Phone, _ field: Int, isTooLong: Bool = false) throws -> Bool {
     guard phone.isInstalled, let row = book.lastChange(of: phone.number)?.row,
       phone.state.known.contains(row), let soup = Soup.named(row.soup),
       let element = try phone.elements(row.soup).first(where: { Phone.entry($0) == row.entry }),
       !Self.isDeleted(element, phone)
     else { return false }
-    try change(phone, soup, element, soup.field(field), .boolean)
+    try change(phone, soup, element, soup.field(field), .boolean, isTooLong: isTooLong)
     return true
   }
 
@@ -183,7 +188,7 @@ final class World {
     return true
   }
 
-  private func change(
+  func change(
     _ phone: Phone, _ soup: Soup, _ element: JSONObject, _ field: String,
     _ spelling: Step.Spelling, isTooLong: Bool = false
   ) throws {
@@ -197,17 +202,20 @@ final class World {
     let number = book.changes.count
     var recordID: String?
     var issued: String?
+    var came: Set<Int> = []
+    var words = ""
     let row = try phone.write(
       object, over: element, into: soup, now: deviceNow(), node: node
     ) { row in
       row.changed[field] = (value, number)
       (recordID, issued) = (row.serverID, row.issued[field])
+      (came, words) = (row.came ?? [], row.reason)
     }
     book.changes.append(
       Change(
         number: number, step: step, phone: phone.number, state: node, row: row,
         recordID: recordID, field: field, isListed: soup.listed.contains(field), value: value,
-        issued: issued, bundle: phone.state.issued))
+        issued: issued, bundle: phone.state.issued, after: came, words: words))
   }
 
   func create(
@@ -271,40 +279,6 @@ final class World {
     case .number(let literal)?: literal == "1"
     default: false
     }
-  }
-
-  @discardableResult
-  func install(_ phone: Phone) throws -> Bool {
-    guard let user = org.user(named: phone.username),
-      let generation = try data.generations(of: user.id).last
-    else { return false }
-    let place = data.generation(generation, of: user.id)
-    let prefix = phone.platform.rawValue + ".bundle."
-    guard let name = try Files.list(place).filter({ $0.hasPrefix(prefix) }).sorted().last else {
-      return false
-    }
-    let node = book.newState(after: nil)
-    let gone = try phone.install(
-      place + "/" + name, node: node, installation: node, now: deviceNow())
-    guard let gone else { return false }
-    if phone.setup.marksInstall { try book.installedOver(gone, phone, in: self) }
-    return true
-  }
-
-  func handBack(_ phone: Phone) throws -> Bool {
-    guard phone.isInstalled else { return false }
-    let file = "h\(book.handed.count)-\(phone.number)" + (phone.setup.isAndroid ? ".db" : ".sqlite")
-    try Files.makeDirectory(data.inbox(pipeline.inbox.path))
-    try phone.handBack(to: data.inbox(pipeline.inbox.path) + "/" + file, now: deviceNow())
-    let copy = directory.file(file)
-    try Files.copy(data.inbox(pipeline.inbox.path) + "/" + file, to: copy)
-    let state = phone.state
-    book.handed.append(
-      HandedBack(
-        file: file, path: copy, phone: phone.number, step: step, state: state.node,
-        installation: state.installation, marksInstall: phone.setup.marksInstall,
-        number: state.handback, rows: state.rows, sent: state.sent))
-    return true
   }
 
   private func handBackAgain(_ pick: Int) throws -> Bool {

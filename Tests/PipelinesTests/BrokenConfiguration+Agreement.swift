@@ -187,12 +187,11 @@ extension BrokenConfiguration {
       [
         .edit(
           .pipeline, #""limits""#,
-          "\"pack\": {\"seal\": {\"with\": \"sqlcipher\", \"passphrase\": {\"env\": \"S\"}}, \"sign\": {\"key\": {\"env\": \"K\"}}},\n  \"reconcile\": {\"mode\": \"mergeFields\", \"trust\": \"diff\", \"nextGeneration\": true},\n  \"limits\""
+          "\"pack\": {\"seal\": {\"with\": \"sqlcipher\", \"passphrase\": {\"env\": \"S\"}}, \"sign\": {\"key\": {\"env\": \"K\"}}},\n  \"reconcile\": {\"mode\": \"mergeFields\", \"trust\": \"diff\"},\n  \"limits\""
         )
       ],
       #"""
       pipeline.json:23:79: pack.sign: not yet: signing does not exist in this version; remove it
-      pipeline.json:24:75: reconcile.nextGeneration: not yet: carrying open edits into the next generation does not exist in this version; write false, or leave it out
       """#),
   ]
 }

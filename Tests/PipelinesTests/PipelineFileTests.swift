@@ -40,8 +40,6 @@ import Testing
         "65:13 pack.sign: not yet: signing does not exist in this version; remove it",
         "88:18 reconcile.bulkAbove: not yet: sending by a bulk job does not exist in this version; "
           + "remove it",
-        "90:23 reconcile.nextGeneration: not yet: carrying open edits into the next generation does "
-          + "not exist in this version; write false, or leave it out",
         "97:20 report.metricsFile: not yet: a file of metrics does not exist in this version; "
           + "remove it",
         "100:11 keep: not yet: removing what is old does not exist in this version; remove it",

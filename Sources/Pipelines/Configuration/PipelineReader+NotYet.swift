@@ -2,19 +2,14 @@ import JSON
 import MobileSync
 
 extension PipelineReader {
-  /// A key that is understood and does nothing in this version, or some values of one.
+  /// A key that is understood and does nothing in this version.
   private struct Absent {
     let path: [String]
-    /// The values that are refused; none for the key whatever it holds.
-    var values: [JSONValue] = []
     let what: String
-    var fix = "remove it"
 
-    init(_ path: String, _ values: JSONValue..., what: String, fix: String = "remove it") {
+    init(_ path: String, what: String) {
       self.path = path.split(separator: ".").map(String.init)
-      self.values = values
       self.what = what
-      self.fix = fix
     }
   }
 
@@ -23,9 +18,6 @@ extension PipelineReader {
     Absent("prime.bulkAbove", what: "fetching by a bulk job"),
     Absent("pack.sign", what: "signing"),
     Absent("reconcile.bulkAbove", what: "sending by a bulk job"),
-    Absent(
-      "reconcile.nextGeneration", true, what: "carrying open edits into the next generation",
-      fix: "write false, or leave it out"),
     Absent("report.metricsFile", what: "a file of metrics"),
     Absent("keep", what: "removing what is old"),
     Absent("limits.memoryMiB", what: "a limit of memory"),
@@ -35,20 +27,18 @@ extension PipelineReader {
   mutating func withoutAbsent(_ root: JSONNode) -> JSONNode {
     var rest = root
     for key in Self.absent {
-      guard let node = key.path.reduce(root, { $0?[$1] }),
-        key.values.isEmpty || key.values.contains(node.value)
-      else { continue }
-      if !node.isNull { refuse(node, key.what, key.fix) }
+      guard let node = key.path.reduce(root, { $0?[$1] }) else { continue }
+      if !node.isNull { refuse(node, key.what) }
       rest = rest.removing(key.path[...])
     }
     return rest
   }
 
-  private mutating func refuse(_ node: JSONNode?, _ what: String, _ fix: String) {
+  private mutating func refuse(_ node: JSONNode?, _ what: String) {
     notYet.append(
       Problem(
         file: reader.file, line: node?.line ?? 0, column: node?.column ?? 0,
         path: node?.path ?? "", message: "not yet: \(what) does not exist in this version",
-        fix: fix))
+        fix: "remove it"))
   }
 }

@@ -45,6 +45,8 @@ package struct ReconcileSettings: Sendable, Hashable {
   package var maxChangesPerSnapshot = 5000
   /// The largest share of a soup that is deleted without being confirmed.
   package var maxDeletes = Percentage(SyncDefaults.maxDeletesPercent)
+  /// Whether the next generation carries the edits that are open, so that their devices install.
+  package var nextGeneration = false
 
   static let keys = [
     "sendAs", "onInactiveUser", "mode", "strict", "acrossSnapshots", "orderParentsFirst", "trust",
@@ -69,7 +71,7 @@ package struct ReconcileSettings: Sendable, Hashable {
       maxChangesPerSnapshot = most.int("perSnapshot", default: maxChangesPerSnapshot)
       maxDeletes = most.percentage("deletes", default: maxDeletes)
     }
-    _ = object.bool("nextGeneration", default: false)
+    nextGeneration = object.bool("nextGeneration", default: nextGeneration)
   }
 
   private static func correlation(_ object: ConfigurationObject) -> [String: String] {
@@ -119,7 +121,7 @@ package struct ReconcileSettings: Sendable, Hashable {
           })),
       "maxChanges": [
         "perSnapshot": JSONValue(maxChangesPerSnapshot), "deletes": .string("\(maxDeletes)"),
-      ], "nextGeneration": false,
+      ], "nextGeneration": JSONValue(nextGeneration),
     ]
   }
 }

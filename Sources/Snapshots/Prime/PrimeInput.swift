@@ -53,6 +53,8 @@ package struct PrimeInput: Sendable {
   package var knownStamps: [String: [String: Int64]]
   /// True where the previous generation lacks records that the org could not give.
   package var wasIncomplete = false
+  /// True where there is to be another generation although the org may have nothing new.
+  package var isRenewed = false
   /// How records that the org no longer gives are removed.
   package var ghosts = GhostPolicy()
   /// What to do when a briefcase rule failed.

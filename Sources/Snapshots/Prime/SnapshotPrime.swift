@@ -30,7 +30,7 @@ package enum SnapshotPrime {
         try await prime.run()
       }
       if Task.isCancelled { throw SyncError(.cancelled, "the prime was cancelled") }
-      return .success(try publish(primes, wasIncomplete: input.wasIncomplete))
+      return .success(try publish(primes, input))
     } catch {
       for prime in primes {
         prime.files.discard()
@@ -45,11 +45,11 @@ package enum SnapshotPrime {
   /// One that follows an incomplete one and lacks nothing is another one too: its devices need not ask
   /// for anything any more.
   private static func publish(
-    _ primes: [StorePrimer], wasIncomplete: Bool
+    _ primes: [StorePrimer], _ input: PrimeInput
   ) throws(SyncError) -> PrimeOutcome {
     var outcome = PrimeOutcome()
-    let isMended = wasIncomplete && !primes.contains { $0.outcome.isIncomplete }
-    outcome.changed = isMended || primes.contains { $0.files.isWritable }
+    let isMended = input.wasIncomplete && !primes.contains { $0.outcome.isIncomplete }
+    outcome.changed = isMended || input.isRenewed || primes.contains { $0.files.isWritable }
     for prime in primes {
       if outcome.changed { try prime.publish() }
       prime.outcome.syncStates[prime.store.storeName] =

@@ -1,0 +1,53 @@
+import JSON
+
+/// An edit that is open, as a bundle gives it back to its devices: a row that is dirty still.
+package struct CarriedRow: Sendable, Hashable {
+  /// The edit.
+  package var edit: Int64
+  /// The digest of the edit's element: by it and its number it is known.
+  package var source: String
+  /// The stamp of the store.
+  package var stampID: String
+  /// The row.
+  package var row: RowKey
+  /// The row's `lastModified` as issued.
+  package var lastModified: Int64
+  /// The digest of what the row holds as issued (`ElementContent.value`).
+  package var value: String
+  /// The record's Id that the element was given; nil for a record that the org does not have.
+  package var recordID: String?
+  /// The org's values that the row's words show, by field; nil where it shows none.
+  package var shown: JSONObject?
+
+  /// A row.
+  package init(
+    edit: Int64, source: String = "", stampID: String, row: RowKey, lastModified: Int64,
+    value: String, recordID: String? = nil, shown: JSONObject? = nil
+  ) {
+    self.edit = edit
+    self.source = source
+    self.stampID = stampID
+    self.row = row
+    self.lastModified = lastModified
+    self.value = value
+    self.recordID = recordID
+    self.shown = shown
+  }
+}
+
+/// An edit that a sync up has left, as a next generation may carry it.
+package struct CarriableEdit {
+  /// The edit.
+  package var edit: OpenEdit
+  /// The platform of the device that it came from.
+  package var platform: String
+  /// The row's `lastModified` on the device.
+  package var lastModified: Int64
+  /// What became of it last; nil where nothing did.
+  package var verdict: Verdict?
+  /// What stands beside the verdict.
+  package var detail: OutcomeDetail
+  /// Says whether a request for it is under way or arrived too late, or it is of a store that others have
+  /// too.
+  package var isBound: Bool
+}

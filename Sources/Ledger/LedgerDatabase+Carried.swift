@@ -1,0 +1,183 @@
+import JSON
+import SQLite
+import System
+
+/// What carrying an edit into the next generation means to the ledger.
+///
+/// The row that carries an edit has a place in the store of a stamp, and by that place it is known when
+/// it comes back. As it was issued it is the same open edit. Changed, it is a later state of it, made by
+/// a device that was given it: the edit and what came before it are the new one's own past, whatever
+/// `install` and `handback` say. Clean, or gone, it was given up on a device, or sent from there.
+extension LedgerDatabase {
+  /// Notes what a bundle carries, before any device can have it; what is known already stays.
+  ///
+  /// A generation may be older than the ledger: an edit that is not the one that it names is left out.
+  package func note(carried rows: [CarriedRow]) throws {
+    try connection.transaction {
+      for row in rows {
+        try connection.run(
+          """
+          INSERT OR IGNORE INTO carried
+          SELECT \(row.stampID), \(row.row.store.text), \(row.row.soup), \(row.row.soupEntryID), id,
+            \(row.lastModified), \(row.value), \(row.recordID),
+            \(row.shown.map { JSONValue.object($0).text })
+          FROM edit WHERE id = \(row.edit) AND content = \(row.source)
+          """)
+      }
+    }
+  }
+
+  /// What stands in a row of a store as it was issued, where that is an edit.
+  func carried(stampID: String, _ row: RowKey) throws -> CarriedRow? {
+    guard
+      let found = try connection.first(
+        """
+        SELECT edit_id, last_modified_ms, value, record_id, shown FROM carried
+        WHERE stamp_id = \(stampID) AND store = \(row.store.text) AND soup = \(row.soup)
+          AND entry_id = \(row.soupEntryID)
+        """)
+    else { return nil }
+    return CarriedRow(
+      edit: found[0].integer ?? 0, stampID: stampID, row: row,
+      lastModified: found[1].integer ?? 0, value: found[2].text ?? "", recordID: found[3].text,
+      shown: try found[4].text.map { try parse($0, "a carried edit").object ?? [:] })
+  }
+
+  /// The edits of a snapshot that are not settled, in order of arrival.
+  package func carriable(snapshotID: String) throws -> [CarriableEdit] {
+    let rows = try connection.all(
+      """
+      SELECT e.id, r.platform, e.last_modified_ms, e.verdict,
+        r.part_of IS NOT NULL OR EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id
+          AND o.state IN ('planned', 'sent', 'doubt')) OR \(Self.hasArrivedLate),
+        (SELECT x.detail FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id = e.id
+          ORDER BY n.number DESC LIMIT 1)
+      FROM edit e JOIN returned r ON r.id = e.return_id
+      WHERE r.snapshot_id = \(snapshotID) AND \(Self.isUnsettledEdit) ORDER BY e.id
+      """)
+    return try rows.compactMap { row in
+      guard let edit = try openEdit(id: row[0].integer ?? 0)?.edit else { return nil }
+      return CarriableEdit(
+        edit: edit, platform: row[1].text ?? "", lastModified: row[2].integer ?? 0,
+        verdict: row[3].text.flatMap(Verdict.init(rawValue:)),
+        detail: OutcomeDetail(json: try parse(row[5].text, "a verdict")),
+        isBound: row[4].integer == 1)
+    }
+  }
+
+  // MARK: coming back
+
+  /// Says whether an edit of a return is what its bundle carried, as it was issued.
+  func isAsIssued(_ edit: ReturnedEdit, stampID: String) throws -> Bool {
+    guard edit.finding == nil, let carried = try carried(stampID: stampID, edit.row) else {
+      return false
+    }
+    return edit.lastModified == carried.lastModified
+      && ElementContent.value(of: edit.element) == carried.value
+  }
+
+  /// Notes that a return still holds what its bundle carried: the same edit, and nothing new.
+  func noteAsIssued(
+    _ edit: ReturnedEdit, content: String, _ entry: EditEntry, _ result: inout IngestResult
+  ) throws {
+    guard let carried = try carried(stampID: entry.row.stampID, edit.row) else { return }
+    let sighting = EditVersion.Sighting(
+      lineage: entry.ancestry.lineage, handback: entry.row.handback, row: edit.row,
+      lastModified: edit.lastModified, content: content)
+    try note(sighting, of: carried.edit, returnID: entry.returnID)
+    let isOpen = try connection.integer(
+      "SELECT 1 FROM edit e WHERE e.id = \(carried.edit) AND \(Self.isUnsettledEdit)")
+    if isOpen == nil { result.superseded += 1 } else { result.known += 1 }
+  }
+
+  /// What a changed row of a carried edit is compared with: what the device had been given when it made
+  /// the edit, and not what the org held when the edit was carried, unless the element bears that date.
+  func base(of edit: ReturnedEdit, _ carried: CarriedRow) throws -> MergeBase? {
+    let first = try connection.text("SELECT base FROM edit WHERE id = \(carried.edit)")
+      .flatMap(MergeBaseText.base)
+    guard let first, first.modificationDate == edit.modificationDate else { return edit.base }
+    return first
+  }
+
+  /// Closes what the store of a return was issued with as an edit and has as one no more: it was given
+  /// up on the device, or sent from there.
+  func closeGivenUp(_ entry: EditEntry, edits: Set<RowKey>) throws {
+    let open = try connection.all(
+      """
+      SELECT c.store, c.soup, c.entry_id, e.id FROM carried c JOIN edit e ON e.id = c.edit_id
+        JOIN returned_soup s ON s.return_id = \(entry.returnID) AND s.store = c.store
+          AND s.soup = c.soup
+      WHERE c.stamp_id = \(entry.row.stampID) AND e.verdict IS NOT 'created twice'
+        AND \(Self.isReplaceable)
+      """)
+    for row in open {
+      let place = rowKey(row)
+      guard !edits.contains(place), let id = row[3].integer,
+        try !hasLaterHandback(entry, soup: place)
+      else { continue }
+      try supersede(id, by: nil)
+    }
+  }
+
+  /// Says whether a store that an edit was carried in has come back without it.
+  func isGivenUp(_ edit: Int64) throws -> Bool {
+    try connection.integer(
+      """
+      SELECT 1 FROM carried c JOIN returned r ON r.stamp_id = c.stamp_id
+        JOIN returned_soup s ON s.return_id = r.id AND s.store = c.store AND s.soup = c.soup
+      WHERE c.edit_id = \(edit) AND (SELECT verdict FROM edit WHERE id = \(edit)) <> 'created twice'
+        AND NOT EXISTS (SELECT 1 FROM seen n WHERE n.return_id = r.id AND n.store = c.store
+          AND n.soup = c.soup AND n.entry_id = c.entry_id)
+        AND NOT EXISTS (SELECT 1 FROM returned l JOIN seen n ON n.return_id = l.id
+          WHERE l.lineage_id = r.lineage_id AND l.handback > r.handback AND n.store = c.store
+            AND n.soup = c.soup AND n.entry_id = c.entry_id) LIMIT 1
+      """) != nil
+  }
+
+  /// Takes a change of a conflict, made by somebody who was shown it, for a decision: the device's edit is
+  /// sent over the values that were shown, and over no others.
+  ///
+  /// Only where one of the fields that were shown was changed: who changes something else may not have
+  /// looked at them.
+  func decideByMending(_ id: Int64, _ edit: ReturnedEdit, _ carried: CarriedRow, _ entry: EditEntry)
+    throws
+  {
+    guard edit.operation == .update, let shown = carried.shown,
+      let row = try connection.first("SELECT element FROM edit WHERE id = \(carried.edit)"),
+      let before = try? JSONValue(parsing: row[0].blob ?? []),
+      let after = try? JSONValue(parsing: edit.element),
+      shown.names.contains(where: { before[$0] != after[$0] })
+    else { return }
+    let username = try snapshotRow(id: entry.row.snapshotID)?.username ?? entry.row.snapshotID
+    try connection.run(
+      """
+      INSERT INTO decision (edit_id, kind, detail, verdict, shown, decided_by, decided_ms, state)
+      VALUES (\(id), \(Decision.Kind.device.rawValue), '{}', \(Verdict.conflict.rawValue),
+        \(JSONValue.object(shown).text), \(username + ", on the device"),
+        \(Clock.wallMilliseconds()), 'pending')
+      """)
+  }
+
+  // MARK: the past of an edit
+
+  /// The lineage of an edit, with what its bundle carried of its record: that is its past, too.
+  package func ancestry(ofEdit edit: Int64) throws -> Ancestry {
+    guard
+      let lineage = try connection.integer("SELECT lineage_id FROM edit WHERE id = \(edit)")
+    else { return Ancestry(lineage: 0) }
+    var ancestry = try ancestry(of: lineage)
+    let carried = try connection.all(
+      """
+      SELECT c.edit_id FROM edit m JOIN returned r ON r.id = m.return_id
+        JOIN carried c ON c.stamp_id = r.stamp_id JOIN edit f ON f.id = c.edit_id
+      WHERE m.id = \(edit) AND c.edit_id < m.id AND c.store = m.store AND (
+        (c.soup = m.soup AND c.entry_id = m.entry_id) OR c.record_id = m.record_id
+        OR f.record_id = m.record_id OR f.creation_id = m.creation_id)
+      """)
+    for row in carried {
+      guard let id = row[0].integer else { continue }
+      ancestry.past.append(Ancestry.Past(edit: id, ancestry: try self.ancestry(ofEdit: id)))
+    }
+    return ancestry
+  }
+}

@@ -1,0 +1,128 @@
+import Crypto
+import JSON
+import Ledger
+import MobileSync
+
+/// An edit that is open, as the next generation carries it: a row that is dirty still.
+package struct CarriedEdit: Sendable, Hashable {
+  /// The edit.
+  package var edit: Int64
+  /// The digest of its element as it came.
+  package var source: String
+  /// The platform of its device.
+  package var platform: String
+  /// The soup.
+  package var soup: SoupKey
+  /// The member that identifies a record.
+  package var idField: String
+  /// The record's Id in the org; nil where the org does not have it.
+  package var recordID: String?
+  /// The element; what its store kept in it is of no account.
+  package var element: JSONObject
+  /// The row's `lastModified` on its device.
+  package var lastModified: Int64
+  /// The org's values that its words show, by field; nil where they show none.
+  package var shown: JSONObject?
+
+  /// Names what is carried: another one has another content.
+  package var digest: String {
+    let value = JSONValue.array([.object(element), JSONValue(lastModified), .string(soup.soup)])
+    return Digest.sha256Hex(value.bytes(pretty: false, sortedKeys: true))
+  }
+}
+
+/// Says which of a user's open edits the next generation carries, and as what.
+///
+/// Carried is what a person can mend on the device: the edit goes back to the platform that it came
+/// from, with its own values and a sentence that says why it is open. Left out, so that its device keeps
+/// its store, is what nobody can say about yet or can mend there:
+/// - a request is under way for it, or arrived after it was given up, or it was created twice: a person
+///   has to look at the org;
+/// - several open edits of one record would go into one bundle: neither may hide the other;
+/// - it is of a store that all users share, of a soup that is no more, or its row cannot be read.
+package struct CarriedEdits {
+  private let state: LedgerDatabase
+  private let rules: [ReconciledSync]
+  private let mask: ReportMask
+  private let soups: Set<SoupKey>
+  private let platforms: Set<String>
+
+  /// The carried edits of a pipeline that has these soups and platforms.
+  package init(
+    state: LedgerDatabase, syncUps: [ReconciledSync], mask: ReportMask, soups: Set<SoupKey>,
+    platforms: Set<String>
+  ) {
+    self.state = state
+    rules = syncUps
+    self.mask = mask
+    self.soups = soups
+    self.platforms = platforms
+  }
+
+  /// What the next generation of a snapshot carries, in order of arrival.
+  package func of(_ snapshotID: String) throws -> [CarriedEdit] {
+    let open = try state.carriable(snapshotID: snapshotID)
+    var holders: [String: Int] = [:]
+    for one in open { holders[Self.place(one), default: 0] += 1 }
+    var lineages: [String: Set<Int64>] = [:]
+    for one in open { lineages[Self.record(one), default: []].insert(one.edit.lineage) }
+    return try open.compactMap { one in
+      guard holders[Self.place(one)] == 1, lineages[Self.record(one)]?.count == 1,
+        Self.isMendable(one), soups.contains(one.edit.soup), platforms.contains(one.platform)
+      else { return nil }
+      return try carried(one)
+    }
+  }
+
+  private static func record(_ one: CarriableEdit) -> String {
+    one.platform + " " + (one.edit.recordID ?? "made \(one.edit.creation?.id ?? -one.edit.id)")
+  }
+
+  private static func place(_ one: CarriableEdit) -> String {
+    record(one) + " " + one.edit.row.store.text + " " + one.edit.row.soup
+  }
+
+  /// Says whether a person at the device can do something about it.
+  static func isMendable(_ one: CarriableEdit) -> Bool {
+    guard let verdict = one.verdict, !one.isBound, one.edit.finding == nil,
+      one.edit.operation != .synced, one.edit.operation != .dropped,
+      one.edit.creation?.isTwice != true
+    else { return false }
+    switch verdict {
+    case .conflict, .clash, .deletedOnServer, .mergedOnServer, .notVisible, .blocked,
+      .notPermitted, .notConfigured, .failed, .held:
+      return true
+    case .createdTwice, .inDoubt, .created, .updated, .deleted, .unchanged, .alreadyThere,
+      .filtered, .superseded, .dropped:
+      return false
+    }
+  }
+
+  private func carried(_ one: CarriableEdit) throws -> CarriedEdit? {
+    guard let verdict = one.verdict,
+      var element = (try? JSONValue(parsing: one.edit.element))?.object
+    else { return nil }
+    let edit = one.edit
+    let idField = rules.first { $0.soup == edit.soup }?.target.idFieldName ?? "Id"
+    let words = CarriedWords(mask: mask, verdict: verdict, detail: one.detail, element: element)
+    for (name, value) in element {
+      guard name != idField, case .string(let text) = value, LocalFields.isLocalID(text),
+        let made = try state.creation(
+          stampID: edit.stampID, localID: text, lineage: edit.lineage),
+        let id = made.recordID ?? made.deviceRecordID
+      else { continue }
+      element[name] = .string(id)
+    }
+    if let recordID = edit.recordID { element[idField] = .string(recordID) }
+    let isDeleted = edit.operation == .delete
+    element[LocalFields.local] = true
+    element[LocalFields.created] = .bool(edit.recordID == nil)
+    element[LocalFields.updated] = .bool(edit.recordID != nil && !isDeleted)
+    element[LocalFields.deleted] = .bool(isDeleted)
+    element[LocalFields.lastError] = .string(words.sentence)
+    return CarriedEdit(
+      edit: edit.id, source: edit.content, platform: one.platform, soup: edit.soup,
+      idField: idField, recordID: edit.recordID, element: element,
+      lastModified: one.lastModified, shown: words.shown)
+  }
+}

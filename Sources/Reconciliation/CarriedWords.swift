@@ -1,0 +1,56 @@
+import JSON
+import Ledger
+
+/// What a device is told of an edit that it gets back, with no more than a report shows.
+struct CarriedWords {
+  let mask: ReportMask
+  let verdict: Verdict
+  let detail: OutcomeDetail
+  let element: JSONObject
+
+  /// How much of a value is shown.
+  private static let longest = 200
+
+  /// Why the edit is open, in a sentence or two.
+  var sentence: String {
+    let words = mask.words(detail, element: element)
+    switch verdict {
+    case .conflict:
+      let fields = contested.map { field in
+        "\(field.name) is \(shown(field.server, field.name)) in the org and "
+          + "\(shown(field.device, field.name)) here"
+      }
+      return "Not sent: the record changed in the org after this device read it."
+        + (fields.isEmpty ? "" : " " + fields.joined(separator: "; ") + ".")
+    case .failed, .blocked, .notPermitted:
+      guard let words, !words.isEmpty else { return "Not sent: " + verdict.meaning }
+      return "Not sent: " + words
+    default: return "Not sent: " + verdict.meaning
+    }
+  }
+
+  /// The org's values that the sentence shows; nil where it shows none.
+  var shown: JSONObject? {
+    guard verdict == .conflict else { return nil }
+    var values: JSONObject = [:]
+    for field in contested {
+      if case .value(let value) = mask.shown(field.server, of: field.name) {
+        values[field.name] = value
+      }
+    }
+    return values.isEmpty ? nil : values
+  }
+
+  /// The fields in which the org holds something else.
+  private var contested: [FieldDifference] {
+    detail.fields.filter { $0.server != nil && $0.server != $0.device }
+  }
+
+  private func shown(_ value: JSONValue?, _ field: String) -> String {
+    let shown = mask.shown(value, of: field)
+    let text = shown.text(empty: "empty", unknown: "not known")
+    guard case .value(let value) = shown, value != .null, text != "empty" else { return text }
+    let short = text.count > Self.longest ? text.prefix(Self.longest) + "…" : text[...]
+    return "\"\(short)\""
+  }
+}

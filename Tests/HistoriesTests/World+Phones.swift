@@ -1,0 +1,105 @@
+import JSON
+import Pipelines
+import SmartStore
+import System
+
+/// What goes in and out of phones, and the rows that come open with a bundle.
+extension World {
+  @discardableResult
+  func install(_ phone: Phone) throws -> Bool {
+    guard let user = org.user(named: phone.username),
+      let generation = try data.generations(of: user.id).last
+    else { return false }
+    let place = data.generation(generation, of: user.id)
+    let prefix = phone.platform.rawValue + ".bundle."
+    guard let name = try Files.list(place).filter({ $0.hasPrefix(prefix) }).sorted().last else {
+      return false
+    }
+    let node = book.newState(after: nil)
+    let gone = try phone.install(
+      place + "/" + name, node: node, installation: node, now: deviceNow(), read: carried)
+    guard let gone else { return false }
+    phone.knowBundle(of: bundleTimes[place + "/" + name])
+    if phone.setup.marksInstall { try book.installedOver(gone, phone, in: self) }
+    return true
+  }
+
+  func handBack(_ phone: Phone) throws -> Bool {
+    guard phone.isInstalled else { return false }
+    let file = "h\(book.handed.count)-\(phone.number)" + (phone.setup.isAndroid ? ".db" : ".sqlite")
+    try Files.makeDirectory(data.inbox(pipeline.inbox.path))
+    try phone.handBack(to: data.inbox(pipeline.inbox.path) + "/" + file, now: deviceNow())
+    let copy = directory.file(file)
+    try Files.copy(data.inbox(pipeline.inbox.path) + "/" + file, to: copy)
+    let state = phone.state
+    book.handed.append(
+      HandedBack(
+        file: file, path: copy, phone: phone.number, step: step, state: state.node,
+        installation: state.installation, marksInstall: phone.setup.marksInstall,
+        number: state.handback, rows: state.rows.filter { state.came[$0.key] != $0.value },
+        sent: state.sent,
+        mended: state.came.filter { state.rows[$0.key] != $0.value }.map(\.value),
+        asIssued: state.rows.filter { state.came[$0.key] == $0.value }))
+    return true
+  }
+
+  // MARK: rows that come open
+
+  /// A row that came open, as the book knows it: what a phone has handed back, and the org did not take.
+  private func carried(_ element: JSONObject, _ soup: Soup) throws -> PhoneRow {
+    let id = RowID(soup: soup.name, entry: Phone.entry(element))
+    let isLocal = element["Id"]?.string?.hasPrefix("local_") ?? false
+    let isDeleted = element["__locally_deleted__"] == true
+    let origins = book.handed.reversed().flatMap(\.rows.values).filter { row in
+      row.id.soup == soup.name && row.isDeleted == isDeleted
+        && (row.changed.isEmpty ? row.serverID == element["Id"]?.string : true)
+        && row.changed.allSatisfy { element[$0.key]?.string == $0.value.value }
+    }
+    guard let origin = origins.max(by: { $0.changed.count < $1.changed.count }) else {
+      throw Violation(
+        "\(id) came open, and nobody has handed it back: \(JSONValue.object(element).text)")
+    }
+    var row = PhoneRow(id: id, issued: Phone.values(element, soup), before: element)
+    if isLocal { row.marker = origin.marker } else { row.serverID = element["Id"]?.string }
+    row.changed = origin.changed
+    for field in origin.changed.keys {
+      row.issued[field] = origin.issued[field]
+      row.before[field] = origin.issued[field].map { .string($0) } ?? .null
+    }
+    row.isDeleted = isDeleted
+    row.date = element["_soupLastModifiedDate"]?.int ?? 0
+    row.came = Set(row.changed.values.map(\.change))
+    row.reason = element["__last_error__"]?.string ?? ""
+    guard !row.reason.isEmpty else { throw Violation("\(id) came open, and nothing says why") }
+    for name in ["", "ly_created", "ly_updated", "ly_deleted"] {
+      row.before["__local\(name)__"] = false
+    }
+    row.before["__last_error__"] = nil
+    return row
+  }
+
+  func mend(_ phone: Phone, _ pick: Int, _ field: Int) throws -> Bool {
+    guard let id = open(phone, pick), let soup = Soup.named(id.soup),
+      let element = try phone.elements(id.soup).first(where: { Phone.entry($0) == id.entry }),
+      !Self.isDeleted(element, phone)
+    else { return false }
+    // Whoever mends a value that is too long writes another one in its place.
+    let long = soup.listed.first { (element[$0]?.string?.count ?? 0) > Self.mostCharacters }
+    try change(phone, soup, element, long ?? soup.field(field), .boolean)
+    return true
+  }
+
+  func giveUp(_ phone: Phone, _ pick: Int) throws -> Bool {
+    guard let id = open(phone, pick), let row = phone.state.rows[id] else { return false }
+    let node = book.newState(after: phone.state.node)
+    book.reverted.formUnion(row.changed.values.map(\.change))
+    try phone.settle(id, row.marker == nil ? row.before : nil, now: deviceNow(), node: node)
+    return true
+  }
+
+  private func open(_ phone: Phone, _ pick: Int) -> RowID? {
+    let open = phone.state.came.keys.filter { phone.state.rows[$0] != nil }
+      .sorted { ($0.soup, $0.entry) < ($1.soup, $1.entry) }
+    return open.isEmpty ? nil : open[pick % open.count]
+  }
+}

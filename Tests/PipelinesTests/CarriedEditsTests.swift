@@ -1,0 +1,266 @@
+import Bundles
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import SmartStore
+import Snapshots
+import System
+import TestSupport
+import Testing
+
+/// A device with open edits installs the next generation, sees why they are open, mends them and hands
+/// back.
+@Suite struct CarriedEditsTests {
+  // MARK: what is carried
+
+  @Test func `an open edit comes back dirty with its reason, and its return is included`()
+    async throws
+  {
+    let scene = try CarriedScene()
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    let id = try scene.scene.account(device)
+    let other = try scene.scene.account(device, 1)
+    try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
+    try device.edit("accounts", id: other, ["Phone": "sent"], now: scene.later())
+    try scene.scene.office(id, ["Phone": "office"])
+    try scene.handBack(device, as: "ada.sqlite")
+    #expect(try await scene.world.run().verdicts == [.conflict: 1, .updated: 1])
+    #expect(try scene.includes() == [scene.install(of: device): 1])
+
+    let fresh = try scene.world.device("ada", as: "fresh")
+    let dirty = try scene.dirty(fresh)
+    #expect(dirty.map { $0["Id"] } == [.string(id)])
+    let row = try scene.row(id, on: fresh)
+    #expect(row["Phone"] == "device" && row["__locally_updated__"] == true)
+    #expect(
+      row["__last_error__"]?.string
+        == "Not sent: the record changed in the org after this device read it. "
+        + "Phone is \"office\" in the org and \"device\" here.")
+    let settled = try scene.row(other, on: fresh)
+    #expect(settled["Phone"] == "sent" && settled["__local__"] == false)
+    #expect(settled["__last_error__"] == nil)
+    // The other platform's bundle has it as the org has it.
+    let android = try scene.world.device("ada", .android, as: "android")
+    #expect(try scene.row(id, on: android)["Phone"] == "office")
+    #expect(try scene.dirty(android).isEmpty)
+  }
+
+  @Test func `where nothing changes no further generation is made`() async throws {
+    let scene = try CarriedScene()
+    _ = try await scene.carriedConflict()
+    let ada = try scene.world.user("ada").id
+    let before = try scene.world.data.generations(of: ada)
+    try await scene.world.run()
+    try await scene.world.run()
+    #expect(try scene.world.data.generations(of: ada) == before)
+  }
+
+  @Test func `values that a report masks are not carried in words`() async throws {
+    let scene = try CarriedScene { $0.replacing(#""Email""#, with: #""Email", "Phone""#) }
+    let (phone, id) = try await scene.carriedConflict(["Phone": "device", "Description": "mine"])
+    let words = try scene.row(id, on: phone)["__last_error__"]?.string ?? ""
+    #expect(!words.contains("office") && words.contains("Phone is •••"))
+    // Nobody was shown the office's value: a change of the field decides nothing.
+    try phone.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts[.conflict] == 1)
+    #expect(try scene.scene.field("Phone", of: id) == "office")
+  }
+
+  @Test func `a deletion, a record that is gone and a new record are carried`() async throws {
+    let scene = try CarriedScene()
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    let accounts = try (0..<3).map { try scene.scene.account(device, $0) }
+    try device.delete("accounts", id: accounts[0], now: scene.later())
+    try scene.scene.office(accounts[0], ["Phone": "office"])
+    try device.edit("accounts", id: accounts[1], ["Phone": "device"], now: scene.later())
+    #expect(
+      scene.world.org.delete("Account", id: accounts[1], as: try scene.world.user("admin"))
+        .errors.isEmpty)
+    let long = String(repeating: "x", count: 300)
+    try device.create(
+      "accounts", type: "Account", ["Name": .string(long)], localID: "local_1", now: scene.later())
+    try scene.handBack(device, as: "ada.sqlite")
+    let run = try await scene.world.run()
+    #expect(run.verdicts == [.conflict: 1, .deletedOnServer: 1, .failed: 1])
+    for night in 1...2 {
+      let fresh = try scene.world.device("ada", as: "fresh-\(night)")
+      #expect(try scene.row(accounts[0], on: fresh)["__locally_deleted__"] == true)
+      #expect(try scene.row(accounts[1], on: fresh)["__locally_updated__"] == true)
+      #expect(try scene.row("local_1", on: fresh)["__locally_created__"] == true)
+      #expect(try scene.dirty(fresh).count == 3)
+      // The next prime goes on from the store as the org has it.
+      try scene.scene.office(accounts[2], ["Phone": .string("\(night)")])
+      try await scene.world.run()
+    }
+  }
+
+  @Test func `two phones' open edits of one record are not carried, and neither is included`()
+    async throws
+  {
+    let scene = try CarriedScene()
+    try await scene.world.run()
+    try scene.world.org.moveClock(by: 5000)
+    let phones = try ["one", "two"].map { try scene.world.device("ada", as: $0) }
+    let id = try scene.scene.account(phones[0])
+    for (place, phone) in phones.enumerated() {
+      try phone.edit("accounts", id: id, ["Phone": .string("p\(place)")], now: scene.later())
+      try scene.handBack(phone, as: "\(place).sqlite")
+    }
+    #expect(try await scene.world.run().verdicts == [.clash: 2])
+    #expect(try scene.includes().isEmpty)
+    #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
+  }
+
+  @Test func `without nextGeneration the return is left out, as its device keeps its store`()
+    async throws
+  {
+    let scene = try CarriedScene {
+      $0.replacing(#""nextGeneration": true"#, with: #""nextGeneration": false"#)
+    }
+    let (phone, _) = try await scene.carriedConflict()
+    #expect(try scene.dirty(phone).isEmpty)
+    #expect(try scene.includes().isEmpty)
+  }
+
+  // MARK: what comes back
+
+  @Test func `unmended it is the same open edit, however many phones hold it`() async throws {
+    let scene = try CarriedScene()
+    let (phone, id) = try await scene.carriedConflict()
+    let second = try scene.world.device("ada", as: "second")
+    try scene.handBack(phone, as: "two.sqlite")
+    try scene.handBack(second, as: "three.sqlite")
+    let night = try await scene.world.run()
+    #expect(night.verdicts.isEmpty)
+    #expect(night.edits.found == 2 && night.edits.known == 2 && night.edits.new == 0)
+    #expect(try scene.verdicts() == ["conflict"])
+    #expect(
+      try scene.includes().keys.sorted().contains(scene.install(of: phone))
+        && scene.includes().keys.contains(scene.install(of: second)))
+    // Decided, it is sent once, and what the phones hold still is no edit.
+    try scene.scene.decide(1, .device)
+    #expect(try await scene.world.run().verdicts == [.updated: 1])
+    try scene.scene.office(id, ["Phone": "office again"])
+    try scene.handBack(phone, as: "four.sqlite")
+    try scene.handBack(second, as: "five.sqlite")
+    #expect(try await scene.world.run().verdicts.isEmpty)
+    #expect(try scene.scene.field("Phone", of: id) == "office again")
+    #expect(try scene.verdicts() == ["updated"])
+    #expect(try scene.dirty(scene.world.device("ada", as: "last")).isEmpty)
+  }
+
+  @Test func `mended, it is sent over the value that was shown`() async throws {
+    let scene = try CarriedScene()
+    let (phone, id) = try await scene.carriedConflict(["Phone": "device", "Description": "mine"])
+    try phone.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts == [.superseded: 1, .updated: 1])
+    #expect(try scene.scene.field("Phone", of: id) == "mended")
+    #expect(try scene.scene.field("Description", of: id) == "mine")
+    #expect(try scene.scene.states() == ["device done"])
+    #expect(try scene.includes()[scene.install(of: phone)] == 1)
+    let fresh = try scene.world.device("ada", as: "fresh")
+    #expect(try scene.dirty(fresh).isEmpty)
+    #expect(try scene.row(id, on: fresh)["__last_error__"] == nil)
+  }
+
+  @Test func `a mend is asked again where the office has moved on from what was shown`()
+    async throws
+  {
+    let scene = try CarriedScene()
+    let (phone, id) = try await scene.carriedConflict()
+    try phone.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try scene.scene.office(id, ["Phone": "newer"])
+    try scene.handBack(phone, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
+    #expect(try scene.scene.field("Phone", of: id) == "newer")
+    let third = try scene.world.device("ada", as: "ada-3")
+    let row = try scene.row(id, on: third)
+    #expect(row["Phone"] == "mended")
+    #expect(row["__last_error__"]?.string?.contains("\"newer\"") == true)
+    // Mended once more, over the newer value that was shown.
+    try third.edit("accounts", id: id, ["Phone": "at last"], now: scene.later(60))
+    try scene.handBack(third, as: "three.sqlite")
+    #expect(try await scene.world.run().verdicts == [.superseded: 1, .updated: 1])
+    #expect(try scene.scene.field("Phone", of: id) == "at last")
+    try await scene.world.run()
+    #expect(try scene.dirty(scene.world.device("ada", as: "last")).isEmpty)
+  }
+
+  @Test func `a change of another field decides nothing about the one that was shown`() async throws
+  {
+    let scene = try CarriedScene()
+    let (phone, id) = try await scene.carriedConflict()
+    try phone.edit("accounts", id: id, ["Description": "new"], now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
+    #expect(try scene.scene.field("Phone", of: id) == "office")
+    #expect(try scene.scene.field("Description", of: id) != "new")
+  }
+
+  @Test func `the office's value entered on the phone settles it`() async throws {
+    let scene = try CarriedScene()
+    let (phone, id) = try await scene.carriedConflict()
+    try phone.edit("accounts", id: id, ["Phone": "office"], now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    let writes = scene.world.server.log.writes.count
+    #expect(try await scene.world.run().verdicts == [.superseded: 1, .alreadyThere: 1])
+    #expect(scene.world.server.log.writes.count == writes)
+  }
+
+  @Test func `taken back on the phone, it is given up, and the report says so`() async throws {
+    let scene = try CarriedScene()
+    let (phone, id) = try await scene.carriedConflict()
+    try phone.clean("accounts", id: id, now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    let night = try await scene.world.run()
+    #expect(night.verdicts == [.superseded: 1])
+    let told = try scene.scene.edits(of: night.run)
+    #expect(told.first?.detail.message?.contains("gave it up") == true)
+    #expect(try scene.scene.field("Phone", of: id) == "office")
+    #expect(try scene.includes()[scene.install(of: phone)] == 1)
+    #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
+  }
+
+  @Test func `saved again with the same values it is tried once more, as the same edit`()
+    async throws
+  {
+    let scene = try CarriedScene()
+    let (phone, id) = try await scene.carriedConflict()
+    try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    #expect(try scene.verdicts() == ["conflict"])
+    #expect(try scene.scene.field("Phone", of: id) == "office")
+  }
+
+  @Test func `the phone that keeps its store and one that has installed do not meet as one`()
+    async throws
+  {
+    let scene = try CarriedScene()
+    try await scene.world.run()
+    let first = try scene.world.device("ada")
+    let id = try scene.scene.account(first)
+    try first.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
+    try scene.scene.office(id, ["Phone": "office"])
+    try scene.handBack(first, as: "one.sqlite")
+    try await scene.world.run()
+    let second = try scene.world.device("ada", as: "second")
+    try first.edit("accounts", id: id, ["Phone": "first"], now: scene.later(20))
+    try scene.handBack(first, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
+    // The carried edit is superseded by now; mended elsewhere it is another one.
+    try second.edit("accounts", id: id, ["Phone": "second"], now: scene.later(30))
+    try scene.handBack(second, as: "three.sqlite")
+    let night = try await scene.world.run()
+    #expect(night.verdicts[.updated] == nil)
+    #expect(try scene.scene.field("Phone", of: id) == "office")
+    #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
+  }
+}

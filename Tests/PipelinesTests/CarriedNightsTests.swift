@@ -1,0 +1,81 @@
+import Bundles
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Rehearsal
+import SmartStore
+import Snapshots
+import System
+import TestSupport
+import Testing
+
+/// Runs that die, stages that are run alone, and what a generation holds while edits are carried.
+@Suite struct CarriedNightsTests {
+  @Test func `a run that dies before it has packed leaves nothing half`() async throws {
+    let scene = try CarriedScene()
+    _ = try await scene.scene.conflict()
+    try await scene.world.die(at: { if case .snapshotPrimed = $0 { true } else { false } })
+    try await scene.world.run()
+    let phone = try scene.world.device("ada", as: "ada-2")
+    #expect(try scene.dirty(phone).count == 1)
+    try scene.handBack(phone, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts.isEmpty)
+    #expect(try scene.verdicts() == ["conflict"])
+  }
+
+  @Test func `what is packed by itself is known when it comes back`() async throws {
+    let scene = try CarriedScene()
+    _ = try await scene.scene.conflict()
+    try await scene.world.run(.prime)
+    try await scene.world.run(.pack)
+    let phone = try scene.world.device("ada", as: "ada-2")
+    try scene.handBack(phone, as: "two.sqlite")
+    #expect(try await scene.world.run(.ingest, .reconcile).verdicts.isEmpty)
+    #expect(try scene.verdicts() == ["conflict"])
+  }
+
+  @Test func `the store that the next prime goes on from is as the org has it`() async throws {
+    let scene = try CarriedScene()
+    let (_, id) = try await scene.carriedConflict()
+    let ada = try scene.world.user("ada").id
+    let newest = try #require(try scene.world.data.generations(of: ada).last)
+    let place = scene.world.data.generation(newest, of: ada)
+    let record = try SnapshotDirectory(path: scene.world.data.snapshot(ada)).record(of: newest)
+    let name = try #require(record.entries(of: .ios).first?.path)
+    let store = try Store(opening: "\(place)/clean/ios/\(name)", readOnly: true)
+    #expect(!Files.exists(place + "/clean/android"))
+    let held = try store.elements(in: "accounts", where: "Id", is: id).first
+    try store.close()
+    #expect(held?["Phone"]?.string == "office" && held?["__local__"] == false)
+    #expect(record.carried.map(\.edit) == [1])
+    #expect(try GenerationRecord(parsing: record.bytes, path: "").carried == record.carried)
+    try SnapshotDirectory(path: scene.world.data.snapshot(ada)).verify(record)
+
+    // Settled, it is clean, and there is one store again.
+    try scene.scene.decide(1, .server)
+    #expect(try await scene.world.run().verdicts == [.dropped: 1])
+    let last = try #require(try scene.world.data.generations(of: ada).last)
+    #expect(last == newest + 1)
+    #expect(!Files.exists(scene.world.data.generation(last, of: ada) + "/clean"))
+    #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
+  }
+
+  @Test func `sealed stores carry open edits too`() async throws {
+    let sealed = SealedBundlesTests()
+    let scene = try CarriedScene { SealedBundlesTests.sealing($0, SealedBundlesTests.passphrase) }
+    try await scene.world.run()
+    let device = try sealed.device("ada", scene.world, .ios)
+    let id = try scene.scene.account(device)
+    try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
+    try scene.scene.office(id, ["Phone": "office"])
+    try sealed.handBack(device, scene.world, as: "one.sqlite", key: sealed.key())
+    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    try Files.remove(scene.world.directory.file("devices"))
+    let phone = try sealed.device("ada", scene.world, .ios)
+    #expect(try scene.row(id, on: phone)["Phone"] == "device")
+    try phone.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try sealed.handBack(phone, scene.world, as: "two.sqlite", key: sealed.key())
+    #expect(try await scene.world.run().verdicts == [.superseded: 1, .updated: 1])
+  }
+}

@@ -1,0 +1,74 @@
+import Bundles
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import SmartStore
+import Snapshots
+import System
+import Testing
+
+/// A pipeline whose next generations carry what is open, and ada's phones.
+struct CarriedScene {
+  let scene: DecisionScene
+  var world: World { scene.world }
+
+  init(_ change: (String) -> String = { $0 }) throws {
+    scene = try DecisionScene { text in
+      change(
+        text.replacing(
+          #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 0, "nextGeneration": true"#))
+    }
+  }
+
+  /// A moment on a phone, `hours` after the first.
+  func later(_ hours: Int64 = 1) -> Int64 { world.org.now() + hours * 3_600_000 }
+
+  /// Ada's edit of an account that the office changed too, carried to her next generation: her phone,
+  /// and the account.
+  func carriedConflict(
+    _ fields: JSONObject = ["Phone": "device"]
+  ) async throws -> (phone: Device, account: String) {
+    let id = try await scene.conflict(fields)
+    try await world.run()
+    return (try world.device("ada", as: "ada-2"), id)
+  }
+
+  /// The element of a record on a phone.
+  func row(_ id: String, on device: Device, _ soup: String = "accounts") throws -> JSONObject {
+    try #require(
+      try device.elements(soup).compactMap(\.object).first { $0["Id"]?.string == id })
+  }
+
+  func dirty(_ device: Device, _ soup: String = "accounts") throws -> [JSONObject] {
+    try device.elements(soup).compactMap(\.object).filter { $0["__local__"]?.bool == true }
+  }
+
+  func handBack(_ device: Device, as name: String) throws {
+    try world.handBack(device, as: name)
+  }
+
+  /// The returns that ada's newest bundle names, by install.
+  func includes(_ platform: Platform = .ios) throws -> [String: Int] {
+    try BundleReader.inspect(world.bundle("ada", platform)).includes.reduce(into: [:]) {
+      if let install = $1.install { $0[install] = $1.handback }
+    }
+  }
+
+  func install(of device: Device) throws -> String {
+    let store = try Store(opening: device.storePath, readOnly: true)
+    var install: String?
+    try store.forEachElement(in: Provenance.soupName) {
+      install = try $0.value()["install"]?.string
+    }
+    try store.close()
+    return install ?? ""
+  }
+
+  /// How many edits the ledger has, and their verdicts in order.
+  func verdicts() throws -> [String] {
+    try LedgerDatabase.open(path: world.data.state).editStates().map { $0.verdict ?? "none" }
+  }
+}
