@@ -5,102 +5,127 @@ import Salesforce
 import System
 
 extension HTMLReport {
-  /// The edits of one verdict, in blocks that a browser lays out when they are looked at.
+  /// The edits of one verdict, as many of them as there is `room` for.
   static func section(
-    _ verdict: Verdict, _ edits: [ReportEdit], _ model: ReportModel, _ options: ReportMask,
-    known: Set<Int64>
+    _ verdict: Verdict, _ edits: ArraySlice<ReportEdit>, of count: Int, _ model: ReportModel,
+    _ options: ReportMask, known: Set<Int64>
   ) -> String {
     var text = "<section id=\"\(anchor(verdict))\" class=\"verdict \(kind(verdict))\">\n"
     text += "<h2><span class=\"tag \(kind(verdict))\">\(verdict.rawValue)</span> "
-    text +=
-      "<span class=\"count\">\(edits.count)</span></h2>\n<p class=\"quiet\">\(verdict.meaning)"
+    text += "<span class=\"count\">\(count)</span></h2>\n<p class=\"quiet\">\(verdict.meaning)"
     if let next = verdict.nextStep { text += " <span class=\"next\">\(next)</span>" }
-    text += "</p>\n" + chunks(edits, model, options, known) { _ in "" }
-    return text + "</section>\n"
+    text += "</p>\n"
+    for edit in edits { text += article(edit, model, options, known) }
+    return text + elsewhere(count - edits.count) + "</section>\n"
   }
 
-  /// Edits in blocks; `more` is said of each behind where it came from.
-  static func chunks(
-    _ edits: [ReportEdit], _ model: ReportModel, _ options: ReportMask, _ known: Set<Int64>,
-    more: (ReportEdit) -> String
-  ) -> String {
-    var text = ""
-    for chunk in edits.parts(of: chunkSize) {
-      text += "<div class=\"chunk\" style=\"contain-intrinsic-size:auto \(chunk.count * 96)px\">\n"
-      for edit in chunk { text += article(edit, model, options, known, more(edit)) }
-      text += "</div>\n"
-    }
-    return text
+  /// Where the edits are for which the page has no room.
+  static func elsewhere(_ count: Int) -> String {
+    if count == 0 { return "" }
+    return
+      "<p class=\"quiet\">\(count) more \(count == 1 ? "is" : "are") not shown without the page's "
+      + "script: records.csv and report.json beside this page have all.</p>\n"
   }
 
-  private static func article(
+  static func article(
     _ edit: ReportEdit, _ model: ReportModel, _ options: ReportMask, _ known: Set<Int64>,
-    _ more: String
+    _ more: String = ""
   ) -> String {
-    var text = "<article id=\"edit-\(edit.number)\">\n<h3>\(title(edit, options))</h3>\n"
-    text += "<p class=\"where\">\(place(edit))</p>\n" + more
-    text += reason(edit, options, known)
+    var text = "<article id=\"edit-\(edit.number)\">\n<h3>\(title(edit, model, options))</h3>\n"
+    text += "<p class=\"where\">\(whoAndWhen(edit, model))</p>\n" + more
+    let reasons = reasons(edit, model, options, known)
+    if !reasons.isEmpty {
+      text += "<div class=\"reason \(kind(edit.verdict))\">"
+      text += reasons.map { "<p>\($0)</p>" }.joined() + "</div>\n"
+    }
     if !edit.detail.fields.isEmpty {
-      text += fields(edit.detail.fields, edit, options)
+      text += fields(edit.detail.fields, "Fields", edit, options)
     }
     if !edit.detail.outside.isEmpty {
-      text += outside(edit.detail.outside, edit, options)
+      text += "<div class=\"outside\">"
+      text += fields(edit.detail.outside, "Outside the field list, not sent", edit, options)
+      text += "</div>\n"
     }
-    text += commands(edit.commands(pipeline: model.run.pipeline))
+    text += commands(edit.commands(pipeline: model.run.pipeline)) + origin(edit)
     return text + "</article>\n"
   }
 
   /// What decides about an edit, to be copied.
   private static func commands(_ commands: [String]) -> String {
     if commands.isEmpty { return "" }
-    let codes = commands.map { "<code>\(HTMLText.escaped($0))</code>" }
-    return "<p class=\"decide\">To decide: \(codes.joined(separator: " or "))</p>\n"
+    let items = commands.map { "<li><code>\(HTMLText.escaped($0))</code></li>" }
+    return "<div class=\"decide\"><p>To decide:</p><ul>\(items.joined())</ul></div>\n"
   }
 
-  private static func title(_ edit: ReportEdit, _ options: ReportMask) -> String {
-    let object = HTMLText.escaped(edit.sobject ?? "Record")
-    var text = "<span class=\"object\">\(object)</span> "
+  private static func title(
+    _ edit: ReportEdit, _ model: ReportModel, _ options: ReportMask
+  ) -> String {
+    var text = "<span class=\"tag \(kind(edit.verdict))\">\(edit.verdict.rawValue)</span> "
+    let object = HTMLText.escaped(model.label(edit.sobject ?? edit.soup))
+    text += "<span class=\"object\">\(object)</span>"
     if let name = edit.name(options) {
-      text += "<span class=\"name\">\(HTMLText.escaped(name))</span> "
+      text += " <span class=\"name\">\(HTMLText.escaped(name))</span>"
     }
-    let id = edit.recordID ?? edit.localID
-    if let id { text += "<code>\(HTMLText.escaped(id))</code>" }
     return text
   }
 
-  private static func place(_ edit: ReportEdit) -> String {
-    let did =
-      switch edit.operation {
-      case .create: "created"
-      case .update: "changed"
-      case .delete: "deleted"
-      case .dropped: "created and deleted"
-      case .synced: "sent"
-      }
-    var parts = ["\(did) by <b>\(HTMLText.escaped(edit.owner))</b>"]
+  /// What was done on the device.
+  static func did(_ edit: ReportEdit) -> String {
+    switch edit.operation {
+    case .create: "created"
+    case .update: "changed"
+    case .delete: "deleted"
+    case .dropped: "created and deleted"
+    case .synced: "sent"
+    }
+  }
+
+  private static func whoAndWhen(_ edit: ReportEdit, _ model: ReportModel) -> String {
+    var text = "\(did(edit)) by <b>\(HTMLText.escaped(edit.owner))</b>"
+    if edit.editedAt > 0 { text += " on \(time(edit.editedAt))" }
+    if let address = model.address(of: edit.recordID) {
+      text += " · <a href=\"\(HTMLText.escaped(address))\" rel=\"noreferrer\">Open in the org</a>"
+    }
+    return text
+  }
+
+  /// What only who looks for a fault wants to know.
+  private static func origin(_ edit: ReportEdit) -> String {
+    var parts = ["edit \(edit.number)"]
+    if let id = edit.recordID { parts.append("record \(HTMLText.escaped(id))") }
+    if let id = edit.localID { parts.append("the device&#39;s own id \(HTMLText.escaped(id))") }
+    parts.append("row \(edit.soupEntryID) of the soup \(HTMLText.escaped(edit.soup))")
+    parts.append("file \(HTMLText.escaped(edit.source))")
     parts.append("device \(edit.device) (\(HTMLText.escaped(edit.platform)))")
-    parts.append("\(HTMLText.escaped(edit.soup)) row \(edit.soupEntryID)")
-    parts.append(HTMLText.escaped(edit.source))
-    parts.append("edit \(edit.number)")
-    return parts.joined(separator: " · ")
+    parts.append("generation \(edit.generation)")
+    return "<details><summary>Where it comes from</summary><p class=\"where\">"
+      + parts.joined(separator: " · ") + "</p></details>\n"
+  }
+
+  /// A time, UTC with the zone said; the script puts the reader's own zone in its place.
+  static func time(_ milliseconds: Int64) -> String {
+    let utc = Dates.utcSeconds(milliseconds)
+    let minute = utc.prefix(16).replacing("T", with: " ")
+    return "<time datetime=\"\(utc)\">\(minute) UTC</time>"
   }
 
   /// The org's words, or ours, and the other records and edits that the verdict is about.
-  private static func reason(
-    _ edit: ReportEdit, _ options: ReportMask, _ known: Set<Int64>
-  ) -> String {
+  static func reasons(
+    _ edit: ReportEdit, _ model: ReportModel, _ options: ReportMask, _ known: Set<Int64>
+  ) -> [String] {
     let detail = edit.detail
     var lines: [String] = []
     if detail.code != nil || detail.message != nil {
       var line = ""
       if let code = detail.code { line += "<code>\(HTMLText.escaped(code))</code> " }
-      if let words = options.words(of: edit) { line += HTMLText.escaped(words) }
+      if let words = options.words(of: edit) { line += cut(words) }
       if !detail.errorFields.isEmpty {
         let names = detail.errorFields.map { "<code>\(HTMLText.escaped($0))</code>" }
         line += " <span class=\"quiet\">— fields</span> " + names.joined(separator: " ")
       }
       lines.append(line)
     }
+    if let change = detail.serverChange { lines.append(changed(change, model)) }
     if let other = detail.otherID {
       let label =
         switch edit.verdict {
@@ -126,34 +151,53 @@ extension HTMLReport {
           + "so the fields that differ are shown.</span>")
     }
     if let decision = detail.decision {
-      let time = Dates.utcSeconds(decision.time).replacing("T", with: " ").replacing(
-        "Z", with: " UTC")
       lines.append(
-        "Decided by <b>\(HTMLText.escaped(decision.by))</b> on \(time): \(decision.kind.meaning); "
-          + "<strong>\(decision.fate.rawValue)</strong>.")
+        "Decided by <b>\(HTMLText.escaped(decision.by))</b> on \(time(decision.time)): "
+          + "\(decision.kind.meaning); <strong>\(decision.fate.rawValue)</strong>.")
     }
-    if lines.isEmpty { return "" }
-    return "<div class=\"reason\">" + lines.map { "<p>\($0)</p>" }.joined() + "</div>\n"
+    return lines
+  }
+
+  private static func changed(_ change: ServerChange, _ model: ReportModel) -> String {
+    let who = model.usernames[change.by] ?? "user \(change.by)"
+    var by = HTMLText.escaped(who)
+    if let address = model.address(of: change.by) {
+      by = "<a href=\"\(HTMLText.escaped(address))\" rel=\"noreferrer\">\(by)</a>"
+    }
+    let when = Dates.milliseconds(iso8601: change.at).map(time) ?? HTMLText.escaped(change.at)
+    return "Changed in the org by \(by) on \(when), after the device had read it."
+  }
+
+  /// A text as far as a page has room for it.
+  private static func cut(_ whole: String) -> String {
+    let cut = Cut(whole)
+    let text = HTMLText.escaped(cut.text)
+    return cut.rest ? text + rest(cut) : text
+  }
+
+  private static func rest(_ cut: Cut) -> String {
+    "<i> … \(cut.length) characters; report.json has them all</i>"
   }
 
   // MARK: fields
 
   private static func fields(
-    _ fields: [FieldDifference], _ edit: ReportEdit, _ options: ReportMask
+    _ fields: [FieldDifference], _ caption: String, _ edit: ReportEdit, _ options: ReportMask
   ) -> String {
     let hasServer = fields.contains { $0.server != nil } && !edit.verdict.isWritten
     let hasBase = fields.contains { $0.base != nil }
-    var text = "<table class=\"fields\"><thead><tr><th scope=\"col\">Field</th>"
+    var text = "<table class=\"fields\"><caption>\(caption)</caption>"
+    text += "<thead><tr><th scope=\"col\">Field</th>"
     if hasBase { text += "<th scope=\"col\">Given to the device</th>" }
     text += "<th scope=\"col\">Device</th>"
-    if hasServer { text += "<th scope=\"col\">Server</th>" }
+    if hasServer { text += "<th scope=\"col\">Org</th>" }
     text += "</tr></thead><tbody>\n"
     for field in fields {
       text += field.isConflicting && !edit.verdict.isSettled ? "<tr class=\"conflicting\">" : "<tr>"
       text += "<th scope=\"row\">\(HTMLText.escaped(field.name))</th>"
       if hasBase { text += cell(field.base, nil, "Given", field.name, options) }
       text += cell(field.device, field.base, "Device", field.name, options)
-      if hasServer { text += cell(field.server, field.base, "Server", field.name, options) }
+      if hasServer { text += cell(field.server, field.base, "Org", field.name, options) }
       text += "</tr>\n"
     }
     return text + "</tbody></table>\n"
@@ -163,7 +207,7 @@ extension HTMLReport {
     _ value: JSONValue?, _ base: JSONValue?, _ label: String, _ field: String,
     _ options: ReportMask
   ) -> String {
-    let differs = base != nil && !FieldValue.isSame(value, base)
+    let differs = differs(value, base)
     let shown = options.shown(value, of: field)
     var text = "<td data-label=\"\(label)\"\(differs ? " class=\"changed\"" : "")>"
     switch shown {
@@ -171,16 +215,12 @@ extension HTMLReport {
     case .unknown: text += "<i>not known</i>"
     case .hidden: text += "<i>not shown</i>"
     case .masked: text += "<i aria-label=\"masked\">•••</i>"
-    case .value: text += HTMLText.escaped(shown.text(empty: "", unknown: ""))
+    case .value: text += cut(shown.text(empty: "", unknown: ""))
     }
     return text + "</td>"
   }
 
-  /// Edited fields that never travel.
-  private static func outside(
-    _ fields: [FieldDifference], _ edit: ReportEdit, _ options: ReportMask
-  ) -> String {
-    "<div class=\"outside\"><p>Outside the field list, not sent:</p>"
-      + Self.fields(fields, edit, options) + "</div>\n"
+  static func differs(_ value: JSONValue?, _ base: JSONValue?) -> Bool {
+    base != nil && !FieldValue.isSame(value, base)
   }
 }

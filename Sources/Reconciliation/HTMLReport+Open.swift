@@ -7,7 +7,7 @@ extension HTMLReport {
 
   /// The edits that earlier reports have shown and that are not settled, by verdict.
   static func stillOpen(
-    _ model: ReportModel, _ options: ReportMask, known: Set<Int64>
+    _ edits: [ReportEdit], _ model: ReportModel, _ options: ReportMask, known: Set<Int64>
   ) -> String {
     let count = model.stillOpen.count
     guard count > 0 else { return "" }
@@ -15,20 +15,15 @@ extension HTMLReport {
     text += "<h2>Still open <span class=\"count\">\(count)</span></h2>\n"
     text += "<p class=\"quiet\">Edits of earlier runs that wait for somebody. "
     text += "Each stands here until it is settled; they are not among the totals above.</p>\n"
-    for verdict in order {
-      let edits = model.stillOpen.filter { $0.verdict == verdict }
-      guard !edits.isEmpty else { continue }
-      text += "<h3 class=\"group\"><span class=\"tag \(kind(verdict))\">\(verdict.rawValue)</span> "
-      text += "<span class=\"count\">\(edits.count)</span>"
-      if let next = verdict.nextStep { text += " <span class=\"next\">\(next)</span>" }
-      text += "</h3>\n" + chunks(edits, model, options, known) { since($0, model) }
-    }
-    return text + "</section>\n"
+    for edit in edits { text += article(edit, model, options, known, since(edit, model)) }
+    return text + elsewhere(count - edits.count) + "</section>\n"
   }
 
   private static func since(_ edit: ReportEdit, _ model: ReportModel) -> String {
-    let days = age(model.ageDays(since: edit.foundAt))
-    return "<p class=\"where\">Found by run \(HTMLText.escaped(edit.foundBy)), \(days)</p>\n"
+    var text = "<p class=\"where\">Still open: found on \(time(edit.foundAt)), "
+    text += "\(age(model.ageDays(since: edit.foundAt)))"
+    if let next = edit.verdict.nextStep { text += ". <span class=\"next\">\(next)</span>" }
+    return text + "</p>\n"
   }
 
   static func age(_ days: Int) -> String {
@@ -81,7 +76,7 @@ extension HTMLReport {
     let name = escaped("name") ?? escaped("username") ?? HTMLText.escaped(finding.subject)
     let state = isNews ? finding.state : finding.state + ", as before"
     var text = "<article>\n<h3><span class=\"tag attention\">\(state)</span> \(name)</h3>\n"
-    var place = ["found by run \(HTMLText.escaped(finding.run))"]
+    var place = ["found on \(time(finding.time))"]
     if !isNews { place.append(age(model.ageDays(since: finding.time))) }
     if let path = escaped("path") { place.append("<code>\(path)</code>") }
     text += "<p class=\"where\">\(place.joined(separator: " · "))</p>\n<div class=\"reason\">"
@@ -99,7 +94,7 @@ extension HTMLReport {
     if !returns.isEmpty {
       text += """
         <section class="soups"><h2>Returns</h2>
-        <table>
+        <table><caption>What came back from the field</caption>
         <thead><tr><th scope="col">File</th><th scope="col" class="number">Edits</th>\
         <th scope="col">What became of it</th></tr></thead>
         <tbody>

@@ -3,12 +3,12 @@ extension HTMLReport {
   /// The page's look: calm, readable on a phone, on paper, by day and by night.
   static let style = """
 
-    :root{--ink:#1c2430;--soft:#5b6675;--line:#e3e7ec;--paper:#fff;--ground:#f6f7f9;\
-    --written:#2b7a4b;--settled:#566375;--waiting:#a26a00;--attention:#b3372f;--tint:12%;\
-    --mark:#fff3d6}
+    :root{--ink:#1c2430;--soft:#545f6e;--line:#e3e7ec;--paper:#fff;--ground:#f6f7f9;\
+    --written:#1f6a3d;--settled:#4c586a;--waiting:#7d5200;--attention:#a42a23;--tint:12%;\
+    --mark:#fff3d6;--link:#1d4f91}
     @media (prefers-color-scheme:dark){:root{--ink:#e6eaf0;--soft:#9aa6b5;--line:#2b333f;\
     --paper:#171c24;--ground:#0f1319;--written:#63c48a;--settled:#8d9aab;--waiting:#e0aa4b;\
-    --attention:#f0837b;--tint:20%;--mark:#3b3115}}
+    --attention:#f59b94;--tint:16%;--mark:#3b3115;--link:#9cc3f7}}
     *{box-sizing:border-box}
     html{-webkit-text-size-adjust:100%}
     body{margin:0;background:var(--ground);color:var(--ink);line-height:1.5;\
@@ -26,7 +26,8 @@ extension HTMLReport {
     code{font:.86em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
     h3 code{color:var(--soft);font-weight:400}
     .object{color:var(--soft);font-weight:500}
-    a{color:inherit}
+    a{color:var(--link)}a.tag,.next a{color:inherit}
+    :focus-visible{outline:2px solid var(--link);outline-offset:2px}
     section{background:var(--paper);border:1px solid var(--line);border-radius:14px;\
     padding:1.25rem;margin:1rem 0}
     .lead{font-size:1.25rem;margin:0 0 .75rem}
@@ -43,7 +44,6 @@ extension HTMLReport {
     .legend .settled::before{background:var(--settled)}
     .legend .waiting::before{background:var(--waiting)}
     .legend .attention::before{background:var(--attention)}
-    .legend .none{opacity:.45}
     .tag{display:inline-block;padding:.08rem .55rem;border-radius:99px;font-size:.85rem;\
     font-weight:600;text-decoration:none;white-space:nowrap}
     a.tag:hover,a.tag:focus-visible{text-decoration:underline}
@@ -55,8 +55,9 @@ extension HTMLReport {
     transparent)}
     .tag.attention{color:var(--attention);background:color-mix(in srgb,\
     var(--attention) var(--tint),transparent)}
-    .soups .tag{font-weight:500;margin:.1rem 0}
+    .soups .tag,.groups .tag{font-weight:500;margin:.1rem 0}
     .count{color:var(--soft);font-weight:500}
+    caption{text-align:left;color:var(--soft);font-size:.825rem;padding:0 0 .35rem}
     table{border-collapse:collapse;width:100%;font-size:.925rem}
     th,td{text-align:left;vertical-align:top;padding:.45rem .75rem .45rem 0;\
     border-top:1px solid var(--line)}
@@ -66,28 +67,45 @@ extension HTMLReport {
     tbody th{font-weight:500}
     .number{text-align:right;font-variant-numeric:tabular-nums;padding-right:1.25rem}
     .verdicts td:last-child{color:var(--soft)}
-    .chunk{content-visibility:auto}
     article{border-top:1px solid var(--line);padding:.85rem 0}
     article:target{background:var(--mark);box-shadow:0 0 0 .5rem var(--mark);border-radius:4px}
-    .chunk article:last-child{padding-bottom:0}
+    h3 .tag{margin-right:.2rem}
+    .edits article{content-visibility:auto;contain-intrinsic-size:auto 14rem}
     .verdict>.quiet{margin-bottom:.75rem}
-    .group{margin:1rem 0 .5rem;display:flex;flex-wrap:wrap;gap:.25rem .6rem;align-items:baseline}
-    .group .next{font-weight:400;font-size:.925rem}
     .findings h3 .tag{margin-right:.35rem}
     .reason{margin:.4rem 0;padding:.1rem .8rem;border-left:3px solid var(--line);\
     overflow-wrap:anywhere;white-space:pre-line}
-    .attention .reason{border-color:var(--attention)}
-    .waiting .reason{border-color:var(--waiting)}
+    .findings .reason,.reason.attention{border-color:var(--attention)}
+    .reason.waiting{border-color:var(--waiting)}
     .fields{table-layout:fixed;margin-top:.5rem}
     .fields th:first-child{width:22%}
     .fields td,.fields th{overflow-wrap:anywhere}
     .fields td{white-space:pre-wrap}
     .fields i{color:var(--soft)}
+    .fields caption{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
+    .outside .fields caption{position:static;clip-path:none;width:auto;height:auto}
     .changed{font-weight:600}
     .conflicting td,.conflicting th{background:color-mix(in srgb,var(--attention) 7%,transparent)}
     .conflicting th{box-shadow:inset 3px 0 var(--attention);padding-left:.6rem}
     .outside{margin-top:.6rem;color:var(--soft);font-size:.95em}
     .decide{margin-top:.6rem;color:var(--soft);font-size:.9em;overflow-wrap:anywhere}
+    .decide ul{list-style:none;margin:.15rem 0;padding:0}
+    .decide li{margin:.15rem 0}
+    details{margin-top:.4rem;font-size:.875rem;color:var(--soft)}
+    summary{cursor:pointer;width:fit-content}
+    .timeline ol{list-style:none;margin:.5rem 0 0;padding:0;font-size:.925rem}
+    .timeline li{padding:.3rem 0;border-top:1px solid var(--line)}
+    .timeline li span{margin-left:.75rem}
+    .timeline time{color:var(--soft);font-variant-numeric:tabular-nums}
+    .tools{display:grid;grid-template-columns:repeat(auto-fit,minmax(10.5rem,1fr));\
+    gap:.6rem .75rem;margin:.5rem 0 .75rem}
+    .tools label{display:block;color:var(--soft);font-size:.825rem}
+    .tools input,.tools select,button{font:inherit;color:var(--ink);background:var(--paper);\
+    border:1px solid var(--soft);border-radius:8px}
+    .tools input,.tools select{width:100%;padding:.4rem .5rem;min-height:2.5rem}
+    button{padding:.05rem .55rem;margin-left:.5rem;font-size:.85rem;min-height:1.7rem;cursor:pointer}
+    .more{margin:.75rem 0 0;padding:.45rem 1rem;font-size:.925rem}
+    .found{color:var(--soft);font-size:.925rem}
     .outside .changed{font-weight:500}
     footer{padding-top:.5rem;padding-bottom:3rem;font-size:.85rem}
     @media (max-width:40rem){
@@ -110,7 +128,9 @@ extension HTMLReport {
     :root{--ground:#fff;--paper:#fff;--ink:#000;--soft:#444;--line:#bbb;color-scheme:light;\
     --tint:0%}
     body{font-size:10.5pt}section{border:0;padding:0;margin:0 0 1.2rem}
-    .chunk{content-visibility:visible}article,tr{break-inside:avoid}h2{break-after:avoid}
+    article,tr,li{break-inside:avoid}\
+    h2,h3,caption,thead,.quiet{break-after:avoid}.tools,button{display:none}\
+    .edits article{content-visibility:visible}
     .bar,.tag{-webkit-print-color-adjust:exact;print-color-adjust:exact}a{text-decoration:none}}
 
     """

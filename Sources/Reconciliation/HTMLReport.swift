@@ -1,8 +1,11 @@
-import JSON
+import Crypto
 import Ledger
 import System
 
-/// `report.html`: one page for a person, without script and without anything from elsewhere.
+/// `report.html`: one page for a person, with nothing from elsewhere.
+///
+/// The totals, what waits for a person and the first open edits stand in it as they are; the rest of the
+/// edits is data in the page, of which its script makes a list to filter and to search.
 package enum HTMLReport: ReportFormat {
   /// `html`.
   package static let name = "html"
@@ -10,15 +13,8 @@ package enum HTMLReport: ReportFormat {
   /// The one file.
   package static let files = ["report.html"]
 
-  /// Writes the page.
-  package static func write(
-    _ file: String, _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
-  ) throws(SystemError) {
-    try sink(Array(page(model, options).utf8))
-  }
-
-  /// How many edits stand in one block that a browser lays out only when it is looked at.
-  static let chunkSize = 500
+  /// How many edits stand in the page without its script.
+  static let room = 300
 
   /// Verdicts in the order in which a person should read them.
   static let order: [Verdict] = [
@@ -28,67 +24,85 @@ package enum HTMLReport: ReportFormat {
     .unchanged, .filtered, .dropped, .superseded,
   ]
 
-  private static func page(_ model: ReportModel, _ options: ReportMask) -> String {
-    let title = "Reconciliation of \(HTMLText.escaped(model.run.pipeline))"
-    var page = """
+  /// Writes the page.
+  package static func write(
+    _ file: String, _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
+  ) throws(SystemError) {
+    let known = Set((model.edits + model.stillOpen).map(\.number))
+    var page = head(model) + header(model) + "<main>\n" + summary(model)
+    if model.edits.isEmpty {
+      page +=
+        "<p class=\"quiet\">No edits came back, so there is nothing new to tell of them.</p>\n"
+    }
+    page += findings(model) + "<div id=\"edits\">\n" + edits(model, options, known) + "</div>\n"
+    if !model.edits.isEmpty { page += groups(model) }
+    page += timeline(model) + notes(model) + "</main>\n" + footer(model, options)
+    try sink(Array(page.utf8))
+    try data(model, options, known, to: sink)
+    try sink(Array("<script>\(script)</script>\n</body>\n</html>\n".utf8))
+  }
+
+  private static func head(_ model: ReportModel) -> String {
+    let digest = Base64.encode(Digest.sha256(Array(script.utf8)))
+    return """
       <!doctype html>
       <html lang="en">
       <head>
       <meta charset="utf-8">
       <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta http-equiv="Content-Security-Policy" \
-      content="default-src 'none'; style-src 'unsafe-inline'">
+      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+      style-src 'unsafe-inline'; script-src 'sha256-\(digest)'">
       <meta name="color-scheme" content="light dark">
       <meta name="referrer" content="no-referrer">
-      <title>\(title)</title>
+      <title>Report of \(HTMLText.escaped(model.run.pipeline))</title>
       <style>\(style)</style>
       </head>
       <body>
 
       """
-    page += header(model)
-    page += "<main>\n"
-    page += summary(model)
-    if model.edits.isEmpty {
-      page +=
-        "<p class=\"quiet\">No edits came back, so there is nothing new to tell of them.</p>\n"
-    }
-    let known = Set((model.edits + model.stillOpen).map(\.number))
-    page += findings(model)
-    page += sections(model, options, known) { !$0.isSettled }
-    page += stillOpen(model, options, known: known)
-    if !model.edits.isEmpty { page += soups(model) }
-    page += sections(model, options, known) { $0.isSettled }
-    page += notes(model)
-    page += "</main>\n" + footer(model, options) + "</body>\n</html>\n"
-    return page
   }
 
-  private static func sections(
-    _ model: ReportModel, _ options: ReportMask, _ known: Set<Int64>,
-    _ isIn: (Verdict) -> Bool
+  /// The edits that stand in the page as they are: the open ones first, as far as there is room.
+  private static func edits(
+    _ model: ReportModel, _ options: ReportMask, _ known: Set<Int64>
   ) -> String {
-    var text = ""
-    for verdict in order where isIn(verdict) {
-      let edits = model.edits(with: verdict)
-      if !edits.isEmpty { text += section(verdict, edits, model, options, known: known) }
+    var room = room
+    func sections(_ isIn: (Verdict) -> Bool) -> String {
+      var text = ""
+      for verdict in order where isIn(verdict) {
+        let edits = model.edits(with: verdict)
+        if edits.isEmpty { continue }
+        let shown = edits.prefix(room)
+        room -= shown.count
+        text += section(verdict, shown, of: edits.count, model, options, known: known)
+      }
+      return text
     }
-    return text
+    var text = sections { !$0.isSettled }
+    let places = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, $0) })
+    let open = model.stillOpen.sorted {
+      (places[$0.verdict] ?? 0, $0.number) < (places[$1.verdict] ?? 0, $1.number)
+    }.prefix(room)
+    room -= open.count
+    text += stillOpen(Array(open), model, options, known: known)
+    return text + sections(\.isSettled)
   }
 
   private static func header(_ model: ReportModel) -> String {
-    let time = Dates.utcSeconds(model.run.now)
-    let readable = time.replacing("T", with: " ").replacing("Z", with: " UTC")
-    return """
+    var text = """
       <header>
-      <p class="eyebrow">Reconciliation report</p>
+      <p class="eyebrow">What came back from the field</p>
       <h1>\(HTMLText.escaped(model.run.pipeline))</h1>
-      <p class="meta"><time datetime="\(time)">\(readable)</time> · run \
-      \(HTMLText.escaped(model.run.id))\
-      \(model.organizationID.isEmpty ? "" : " · org " + HTMLText.escaped(model.organizationID))</p>
-      </header>
-
+      <p class="meta">\(time(model.run.now)) · run \(HTMLText.escaped(model.run.id))
       """
+    if !model.organizationID.isEmpty {
+      let id = HTMLText.escaped(model.organizationID)
+      let address = HTMLText.escaped(model.instance)
+      text +=
+        address.isEmpty
+        ? " · org \(id)" : " · <a href=\"\(address)\" rel=\"noreferrer\">org \(id)</a>"
+    }
+    return text + "</p>\n</header>\n"
   }
 
   // MARK: totals
@@ -122,9 +136,7 @@ package enum HTMLReport: ReportFormat {
       }
       text += "</div>\n<ul class=\"legend\">\n"
       for group in groups {
-        text +=
-          "<li class=\"\(group.kind)\(group.count == 0 ? " none" : "")\"><b>\(group.count)</b> "
-        text += "\(group.name)</li>\n"
+        text += "<li class=\"\(group.kind)\"><b>\(group.count)</b> \(group.name)</li>\n"
       }
       text += "</ul>\n" + verdicts(counts, total)
     }
@@ -138,12 +150,19 @@ package enum HTMLReport: ReportFormat {
       text += open == 1 ? "edit of an earlier run is" : "edits of earlier runs are"
       text += " still open</a></p>\n"
     }
+    if open > 0 || model.edits.contains(where: { !$0.verdict.isSettled }) {
+      let command = "attache review \(model.run.pipeline)"
+      text +=
+        "<p class=\"next\">What to do next: each open edit below has the commands that end it; "
+      text +=
+        "this one opens a page to decide on: <code class=\"command\">\(HTMLText.escaped(command))</code></p>\n"
+    }
     return text + "</section>\n"
   }
 
   private static func verdicts(_ counts: [Verdict: Int], _ total: Int) -> String {
     var text = """
-      <table class="verdicts">
+      <table class="verdicts"><caption>The edits by what became of them</caption>
       <thead><tr><th scope="col">Verdict</th><th scope="col" class="number">Edits</th>\
       <th scope="col">What it means, and what to do</th></tr></thead>
       <tbody>
@@ -162,29 +181,6 @@ package enum HTMLReport: ReportFormat {
     return text + "\n</table>\n"
   }
 
-  private static func soups(_ model: ReportModel) -> String {
-    var text = """
-      <section class="soups"><h2>By soup</h2>
-      <table>
-      <thead><tr><th scope="col">Soup</th><th scope="col" class="number">Edits</th>\
-      <th scope="col">Verdicts</th></tr></thead>
-      <tbody>
-
-      """
-    for (soup, counts) in model.soups {
-      let parts = order.compactMap { verdict in
-        counts[verdict].map {
-          "<span class=\"tag \(kind(verdict))\">\(verdict.rawValue) \($0)</span>"
-        }
-      }
-      text += "<tr><th scope=\"row\">\(HTMLText.escaped(soup.soup))"
-      text += " <small>\(HTMLText.escaped(soup.store.text))</small></th>"
-      text += "<td class=\"number\">\(counts.values.reduce(0, +))</td>"
-      text += "<td>\(parts.joined(separator: " "))</td></tr>\n"
-    }
-    return text + "</tbody></table></section>\n"
-  }
-
   private static func footer(_ model: ReportModel, _ options: ReportMask) -> String {
     var notes: [String] = []
     if !options.showValues { notes.append("Values of fields are not shown.") }
@@ -192,6 +188,9 @@ package enum HTMLReport: ReportFormat {
       let names = options.mask.sorted().map(HTMLText.escaped).joined(separator: ", ")
       notes.append("Values of these fields are masked: \(names).")
     }
+    notes.append(
+      "Times are UTC, or your own zone where the page&#39;s script runs; a device&#39;s times are those "
+        + "of its own clock.")
     notes.append("Written by attache from its ledger; the same run always makes the same page.")
     return "<footer>" + notes.map { "<p>\($0)</p>" }.joined() + "</footer>\n"
   }

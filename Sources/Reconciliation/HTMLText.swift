@@ -23,6 +23,16 @@ enum HTMLText {
     return escaped
   }
 
+  /// The text as it is, but for what would mislead the eye, which is made visible.
+  static func visible(_ text: String) -> String {
+    if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
+    return String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map {
+          $0 == "\n" || $0 == "\t" || !isMisleading($0) ? $0 : "\u{FFFD}"
+        }))
+  }
+
   /// Control characters, and those that turn the direction of writing or take no room.
   private static func isMisleading(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {

@@ -75,9 +75,6 @@ package struct ReportEdit: Sendable, Hashable {
     possible.map { "attache decide \(pipeline) \(number) \($0.option)" }
   }
 
-  /// The member of them that says most.
-  package var title: FieldDifference? { titles.last }
-
   /// What a person calls its record, as far as it may be shown: first and last name together.
   package func name(_ options: ReportMask) -> String? {
     let parts = titles.compactMap { part -> String? in

@@ -117,11 +117,6 @@ enum ReviewEdit {
   }
 
   private static func name(_ edit: ReportEdit, _ options: ReportMask) -> String {
-    if let title = edit.title, case .value(let value) = options.shown(title.device, of: title.name),
-      let text = value.string, !text.isEmpty
-    {
-      return text
-    }
-    return edit.recordName
+    edit.name(options) ?? edit.recordName
   }
 }

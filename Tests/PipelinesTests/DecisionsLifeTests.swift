@@ -170,7 +170,7 @@ import Testing
     #expect(decision?["decision"] == "server" && decision?["by"] == "grace")
     #expect(
       decision?["fate"] == "carried out" && decision?["time"]?.string?.hasPrefix("20") == true)
-    #expect(try text("report.html").contains("Decided by <b>grace</b> on 20"))
+    #expect(try text("report.html").contains("Decided by <b>grace</b> on <time datetime=\"20"))
     #expect(try text("report.html").contains("Decisions carried out: <strong>1</strong>"))
     #expect(try text("records.csv").contains(",grace,server: carried out,new,"))
   }

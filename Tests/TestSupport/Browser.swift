@@ -90,6 +90,8 @@ package actor Browser {
     pipe.target = attached["sessionId"]?.string ?? ""
     if !old.isEmpty { pipe.events = [] }
     for domain in ["Page", "Runtime", "Log", "Network"] { _ = try pipe.call(domain + ".enable") }
+    // In seconds of the page's own thread: what else the machine does meanwhile is not the page's.
+    _ = try pipe.call("Performance.enable", ["timeDomain": "threadTicks"])
     try set(look)
     _ = try pipe.call("Target.activateTarget", ["targetId": created["targetId"] ?? nil])
     pipe.events = []
@@ -156,6 +158,12 @@ package actor Browser {
   /// The text that a person sees of the first element that a selector names.
   package func text(_ selector: String) throws -> String {
     try run("document.querySelector(\(JSONValue(selector).text))?.innerText ?? ''").string ?? ""
+  }
+
+  /// How many seconds of work the page's thread has done since the page was opened.
+  package func work() throws -> Double {
+    let metrics = try pipe.call("Performance.getMetrics")["metrics"]?.array ?? []
+    return metrics.first { $0["name"] == "TaskDuration" }?["value"]?.double ?? .infinity
   }
 
   // MARK: hands

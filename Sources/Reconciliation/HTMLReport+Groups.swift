@@ -1,0 +1,69 @@
+import Ledger
+
+extension HTMLReport {
+  /// How many rows of a table of totals a page has room for.
+  private static let rowLimit = 200
+
+  /// The totals of each technician and of each object.
+  static func groups(_ model: ReportModel) -> String {
+    table("Technician", "By technician", model.users.map { ($0.name, $0) })
+      + table("Object", "By object", model.objects.map { (model.label($0.name), $0) })
+  }
+
+  private static func table(
+    _ what: String, _ caption: String, _ groups: [(label: String, group: ReportGroup)]
+  ) -> String {
+    var text = """
+      <section class="groups"><h2>\(caption)</h2>
+      <table><caption>Edits and what became of them, \(caption.lowercased())</caption>
+      <thead><tr><th scope="col">\(what)</th><th scope="col" class="number">Edits</th>\
+      <th scope="col">What became of them</th></tr></thead>
+      <tbody>
+
+      """
+    for (label, group) in groups.prefix(rowLimit) {
+      let parts = order.compactMap { verdict in
+        group.counts[verdict].map {
+          "<span class=\"tag \(kind(verdict))\">\(verdict.rawValue) \($0)</span>"
+        }
+      }
+      text += "<tr><th scope=\"row\">\(HTMLText.escaped(label))</th>"
+      text += "<td class=\"number\">\(group.total)</td>"
+      text += "<td>\(parts.joined(separator: " "))</td></tr>\n"
+    }
+    text += "</tbody></table>\n"
+    if groups.count > rowLimit {
+      text += "<p class=\"quiet\">\(groups.count - rowLimit) more are in report.json.</p>\n"
+    }
+    return text + "</section>\n"
+  }
+
+  /// What happened on the way, in order of time.
+  static func timeline(_ model: ReportModel) -> String {
+    let moments = model.timeline
+    if moments.count < 2 { return "" }
+    var text = "<section class=\"timeline\"><h2>How it went</h2>\n<ol>\n"
+    // The run is the last but for what devices' clocks say; a long list keeps its end.
+    for moment in moments.suffix(rowLimit) {
+      text += "<li>\(time(moment.from))"
+      if moment.to - moment.from >= 60_000 { text += " to \(time(moment.to))" }
+      text += "<span>\(sentence(moment))</span></li>\n"
+    }
+    text += "</ol>\n"
+    if moments.count > rowLimit {
+      text += "<p class=\"quiet\">What was before is in report.json.</p>\n"
+    }
+    return text + "</section>\n"
+  }
+
+  private static func sentence(_ moment: ReportMoment) -> String {
+    let edits = moment.count == 1 ? "1 edit" : "\(moment.count) edits"
+    let name = "<b>\(HTMLText.escaped(moment.name))</b>"
+    return switch moment.kind {
+    case .edited: "\(name) worked on the device: \(edits)"
+    case .returned: "\(name) arrived with \(edits)"
+    case .decided: "\(name) decided about \(edits)"
+    case .run: "the run took up \(edits)"
+    }
+  }
+}
