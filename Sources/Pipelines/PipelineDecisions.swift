@@ -74,8 +74,11 @@ package struct PipelineDecisions: Sendable {
     guard Files.exists(data.state) else { return [] }
     let ledger = try data.openLedger()
     defer { ledger.close() }
-    return try ledger.unsettledEditList().map {
-      Open(edit: $0, pending: try ledger.pendingDecision(of: $0.number))
+    let decided = Set(try ledger.decidedEdits())
+    return try ledger.unsettledEditList().map { edit in
+      let isDecided = decided.contains(edit.number)
+      return Open(
+        edit: edit, pending: isDecided ? try ledger.pendingDecision(of: edit.number) : nil)
     }
   }
 

@@ -91,7 +91,7 @@ extension ReviewPage {
       fillFilters()
       filter(keep)
       $('freshness').textContent = ''
-      await lookAround()
+      lookAround()
     }
 
     function fillFilters() {

@@ -152,4 +152,94 @@ struct ReviewPageTests {
     await browser.close()
     await server.stop()
   }
+
+  @Test func `a hundred thousand open edits are scrolled, searched and decided as ten are`()
+    async throws
+  {
+    let (scene, _) = try await scene()
+    let count: Int64 = 100_000
+    try scene.withLedger { ledger in
+      try ledger.connection.transaction {
+        try ledger.connection.run(
+          """
+          WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < \(count) + 7)
+          INSERT INTO edit (id, return_id, lineage_id, store, soup, entry_id, created_ms,
+            last_modified_ms, operation, sobject, record_id, modification_date, content, element,
+            base, state, verdict)
+          SELECT n.i, return_id, lineage_id, store, soup, 100000 + n.i, created_ms,
+            last_modified_ms, operation, sobject, printf('001%012dAAA', n.i), modification_date, content,
+            CAST(json_object('Name', 'Customer ' || n.i) AS BLOB), base, state, verdict
+          FROM edit, n WHERE edit.id = 1
+          """)
+        try ledger.connection.run(
+          """
+          INSERT INTO outcome (run_id, edit_id, verdict, detail)
+          SELECT o.run_id, e.id, o.verdict, o.detail FROM outcome o, edit e
+          WHERE o.edit_id = 1 AND e.id >= 10
+          """)
+      }
+    }
+    let server = try serve(scene)
+    let browser = try Browser()
+    try await browser.open(server.address)
+    try await browser.wait(until: "document.querySelector('[role=option]')", seconds: 120)
+    #expect(try await browser.text("#count") == "\(count) open")
+    try await browser.wait(until: "document.activeElement.id === 'list'")
+    #expect(try await browser.run("document.querySelectorAll('[role=option]').length < 60") == true)
+    try await browser.press("End")
+    #expect(
+      try await browser.text("[aria-selected=true] .name") == "Customer \(count + 7)")
+    try await browser.press("/")
+    try await browser.type("customer 77777")
+    #expect(try await browser.text("#count") == "1 of \(count) shown")
+    try await browser.click("[data-all=server]")
+    #expect(try await browser.text("#chosen") == "1 edit is decided.")
+    let errors = try await browser.errors()
+    #expect(errors == [])
+    await browser.close()
+    await server.stop()
+  }
+
+  @Test(arguments: [true, false])
+  func `a clash stands beside the other device's edit, and says where they differ`(
+    _ overlaps: Bool
+  ) async throws {
+    let scene = try DecisionScene()
+    let world = scene.world
+    try await world.run()
+    let (ada, ben) = (try world.device("ada"), try world.device("ben", .android))
+    let id = try #require(
+      Set(try world.ids("accounts", on: ada)).intersection(try world.ids("accounts", on: ben)).first
+    )
+    try world.org.moveClock(by: 3_600_000)
+    let fields: JSONObject = overlaps ? ["Phone": "two"] : ["Description": "two"]
+    try ada.edit("accounts", id: id, ["Phone": "one"], now: world.org.now())
+    try ben.edit("accounts", id: id, fields, now: world.org.now())
+    try world.handBack(ada, as: "ada.sqlite")
+    try world.handBack(ben, as: "ben.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.clash: 2])
+    let server = try serve(scene)
+    let browser = try Browser()
+    try await browser.open(server.address)
+    try await browser.wait(until: Self.isFresh)
+    let words = try await browser.text("#detail")
+    #expect(
+      words.contains(overlaps ? "They differ in Phone." : "No field overlaps: both can stand."))
+    // Where both can stand, both are sent.
+    try await browser.press("d")
+    try await browser.press("j")
+    try await browser.press(overlaps ? "s" : "d")
+    try await browser.press("Enter")
+    try await browser.wait(until: "document.getElementById('send')")
+    try await browser.press("Enter")
+    try await browser.wait(until: "document.getElementById('results')")
+    let results = try await browser.text("#dialog")
+    #expect(results.contains("2 of 2 are settled."), "\(results)")
+    #expect(try scene.field("Phone", of: id) == "one")
+    if !overlaps { #expect(try scene.field("Description", of: id) == "two") }
+    let errors = try await browser.errors()
+    #expect(errors == [])
+    await browser.close()
+    await server.stop()
+  }
 }
