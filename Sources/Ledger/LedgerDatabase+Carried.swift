@@ -1,4 +1,5 @@
 import JSON
+import MobileSync
 import SQLite
 import System
 
@@ -146,7 +147,10 @@ extension LedgerDatabase {
       let row = try connection.first("SELECT element FROM edit WHERE id = \(carried.edit)"),
       let before = try? JSONValue(parsing: row[0].blob ?? []),
       let after = try? JSONValue(parsing: edit.element),
-      shown.names.contains(where: { before[$0] != after[$0] })
+      // The id of a record that was made meanwhile has taken the place of the device's own.
+      shown.names.contains(where: {
+        before[$0] != after[$0] && before[$0]?.string.map(LocalFields.isLocalID) != true
+      })
     else { return }
     let username = try snapshotRow(id: entry.row.snapshotID)?.username ?? entry.row.snapshotID
     try connection.run(

@@ -163,7 +163,7 @@ package struct PipelineDecisions: Sendable {
         throw DecisionRefusal.unknown(request.edit)
       }
       if let seen = request.seen {
-        guard found.subject.verdict == seen.verdict else {
+        guard found.subject.verdict == seen.verdict, found.detail.limit == seen.limit else {
           throw DecisionRefusal(request.edit, "a run has taken it up since; look at it again")
         }
         found.detail.fields = seen.fields

@@ -29,12 +29,12 @@ struct CarriedWords {
     }
   }
 
-  /// The org's values that the sentence shows; nil where it shows none.
+  /// The org's values that the sentence shows whole; nil where it shows none.
   var shown: JSONObject? {
     guard verdict == .conflict else { return nil }
     var values: JSONObject = [:]
     for field in contested {
-      if case .value(let value) = mask.shown(field.server, of: field.name) {
+      if case .value(let value) = mask.shown(field.server, of: field.name), isWhole(field) {
         values[field.name] = value
       }
     }
@@ -44,6 +44,13 @@ struct CarriedWords {
   /// The fields in which the org holds something else.
   private var contested: [FieldDifference] {
     detail.fields.filter { $0.server != nil && $0.server != $0.device }
+  }
+
+  /// Says whether nothing of the two values of a field is cut off.
+  private func isWhole(_ field: FieldDifference) -> Bool {
+    [field.server, field.device].allSatisfy {
+      mask.shown($0, of: field.name).text(empty: "", unknown: "").count <= Self.longest
+    }
   }
 
   private func shown(_ value: JSONValue?, _ field: String) -> String {

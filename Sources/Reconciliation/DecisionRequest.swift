@@ -35,10 +35,13 @@ package struct DecisionRequest: Sendable, Hashable {
     package var verdict: Verdict
     /// The values of all sides.
     package var fields: [FieldDifference]
+    /// The words beside the verdict and the other record that it is about: which limit, which master.
+    package var limit: String
 
-    /// What was seen.
-    package init(_ verdict: Verdict, _ fields: [FieldDifference]) {
-      (self.verdict, self.fields) = (verdict, fields)
+    /// What was seen; `fields` are newer ones than those of the last report, if there are any.
+    package init(_ verdict: Verdict, _ detail: OutcomeDetail, fields: [FieldDifference]? = nil) {
+      (self.verdict, self.fields) = (verdict, fields ?? detail.fields)
+      limit = detail.limit
     }
   }
 

@@ -3,17 +3,21 @@ import Ledger
 import Reconciliation
 import Salesforce
 
-/// What the page sends: `{"decisions": [{"edit", "decision", "fields", "rest", "record"}]}`.
+/// What the page sends: `{"decisions": [{"edit", "revision", "decision", "fields", "rest", "record"}]}`.
 ///
+/// `revision` names what the page showed of the edit; without one it is what the last report shows.
 /// `decision` is a word as files of decisions have it. With `set`, `fields` says of each field
 /// `{"take": "device" | "server"}` or `{"text": "…"}`, and `rest` whose the others are.
 enum ReviewChoices {
   /// What a request does not say as the page would say it.
-  struct Unreadable: Error {}
+  struct Unreadable: Error {
+    /// What is wrong.
+    var words = "this does not say what is decided"
+  }
 
   /// The requests of a body, beside what was seen of each edit.
   static func requests(
-    _ body: JSONValue, seen: (Int64) -> DecisionRequest.Seen?
+    _ body: JSONValue, seen: (_ edit: Int64, _ revision: Int) -> DecisionRequest.Seen?
   ) throws(Unreadable) -> [DecisionRequest] {
     guard let list = body["decisions"]?.array else { throw Unreadable() }
     var requests: [DecisionRequest] = []
@@ -21,8 +25,14 @@ enum ReviewChoices {
       guard let edit = value["edit"]?.int,
         let kind = value["decision"]?.string.flatMap(Decision.Kind.init(rawValue:))
       else { throw Unreadable() }
-      requests.append(
-        DecisionRequest(edit: edit, try choice(kind, value), seen: seen(edit)))
+      var request = DecisionRequest(edit: edit, try choice(kind, value))
+      if let revision = value["revision"]?.int {
+        guard let shown = seen(edit, Int(revision)) else {
+          throw Unreadable(words: "edit \(edit) was never shown so; load the page anew")
+        }
+        request.seen = shown
+      }
+      requests.append(request)
     }
     return requests
   }
@@ -35,7 +45,11 @@ enum ReviewChoices {
       guard let decision = Decision(kind, [:]) else { throw Unreadable() }
       return .whole(decision)
     case .record:
-      guard let id = value["record"]?.string?.recordID18 else { throw Unreadable() }
+      guard let id = value["record"]?.string?.recordID18 else {
+        throw Unreadable(
+          words:
+            "edit \(value["edit"]?.int ?? 0): this is no record's Id; it has 15 or 18 characters")
+      }
       return .whole(.record(id))
     case .set:
       guard let members = value["fields"]?.object, !members.isEmpty else { throw Unreadable() }

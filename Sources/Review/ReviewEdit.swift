@@ -8,7 +8,11 @@ import System
 /// Edits as the page gets them, their values as far as they may be shown.
 enum ReviewEdit {
   /// An open edit in the list: enough to find it, and to decide about many at once.
-  static func line(_ open: PipelineDecisions.Open, _ options: ReportMask) -> JSONValue {
+  ///
+  /// `revision` names what it shows.
+  static func line(
+    _ open: PipelineDecisions.Open, revision: Int, _ options: ReportMask
+  ) -> JSONValue {
     let edit = open.edit
     return [
       "edit": JSONValue(edit.number), "verdict": .string(edit.verdict.rawValue),
@@ -18,6 +22,8 @@ enum ReviewEdit {
       "fields": JSONValue(edit.detail.fields.map(\.name)),
       "possible": JSONValue(edit.possible.map(\.rawValue)),
       "decided": open.pending.map { .string($0.decision.kind.meaning) } ?? .null,
+      "decidedBy": open.pending.map { .string($0.by) } ?? .null,
+      "revision": JSONValue(revision),
       "since": .string(Dates.utc(edit.foundAt)),
     ]
   }
@@ -26,7 +32,7 @@ enum ReviewEdit {
   /// it clashes with.
   static func details(
     _ open: PipelineDecisions.Open, look: PlannedEdit?, others: [Int64: ReportEdit],
-    _ options: ReportMask, _ pipeline: String
+    revision: Int, _ options: ReportMask, _ pipeline: String
   ) -> JSONValue {
     var open = open
     let verdict = open.edit.verdict
@@ -48,6 +54,7 @@ enum ReviewEdit {
     object["row"] = JSONValue(edit.soupEntryID)
     object["since"] = .string(Dates.utc(edit.foundAt))
     object["noBase"] = JSONValue(edit.detail.hasNoBase)
+    object["revision"] = JSONValue(revision)
     object["looked"] = JSONValue(look != nil)
     if let look, look.verdict != verdict {
       var now: JSONObject = [

@@ -11,13 +11,17 @@ extension ReviewPage {
           ? 'Nothing is open: every edit has been settled.' : 'No edit is shown.'))
         return
       }
+      // What is being typed is not taken away; the pane is made anew when it is done.
+      const typing = document.activeElement?.matches?.('#detail input[type=text]')
+      if (typing && state.pane === edit.edit) { state.isStale = true; return }
+      if (state.pane !== edit.edit) $('detail').replaceChildren()
+      state.pane = edit.edit
+      state.isStale = false
       if (!state.details.has(edit.edit)) {
         const around = state.shown.slice(state.at, state.at + 50).map(one => one.edit)
           .filter(number => !state.details.has(number))
         try {
-          for (const detail of (await ask(`details?of=${around.join(',')}`)).edits) {
-            state.details.set(detail.edit, detail)
-          }
+          await refresh(around)
         } catch (error) {
           $('detail').replaceChildren(trouble(error))
           return
@@ -25,7 +29,11 @@ extension ReviewPage {
       }
       if (current()?.edit !== edit.edit) return
       const detail = state.details.get(edit.edit)
-      if (!detail) return
+      if (!detail) {
+        $('detail').replaceChildren(make('p', {className: 'note'},
+          'This edit is not open any more; load the page anew.'))
+        return
+      }
       const focused = document.activeElement?.closest?.('#detail') && document.activeElement.id
       $('detail').replaceChildren(...parts(edit, detail).filter(Boolean))
       if (focused) document.getElementById(focused)?.focus()
@@ -72,11 +80,11 @@ extension ReviewPage {
       const buttons = Object.entries(names).filter(([kind]) => detail.possible.includes(kind))
         .map(([kind, [text, key]]) => make('button', {
           type: 'button', id: `choose-${kind}`,
-          'aria-pressed': String(chosen?.decision === kind), onclick: () => chooseHere(kind)
+          'aria-pressed': String(chosen?.decision === kind), onclick: () => chooseHere(kind, edit)
         }, text + ' ', make('kbd', {}, key === 's' || kind !== 'drop' ? key : 'x')))
       if (chosen) {
         buttons.push(make('button', {type: 'button', id: 'choose-none',
-          onclick: () => chooseHere(null)}, 'Not decided ', make('kbd', {}, 'u')))
+          onclick: () => chooseHere(null, edit)}, 'Not decided ', make('kbd', {}, 'u')))
       }
       return make('div', {className: 'actions', role: 'group', 'aria-label': 'Decide'}, ...buttons)
     }
@@ -90,29 +98,40 @@ extension ReviewPage {
       if (choice.decision === 'server') return 'server'
       if (choice.decision !== 'set') return null
       const own = choice.fields[field.name]
-      return own ? own.take ?? 'text' : field.edited ? choice.rest : 'server'
+      if (own) return own.take ?? 'text'
+      return field.edited ? choice.rest ?? (field.conflicting ? null : 'device') : 'server'
     }
 
-    /** Chooses for one field, and says of the others what was said before, or that they are open. */
+    /** Chooses for one field, or with nothing takes its choice back. What was said of the others stays;
+     *  of those that both sides changed and nobody has said anything of, the plan asks. */
     function chooseField(edit, detail, name, own) {
       const before = state.choices.get(edit.edit)
       const chosen = {}
+      let isOpen = false
       for (const field of detail.fields) {
-        if (field.name === name) { chosen[name] = own; continue }
         const old = before?.fields?.[field.name]
-        const stands = side(before, field) ?? (field.edited ? 'device' : 'server')
-        chosen[field.name] = stands === 'text' ? old : {take: stands}
+        const stands = field.name === name ? null
+          : side(before, field) ?? (field.conflicting ? null : field.edited ? 'device' : 'server')
+        if (field.name === name && own) chosen[name] = own
+        else if (stands) chosen[field.name] = stands === 'text' ? old : {take: stands}
+        else if (field.edited) isOpen = true
       }
-      if (!(name in chosen)) chosen[name] = own
+      if (own && !(name in chosen)) chosen[name] = own
       for (const [other, value] of Object.entries(before?.fields ?? {})) {
-        if (!(other in chosen)) chosen[other] = value
+        if (!(other in chosen) && other !== name) chosen[other] = value
       }
       const edited = new Set(detail.fields.filter(field => field.edited).map(field => field.name))
       const sides = Object.entries(chosen)
-      const isWhole = which => sides.every(([field, value]) =>
+      const isWhole = which => !isOpen && sides.every(([field, value]) =>
         value.take === (edited.has(field) ? which : 'server'))
       if (isWhole('device') && choose(edit, {decision: 'device'})) return
       if (isWhole('server') && choose(edit, {decision: 'server'})) return
+      if (isOpen) {
+        const said = sides.filter(([field, value]) => edited.has(field) || value.take !== 'server')
+        choose(edit, said.length === 0 ? null
+          : {decision: 'set', fields: Object.fromEntries(said)})
+        return
+      }
       const fields = Object.fromEntries(sides.filter(([, value]) => value.take !== 'server'))
       if (Object.keys(fields).length === 0) { choose(edit, null); return }
       const rest = sides.some(([field, value]) => edited.has(field) && value.take === 'server')
@@ -142,8 +161,8 @@ extension ReviewPage {
       const typed = state.choices.get(edit.edit)?.fields?.[field.name]?.text
       const again = own => {
         chooseField(edit, detail, field.name, own)
-        draw()
-        showDetail()
+        tell()
+        later()
       }
       const cell = (which, other) => {
         const value = shown(field, which, other)
@@ -164,17 +183,23 @@ extension ReviewPage {
           type: 'text', id, value: start, autocomplete: 'off',
           'aria-label': `${field.name}: another value`,
           onchange: event => {
-            if (event.target.value !== start || typed !== undefined) {
-              again({text: event.target.value})
-            }
+            const text = event.target.value
+            if (text !== start) again(text === '' ? null : {text})
           }
-        }))
+        }), make('button', {type: 'button', id: `field-${index}-empty`,
+          'aria-pressed': String(typed === ''), 'aria-label': `${field.name}: empty it`,
+          onclick: () => again(typed === '' ? null : {text: ''})}, 'Empty'))
       }
       return make('tr', {className: field.conflicting ? 'both' : field.edited ? '' : 'theirs',
         'data-field': field.name}, make('th', {scope: 'row'}, field.name),
         hasBase ? make('td', {'data-label': 'Given'}, shown(field, 'base')) : null,
         cell('device', 'server'), hasServer ? cell('server', 'device') : null,
         isOpen ? box() : null)
+    }
+
+    /** Makes list and pane anew a moment later: a click that is under way still finds its button. */
+    function later() {
+      setTimeout(() => { draw(); showDetail() }, 150)
     }
 
     /** A field that the edit does not have: what an org demands, for example. */
@@ -286,7 +311,10 @@ extension ReviewPage {
       if (!detail.possible.includes('record')) return null
       const chosen = state.choices.get(edit.edit)
       const take = id => {
-        if (!id) return
+        if (!/^([a-zA-Z0-9]{15}|[a-zA-Z0-9]{18})$/.test(id)) {
+          tell('An Id has 15 or 18 letters and digits.')
+          return
+        }
         choose(edit, {decision: 'record', record: id})
         draw()
         showDetail()
@@ -354,6 +382,8 @@ extension ReviewPage {
       if (does) { event.preventDefault(); does() }
     })
 
+    $('detail').addEventListener('focusout', () => { if (state.isStale) later() })
+    addEventListener('beforeunload', event => { if (state.choices.size > 0) event.preventDefault() })
     $('list').addEventListener('scroll', draw)
     addEventListener('resize', draw)
     for (const id of ['search', 'verdict', 'user']) $(id).addEventListener('input', () => filter())

@@ -10,7 +10,7 @@ extension ReviewPage {
     const batch = 200
     const state = {
       edits: [], shown: [], at: 0, choices: new Map(), details: new Map(), candidates: {},
-      looked: new Set(), busy: false
+      looked: new Set(), busy: false, plan: 0, by: ''
     }
     const words = {
       device: 'send the device’s edit', server: 'the org’s values stand',
@@ -82,11 +82,13 @@ extension ReviewPage {
     async function load(keep) {
       const answer = await ask('edits')
       state.edits = answer.edits
+      state.by = answer.by
       state.details.clear()
       state.looked.clear()
       const open = new Map(answer.edits.map(edit => [edit.edit, edit]))
-      for (const number of state.choices.keys()) {
-        if (!open.has(number)) state.choices.delete(number)
+      // A choice was made about what was shown: where that is something else now, it is open again.
+      for (const [number, choice] of state.choices) {
+        if (open.get(number)?.verdict !== choice.verdict) state.choices.delete(number)
       }
       fillFilters()
       filter(keep)
@@ -156,10 +158,16 @@ extension ReviewPage {
           role: 'option', className: 'empty', 'aria-selected': 'false', 'aria-disabled': 'true'
         }, state.edits.length === 0 ? 'Nothing is open.' : 'Nothing that is shown.'))
       }
-      const counts = state.choices.size
-      $('chosen').textContent = counts === 0 ? 'Nothing is decided yet.'
-        : counts === 1 ? '1 edit is decided.' : `${counts} edits are decided.`
-      $('plan').disabled = counts === 0
+      tell()
+    }
+
+    /** Says how many edits are decided, and whatever else is to be said. */
+    function tell(more = '') {
+      const count = state.choices.size
+      $('chosen').textContent = [count === 0 ? 'Nothing is decided yet.'
+        : count === 1 ? '1 edit is decided.' : `${count} edits are decided.`, more]
+        .filter(Boolean).join(' ')
+      $('plan').disabled = count === 0
     }
 
     function row(index) {
@@ -193,6 +201,7 @@ extension ReviewPage {
         const found = await work('look', {edits: wanted})
         Object.assign(state.candidates, found.candidates)
         for (const number of wanted) state.details.delete(number)
+        await refresh(wanted.filter(number => state.choices.has(number)))
         $('freshness').textContent =
           `The org was asked at ${new Date().toLocaleTimeString()}.`
         showDetail()
@@ -202,32 +211,65 @@ extension ReviewPage {
       }
     }
 
+    /** Gets the details of edits; a choice about other values than are shown now is taken back. */
+    async function refresh(numbers) {
+      let moved = 0
+      for (let start = 0; start < numbers.length; start += batch) {
+        const part = numbers.slice(start, start + batch)
+        for (const detail of (await ask(`details?of=${part.join(',')}`)).edits) {
+          state.details.set(detail.edit, detail)
+          const choice = state.choices.get(detail.edit)
+          if (choice && choice.revision !== detail.revision) {
+            state.choices.delete(detail.edit)
+            moved++
+          }
+        }
+      }
+      if (moved === 0) return
+      draw()
+      tell(`${moved} of your choices ${moved === 1 ? 'is' : 'are'} open again: the org has moved on.`)
+    }
+
     // Choices.
 
-    /** Chooses for an edit, or with no decision takes the choice back; says whether it is possible. */
+    /** Chooses for an edit, or with no decision takes the choice back; says whether it is possible.
+     *  A choice is about what is shown of the edit at this moment. */
     function choose(edit, choice) {
+      const {revision} = state.details.get(edit.edit) ?? edit
       if (!choice) state.choices.delete(edit.edit)
       else if (!edit.possible.includes(choice.decision)) return false
-      else state.choices.set(edit.edit, {edit: edit.edit, ...choice})
+      else {
+        state.choices.set(edit.edit,
+          {edit: edit.edit, revision, verdict: edit.verdict, ...choice})
+      }
       return true
     }
-    function chooseHere(decision) {
-      const edit = current()
+    function chooseHere(decision, edit = current()) {
       if (!edit) return
       // Of an edit that has no value of the org to take, the other way is to give it up.
       const wanted = decision === 'server' && !edit.possible.includes('server')
         ? 'drop' : decision
       if (!choose(edit, wanted ? {decision: wanted} : null)) {
-        $('chosen').textContent = `Not possible here: ${words[wanted]}.`
+        tell(`Not possible here: ${words[wanted]}.`)
         return
       }
       draw()
       showDetail()
     }
     function chooseAll(decision) {
-      for (const edit of state.shown) choose(edit, decision ? {decision} : null)
+      let [left, others] = [0, 0]
+      for (const edit of state.shown) {
+        if (decision && edit.decidedBy && edit.decidedBy !== state.by) others++
+        else if (!choose(edit, decision ? {decision} : null)) {
+          state.choices.delete(edit.edit)
+          left++
+        }
+      }
       draw()
       showDetail()
+      tell([left ? `For ${left} that is not possible; they are not decided.` : '',
+        others ? `${others} wait with somebody else’s decision and are left.` : '']
+        .filter(Boolean).join(' '))
     }
 
     // The plan, and sending.
@@ -242,52 +284,71 @@ extension ReviewPage {
         [error.message, error.reason, error.fix].filter(Boolean).join(' — '))
     }
     const close = () => make('button', {type: 'button', onclick: () => $('dialog').close()}, 'Close')
-    const body = only => ({
-      decisions: [...state.choices.values()].filter(choice => !only || only.has(choice.edit))
-    })
+    const idle = async () => {
+      while (state.busy) await new Promise(resolve => setTimeout(resolve, 50))
+    }
     const name = number => state.edits.find(edit => edit.edit === number)?.name ?? ''
     const said = value => value === null || value === '' ? 'empty'
       : typeof value === 'string' ? value : JSON.stringify(value)
 
+    /** What the choices of this moment would do; a plan whose dialog is closed is dropped. */
     async function plan() {
-      if (state.choices.size === 0 || state.busy) return
+      if (state.choices.size === 0) return
+      const number = ++state.plan
+      const isDropped = () => number !== state.plan || !$('dialog').open
       dialog('What would be sent', make('p', {role: 'status'}, 'The org is asked…'),
         make('progress'))
+      await idle()
+      if (isDropped()) return
+      const chosen = [...state.choices.values()]
       try {
-        const {planned, refused} = await work('plan', body())
-        showPlan(planned, refused)
-      } catch (error) { dialog('There is no plan', trouble(error), close()) }
+        const found = await work('plan', {decisions: chosen})
+        if (!isDropped()) showPlan(chosen, found)
+      } catch (error) {
+        if (!isDropped()) dialog('There is no plan', trouble(error), close())
+      }
     }
 
-    function showPlan(planned, refused) {
+    function showPlan(chosen, {planned, refused, replaced}) {
       const most = 200
-      const own = planned.filter(plan => state.choices.has(plan.edit))
+      const byNumber = new Map(chosen.map(choice => [choice.edit, choice]))
+      const told = planned.filter(plan => byNumber.has(plan.edit) || plan.action)
       const line = plan => {
-        const sent = plan.action ? plan.fields.map(field =>
-          `${field.name}: ${field.masked ? '•••' : said(field.device ?? null)}`).join(', ') : ''
+        const sent = plan.action ? plan.fields.map(field => `${field.name}: `
+          + (field.masked ? '•••' : 'device' in field ? said(field.device) : 'not shown'))
+          .join(', ') : ''
+        const isDoubtful = plan.verdict === 'in doubt'
+          && byNumber.get(plan.edit)?.decision === 'device'
         return make('li', {}, make('b', {}, `${name(plan.edit)} (${plan.object}): `),
-          plan.action ? `${plan.action} ${sent}` : 'nothing is sent',
+          plan.action ? `${plan.action} ${sent}` : isDoubtful
+            ? 'sent once more, if its time is over and the org still does not tell of the first'
+            : 'nothing is sent',
           make('span', {className: 'soft'}, ` → ${plan.verdict}`),
+          byNumber.has(plan.edit) ? null
+            : make('b', {}, ' · goes along: it has waited for another record'),
           plan.message ? make('span', {}, `. ${plan.message}`) : null)
       }
-      const lines = own.slice(0, most).map(line)
-      if (own.length > most) lines.push(make('li', {}, `and ${own.length - most} more`))
+      const lines = told.slice(0, most).map(line)
+      if (told.length > most) lines.push(make('li', {}, `and ${told.length - most} more`))
       const reasons = refused.slice(0, most).map(one =>
         make('li', {}, make('b', {}, `${name(one.edit)}: `), one.reason))
-      const possible = new Set([...state.choices.keys()].filter(
-        number => !refused.some(one => one.edit === number)))
-      const writes = own.filter(plan => plan.action).length
-      const summary = `${own.length} ${own.length === 1 ? 'edit' : 'edits'}, `
+      const no = new Set(refused.map(one => one.edit))
+      const possible = chosen.filter(choice => !no.has(choice.edit))
+      const writes = told.filter(plan => plan.action).length
+      const summary = `${told.length} ${told.length === 1 ? 'edit' : 'edits'}, `
         + `${writes} ${writes === 1 ? 'write' : 'writes'} to the org`
       const sendNow = make('button', {
-        type: 'button', className: 'main', id: 'send', disabled: possible.size === 0,
+        type: 'button', className: 'main', id: 'send', disabled: possible.length === 0,
         onclick: () => carryOut(possible)
       }, 'Send now ', make('kbd', {}, '↵'))
       const later = make('button', {
-        type: 'button', disabled: possible.size === 0, onclick: () => enter(possible)
+        type: 'button', disabled: possible.length === 0, onclick: () => leave(possible)
       }, 'Leave it to the next run')
       dialog('What would be sent', make('p', {}, summary),
         lines.length ? make('ul', {}, ...lines) : null,
+        replaced.length ? make('p', {className: 'note'}, 'This takes the place of what '
+          + [...new Set(replaced.map(one => one.by))].join(', ') + ' decided about '
+          + replaced.slice(0, 20).map(one => name(one.edit)).join(', ') + '.') : null,
         reasons.length ? make('h3', {}, 'Not possible') : null,
         reasons.length ? make('ul', {}, ...reasons) : null,
         make('p', {className: 'actions'}, sendNow, later,
@@ -296,23 +357,38 @@ extension ReviewPage {
       sendNow.focus()
     }
 
-    async function enter(numbers) {
+    /** Enters decisions; answers how many, or nothing where they were refused. */
+    async function enter(chosen) {
       try {
-        const {decided} = await send('decide', body(numbers))
-        for (const number of numbers) state.choices.delete(number)
-        await load()
-        dialog('Decided', make('p', {role: 'status'},
-          `${decided} ${decided === 1 ? 'decision waits' : 'decisions wait'} for the next run.`),
-          close())
-      } catch (error) { dialog('Nothing was decided', trouble(error), close()) }
+        const {decided} = await send('decide', {decisions: chosen})
+        for (const choice of chosen) {
+          if (state.choices.get(choice.edit) === choice) state.choices.delete(choice.edit)
+        }
+        return decided
+      } catch (error) {
+        dialog('Nothing was decided', trouble(error),
+          make('p', {}, 'Your choices stand on this page.'), close())
+        return 0
+      }
     }
 
-    async function carryOut(numbers) {
+    async function leave(chosen) {
+      const decided = await enter(chosen)
+      if (decided === 0) return
+      dialog('Decided', make('p', {role: 'status'},
+        `${decided} ${decided === 1 ? 'decision waits' : 'decisions wait'} for the next run.`),
+        close())
+      await load().catch(error => $('dialog').append(trouble(error)))
+    }
+
+    async function carryOut(chosen) {
+      await idle()
       const status = make('p', {role: 'status'}, 'The decisions are entered…')
       const bar = make('progress')
       dialog('Sending', status, bar)
+      if (await enter(chosen) === 0) return
       try {
-        const {results} = await work('send', body(numbers), event => {
+        const {results} = await work('send', {edits: chosen.map(choice => choice.edit)}, event => {
           if (event.type === 'editsSettled') {
             ;[bar.max, bar.value] = [event.of, event.done]
             status.textContent = `${event.done} of ${event.of} edits have their verdict.`
@@ -320,12 +396,11 @@ extension ReviewPage {
             $('dialog').append(make('p', {className: 'note'}, event.message))
           }
         })
-        for (const number of numbers) state.choices.delete(number)
         const lines = results.slice(0, 200).map(result => make('li', {},
           make('b', {}, `${result.name}: `), result.verdict,
           make('span', {className: 'soft'}, ` — ${result.message ?? result.meaning}`)))
         const open = results.filter(result => !result.settled).length
-        await load()
+        await load().catch(() => {})
         dialog(open === 0 ? 'Done' : 'Done, but not all of it',
           make('p', {role: 'status'}, open === 0
             ? `${results.length} of ${results.length} are settled.`
@@ -334,7 +409,7 @@ extension ReviewPage {
       } catch (error) {
         await load().catch(() => {})
         dialog('It did not get to the end', trouble(error), make('p', {},
-          'What was decided stands; the next run goes on with it.'), close())
+          'The decisions are entered; the next run goes on with them.'), close())
       }
     }
 

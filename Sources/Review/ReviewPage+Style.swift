@@ -26,6 +26,7 @@ extension ReviewPage {
     button,select,input[type=search],input[type=text]{background:var(--paper);\
     border:1px solid var(--soft);border-radius:8px;padding:.3rem .65rem}
     input[type=text]{min-width:6rem;width:100%}
+    td input[type=text]+button{margin-top:.25rem;font-size:.85rem;padding:.1rem .5rem}
     button{cursor:pointer}
     button:hover:not(:disabled){border-color:var(--accent)}
     button:disabled{opacity:.55;cursor:default}

@@ -15,7 +15,7 @@ import System
 /// | `POST look` `{"edits": […]}` | a work: what the org holds of them now |
 /// | `POST plan` decisions | a work: what would be sent |
 /// | `POST decide` decisions | enters them, for the next run |
-/// | `POST send` decisions | enters them; a work: a run that carries them out |
+/// | `POST send` `{"edits": […]}` | a work: a run that carries their decisions out |
 /// | `GET work?number=1&after=0` | the events of a work, waited for up to 20 s |
 ///
 /// Decisions are written as `ReviewChoices` reads them. A request that cannot be answered gets the members
@@ -26,7 +26,24 @@ final class ReviewResources: Sendable {
     var open: [Int64: PipelineDecisions.Open] = [:]
     /// What the org was found to hold of edits since.
     var looks: [Int64: PlannedEdit] = [:]
+    /// What the page was shown of edits, each version once.
+    var revisions: [Int64: [DecisionRequest.Seen]] = [:]
     var works: [ReviewWork] = []
+
+    /// What is known of an edit now: as its look found it, where that left the verdict.
+    func seen(_ edit: ReportEdit) -> DecisionRequest.Seen {
+      let fields = looks[edit.number].flatMap {
+        $0.verdict == edit.verdict ? $0.detail.fields : nil
+      }
+      return DecisionRequest.Seen(edit.verdict, edit.detail, fields: fields)
+    }
+
+    /// The number of what is shown of an edit.
+    mutating func revision(_ edit: ReportEdit, _ seen: DecisionRequest.Seen) -> Int {
+      if let known = revisions[edit.number]?.firstIndex(of: seen) { return known + 1 }
+      revisions[edit.number, default: []].append(seen)
+      return revisions[edit.number]?.count ?? 0
+    }
     var asked = Clock.monotonicNanoseconds()
     var isStopped = false
   }
@@ -78,8 +95,8 @@ final class ReviewResources: Sendable {
       case ("POST", "send"): return try send(request)
       default: return Self.refusal(404, "there is nothing of that name here")
       }
-    } catch is ReviewChoices.Unreadable {
-      return Self.refusal(400, "this does not say what is decided")
+    } catch let error as ReviewChoices.Unreadable {
+      return Self.refusal(400, error.words)
     } catch is Busy {
       return Self.refusal(409, "something is under way; wait until it has ended")
     } catch {
@@ -91,30 +108,34 @@ final class ReviewResources: Sendable {
 
   private func edits() throws -> ServerResponse {
     let list = try decisions.open()
-    state.withLock { state in
+    let revisions = state.withLock { state in
       state.open = Dictionary(list.map { ($0.edit.number, $0) }, uniquingKeysWith: { $1 })
-      // What was found out about an edit holds as long as no run has given it another verdict.
-      state.looks = state.looks.filter { state.open[$0.key] != nil }
+      state.looks = [:]
+      return list.map { state.revision($0.edit, state.seen($0.edit)) }
     }
     let shown = decisions.shown
     return Self.json(
       200,
       [
         "pipeline": .string(pipeline.name), "by": .string(name),
-        "edits": .array(list.map { ReviewEdit.line($0, shown) }),
+        "edits": .array(
+          zip(list, revisions).map { ReviewEdit.line($0, revision: $1, shown) }),
       ])
   }
 
   private func details(_ request: ServerRequest) throws -> ServerResponse {
     let wanted = (request.query("of") ?? "").split(separator: ",").compactMap { Int64($0) }
-    let (open, looks) = state.withLock { ($0.open, $0.looks) }
-    let known = wanted.prefix(200).compactMap { open[$0] }
+    let (known, looks, revisions) = state.withLock { state in
+      let known = wanted.prefix(200).compactMap { state.open[$0] }
+      return (known, state.looks, known.map { state.revision($0.edit, state.seen($0.edit)) })
+    }
     let others = Set(known.flatMap(\.edit.detail.otherEdits))
     let byNumber = Dictionary(
       try decisions.edits(others.sorted()).map { ($0.number, $0) }, uniquingKeysWith: { $1 })
-    let list = known.map {
+    let list = zip(known, revisions).map { open, revision in
       ReviewEdit.details(
-        $0, look: looks[$0.edit.number], others: byNumber, decisions.shown, pipeline.name)
+        open, look: looks[open.edit.number], others: byNumber, revision: revision,
+        decisions.shown, pipeline.name)
     }
     return Self.json(200, ["edits": .array(list)])
   }
@@ -190,23 +211,27 @@ final class ReviewResources: Sendable {
         "planned": .array(planned.map { ReviewEdit.plan($0, self.decisions.shown) }),
         "refused": .array(
           entered.refused.map { ["edit": JSONValue($0.edit), "reason": .string($0.reason)] }),
+        "replaced": Self.replaced(entered),
       ]
     }
   }
 
   private func decide(_ request: ServerRequest) throws -> ServerResponse {
     let entered = try decisions.enter(try requests(request), by: name)
-    return Self.json(200, ["decided": JSONValue(entered.decided.count)])
+    return Self.json(
+      200,
+      ["decided": JSONValue(entered.decided.count), "replaced": Self.replaced(entered)])
   }
 
   private func send(_ request: ServerRequest) throws -> ServerResponse {
-    let requests = try requests(request)
+    let edits = (try body(request)["edits"]?.array ?? []).compactMap(\.int)
+    guard !edits.isEmpty else { throw ReviewChoices.Unreadable() }
     return try begin { [self] report in
-      let entered = try decisions.enter(requests, by: name)
+      // They are entered: the run takes up what waits for these edits.
       let options = try decisions.runOptions(
-        carryingOut: entered.decided, by: name, isDryRun: false)
+        carryingOut: edits.map { DecidedEdit($0, .again) }, by: name, isDryRun: false)
       let summary = try await decisions.run(options, variables: variables, report: report)
-      let results = try decisions.edits(entered.decided.map(\.edit))
+      let results = try decisions.edits(edits)
       return [
         "summary": summary.json,
         "results": .array(results.map { ReviewEdit.result($0, self.decisions.shown) }),
@@ -224,12 +249,17 @@ final class ReviewResources: Sendable {
   }
 
   private func requests(_ request: ServerRequest) throws -> [DecisionRequest] {
-    let (open, looks) = state.withLock { ($0.open, $0.looks) }
-    return try ReviewChoices.requests(try body(request)) { number in
-      guard let edit = open[number]?.edit else { return nil }
-      let fields = looks[number].flatMap { $0.verdict == edit.verdict ? $0.detail.fields : nil }
-      return DecisionRequest.Seen(edit.verdict, fields ?? edit.detail.fields)
+    let revisions = state.withLock { $0.revisions }
+    return try ReviewChoices.requests(try body(request)) { edit, revision in
+      guard let known = revisions[edit], known.indices.contains(revision - 1) else { return nil }
+      return known[revision - 1]
     }
+  }
+
+  /// Whose decisions give way.
+  private static func replaced(_ entered: PipelineDecisions.Result) -> JSONValue {
+    .array(
+      entered.replaced.map { ["edit": JSONValue($0.edit), "by": .string($0.pending.by)] })
   }
 
   private static func refusal(_ status: Int, _ message: String) -> ServerResponse {

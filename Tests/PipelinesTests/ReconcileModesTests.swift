@@ -183,4 +183,29 @@ import Testing
     try await scene.expectClosed("ada")
     try await scene.expectClosed("ben")
   }
+
+  @Test(arguments: [
+    ("\"trust\": \"diff\", \"nextGeneration\": true", "go by the flags of their rows"),
+    ("\"trust\": \"diff\"", "overwrites, and with"),
+  ])
+  func `edits without flags are refused beside carried ones and beside sync ups that overwrite`(
+    _ settings: String, _ words: String
+  ) throws {
+    let problems = #expect(throws: Problems.self) {
+      if !settings.contains("nextGeneration") {
+        let world = try World()
+        let path = world.pipeline.directory + "/demo/usersyncs.json"
+        let text = String(decoding: try Files.read(path), as: UTF8.self)
+        try DurableFile.write(
+          Array(text.replacing("LEAVE_IF_CHANGED", with: "OVERWRITE").utf8), to: path)
+        let file = world.pipeline.directory + "/demo.json"
+        let pipeline = String(decoding: try Files.read(file), as: UTF8.self)
+        try DurableFile.write(Array(Self.setting(settings)(pipeline).utf8), to: file)
+        _ = try PipelineFile.read(path: file, variables: world.variables)
+      } else {
+        _ = try World(change: Self.setting(settings))
+      }
+    }
+    #expect(problems?.list.contains { $0.message.contains(words) } == true)
+  }
 }

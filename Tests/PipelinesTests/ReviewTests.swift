@@ -3,6 +3,7 @@ import HTTP
 import JSON
 import Ledger
 import Pipelines
+import Reconciliation
 import Rehearsal
 import Review
 import System
@@ -20,6 +21,17 @@ import Testing
       scene.world.pipeline, root: scene.world.root, variables: scene.world.variables, by: "grace")
     servers.withLock { $0.append(server) }
     return try await ReviewVisit(server.address)
+  }
+  /// Enters decisions and carries them out, as *Send now* does.
+  private func send(_ page: ReviewVisit, _ decisions: JSONValue) async throws -> JSONValue {
+    _ = try await page.post("decide", ["decisions": decisions])
+    let edits = (decisions.array ?? []).compactMap { $0["edit"] }
+    return try await page.work("send", ["edits": .array(edits)])
+  }
+
+  /// The number of what the page shows of an edit.
+  private func revision(_ page: ReviewVisit, _ edit: Int = 1) async throws -> JSONValue {
+    try #require(try await page.get("details?of=\(edit)")["edits"]?[0]?["revision"])
   }
   private let servers = Locked<[ReviewServer]>([])
 
@@ -99,7 +111,7 @@ import Testing
     let plan = try await page.work("plan", ["decisions": [["edit": 1, "decision": "device"]]])
     #expect(plan["planned"]?[0]?["verdict"] == "deleted on server")
     #expect(plan["planned"]?[0]?["action"] == .null)
-    let sent = try await page.work("send", ["decisions": [["edit": 1, "decision": "again"]]])
+    let sent = try await send(page, [["edit": 1, "decision": "again"]])
     #expect(sent["results"]?[0]?["verdict"] == "deleted on server")
   }
 
@@ -119,9 +131,8 @@ import Testing
       #expect(!text.contains("secret-device") && !text.contains("office"), "\(text)")
     }
     let fields: JSONValue = ["Phone": ["take": "device"]]
-    let sent = try await page.work(
-      "send",
-      ["decisions": [["edit": 1, "decision": "set", "fields": fields, "rest": "server"]]])
+    let sent = try await send(
+      page, [["edit": 1, "decision": "set", "fields": fields, "rest": "server"]])
     #expect(sent["results"]?[0]?["verdict"] == "updated")
   }
 
@@ -146,7 +157,7 @@ import Testing
     #expect(plan["planned"]?[0]?["action"] == "update")
     #expect(try scene.field("Phone", of: id) == "office")
     #expect(try scene.states() == [])
-    let sent = try await page.work("send", body)
+    let sent = try await send(page, try #require(body["decisions"]))
     #expect(sent["results"]?[0]?["verdict"] == "updated")
     #expect(try scene.field("Phone", of: id) == "both")
     #expect(try scene.field("Description", of: id) == "seen")
@@ -164,15 +175,17 @@ import Testing
     try scene.office(id, ["Phone": "second"])
     _ = try await page.work("look", ["edits": [1]])
     // Shown was "second": the office moves on once more.
+    let second = try await revision(page)
     try scene.office(id, ["Phone": "third"])
-    let moved = try await page.work("send", ["decisions": [["edit": 1, "decision": "device"]]])
+    let moved = try await send(page, [["edit": 1, "revision": second, "decision": "device"]])
     #expect(moved["results"]?[0]?["verdict"] == "conflict")
     #expect(moved["results"]?[0]?["message"]?.string?.contains("moved on") == true)
     #expect(try scene.field("Phone", of: id) == "third")
     // Now the page shows "third", and that is what is decided about.
     _ = try await page.get("edits")
     _ = try await page.work("look", ["edits": [1]])
-    let sent = try await page.work("send", ["decisions": [["edit": 1, "decision": "device"]]])
+    let third = try await revision(page)
+    let sent = try await send(page, [["edit": 1, "revision": third, "decision": "device"]])
     #expect(sent["results"]?[0]?["verdict"] == "updated")
     #expect(try scene.field("Phone", of: id) == "device")
   }
@@ -185,11 +198,40 @@ import Testing
     _ = try await page.get("edits")
     try scene.office(id, ["Phone": "second"])
     _ = try await page.work("look", ["edits": [1]])
+    let shown = try await revision(page)
     let answer = try await page.post(
-      "decide", ["decisions": [["edit": 1, "decision": "device"]]], status: 200)
+      "decide", ["decisions": [["edit": 1, "revision": shown, "decision": "device"]]], status: 200)
     #expect(answer["decided"] == 1)
     #expect(try await scene.night().verdicts == [.updated: 1])
     #expect(try scene.field("Phone", of: id) == "device")
+  }
+
+  @Test func `values that only another look has shown are not taken for those of the page`()
+    async throws
+  {
+    let id = try await scene.conflict()
+    let page = try await visit(scene)
+    _ = try await page.get("edits")
+    let first = try await revision(page)
+    try scene.office(id, ["Phone": "second"])
+    // A look that the page asked for, and whose values it has not shown.
+    _ = try await page.work("look", ["edits": [1]])
+    let sent = try await send(page, [["edit": 1, "revision": first, "decision": "device"]])
+    #expect(sent["results"]?[0]?["verdict"] == "conflict")
+    #expect(try scene.field("Phone", of: id) == "second")
+    let never = try await page.post(
+      "decide", ["decisions": [["edit": 1, "revision": 9, "decision": "device"]]], status: 400)
+    #expect(never["message"] == "edit 1 was never shown so; load the page anew")
+  }
+
+  @Test func `a colleague's decision gives way by name, and the plan says whose`() async throws {
+    _ = try await scene.conflict()
+    _ = try scene.decisions.enter(
+      [DecisionRequest(edit: 1, .whole(.server))], by: "hedy")
+    let page = try await visit(scene)
+    #expect(try await page.get("edits")["edits"]?[0]?["decidedBy"] == "hedy")
+    let plan = try await page.work("plan", ["decisions": [["edit": 1, "decision": "device"]]])
+    #expect(plan["replaced"] == [["edit": 1, "by": "hedy"]])
   }
 
   @Test func `an edit that a run has taken up since the page showed it is not decided unseen`()
@@ -202,7 +244,7 @@ import Testing
     try scene.decide(1, .again)
     #expect(try await scene.night().verdicts == [.deletedOnServer: 1])
     let refused = try await page.post(
-      "decide", ["decisions": [["edit": 1, "decision": "device"]]], status: 409)
+      "decide", ["decisions": [["edit": 1, "revision": 1, "decision": "device"]]], status: 409)
     #expect(refused["reason"]?.string?.contains("a run has taken it up since") == true)
   }
 
@@ -217,7 +259,7 @@ import Testing
     let plan = try await page.work("plan", body)
     #expect(plan["planned"]?.array?.count == 1)
     #expect(plan["refused"]?[0]?["reason"] == "there is no edit of this number")
-    #expect(try await page.work("send", body)["type"] == "failed")
+    _ = try await page.post("decide", body, status: 409)
     #expect(try scene.states() == [])
     for wrong: JSONValue in [
       [:], ["decisions": [["edit": 1]]], ["decisions": [["edit": 1, "decision": "office"]]],
@@ -225,7 +267,8 @@ import Testing
       ["decisions": [["edit": 1, "decision": "record", "record": "x"]]],
     ] {
       let answer = try await page.post("plan", wrong, status: 400)
-      #expect(answer["message"] == "this does not say what is decided")
+      let words = answer["message"]?.string ?? ""
+      #expect(words == "this does not say what is decided" || words.contains("no record's Id"))
     }
   }
 
@@ -235,11 +278,9 @@ import Testing
     _ = try await page.get("edits")
     let lock = try FileLock(scene.world.data.lock)
     defer { lock.close() }
-    let failed = try await page.work("send", ["decisions": [["edit": 1, "decision": "device"]]])
-    #expect(failed["type"] == "failed")
-    #expect(failed["message"] == "another run of this pipeline is at work")
     let refused = try await page.post(
       "decide", ["decisions": [["edit": 1, "decision": "device"]]], status: 409)
+    #expect(refused["message"] == "another run of this pipeline is at work")
     #expect(refused["fix"]?.string?.contains("wait until it ends") == true)
     #expect(try scene.states() == [])
   }

@@ -100,7 +100,31 @@ extension PipelineReader {
     }
   }
 
+  /// What an app did not flag may be what it has sent itself: it is never sent over what others have changed
+  /// since, and never taken for an edit that a generation carried.
+  private func checkTrust(_ pipeline: Pipeline, _ root: JSONNode) {
+    guard pipeline.reconcile.trust == .diff, let settings = root["reconcile"] else { return }
+    if pipeline.reconcile.nextGeneration {
+      reader.report(
+        settings["nextGeneration"] ?? settings,
+        "edits that the next generation carries go by the flags of their rows, so \"trust\" cannot be "
+          + "\"diff\"",
+        "write \"nextGeneration\": false, or \"trust\": \"flags\"")
+    }
+    guard pipeline.reconcile.mode != .mergeFields else { return }
+    for (store, node) in zip(pipeline.stores, root["stores"]?.array ?? []) {
+      for sync in store.reconciled where sync.options.mergeMode == .overwrite {
+        reader.report(
+          place(of: sync, "reconcile", node),
+          "\(JSONText.quoted(sync.syncName)) overwrites, and with \"trust\": \"diff\" it would send once more "
+            + "what an app has sent itself, over what others have changed since",
+          "give it \"mergeMode\": \"LEAVE_IF_CHANGED\", or write \"trust\": \"flags\"")
+      }
+    }
+  }
+
   private func checkStores(_ pipeline: Pipeline, _ root: JSONNode) {
+    checkTrust(pipeline, root)
     for (store, node) in zip(pipeline.stores, root["stores"]?.array ?? []) {
       if store.scope == .global, !store.reconcile.isEmpty, pipeline.reconcile.sendAs == .user {
         reader.report(

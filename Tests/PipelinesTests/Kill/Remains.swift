@@ -95,8 +95,9 @@ struct Remains {
   /// does not ask the org.
   private func comparable(_ text: String, data path: String) -> String {
     let data = path.components(separatedBy: "/reports/").first ?? path
-    let time = /(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d:\d\d(\.\d+)?( UTC|Z)/
-    return text.replacingOccurrences(of: data, with: "DATA").replacing(time) { match in
+    let time = /(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(:\d\d)?(\.\d+)?( UTC|Z)/
+    let plain = text.replacing(/127\.0\.0\.1:\d+/, with: "ORG")
+    return plain.replacingOccurrences(of: data, with: "DATA").replacing(time) { match in
       match.1 == day ? String(match.0) : "TIME"
     }
   }
@@ -149,7 +150,7 @@ enum LedgerRows {
     (
       "meta",
       """
-      SELECT name, value FROM meta WHERE name NOT IN ('runNumber', 'pipelineFile') ORDER BY name
+      SELECT name, value FROM meta WHERE name NOT IN ('runNumber', 'pipelineFile', 'instance') ORDER BY name
       """
     ),
     ("run", "SELECT pipeline, exit_status, wanted, finished, report FROM run ORDER BY number"),
