@@ -8,7 +8,8 @@ import TestSupport
 import Testing
 
 /// The review page in a browser, driven by keys and clicks.
-@Suite(.enabled(if: Browser.isThere, "there is no chromium: make deps-test installs it"))
+@Suite(
+  .serialized, .enabled(if: Browser.isThere, "there is no chromium: make deps-test installs it"))
 struct ReviewPageTests {
   /// Ada has changed two fields of an account that the office changes too, and one of another.
   private func scene() async throws -> (DecisionScene, ids: [String]) {
