@@ -10,7 +10,7 @@ package final class CompressedFileWriter {
   /// Starts a file at `path`, replacing what stands there.
   ///
   /// It is not synchronized.
-  package convenience init(path: String, level: Int = 3) throws(ArchiveError) {
+  package convenience init(path: String, level: Int = Compression.zstdLevel) throws(ArchiveError) {
     try self.init(path: path, level: level, threads: nil)
   }
 

@@ -2,8 +2,12 @@ import CArchive
 
 /// Compression of bytes that are at hand.
 package enum Compression {
+  /// Zstandard's own level.
+  package static let zstdLevel = 3
+
   /// Compresses by Zstandard.
-  package static func zstd(_ bytes: [UInt8], level: Int = 3) throws(ArchiveError) -> [UInt8] {
+  package static func zstd(_ bytes: [UInt8], level: Int = zstdLevel) throws(ArchiveError) -> [UInt8]
+  {
     let sink = Sink()
     let writer = ZstandardWriter(level: level) { piece in
       sink.bytes.append(contentsOf: piece)

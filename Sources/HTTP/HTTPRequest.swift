@@ -11,10 +11,13 @@ package struct HTTPRequest: Sendable {
   /// The longest that the whole exchange may take, from the moment it starts.
   package var timeoutSeconds: Int
 
-  /// A request with the default deadline of 120 s.
+  /// The longest that an exchange may take where nobody says otherwise.
+  package static let defaultTimeoutSeconds = 120
+
+  /// A request.
   package init(
     _ method: String, _ url: String, headers: HTTPHeaders = [:], body: [UInt8]? = nil,
-    timeoutSeconds: Int = 120
+    timeoutSeconds: Int = defaultTimeoutSeconds
   ) {
     self.method = method
     self.url = url

@@ -66,7 +66,7 @@ struct JSONFault: Error, BitwiseCopyable {
     case .surrogate: "half of a surrogate pair stands alone"
     case .number: "this is not a JSON number"
     case .literal: "only true, false and null may stand here without quotes"
-    case .depth: "values are nested deeper than 64 levels"
+    case .depth: "values are nested deeper than \(JSONCursor.depthLimit) levels"
     case .trailing: "something follows the end of the value"
     case .tooLarge: "the page is larger than 2 GiB"
     case .notObject: "an object is expected here"

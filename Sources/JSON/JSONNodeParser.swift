@@ -7,7 +7,6 @@ struct JSONNodeParser {
   /// The parser cannot tell what the rest means; the fault is recorded already.
   struct Stop: Error {}
 
-  static let depthLimit = 64
   /// Enough to mend a file; a text that is no JSON at all would yield thousands.
   static let faultLimit = 100
 
@@ -124,8 +123,8 @@ struct JSONNodeParser {
   }
 
   mutating func value(path: String, depth: Int) throws(Stop) -> JSONNode {
-    guard depth < Self.depthLimit else {
-      throw stop("values are nested deeper than 64 levels", "flatten them")
+    guard depth < JSONCursor.depthLimit else {
+      throw stop(JSONFault(reason: .depth, offset: 0).message, "flatten them")
     }
     try skipSpace()
     let start = place

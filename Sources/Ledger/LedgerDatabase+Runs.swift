@@ -118,7 +118,8 @@ extension LedgerDatabase {
       if resumable == nil, age < Self.resumableMilliseconds, !isForgotten {
         resumable = run
       } else {
-        try endRun(id: run.id, exitStatus: 1, summary: #"{"abandoned":true}"#)
+        try endRun(
+          id: run.id, exitStatus: ExitStatus.failed.rawValue, summary: #"{"abandoned":true}"#)
       }
     }
     return resumable

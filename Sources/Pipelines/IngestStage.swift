@@ -19,7 +19,7 @@ struct IngestStage {
     let inbox = Inbox(
       directory: run.data.inbox(run.pipeline.inbox.path), root: run.data.path,
       settleSeconds: run.pipeline.inbox.settleSeconds,
-      fileBytes: Int64(run.pipeline.inbox.fileMiB) << 20)
+      fileBytes: run.pipeline.inbox.limits.fileBytes)
     try checkSnapshot(run.options.asSnapshot)
     let candidates = try candidates(inbox)
     if run.options.isDryRun {
@@ -133,7 +133,7 @@ struct IngestStage {
   private func expectation(
     _ snapshot: (id: String, generation: Int)?
   ) throws -> ReturnValidator.Expectation {
-    let limits = run.pipeline.inbox
+    let inbox = run.pipeline.inbox
     var expected = ReturnValidator.Expectation(
       org: try run.ledger.organizationID ?? "", pipeline: run.pipeline.name,
       key: try run.stamps().current,
@@ -142,12 +142,9 @@ struct IngestStage {
           scope: $0.scope, storeName: $0.storeName,
           soups: $0.schema.soups)
       })
-    expected.accepts = Set(limits.accept)
-    expected.fileBytes = Int64(limits.fileMiB) << 20
-    expected.limits.entries = limits.entries
-    expected.limits.ratio = Int64(limits.ratio)
-    expected.limits.entryBytes = Int64(limits.fileMiB) << 20
-    expected.limits.totalBytes = Int64(limits.fileMiB) << 21
+    expected.accepts = Set(inbox.accept)
+    expected.fileBytes = inbox.limits.fileBytes
+    expected.limits = inbox.limits.archive
     expected.earlierKeys = try run.stamps().earlier
     expected.unsealing = try SealingKeys(run: run).unsealing()
     expected.asSnapshot = snapshot.map {

@@ -125,10 +125,8 @@ struct PrimeJob: Sendable {
     var input = PrimeInput(
       stores: primeStores, now: now, overlapSeconds: pipeline.prime.overlapSeconds,
       cursors: previous?.cursors ?? [:], knownStamps: try knownStamps(previous))
-    input.ghosts = GhostPolicy(
-      listIDs: listIDs,
-      maxDeletesPercent: (maxDeletes ?? pipeline.prime.ghostsMaxDeletes).value,
-      minimumDeletes: SyncDefaults.minimumDeletes)
+    input.listIDs = listIDs
+    input.ghosts.maxDeletesPercent = (maxDeletes ?? pipeline.prime.ghostsMaxDeletes).value
     input.wasIncomplete = previous?.notes["warnings"] != nil
     input.onRuleErrors = pipeline.prime.onRuleErrors
     input.variables = variables(session)

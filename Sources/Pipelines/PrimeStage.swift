@@ -19,7 +19,7 @@ struct PrimeStage {
       jobs.append(try job(for: SnapshotUser(id: SnapshotID.global, username: SnapshotID.global)))
     }
     if !run.pipeline.stores(of: .user).isEmpty { jobs += try users.map { try job(for: $0) } }
-    let atOnce = max(1, run.pipeline.limits.jobs ?? Self.defaultJobs)
+    let atOnce = run.pipeline.limits.jobs
     try await withThrowingTaskGroup(of: (PrimeJob, Result<PrimeJob.Output, any Error>).self) {
       group in
       var waiting = jobs[...]
@@ -66,9 +66,6 @@ struct PrimeStage {
     if outcome.hadRuleErrors || !unreadable.isEmpty { try run.note(.incomplete, subject, detail) }
     if outcome.guardTripped { try run.note(.removalsHeld, subject, detail) }
   }
-
-  /// How many snapshots are primed at a time unless the pipeline says: one for each of two cores.
-  private static let defaultJobs = 2
 
   /// How long `queryAll` can be trusted to name deleted records; the recycle bin keeps them for 15
   /// days.

@@ -110,19 +110,17 @@ struct ReconcileStage {
 
   private func reconcileOptions() -> ReconcileOptions {
     let settings = run.pipeline.reconcile
-    var result = ReconcileOptions(
-      sendAs: settings.sendAs,
-      onInactiveUser: settings.onInactiveUser,
-      strict: settings.strict,
-      acrossSnapshots: settings.acrossSnapshots,
-      orderParentsFirst: settings.orderParentsFirst,
-      recreateDeleted: settings.recreateDeleted,
-      quietWindowSeconds: Int64(settings.quietWindowSeconds),
-      maxChanges: ReconcileOptions.Guard(
-        perSnapshot: settings.maxChangesPerSnapshot,
-        deletesPercent: Double(settings.maxDeletes.value),
-        minimumDeletes: SyncDefaults.minimumDeletes),
-      confirmed: run.options.confirmed)
+    var result = ReconcileOptions()
+    result.sendAs = settings.sendAs
+    result.onInactiveUser = settings.onInactiveUser
+    result.strict = settings.strict
+    result.acrossSnapshots = settings.acrossSnapshots
+    result.orderParentsFirst = settings.orderParentsFirst
+    result.recreateDeleted = settings.recreateDeleted
+    result.quietWindowSeconds = Int64(settings.quietWindowSeconds)
+    result.maxChanges.perSnapshot = settings.maxChangesPerSnapshot
+    result.maxChanges.deletes.maxDeletesPercent = settings.maxDeletes.value
+    result.confirmed = run.options.confirmed
     result.mergesFields = settings.mode == .mergeFields
     result.correlationFields = settings.correlationFields
     result.only = run.options.only

@@ -38,7 +38,7 @@ struct ReturnReading {
       try EditReader.read(
         store: store, key: key, soups: soups.sorted().map { soup($0, in: settings) },
         witnesses: Set(witnesses.filter { $0.store == key }), issued: issued?.created,
-        recordMiB: pipeline.inbox.recordMiB, unflagged: unflagged)
+        recordMiB: pipeline.inbox.limits.recordMiB, unflagged: unflagged)
     }
     var reading: EditReading
     do {

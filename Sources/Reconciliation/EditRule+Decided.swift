@@ -21,9 +21,8 @@ extension EditRule {
     }
     switch facts.server {
     case .alive(let date, let fields): return alive(facts, pending, date, fields)
-    case .deleted:
-      if facts.operation == .delete { return .settle(Settlement(.alreadyThere)) }
-      return gone(facts, pending, .deletedOnServer, lost(facts))
+    case .deleted where facts.operation == .delete: return nil
+    case .deleted: return gone(facts, pending, .deletedOnServer, lost(facts))
     case .merged(let master):
       return intoRemaining(facts, pending, master)
         ?? gone(facts, pending, .mergedOnServer, lost(facts, into: master))
@@ -93,7 +92,7 @@ extension EditRule {
     }
     if pending.decision == .device, let settled = settled(comparison, detail) { return settled }
     detail.fields = sent
-    if sent.allSatisfy({ $0.server != nil && FieldValue.isSame($0.device, $0.server) }) {
+    if sent.areAlreadyThere {
       return .settle(Settlement(.alreadyThere, detail))
     }
     return .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: date)
@@ -120,7 +119,7 @@ extension EditRule {
     detail.recordID = master
     detail.outside = comparison.outside
     detail.fields = sent
-    if sent.allSatisfy({ $0.server != nil && FieldValue.isSame($0.device, $0.server) }) {
+    if sent.areAlreadyThere {
       return .settle(Settlement(.alreadyThere, detail))
     }
     return .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: remaining.date)

@@ -85,6 +85,18 @@ package struct EditFacts: Sendable {
     self.upserts = upserts
     self.recreate = recreate
   }
+
+  /// Whether an update of a record that is proved to be deleted makes it anew.
+  var recreatesDeleted: Bool {
+    let decision = MergeDecision.decide(
+      .update, local: deviceDate.map { ModificationDate($0) }, server: .deleted, mode: mode)
+    return decision == .recreate && recreate != .never
+  }
+
+  /// Whether the edit of a record that was merged, or is not seen, makes it anew.
+  var recreatesUnseen: Bool {
+    operation == .update && mode == .overwrite && recreate == .asSDK
+  }
 }
 
 /// Decides what becomes of one edit.
@@ -211,7 +223,7 @@ package enum EditRule {
       let verdict: Verdict = comparison.outside.isEmpty ? .unchanged : .filtered
       return .settle(Settlement(verdict, detail))
     }
-    if comparison.isAlreadyThere {
+    if comparison.edited.areAlreadyThere {
       var detail = detail
       detail.fields = comparison.edited
       return .settle(Settlement(.alreadyThere, detail))
@@ -221,29 +233,25 @@ package enum EditRule {
 
   private static func deleted(_ facts: EditFacts) -> Step {
     if facts.operation == .delete { return .settle(Settlement(.alreadyThere)) }
-    let decision = MergeDecision.decide(
-      .update, local: facts.deviceDate.map { ModificationDate($0) }, server: .deleted,
-      mode: facts.mode)
-    if decision == .recreate, facts.recreate != .never { return recreated(facts) }
+    if facts.recreatesDeleted { return recreated(facts) }
     return .settle(Settlement(.deletedOnServer, lost(facts)))
   }
 
   private static func merged(_ facts: EditFacts, into master: String) -> Step {
-    if facts.operation == .update, facts.mode == .overwrite, facts.recreate == .asSDK {
-      return recreated(facts)
-    }
+    if facts.recreatesUnseen { return recreated(facts) }
     return .settle(Settlement(.mergedOnServer, lost(facts, into: master)))
   }
 
   private static func hidden(_ facts: EditFacts) -> Step {
-    if facts.operation == .update, facts.mode == .overwrite, facts.recreate == .asSDK {
-      return recreated(facts)
-    }
+    if facts.recreatesUnseen { return recreated(facts) }
     return .settle(Settlement(.notVisible, lost(facts)))
   }
 
+  /// What is told of a record that is made anew.
+  static let recreatedText = "the record was deleted in the org and is made anew"
+
   static func recreated(_ facts: EditFacts) -> Step {
-    var detail = OutcomeDetail.because("the record was deleted in the org and is made anew")
+    var detail = OutcomeDetail.because(recreatedText)
     detail.hasNoBase = facts.issued == nil
     return .send(.create, Settlement(.created, detail), ifUnmodifiedSince: nil)
   }

@@ -20,11 +20,6 @@ package struct FieldComparison: Sendable, Hashable {
   /// writes left there, edited on the device or not: somebody else changed them.
   package var foreign: [String]
 
-  /// Says whether the org is known to hold what the device holds in every edited field.
-  package var isAlreadyThere: Bool {
-    edited.allSatisfy { $0.server != nil && FieldValue.isSame($0.device, $0.server) }
-  }
-
   /// What a person has to see of a conflict: what either side changed.
   package var contested: [FieldDifference] {
     (edited + changedOnServer).sorted { $0.name < $1.name }
@@ -100,5 +95,12 @@ package struct FieldComparison: Sendable, Hashable {
     return FieldDifference(
       name: name, base: original, device: device, server: server,
       isConflicting: differs && bothChanged)
+  }
+}
+
+extension [FieldDifference] {
+  /// Says whether the org is known to hold what the device holds in each of the fields.
+  package var areAlreadyThere: Bool {
+    allSatisfy { $0.server != nil && FieldValue.isSame($0.device, $0.server) }
   }
 }

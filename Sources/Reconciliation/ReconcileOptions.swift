@@ -36,48 +36,44 @@ package struct ReconcileOptions: Sendable {
   package struct Guard: Sendable {
     /// Changes of a snapshot.
     package var perSnapshot: Int
-    /// Deletions of a soup, in percent of its rows.
-    package var deletesPercent: Double
-    /// Deletions of a soup that are never too many.
-    package var minimumDeletes: Int
+    /// Deletions of a soup.
+    package var deletes: DeletionGuard
 
     /// A guard.
-    package init(
-      perSnapshot: Int = 5000, deletesPercent: Double = Double(SyncDefaults.maxDeletesPercent),
-      minimumDeletes: Int = SyncDefaults.minimumDeletes
-    ) {
+    package init(perSnapshot: Int = 5000, deletes: DeletionGuard = DeletionGuard()) {
       self.perSnapshot = perSnapshot
-      self.deletesPercent = deletesPercent
-      self.minimumDeletes = minimumDeletes
+      self.deletes = deletes
     }
   }
 
   /// As whom edits are sent.
-  package var sendAs: ActingUser
+  package var sendAs = ActingUser.user
   /// What becomes of the edits of a user who cannot log in.
-  package var onInactiveUser: InactiveUser
+  package var onInactiveUser = InactiveUser.hold
   /// Whether an update under LEAVE_IF_CHANGED is sent where nobody else has touched what it changes.
   package var mergesFields = false
   /// Whether updates under LEAVE_IF_CHANGED carry the date that they were compared with.
-  package var strict: Bool
+  package var strict = true
   /// Which edit of a clash is sent.
-  package var acrossSnapshots: Across
+  package var acrossSnapshots = Across.report
   /// Whether parents go before children.
-  package var orderParentsFirst: Bool
+  package var orderParentsFirst = true
   /// Which absent records are made anew under OVERWRITE.
-  package var recreateDeleted: Recreate
+  package var recreateDeleted = Recreate.whenProvedDeleted
   /// How long a create that got no answer may still be on its way.
-  package var quietWindowSeconds: Int64
+  package var quietWindowSeconds = Int64(SyncDefaults.quietWindowSeconds)
   /// The unique fields that bear an edit's identity, at most one for an object.
   package var correlationFields: [CorrelationField] = []
   /// What needs a person's confirmation.
-  package var maxChanges: Guard
+  package var maxChanges = Guard()
   /// The digests of plans that a person confirmed.
-  package var confirmed: Set<String>
+  package var confirmed: Set<String> = []
   /// The edits that are taken up; nil for all that are open.
   package var only: Set<Int64>?
   /// Ends a wait between attempts; tests do not sleep.
-  package var pause: @Sendable (_ milliseconds: Int64) async throws -> Void
+  package var pause: @Sendable (_ milliseconds: Int64) async throws -> Void = {
+    try await Task.sleep(for: .milliseconds($0))
+  }
   /// When no further request may begin, by the monotonic clock in ns; nil for never.
   package var deadline: UInt64?
 
@@ -86,29 +82,8 @@ package struct ReconcileOptions: Sendable {
     correlationFields.first { $0.sobject.lowercased() == sobject.lowercased() }
   }
 
-  /// The defaults of the pipeline file.
-  package init(
-    sendAs: ActingUser = .user, onInactiveUser: InactiveUser = .hold, strict: Bool = true,
-    acrossSnapshots: Across = .report, orderParentsFirst: Bool = true,
-    recreateDeleted: Recreate = .whenProvedDeleted,
-    quietWindowSeconds: Int64 = Int64(SyncDefaults.quietWindowSeconds),
-    maxChanges: Guard = Guard(), confirmed: Set<String> = [], deadline: UInt64? = nil,
-    pause: @escaping @Sendable (_ milliseconds: Int64) async throws -> Void = {
-      try await Task.sleep(for: .milliseconds($0))
-    }
-  ) {
-    self.sendAs = sendAs
-    self.onInactiveUser = onInactiveUser
-    self.strict = strict
-    self.acrossSnapshots = acrossSnapshots
-    self.orderParentsFirst = orderParentsFirst
-    self.recreateDeleted = recreateDeleted
-    self.quietWindowSeconds = quietWindowSeconds
-    self.maxChanges = maxChanges
-    self.confirmed = confirmed
-    self.deadline = deadline
-    self.pause = pause
-  }
+  /// The defaults.
+  package init() {}
 }
 
 /// What a reconciliation tells while it works.

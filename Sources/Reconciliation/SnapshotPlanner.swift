@@ -213,7 +213,7 @@ struct SnapshotPlanner {
     let asked = edits.indices.filter { index in
       let edit = edits[index]
       return edit.creation == nil && edit.serverID != nil && edit.remadeID != nil
-        && edit.remadeID != edit.serverID && Self.isName(edit.sobject ?? "")
+        && edit.remadeID != edit.serverID && APIName.isValid(edit.sobject ?? "")
     }
     let groups = Dictionary(grouping: asked) { edits[$0].sobject ?? "" }
     for (sobject, indices) in groups.sorted(by: { $0.key < $1.key }) {
@@ -244,7 +244,8 @@ struct SnapshotPlanner {
     }
     // A family says what its records are, whatever the elements say.
     let sobject = rules[sync].member?.sobjectType ?? edit.sobject ?? ""
-    guard operation == .dropLocally || Self.isName(sobject) else {
+    // The name comes from a device and becomes part of addresses and queries.
+    guard operation == .dropLocally || APIName.isValid(sobject) else {
       throw SyncError(
         .badResponse, "attributes.type of the element is no name of an sObject",
         fix: "the app has to set attributes.type")
@@ -252,16 +253,6 @@ struct SnapshotPlanner {
     return Candidate(
       edit: edit, sync: sync, element: element, sobject: sobject, operation: operation,
       listed: try listed(edit, operation, sync))
-  }
-
-  /// A name comes from a device and becomes part of addresses and queries.
-  private static func isName(_ text: String) -> Bool {
-    let bytes = Array(text.utf8)
-    guard (1...80).contains(bytes.count), !(48...57).contains(bytes[0]) else { return false }
-    return bytes.allSatisfy { byte in
-      (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-        || byte == 95
-    }
   }
 
   /// Learns the org's records of all updates and deletes: one retrieve for 2,000 of them.
@@ -439,8 +430,7 @@ struct SnapshotPlanner {
     }
     return try groups.contains { key, group in
       let total = try state.soupTotal(returnID: key.returnID, key.soup)
-      let share = Int(Double(total) * guardLimits.deletesPercent / 100)
-      return group.count > max(guardLimits.minimumDeletes, share)
+      return !guardLimits.deletes.allows(deleting: group.count, of: total)
     }
   }
 

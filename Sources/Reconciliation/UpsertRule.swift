@@ -51,10 +51,10 @@ enum UpsertRule {
     detail.recordID = UnacknowledgedCreates.id(of: seen)
     detail.fields = differences(facts.device, facts.listed, server: nil, base: seen)
     switch fate {
-    case .deleted where facts.mode == .overwrite && facts.recreate != .never:
+    case .deleted where facts.recreatesDeleted:
       detail.otherID = detail.recordID
       detail.recordID = nil
-      detail.message = "the record was deleted in the org and is made anew"
+      detail.message = EditRule.recreatedText
       return .send(.upsert, Settlement(.created, detail), ifUnmodifiedSince: nil)
     case .deleted: return .settle(Settlement(.deletedOnServer, detail))
     case .merged(let master):

@@ -15,7 +15,8 @@ package struct SoupReading: Sendable, Hashable {
 
   /// A soup; without a sync up the members are the platform's own.
   package init(
-    soup: String, idField: String = "Id", modificationField: String = "LastModifiedDate"
+    soup: String, idField: String = TargetFields().idFieldName,
+    modificationField: String = TargetFields().modificationDateFieldName
   ) {
     self.soup = soup
     self.idField = idField
@@ -65,7 +66,7 @@ package enum EditReader {
   /// clean rows are looked at, too.
   package static func read(
     store: Store, key: StoreKey, soups: [SoupReading], witnesses: Set<RowKey> = [],
-    issued: Int64? = nil, recordMiB: Int = 8, unflagged: UnflaggedRule? = nil
+    issued: Int64? = nil, recordMiB: Int = InboxLimits().recordMiB, unflagged: UnflaggedRule? = nil
   ) throws -> EditReading {
     var reading = EditReading()
     for soup in soups {

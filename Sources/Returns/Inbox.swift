@@ -49,7 +49,7 @@ package struct Inbox: Sendable {
 
   /// Names the directories; they are made when they are needed.
   package init(
-    directory: String, root: String, settleSeconds: Int = 60, fileBytes: Int64 = .max / 2
+    directory: String, root: String, settleSeconds: Int, fileBytes: Int64 = .max / 2
   ) {
     self.directory = directory
     self.root = root

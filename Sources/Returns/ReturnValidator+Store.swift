@@ -68,9 +68,7 @@ extension ReturnValidator {
     for companion in ["-wal", "-shm"] { try Files.remove(path + companion) }
     let finished = try refusingDamage(name) { try finishAlterations(path) }
     let store = try refusingDamage(name) {
-      try Store(
-        untrusted: path, heapLimitMiB: expected.heapMiB,
-        deadlineSeconds: expected.deadlineSeconds)
+      try Store(untrusted: path)
     }
     do {
       let stamp = try stamp(of: store, name)
@@ -92,9 +90,7 @@ extension ReturnValidator {
   /// Finishes what the device was interrupted in, in a copy that takes the place of the private one.
   private func finishAlterations(_ path: String) throws -> [String] {
     let copy = path + ".finished"
-    let soups = try Store.finishAlterations(
-      untrusted: path, to: copy, heapLimitMiB: expected.heapMiB,
-      deadlineSeconds: expected.deadlineSeconds)
+    let soups = try Store.finishAlterations(untrusted: path, to: copy)
     if !soups.isEmpty { try Files.rename(copy, to: path) }
     return soups
   }

@@ -61,13 +61,9 @@ package struct ReturnValidator: Sendable {
     /// The kinds of return that it takes.
     package var accepts: Set<TakenReturn.Kind>
     /// What an archive may hold.
-    package var limits: ArchiveReader.Limits
+    package var limits = InboxLimits().archive
     /// Bytes of the largest file.
-    package var fileBytes: Int64
-    /// What SQLite may allocate, in MiB.
-    package var heapMiB: Int
-    /// How long one store may take, in seconds.
-    package var deadlineSeconds: Int
+    package var fileBytes = InboxLimits().fileBytes
     /// What opens sealed returns; nil where they are not taken.
     package var unsealing: SQLCipherKey?
     /// For a file that lost its stamp.
@@ -77,8 +73,7 @@ package struct ReturnValidator: Sendable {
     package init(
       org: String, pipeline: String, key: [UInt8], users: Set<String>? = nil,
       stores: [IssuedStore], accepts: Set<TakenReturn.Kind> = [.bundle, .store],
-      limits: ArchiveReader.Limits = .init(), fileBytes: Int64 = 4 << 30, heapMiB: Int = 256,
-      deadlineSeconds: Int = 60, asSnapshot: AsSnapshot? = nil
+      asSnapshot: AsSnapshot? = nil
     ) {
       self.org = org
       self.pipeline = pipeline
@@ -86,10 +81,6 @@ package struct ReturnValidator: Sendable {
       self.users = users
       self.stores = stores
       self.accepts = accepts
-      self.limits = limits
-      self.fileBytes = fileBytes
-      self.heapMiB = heapMiB
-      self.deadlineSeconds = deadlineSeconds
       self.asSnapshot = asSnapshot
     }
   }

@@ -138,9 +138,7 @@ extension ReturnValidator {
         fix: "raise inbox.limits.fileMiB if it is genuine")
     }
     try refusingDamage(name) {
-      try Connection.foldLog(
-        untrusted: path,
-        limits: .init(heapMiB: expected.heapMiB, deadlineSeconds: expected.deadlineSeconds))
+      try Connection.foldLog(untrusted: path)
     }
     if log.committedPages != nil, try Files.size(of: path) != bytes {
       throw refusal(name, "was not folded in whole")

@@ -11,10 +11,12 @@ extension Connection {
     /// The longest text, blob or row.
     package var lengthBytes: Int32
 
-    /// Limits; the defaults let through every store that a device can make.
-    package init(heapMiB: Int = 256, deadlineSeconds: Int = 60, lengthBytes: Int32 = 32 << 20) {
-      self.heapMiB = heapMiB
-      self.deadlineSeconds = deadlineSeconds
+    /// Limits; those that are nil let through every store that a device can make.
+    package init(
+      heapMiB: Int? = nil, deadlineSeconds: Int? = nil, lengthBytes: Int32 = 32 << 20
+    ) {
+      self.heapMiB = heapMiB ?? 256
+      self.deadlineSeconds = deadlineSeconds ?? 60
       self.lengthBytes = lengthBytes
     }
   }
@@ -26,15 +28,7 @@ extension Connection {
   /// SELECT and harmless pragmas only, a heap limit and a deadline. A `-wal` beside it is not read:
   /// `foldLog` a private copy first.
   package static func hostile(
-    _ path: String, heapLimitMiB: Int = 256, deadlineSeconds: Int = 60
-  ) throws(SQLiteError) -> Connection {
-    try hostile(
-      path, limits: HostileLimits(heapMiB: heapLimitMiB, deadlineSeconds: deadlineSeconds))
-  }
-
-  /// Opens a file that came from outside under limits of the caller's.
-  package static func hostile(
-    _ path: String, limits: HostileLimits
+    _ path: String, limits: HostileLimits = HostileLimits()
   ) throws(SQLiteError) -> Connection {
     let connection = try openGuarded(path, limits: limits, writing: false)
     try connection.execute("PRAGMA query_only = ON")

@@ -5,7 +5,7 @@ package struct APIBudget: Sendable, Hashable {
   /// The share of the org's daily requests that is left alone, for everybody else.
   package var leaveForOthersPercent: Int
 
-  /// A budget; a tenth is left for others unless said otherwise.
+  /// A budget.
   package init(perRun: Int? = nil, leaveForOthersPercent: Int = 10) {
     self.perRun = perRun
     self.leaveForOthersPercent = leaveForOthersPercent

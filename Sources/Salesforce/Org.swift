@@ -14,6 +14,10 @@ import System
 public final class Org: Sendable {
   /// The version that the Mobile SDK speaks, and we with it unless told otherwise.
   package static let defaultAPIVersion = "66.0"
+  /// The most requests in flight, unless told otherwise.
+  package static let defaultConcurrency = HTTPClient.Configuration().concurrency
+  /// The longest that a request may take, unless told otherwise.
+  package static let defaultTimeoutSeconds = HTTPRequest.defaultTimeoutSeconds
 
   private struct State {
     var sessions: [String: Task<Result<Session, OrgError>, Never>] = [:]
@@ -32,13 +36,15 @@ public final class Org: Sendable {
     url: String, credentials: Credentials, apiVersion: String? = nil, caFile: String? = nil
   ) throws {
     try self.init(
-      url: url, credentials: credentials, apiVersion: apiVersion, caFile: caFile, concurrency: 4)
+      url: url, credentials: credentials, apiVersion: apiVersion, caFile: caFile,
+      concurrency: Self.defaultConcurrency)
   }
 
   /// An org with everything that a pipeline file may say of it.
   package init(
     url: String, credentials: Credentials, apiVersion: String? = nil, caFile: String? = nil,
-    concurrency: Int, requestTimeoutSeconds: Int = 120, responseLimitBytes: Int = 64 << 20,
+    concurrency: Int, requestTimeoutSeconds: Int = defaultTimeoutSeconds,
+    responseLimitBytes: Int = HTTPClient.Configuration().responseLimitBytes,
     budget: APIBudget = APIBudget(),
     pause: RetryPause = .real, events: @escaping @Sendable (OrgEvent) -> Void = { _ in }
   ) throws(OrgError) {

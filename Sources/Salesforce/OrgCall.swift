@@ -41,7 +41,7 @@ package struct OrgCall: Sendable {
   /// The answer as it may be shown: where it holds words of whoever answered, and not records or a
   /// grant, no secret that this call sent stands in it.
   func shown(_ response: HTTPResponse, token: String?) -> HTTPResponse {
-    let isSuccess = (200..<300).contains(response.status)
+    let isSuccess = HTTPStatus.success.contains(response.status)
     if isSuccess, isRead, kind != .composite { return response }
     let sent = secrets + (token.map { [$0] } ?? [])
     // As it was sent in a form or an address, too.

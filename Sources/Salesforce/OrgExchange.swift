@@ -8,7 +8,7 @@ struct OrgExchange: Sendable {
 
   init(_ result: Result<HTTPResponse, HTTPError>) {
     self.result = result
-    if case .success(let response) = result, !(200..<300).contains(response.status) {
+    if case .success(let response) = result, !HTTPStatus.success.contains(response.status) {
       fault = OrgFault(response.body)
     } else {
       fault = nil

@@ -13,8 +13,18 @@ package enum RequestLimits {
   /// Values of a list in the condition of a query: as many as a statement has room for, whatever they
   /// are; the org's limit is the length of the statement.
   package static let listedValues = 200
+  /// Ids of a list in the condition of a query, as many as the SDK asks for; a statement too long for
+  /// an address travels in a body.
+  package static let idsPerQuery = 500
   /// Results of a search.
   package static let search = 2000
   /// Records of a page of a query: fewer and more are rounded to these.
   package static let queryPage = 200...2000
+
+  /// The size of the pages to ask for where one of this size was too large; nil where the org makes
+  /// none with fewer records.
+  package static func smallerQueryPage(than size: Int) -> Int? {
+    guard size > queryPage.lowerBound else { return nil }
+    return max(queryPage.lowerBound, min(size, queryPage.upperBound) / 2)
+  }
 }

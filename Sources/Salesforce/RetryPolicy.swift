@@ -1,7 +1,7 @@
 import HTTP
 
 /// Decides what to do about the outcome of a request; pure, so that it can be tested as a table.
-struct RetryPolicy: Sendable {
+package struct RetryPolicy: Sendable {
   /// What came of a request.
   enum Outcome: Sendable, Hashable {
     case answer(status: Int, code: String?, retryAfterSeconds: Int?)
@@ -28,6 +28,9 @@ struct RetryPolicy: Sendable {
   var longestPauseMilliseconds = 60_000
   /// No pause that the org names is obeyed beyond this.
   var longestRetryAfterSeconds = 900
+  /// How often a query is begun again after its cursor was dropped: the org closes the oldest one of a
+  /// user who has ten open.
+  package static let cursorRestarts = 3
 
   /// Decides; `attempt` counts the repeats so far, `hasRefreshed` says that the session is new.
   func decide(
@@ -47,7 +50,7 @@ struct RetryPolicy: Sendable {
     status: Int, code: String?, retryAfter: Int?, isRead: Bool, attempt: Int, hasRefreshed: Bool
   ) -> Decision {
     switch (status, code) {
-    case (200..<300, _), (304, _): return .accept
+    case (HTTPStatus.success, _), (304, _): return .accept
     case (401, ErrorCodes.session), (403, "Bad_OAuth_Token"):
       return hasRefreshed ? .fail(.authentication, isAmbiguous: false) : .refresh
     case (401, _): return .fail(.authentication, isAmbiguous: false)

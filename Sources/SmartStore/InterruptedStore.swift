@@ -96,11 +96,11 @@ extension Store {
   /// every defence on; what `init(untrusted:)` would refuse in it is refused. The copy is then opened
   /// like any other file from outside.
   public static func finishAlterations(
-    untrusted path: String, to copy: String, heapLimitMiB: Int = 256, deadlineSeconds: Int = 60
+    untrusted path: String, to copy: String, heapLimitMiB: Int? = nil, deadlineSeconds: Int? = nil
   ) throws(StoreError) -> [String] {
     try StoreError.mapping {
       let connection = try Connection.hostile(
-        path, heapLimitMiB: heapLimitMiB, deadlineSeconds: deadlineSeconds)
+        path, limits: .init(heapMiB: heapLimitMiB, deadlineSeconds: deadlineSeconds))
       defer { connection.close() }
       let (platform, interrupted) = try examined(connection)
       guard !interrupted.isEmpty else { return [] }

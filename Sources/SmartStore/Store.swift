@@ -100,11 +100,11 @@ public final class Store {
   /// whose device was interrupted in altering a soup is first finished by
   /// `finishAlterations(untrusted:to:)`. A `-wal` beside it is not read.
   public convenience init(
-    untrusted path: String, heapLimitMiB: Int = 256, deadlineSeconds: Int = 60
+    untrusted path: String, heapLimitMiB: Int? = nil, deadlineSeconds: Int? = nil
   ) throws(StoreError) {
     let (connection, platform) = try StoreError.mapping {
       let connection = try Connection.hostile(
-        path, heapLimitMiB: heapLimitMiB, deadlineSeconds: deadlineSeconds)
+        path, limits: .init(heapMiB: heapLimitMiB, deadlineSeconds: deadlineSeconds))
       let (platform, interrupted) = try Store.examined(connection)
       if let alteration = interrupted.first {
         throw StoreError.interrupted(path: path, soup: alteration.old.name)

@@ -48,8 +48,8 @@ public struct StoreLocation: Sendable, Hashable {
     switch (platform, user) {
     case (.ios, let user?):
       let parts = [user.organizationID, user.userID, "internal", "stores", name]
-      return parts.map(Self.part).joined(separator: "/") + "/store.sqlite"
-    case (.ios, nil): return "stores/\(Self.part(name))/store.sqlite"
+      return parts.map(Self.pathPart).joined(separator: "/") + "/store.sqlite"
+    case (.ios, nil): return "stores/\(Self.pathPart(name))/store.sqlite"
     case (.android, let user?):
       return "databases/\(name)_\(user.organizationID)_\(user.userID)_internal.db"
     case (.android, nil): return "databases/\(name).db"
@@ -57,7 +57,7 @@ public struct StoreLocation: Sendable, Hashable {
   }
 
   /// A part of an iOS path: the SDK writes `_` for what it takes for trouble.
-  private static func part(_ text: String) -> String {
+  package static func pathPart(_ text: String) -> String {
     String(text.map { "/\\?%*|\"<>:@".contains($0) ? "_" : $0 })
   }
 }

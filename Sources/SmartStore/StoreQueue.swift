@@ -36,10 +36,15 @@ public actor StoreQueue {
     [:]
   private var lastObserver = 0
 
+  /// How long a change waits for another process, unless told otherwise.
+  public static let defaultWaitSeconds = 10
+
   /// Opens a store; one that is not there is made, if its platform is given.
   ///
   /// - Throws: `StoreError.inUse` when another process writes it for longer than `waitSeconds`.
-  public init(_ path: String, creating platform: Platform? = nil, waitSeconds: Int = 10)
+  public init(
+    _ path: String, creating platform: Platform? = nil, waitSeconds: Int = defaultWaitSeconds
+  )
     throws(StoreError)
   {
     self.path = path

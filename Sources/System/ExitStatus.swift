@@ -42,19 +42,25 @@ package struct ExitStatus: RawRepresentable, Sendable, Hashable {
 
   /// What each means, as every help page lists them.
   package static let meanings: [(status: String, meaning: String)] = [
-    ("0", "done"),
-    ("1", "failed: the disk, or a defect of attache"),
-    ("2", "the command line is wrong"),
+    ("\(done.rawValue)", "done"),
+    ("\(failed.rawValue)", "failed: the disk, or a defect of attache"),
+    ("\(usage.rawValue)", "the command line is wrong"),
     (
-      "3",
+      "\(needsAttention.rawValue)",
       "finished, and something waits for a person: edits that are not settled, of earlier runs too, "
         + "skipped users, returns in quarantine; the report says which"
     ),
-    ("4", "the configuration is wrong, or the org or the ledger is another one"),
-    ("5", "the org refused the login or a permission"),
-    ("6", "the org cannot be reached, or a limit or the deadline is reached: try again later"),
-    ("7", "another run holds the lock"),
-    ("8", "verify or check found damage"),
-    ("130, 143", "interrupted"),
+    (
+      "\(configuration.rawValue)",
+      "the configuration is wrong, or the org or the ledger is another one"
+    ),
+    ("\(authentication.rawValue)", "the org refused the login or a permission"),
+    (
+      "\(tryLater.rawValue)",
+      "the org cannot be reached, or a limit or the deadline is reached: try again later"
+    ),
+    ("\(locked.rawValue)", "another run holds the lock"),
+    ("\(damaged.rawValue)", "verify or check found damage"),
+    ("\(interrupted(by: 2).rawValue), \(interrupted(by: 15).rawValue)", "interrupted"),
   ]
 }

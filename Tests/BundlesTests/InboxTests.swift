@@ -48,7 +48,9 @@ import Testing
       found.filter { $0.refusal != nil }.map(\.name) == ["c.db-journal", "folder", "lonely.db-wal"])
     #expect(found.compactMap(\.refusal?.code) == [.alone, .archive, .alone])
     #expect(
-      try Inbox(directory: "/no/such/place", root: "/no").candidates(now: Issued.now).isEmpty)
+      try Inbox(directory: "/no/such/place", root: "/no", settleSeconds: 60).candidates(
+        now: Issued.now
+      ).isEmpty)
   }
 
   @Test func `what is too large is refused before a byte of it is copied`() throws {

@@ -92,7 +92,8 @@ struct Issued {
     _ path: String, _ expectation: ReturnValidator.Expectation = expectation(),
     in directory: TemporaryDirectory
   ) throws -> ValidatedReturn {
-    let inbox = Inbox(directory: directory.file("inbox"), root: directory.file("root"))
+    let inbox = Inbox(
+      directory: directory.file("inbox"), root: directory.file("root"), settleSeconds: 60)
     guard let candidate = try inbox.candidate(named: path),
       case .taken(let taken) = try inbox.take(candidate, now: now, keepsOriginal: true)
     else { throw Lost() }

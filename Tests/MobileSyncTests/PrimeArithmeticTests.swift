@@ -26,9 +26,9 @@ import Testing
   func `a tenth of a soup may go, and never fewer than ten`(
     _ ghosts: Int, _ records: Int, _ allowed: Bool
   ) {
-    #expect(GhostPolicy().allows(deleting: ghosts, of: records) == allowed)
+    #expect(DeletionGuard().allows(deleting: ghosts, of: records) == allowed)
     // Whoever allows everything allows a whole soup.
-    #expect(GhostPolicy(maxDeletesPercent: 100).allows(deleting: records, of: records))
+    #expect(DeletionGuard(maxDeletesPercent: 100).allows(deleting: records, of: records))
   }
 
   @Test func `the cursor is the greatest date, bounded by now, and asks an overlap before it`() {

@@ -16,12 +16,11 @@ import Testing
     #expect(pipeline.stores.first?.scope == .user)
     #expect(pipeline.stores.first?.prime == ["syncDownContacts"])
     #expect(pipeline.stores.first?.reconcile == ["syncUpContacts"])
-    #expect(pipeline.stores.first?.storeName(on: .ios) == "defaultStore")
-    #expect(pipeline.stores.first?.storeName(on: .android) == "smartstore")
+    #expect(pipeline.stores.first?.storeName == StoreLocation.defaultStoreName)
     #expect(pipeline.prime.runsBetweenListings == 7)
     #expect(pipeline.pack.format == .zip)
     #expect(pipeline.inbox.accept == [.bundle, .store])
-    #expect(pipeline.limits.jobs == nil)
+    #expect(pipeline.limits.jobs == 2)
   }
 
   @Test func `the sample of every key is understood, and nothing of it is "not yet"`() throws {

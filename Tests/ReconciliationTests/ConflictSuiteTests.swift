@@ -131,7 +131,7 @@ import Testing
     if situation.localChanges.isEmpty {
       // Nothing was edited: nothing is sent, not even the base's values over theirs.
       #expect(verdict(step) == .unchanged)
-    } else if compare(situation).isAlreadyThere {
+    } else if compare(situation).edited.areAlreadyThere {
       #expect(verdict(step) == .alreadyThere)
     } else if mode == .leaveIfChanged {
       guard case .settle(let settlement) = step else {

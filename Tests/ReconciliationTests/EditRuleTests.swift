@@ -220,7 +220,7 @@ struct EditRuleTests {
       device: ["A": .null], base: MergeBase(modificationDate: nil, fields: ["A": "a"]),
       server: [:], listed: ["A"])
     #expect(unread.edited.first?.server == Optional<JSONValue>.none)
-    #expect(!unread.isAlreadyThere)
+    #expect(!unread.edited.areAlreadyThere)
   }
 
   @Test func `parents go first, deletions last with their children first, circles stay`() {

@@ -16,7 +16,12 @@ final class FieldDay {
   let ada: OrgUser
   let ben: OrgUser
   let admin: OrgUser
-  var options = ReconcileOptions(quietWindowSeconds: 0, pause: { _ in })
+  var options = {
+    var options = ReconcileOptions()
+    options.quietWindowSeconds = 0
+    options.pause = { _ in }
+    return options
+  }()
   var rules: [ReconciledSync] = []
   var hasIntegration = true
   /// What the devices were issued beside the bases of their edits.

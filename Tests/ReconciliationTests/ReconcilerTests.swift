@@ -303,7 +303,8 @@ struct ReconcilerTests {
     async throws
   {
     let day = try FieldDay()
-    day.options.maxChanges = .init(perSnapshot: 100, deletesPercent: 1, minimumDeletes: 1)
+    day.options.maxChanges = .init(
+      perSnapshot: 100, deletes: .init(maxDeletesPercent: 1, minimumDeletes: 1))
     let ids = try (0..<3).map { try day.make("Account", ["Name": .string("A\($0)")]) }
     for id in ids { try day.org.transfer(id, to: "ada@example.com") }
     try day.handBack(

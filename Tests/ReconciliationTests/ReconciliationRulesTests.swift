@@ -139,7 +139,7 @@ struct ReconciliationRulesTests {
     async throws
   {
     let day = try FieldDay()
-    day.options.maxChanges = .init(perSnapshot: 2, deletesPercent: 10, minimumDeletes: 10)
+    day.options.maxChanges = .init(perSnapshot: 2)
     let ids = try (0..<edits).map { try day.make("Account", ["Name": .string("A\($0)")]) }
     try day.handBack(
       try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) })
@@ -147,14 +147,14 @@ struct ReconciliationRulesTests {
       day.verdicts(try await day.run()) == (isHeld ? "held \(edits)" : "updated \(edits)"))
   }
 
-  @Test(arguments: [(10.0, 1, 4, false), (10, 1, 5, true), (1, 2, 2, false), (1, 2, 3, true)])
+  @Test(arguments: [(10, 1, 4, false), (10, 1, 5, true), (1, 2, 2, false), (1, 2, 3, true)])
   func `the guard lets through as many deletions as it names, by share or by number`(
-    _ percent: Double, _ atLeast: Int, _ deletes: Int, _ isHeld: Bool
+    _ percent: Int, _ atLeast: Int, _ deletes: Int, _ isHeld: Bool
   ) async throws {
     let day = try FieldDay()
     // A soup of a return has forty rows here.
     day.options.maxChanges = .init(
-      perSnapshot: 100, deletesPercent: percent, minimumDeletes: atLeast)
+      perSnapshot: 100, deletes: .init(maxDeletesPercent: percent, minimumDeletes: atLeast))
     let ids = try (0..<deletes).map { try day.make("Account", ["Name": .string("A\($0)")]) }
     for id in ids { try day.org.transfer(id, to: "ada@example.com") }
     try day.handBack(
@@ -233,7 +233,8 @@ struct ReconciliationRulesTests {
 
   @Test func `each soup's deletions are held by themselves against the guard`() async throws {
     let day = try FieldDay()
-    day.options.maxChanges = .init(perSnapshot: 100, deletesPercent: 1, minimumDeletes: 2)
+    day.options.maxChanges = .init(
+      perSnapshot: 100, deletes: .init(maxDeletesPercent: 1, minimumDeletes: 2))
     let edits = try ["Account", "Contact"].flatMap { object in
       try (0..<2).map { number in
         let name = object == "Account" ? "Name" : "LastName"

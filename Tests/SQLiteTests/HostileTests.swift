@@ -92,7 +92,7 @@ import Testing
       try made.execute("CREATE TABLE t (a)")
       made.close()
       do {
-        let connection = try Connection.hostile(path, heapLimitMiB: 4)
+        let connection = try Connection.hostile(path, limits: .init(heapMiB: 4))
         let error = #expect(throws: SQLiteError.self) {
           try connection.all("SELECT length(zeroblob(30000000) || 'x')")
         }

@@ -27,9 +27,9 @@ public protocol CustomSyncDownTarget: Sendable {
 
 extension CustomSyncDownTarget {
   /// The name that the org's records have.
-  public var idFieldName: String { "Id" }
+  public var idFieldName: String { TargetFields().idFieldName }
   /// The name that the org's records have.
-  public var modificationDateFieldName: String { "LastModifiedDate" }
+  public var modificationDateFieldName: String { TargetFields().modificationDateFieldName }
   /// No order is promised.
   public var isSortedByModification: Bool { false }
   /// Nothing can be told.

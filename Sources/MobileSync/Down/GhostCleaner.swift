@@ -14,12 +14,18 @@ package struct GhostCleaner {
     package let count: Int
     /// The elements of the soup in the first store.
     package let total: Int
+    let guardLimits: DeletionGuard
     /// Whether the guard lets them go.
-    package let isAllowed: Bool
+    package var isAllowed: Bool { guardLimits.allows(deleting: count, of: total) }
+    /// What a person is told where it does not.
+    package var keptText: String {
+      "\(count) of \(total) records of soup \"\(soupName)\" are no longer given by the org, "
+        + "more than \(guardLimits.maxDeletesPercent) %; they were kept"
+    }
   }
 
   let sink: any RecordSink
-  let policy: GhostPolicy
+  let guardLimits: DeletionGuard
   let syncID: Int64
 
   /// Finds the ghosts of each list; a list that tells nothing has none.
@@ -29,10 +35,7 @@ package struct GhostCleaner {
     for list in remote {
       let count = try entries(of: list, in: store).count
       let total = count > 0 ? try SoupReader(store: store, soup: list.soupName).count() : 0
-      found.append(
-        Ghosts(
-          list: list, count: count, total: total,
-          isAllowed: policy.allows(deleting: count, of: total)))
+      found.append(Ghosts(list: list, count: count, total: total, guardLimits: guardLimits))
     }
     return found
   }

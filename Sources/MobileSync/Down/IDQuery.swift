@@ -4,20 +4,17 @@ import System
 
 /// Queries for records by the values of their id field, a slice of the values at a time.
 struct IDQuery: Sendable {
-  /// The most values in one query.
-  static let mostValues = 500
-
   let sobjectType: String
   /// The field whose values are known.
   let idField: String
-  /// The values in one query; a statement too long for an address travels in a body.
+  /// The values in one query.
   let slice: Int
 
   /// Queries of at most `slice` values.
-  init(_ sobjectType: String, idField: String, slice: Int = mostValues) {
+  init(_ sobjectType: String, idField: String, slice: Int = RequestLimits.idsPerQuery) {
     self.sobjectType = sobjectType
     self.idField = idField
-    self.slice = min(max(1, slice), Self.mostValues)
+    self.slice = min(max(1, slice), RequestLimits.idsPerQuery)
   }
 
   /// The query for some fields of the records with these values, changed after `since`.

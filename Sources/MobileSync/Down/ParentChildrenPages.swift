@@ -52,9 +52,6 @@ final class ParentChildrenPages: SyncDownPages {
     }
   }
 
-  /// The org makes no pages of fewer records.
-  private static let fewestOfPage = RequestLimits.queryPage.lowerBound
-
   /// Never, though parents come in the order of their dates.
   ///
   /// A run that goes on from a cursor asks for children after it: the older children of parents
@@ -66,11 +63,14 @@ final class ParentChildrenPages: SyncDownPages {
       do throws(SyncError) {
         return try await nextOfChain()
       } catch {
-        if error.cause?.kind == .tooLarge, batchSize > Self.fewestOfPage {
-          batchSize = max(Self.fewestOfPage, batchSize / 2)
+        if error.cause?.kind == .tooLarge,
+          let smaller = RequestLimits.smallerQueryPage(than: batchSize)
+        {
+          batchSize = smaller
           if parentsAreRead { (changed, receivedChildren) = (nil, 0) }
         } else {
-          guard error.cause?.kind == .locatorExpired, restarts < 3 else { throw error }
+          guard error.cause?.kind == .locatorExpired, restarts < RetryPolicy.cursorRestarts
+          else { throw error }
           restarts += 1
         }
         if parentsAreRead { continue }
@@ -177,7 +177,7 @@ final class ParentChildrenPages: SyncDownPages {
     guard since != nil, context.settings.readsChangedChildren else { return [] }
     let parents = try newcomers(among: page)
     var pages: [[UInt8]] = []
-    for slice in parents.parts(of: IDQuery.mostValues) {
+    for slice in parents.parts(of: RequestLimits.idsPerQuery) {
       try context.checkStop()
       let answer: QueryAnswer
       do throws(SyncError) {

@@ -82,19 +82,9 @@ extension Session {
     }
   }
 
-  /// The whole answer to a query; a cursor that the org dropped is asked for again.
+  /// The whole answer to a query.
   func answer(to soql: String) async throws(OrgError) -> QueryAnswer {
-    var restarts = 0
-    while true {
-      do throws(OrgError) {
-        let pages = query(soql)
-        var answers: [[UInt8]] = []
-        while let page = try await pages.next() { answers.append(page) }
-        return QueryAnswer(pages: answers, totalSize: pages.totalSize ?? 0)
-      } catch {
-        guard error.kind == .locatorExpired, restarts < 2 else { throw error }
-        restarts += 1
-      }
-    }
+    let (pages, totalSize) = try await allPages(soql)
+    return QueryAnswer(pages: pages, totalSize: totalSize)
   }
 }

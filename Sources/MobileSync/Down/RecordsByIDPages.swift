@@ -55,7 +55,7 @@ final class RecordsByIDPages: SyncDownPages {
   ) {
     totalSize = values.count
     total = .answers
-    slice = IDQuery.mostValues
+    slice = RequestLimits.idsPerQuery
     self.destination = destination
     self.context = context
     windows = [session.answers(about: values, slice: slice, soql)]

@@ -94,7 +94,8 @@ final class SoqlPages: SyncDownPages {
           leaveDeletions(knows: error.cause?.code == ErrorCodes.unknownField)
           continue
         }
-        guard error.cause?.kind == .locatorExpired, restarts < 3 else { throw error }
+        guard error.cause?.kind == .locatorExpired, restarts < RetryPolicy.cursorRestarts
+        else { throw error }
         restarts += 1
         restart()
       }
@@ -134,8 +135,8 @@ final class SoqlPages: SyncDownPages {
     if let cap {
       guard cap > 1 else { throw try await naming(error) }
       self.cap = cap / 2
-    } else if batchSize > Self.fewestOfPage {
-      batchSize = max(Self.fewestOfPage, min(batchSize, RequestLimits.queryPage.upperBound) / 2)
+    } else if let smaller = RequestLimits.smallerQueryPage(than: batchSize) {
+      batchSize = smaller
     } else {
       guard query.canResume else { throw error }
       cap = Self.fewestOfPage / 2

@@ -32,7 +32,7 @@ package final class SyncDownEngine {
     /// What to do about records that the org no longer gives.
     package var ghosts = GhostStep.left
     /// How many of them may go.
-    package var policy = GhostPolicy()
+    package var guardLimits = DeletionGuard()
     /// Whether the last run held the cursor before something that it could not read.
     package var wasHeld = false
 
@@ -126,11 +126,7 @@ package final class SyncDownEngine {
     outcome.ghosts = try cleaner.find(remote)
     if let refused = outcome.ghosts.first(where: { !$0.isAllowed }) {
       throw SyncError(
-        .tooManyDeletes,
-        "\(refused.count) of \(refused.total) records of soup \"\(refused.list.soupName)\" are no "
-          + "longer given by the org, more than \(request.policy.maxDeletesPercent) %; "
-          + "they were kept",
-        fix: "look why, then allow the deletions once")
+        .tooManyDeletes, refused.keptText, fix: "look why, then allow the deletions once")
     }
     try cleaner.remove(outcome.ghosts)
     try listMissing(remote)
@@ -237,7 +233,7 @@ package final class SyncDownEngine {
   // MARK: what is not among the changes
 
   private var cleaner: GhostCleaner {
-    GhostCleaner(sink: sink, policy: request.policy, syncID: context.syncID)
+    GhostCleaner(sink: sink, guardLimits: request.guardLimits, syncID: context.syncID)
   }
 
   private func clean(

@@ -172,7 +172,7 @@ extension SyncManager {
     let cursor = SyncCursor(
       maxTimeStamp: context.state.maxTimeStamp, overlapSeconds: settings.overlapSeconds)
     var request = SyncDownEngine.Request(cursor: cursor)
-    request.policy = GhostPolicy(
+    request.guardLimits = DeletionGuard(
       maxDeletesPercent: allowsAllDeletes ? 100 : settings.maxDeletesPercent,
       minimumDeletes: settings.minimumDeletes)
     let sink = StoreSink(context, target)

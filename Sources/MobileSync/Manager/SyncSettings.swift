@@ -1,3 +1,5 @@
+import SmartStore
+
 /// What a sync manager does beyond what the syncs say.
 public struct SyncSettings: Sendable, Hashable {
   /// How far an incremental sync looks back, in seconds.
@@ -19,7 +21,7 @@ public struct SyncSettings: Sendable, Hashable {
   /// the SDK does not see them.
   public var readsChangedChildren: Bool
   /// How long a change of the store waits for another process that has it in use, in seconds.
-  public var waitSeconds = 10
+  public var waitSeconds = StoreQueue.defaultWaitSeconds
   /// Whether a record that the overlap brings again is told from one that changed; tests switch it
   /// off to show what for.
   package var deduplicates = true

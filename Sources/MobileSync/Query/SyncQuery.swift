@@ -23,7 +23,8 @@ struct SyncQuery: Sendable, Hashable {
   /// line ends become spaces, `id` becomes `Id`, and a WHERE with an OR is parenthesised, because
   /// the device will put a condition before it.
   init(
-    _ query: String, idField: String = "Id", modificationField: String = "LastModifiedDate"
+    _ query: String, idField: String = TargetFields().idFieldName,
+    modificationField: String = TargetFields().modificationDateFieldName
   ) throws(SyncError) {
     self.idField = idField
     self.modificationField = modificationField
@@ -107,13 +108,6 @@ struct SyncQuery: Sendable, Hashable {
   func deleted(since: Int64) -> String {
     "select \(idField) from \(objectName) "
       + "where IsDeleted = true and SystemModstamp > \(SOQLLiteral.date(since))"
-  }
-
-  /// The header `Sforce-Query-Options` for pages of this size; nil for the org's own 2,000.
-  static func options(pageSize: Int) -> String? {
-    let most = RequestLimits.queryPage.upperBound
-    let size = min(max(pageSize, RequestLimits.queryPage.lowerBound), most)
-    return size == most ? nil : "batchSize=\(size)"
   }
 
   func condition(after key: Key) -> String {

@@ -16,8 +16,9 @@ public struct BriefcaseObjectInfo: Sendable, Hashable {
 
   /// An object type made in code.
   public init(
-    soupName: String, sobjectType: String, fieldlist: [String], idFieldName: String = "Id",
-    modificationDateFieldName: String = "LastModifiedDate"
+    soupName: String, sobjectType: String, fieldlist: [String],
+    idFieldName: String = TargetFields().idFieldName,
+    modificationDateFieldName: String = TargetFields().modificationDateFieldName
   ) {
     self.soupName = soupName
     self.sobjectType = sobjectType

@@ -15,9 +15,9 @@ public struct FamilyMember: Sendable, Hashable {
   /// The soup.
   public var soupName: String
   /// The field that identifies a record.
-  public var idFieldName = "Id"
+  public var idFieldName = TargetFields().idFieldName
   /// The field that says when a record was last modified.
-  public var modificationDateFieldName = "LastModifiedDate"
+  public var modificationDateFieldName = TargetFields().modificationDateFieldName
   /// The external id by which creates are upserted.
   public var externalIdFieldName: String?
   /// The relationship's name in a nested query; children only.

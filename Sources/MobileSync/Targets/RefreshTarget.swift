@@ -1,9 +1,10 @@
 import JSON
+import Salesforce
 
 /// A sync down of the records that are in a soup already.
 public struct RefreshTarget: FieldNaming, Sendable, Hashable {
   /// The most ids in one query, and the SDK's default.
-  public static let mostIds = 500
+  public static let mostIds = RequestLimits.idsPerQuery
 
   /// The object type.
   public var sobjectType: String

@@ -120,6 +120,16 @@ public struct SyncUpTarget: FieldNaming, Sendable, Hashable {
 }
 
 extension SyncUpTarget {
+  /// The moment that a request names so that the org does it only to the record that was read.
+  ///
+  /// The org takes one with an update alone, and compares its own modification date with it.
+  func condition(of operation: SyncOperation, _ server: ServerState?) -> Int64? {
+    guard operation == .update, fields.hasOrgDate, case .alive(let date?)? = server else {
+      return nil
+    }
+    return date.milliseconds
+  }
+
   /// The kind that the class names of a target stand for.
   static func kind(of node: JSONNode, _ reader: ConfigurationReader) -> Kind {
     let named = ["iOSImpl", "androidImpl"].compactMap { key -> (JSONNode, Kind)? in

@@ -24,14 +24,22 @@ public struct TargetFields: Sendable, Hashable {
 
   /// Reads the members of a target; an empty field name is the default, as on iOS.
   init(_ object: ConfigurationObject) {
-    func name(_ key: String, _ standard: String) -> String {
-      object.string(key).flatMap { $0.isEmpty ? nil : $0 } ?? standard
-    }
-    self.init(
-      idFieldName: name("idFieldName", "Id"),
-      modificationDateFieldName: name("modificationDateFieldName", "LastModifiedDate"),
-      iOSImpl: object.string("iOSImpl"), androidImpl: object.string("androidImpl"))
+    self.init(reading: object.string)
+    iOSImpl = object.string("iOSImpl")
+    androidImpl = object.string("androidImpl")
   }
+
+  /// Reads the field names alone.
+  init(reading member: (String) -> String?) {
+    self.init()
+    if let name = member("idFieldName"), !name.isEmpty { idFieldName = name }
+    if let name = member("modificationDateFieldName"), !name.isEmpty {
+      modificationDateFieldName = name
+    }
+  }
+
+  /// Whether a record's modification date is the one that an org compares conditional requests with.
+  var hasOrgDate: Bool { modificationDateFieldName == TargetFields().modificationDateFieldName }
 
   /// The members of a stored target; the SDK's classes only where they were configured.
   func json(type: String?, _ members: [(String, JSONValue?)]) -> JSONValue {

@@ -88,20 +88,12 @@ struct ParentChildrenPlan: Sendable {
     case .send, .recreate:
       var item = Item(place: place, record: record, operation: operation)
       item.namesParent = namesParent && operation != .delete
-      item.unmodifiedSince = condition(operation, place, state)
+      if mode == .leaveIfChanged {
+        let target = place == .parent ? targets.parents : targets.children
+        item.unmodifiedSince = target.condition(of: operation, state)
+      }
       items.append(item)
     }
-  }
-
-  /// The moment that closes the window between check and write.
-  private func condition(
-    _ operation: SyncOperation, _ place: ParentChildrenPlace, _ state: ServerState
-  ) -> Int64? {
-    let target = place == .parent ? targets.parents : targets.children
-    guard mode == .leaveIfChanged, operation == .update,
-      target.modificationDateFieldName == "LastModifiedDate", case .alive(let date?) = state
-    else { return nil }
-    return date.milliseconds
   }
 
   // MARK: a second request

@@ -4,16 +4,11 @@ import Salesforce
 extension SyncUpTarget {
   /// What a custom target's code and its configuration say.
   init(_ custom: any CustomSyncUpTarget, _ target: CustomTarget) {
-    func name(_ key: String, _ standard: String) -> String {
-      target.json[key]?.string.flatMap { $0.isEmpty ? nil : $0 } ?? standard
-    }
     func list(_ key: String) -> [String]? { target.json[key]?.array?.compactMap(\.string) }
     self.init(
       kind: .custom, createFieldlist: custom.createFieldlist ?? list("createFieldlist"),
       updateFieldlist: custom.updateFieldlist ?? list("updateFieldlist"),
-      fields: TargetFields(
-        idFieldName: name("idFieldName", "Id"),
-        modificationDateFieldName: name("modificationDateFieldName", "LastModifiedDate")))
+      fields: TargetFields(reading: { target.json[$0]?.string }))
   }
 }
 

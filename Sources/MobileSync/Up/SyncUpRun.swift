@@ -87,10 +87,8 @@ final class SyncUpRun {
   ///
   /// Under OVERWRITE nothing was read of the server, so that there is none.
   private func condition(_ operation: SyncOperation, _ server: ServerState?) -> Int64? {
-    guard target.kind == .batch || target.kind == .single, operation == .update,
-      target.modificationDateFieldName == "LastModifiedDate", case .alive(let date?)? = server
-    else { return nil }
-    return date.milliseconds
+    guard target.kind == .batch || target.kind == .single else { return nil }
+    return target.condition(of: operation, server)
   }
 
   private func settle(_ record: SyncUpRecord, _ operation: SyncOperation, _ end: SyncUpSettled.End)

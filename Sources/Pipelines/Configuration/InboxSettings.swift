@@ -13,14 +13,8 @@ package struct InboxSettings: Sendable, Hashable {
   package var settleSeconds = 60
   /// Whether a return of an expired bundle is taken.
   package var acceptExpired = true
-  /// The largest file.
-  package var fileMiB = 4096
-  /// The most entries of an archive.
-  package var entries = 64
-  /// The most that compression may have saved.
-  package var ratio = 200
-  /// The largest record.
-  package var recordMiB = 8
+  /// How large it may be.
+  package var limits = InboxLimits()
 
   static let keys = ["path", "accept", "passphrase", "settleSeconds", "acceptExpired", "limits"]
 
@@ -39,11 +33,11 @@ package struct InboxSettings: Sendable, Hashable {
     settleSeconds = object.int("settleSeconds", default: settleSeconds, in: 0...86400)
     acceptExpired = object.bool("acceptExpired", default: acceptExpired)
     let known = ["fileMiB", "entries", "ratio", "recordMiB"]
-    if let limits = object.object("limits", known: known, what: "the section limits") {
-      fileMiB = limits.int("fileMiB", default: fileMiB, in: 1...1_048_576)
-      entries = limits.int("entries", default: entries, in: 1...100_000)
-      ratio = limits.int("ratio", default: ratio, in: 1...100_000)
-      recordMiB = limits.int("recordMiB", default: recordMiB, in: 1...1024)
+    if let section = object.object("limits", known: known, what: "the section limits") {
+      limits.fileMiB = section.int("fileMiB", default: limits.fileMiB, in: 1...1_048_576)
+      limits.entries = section.int("entries", default: limits.entries, in: 1...100_000)
+      limits.ratio = section.int("ratio", default: limits.ratio, in: 1...100_000)
+      limits.recordMiB = section.int("recordMiB", default: limits.recordMiB, in: 1...1024)
     }
   }
 
@@ -55,8 +49,8 @@ package struct InboxSettings: Sendable, Hashable {
       (
         "limits",
         [
-          "fileMiB": JSONValue(fileMiB), "entries": JSONValue(entries), "ratio": JSONValue(ratio),
-          "recordMiB": JSONValue(recordMiB),
+          "fileMiB": JSONValue(limits.fileMiB), "entries": JSONValue(limits.entries),
+          "ratio": JSONValue(limits.ratio), "recordMiB": JSONValue(limits.recordMiB),
         ]
       ),
     ])

@@ -4,8 +4,8 @@ import JSON
 package struct LimitSettings: Sendable, Hashable {
   /// The space that must be free on the disk.
   package var freeDiskMiB = 2048
-  /// The bundles in work at once; nil for one a core.
-  package var jobs: Int?
+  /// The snapshots that are primed at once.
+  package var jobs = 2
 
   static let keys = ["freeDiskMiB", "jobs"]
 
@@ -13,12 +13,10 @@ package struct LimitSettings: Sendable, Hashable {
 
   init(_ object: ConfigurationObject) {
     freeDiskMiB = object.int("freeDiskMiB", default: freeDiskMiB)
-    jobs = object.optionalInt("jobs", in: 1...1024)
+    jobs = object.int("jobs", default: jobs, in: 1...1024)
   }
 
   var json: JSONValue {
-    JSONObject.of([
-      ("freeDiskMiB", JSONValue(freeDiskMiB)), ("jobs", jobs.map { JSONValue($0) }),
-    ])
+    ["freeDiskMiB": JSONValue(freeDiskMiB), "jobs": JSONValue(jobs)]
   }
 }

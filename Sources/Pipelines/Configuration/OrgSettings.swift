@@ -1,4 +1,5 @@
 import JSON
+import Salesforce
 
 /// The org of a pipeline and how it is used.
 package struct OrgSettings: Sendable, Hashable {
@@ -7,7 +8,7 @@ package struct OrgSettings: Sendable, Hashable {
   /// The org's id; nil until the first run has learnt it.
   package var id: String?
   /// The version asked for; the org's newest where that is lower.
-  package var apiVersion = "66.0"
+  package var apiVersion = Org.defaultAPIVersion
   /// How attache logs in.
   package var login: LoginSettings
   /// A file with the certificates of a private authority; nil for the system's.
@@ -15,11 +16,11 @@ package struct OrgSettings: Sendable, Hashable {
   /// The most requests of a run; nil for no limit of its own.
   package var requestsPerRun: Int?
   /// The share of the org's daily requests that is left to others.
-  package var leaveForOthers = Percentage(10)
+  package var leaveForOthers = Percentage(APIBudget().leaveForOthersPercent)
   /// The requests in flight.
-  package var concurrency = 4
+  package var concurrency = Org.defaultConcurrency
   /// The longest that one request may take.
-  package var requestTimeoutSeconds = 120
+  package var requestTimeoutSeconds = Org.defaultTimeoutSeconds
   /// The longest that a run may take.
   package var runDeadlineSeconds = 14400
 
@@ -83,7 +84,9 @@ package struct OrgSettings: Sendable, Hashable {
   private static func check(version: String, _ node: JSONNode, _ reader: ConfigurationReader) {
     let parts = version.split(separator: ".", omittingEmptySubsequences: false)
     guard let major = Int(parts.first?.drop { $0 == "v" } ?? "") else {
-      reader.report(node, "\(JSONText.quoted(version)) is not an API version", "write \"66.0\"")
+      reader.report(
+        node, "\(JSONText.quoted(version)) is not an API version",
+        "write \"\(Org.defaultAPIVersion)\"")
       return
     }
     if version != "\(major).0" {

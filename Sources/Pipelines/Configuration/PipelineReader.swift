@@ -133,9 +133,9 @@ struct PipelineReader {
       return nil
     }
     let scope = object.word("scope", "a scope", default: StoreScope.user)
-    let storeName = object.text("storeName") ?? "default"
+    let storeName = object.text("storeName") ?? StoreLocation.defaultStoreName
     if let name = object["storeName"],
-      storeName.contains(where: { "/\\?%*|\"<>:@".contains($0) }) || storeName.hasPrefix(".")
+      StoreLocation.pathPart(storeName) != storeName || storeName.hasPrefix(".")
     {
       reader.report(
         name, "\(JSONText.quoted(storeName)) cannot name a file on every device",

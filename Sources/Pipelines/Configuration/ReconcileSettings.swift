@@ -21,28 +21,30 @@ package struct ReconcileSettings: Sendable, Hashable {
     case diff
   }
 
+  private static let standard = ReconcileOptions()
+
   /// As whom edits are sent.
-  package var sendAs = ActingUser.user
+  package var sendAs = Self.standard.sendAs
   /// What becomes of the edits of a user who is not active any more.
-  package var onInactiveUser = ReconcileOptions.InactiveUser.hold
+  package var onInactiveUser = Self.standard.onInactiveUser
   /// How an edit meets what others changed.
   package var mode = Mode.config
   /// Whether an update under LEAVE_IF_CHANGED is conditional in the org itself.
-  package var strict = true
+  package var strict = Self.standard.strict
   /// What becomes of edits of one record in several snapshots.
-  package var acrossSnapshots = ReconcileOptions.Across.report
+  package var acrossSnapshots = Self.standard.acrossSnapshots
   /// Whether parents are sent before their children.
-  package var orderParentsFirst = true
+  package var orderParentsFirst = Self.standard.orderParentsFirst
   /// How edits are found.
   package var trust = Trust.flags
   /// When a record that is gone is created again.
-  package var recreateDeleted = ReconcileOptions.Recreate.whenProvedDeleted
+  package var recreateDeleted = Self.standard.recreateDeleted
   /// How long a create in doubt may still be on its way.
   package var quietWindowSeconds = SyncDefaults.quietWindowSeconds
   /// The unique external id of an object that every create fills with its edit's identity, by object.
   package var correlationField: [String: String] = [:]
   /// The most changes of one device of a snapshot that are sent without being confirmed.
-  package var maxChangesPerSnapshot = 5000
+  package var maxChangesPerSnapshot = Self.standard.maxChanges.perSnapshot
   /// The largest share of a soup that is deleted without being confirmed.
   package var maxDeletes = Percentage(SyncDefaults.maxDeletesPercent)
   /// Whether the next generation carries the edits that are open, so that their devices install.
@@ -82,13 +84,13 @@ package struct ReconcileSettings: Sendable, Hashable {
     }
     var fields: [String: String] = [:]
     for member in members {
-      guard isName(member.name) else {
+      guard APIName.isValid(member.name) else {
         object.reader.report(
           member, "\(JSONText.quoted(member.name)) is no name of an sObject", "write its API name")
         continue
       }
       guard let name = object.reader.string(member.value) else { continue }
-      guard isName(name) else {
+      guard APIName.isValid(name) else {
         object.reader.report(
           member.value, "\(JSONText.quoted(name)) is no name of a field", "write its API name")
         continue
@@ -96,14 +98,6 @@ package struct ReconcileSettings: Sendable, Hashable {
       fields[member.name] = name
     }
     return fields
-  }
-
-  /// An API name: letters, digits and underscores, a letter first.
-  private static func isName(_ text: String) -> Bool {
-    guard let first = text.first, first.isASCII, first.isLetter, text.utf8.count <= 80 else {
-      return false
-    }
-    return text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
   }
 
   var json: JSONValue {

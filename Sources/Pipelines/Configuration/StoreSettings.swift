@@ -7,7 +7,7 @@ package struct StoreSettings: Sendable {
   /// Whose data it holds.
   package var scope = StoreScope.user
   /// The store's name; `default` is the SDK's own default on each platform.
-  package var storeName = "default"
+  package var storeName = StoreLocation.defaultStoreName
   /// The path of the store file.
   package var schemaFile: String
   /// The path of the sync file.
@@ -27,12 +27,6 @@ package struct StoreSettings: Sendable {
   package var primed: [SyncDefinition] { prime.compactMap { syncs[$0] } }
   /// The sync ups that are run, in order.
   package var reconciled: [SyncDefinition] { reconcile.compactMap { syncs[$0] } }
-
-  /// The store's name as the SDK of a platform has it.
-  package func storeName(on platform: Platform) -> String {
-    guard storeName == "default" else { return storeName }
-    return platform == .ios ? "defaultStore" : "smartstore"
-  }
 
   var json: JSONValue {
     [

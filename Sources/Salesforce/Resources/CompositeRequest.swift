@@ -49,7 +49,7 @@ package struct CompositeResult: Sendable, Hashable {
   package let body: JSONValue
 
   /// Whether it was done.
-  package var isSuccess: Bool { (200..<300).contains(status) }
+  package var isSuccess: Bool { HTTPStatus.success.contains(status) }
   /// The org's code, if it failed.
   package var errorCode: String? { isSuccess ? nil : body[0]?["errorCode"]?.string }
   /// The org's words, if it failed.

@@ -1,3 +1,4 @@
+import HTTP
 import JSON
 
 /// Why the org did not do what was asked with a row.
@@ -78,7 +79,7 @@ package enum RowAnswer: Sendable, Hashable {
 
   private init(status: Int, body: JSONValue, raw: String?, recordID: String?) {
     switch status {
-    case 200..<300:
+    case HTTPStatus.success:
       // An update or a delete is answered without a body.
       let id = body["id"]?.string ?? recordID
       self = Self.done(id, created: body["created"]?.bool, meant: recordID)

@@ -12,11 +12,14 @@ extension Session {
   ) -> QueryPages {
     let resource = all ? "queryAll" : "query"
     var call = OrgCall(.query, "GET", path(resource) + "?" + HTTPQuery.string([("q", soql)]))
-    if let batchSize, batchSize < RequestLimits.queryPage.upperBound {
-      call.headers["Sforce-Query-Options"] =
-        "batchSize=\(max(RequestLimits.queryPage.lowerBound, batchSize))"
-    }
+    call.headers["Sforce-Query-Options"] = batchSize.flatMap { Self.queryOptions(batchSize: $0) }
     return QueryPages(self, call, ahead: ahead)
+  }
+
+  /// The header that asks for pages of this size; nil for that of the org's own.
+  package static func queryOptions(batchSize: Int) -> String? {
+    let sizes = RequestLimits.queryPage
+    return batchSize < sizes.upperBound ? "batchSize=\(max(sizes.lowerBound, batchSize))" : nil
   }
 
   /// The pages from the address on that a page gave for the next one, such as that of a parent's
@@ -34,13 +37,36 @@ extension Session {
   package func queryAllRecords(
     _ soql: String, all: Bool = false
   ) async throws(OrgError) -> [JSONValue] {
+    let call = OrgCall(.query, "GET", path("query"))
+    let (pages, totalSize) = try await allPages(soql, all: all)
+    var records: [JSONValue] = []
+    for page in pages {
+      guard let value = try? JSONValue(parsing: page), let part = value["records"]?.array else {
+        throw Self.invalidResponse("the answer is not a page of records", call)
+      }
+      records += part
+    }
+    guard records.count == totalSize else {
+      throw Self.invalidResponse("\(records.count) records came of \(totalSize)", call)
+    }
+    return records
+  }
+
+  /// All pages of a small result, and how many records the org promised.
+  package func allPages(
+    _ soql: String, all: Bool = false
+  ) async throws(OrgError) -> (pages: [[UInt8]], totalSize: Int) {
     var restarts = 0
     while true {
       do throws(OrgError) {
-        return try await records(of: query(soql, all: all))
+        let pages = query(soql, all: all)
+        var read: [[UInt8]] = []
+        while let page = try await pages.next() { read.append(page) }
+        return (read, pages.totalSize ?? 0)
       } catch {
-        // The org closes the oldest cursor of a user who has ten open.
-        guard error.kind == .locatorExpired, restarts < 2 else { throw error }
+        guard error.kind == .locatorExpired, restarts < RetryPolicy.cursorRestarts else {
+          throw error
+        }
         restarts += 1
       }
     }
@@ -51,21 +77,5 @@ extension Session {
     let pages = query(soql, all: all)
     while try await pages.next() != nil {}
     return pages.totalSize ?? 0
-  }
-
-  private func records(of pages: QueryPages) async throws(OrgError) -> [JSONValue] {
-    let call = OrgCall(.query, "GET", path("query"))
-    var records: [JSONValue] = []
-    while let page = try await pages.next() {
-      guard let value = try? JSONValue(parsing: page), let part = value["records"]?.array else {
-        throw Self.invalidResponse("the answer is not a page of records", call)
-      }
-      records += part
-    }
-    guard records.count == pages.totalSize else {
-      throw Self.invalidResponse(
-        "\(records.count) records came of \(pages.totalSize ?? 0)", call)
-    }
-    return records
   }
 }

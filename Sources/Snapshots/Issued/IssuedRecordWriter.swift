@@ -1,4 +1,5 @@
 import JSON
+import MobileSync
 import SQLite
 import SmartStore
 import System
@@ -193,8 +194,9 @@ extension IssuedRecordWriter {
 
     /// Makes a choice of its parts.
     package init(
-      soup: String, key: String? = nil, fields: [String], idPath: String = "Id",
-      modificationPath: String = "LastModifiedDate"
+      soup: String, key: String? = nil, fields: [String],
+      idPath: String = TargetFields().idFieldName,
+      modificationPath: String = TargetFields().modificationDateFieldName
     ) {
       self.soup = soup
       self.key = key ?? soup

@@ -55,8 +55,11 @@ package struct PrimeInput: Sendable {
   package var wasIncomplete = false
   /// True where there is to be another generation although the org may have nothing new.
   package var isRenewed = false
-  /// How records that the org no longer gives are removed.
-  package var ghosts = GhostPolicy()
+  /// The syncs (`PrimeInput.key`) whose ids are listed whole in this run; the others only ask for
+  /// what was deleted.
+  package var listIDs: Set<String> = []
+  /// How many records that the org no longer gives may go.
+  package var ghosts = DeletionGuard()
   /// What to do when a briefcase rule failed.
   package var onRuleErrors = RuleErrorPolicy.keepAndWarn
   /// SOQL literals for `:name` in queries.

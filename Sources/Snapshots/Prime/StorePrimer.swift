@@ -59,8 +59,8 @@ final class StorePrimer {
         return load
       }, progress: progress)
     var request = SyncDownEngine.Request(cursor: cursor(of: sync), now: input.now)
-    request.ghosts = input.ghosts.listIDs.contains(key(sync.syncName)) ? .listed : .deleted
-    request.policy = input.ghosts
+    request.ghosts = input.listIDs.contains(key(sync.syncName)) ? .listed : .deleted
+    request.guardLimits = input.ghosts
     request.wasHeld = input.wasIncomplete
     guard let engine = SyncDownEngine(sync.target, context, into: sink, request) else {
       throw Self.isCustom
@@ -241,11 +241,7 @@ final class StorePrimer {
       }
       outcome.guardTripped = true
       outcome.refused.insert(key(sync.syncName))
-      warn(
-        "\(found.count) of \(found.total) records of soup \"\(found.soupName)\" are no longer "
-          + "given by the org, more than \(input.ghosts.maxDeletesPercent) %; they were kept; "
-          + "look why, then allow them once with --max-deletes",
-        sync)
+      warn(found.keptText + "; look why, then allow them once with --max-deletes", sync)
     }
   }
 

@@ -30,7 +30,8 @@ struct LoginOptions: Sendable {
       .option("username", "USERNAME", "the user to act as; a JWT login needs one", \.username),
       .option(
         "ca-file", "FILE", "certificate authorities to trust", completes: .files, \.caFile),
-      .option("api-version", "VERSION", "the API version, if not 66.0", \.apiVersion),
+      .option(
+        "api-version", "VERSION", "the API version, if not \(Org.defaultAPIVersion)", \.apiVersion),
     ]
   }
 

@@ -150,7 +150,7 @@ final class DownWorld {
   func sync(listing: Bool = false) async throws -> Run {
     var result = Run()
     if let snapshot {
-      snapshot.ghosts.listIDs = listing ? ["userstore/ids", "userstore/down"] : []
+      snapshot.listIDs = listing ? ["userstore/ids", "userstore/down"] : []
       let outcome = try await snapshot.prime()
       result.written = outcome.soups.reduce(0) { $0 + $1.written }
       result.ghosts = outcome.soups.reduce(0) { $0 + $1.ghosts }

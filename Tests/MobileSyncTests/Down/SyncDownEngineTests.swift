@@ -423,9 +423,9 @@ private final class FailingSink: RecordSink {
   func `the guard's share is one of the soup`(_ percent: Int, _ isAllowed: Bool) throws {
     for number in 1...10 { try put(Self.id(number)) }
     let context = context()
-    let policy = GhostPolicy(maxDeletesPercent: percent, minimumDeletes: 0)
+    let policy = DeletionGuard(maxDeletesPercent: percent, minimumDeletes: 0)
     let cleaner = GhostCleaner(
-      sink: StoreSink(context, ScriptedTarget([])), policy: policy, syncID: 7)
+      sink: StoreSink(context, ScriptedTarget([])), guardLimits: policy, syncID: 7)
     let ghosts = try #require(try cleaner.find([remote(Array(1...8))]).first)
     #expect(ghosts.count == 2)
     #expect(ghosts.total == 10)

@@ -51,7 +51,7 @@ import Testing
     try org.make("Contact", ["LastName": "Later", "AccountId": .string(near)])
     try await snapshot.prime()
     try org.update("Account", far, ["BillingCity": "Oslo"])
-    snapshot.ghosts.listIDs = ["userstore/down"]
+    snapshot.listIDs = ["userstore/down"]
     try await snapshot.prime()
     for platform in Platform.allCases {
       #expect(try snapshot.column("LastName", of: "contacts", platform) == ["Later", "One", "Two"])
@@ -132,7 +132,7 @@ import Testing
       ])
     try await snapshot.prime()
     try org.update("Account", owner, ["BillingCity": "Oslo"])
-    snapshot.ghosts.listIDs = ["userstore/down"]
+    snapshot.listIDs = ["userstore/down"]
     try await snapshot.prime()
     for platform in Platform.allCases {
       #expect(try snapshot.column("Id", of: "contacts", platform) == [child])
@@ -157,7 +157,7 @@ import Testing
       ])
     try await snapshot.prime()
     try org.update("Account", account, ["BillingCity": "Rome"])
-    snapshot.ghosts.listIDs = ["userstore/oslo"]
+    snapshot.listIDs = ["userstore/oslo"]
     try await snapshot.prime()
     try await snapshot.prime()
     for platform in Platform.allCases {

@@ -37,7 +37,7 @@ import Testing
       }
       // A record is taken from the user.
       try org.org.unshare(expected[0], from: user)
-      byQuery.ghosts.listIDs = ["userstore/down"]
+      byQuery.listIDs = ["userstore/down"]
       for snapshot in [byBriefcase, byQuery] {
         #expect(try await snapshot.prime().soups.map(\.ghosts) == [1])
         #expect(try snapshot.column("Id", of: "accounts") == Array(expected.dropFirst()))

@@ -39,7 +39,7 @@ import Testing
     try org.update("Account", ids[2], ["Name": "Drop"])
     let before = try await snapshot.prime()
     #expect(!before.changed)
-    snapshot.ghosts.listIDs = ["userstore/down"]
+    snapshot.listIDs = ["userstore/down"]
     let outcome = try await snapshot.prime()
     #expect(outcome.listed == ["userstore/down"])
     #expect(outcome.soups.map(\.ghosts) == [1])
@@ -68,7 +68,7 @@ import Testing
       #expect(elements.first { $0["Id"]?.string == ids[2] }?["__sync_id__"] == 2)
     }
     for place in [0, 2, 5] { try org.delete(ids[place]) }
-    snapshot.ghosts.listIDs = ["userstore/one"]
+    snapshot.listIDs = ["userstore/one"]
     let outcome = try await snapshot.prime()
     #expect(outcome.soups.map(\.ghosts) == [1, 2])
     #expect(try snapshot.column("Id", of: "accounts") == [ids[1], ids[3], ids[4]].sorted())
@@ -108,7 +108,7 @@ import Testing
         .soql("two", "SELECT Id, Name FROM Account WHERE Name >= 'Account 2'", into: "accounts"),
       ])
     try await snapshot.prime()
-    snapshot.ghosts.listIDs = ["userstore/one", "userstore/two"]
+    snapshot.listIDs = ["userstore/one", "userstore/two"]
     let outcome = try await snapshot.prime()
     #expect(!outcome.changed)
     #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
@@ -141,7 +141,7 @@ import Testing
     try await snapshot.prime()
     try snapshot.edit("accounts", ids[0]) { $0["__locally_updated__"] = true }
     for id in ids[0...1] { try org.delete(id) }
-    snapshot.ghosts.listIDs = ["userstore/down"]
+    snapshot.listIDs = ["userstore/down"]
     let outcome = try await snapshot.prime()
     #expect(outcome.soups.map(\.ghosts) == [1])
     #expect(try snapshot.column("Id", of: "accounts") == [ids[0], ids[2]].sorted())
@@ -153,7 +153,7 @@ import Testing
     let snapshot = snapshot(org)
     try await snapshot.prime()
     for id in ids[0..<11] { try org.delete(id) }
-    snapshot.ghosts.listIDs = ["userstore/down"]
+    snapshot.listIDs = ["userstore/down"]
     let outcome = try await snapshot.prime()
     #expect(outcome.guardTripped)
     #expect(!outcome.changed)

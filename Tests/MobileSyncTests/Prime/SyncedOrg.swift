@@ -92,7 +92,8 @@ final class Snapshot {
   var platforms: [Platform] = Platform.allCases
   var generation = 0
   var overlapSeconds = 0
-  var ghosts = GhostPolicy()
+  var listIDs: Set<String> = []
+  var ghosts = DeletionGuard()
   var onRuleErrors = RuleErrorPolicy.keepAndWarn
   var changedDefinitions: Set<String> = []
   var cursors: [String: Int64] = [:]
@@ -136,6 +137,7 @@ final class Snapshot {
     var input = PrimeInput(
       stores: primed, now: org.org.now(), overlapSeconds: overlapSeconds, cursors: cursors,
       knownStamps: stamps)
+    input.listIDs = listIDs
     input.ghosts = ghosts
     input.onRuleErrors = onRuleErrors
     input.variables = variables

@@ -110,7 +110,7 @@ import Testing
     try org.delete(ids[1])
     snapshot.cursors["userstore/recent"] = org.org.now()
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [0])
-    snapshot.ghosts.listIDs = ["userstore/recent"]
+    snapshot.listIDs = ["userstore/recent"]
     let listed = try await snapshot.prime()
     #expect(listed.soups.map(\.ghosts) == [1])
     #expect(listed.listed == ["userstore/recent"])
@@ -147,10 +147,10 @@ import Testing
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [0, 1])
     #expect(try snapshot.column("Id", of: "accounts") == ids[1...].sorted())
     try org.delete(ids[1])
-    snapshot.ghosts.listIDs = ["userstore/ids", "userstore/fields"]
+    snapshot.listIDs = ["userstore/ids", "userstore/fields"]
     let listed = try await snapshot.prime()
     #expect(listed.soups.map(\.ghosts) == [0, 1])
-    #expect(listed.listed == snapshot.ghosts.listIDs)
+    #expect(listed.listed == snapshot.listIDs)
   }
 
   @Test(arguments: [
@@ -273,7 +273,7 @@ import Testing
     // A parent that no longer matches is found by the list alone, and its children with it.
     try org.update("Account", parents[2], ["Name": "other"])
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [0, 0])
-    snapshot.ghosts.listIDs = ["userstore/families"]
+    snapshot.listIDs = ["userstore/families"]
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [1, 2])
   }
 

@@ -1,3 +1,4 @@
+import Salesforce
 import Testing
 
 @testable import MobileSync
@@ -130,7 +131,7 @@ import Testing
   func `a page size goes into a header unless it is the org's own`(
     _ size: Int, _ header: String?
   ) {
-    #expect(SyncQuery.options(pageSize: size) == header)
+    #expect(Session.queryOptions(batchSize: size) == header)
   }
 
   @Test func `rows that are grouped cannot be synced`() {
