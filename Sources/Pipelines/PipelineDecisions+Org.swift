@@ -6,16 +6,22 @@ import System
 
 /// What a person who decides wants to know of the org first, and how it gets there.
 extension PipelineDecisions {
-  /// The run that carries decisions out, or with `isDryRun` only says what it would do.
-  package func runOptions(
-    carryingOut decided: [DecidedEdit], by name: String, isDryRun: Bool
-  ) throws -> RunOptions {
+  /// The run that carries out what was decided about edits.
+  package func runOptions(carryingOut edits: [Int64], by name: String) throws -> RunOptions {
     var run = RunOptions()
     run.stages = [.reconcile]
-    run.isDryRun = isDryRun
     run.by = name
-    if isDryRun { run.decisions = decided }
-    run.only = try affected(by: decided.map(\.edit))
+    run.only = try affected(by: edits)
+    return run
+  }
+
+  /// The dry run that says what decisions would do which are not entered.
+  package func runOptions(
+    trying decided: [DecidedEdit], by name: String
+  ) throws -> RunOptions {
+    var run = try runOptions(carryingOut: decided.map(\.edit), by: name)
+    run.isDryRun = true
+    run.decisions = decided
     return run
   }
 
@@ -41,23 +47,32 @@ extension PipelineDecisions {
       [], Selection(edits: edits, .whole(.again)), by: "", isDryRun: true
     ).decided
     if again.isEmpty { return [] }
-    let options = try runOptions(carryingOut: again, by: "", isDryRun: true)
+    let options = try runOptions(trying: again, by: "")
     let summary = try await run(options, variables: variables, report: report)
     let asked = Set(edits)
     return summary.planned.filter { asked.contains($0.editID) }
   }
 
-  /// The records that a create without an answer may have made, as the integration user reads them, by Id;
-  /// those that do not read are missing.
+  /// The records that creates without an answer may have made, by Id, as whoever logs in for the pipeline
+  /// reads them; those that do not read are missing.
   package func candidates(
-    of edit: ReportEdit, variables: [String: String]
+    of edits: [ReportEdit], variables: [String: String]
   ) async throws -> [String: JSONObject] {
-    guard let sobject = edit.sobject, !edit.detail.candidates.isEmpty else { return [:] }
+    let edits = edits.filter { $0.sobject != nil && !$0.detail.candidates.isEmpty }
+    if edits.isEmpty { return [:] }
     let session = try await OrgAccess(pipeline, data, variables: variables).anySession()
-    let describe = try await session.describe(sobject)
-    let names = (edit.detail.fields.map(\.name) + ["Name", "CreatedDate", "LastModifiedDate"])
-      .filter { describe.field($0) != nil }
-    return try await session.records(
-      sobject, ids: edit.detail.candidates, fields: Array(Set(names + ["Id"])).sorted())
+    var found: [String: JSONObject] = [:]
+    for (sobject, group) in Dictionary(grouping: edits, by: { $0.sobject ?? "" }) {
+      let describe = try await session.describe(sobject)
+      let names = group.flatMap { $0.detail.fields.map(\.name) } + Self.shownOfCandidates
+      let readable = Set(names).filter { describe.field($0) != nil }.union(["Id"]).sorted()
+      let records = try await session.records(
+        sobject, ids: group.flatMap(\.detail.candidates), fields: readable)
+      found.merge(records) { $1 }
+    }
+    return found
   }
+
+  /// What a person tells candidates by, beside the fields that the edits set.
+  private static let shownOfCandidates = ["Name", "CreatedDate", "LastModifiedDate"]
 }

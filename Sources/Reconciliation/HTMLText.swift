@@ -1,7 +1,7 @@
 /// Text that becomes part of a page: nothing in it is ever markup.
-enum HTMLText {
+package enum HTMLText {
   /// The text with markup characters escaped, and what would mislead the eye made visible.
-  static func escaped(_ text: String) -> String {
+  package static func escaped(_ text: String) -> String {
     var escaped = ""
     escaped.reserveCapacity(text.utf8.count)
     for scalar in text.unicodeScalars {

@@ -40,8 +40,8 @@ enum ReviewEdit {
     let edit = open.edit
     var object = open.json(options, pipeline: pipeline).object ?? [:]
     object["fields"] = .array(
-      edit.detail.fields.map { field in
-        var shown = JSONReport.field(field, options).object ?? [:]
+      zip(object["fields"]?.array ?? [], edit.detail.fields).map { shown, field in
+        var shown = shown.object ?? [:]
         shown["edited"] = JSONValue(
           field.base.map { !FieldValue.isEqual(field.device, $0) } ?? true)
         return .object(shown)

@@ -81,7 +81,7 @@ extension ReviewPage {
         .map(([kind, [text, key]]) => make('button', {
           type: 'button', id: `choose-${kind}`,
           'aria-pressed': String(chosen?.decision === kind), onclick: () => chooseHere(kind, edit)
-        }, text + ' ', make('kbd', {}, key === 's' || kind !== 'drop' ? key : 'x')))
+        }, text + ' ', make('kbd', {}, key)))
       if (chosen) {
         buttons.push(make('button', {type: 'button', id: 'choose-none',
           onclick: () => chooseHere(null, edit)}, 'Not decided ', make('kbd', {}, 'u')))

@@ -103,7 +103,6 @@ extension ReviewPage {
     .fields td[data-label]{display:grid;grid-template-columns:6.5rem 1fr;gap:.5rem}
     .fields td[data-label]::before{content:attr(data-label);color:var(--soft)}
     footer{position:sticky;bottom:0;flex-wrap:wrap}}
-    @media (prefers-reduced-motion:no-preference){dialog{animation:none}}
 
     """
 }

@@ -1,5 +1,6 @@
 import Crypto
 import HTTP
+import Reconciliation
 
 /// The page itself: plain HTML, one style sheet and one script of our own, nothing from elsewhere.
 ///
@@ -21,7 +22,7 @@ enum ReviewPage {
   }
 
   private static func page(_ pipeline: String, _ name: String, _ nonce: String) -> String {
-    let (pipeline, name) = (escaped(pipeline), escaped(name))
+    let (pipeline, name) = (HTMLText.escaped(pipeline), HTMLText.escaped(name))
     return """
       <!doctype html>
       <html lang="en">
@@ -78,10 +79,4 @@ enum ReviewPage {
     </footer>
     <dialog id="dialog" aria-labelledby="dialog-title"></dialog>
     """
-
-  /// Text that becomes part of the page's own markup; values never do.
-  private static func escaped(_ text: String) -> String {
-    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-      .replacing("\"", with: "&quot;")
-  }
 }

@@ -60,7 +60,7 @@ final class ReviewResources: Sendable {
     decisions = PipelineDecisions(pipeline, root: root)
     (self.pipeline, self.variables, self.name) = (pipeline, variables, name)
     // A ledger that cannot be read is told at once, not on the page.
-    _ = try decisions.open()
+    _ = try decisions.edits([])
   }
 
   /// For how long nobody has asked for anything; 0 while something is under way.
@@ -182,13 +182,10 @@ final class ReviewResources: Sendable {
         return state.open
       }
       var candidates = JSONObject()
-      for number in edits {
-        guard let edit = open[number]?.edit else { continue }
-        for (id, record) in try await decisions.candidates(of: edit, variables: variables)
-          .sorted(by: { $0.key < $1.key })
-        {
-          candidates[id] = ReviewEdit.candidate(record, decisions.shown)
-        }
+      let found = try await decisions.candidates(
+        of: edits.compactMap { open[$0]?.edit }, variables: variables)
+      for (id, record) in found.sorted(by: { $0.key < $1.key }) {
+        candidates[id] = ReviewEdit.candidate(record, decisions.shown)
       }
       return [
         "looked": .array(looks.map { JSONValue($0.editID) }), "candidates": .object(candidates),
@@ -203,8 +200,7 @@ final class ReviewResources: Sendable {
         requests, by: name, isDryRun: true, asFarAsPossible: true)
       var planned: [PlannedEdit] = []
       if !entered.decided.isEmpty {
-        let options = try decisions.runOptions(
-          carryingOut: entered.decided, by: name, isDryRun: true)
+        let options = try decisions.runOptions(trying: entered.decided, by: name)
         planned = try await decisions.run(options, variables: variables, report: report).planned
       }
       return [
@@ -228,8 +224,7 @@ final class ReviewResources: Sendable {
     guard !edits.isEmpty else { throw ReviewChoices.Unreadable() }
     return try begin { [self] report in
       // They are entered: the run takes up what waits for these edits.
-      let options = try decisions.runOptions(
-        carryingOut: edits.map { DecidedEdit($0, .again) }, by: name, isDryRun: false)
+      let options = try decisions.runOptions(carryingOut: edits, by: name)
       let summary = try await decisions.run(options, variables: variables, report: report)
       let results = try decisions.edits(edits)
       return [

@@ -9,6 +9,7 @@ extension PipelineReader {
     checkLogin(pipeline, root)
     checkIntegrationUser(pipeline, root)
     checkStores(pipeline, root)
+    checkTrust(pipeline, root)
     checkQueries(pipeline, root)
     if pipeline.inbox.passphrase != nil, pipeline.pack.seal == nil,
       let node = root["inbox"]?["passphrase"]
@@ -124,7 +125,6 @@ extension PipelineReader {
   }
 
   private func checkStores(_ pipeline: Pipeline, _ root: JSONNode) {
-    checkTrust(pipeline, root)
     for (store, node) in zip(pipeline.stores, root["stores"]?.array ?? []) {
       if store.scope == .global, !store.reconcile.isEmpty, pipeline.reconcile.sendAs == .user {
         reader.report(

@@ -104,7 +104,9 @@ struct DecideCommand: Command {
       return result.refused.isEmpty ? .done : ExitStatus.needsAttention
     }
     return try await call.run(
-      try decisions.runOptions(carryingOut: result.decided, by: name, isDryRun: dryRun))
+      dryRun
+        ? try decisions.runOptions(trying: result.decided, by: name)
+        : try decisions.runOptions(carryingOut: result.decided.map(\.edit), by: name))
   }
 
   // MARK: what is asked
