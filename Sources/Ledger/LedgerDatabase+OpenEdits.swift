@@ -17,10 +17,10 @@ extension LedgerDatabase {
   }
 
   /// The edits of a snapshot that have no verdict of this run yet, in order of arrival; of several
-  /// edits of one record, in whichever soup they stand, only the first, unless it is among `passed`:
-  /// the next is decided when it is known what became of that one.
+  /// edits of one record, in whichever soup they stand, only the first: the next is decided when it is
+  /// known what became of that one.
   package func openEdits(
-    run: String, snapshotID: String, passed: Set<Int64> = [], only: Set<Int64>? = nil
+    run: String, snapshotID: String, only: Set<Int64>? = nil
   ) throws -> [OpenEdit] {
     var edits: [OpenEdit] = []
     var seen: Set<String> = []
@@ -32,7 +32,6 @@ extension LedgerDatabase {
         """
     ) { row in
       let edit = Self.openEdit(row)
-      if passed.contains(edit.id) { return }
       let key = edit.recordID.map { "r\($0)" } ?? edit.creation.map { "c\($0.id)" }
       guard key.map({ seen.insert($0).inserted }) ?? true else { return }
       edits.append(edit)

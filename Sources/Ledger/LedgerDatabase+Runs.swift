@@ -60,13 +60,6 @@ extension LedgerDatabase {
     }
   }
 
-  /// A run that is not in the ledger: it looks, and does nothing.
-  package func unrecordedRun(pipeline: String, now: Int64) -> RunRow {
-    RunRow(
-      number: 0, id: "dry-run", pipeline: pipeline, now: now, started: Clock.wallMilliseconds(),
-      configHash: "", host: "")
-  }
-
   // MARK: stages
 
   /// Adds stages to those that a run which died was asked for: whoever goes on with it wants them.

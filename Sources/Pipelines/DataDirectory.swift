@@ -8,27 +8,32 @@ package struct DataDirectory: Sendable, Hashable {
   package let path: String
   /// What the org's records were when they were issued.
   package internal(set) var issued: String
+  /// The directory that has `processing`, `done` and `quarantine`: `path`, but for a dry run, which takes
+  /// copies of returns apart.
+  package internal(set) var returns: String
+  /// The key of the stamps, which outlives the ledger.
+  package internal(set) var stampKey: String
 
   /// The directory of the pipeline `name` under `root`.
   package init(root: String, name: String) {
     path = root + "/" + name
     issued = path + "/issued"
+    returns = path
+    stampKey = path + "/stamp.key"
   }
 
   /// The ledger and the runs.
   package var state: String { path + "/state.sqlite" }
-  /// The key of the stamps, which outlives the ledger.
-  package var stampKey: String { path + "/stamp.key" }
   /// The refresh tokens that replace those of the configuration.
   package var tokens: String { path + "/tokens.json" }
   /// The file that one run at a time holds locked.
   package var lock: String { path + "/lock" }
   /// Where returns are taken apart before their edits are in the ledger.
-  package var processing: String { path + "/processing" }
+  package var processing: String { returns + "/processing" }
   /// Returns whose edits are in the ledger.
-  package var done: String { path + "/done" }
+  package var done: String { returns + "/done" }
   /// Returns that were refused, each with its reason.
-  package var quarantine: String { path + "/quarantine" }
+  package var quarantine: String { returns + "/quarantine" }
   /// Reports, a directory a run.
   package var reports: String { path + "/reports" }
   /// The directory of one run's report.

@@ -11,13 +11,20 @@ extension IngestStage {
   /// Tells what became of a file: to the ledger, to the person who watches, and to the summary.
   func tell(_ outcome: ReturnOutcome) throws {
     let name = outcome.name
+    func report(_ event: RunEvent) {
+      if run.options.isDryRun {
+        run.summary.plan.append("ingest: \(name)\(outcome.result.planned)")
+      } else {
+        run.report(event)
+      }
+    }
     switch outcome.result {
     case .accepted(let stamp, let edits, let new, let known, let leftAlone):
       run.summary.returns.ingested += 1
       run.summary.edits.found += edits
       run.summary.edits.new += new
       run.summary.edits.known += known
-      run.report(
+      report(
         .returnIngested(
           name: name, snapshot: stamp.user, edits: edits, new: new, leftAlone: leftAlone))
     case .known:
@@ -27,11 +34,11 @@ extension IngestStage {
         try run.ledger.hasFound(.returnAccepted, $0, run: run.row.id)
       }
       if isOwn != true { try run.note(.returnKnown, outcome.path, ["name": .string(name)]) }
-      run.report(.returnKnown(name: name))
+      report(.returnKnown(name: name))
     case .quarantined(let taken, let refusal):
       run.summary.returns.quarantined += 1
       try RunReport(run: run).noteQuarantined(taken)
-      run.report(
+      report(
         .returnQuarantined(
           name: name, code: refusal.code.rawValue, reason: "\(refusal.sentence); \(refusal.fix)"))
     case .left(let refusal):
@@ -43,7 +50,7 @@ extension IngestStage {
           "code": .string(refusal.code.rawValue), "reason": .string(refusal.sentence),
           "fix": .string(refusal.fix),
         ])
-      run.report(
+      report(
         .returnLeft(
           name: name, code: refusal.code.rawValue, reason: "\(refusal.sentence); \(refusal.fix)"))
     }
@@ -95,7 +102,7 @@ extension IngestStage {
   private func isOwnTrouble(_ error: SQLiteError) throws -> Bool {
     guard error.isDisk else { return false }
     if error.isFull { return true }
-    let probe = DurableFile.temporaryName(for: run.data.path + "/x")
+    let probe = DurableFile.temporaryName(for: run.data.returns + "/x")
     do throws(SystemError) {
       try DurableFile.write([UInt8](repeating: 0, count: 1 << 16), to: probe)
       try Files.remove(probe)

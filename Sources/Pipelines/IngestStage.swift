@@ -10,36 +10,33 @@ import System
 /// Takes the returns from the inbox, has each validated, and records its edits.
 struct IngestStage {
   let run: RunContext
+  /// A dry run works on copies of the returns and of the ledger.
+  private var isDryRun: Bool { run.options.isDryRun }
 
-  /// Takes the returns that are there, proves each, and records its edits.
+  /// Takes the returns that are there, validates each, and records its edits.
   ///
   /// Each file fails alone: what is wrong with one puts it into quarantine or leaves it where it is,
   /// with the reason told, and the rest goes on.
   func perform() throws {
     let inbox = Inbox(
-      directory: run.data.inbox(run.pipeline.inbox.path), root: run.data.path,
+      directory: run.data.inbox(run.pipeline.inbox.path), root: run.data.returns,
       settleSeconds: run.pipeline.inbox.settleSeconds,
       fileBytes: run.pipeline.inbox.limits.fileBytes)
     try checkSnapshot(run.options.asSnapshot)
     let candidates = try candidates(inbox)
-    if run.options.isDryRun {
-      for candidate in candidates {
-        let end = candidate.refusal.map { ": it stays where it is: \($0)" } ?? ""
-        run.summary.plan.append("ingest: \(candidate.name), a \(candidate.kind.rawValue)\(end)")
-      }
-      return
-    }
     // A run that died left these between the inbox and the ledger.
-    for taken in try inbox.unfinished() {
+    var processing = inbox
+    processing.root = run.data.path
+    for taken in isDryRun ? try processing.taken() : try inbox.unfinished() {
       try Task.checkCancellation()
       try settle(taken, inbox)
     }
-    for name in try inbox.strangers() {
+    for name in try processing.strangers() {
       let refusal = Refusal(
-        .unknown, "\(name) in \(inbox.processing) is nothing that was taken from the inbox",
+        .unknown, "\(name) in \(processing.processing) is nothing that was taken from the inbox",
         fix: "take it out of there")
       try tell(
-        ReturnOutcome(name: name, path: inbox.processing + "/" + name, result: .left(refusal)))
+        ReturnOutcome(name: name, path: processing.processing + "/" + name, result: .left(refusal)))
     }
     for candidate in candidates {
       try Task.checkCancellation()
@@ -69,10 +66,13 @@ struct IngestStage {
     let name = candidate.name
     let isInInbox = Files.parent(of: candidate.path) == inbox.directory
     let taking = try alone(name, places: []) {
-      try inbox.take(candidate, now: Clock.wallMilliseconds(), keepsOriginal: !isInInbox)
+      try inbox.take(
+        candidate, now: Clock.wallMilliseconds(), keepsOriginal: !isInInbox || isDryRun)
     }
     switch taking {
-    case .success(.taken(let taken)): try settle(taken, inbox, as: run.options.asSnapshot)
+    case .success(.taken(let taken)):
+      try settle(taken, inbox, as: run.options.asSnapshot)
+      if isDryRun { try Files.remove(taken.directory) }
     case .success(.duplicate(let sha256)):
       try tell(
         ReturnOutcome(name: name, path: candidate.path, sha256: sha256, result: .known))
@@ -86,14 +86,14 @@ struct IngestStage {
   private func settle(
     _ taken: TakenReturn, _ inbox: Inbox, as snapshot: (id: String, generation: Int)? = nil
   ) throws {
-    let work = run.data.path + "/.tmp-proof-\(taken.sha256.prefix(16))"
+    let work = run.data.returns + "/.tmp-proof-\(taken.sha256.prefix(16))"
     let expectation = try expectation(snapshot)
     try Files.remove(work)
     let ingested = try alone(taken.name, places: places(of: taken, work)) {
       let validated = try ReturnValidator(expectation).validate(taken, in: work)
       try refuseExpired(validated)
       let result = try record(validated, taken)
-      try inbox.finish(taken)
+      if !isDryRun { try inbox.finish(taken) }
       return result
     }
     try Files.remove(work)

@@ -66,6 +66,8 @@ package struct PipelineRun {
       }
       data = try DataFormat.preview(data, in: scratch) { report(.warning($0)) }
     }
+    data.returns = scratch
+    try Files.makeDirectory(data.processing)
     let ledger = try LedgerDatabase(path: copy)
     defer { ledger.close() }
     return try await perform(pipeline, data, ledger, variables, options, report)
@@ -87,7 +89,10 @@ package struct PipelineRun {
       pipeline, options: options, data: data, access: access, ledger: ledger, row: row,
       stampKey: stampKey, variables: variables, report: report)
     let run = PipelineRun(context: context)
-    report(.runStarted(run: row.id, pipeline: pipeline.name, resumed: resumed))
+    report(
+      .runStarted(
+        run: context.summary.run, pipeline: pipeline.name,
+        resumed: resumed && !options.isDryRun))
     do {
       try await run.performStages()
       context.summary.requests = access.requestsMade
@@ -148,11 +153,9 @@ package struct PipelineRun {
       }
       now = session.serverDate ?? now
     }
-    // A look at what would be done neither goes on with a run that died nor ends it.
-    if options.isDryRun { return (ledger.unrecordedRun(pipeline: pipeline.name, now: now), false) }
     let stages = Set(options.stages.map(\.rawValue))
     let open = try ledger.openRun(now: needsOrg ? now : nil)
-    try RunReport.finishReports(ledger, pipeline, data)
+    if !options.isDryRun { try RunReport.finishReports(ledger, pipeline, data) }
     if let open {
       // One of the ledger's first version does not say what it was asked for.
       let all = Set(Stage.allCases.map(\.rawValue))
@@ -182,7 +185,6 @@ package struct PipelineRun {
 
   /// Keeps how far the run is: it is over when every stage has done its work.
   private func note(_ stage: Stage, isFinished: Bool) throws {
-    if context.options.isDryRun { return }
     try context.ledger.note(stage: stage.rawValue, isFinished: isFinished, run: context.row.id)
   }
 

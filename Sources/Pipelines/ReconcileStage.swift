@@ -9,23 +9,14 @@ import System
 struct ReconcileStage {
   let run: RunContext
 
-  /// Sends the open edits of every ingested return, and writes the report.
+  /// Sends the open edits of every ingested return, and writes the report; in a dry run the writes are
+  /// presumed done.
   func perform() async throws {
     // A dry run has a copy of the ledger.
     if run.options.isDryRun { try run.ledger.decide(run.options.decisions, by: run.options.by) }
-    if let retry = run.options.retry {
-      if run.options.isDryRun {
-        run.summary.plan.append("reconcile: take up the edits of run \(retry.run) again")
-      } else {
-        try reopen(retry)
-      }
-    }
-    let reconciler = try reconciler()
-    if run.options.isDryRun {
-      try await reconciler.takeUpClashes()
-      return plan(try await reconciler.plan())
-    }
-    let result = try await reconciler.run(run.row)
+    if let retry = run.options.retry { try reopen(retry) }
+    let presumed = run.options.isDryRun ? PresumedWrites() : nil
+    let result = try await reconciler(presumed).run(run.row)
     run.summary.verdicts = result.verdicts
     for warning in result.warnings { run.warn(warning) }
     if let interruption = result.interruption {
@@ -33,6 +24,7 @@ struct ReconcileStage {
       run.summary.findings.insert(
         result.interruptionKind == .authentication ? .loginFailed : .limitReached)
     }
+    if let presumed { return try plan(result, presumed) }
     try noteHeld(result.awaiting)
     // At once: what follows may take hours, or fail.
     if result.edits > 0 { try RunReport(run: run).write() }
@@ -71,13 +63,14 @@ struct ReconcileStage {
     if count == 0 { run.warn("no edit of run \(retry.run) is left to take up again") }
   }
 
-  private func reconciler() throws -> Reconciler {
+  private func reconciler(_ presumed: PresumedWrites?) throws -> Reconciler {
     let access = run.access
     let report = run.report
     let total = try run.ledger.openEdits().values.reduce(0, +)
     var settled = 0
     return Reconciler(
       state: run.ledger, options: reconcileOptions(), syncUps: try Self.rules(of: run.pipeline),
+      presumed: presumed,
       issued: { [records = IssuedRecords(data: run.data)] in try records.find($0, $1) },
       sessionFor: { request in
         switch request {
@@ -127,15 +120,15 @@ struct ReconcileStage {
     return result
   }
 
-  private func plan(_ plan: ReconcilePlan) {
-    run.summary.planned = plan.edits
-    for edit in plan.edits {
+  /// Tells what a dry run has found.
+  private func plan(_ result: ReconcileSummary, _ presumed: PresumedWrites) throws {
+    run.summary.planned = try run.ledger.plannedEdits(run: run.row.id, presumed)
+    for edit in run.summary.planned {
       let action = edit.action.map { "\($0.rawValue) " } ?? ""
       run.summary.plan.append(
         "reconcile: \(action)\(edit.soup.soup) \(edit.recordID ?? "")  →  \(edit.verdict.rawValue)")
-      run.summary.verdicts[edit.verdict, default: 0] += 1
     }
-    for (snapshot, digests) in plan.held.sorted(by: { $0.key < $1.key }) {
+    for (snapshot, digests) in result.awaiting.sorted(by: { $0.key < $1.key }) {
       run.summary.plan.append(
         "reconcile: changes of \(snapshot) are held; this sends them: "
           + Self.confirming(digests, of: run.pipeline.name))

@@ -31,3 +31,16 @@ struct ReturnOutcome {
   /// What became of it.
   var result: Result
 }
+
+extension ReturnOutcome.Result {
+  /// What a dry run says of a file, after its name.
+  var planned: String {
+    switch self {
+    case .accepted(_, let edits, let new, _, _):
+      edits == 0 ? " holds no edit" : " holds \(edits) edits, \(new) of them new"
+    case .known: " was ingested before"
+    case .quarantined(_, let refusal): " goes into quarantine: \(refusal.sentence); \(refusal.fix)"
+    case .left(let refusal): " stays where it is: \(refusal.sentence); \(refusal.fix)"
+    }
+  }
+}

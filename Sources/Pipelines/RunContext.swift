@@ -20,6 +20,9 @@ final class RunContext {
   /// What stamps are made with; nil in a dry run, which makes none.
   private var stampKey: ProvenanceKey?
 
+  /// The name of every dry run.
+  private static let dryRun = "dry-run"
+
   /// The run's one clock, in milliseconds of the org's time.
   var now: Int64 { row.now }
 
@@ -31,16 +34,27 @@ final class RunContext {
     (self.pipeline, self.options, self.data, self.access) = (pipeline, options, data, access)
     (self.ledger, self.row, self.stampKey) = (ledger, row, stampKey)
     (self.variables, self.report) = (variables, report)
-    summary.run = row.id
+    // What a dry run enters into its copy of the ledger has no name that lasts.
+    summary.run = options.isDryRun ? Self.dryRun : row.id
     summary.pipeline = pipeline.name
   }
 
   /// What stamps are made with.
   func stamps() throws -> ProvenanceKey {
     if let stampKey { return stampKey }
-    let key = try ProvenanceKey.take(ledger, data)
+    let key = try options.isDryRun ? copiedKey() : ProvenanceKey.take(ledger, data)
     stampKey = key
     return key
+  }
+
+  /// The key as a dry run takes it: where it has to be made or moved, that happens to a copy.
+  private func copiedKey() throws -> ProvenanceKey {
+    var copy = data
+    copy.stampKey = data.returns + "/stamp.key"
+    // Not left behind by a run that dies later.
+    defer { try? Files.remove(copy.stampKey) }
+    if Files.exists(data.stampKey) { try Files.copy(data.stampKey, to: copy.stampKey) }
+    return try ProvenanceKey.take(ledger, copy)
   }
 
   /// Keeps what was found besides verdicts: in the ledger at once, so that it is told even if the

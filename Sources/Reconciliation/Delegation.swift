@@ -211,22 +211,15 @@ struct Delegation {
     _ sobject: String, _ field: String, _ value: String
   ) async throws -> [String] {
     do {
-      let isText = try await !Self.numbers.contains(
-        records.describe(sobject).field(field)?.type ?? "string")
-      // A number that is none would be no literal; the org has no record of it.
-      if !isText, Double(value) == nil { return [] }
-      let literal = isText ? SOQLLiteral.text(value) : value
-      return try await records.session.queryAllRecords(
-        "SELECT Id FROM \(sobject) WHERE \(field) = \(literal)"
-      ).compactMap { $0["Id"]?.string?.recordID18 }
+      let rows = try await records.records(
+        records.describe(sobject), fields: ["Id"], externalID: field, among: [value])
+      return (rows ?? []).compactMap { $0["Id"]?.string?.recordID18 }
     } catch {
       // The write itself will say what is wrong with the object.
       guard error.isAboutTheObject else { throw error }
       return []
     }
   }
-
-  private static let numbers: Set<String> = ["double", "int", "long", "currency", "percent"]
 
   private nonisolated(nonsending) func describe(_ sobject: String) async throws -> Describe? {
     do {

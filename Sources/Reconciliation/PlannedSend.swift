@@ -115,46 +115,6 @@ struct SnapshotPlan {
   }
 }
 
-/// One edit of a plan that sends nothing.
-package struct PlannedEdit: Sendable, Hashable {
-  /// The edit's number in the ledger.
-  package var editID: Int64
-  /// The snapshot.
-  package var snapshotID: String
-  /// The soup.
-  package var soup: SoupKey
-  /// The sObject.
-  package var sobject: String?
-  /// The record's Id or local id.
-  package var recordID: String?
-  /// What would be sent; nil for nothing.
-  package var action: SyncUpAction?
-  /// The verdict that is expected.
-  package var verdict: Verdict
-  /// What stands beside it.
-  package var detail: OutcomeDetail
-}
-
-/// What a run would do.
-package struct ReconcilePlan: Sendable {
-  /// Every edit with its expected verdict.
-  package var edits: [PlannedEdit] = []
-  /// What `--confirm` takes for each device whose changes the guard would hold, by snapshot.
-  package var held: [String: [String]] = [:]
-
-  /// How many edits have which verdict.
-  package var counts: [Verdict: Int] {
-    edits.reduce(into: [:]) { $0[$1.verdict, default: 0] += 1 }
-  }
-
-  /// How many writes of which kind would be sent.
-  package var writes: [SyncUpAction: Int] {
-    edits.reduce(into: [:]) { counts, edit in
-      if let action = edit.action { counts[action, default: 0] += 1 }
-    }
-  }
-}
-
 /// What a run did.
 package struct ReconcileSummary: Sendable {
   /// The edits that the run took up; always the sum of the verdicts.

@@ -22,18 +22,6 @@ extension Reconciler {
 
   // MARK: in doubt
 
-  /// What becomes of an edit in doubt, as far as that is known before the org is asked.
-  static func expectation(inDoubt edit: OpenEdit) -> Settlement {
-    switch edit.decision?.decision {
-    case .record(let id)?:
-      var detail = OutcomeDetail()
-      detail.recordID = id
-      return Settlement(.created, detail)
-    case .drop?: return Settlement(.dropped)
-    case .device?, .server?, .set?, .again?, nil: return Settlement(.inDoubt)
-    }
-  }
-
   /// Leaves edits in doubt of which nobody could ask; those that a person gave up are settled.
   func leaveInDoubt(_ edits: [OpenEdit], _ snapshotID: String) throws {
     let dropped = Set(edits.filter { $0.decision?.decision == .drop }.map(\.id))

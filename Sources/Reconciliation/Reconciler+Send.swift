@@ -23,10 +23,11 @@ extension Reconciler {
       byEdit[send.edit.id]?.operationID = row.id
     }
     let journal = LedgerJournal(self, plan.snapshotID, access)
+    let carrier = try await carrier(of: plan, access)
     for level in plan.levels {
       for (sync, sends) in groups(of: level.compactMap { byEdit[$0] }) {
         let engine = SyncUpEngine(
-          rules[sync].carrier, .org(access.session), journal,
+          rules[sync].carrier, carrier, journal,
           patience: .init(
             lockAttempts: Self.lockAttempts, halvesRefused: true, survivesDoubt: true,
             pause: options.pause))
@@ -34,6 +35,24 @@ extension Reconciler {
       }
     }
     try await journal.readBack()
+  }
+
+  /// Where writes go: into the org, or in a dry run into what is presumed of it.
+  private nonisolated(nonsending) func carrier(
+    of plan: SnapshotPlan, _ access: RecordReader
+  ) async throws -> SyncUpEngine<LedgerJournal>.Carrier {
+    guard let presumed else { return .org(access.session) }
+    var ids = plan.sends.compactMap(\.recordID)
+    for send in plan.sends {
+      guard let field = send.externalField, let value = send.externalValue,
+        let id = send.seen?.object.flatMap({ UnacknowledgedCreates.id(of: $0) })
+      else { continue }
+      presumed.know(id, under: value, in: field, of: send.sobject)
+      ids.append(id)
+    }
+    try await presumed.learn(accessTo: ids, of: access)
+    let now = access.session.serverDate ?? run.now
+    return .custom { try await presumed.answer($0, as: access, now: now) }
   }
 
   /// The changes of each sync up, in their order; a tree goes by itself.

@@ -24,6 +24,8 @@ package final class Reconciler {
   /// How long a request that got no answer is looked out for, in milliseconds of the org's time.
   static let watchMilliseconds: Int64 = 7 * 24 * 60 * 60 * 1000
   private let issued: IssuedLookup
+  /// What takes the writes instead of the org; nil where they are sent.
+  let presumed: PresumedWrites?
   private let sessionFor: @Sendable (SessionRequest) async throws -> Session?
   /// Who reads and writes in this run, by whom the session was asked for.
   private var readers: [SessionRequest: RecordReader?] = [:]
@@ -39,9 +41,10 @@ package final class Reconciler {
   /// A reconciler; `sessionFor` answers nil where the pipeline has no such login.
   ///
   /// `issued` is asked about edits that are not sent as their user; unless it is given, nothing was
-  /// issued to anybody.
+  /// issued to anybody. With `presumed` nothing is sent: a dry run, which has a ledger of its own.
   package init(
     state: LedgerDatabase, options: ReconcileOptions, syncUps: [ReconciledSync],
+    presumed: PresumedWrites? = nil,
     issued: @escaping IssuedLookup = { _, _ in IssuedIDs() },
     sessionFor: @escaping @Sendable (SessionRequest) async throws -> Session?,
     report: @escaping (ReconcileEvent) -> Void = { _ in }
@@ -49,6 +52,7 @@ package final class Reconciler {
     self.state = state
     self.options = options
     rules = syncUps
+    self.presumed = presumed
     self.issued = issued
     self.sessionFor = sessionFor
     self.report = report
@@ -125,45 +129,6 @@ package final class Reconciler {
       && state.lateOperations(since: run.now - Self.watchMilliseconds).isEmpty
   }
 
-  /// What a run would do, with the verdicts that are expected; reads only.
-  package nonisolated(nonsending) func plan() async throws -> ReconcilePlan {
-    var result = ReconcilePlan()
-    try await checkCorrelation()
-    var passed: Set<Int64> = []
-    let doubtful = Set(
-      try state.unfinishedOperations().filter { $0.state != "planned" }.map(\.editID))
-    for snapshotID in try state.snapshotsWithOpenEdits(run: "", only: options.only) {
-      while true {
-        let edits = try state.openEdits(
-          run: "", snapshotID: snapshotID, passed: passed, only: options.only
-        ).map(Self.withChosenRecord)
-        if edits.isEmpty { break }
-        passed.formUnion(edits.map(\.id))
-        let inDoubt = edits.filter { doubtful.contains($0.id) }
-        result.add(inDoubt.map { ($0, Self.expectation(inDoubt: $0)) }, snapshotID)
-        let rest = edits.filter { !doubtful.contains($0.id) }
-        let access: RecordReader?
-        do {
-          access = try await self.access(to: snapshotID)
-        } catch let error as OrgError
-          where error.kind == .authentication || error.kind == .permission
-        {
-          let words = "cannot act as the user: \(error.message)"
-          result.add(rest.map { ($0, Settlement(.held, .because(words))) }, snapshotID)
-          continue
-        }
-        guard let access else {
-          result.add(rest.map { ($0, Self.noLogin) }, snapshotID)
-          continue
-        }
-        var planner = planner(snapshotID, access)
-        planner.assumedClosed = passed
-        result.add(try await planner.plan(rest))
-      }
-    }
-    return result
-  }
-
   private nonisolated(nonsending) func reconcile(_ snapshotID: String, isFirst: Bool) async throws {
     var edits = try state.openEdits(run: run.id, snapshotID: snapshotID, only: options.only)
     let doubtful = Set(try state.unfinishedOperations().map(\.editID))
@@ -231,7 +196,7 @@ package final class Reconciler {
     guard let username = try state.snapshotRow(id: snapshotID)?.username else { return nil }
     do {
       let own = try await reader(.user(username: username, id: snapshotID)) {
-        RecordReader($0, prover: integration)
+        [presumed] in RecordReader($0, prover: integration, presumed: presumed)
       }
       return own?.session.identity.userID == snapshotID ? own : nil
     } catch let error as OrgError
@@ -244,7 +209,7 @@ package final class Reconciler {
 
   /// The pipeline's integration user, who proves deletions; nil where it names none.
   nonisolated(nonsending) func integration() async throws -> RecordReader? {
-    try await reader(.integration) { RecordReader($0) }
+    try await reader(.integration) { [presumed] in RecordReader($0, presumed: presumed) }
   }
 
   private nonisolated(nonsending) func reader(
@@ -324,33 +289,5 @@ package final class Reconciler {
       throw LedgerError.unaccounted(run: run.id, edits: account.edits, verdicts: sum)
     }
     return summary
-  }
-}
-
-extension ReconcilePlan {
-  mutating func add(_ settled: [(OpenEdit, Settlement)], _ snapshotID: String) {
-    for (edit, settlement) in settled { add(edit, nil, settlement, snapshotID) }
-  }
-
-  mutating func add(_ plan: SnapshotPlan) {
-    for (edit, settlement) in plan.settled { add(edit, nil, settlement, plan.snapshotID) }
-    for send in plan.sends {
-      let expected =
-        plan.isHeld(send) ? Settlement(.held, send.expected.detail) : send.expected
-      add(send.edit, send.action, expected, plan.snapshotID)
-    }
-    if !plan.held.isEmpty {
-      held[plan.snapshotID, default: []] += plan.held.values.sorted()
-    }
-  }
-
-  private mutating func add(
-    _ edit: OpenEdit, _ action: SyncUpAction?, _ settlement: Settlement, _ snapshotID: String
-  ) {
-    edits.append(
-      PlannedEdit(
-        editID: edit.id, snapshotID: snapshotID, soup: edit.soup, sobject: edit.sobject,
-        recordID: edit.recordID ?? edit.localID, action: action, verdict: settlement.verdict,
-        detail: settlement.detail))
   }
 }

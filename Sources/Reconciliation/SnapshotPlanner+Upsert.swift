@@ -30,13 +30,11 @@ extension SnapshotPlanner {
           names, describe, and: UnacknowledgedCreates.auditFields)
         let name = describe.field(key.field)?.name ?? key.field
         for part in group.parts(of: RequestLimits.listedValues) {
+          let values = Set(part.map(\.value)).sorted()
           guard
-            let condition = ExternalIDQuery.condition(
-              describe, field: key.field, values: Array(Set(part.map(\.value))).sorted())
+            let rows = try await records.records(
+              describe, fields: fields, externalID: key.field, among: values)
           else { continue }
-          let rows = try await records.session.queryAllRecords(
-            "SELECT \(fields.joined(separator: ", ")) FROM \(describe.name) WHERE \(condition)"
-          ).compactMap(\.object)
           for (candidate, value) in part {
             let own = rows.filter { ExternalIDQuery.isSame($0[name], value) }
             answers[candidate.edit.id] =

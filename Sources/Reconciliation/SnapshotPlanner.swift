@@ -16,10 +16,8 @@ struct SnapshotPlanner {
   let report: (ReconcileEvent) -> Void
   /// What the snapshot was issued with.
   let issued: IssuedLookup
-  /// The run that plans; a dry run has none.
+  /// The run that plans.
   var run = ""
-  /// Edits that a dry run takes for sent.
-  var assumedClosed: Set<Int64> = []
 
   /// The plan for `edits`.
   nonisolated(nonsending) func plan(_ edits: [OpenEdit]) async throws -> SnapshotPlan {
@@ -134,7 +132,7 @@ struct SnapshotPlanner {
     guard rules.contains(where: { $0.soup == edit.soup }) else {
       return Settlement(.notConfigured)
     }
-    if let earlier = try state.openPredecessor(of: edit), !assumedClosed.contains(earlier.id) {
+    if let earlier = try state.openPredecessor(of: edit) {
       var detail = OutcomeDetail.because("an earlier edit of the record is not settled yet")
       detail.otherEdits = [earlier.id]
       return Settlement(earlier.isInDoubt ? .inDoubt : .held, detail)

@@ -153,6 +153,7 @@ package struct Demo {
     say("Then the real one:")
     let result = try await run(pipeline, org, [.reconcile])
     tell(result, day)
+    expect(plan.verdicts == result.verdicts, "the dry run foretold something else")
     if let directory = result.report { say("  the report: \(directory)/report.html") }
   }
 

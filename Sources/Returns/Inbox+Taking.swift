@@ -169,17 +169,21 @@ extension Inbox {
   package func unfinished() throws(BundleError) -> [TakenReturn] {
     try BundleError.mapping {
       try removeTaken()
-      guard Files.isDirectory(processing) else { return [] }
-      var found: [TakenReturn] = []
-      for name in try Files.list(processing) {
-        let directory = processing + "/" + name
-        if name.hasPrefix(".tmp-") {
-          try Files.remove(directory)
-        } else if let taken = TakenReturn(directory: directory) {
-          found.append(taken)
-        }
+      guard Files.isDirectory(processing) else { return }
+      for name in try Files.list(processing) where name.hasPrefix(".tmp-") {
+        try Files.remove(processing + "/" + name)
       }
-      return found.sorted { ($0.arrived, $0.sha256) < ($1.arrived, $1.sha256) }
+    }
+    return try taken()
+  }
+
+  /// What was taken and not finished, oldest first.
+  package func taken() throws(BundleError) -> [TakenReturn] {
+    try BundleError.mapping {
+      guard Files.isDirectory(processing) else { return [] }
+      return try Files.list(processing)
+        .compactMap { $0.hasPrefix(".tmp-") ? nil : TakenReturn(directory: processing + "/" + $0) }
+        .sorted { ($0.arrived, $0.sha256) < ($1.arrived, $1.sha256) }
     }
   }
 

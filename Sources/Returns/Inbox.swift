@@ -39,7 +39,7 @@ package struct Inbox: Sendable {
   /// Where returns arrive.
   package let directory: String
   /// The pipeline's directory under `snapshots/`, with `processing`, `done` and `quarantine`.
-  package let root: String
+  package var root: String
   /// How long a file must stand still.
   package let settleSeconds: Int
   /// The largest store that is taken, with its log; a bundle may be twice as large.

@@ -16,6 +16,8 @@ package enum RequestLimits {
   /// Ids of a list in the condition of a query, as many as the SDK asks for; a statement too long for
   /// an address travels in a body.
   package static let idsPerQuery = 500
+  /// Records of a query of `UserRecordAccess` (Object Reference).
+  package static let recordAccess = 200
   /// Results of a search.
   package static let search = 2000
   /// Records of a page of a query: fewer and more are rounded to these.

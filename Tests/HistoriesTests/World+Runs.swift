@@ -31,6 +31,7 @@ extension World {
     // What is sent in the second in which a bundle was made, nobody can tell to be later.
     if history.hasMore { try org.moveClock(by: 1000) }
     watch.look(.pipeline)
+    let foretold = try await foretell(verb, mishap, options)
     let strike = Strike(mishap, self)
     strike.arm()
     let ended = await Self.execute(pipeline, root, variables, options, strike)
@@ -52,7 +53,45 @@ extension World {
     if let id = strike.run { result.report = try Report(directory: data.reports + "/" + id) }
     runs.append(result)
     try book.judge(result, in: self)
+    if let foretold, !result.isStruck { try judge(foretold, result) }
     return true
+  }
+
+  /// What a dry run says before a run in which nothing goes wrong, in every third history.
+  private func foretell(
+    _ verb: Step.Verb, _ mishap: Mishap?, _ options: RunOptions
+  ) async throws -> [Int: Verdict]? {
+    guard mishap == nil, verb != .pack, history.hasMore, history.seed % Self.foretold == 0,
+      !runs.isEmpty
+    else { return nil }
+    var options = options
+    options.isDryRun = true
+    do {
+      let look = try await PipelineRun.execute(
+        pipeline, root: root, variables: variables, options: options, report: { _ in })
+      return Dictionary(uniqueKeysWithValues: look.planned.map { (Int($0.editID), $0.verdict) })
+    } catch {
+      throw Violation("a dry run of \(verb) failed: \(PipelineError(describing: error))")
+    }
+  }
+
+  /// `ATTACHE_FORETELL=1` has a dry run before every run of every history.
+  private static let foretold =
+    ProcessEnvironment.variable("ATTACHE_FORETELL").flatMap(UInt64.init) ?? 3
+
+  /// Holds what a dry run has said against what the run has told.
+  private func judge(_ foretold: [Int: Verdict], _ result: RunResult) throws {
+    guard let status = result.status, [0, 3].contains(status), result.verb != .ingest else {
+      return
+    }
+    // What stands as an earlier report told it is not told once more.
+    let verdicts = result.report?.verdicts ?? [:]
+    let news = Set((result.report?.records ?? []).map(\.number))
+    for number in news.union(foretold.keys).sorted() where foretold[number] != verdicts[number] {
+      throw Violation(
+        "a dry run of \(result.verb) foretold \(foretold[number]?.rawValue ?? "nothing") for edit "
+          + "\(number), and it became \(verdicts[number]?.rawValue ?? "nothing")")
+    }
   }
 
   private func noteBundles() throws {

@@ -26,6 +26,36 @@ import Testing
     #expect(try sample.column(soql, as: sample.ben) == ["Adas", "Bens"])
   }
 
+  @Test func `an org says what a user may do with records that it is asked about by id`() throws {
+    func access(_ ids: [String], as user: OrgUser) throws -> [String] {
+      let list = ids.map { "'\($0)'" }.joined(separator: ", ")
+      return try sample.records(
+        """
+        SELECT RecordId, HasEditAccess, HasDeleteAccess FROM UserRecordAccess
+        WHERE UserId = '\(user.id)' AND RecordId IN (\(list))
+        """, as: user
+      ).map { row in
+        let words = [("HasEditAccess", "edit"), ("HasDeleteAccess", "delete")]
+        return words.filter { row[$0.0] == true }.map(\.1).joined(separator: " ")
+      }
+    }
+    #expect(try access([adas, bens], as: sample.ada) == ["edit delete"])
+    #expect(try access([adas, bens], as: sample.admin) == ["edit delete", "edit delete"])
+    try sample.org.share(bens, with: "ada@example.com", edit: false)
+    #expect(try access([bens], as: sample.ada) == [""])
+    try sample.org.share(bens, with: "ada@example.com", edit: true)
+    #expect(try access([bens], as: sample.ada) == ["edit"])
+    let all = try #require(
+      #expect(throws: OrgError.self) {
+        try access([String](repeating: adas, count: 201), as: sample.ada)
+      })
+    #expect(all.code == "EXCEEDED_ID_LIMIT")
+    let none = #expect(throws: OrgError.self) {
+      try sample.records("SELECT RecordId FROM UserRecordAccess", as: sample.ada)
+    }
+    #expect(none?.code == "MALFORMED_QUERY")
+  }
+
   @Test func `what is hidden is hidden on every way`() throws {
     let org = sample.org
     let error = #expect(throws: OrgError.self) { try org.read("Account", id: bens, as: sample.ada) }

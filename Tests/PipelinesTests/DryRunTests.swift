@@ -33,4 +33,28 @@ import Testing
     #expect(try Files.list(world.data.reports).count == 2)
     #expect(try Files.list(whole.data.reports).count == 2)
   }
+
+  @Test func `a look at a whole night takes in what lies in the inbox, and leaves it there`()
+    async throws
+  {
+    let world = try World()
+    try await world.run()
+    _ = try world.fieldDay()
+    let inbox = world.data.inbox("inbox")
+    try Files.copy(inbox + "/ada.sqlite", to: inbox + "/copy.sqlite")
+    try DurableFile.write(Array("no store".utf8), to: inbox + "/notes.txt")
+    let before = try Tree.entries(world.data.path)
+    let writes = world.server.log.writes.count
+    let look = try await world.run { $0.isDryRun = true }
+    #expect(try Tree.entries(world.data.path) == before)
+    #expect(world.server.log.writes.count == writes)
+    #expect(look.plan.contains("ingest: ada.sqlite holds 2 edits, 2 of them new"))
+    #expect(look.plan.contains("ingest: copy.sqlite was ingested before"))
+    #expect(look.plan.contains { $0.hasPrefix("ingest: notes.txt goes into quarantine: ") })
+    #expect(look.plan.contains { $0.hasPrefix("reconcile: update accounts ") })
+    let night = try await world.run()
+    #expect(look.verdicts == night.verdicts)
+    #expect(look.returns.ingested == night.returns.ingested)
+    #expect(look.returns.quarantined == night.returns.quarantined)
+  }
 }

@@ -162,13 +162,15 @@ final class FieldDay {
 
   // MARK: runs
 
-  func reconciler(_ ledger: LedgerDatabase? = nil) -> Reconciler {
+  func reconciler(
+    _ ledger: LedgerDatabase? = nil, presumed: PresumedWrites? = nil
+  ) -> Reconciler {
     let url = server.url
     let server = server
     let hasIntegration = hasIntegration
     let (issued, all) = (issued, issued.union(issuedElsewhere))
     return Reconciler(
-      state: ledger ?? state, options: options, syncUps: rules,
+      state: ledger ?? state, options: options, syncUps: rules, presumed: presumed,
       issued: { _, asked in
         var found = IssuedIDs()
         found.anywhere = asked.anywhere.intersection(all)
@@ -201,6 +203,18 @@ final class FieldDay {
     return summary
   }
 
+  /// What a dry run finds, on a copy of the ledger.
+  func plan() async throws -> [PlannedEdit] {
+    let copy = directory.file("plan-\(UInt64.random(in: 0..<(.max))).sqlite")
+    try state.connection.run("VACUUM INTO \(copy)")
+    let ledger = try LedgerDatabase(path: copy)
+    defer { ledger.close() }
+    let run = try ledger.beginRun(pipeline: "field", now: org.now(), configHash: "c", host: "h")
+    let presumed = PresumedWrites()
+    _ = try await reconciler(ledger, presumed: presumed).run(run)
+    return try ledger.plannedEdits(run: run.id, presumed)
+  }
+
   /// The verdicts of the last run, as `verdict count`.
   func verdicts(_ summary: ReconcileSummary) -> String {
     summary.verdicts.map { "\($0.key.rawValue) \($0.value)" }.sorted().joined(separator: ", ")
@@ -214,4 +228,16 @@ final class FieldDay {
 
   /// What was written since the beginning, by method.
   var writes: [String] { server.log.writes.map { "\($0.method) \($0.kind)" } }
+}
+
+extension [PlannedEdit] {
+  /// How many edits have which verdict.
+  var counts: [Verdict: Int] { reduce(into: [:]) { $0[$1.verdict, default: 0] += 1 } }
+
+  /// How many writes of which kind would be sent.
+  var writes: [SyncUpAction: Int] {
+    reduce(into: [:]) { counts, edit in
+      if let action = edit.action { counts[action, default: 0] += 1 }
+    }
+  }
 }

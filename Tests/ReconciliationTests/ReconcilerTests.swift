@@ -292,7 +292,7 @@ struct ReconcilerTests {
       try day.edited("accounts", "Account", one, ["Phone": "5"]), conflict,
       day.created("accounts", "Account", "local_1", ["Name": "New"]),
     ])
-    let plan = try await day.reconciler().plan()
+    let plan = try await day.plan()
     #expect(day.writes.isEmpty)
     #expect(plan.writes == [.update: 1, .create: 1])
     let summary = try await day.run()
@@ -322,7 +322,7 @@ struct ReconcilerTests {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
     try day.org.setActive("ada@example.com", false)
-    #expect(try await day.reconciler().plan().counts == [.held: 1])
+    #expect(try await day.plan().counts == [.held: 1])
     #expect(day.verdicts(try await day.run()) == "held 1")
     day.options.onInactiveUser = .integration
     #expect(day.verdicts(try await day.run()) == "updated 1")
@@ -403,7 +403,7 @@ struct ReconcilerTests {
     let edit = day.created(
       "visits", "Site_Visit__c", "local_1", ["External_Id__c": "K'1", "Notes__c": "new"])
     try day.handBack([edit])
-    #expect(try await day.reconciler().plan().counts == [.notPermitted: 1])
+    #expect(try await day.plan().counts == [.notPermitted: 1])
     #expect(day.verdicts(try await day.run()) == "not permitted 1")
     #expect(try day.record("Site_Visit__c", visit)["Notes__c"] == "old")
     #expect(day.writes.isEmpty)
@@ -434,7 +434,7 @@ struct ReconcilerTests {
       day.created("contacts", "Contact", "local_2", ["LastName": "A", "AccountId": "local_1"]),
       day.created("contacts", "Contact", "local_3", ["LastName": "B", "ReportsToId": "local_2"]),
     ])
-    let plan = try await day.reconciler().plan()
+    let plan = try await day.plan()
     #expect(plan.counts == [.notConfigured: 1, .blocked: 2])
     #expect(plan.writes.isEmpty)
     #expect(day.verdicts(try await day.run()) == "blocked 2, not configured 1")

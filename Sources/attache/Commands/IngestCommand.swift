@@ -22,7 +22,7 @@ struct IngestCommand: Command {
       .arguments("file", "returns to take at once; they are copied", completes: .files, \.files),
       .option(
         "as", "SNAPSHOT/GENERATION", "whose a file is that lost its stamp", \.identity),
-      .flag("dry-run", short: "n", "list what would be taken", \.dryRun),
+      .flag("dry-run", short: "n", "tell what the files hold, take nothing", \.dryRun),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 

@@ -1,0 +1,276 @@
+import JSON
+import Salesforce
+import System
+
+/// The org as it would be after writes that nobody has sent: what a dry run writes to.
+///
+/// Each write is presumed done, unless what the org says of its object tells that it would be refused. A
+/// `RecordReader` shows records as these writes leave them. What only the org knows is not foreseen: its
+/// triggers, validation rules and locks.
+package final class PresumedWrites {
+  private enum Record {
+    /// `maker` made it; nil for one that the org has.
+    case written(JSONObject, maker: String?)
+    case deleted
+  }
+
+  private struct Key: Hashable {
+    var sobject: String
+    var field: String
+    var value: String
+
+    init(_ sobject: String, _ field: String, _ value: String) {
+      self.sobject = sobject.lowercased()
+      self.field = field.lowercased()
+      self.value = value.lowercased()
+    }
+  }
+
+  private var records: [String: Record] = [:]
+  /// The ids of the records that external ids are known to name.
+  private var byKey: [Key: String] = [:]
+  private var made = 0
+  /// What users may do with records, by user and record.
+  private var access: [String: [String: RecordAccess]] = [:]
+
+  /// An org in which nothing was written.
+  package init() {}
+
+  /// Whether a record is one of those that are only presumed to be made.
+  package func hasMade(_ id: String) -> Bool {
+    if case .written(_, maker: .some)? = records[id] { true } else { false }
+  }
+
+  // MARK: writing
+
+  /// Asks what `reader`'s user may do with records that he is going to write.
+  package nonisolated(nonsending) func learn(
+    accessTo ids: [String], of reader: RecordReader
+  ) async throws(OrgError) {
+    let user = reader.session.identity.userID
+    let unknown = ids.filter { !hasMade($0) && access[user]?[$0.recordID18 ?? $0] == nil }
+    if unknown.isEmpty { return }
+    do throws(OrgError) {
+      access[user, default: [:]].merge(try await reader.session.access(to: unknown)) { $1 }
+    } catch {
+      // An org or a user without that object: then it is not foreseen.
+      guard error.isAboutTheObject else { throw error }
+    }
+  }
+
+  /// Notes which record the org holds under an external id.
+  package func know(_ id: String, under value: String, in field: String, of sobject: String) {
+    byKey[Key(sobject, field, value)] = id.recordID18 ?? id
+  }
+
+  /// What the org would answer to a write of `reader`'s user at `now`, in ms of the org's time.
+  package nonisolated(nonsending) func answer(
+    _ write: SyncUpWrite, as reader: RecordReader, now: Int64
+  ) async throws -> RowAnswer {
+    let describe = try await reader.describe(write.objectType)
+    let user = reader.session.identity.userID
+    var fields = try JSONValue(parsing: write.body).object ?? [:]
+    var id = write.recordID.map { $0.recordID18 ?? $0 }
+    if let key = write.externalKey {
+      fields[key.field] = try JSONValue(parsing: key.json)
+      id = byKey[Key(describe.name, key.field, key.text)]
+      let isOutOfSight: Bool
+      if let id {
+        isOutOfSight = isHidden(id, from: reader)
+      } else {
+        isOutOfSight = try await isTaken(key, describe, reader)
+      }
+      if isOutOfSight {
+        return .refused(
+          RowRefusal(
+            code: ErrorCodes.duplicate,
+            message: "\(key.field) has this value in a record that the user does not see",
+            fields: [key.field]))
+      }
+    }
+    if let refusal = refusal(of: write.action, id, user) { return .refused(refusal) }
+    if write.action == .delete, let id {
+      records[id] = .deleted
+      return .done(id: id, created: nil)
+    }
+    if let refusal = Self.refusal(of: fields, isNew: id == nil, describe) {
+      return .refused(refusal)
+    }
+    let date = JSONValue.string(Dates.salesforce(now))
+    for name in ["LastModifiedDate", "SystemModstamp"] { fields[name] = date }
+    fields["LastModifiedById"] = .string(user)
+    if let id {
+      stand(id, fields, maker: nil)
+      return .done(id: id, created: write.action == .upsert ? false : nil)
+    }
+    fields["CreatedDate"] = date
+    fields["CreatedById"] = .string(user)
+    let new = newID(describe.keyPrefix)
+    stand(new, fields, maker: user)
+    if let key = write.externalKey { know(new, under: key.text, in: key.field, of: describe.name) }
+    return .done(id: new, created: true)
+  }
+
+  /// Whether the org holds an external id in a record that the user does not see.
+  private nonisolated(nonsending) func isTaken(
+    _ key: SyncUpWrite.ExternalKey, _ describe: Describe, _ reader: RecordReader
+  ) async throws(OrgError) -> Bool {
+    guard let prover = reader.prover else { return false }
+    let rows = try await prover.records(
+      describe, fields: ["Id"], externalID: key.field, among: [key.text])
+    return rows?.isEmpty == false
+  }
+
+  /// A record that another user is presumed to make is taken for his own alone.
+  private func isHidden(_ id: String, from reader: RecordReader) -> Bool {
+    guard case .written(_, let maker?)? = records[id] else { return false }
+    return maker != reader.session.identity.userID && !reader.seesAll
+  }
+
+  private func stand(_ id: String, _ fields: JSONObject, maker: String?) {
+    guard case .written(var before, let known)? = records[id] else {
+      records[id] = .written(fields, maker: maker)
+      return
+    }
+    for (name, value) in fields {
+      before[before.names.first { $0.lowercased() == name.lowercased() } ?? name] = value
+    }
+    records[id] = .written(before, maker: known)
+  }
+
+  /// An id that no org gives: the server's part of a real one is never `zzz`.
+  private func newID(_ prefix: String?) -> String {
+    made += 1
+    let number = String(made)
+    let text = (prefix ?? "000") + "zzz" + String(repeating: "0", count: 9 - number.count) + number
+    return text.recordID18 ?? text
+  }
+
+  // MARK: what an org refuses
+
+  /// Why the org would refuse to let a user at a record, as far as it was asked.
+  private func refusal(of action: SyncUpAction, _ id: String?, _ user: String) -> RowRefusal? {
+    guard let id, let access = access[user]?[id] else { return nil }
+    if action == .delete ? access.mayDelete : access.mayEdit { return nil }
+    let verb = action == .delete ? "delete" : "change"
+    return RowRefusal(
+      code: "INSUFFICIENT_ACCESS_OR_READONLY", message: "the user may not \(verb) the record")
+  }
+
+  /// Why the org would refuse the fields of a row, as far as its description of the object tells.
+  private static func refusal(
+    of fields: JSONObject, isNew: Bool, _ describe: Describe
+  ) -> RowRefusal? {
+    var readOnly: [String] = []
+    for (name, value) in fields where name.lowercased() != "attributes" {
+      // A name that is none may be that of a relationship.
+      guard let field = describe.field(name) else { continue }
+      guard isNew ? field.isCreateable : field.isUpdateable else {
+        readOnly.append(field.name)
+        continue
+      }
+      if let text = value.string, isTooLong(text, for: field) {
+        return RowRefusal(
+          code: "STRING_TOO_LONG",
+          message: "\(field.name) takes at most \(field.length) characters", fields: [field.name])
+      }
+    }
+    if !readOnly.isEmpty {
+      return RowRefusal(
+        code: "INVALID_FIELD_FOR_INSERT_UPDATE",
+        message: "the user may not set \(readOnly.joined(separator: ", "))", fields: readOnly)
+    }
+    let missing = describe.fields.filter { field in
+      guard field.isCreateable, !field.isNillable, !field.isDefaultedOnCreate,
+        field.type != "boolean"
+      else { return false }
+      let given = fields.first { $0.name.lowercased() == field.name.lowercased() }?.value
+      return given.map { $0.isNull || $0.string?.allSatisfy { $0 == " " } == true } ?? isNew
+    }.map(\.name)
+    if missing.isEmpty { return nil }
+    return RowRefusal(
+      code: "REQUIRED_FIELD_MISSING",
+      message: "required fields are missing: \(missing.joined(separator: ", "))", fields: missing)
+  }
+
+  /// The org counts without the blanks at the end.
+  private static func isTooLong(_ text: String, for field: Describe.Field) -> Bool {
+    guard field.length > 0, text.utf8.count > field.length else { return false }
+    return text.trimmingSuffix { $0 == " " }.utf16.count > field.length
+  }
+
+  // MARK: reading
+
+  /// The ids whose records have to be asked for: what is presumed new or gone, or is known whole, has not.
+  func unknown(_ ids: [String], _ fields: [String]) -> [String] {
+    ids.filter { id in
+      guard case .written(let written, let maker)? = records[id.recordID18 ?? id] else {
+        return records[id.recordID18 ?? id] == nil
+      }
+      return maker == nil && fields.contains { !$0.isIDName && written[anyCase: $0] == nil }
+    }
+  }
+
+  /// Records as they are presumed to be, where `found` is what the org holds of `ids`.
+  func applied(
+    to found: [String: JSONObject], _ ids: [String], _ fields: [String], for reader: RecordReader
+  ) -> [String: JSONObject] {
+    var result = found
+    for id in ids.map({ $0.recordID18 ?? $0 }) where !isHidden(id, from: reader) {
+      switch records[id] {
+      case nil: continue
+      case .deleted?: result[id] = nil
+      case .written(let written, let maker)?:
+        var record = found[id] ?? [:]
+        // What was asked of the org and did not come is not there, or not the user's to see.
+        if found[id] == nil, maker == nil,
+          fields.contains(where: { written[anyCase: $0] == nil && !$0.isIDName })
+        {
+          continue
+        }
+        for field in fields {
+          if field.isIDName { record[field] = .string(id) }
+          if let value = written[anyCase: field] { record[field] = value }
+        }
+        result[id] = record
+      }
+    }
+    return result
+  }
+
+  /// Rows of a query for external ids with the records that are presumed under them.
+  func applied(
+    to rows: [JSONObject], _ fields: [String], of sobject: String, field: String, values: [String],
+    for reader: RecordReader
+  ) -> [JSONObject] {
+    let ids = rows.compactMap { $0["Id"]?.string?.recordID18 }
+    let found = Dictionary(zip(ids, rows), uniquingKeysWith: { one, _ in one })
+    let all = ids + values.compactMap { byKey[Key(sobject, field, $0)] }
+    let applied = applied(to: found, Array(Set(all)), fields, for: reader)
+    return applied.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  /// Whether a record is presumed deleted.
+  func isDeleted(_ id: String) -> Bool {
+    if case .deleted? = records[id.recordID18 ?? id] { true } else { false }
+  }
+}
+
+extension String {
+  fileprivate var isIDName: Bool { lowercased() == "id" }
+
+  fileprivate func trimmingSuffix(while isLeftOut: (Character) -> Bool) -> Substring {
+    var rest = self[...]
+    while let last = rest.last, isLeftOut(last) { rest.removeLast() }
+    return rest
+  }
+}
+
+extension JSONObject {
+  /// A member by its name in any case.
+  fileprivate subscript(anyCase name: String) -> JSONValue? {
+    if let value = self[name] { return value }
+    let lowered = name.lowercased()
+    return first { $0.name.lowercased() == lowered }?.value
+  }
+}

@@ -1,0 +1,52 @@
+import Ledger
+import MobileSync
+import SQLite
+
+/// What a dry run has found to become of one edit.
+package struct PlannedEdit: Sendable, Hashable {
+  /// The edit's number in the ledger.
+  package var editID: Int64
+  /// The snapshot.
+  package var snapshotID: String
+  /// The soup.
+  package var soup: SoupKey
+  /// The sObject.
+  package var sobject: String?
+  /// The record's Id or local id.
+  package var recordID: String?
+  /// What would be sent; nil for nothing.
+  package var action: SyncUpAction?
+  /// The verdict that is expected.
+  package var verdict: Verdict
+  /// What stands beside it.
+  package var detail: OutcomeDetail
+}
+
+extension LedgerDatabase {
+  /// What became of edits in a dry run, in order of arrival; `presumed` is what the run wrote to.
+  package func plannedEdits(run: String, _ presumed: PresumedWrites) throws -> [PlannedEdit] {
+    let rows = try connection.all(
+      """
+      SELECT x.edit_id, r.snapshot_id, e.store, e.soup, e.sobject, coalesce(e.record_id, e.local_id),
+        x.verdict, x.detail,
+        (SELECT o.action FROM operation o WHERE o.edit_id = e.id AND o.run_id = x.run_id
+          AND o.sent_ms IS NOT NULL ORDER BY o.id DESC LIMIT 1)
+      FROM outcome x JOIN edit e ON e.id = x.edit_id JOIN returned r ON r.id = e.return_id
+      WHERE x.run_id = \(run) ORDER BY x.edit_id
+      """)
+    return try rows.compactMap { row in
+      guard let id = row[0].integer, let verdict = Verdict(rawValue: row[6].text ?? "") else {
+        return nil
+      }
+      var detail = OutcomeDetail(json: try parse(row[7].text ?? "{}", "a verdict"))
+      // An Id that no org gives names no record.
+      if let made = detail.recordID, presumed.hasMade(made) { detail.recordID = nil }
+      return PlannedEdit(
+        editID: id, snapshotID: row[1].text ?? "",
+        soup: SoupKey(store: StoreKey(text: row[2].text ?? ""), soup: row[3].text ?? ""),
+        sobject: row[4].text, recordID: row[5].text,
+        action: row[8].text.flatMap { SyncUpAction(rawValue: $0) }, verdict: verdict,
+        detail: detail)
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import JSON
+import Ledger
+import LocalOrg
+import Reconciliation
+import Testing
+
+/// What a dry run foretells beside what the run after it does: each plan is held against its run.
+@Suite struct PresumedWritesTests {
+  let day: FieldDay
+
+  init() throws { day = try FieldDay() }
+
+  /// Plans, then runs: what is planned is what happens, and planning writes nothing.
+  private func foretold() async throws -> [PlannedEdit] {
+    let before = day.writes
+    let plan = try await day.plan()
+    #expect(day.writes == before)
+    let summary = try await day.run()
+    #expect(plan.counts == summary.verdicts)
+    let told = try ReportModel(state: day.state, run: try #require(day.state.runs().first).id)
+    let verdicts = Dictionary(uniqueKeysWithValues: told.edits.map { ($0.number, $0.verdict) })
+    #expect(Dictionary(uniqueKeysWithValues: plan.map { ($0.editID, $0.verdict) }) == verdicts)
+    return plan
+  }
+
+  @Test func `the child of a new record goes with it, and no made-up id is shown`() async throws {
+    try day.handBack([
+      day.created("accounts", "Account", "local_1", ["Name": "New"]),
+      day.created("contacts", "Contact", "local_2", ["LastName": "A", "AccountId": "local_1"]),
+    ])
+    let plan = try await foretold()
+    #expect(plan.counts == [.created: 2])
+    #expect(plan.map(\.recordID) == ["local_1", "local_2"])
+    #expect(plan.allSatisfy { $0.detail.recordID == nil })
+  }
+
+  @Test func `a later edit of a record is planned on what the earlier one leaves`() async throws {
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let first = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    try day.handBack([first], install: "a", handback: 1)
+    let second = try day.edited("accounts", "Account", id, ["Name": "Two"])
+    try day.handBack([second], user: day.ben, install: "b", handback: 1)
+    _ = try await foretold()
+  }
+
+  @Test func `what is too long, missing, or not the user's to set is foretold as failed`()
+    async throws
+  {
+    let long = try day.make("Account", ["Name": "One"])
+    try day.handBack([
+      try day.edited(
+        "accounts", "Account", long, ["Name": .string(String(repeating: "x", count: 300))]),
+      day.created("contacts", "Contact", "local_1", ["Email": "a@b.c"]),
+    ])
+    let plan = try await foretold()
+    #expect(plan.counts == [.failed: 2])
+    #expect(
+      Set(plan.compactMap(\.detail.code)) == ["STRING_TOO_LONG", "REQUIRED_FIELD_MISSING"])
+    #expect(plan.first { $0.detail.code == "STRING_TOO_LONG" }?.detail.errorFields == ["Name"])
+  }
+
+  @Test func `a record that the user may read and not delete stays, and the plan says so`()
+    async throws
+  {
+    let id = try day.make("Account", ["Name": "Shared"])
+    try day.handBack([try day.edited("accounts", "Account", id, [:], deleted: true)])
+    let plan = try await foretold()
+    #expect(plan.counts == [.failed: 1])
+    #expect(plan.first?.detail.code == "INSUFFICIENT_ACCESS_OR_READONLY")
+  }
+
+  @Test func `a record that a run deletes is gone for what comes after it`() async throws {
+    let id = try day.make("Account", ["Name": "Own"])
+    try day.org.transfer(id, to: "ada@example.com")
+    try day.handBack([try day.edited("accounts", "Account", id, [:], deleted: true)])
+    #expect(try await foretold().counts == [.deleted: 1])
+  }
+
+  @Test(arguments: [true, false])
+  func `an external id is taken by a record that another user has made, this night or before`(
+    _ isThisNight: Bool
+  ) async throws {
+    day.rules = [
+      FieldDay.rule(
+        "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
+    ]
+    func visit(_ local: String) -> ReturnedEdit {
+      day.created("visits", "Site_Visit__c", local, ["Name": "V", "External_Id__c": "K1"])
+    }
+    try day.handBack([visit("local_1")])
+    if !isThisNight { _ = try await foretold() }
+    try day.handBack([visit("local_2")], user: day.ben)
+    let plan = try await foretold()
+    #expect(plan.contains { $0.verdict == .failed || $0.verdict == .clash })
+  }
+}
