@@ -147,10 +147,8 @@ struct PackStage {
     let entries = record.entries(of: platform) + (global?.entries(of: platform) ?? [])
     let created = max(record.created, global?.created ?? 0)
     // Not those that were settled since: their edits are in the org and not in these stores.
-    let includes = try [record.snapshot, SnapshotID.global].flatMap { id in
-      try (run.ledger.snapshotRow(id: id)?.included ?? []).map {
-        Manifest.Include(stampID: $0.stampID, install: $0.install, handback: Int($0.handback))
-      }
+    let includes = try [(record.snapshot, record), (SnapshotID.global, global)].flatMap {
+      try included(in: $1, of: $0)
     }
     let isIntegration = run.pipeline.prime.fetchAs == .integration
     // What the generations lack, for the app to tell its user.
@@ -169,6 +167,18 @@ struct PackStage {
       created: created, expires: created + run.pipeline.pack.expiryMilliseconds, includes: includes,
       fetchAs: isIntegration ? "integration" : nil,
       warnings: warnings)
+  }
+
+  /// The returns that a generation includes; none where a run died before it could say so: what the ledger
+  /// has then is of the generation before, which may have carried what this one does not.
+  private func included(
+    in generation: GenerationRecord?, of id: String
+  ) throws -> [Manifest.Include] {
+    guard let row = try run.ledger.snapshotRow(id: id) else { return [] }
+    if let generation, row.generation != Int64(generation.generation) { return [] }
+    return row.included.map {
+      Manifest.Include(stampID: $0.stampID, install: $0.install, handback: Int($0.handback))
+    }
   }
 
   /// A later bundle of the same generation counts its days from now.

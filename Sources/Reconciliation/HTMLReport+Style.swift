@@ -130,7 +130,7 @@ extension HTMLReport {
     body{font-size:10.5pt}section{border:0;padding:0;margin:0 0 1.2rem}
     article,tr,li{break-inside:avoid}\
     h2,h3,caption,thead,.quiet{break-after:avoid}.tools,button{display:none}\
-    .edits article{content-visibility:visible}
+    .edits article{content-visibility:visible}tfoot{display:table-row-group}
     .bar,.tag{-webkit-print-color-adjust:exact;print-color-adjust:exact}a{text-decoration:none}}
 
     """

@@ -4,6 +4,7 @@ import Ledger
 import Pipelines
 import Reconciliation
 import Rehearsal
+import SQLite
 import SmartStore
 import System
 import TestSupport
@@ -32,6 +33,28 @@ import Testing
     try await world.run()
     #expect(try includes("ada").map(\.handback) == [1])
     #expect(try includes("ben") == [])
+  }
+
+  @Test func `a generation whose run died before it could say what it includes includes nothing`()
+    async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0150"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    try await world.run()
+    #expect(try includes("ada").map(\.handback) == [1])
+    // Published, and not in the ledger yet.
+    let ledger = try Connection(world.data.state)
+    try ledger.run("UPDATE snapshot SET generation = generation - 1")
+    ledger.close()
+    let bundle = try world.bundle("ada")
+    try Files.remove(bundle)
+    try await world.run(.pack)
+    #expect(try includes("ada") == [])
+    try await world.run()
+    #expect(try includes("ada").map(\.handback) == [1])
   }
 
   @Test func `edits of a soup that has left the configuration are reported`() async throws {
