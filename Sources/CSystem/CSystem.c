@@ -20,6 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
+void attache_begin_writeback(int descriptor) {
+  sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 int attache_rename_no_replace(const char *from, const char *to) {
   return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0 ? 0 : errno;
 }

@@ -1,5 +1,6 @@
 import JSON
 import SQLite
+import System
 
 /// Loads pages of downloaded records into a soup of several stores at once.
 ///
@@ -191,6 +192,11 @@ package final class BulkLoader {
   package func finish() throws(StoreError) -> LoadSummary {
     try StoreError.mapping {
       let doubles = try WriterGroup(writers).each { writer in
+        if options.durability == .disposable, writer.nextColdID != nil {
+          // The rows go to the disk while the indexes are made. No transaction is open: to close a
+          // file here ends SQLite's locks on it.
+          DurableFile.beginWriteback(of: writer.store.path)
+        }
         let doubles = try writer.finish()
         if options.durability == .disposable { try writer.store.regainSafety() }
         return doubles

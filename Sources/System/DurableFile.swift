@@ -79,6 +79,15 @@ package enum DurableFile {
     try FileDescriptorHandle.open(directory, O_RDONLY | O_DIRECTORY).synchronize()
   }
 
+  /// Asks the kernel to begin writing a file's content to the disk, so that `synchronize(file:)` finds
+  /// less to wait for.
+  ///
+  /// Only a wish: a failure, of this call or of the writing, is told by the `synchronize` that follows.
+  package static func beginWriteback(of file: String) {
+    guard let opened = try? FileDescriptorHandle.open(file, O_RDONLY | O_NOFOLLOW) else { return }
+    opened.beginWriteback()
+  }
+
   /// Waits until a file's content is on the disk.
   package static func synchronize(file: String) throws(SystemError) {
     try FileDescriptorHandle.open(file, O_RDONLY | O_NOFOLLOW).synchronize()

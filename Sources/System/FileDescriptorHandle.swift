@@ -64,6 +64,9 @@ package struct FileDescriptorHandle: ~Copyable {
     if let failure { throw failure }
   }
 
+  /// Asks the kernel to begin writing the file to the disk.
+  package borrowing func beginWriteback() { attache_begin_writeback(descriptor) }
+
   /// Waits until the file is on the disk.
   ///
   /// A failure is final: the kernel forgets what it could not write, so a second call that succeeds

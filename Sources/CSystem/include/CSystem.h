@@ -12,6 +12,9 @@ long attache_file_system_type(const char *path);
 /// Bytes free for an unprivileged writer on the file system of `path`; -1 where it cannot be asked.
 long long attache_free_bytes(const char *path);
 
+/// Asks the kernel to begin writing an open file's changed pages to the disk, and does not wait for them.
+void attache_begin_writeback(int descriptor);
+
 /// No core dumps and no ptrace by other processes of the user: 0, or an errno value.
 int attache_harden_process(void);
 

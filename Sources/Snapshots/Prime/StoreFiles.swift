@@ -137,18 +137,28 @@ final class StoreFiles {
   /// Closes the stores and gives the files their names; `finish` has the last word on each.
   func publish(_ finish: (Store, Platform) throws -> Void) throws(SyncError) {
     for (store, item) in zip(stores, items) {
-      do {
+      try Self.naming(item) {
         try finish(store, item.platform)
         try store.checkpoint()
         try store.close()
-        try DurableFile.rename(item.temporary, to: item.file.new)
-      } catch let error as SyncError {
-        throw error
-      } catch {
-        throw SyncError(.store, "\(item.file.new): \(error)")
       }
     }
+    // All files go to the disk at once, and are then waited for one after the other.
+    for item in items { DurableFile.beginWriteback(of: item.temporary) }
+    for item in items {
+      try Self.naming(item) { try DurableFile.rename(item.temporary, to: item.file.new) }
+    }
     stores = []
+  }
+
+  private static func naming(_ item: Item, _ body: () throws -> Void) throws(SyncError) {
+    do {
+      try body()
+    } catch let error as SyncError {
+      throw error
+    } catch {
+      throw SyncError(.store, "\(item.file.new): \(error)")
+    }
   }
 
   /// Closes the stores; what was written is left to be removed by `removeTemporaries`.
