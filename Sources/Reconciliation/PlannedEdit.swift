@@ -23,7 +23,8 @@ package struct PlannedEdit: Sendable, Hashable {
 }
 
 extension LedgerDatabase {
-  /// What became of edits in a dry run, in order of arrival; `presumed` is what the run wrote to.
+  /// What became of edits in a dry run, in order of arrival, with what an earlier run settled that died
+  /// before a report told it; `presumed` is what the dry run wrote to.
   package func plannedEdits(run: String, _ presumed: PresumedWrites) throws -> [PlannedEdit] {
     let rows = try connection.all(
       """
@@ -32,7 +33,10 @@ extension LedgerDatabase {
         (SELECT o.action FROM operation o WHERE o.edit_id = e.id AND o.run_id = x.run_id
           AND o.sent_ms IS NOT NULL ORDER BY o.id DESC LIMIT 1)
       FROM outcome x JOIN edit e ON e.id = x.edit_id JOIN returned r ON r.id = e.return_id
-      WHERE x.run_id = \(run) ORDER BY x.edit_id
+      WHERE (x.run_id = \(run) OR x.reported_by IS NULL) AND x.run_id = (
+        SELECT y.run_id FROM outcome y JOIN run n ON n.id = y.run_id WHERE y.edit_id = x.edit_id
+        ORDER BY n.number DESC LIMIT 1)
+      ORDER BY x.edit_id
       """)
     return try rows.compactMap { row in
       guard let id = row[0].integer, let verdict = Verdict(rawValue: row[6].text ?? "") else {

@@ -17,7 +17,9 @@ import Testing
     #expect(day.writes == before)
     let summary = try await day.run()
     #expect(plan.counts == summary.verdicts)
-    let told = try ReportModel(state: day.state, run: try #require(day.state.runs().first).id)
+    let run = try #require(day.state.runs().first).id
+    try day.state.beginReport(run: run)
+    let told = try ReportModel(state: day.state, run: run)
     let verdicts = Dictionary(uniqueKeysWithValues: told.edits.map { ($0.number, $0.verdict) })
     #expect(Dictionary(uniqueKeysWithValues: plan.map { ($0.editID, $0.verdict) }) == verdicts)
     return plan
