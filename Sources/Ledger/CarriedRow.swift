@@ -10,6 +10,8 @@ package struct CarriedRow: Sendable, Hashable {
   package var stampID: String
   /// The row.
   package var row: RowKey
+  /// The run that put it there, as the store's stamp says (`Provenance.carried`).
+  package var mark: String
   /// The row's `lastModified` as issued.
   package var lastModified: Int64
   /// The digest of what the row holds as issued (`ElementContent.value`).
@@ -21,9 +23,10 @@ package struct CarriedRow: Sendable, Hashable {
 
   /// A row.
   package init(
-    edit: Int64, source: String = "", stampID: String, row: RowKey, lastModified: Int64,
-    value: String, recordID: String? = nil, shown: JSONObject? = nil
+    edit: Int64, source: String = "", stampID: String, row: RowKey, mark: String,
+    lastModified: Int64, value: String, recordID: String? = nil, shown: JSONObject? = nil
   ) {
+    self.mark = mark
     self.edit = edit
     self.source = source
     self.stampID = stampID

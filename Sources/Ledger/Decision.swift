@@ -143,16 +143,27 @@ package struct PendingDecision: Sendable, Hashable {
   package var shown: JSONObject
   /// The other record that was shown: of a merge the one that remained.
   package var otherID: String?
+  /// Says that a device made it, by a change of an edit that it was given back: its user has seen this
+  /// edit and no other, so a guard may hold it, and it may clash.
+  package var isMend: Bool
 
   /// A decision.
   package init(
     id: Int64 = 0, _ decision: Decision, by: String = "", time: Int64 = 0, verdict: Verdict?,
-    shown: JSONObject = [:], otherID: String? = nil
+    shown: JSONObject = [:], otherID: String? = nil, isMend: Bool = false
   ) {
     self.otherID = otherID
+    self.isMend = isMend
     (self.id, self.decision, self.by, self.time) = (id, decision, by, time)
     (self.verdict, self.shown) = (verdict, shown)
   }
+
+  /// Says that a person who sees the edits of all devices sends this one: no guard holds it, and it stands
+  /// above others that it clashes with.
+  package var isApproval: Bool { decision.sends && !isMend }
+
+  /// The member of `detail` in the ledger that says `isMend`.
+  static let mended = "mended"
 
   /// Says that it stands, where somebody decides about many edits at once.
   package var waitingWords: String {

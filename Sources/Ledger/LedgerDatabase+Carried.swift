@@ -19,8 +19,8 @@ extension LedgerDatabase {
         try connection.run(
           """
           INSERT OR IGNORE INTO carried
-          SELECT \(row.stampID), \(row.row.store.text), \(row.row.soup), \(row.row.soupEntryID), id,
-            \(row.lastModified), \(row.value), \(row.recordID),
+          SELECT \(row.stampID), \(row.row.store.text), \(row.row.soup), \(row.row.soupEntryID),
+            \(row.mark), id, \(row.lastModified), \(row.value), \(row.recordID),
             \(row.shown.map { JSONValue.object($0).text })
           FROM edit WHERE id = \(row.edit) AND content = \(row.source)
           """)
@@ -28,20 +28,33 @@ extension LedgerDatabase {
     }
   }
 
-  /// What stands in a row of a store as it was issued, where that is an edit.
-  func carried(stampID: String, _ row: RowKey) throws -> CarriedRow? {
-    guard
+  /// What stood in a row of a return as it was issued, where that was an edit.
+  func carried(_ place: RowKey, in row: ReturnRow) throws -> CarriedRow? {
+    guard let mark = row.marks[place.store],
       let found = try connection.first(
         """
         SELECT edit_id, last_modified_ms, value, record_id, shown FROM carried
-        WHERE stamp_id = \(stampID) AND store = \(row.store.text) AND soup = \(row.soup)
-          AND entry_id = \(row.soupEntryID)
+        WHERE stamp_id = \(row.stampID) AND store = \(place.store.text) AND soup = \(place.soup)
+          AND entry_id = \(place.soupEntryID) AND mark = \(mark)
         """)
     else { return nil }
     return CarriedRow(
-      edit: found[0].integer ?? 0, stampID: stampID, row: row,
+      edit: found[0].integer ?? 0, stampID: row.stampID, row: place, mark: mark,
       lastModified: found[1].integer ?? 0, value: found[2].text ?? "", recordID: found[3].text,
       shown: try found[4].text.map { try parse($0, "a carried edit").object ?? [:] })
+  }
+
+  /// What stood in the row of an edit as it was issued, where that was an edit of the same record.
+  ///
+  /// Who has put another record into the row has not changed the edit.
+  func carried(_ edit: ReturnedEdit, in row: ReturnRow) throws -> CarriedRow? {
+    guard let carried = try carried(edit.row, in: row) else { return nil }
+    if edit.finding != nil { return carried }
+    if let recordID = carried.recordID { return edit.serverID == recordID ? carried : nil }
+    // A new row was made when it was put into the store.
+    guard edit.created == carried.lastModified else { return nil }
+    let made = try connection.text("SELECT local_id FROM edit WHERE id = \(carried.edit)")
+    return edit.localID == nil || edit.localID == made ? carried : nil
   }
 
   /// The edits of a snapshot that are not settled, in order of arrival.
@@ -69,10 +82,8 @@ extension LedgerDatabase {
   // MARK: coming back
 
   /// Says whether an edit of a return is what its bundle carried, as it was issued.
-  func isAsIssued(_ edit: ReturnedEdit, stampID: String) throws -> Bool {
-    guard edit.finding == nil, let carried = try carried(stampID: stampID, edit.row) else {
-      return false
-    }
+  func isAsIssued(_ edit: ReturnedEdit, in row: ReturnRow) throws -> Bool {
+    guard edit.finding == nil, let carried = try carried(edit, in: row) else { return false }
     return edit.lastModified == carried.lastModified
       && ElementContent.value(of: edit.element) == carried.value
   }
@@ -81,7 +92,7 @@ extension LedgerDatabase {
   func noteAsIssued(
     _ edit: ReturnedEdit, content: String, _ entry: EditEntry, _ result: inout IngestResult
   ) throws {
-    guard let carried = try carried(stampID: entry.row.stampID, edit.row) else { return }
+    guard let carried = try carried(edit, in: entry.row) else { return }
     let sighting = EditVersion.Sighting(
       lineage: entry.ancestry.lineage, handback: entry.row.handback, row: edit.row,
       lastModified: edit.lastModified, content: content)
@@ -105,10 +116,10 @@ extension LedgerDatabase {
   func closeGivenUp(_ entry: EditEntry, edits: Set<RowKey>) throws {
     let open = try connection.all(
       """
-      SELECT c.store, c.soup, c.entry_id, e.id FROM carried c JOIN edit e ON e.id = c.edit_id
-        JOIN returned_soup s ON s.return_id = \(entry.returnID) AND s.store = c.store
+      SELECT c.store, c.soup, c.entry_id, e.id FROM carried_in c JOIN edit e ON e.id = c.edit_id
+        JOIN returned_soup s ON s.return_id = c.return_id AND s.store = c.store
           AND s.soup = c.soup
-      WHERE c.stamp_id = \(entry.row.stampID) AND e.verdict IS NOT 'created twice'
+      WHERE c.return_id = \(entry.returnID) AND e.verdict IS NOT 'created twice'
         AND \(Self.isReplaceable)
       """)
     for row in open {
@@ -124,7 +135,7 @@ extension LedgerDatabase {
   func isGivenUp(_ edit: Int64) throws -> Bool {
     try connection.integer(
       """
-      SELECT 1 FROM carried c JOIN returned r ON r.stamp_id = c.stamp_id
+      SELECT 1 FROM carried_in c JOIN returned r ON r.id = c.return_id
         JOIN returned_soup s ON s.return_id = r.id AND s.store = c.store AND s.soup = c.soup
       WHERE c.edit_id = \(edit) AND (SELECT verdict FROM edit WHERE id = \(edit)) <> 'created twice'
         AND NOT EXISTS (SELECT 1 FROM seen n WHERE n.return_id = r.id AND n.store = c.store
@@ -153,11 +164,12 @@ extension LedgerDatabase {
       })
     else { return }
     let username = try snapshotRow(id: entry.row.snapshotID)?.username ?? entry.row.snapshotID
+    let detail: JSONObject = [PendingDecision.mended: true]
     try connection.run(
       """
       INSERT INTO decision (edit_id, kind, detail, verdict, shown, decided_by, decided_ms, state)
-      VALUES (\(id), \(Decision.Kind.device.rawValue), '{}', \(Verdict.conflict.rawValue),
-        \(JSONValue.object(shown).text), \(username + ", on the device"),
+      VALUES (\(id), \(Decision.Kind.device.rawValue), \(JSONValue.object(detail).text),
+        \(Verdict.conflict.rawValue), \(JSONValue.object(shown).text), \(username + ", on the device"),
         \(Clock.wallMilliseconds()), 'pending')
       """)
   }
@@ -172,8 +184,8 @@ extension LedgerDatabase {
     var ancestry = try ancestry(of: lineage)
     let carried = try connection.all(
       """
-      SELECT c.edit_id FROM edit m JOIN returned r ON r.id = m.return_id
-        JOIN carried c ON c.stamp_id = r.stamp_id JOIN edit f ON f.id = c.edit_id
+      SELECT c.edit_id FROM edit m JOIN carried_in c ON c.return_id = m.return_id
+        JOIN edit f ON f.id = c.edit_id
       WHERE m.id = \(edit) AND c.edit_id < m.id AND c.store = m.store AND (
         (c.soup = m.soup AND c.entry_id = m.entry_id) OR c.record_id = m.record_id
         OR f.record_id = m.record_id OR f.creation_id = m.creation_id)

@@ -181,7 +181,7 @@ extension LedgerDatabase {
       id: row[0].integer ?? 0, decision, by: row[5].text ?? "", time: row[6].integer ?? 0,
       verdict: row[3].text.flatMap(Verdict.init(rawValue:)),
       shown: try parse(row[4].text, "a decision").object ?? [:],
-      otherID: detail["other"]?.string)
+      otherID: detail["other"]?.string, isMend: detail[PendingDecision.mended]?.bool == true)
   }
 
   /// The edits with a decision that waits.

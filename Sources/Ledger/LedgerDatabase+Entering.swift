@@ -1,4 +1,7 @@
+import JSON
+import MobileSync
 import SQLite
+import SmartStore
 
 /// What the edits of one return have in common while they are entered.
 struct EditEntry {
@@ -20,17 +23,17 @@ extension LedgerDatabase {
   func enter(
     _ edit: ReturnedEdit, content: String, _ entry: EditEntry, _ result: inout IngestResult
   ) throws {
-    let carried = try carried(stampID: entry.row.stampID, edit.row)
+    let carried = try carried(edit, in: entry.row)
     var edit = edit
     if let carried { edit.base = try base(of: edit, carried) }
     let creation = try creation(of: edit, carried, entry)
     let sighting = EditVersion.Sighting(
       lineage: entry.ancestry.lineage, handback: entry.row.handback, row: edit.row,
       lastModified: edit.lastModified, content: content)
+    let versions = try versions(of: edit, creation: creation, carried, entry)
     let disposition = SupersessionRule.disposition(
       of: .init(sighting, value: ElementContent.value(of: edit.element)),
-      ancestry: entry.ancestry,
-      versions: try versions(of: edit, creation: creation, carried, entry),
+      ancestry: entry.ancestry, versions: versions,
       laterHandbackStands: try hasLaterHandback(entry, soup: edit.row))
     if case .known(let known, let isSavedAgain) = disposition {
       result.known += 1
@@ -52,6 +55,10 @@ extension LedgerDatabase {
     case .superseded(let by):
       result.superseded += 1
       try supersede(id, by: by)
+      // Where it is the very same, a fork has it as its own, too.
+      if let same = versions.first(where: { $0.editID == by && $0.wasSeen(as: sighting) }) {
+        try note(sighting, of: same.editID, returnID: entry.returnID)
+      }
     case .unordered(let with):
       result.unordered += 1
       try connection.run("UPDATE edit SET unordered_with = \(with) WHERE id = \(id)")
@@ -118,7 +125,9 @@ extension LedgerDatabase {
         AND entry_id = \(edit.row.soupEntryID) AND created_ms = \(edit.created)
         AND local_id = \(local)
       """
-    if let id = try connection.integer(known) { return id }
+    if let id = try connection.integer(known) ?? creation(ofUnknownCarried: edit, entry) {
+      return id
+    }
     try connection.run(
       """
       INSERT INTO creation (stamp_id, store, soup, entry_id, created_ms, local_id)
@@ -126,6 +135,19 @@ extension LedgerDatabase {
         \(edit.row.soupEntryID), \(edit.created), \(local))
       """)
     return connection.lastInsertRowID
+  }
+
+  /// The creation of a row that a generation carried of which this ledger does not know, as it was restored
+  /// from a backup since: such a row was made when the edit of its local id was.
+  private func creation(ofUnknownCarried edit: ReturnedEdit, _ entry: EditEntry) throws -> Int64? {
+    guard let local = edit.localID, entry.row.marks[edit.row.store] != nil else { return nil }
+    return try connection.integer(
+      """
+      SELECT e.creation_id FROM edit e JOIN returned r ON r.id = e.return_id
+      WHERE r.snapshot_id = \(entry.row.snapshotID) AND e.creation_id IS NOT NULL
+        AND e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)
+        AND e.local_id = \(local) AND e.last_modified_ms = \(edit.created) LIMIT 1
+      """)
   }
 
   private func creation(of carried: CarriedRow) throws -> Int64? {
@@ -136,7 +158,7 @@ extension LedgerDatabase {
   private func creation(
     ofRow row: RowKey, created: Int64, serverID: String, _ entry: EditEntry
   ) throws -> Int64? {
-    if let carried = try carried(stampID: entry.row.stampID, row) {
+    if let carried = try carried(row, in: entry.row) {
       return serverID == carried.recordID ? nil : try creation(of: carried)
     }
     let found = try connection.all(
@@ -179,11 +201,13 @@ extension LedgerDatabase {
   /// What an earlier hand-back of the lineage left unsettled, and this one no longer has as an edit,
   /// the device has settled itself; but for a record that was created twice, which the org has still,
   /// and for a row that is older now than the edit: it comes from a backup, which knows nothing of it.
-  func closeEarlierHandbacks(_ entry: EditEntry, edits: Set<RowKey>) throws {
+  func closeEarlierHandbacks(
+    _ entry: EditEntry, edits: Set<RowKey>, _ witnesses: [CleanRow]
+  ) throws {
     guard let handback = entry.row.handback else { return }
     let open = try connection.all(
       """
-      SELECT n.store, n.soup, n.entry_id, e.id, r.lineage_id, r.handback
+      SELECT n.store, n.soup, n.entry_id, e.id, r.lineage_id, r.handback, n.last_modified_ms
       FROM seen n JOIN edit e ON e.id = n.edit_id JOIN returned r ON r.id = n.return_id
         JOIN returned_soup s ON s.return_id = \(entry.returnID) AND s.store = n.store
           AND s.soup = n.soup
@@ -193,12 +217,38 @@ extension LedgerDatabase {
         AND NOT \(Self.hasOlderRow(
           "\(entry.returnID)", of: "n", entry: "n.entry_id", than: "n.last_modified_ms"))
       """)
+    let clean = Dictionary(witnesses.map { ($0.row, $0) }, uniquingKeysWith: { first, _ in first })
     for row in open {
       let owned = entry.ancestry.owns(
         lineage: row[4].integer ?? 0, handback: row[5].integer)
       guard owned, !edits.contains(rowKey(row)), let id = row[3].integer else { continue }
-      try supersede(id, by: nil)
+      if let witness = clean[rowKey(row)],
+        witness.lastModified == row[6].integer || !entry.row.compared.contains(witness.row.inSoup),
+        try isUnflagged(id, entry)
+      {
+        try note(stillThere(witness, entry), of: id, returnID: entry.returnID)
+      } else {
+        try supersede(id, by: nil)
+      }
     }
+  }
+
+  /// Says whether its app had not flagged an edit: it was found by comparison (`reconcile.trust`), and that
+  /// it is found no more is no sign that it was taken back, where the row is the same or nobody compared.
+  private func isUnflagged(_ edit: Int64, _ entry: EditEntry) throws -> Bool {
+    guard let platform = Platform(rawValue: entry.row.platform),
+      let bytes = try connection.first(
+        "SELECT element FROM edit WHERE id = \(edit) AND operation = 'update'")?[0].blob,
+      let element = try? JSONValue(parsing: bytes)
+    else { return false }
+    return !LocalState(element: element, platform: platform).isLocal
+  }
+
+  /// The sighting of an edit in a clean row; it has no content, as nobody has compared it.
+  private func stillThere(_ witness: CleanRow, _ entry: EditEntry) -> EditVersion.Sighting {
+    EditVersion.Sighting(
+      lineage: entry.ancestry.lineage, handback: entry.row.handback, row: witness.row,
+      lastModified: witness.lastModified, content: "")
   }
 
   // MARK: the device's own sync

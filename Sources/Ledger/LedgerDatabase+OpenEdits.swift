@@ -107,8 +107,7 @@ extension LedgerDatabase {
   private static let firstIssued: SQL = """
     (WITH RECURSIVE past(id) AS (
       SELECT e.id UNION SELECT c.edit_id FROM past p JOIN edit m ON m.id = p.id
-        JOIN returned b ON b.id = m.return_id JOIN carried c ON c.stamp_id = b.stamp_id
-          AND c.store = m.store AND c.soup = m.soup AND c.entry_id = m.entry_id)
+        JOIN carried_in c ON c.return_id = m.return_id AND c.store = m.store AND c.soup = m.soup AND c.entry_id = m.entry_id)
     SELECT min(b.issued_ms) FROM past p JOIN edit m ON m.id = p.id
       JOIN returned b ON b.id = m.return_id)
     """
@@ -338,24 +337,34 @@ extension LedgerDatabase {
       writtenDate: row[3].text)
   }
 
-  /// The creation that a local id of a bundle stands for: in a store with the stamp, in one that came
-  /// back in a bundle with it, or in those whose edits it carried.
-  package func creation(stampID: String, localID: String, lineage: Int64) throws -> OpenEdit
-    .Creation?
-  {
+  /// The creation that a local id stands for in an edit: in a store with its stamp, in one that came
+  /// back in a bundle with it, or in those whose edits the bundle carried.
+  ///
+  /// Phones may give the same local id to different records: what the edit's own device made comes first,
+  /// then what that was given.
+  package func creation(localID: String, of edit: OpenEdit) throws -> OpenEdit.Creation? {
+    let past = try ancestry(ofEdit: edit.id).pastLineages.sorted().map(SQLiteValue.integer)
     let rows = try connection.all(
       """
-      SELECT id, coalesce(chosen_id, record_id), coalesce(chosen_id, device_record_id) FROM creation
+      SELECT id, coalesce(chosen_id, record_id), coalesce(chosen_id, device_record_id)
+      FROM creation k
       WHERE local_id = \(localID) AND stamp_id IN (
         WITH RECURSIVE origin(stamp_id) AS (
-          SELECT \(stampID) UNION SELECT other.stamp_id FROM returned own JOIN returned other
+          SELECT \(edit.stampID) UNION SELECT other.stamp_id FROM returned own JOIN returned other
             ON coalesce(other.part_of, other.id) = coalesce(own.part_of, own.id)
-          WHERE own.stamp_id = \(stampID)
-          UNION SELECT r.stamp_id FROM origin o JOIN carried c ON c.stamp_id = o.stamp_id
+          WHERE own.stamp_id = \(edit.stampID)
+          UNION SELECT r.stamp_id FROM origin o JOIN returned b ON b.stamp_id = o.stamp_id
+            JOIN carried_in c ON c.return_id = b.id
             JOIN edit e ON e.id = c.edit_id JOIN returned r ON r.id = e.return_id)
         SELECT stamp_id FROM origin)
-      ORDER BY stamp_id = \(stampID) DESC, EXISTS (SELECT 1 FROM edit e WHERE e.creation_id = creation.id
-        AND e.lineage_id = \(lineage)) DESC, id DESC
+      ORDER BY CASE
+        WHEN EXISTS (SELECT 1 FROM edit e WHERE e.creation_id = k.id
+          AND e.lineage_id = \(edit.lineage)) THEN 3
+        WHEN EXISTS (SELECT 1 FROM edit e WHERE e.creation_id = k.id
+          AND e.lineage_id IN (\(list: past))) OR EXISTS (SELECT 1 FROM carried_in c
+            JOIN edit e ON e.id = c.edit_id
+            WHERE c.return_id = \(edit.returnID) AND e.creation_id = k.id) THEN 2
+        WHEN stamp_id = \(edit.stampID) THEN 1 ELSE 0 END DESC, id DESC LIMIT 1
       """)
     return rows.first.map {
       OpenEdit.Creation(

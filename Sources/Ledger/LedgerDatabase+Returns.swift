@@ -63,14 +63,16 @@ extension LedgerDatabase {
     try connection.integer("SELECT id FROM returned WHERE sha256 = \(sha256)") != nil
   }
 
-  /// The rows of a bundle that its returns so far had as edits: a later return says what became
-  /// of them.
+  /// The rows of a bundle that its returns so far had as edits, or that it was issued with as such: a later
+  /// return says what became of them.
   package func rowsToWitness(stampIDs: [String]) throws -> [RowKey] {
     let rows = try connection.all(
       """
-      SELECT DISTINCT n.store, n.soup, n.entry_id FROM seen n JOIN returned r
+      SELECT n.store, n.soup, n.entry_id FROM seen n JOIN returned r
         ON r.id = n.return_id
-      WHERE r.stamp_id IN (\(list: stampIDs.map { .text($0) })) ORDER BY 1, 2, 3
+      WHERE r.stamp_id IN (\(list: stampIDs.map { .text($0) }))
+      UNION SELECT store, soup, entry_id FROM carried
+      WHERE stamp_id IN (\(list: stampIDs.map { .text($0) })) ORDER BY 1, 2, 3
       """)
     return rows.map(rowKey)
   }
@@ -112,7 +114,7 @@ extension LedgerDatabase {
     var asIssued: [(edit: ReturnedEdit, content: String)] = []
     for (edit, content) in zip(edits, contents).sorted(by: { Self.comesFirst($0.0.row, $1.0.row) })
     {
-      if try isAsIssued(edit, stampID: row.stampID) {
+      if try isAsIssued(edit, in: row) {
         asIssued.append((edit, content))
       } else {
         changed.append((edit, content))
@@ -138,7 +140,7 @@ extension LedgerDatabase {
       try noteAsIssued(edit, content: content, entry, &result)
     }
     for (edit, content) in changed { try enter(edit, content: content, entry, &result) }
-    try closeEarlierHandbacks(entry, edits: Set(edits.map(\.row)))
+    try closeEarlierHandbacks(entry, edits: Set(edits.map(\.row)), witnesses)
     try closeGivenUp(entry, edits: Set(edits.map(\.row)))
     for witness in witnesses { try noteOwnSync(witness, entry, &result) }
     return result
@@ -221,6 +223,9 @@ extension LedgerDatabase {
         \(lineage), \(whole))
       """)
     let id = connection.lastInsertRowID
+    for (store, mark) in row.marks {
+      try connection.run("INSERT INTO returned_mark VALUES (\(id), \(store.text), \(mark))")
+    }
     for (soup, total) in row.soupTotals {
       try connection.run(
         """
@@ -289,8 +294,8 @@ extension LedgerDatabase {
         """
         SELECT n.store, n.soup, n.entry_id, n.last_modified_ms, n.content
         FROM seen n JOIN edit e ON e.id = n.edit_id
-        WHERE n.return_id = \(id) AND e.operation <> 'synced' AND NOT EXISTS (
-          SELECT 1 FROM carried c WHERE c.stamp_id = \(stampID) AND c.store = n.store
+        WHERE n.return_id = \(id) AND e.operation <> 'synced' AND n.content <> '' AND NOT EXISTS (
+          SELECT 1 FROM carried_in c WHERE c.return_id = n.return_id AND c.store = n.store
             AND c.soup = n.soup AND c.entry_id = n.entry_id
             AND c.last_modified_ms = n.last_modified_ms)
         """)

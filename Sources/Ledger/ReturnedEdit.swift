@@ -41,6 +41,9 @@ package struct RowKey: Sendable, Hashable {
     self.soupEntryID = soupEntryID
   }
 
+  /// The soup that it is in.
+  package var inSoup: SoupKey { SoupKey(store: store, soup: soup) }
+
   /// Says whether the row is of a soup.
   package func isOfSoup(_ other: SoupKey) -> Bool { store == other.store && soup == other.soup }
 }
@@ -183,6 +186,10 @@ package struct ReturnRow: Sendable {
   package var issued: Int64?
   /// How many rows each soup has, by store and soup; the share of deletions is measured by it.
   package var soupTotals: [SoupKey: Int]
+  /// The run that put open edits into a store, by store, where one did.
+  package var marks: [StoreKey: String] = [:]
+  /// The soups in which edits without flags were looked for.
+  package var compared: Set<SoupKey> = []
 
   /// A return.
   package init(

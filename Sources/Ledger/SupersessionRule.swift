@@ -57,6 +57,13 @@ struct EditVersion: Sendable, Hashable {
     self.standing = standing
     self.carried = carried
   }
+
+  /// Says whether a return held the same element with the same date in the same row.
+  func wasSeen(as other: Sighting) -> Bool {
+    sightings.contains {
+      $0.row == other.row && $0.lastModified == other.lastModified && $0.content == other.content
+    }
+  }
 }
 
 /// A lineage and the one that it forked from.
@@ -86,6 +93,13 @@ package struct Ancestry: Sendable, Hashable {
   package init(lineage: Int64, trunks: [Int64: Int64] = [:]) {
     self.lineage = lineage
     self.trunks = trunks
+  }
+
+  /// The lineages of its own past: its trunks, and those of the edits that its bundle carried.
+  var pastLineages: Set<Int64> {
+    past.reduce(into: Set(trunks.keys)) {
+      $0.formUnion($1.ancestry.pastLineages.union([$1.ancestry.lineage]))
+    }
   }
 
   /// Says whether an edit of `other` with `handback` is of this lineage's own past.
@@ -138,7 +152,7 @@ enum SupersessionRule {
     of edit: Newcomer, ancestry: Ancestry, versions: [EditVersion],
     laterHandbackStands: Bool = false
   ) -> Disposition {
-    let same = versions.filter { $0.sightings.contains { isSame($0, edit.sighting) } }
+    let same = versions.filter { $0.wasSeen(as: edit.sighting) }
     if let open = same.first(where: { $0.standing != .settled }) {
       return .known(open.editID, isSavedAgain: false)
     }
@@ -164,10 +178,6 @@ enum SupersessionRule {
         && !LeftOut.rules.contains(.laterEdits)
     }
     return .new(superseding: replaced.map(\.editID))
-  }
-
-  private static func isSame(_ one: EditVersion.Sighting, _ other: EditVersion.Sighting) -> Bool {
-    one.row == other.row && one.lastModified == other.lastModified && one.content == other.content
   }
 
   /// An edit as its lineage saw it last.

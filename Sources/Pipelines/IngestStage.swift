@@ -224,7 +224,9 @@ struct IngestStage {
     for (stamp, stores) in validated.storesByStamp {
       let issued = issued(stamp, validated.sourceName)
       let contents = try contents(of: stores, stamp, issued, validated, taken)
-      read.append((stamp, contents, row(stamp, contents, issued, validated, taken)))
+      var row = row(stamp, contents, issued, validated, taken)
+      for store in stores { row.marks[store.key] = store.stamp.carried }
+      read.append((stamp, contents, row))
     }
     let whole = read.removeFirst()
     let result = try run.ledger.record(
@@ -269,11 +271,13 @@ struct IngestStage {
     let whole = validated.stamp
     let isWhole = stamp.stampID == whole.stampID
     let numbered = stamp.install == nil ? whole : stamp
-    return ReturnRow(
+    var row = ReturnRow(
       sha256: validated.sha256 + (isWhole ? "" : ":" + stamp.stampID), sourceName: taken.name,
       stampID: stamp.stampID, snapshotID: whole.user, generation: Int64(stamp.generation),
       platform: validated.platform.rawValue, install: numbered.install,
       handback: numbered.handback.map(Int64.init), arrived: run.now,
       issued: issued?.created, soupTotals: contents.totals)
+    row.compared = contents.compared
+    return row
   }
 }

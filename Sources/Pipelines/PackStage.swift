@@ -51,7 +51,8 @@ struct PackStage {
         row: RowKey(
           store: StoreKey(scope: store.scope, storeName: store.storeName), soup: entry.soup,
           soupEntryID: entry.soupEntryID),
-        lastModified: entry.lastModified, value: entry.value, recordID: entry.recordID,
+        mark: record.run, lastModified: entry.lastModified, value: entry.value,
+        recordID: entry.recordID,
         shown: entry.shown)
     }
   }

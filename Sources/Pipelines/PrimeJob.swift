@@ -248,6 +248,7 @@ struct PrimeJob: Sendable {
               value: ElementContent.value(of: JSONValue.object(stored).bytes),
               recordID: edit.recordID, shown: edit.shown))
         }
+        try store.mark(run, now: now)
         try store.close()
       }
     }

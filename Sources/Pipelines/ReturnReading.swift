@@ -11,6 +11,8 @@ struct ReturnContents {
   var edits: [ReturnedEdit] = []
   var witnesses: [CleanRow] = []
   var totals: [SoupKey: Int] = [:]
+  /// The soups in which edits without flags were looked for.
+  var compared: Set<SoupKey> = []
   /// What a person should know of it.
   var warnings: [String] = []
 }
@@ -26,7 +28,7 @@ struct ReturnReading {
     _ validated: ValidatedStore, platform: Platform, witnesses: [RowKey],
     to contents: inout ReturnContents
   ) throws {
-    let key = StoreKey(scope: validated.scope, storeName: validated.storeName)
+    let key = validated.key
     let settings = pipeline.stores.first {
       $0.scope == validated.scope && $0.storeName == validated.storeName
     }
@@ -42,7 +44,9 @@ struct ReturnReading {
     }
     var reading: EditReading
     do {
-      reading = try read(try unflaggedRule(validated, key))
+      let rule = try unflaggedRule(validated, key)
+      reading = try read(rule?.rule)
+      contents.compared.formUnion(rule?.soups ?? [])
     } catch let error as SnapshotError where error.isDamage {
       contents.warnings.append("edits without flags cannot be looked for: \(error)")
       reading = try read(nil)
@@ -94,7 +98,7 @@ struct ReturnReading {
   /// still that of the issued record, holds an edit where a field that a sync up sends has another value.
   private func unflaggedRule(
     _ validated: ValidatedStore, _ key: StoreKey
-  ) throws -> UnflaggedRule? {
+  ) throws -> (rule: UnflaggedRule, soups: [SoupKey])? {
     let path = data.issued(validated.stamp.generation, of: validated.stamp.user)
     guard pipeline.reconcile.trust == .diff, Files.exists(path) else { return nil }
     let issued = try IssuedRecordReader(path: path)
@@ -102,7 +106,7 @@ struct ReturnReading {
     for rule in try ReconcileStage.rules(of: pipeline) where rule.soup.store == key {
       sent[rule.soup.soup, default: []].formUnion(rule.sentFields(of: .update))
     }
-    return UnflaggedRule(
+    let rule = UnflaggedRule(
       base: { [sent] soup, id, lastModified in
         guard sent[soup] != nil,
           let record = try issued.lookup(
@@ -119,6 +123,7 @@ struct ReturnReading {
         return !FieldComparison(device: element, base: base, server: nil, listed: listed)
           .edited.isEmpty
       })
+    return (rule, sent.keys.map { SoupKey(store: key, soup: $0) })
   }
 
   private func addBases(to edits: inout [ReturnedEdit], _ validated: ValidatedStore) throws {
@@ -148,4 +153,9 @@ struct ReturnReading {
       modificationDate: record.modified, lastModified: record.lastModified,
       fields: try JSONValue(parsing: record.fields).object ?? [:], isComplete: true)
   }
+}
+
+extension ValidatedStore {
+  /// Which of a snapshot's stores it is.
+  var key: StoreKey { StoreKey(scope: scope, storeName: storeName) }
 }

@@ -39,6 +39,8 @@ package struct CarriedEdit: Sendable, Hashable {
 /// - a request is under way for it, or arrived after it was given up, or it was created twice: a person
 ///   has to look at the org;
 /// - several open edits of one record would go into one bundle: neither may hide the other;
+/// - several new records would have one local id there, or its record refers to one of these: nothing would
+///   tell them apart;
 /// - it is of a store that all users share, of a soup that is no more, or its row cannot be read.
 package struct CarriedEdits {
   private let state: LedgerDatabase
@@ -66,12 +68,24 @@ package struct CarriedEdits {
     for one in open { holders[Self.place(one), default: 0] += 1 }
     var lineages: [String: Set<Int64>] = [:]
     for one in open { lineages[Self.record(one), default: []].insert(one.edit.lineage) }
+    let doubtful = Self.doubtful(open)
     return try open.compactMap { one in
       guard holders[Self.place(one)] == 1, lineages[Self.record(one)]?.count == 1,
         Self.isMendable(one), soups.contains(one.edit.soup), platforms.contains(one.platform)
       else { return nil }
-      return try carried(one)
+      return try carried(one, doubtful[one.platform, default: []])
     }
+  }
+
+  /// The local ids that several new records have, by platform.
+  private static func doubtful(_ open: [CarriableEdit]) -> [String: Set<String>] {
+    var makers: [String: [String: Set<Int64>]] = [:]
+    for one in open where one.edit.recordID == nil {
+      guard let localID = one.edit.localID else { continue }
+      makers[one.platform, default: [:]][localID, default: []]
+        .insert(one.edit.creation?.id ?? -one.edit.id)
+    }
+    return makers.mapValues { Set($0.filter { $0.value.count > 1 }.keys) }
   }
 
   private static func record(_ one: CarriableEdit) -> String {
@@ -98,20 +112,24 @@ package struct CarriedEdits {
     }
   }
 
-  private func carried(_ one: CarriableEdit) throws -> CarriedEdit? {
+  private func carried(_ one: CarriableEdit, _ doubtful: Set<String>) throws -> CarriedEdit? {
     guard let verdict = one.verdict,
+      one.edit.recordID != nil || !doubtful.contains(one.edit.localID ?? ""),
       var element = (try? JSONValue(parsing: one.edit.element))?.object
     else { return nil }
     let edit = one.edit
     let idField = rules.first { $0.soup == edit.soup }?.target.idFieldName ?? "Id"
     let words = CarriedWords(mask: mask, verdict: verdict, detail: one.detail, element: element)
     for (name, value) in element {
-      guard name != idField, case .string(let text) = value, LocalFields.isLocalID(text),
-        let made = try state.creation(
-          stampID: edit.stampID, localID: text, lineage: edit.lineage),
-        let id = made.recordID ?? made.deviceRecordID
+      guard name != idField, case .string(let text) = value,
+        LocalFields.isLocalID(text) || doubtful.contains(text)
       else { continue }
-      element[name] = .string(id)
+      let made = try state.creation(localID: text, of: edit)
+      if let id = made?.recordID ?? made?.deviceRecordID {
+        element[name] = .string(id)
+      } else if doubtful.contains(text) {
+        return nil
+      }
     }
     if let recordID = edit.recordID { element[idField] = .string(recordID) }
     let isDeleted = edit.operation == .delete

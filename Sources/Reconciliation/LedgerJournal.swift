@@ -43,8 +43,7 @@ final class LedgerJournal: SyncUpJournal {
       var send = send
       for name in send.waiting.sorted() {
         let local = send.payload[name]?.string ?? ""
-        let creation = try state.creation(
-          stampID: send.edit.stampID, localID: local, lineage: send.edit.lineage)
+        let creation = try state.creation(localID: local, of: send.edit)
         guard let id = creation?.recordID else { return try block(send, name) }
         send.payload[name] = .string(id)
       }

@@ -99,11 +99,11 @@ struct SnapshotPlan {
   var held: [Int64: String] = [:]
 
   /// What a guard looks at: a person has looked at each edit that was decided.
-  var guarded: [PlannedSend] { sends.filter { $0.edit.decision?.decision.sends != true } }
+  var guarded: [PlannedSend] { sends.filter { $0.edit.decision?.isApproval != true } }
 
   /// Says whether the guard holds a write.
   func isHeld(_ send: PlannedSend) -> Bool {
-    send.edit.decision?.decision.sends != true && held[send.edit.lineage] != nil
+    send.edit.decision?.isApproval != true && held[send.edit.lineage] != nil
   }
 
   /// Names writes: a person who confirms them confirms these edits and nothing else.

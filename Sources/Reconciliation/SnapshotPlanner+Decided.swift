@@ -22,7 +22,9 @@ extension SnapshotPlanner {
   }
 
   /// Says whether a decision says which edit of a clash stands.
-  func isAboveClash(_ decision: Decision) -> Bool { decision.sends || decision == .server }
+  func isAboveClash(_ pending: PendingDecision) -> Bool {
+    pending.isApproval || pending.decision == .server
+  }
 }
 
 extension OutcomeDetail {

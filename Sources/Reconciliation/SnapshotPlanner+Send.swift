@@ -70,8 +70,7 @@ extension SnapshotPlanner {
         try await mayRefer(name, of: send.sobject)
       else { continue }
       guard
-        let creation = try state.creation(
-          stampID: send.edit.stampID, localID: local, lineage: send.edit.lineage)
+        let creation = try state.creation(localID: local, of: send.edit)
       else {
         // What no device made up is a value like any other: the org says what it thinks of it.
         if !LocalFields.isLocalID(local) { continue }

@@ -90,9 +90,9 @@ extension SnapshotPlanner {
       return "edit \(edit.id)"
     }
     if let id = parent.recordID18 { return id }
-    let creation = try state.creation(
-      stampID: edit.stampID, localID: parent, lineage: edit.lineage)
-    guard let creation else { return "edit \(edit.id)" }
+    guard let creation = try state.creation(localID: parent, of: edit) else {
+      return "edit \(edit.id)"
+    }
     return creation.recordID ?? creation.deviceRecordID ?? "creation \(creation.id)"
   }
 

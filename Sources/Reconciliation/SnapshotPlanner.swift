@@ -137,7 +137,7 @@ struct SnapshotPlanner {
       detail.otherEdits = [earlier.id]
       return Settlement(earlier.isInDoubt ? .inDoubt : .held, detail)
     }
-    return edit.decision.map { isAboveClash($0.decision) } == true ? nil : try clash(edit)
+    return edit.decision.map(isAboveClash) == true ? nil : try clash(edit)
   }
 
   func clash(_ edit: OpenEdit) throws -> Settlement? {

@@ -49,6 +49,14 @@ package final class CarryingStore {
     }
   }
 
+  /// Says in the store's stamp which run has put edits into it, `now` in ms.
+  package func mark(_ run: String, now: Int64) throws(SnapshotError) {
+    guard case .stamp(var stamp) = try Provenance.read(from: store) else { return }
+    stamp.carried = run
+    store.clock = { now }
+    try stamp.write(into: store)
+  }
+
   /// Ends the change.
   package func close() throws(SnapshotError) {
     try SnapshotError.mapping {

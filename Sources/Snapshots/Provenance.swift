@@ -7,7 +7,7 @@ import SmartStore
 /// It is one element of the soup `attache_stamp`, because a table survives what a device does to a
 /// file, and header fields do not. The stamp id is a keyed digest of the other members, so a repeated
 /// prime makes the same one and nobody without the pipeline's key makes another. `install` and
-/// `handback` are the app's and are not part of it.
+/// `handback` are the app's and are not part of it, nor is `carried`.
 package struct Provenance: Sendable, Hashable {
   /// The soup that holds it.
   package static let soupName = "attache_stamp"
@@ -32,6 +32,8 @@ package struct Provenance: Sendable, Hashable {
   package var install: String?
   /// How often the installation has handed its store back, if the app counts it.
   package var handback: Int?
+  /// The run that put open edits into the store, where one did.
+  package var carried: String?
 
   /// Issues a stamp.
   package init(
@@ -77,6 +79,7 @@ package struct Provenance: Sendable, Hashable {
       "pipeline": .string(pipeline), "generation": .number(String(generation)),
       "platform": .string(platform.rawValue),
     ]
+    if let carried { object["carried"] = .string(carried) }
     if let install { object["install"] = .string(install) }
     if let handback { object["handback"] = .number(String(handback)) }
     return .object(object)
@@ -103,6 +106,7 @@ package struct Provenance: Sendable, Hashable {
     self.platform = platform
     self.stampID = stampID
     install = text("install")
+    carried = text("carried")
     handback = json["handback"]?.int.flatMap { Int(exactly: $0) }.flatMap { $0 < 0 ? nil : $0 }
   }
 }

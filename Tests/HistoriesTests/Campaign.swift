@@ -26,6 +26,8 @@ struct Campaign: Sendable {
       ?? [])
   static let withoutMishaps: Set<Mishap.Kind> = Set(
     names?.compactMap { Mishap.Kind(rawValue: $0) } ?? [])
+  /// `ATTACHE_HISTORIES_CARRY=1` has every history carry open edits.
+  static let carriesAlways = ProcessEnvironment.variable("ATTACHE_HISTORIES_CARRY") == "1"
   private static let names = ProcessEnvironment.variable("ATTACHE_HISTORIES_WITHOUT")
     .map { $0.split(separator: ",").map(String.init) }
 

@@ -3,15 +3,9 @@ import Testing
 /// Histories that broke a promise once, shrunk to what matters.
 @Suite struct FoundByHistoriesTests {
   /// Plays a history; nil where it holds.
-  private func violation(_ steps: [Step]) async -> String? {
-    var history = History(seed: 20_261_122_121)
-    history.setup = HistorySetup(
-      overwrites: true, strict: true, quietSeconds: 0, visitKey: .none,
-      phones: [
-        .init(user: "ada", isAndroid: true, marksInstall: false),
-        .init(user: "ada", isAndroid: true, marksInstall: false),
-        .init(user: "ben", isAndroid: true, marksInstall: true),
-      ])
+  private func violation(_ seed: UInt64, _ setup: HistorySetup, _ steps: [Step]) async -> String? {
+    var history = History(seed: seed)
+    history.setup = setup
     history.steps = steps
     if case .failure(let violation) = await Campaign.attempt(history) {
       return violation.description
@@ -23,11 +17,40 @@ import Testing
     async
   {
     let gone = OfficeWork(action: .reassign, target: .ofPhone, isSameSecond: false)
-    let violation = await violation([
-      .run(.all, Mishap(kind: .killAtEvent, nth: 2, arrives: true)),
-      .edit(phone: 2, soup: 2, pick: 58, field: 33, .boolean, isTooLong: false), .office(gone),
-      .handBack(phone: 2), .run(.reconcile, nil), .editAgain(phone: 2, field: 34),
-    ])
+    let setup = HistorySetup(
+      overwrites: true, strict: true, quietSeconds: 0, visitKey: .none,
+      phones: [
+        .init(user: "ada", isAndroid: true, marksInstall: false),
+        .init(user: "ada", isAndroid: true, marksInstall: false),
+        .init(user: "ben", isAndroid: true, marksInstall: true),
+      ])
+    let violation = await violation(
+      20_261_122_121, setup,
+      [
+        .run(.all, Mishap(kind: .killAtEvent, nth: 2, arrives: true)),
+        .edit(phone: 2, soup: 2, pick: 58, field: 33, .boolean, isTooLong: false), .office(gone),
+        .handBack(phone: 2), .run(.reconcile, nil), .editAgain(phone: 2, field: 34),
+      ])
+    #expect(violation == nil)
+  }
+
+  @Test func `an edit that was settled before a fork came from its backup is the fork's own`() async
+  {
+    var setup = HistorySetup(
+      overwrites: false, strict: true, quietSeconds: 900, visitKey: .external,
+      phones: ["ada", "ada", "ben"].map {
+        .init(user: $0, isAndroid: false, marksInstall: true)
+      })
+    setup.across = .first
+    let violation = await violation(
+      777_035, setup,
+      [
+        .edit(phone: 1, soup: 1, pick: 84, field: 78, .boolean, isTooLong: false),
+        .backUp(phone: 1), .handBack(phone: 1), .run(.reconcile, nil), .restore(phone: 1, pick: 1),
+        .edit(phone: 1, soup: 1, pick: 58, field: 31, .number, isTooLong: false),
+        .handBack(phone: 1),
+        .edit(phone: 1, soup: 1, pick: 32, field: 92, .boolean, isTooLong: false),
+      ])
     #expect(violation == nil)
   }
 }

@@ -57,7 +57,7 @@ extension History {
   /// install with them.
   mutating func drawCarried(without: Set<Step.Kind>) {
     var random = HistoryRandom(seed ^ 0xCA_2217_ED17)
-    setup.carries = random.chance(50)
+    setup.carries = random.chance(50) || Campaign.carriesAlways
     guard setup.carries else { return }
     for _ in 0..<(1 + random.below(2)) {
       let drawn = Self.carried(&random).filter { $0.kinds.isDisjoint(with: without) }

@@ -199,6 +199,9 @@ import Testing
     try await conflict(over: .collectionUpdate, account)
     let night = try await takeBack(device, account)
     #expect(try edits(of: night).first?.detail.message?.contains("arrived late") == true)
+    // It is open until somebody has seen to it, whatever its device hands back.
+    try world.handBack(device, as: "ada-again.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).open == [.conflict: 1])
   }
 
   @Test func `what arrives late within a run is put right by that run`() async throws {

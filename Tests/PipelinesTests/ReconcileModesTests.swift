@@ -1,3 +1,4 @@
+import Bundles
 import JSON
 import Ledger
 import LocalOrg
@@ -111,6 +112,61 @@ import Testing
     #expect(run.verdicts == [.updated: 1])
     #expect(run.warnings.contains { $0.contains("edits without flags cannot be looked for") })
     #expect(try scene.field("Phone", of: ids[0]) == "flagged")
+  }
+
+  @Test(arguments: ["damaged", "absent", "flags"])
+  func `an open edit without a flag stays open where nobody looks for such edits any more`(
+    _ way: String
+  ) async throws {
+    let scene = try DecisionScene(Self.setting("\"trust\": \"diff\""))
+    let world = scene.world
+    try await world.run()
+    let device = try world.device("ada")
+    let ids = try (0..<2).map { try scene.account(device, $0) }
+    let now = world.org.now() + 60_000
+    try device.write("accounts", id: ids[0], ["Phone": "unflagged"], now: now)
+    try scene.office(ids[0], ["Phone": "office"])
+    try world.handBack(device, as: "one.sqlite")
+    #expect(try await scene.night().verdicts == [.conflict: 1])
+
+    let issued = world.data.issued(1, of: try world.user("ada").id)
+    switch way {
+    case "damaged":
+      try DurableFile.write(Array(try Files.read(issued).dropLast(20)), to: issued)
+    case "absent": try Files.remove(issued)
+    default: try world.rewrite(#""trust": "diff""#, #""trust": "flags""#)
+    }
+    // Its app has saved the row once more.
+    try device.write("accounts", id: ids[0], [:], now: now + 60_000)
+    try device.edit("accounts", id: ids[1], ["Phone": "flagged"], now: now + 60_000)
+    try world.handBack(device, as: "two.sqlite")
+    #expect(try await world.runAsWritten([.ingest, .reconcile]).verdicts == [.updated: 1])
+    #expect(try scene.open() == [.conflict: 1])
+    _ = try await world.runAsWritten([.prime, .pack])
+    #expect(try BundleReader.inspect(world.bundle("ada")).includes.isEmpty)
+
+    try scene.decide(1, .device)
+    #expect(try await world.runAsWritten(Set(Stage.allCases)).verdicts == [.updated: 1])
+    #expect(try scene.field("Phone", of: ids[0]) == "unflagged")
+    #expect(try BundleReader.inspect(world.bundle("ada")).includes.map(\.handback) == [2])
+  }
+
+  @Test func `an open edit without a flag that is taken back is closed`() async throws {
+    let scene = try DecisionScene(Self.setting("\"trust\": \"diff\""))
+    let world = scene.world
+    try await world.run()
+    let device = try world.device("ada")
+    let id = try scene.account(device)
+    let before = try scene.field("Phone", of: id)
+    let now = world.org.now() + 60_000
+    try device.write("accounts", id: id, ["Phone": "unflagged"], now: now)
+    try scene.office(id, ["Phone": "office"])
+    try world.handBack(device, as: "one.sqlite")
+    #expect(try await scene.night().verdicts == [.conflict: 1])
+    try device.write("accounts", id: id, ["Phone": before ?? .null], now: now + 60_000)
+    try world.handBack(device, as: "two.sqlite")
+    #expect(try await scene.night().verdicts == [.superseded: 1])
+    try await scene.expectClosed(handback: 2)
   }
 
   // MARK: the guard

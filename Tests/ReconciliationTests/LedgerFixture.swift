@@ -34,7 +34,8 @@ struct LedgerFixture {
   ) -> ReturnedEdit {
     ReturnedEdit(
       row: row(entry), created: 10, lastModified: date,
-      element: element(["Id": .string(id), "Name": .string(name)]), operation: .update,
+      element: element(["Id": .string(id), "Name": .string(name), "__local__": true]),
+      operation: .update,
       sobject: "Account", serverID: id, modificationDate: modified)
   }
 

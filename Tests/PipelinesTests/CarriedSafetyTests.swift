@@ -1,0 +1,287 @@
+import Bundles
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// What keeps a carried edit from being lost, doubled, or taken for another one.
+@Suite struct CarriedSafetyTests {
+  private static let long = String(repeating: "x", count: 300)
+
+  private func accounts(_ scene: CarriedScene, _ name: String) throws -> [String] {
+    let page = try scene.world.org.query(
+      "SELECT Id FROM Account WHERE Name = '\(name)'", as: scene.world.user("admin"))
+    return try JSONValue(parsing: page.records).array?.compactMap { $0["Id"]?.string } ?? []
+  }
+
+  private func parent(of name: String, _ scene: CarriedScene) throws -> String? {
+    let page = try scene.world.org.query(
+      "SELECT AccountId FROM Contact WHERE LastName = '\(name)'", as: scene.world.user("admin"))
+    return try JSONValue(parsing: page.records).array?.first?["AccountId"]?.string
+  }
+
+  /// Hands back a new account and a contact of it.
+  private func makeFamily(
+    _ phone: Device, _ name: String, child: String, as file: String, _ scene: CarriedScene
+  ) throws {
+    try phone.create(
+      "accounts", type: "Account", ["Name": .string(name)], localID: "local_1", now: scene.later())
+    try phone.create(
+      "contacts", type: "Contact", ["LastName": .string(child), "AccountId": "local_1"],
+      localID: "local_2", now: scene.later())
+    try scene.handBack(phone, as: file)
+  }
+
+  // MARK: what was shown
+
+  @Test func `a value that was not shown whole was not seen`() async throws {
+    let scene = try CarriedScene()
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    let id = try scene.scene.account(device)
+    try device.edit("accounts", id: id, ["Description": "mine"], now: scene.later())
+    try scene.scene.office(id, ["Description": .string(Self.long)])
+    try scene.handBack(device, as: "one.sqlite")
+    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    let phone = try scene.world.device("ada", as: "ada-2")
+    let words = try scene.row(id, on: phone)["__last_error__"]?.string ?? ""
+    #expect(words.contains("xxx…") && !words.contains(Self.long))
+    try phone.edit("accounts", id: id, ["Description": "mended"], now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
+    #expect(try scene.scene.field("Description", of: id)?.string == Self.long)
+    #expect(try scene.scene.states().isEmpty)
+  }
+
+  @Test func `the id of a record that we have made is no change of its user`() async throws {
+    let scene = try CarriedScene()
+    let world = scene.world
+    try world.rewrite(
+      #""updateFieldlist": ["Title", "Phone", "MobilePhone"]"#,
+      #""updateFieldlist": ["Title", "Phone", "MobilePhone", "AccountId"]"#,
+      in: "demo/usersyncs.json")
+    let all = Set(Stage.allCases)
+    _ = try await world.runAsWritten(all)
+    let device = try world.device("ada")
+    let (first, second) = (try scene.scene.account(device), try scene.scene.account(device, 1))
+    let contact = try #require(
+      try device.elements("contacts").first { $0["AccountId"]?.string == first }?["Id"]?.string)
+    try device.create(
+      "accounts", type: "Account", ["Name": "Made"], localID: "local_1", now: scene.later())
+    try device.edit("contacts", id: contact, ["AccountId": "local_1"], now: scene.later())
+    try scene.scene.office(contact, ["AccountId": .string(second)], "Contact")
+    try scene.handBack(device, as: "one.sqlite")
+    #expect(try await world.runAsWritten(all).verdicts == [.created: 1, .conflict: 1])
+    let phone = try world.device("ada", as: "ada-2")
+    let row = try scene.row(contact, on: phone, "contacts")
+    #expect(row["AccountId"]?.string == (try accounts(scene, "Made").first))
+    try phone.edit("contacts", id: contact, ["MobilePhone": "7"], now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    #expect(try await world.runAsWritten(all).verdicts == [.superseded: 1, .conflict: 1])
+    #expect(try scene.scene.field("AccountId", of: contact, "Contact")?.string == second)
+  }
+
+  // MARK: new records of one local id
+
+  @Test func `two phones' new records of one local id are not carried, nor what refers to them`()
+    async throws
+  {
+    let scene = try CarriedScene()
+    try await scene.world.run()
+    for name in ["one", "two"] {
+      try scene.world.org.moveClock(by: 5000)
+      let phone = try scene.world.device("ada", as: name)
+      try makeFamily(phone, Self.long, child: "Child \(name)", as: name + ".sqlite", scene)
+    }
+    #expect(try await scene.world.run().verdicts == [.failed: 2, .blocked: 2])
+    let fresh = try scene.world.device("ada", as: "fresh")
+    #expect(try scene.dirty(fresh).isEmpty && scene.dirty(fresh, "contacts").isEmpty)
+    #expect(try scene.includes().isEmpty)
+    // Decided in the org each child goes to its own parent.
+    for (edit, name) in [(1, "First"), (3, "Second")] as [(Int64, String)] {
+      try scene.scene.set(edit, ["Name": name])
+    }
+    #expect(try await scene.world.run().verdicts == [.created: 4])
+    #expect(try parent(of: "Child one", scene) == accounts(scene, "First").first)
+    #expect(try parent(of: "Child two", scene) == accounts(scene, "Second").first)
+    #expect(try scene.includes().count == 2)
+  }
+
+  @Test func `a mended child finds its own phone's parent among records of one local id`()
+    async throws
+  {
+    let scene = try CarriedScene()
+    try await scene.world.run()
+    let (one, two) = (try scene.world.device("ada"), try scene.world.device("ada", as: "two"))
+    try makeFamily(one, Self.long, child: "Child", as: "one.sqlite", scene)
+    #expect(try await scene.world.run(.ingest).edits.new == 2)
+    try scene.world.org.moveClock(by: 5000)
+    try two.create(
+      "accounts", type: "Account", ["Name": "Other"], localID: "local_1", now: scene.later())
+    try scene.handBack(two, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts == [.created: 1, .failed: 1, .blocked: 1])
+    let phone = try scene.world.device("ada", as: "ada-2")
+    #expect(try scene.dirty(phone).count == 1)
+    try phone.edit("accounts", id: "local_1", ["Name": "Mended"], now: scene.later(30))
+    try phone.edit("contacts", id: "local_2", ["LastName": "Changed"], now: scene.later(30))
+    try scene.handBack(phone, as: "three.sqlite")
+    #expect(try await scene.world.run().verdicts == [.superseded: 2, .created: 2])
+    #expect(try parent(of: "Changed", scene) == accounts(scene, "Mended").first)
+  }
+
+  // MARK: a decision on the device
+
+  @Test func `two phones that mend one edit differently clash`() async throws {
+    let scene = try CarriedScene()
+    let (phone, id) = try await scene.carriedConflict()
+    let other = try scene.world.device("ada", as: "other")
+    try phone.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try other.edit("accounts", id: id, ["Phone": "otherwise"], now: scene.later(31))
+    try scene.handBack(phone, as: "2-mended.sqlite")
+    try scene.handBack(other, as: "3-otherwise.sqlite")
+    let night = try await scene.world.run()
+    #expect(night.verdicts == [.superseded: 1, .clash: 2])
+    #expect(try scene.scene.field("Phone", of: id) == "office")
+    #expect(try scene.scene.states() == ["device moved"])
+    // A person ends it.
+    try scene.scene.decide(2, .device)
+    try scene.scene.decide(3, .server)
+    #expect(try await scene.world.run().verdicts == [.updated: 1, .dropped: 1])
+    #expect(try scene.scene.field("Phone", of: id) == "mended")
+  }
+
+  @Test func `a guard holds what is mended as it holds other edits`() async throws {
+    let scene = try CarriedScene {
+      $0.replacing(
+        #""nextGeneration": true"#,
+        with: #""nextGeneration": true, "maxChanges": {"perSnapshot": 2}"#)
+    }
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    let ids = try (0..<3).map { try scene.scene.account(device, $0) }
+    for id in ids {
+      try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
+      try scene.scene.office(id, ["Phone": "office"])
+    }
+    try scene.handBack(device, as: "one.sqlite")
+    #expect(try await scene.world.run().verdicts == [.conflict: 3])
+    let phone = try scene.world.device("ada", as: "ada-2")
+    for id in ids {
+      try phone.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    }
+    try scene.handBack(phone, as: "two.sqlite")
+    let night = try await scene.world.run()
+    #expect(night.verdicts == [.superseded: 3, .held: 3])
+    for id in ids { #expect(try scene.scene.field("Phone", of: id) == "office") }
+    let digest = try #require(night.confirm.first?.split(separator: " ").last.map(String.init))
+    let sent = try await scene.world.run { $0.confirmed = [digest] }
+    #expect(sent.verdicts == [.updated: 3])
+    for id in ids { #expect(try scene.scene.field("Phone", of: id) == "mended") }
+    #expect(Set(try scene.scene.states()) == ["device done"])
+  }
+
+  // MARK: the device's own sync
+
+  @Test func `a carried create that its device has sent by itself is told as made twice`()
+    async throws
+  {
+    let scene = try CarriedScene()
+    let world = scene.world
+    try await world.run()
+    let device = try world.device("ada")
+    try device.create(
+      "accounts", type: "Account", ["Name": .string(Self.long)], localID: "local_1",
+      now: scene.later())
+    try scene.handBack(device, as: "one.sqlite")
+    #expect(try await world.run().verdicts == [.failed: 1])
+    let phone = try world.device("ada", as: "ada-2")
+    try scene.scene.set(1, ["Name": "Decided"])
+    #expect(try await world.run().verdicts == [.created: 1])
+    // By a clock that is years behind.
+    let own = world.org.create("Account", ["Name": "Sent"], as: try world.user("ada"))
+    try phone.write(
+      "accounts", id: "local_1",
+      ["Id": .string(try #require(own.id)), "Name": "Sent", "__locally_created__": false],
+      now: world.org.now() - 100_000_000_000)
+    try scene.handBack(phone, as: "two.sqlite")
+    let night = try await world.run()
+    #expect(night.verdicts == [.createdTwice: 1])
+    let told = try #require(try scene.scene.edits(of: night.run).first)
+    #expect(told.detail.otherID == own.id)
+  }
+
+  // MARK: a restored data directory
+
+  /// Runs `first` and then `second` from the same state of the data directory: as after a restore from a
+  /// backup.
+  private func restored(
+    _ world: World, first: () async throws -> Void, second: () async throws -> Void
+  ) async throws {
+    let backup = world.directory.file("backup")
+    try Tree.copy(world.root, to: backup)
+    try await first()
+    try Tree.copy(backup, to: world.root)
+    try world.org.moveClock(by: 60_000)
+    try await second()
+  }
+
+  @Test func `after a restore a row of a lost generation gives up no other edit`() async throws {
+    let scene = try CarriedScene()
+    let (world, decisions) = (scene.world, scene.scene)
+    try await world.run()
+    let (one, two) = (try world.device("ada"), try world.device("ada", as: "two"))
+    let (first, second) = (try decisions.account(one), try decisions.account(one, 1))
+    try one.edit("accounts", id: first, ["Phone": "device"], now: scene.later())
+    try decisions.office(first, ["Phone": "office"])
+    try decisions.office(second, ["Phone": "office"])
+    try scene.handBack(one, as: "one.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.conflict: 1])
+    var phone: Device?
+    try await restored(world) {
+      try await world.run()
+      phone = try world.device("ada", as: "ada-2")
+    } second: {
+      try decisions.decide(1, .server)
+      try two.edit("accounts", id: second, ["Phone": "other"], now: scene.later())
+      try scene.handBack(two, as: "two.sqlite")
+      #expect(try await world.run().verdicts == [.dropped: 1, .conflict: 1])
+    }
+    // The phone has the generation that was lost, in which another row was carried.
+    try scene.handBack(#require(phone), as: "three.sqlite")
+    let night = try await world.run()
+    #expect(night.verdicts[.superseded] == nil)
+    #expect(try scene.verdicts().prefix(2) == ["dropped", "conflict"])
+    #expect(try decisions.field("Phone", of: first) == "office")
+  }
+
+  @Test func `after a restore a new row of a lost generation is made once`() async throws {
+    let scene = try CarriedScene()
+    let world = scene.world
+    try await world.run()
+    let device = try world.device("ada")
+    try device.create(
+      "accounts", type: "Account", ["Name": .string(Self.long)], localID: "local_1",
+      now: scene.later())
+    try scene.handBack(device, as: "one.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.failed: 1])
+    var phone: Device?
+    try await restored(world) {
+      try await world.run()
+      phone = try world.device("ada", as: "ada-2")
+    } second: {
+      try scene.scene.set(1, ["Name": "Decided"])
+      #expect(try await world.run().verdicts == [.created: 1])
+    }
+    let lost = try #require(phone)
+    try lost.edit("accounts", id: "local_1", ["Name": "Mended"], now: scene.later(30))
+    try scene.handBack(lost, as: "two.sqlite")
+    #expect(try await world.run().verdicts[.created] == nil)
+    #expect(try accounts(scene, "Decided").count + accounts(scene, "Mended").count == 1)
+  }
+}
