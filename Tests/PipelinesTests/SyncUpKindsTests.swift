@@ -240,6 +240,26 @@ import Testing
     #expect(summary.verdicts == [.failed: 1, .blocked: 1])
   }
 
+  @Test func `a child whose parent another writer held goes when the parent has gone`() async throws
+  {
+    let world = try World(file: Self.pipeline.get().file("kinds.json"))
+    let device = try await family(world).device
+    let now = world.org.now()
+    try device.create(
+      "parents", type: "Account", ["Name": "parents new"], localID: "tmp-1", now: now)
+    for number in 2...3 {
+      try device.create(
+        "children", type: "Contact", ["LastName": .string("New \(number)"), "AccountId": "tmp-1"],
+        localID: "tmp-\(number)", now: now)
+    }
+    try world.handBack(device, as: "night.sqlite")
+    world.server.faults.add(.kind(.composite), .refusePart(0, code: "UNABLE_TO_LOCK_ROW"))
+    let summary = try await world.run(.ingest, .reconcile) { $0.retryPause = .none }
+    #expect(summary.verdicts == [.created: 3])
+    let children = "SELECT Id FROM Contact WHERE Account.Name = 'parents new'"
+    #expect(try world.org.query(children, as: world.user("admin")).totalSize == 2)
+  }
+
   @Test func `the details of a master whose deletion a guard holds are held with it`() async throws
   {
     let world = try World(file: Self.pipeline.get().file("kinds.json")) {

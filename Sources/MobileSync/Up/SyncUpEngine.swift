@@ -125,7 +125,7 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
     if changes.isEmpty { return }
     let isLast = attempt >= patience.lockAttempts
     let intention = try journal.intend(changes)
-    let answers: [RowAnswer]
+    var answers: [RowAnswer]
     var read: CompositeResult?
     do {
       (answers, read) = try await carry(changes, batch.form)
@@ -144,6 +144,7 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
       try journal.withdraw(intention)
       throw error
     }
+    if !isLast { answers = Self.waitingForParent(changes, answers) }
     try await journal.settle(
       Array(zip(changes, answers)), of: intention, read: read, isLast: isLast)
     if isLast { return }
@@ -153,6 +154,24 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
     try await patience.pause(min(1000 << Int64(attempt - 1), 5000))
     for half in Self.halves(locked.map(\.0), batch.form) {
       try await send(half, attempt: attempt + 1)
+    }
+  }
+
+  /// The answers of a tree whose parent another writer held: the org has refused the children for want of
+  /// it, and they are tried again with it.
+  private static func waitingForParent(
+    _ changes: [Journal.Change], _ answers: [RowAnswer]
+  ) -> [RowAnswer] {
+    let isHeld = zip(changes, answers).contains { change, answer in
+      guard change.write.isParent, case .locked = answer else { return false }
+      return true
+    }
+    if !isHeld { return answers }
+    return zip(changes, answers).map { change, answer in
+      guard change.write.parentField != nil, case .refused(let refusal) = answer else {
+        return answer
+      }
+      return .locked(refusal)
     }
   }
 
