@@ -96,7 +96,12 @@ extension Book {
     switch told.verdict {
     case .created, .updated, .alreadyThere, .unchanged:
       if row.operation == .dropped || row.operation == .delete {
-        return try judgeGone(ids, told, in: world)
+        // What another phone made under the same external id is its own.
+        let isOthers = { (id: String) in
+          row.operation == .dropped && id != told.recordID
+            && !watch.records.contains { $0.id == id && $0.name == row.marker }
+        }
+        return try judgeGone(ids.filter { !isOthers($0) }, told, in: world)
       }
       if row.operation == .create, ids.isEmpty {
         throw Violation("it is \(told.verdict.rawValue), and the org has no such record")

@@ -76,13 +76,31 @@ struct Book {
   var orderedReports: [Report] { reports.values.sorted { $0.runNumber < $1.runNumber } }
 
   /// The edits that the reports so far leave open, in words.
-  var openEdits: [String] {
+  func openEdits(in world: World) -> [String] {
     var last: [Int: Report.Row] = [:]
     for report in orderedReports {
       for row in report.stillOpen + report.records { last[row.number] = row }
     }
-    return last.values.filter { !$0.verdict.isSettled }.sorted { $0.number < $1.number }
+    return last.values.filter { !$0.verdict.isSettled && !isReplaced($0, in: world) }
+      .sorted { $0.number < $1.number }
       .map { "\($0.row) of \($0.file) (\($0.verdict.rawValue))" }
+  }
+
+  /// Whether a hand-back that was taken after the last reconciliation has replaced an edit: the next one
+  /// tells of it.
+  private func isReplaced(_ told: Report.Row, in world: World) -> Bool {
+    guard let one = handed.first(where: { $0.file == told.file }), let row = one.rows[told.row]
+    else { return false }
+    let last = world.runs.lastIndex {
+      ![.ingest, .pack].contains($0.verb) && !$0.isStruck
+    }
+    return handed.contains { later in
+      guard let taken = later.taken, taken > (last ?? -1) + 1 else { return false }
+      let isLater =
+        later.marksInstall && later.installation == one.installation && later.number > one.number
+        && later.rows[row.id].map { !$0.hasContent(of: row) } ?? true
+      return isLater || isMended(row, in: later)
+    }
   }
 
   /// Reads the reports that are there and are not known: of dead runs, too.
@@ -134,13 +152,13 @@ struct Book {
 
   /// Whether a row that came open with a bundle came back as something else.
   func isMended(_ row: PhoneRow) -> Bool {
+    handed.contains { $0.taken != nil && isMended(row, in: $0) }
+  }
+
+  private func isMended(_ row: PhoneRow, in other: HandedBack) -> Bool {
     let own = Set(row.changed.values.map(\.change))
-    return handed.contains { other in
-      other.taken != nil
-        && other.mended.contains { came in
-          came.record == row.record
-            || !own.isDisjoint(with: came.changed.values.map(\.change))
-        }
+    return other.mended.contains { came in
+      came.record == row.record || !own.isDisjoint(with: came.changed.values.map(\.change))
     }
   }
 

@@ -89,7 +89,9 @@ struct Campaign: Sendable {
         rest -= 1
         var history = smallest.history
         history.steps.removeSubrange(start..<min(start + length, history.steps.count))
-        if case .failure(let violation) = await attempt(history) {
+        if case .failure(let violation) = await attempt(history),
+          Failure(history: history, violation: violation).sort == failure.sort
+        {
           smallest = Failure(history: history, violation: violation)
           isShorter = true
         } else {
