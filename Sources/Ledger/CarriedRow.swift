@@ -53,4 +53,6 @@ package struct CarriableEdit {
   /// Says whether a request for it is under way or arrived too late, or it is of a store that others have
   /// too.
   package var isBound: Bool
+  /// Says whether a bundle has given it back already.
+  package var wasCarried: Bool
 }

@@ -65,7 +65,8 @@ extension LedgerDatabase {
         r.part_of IS NOT NULL OR EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id
           AND o.state IN ('planned', 'sent', 'doubt')) OR \(Self.hasArrivedLate),
         (SELECT x.detail FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id = e.id
-          ORDER BY n.number DESC LIMIT 1)
+          ORDER BY n.number DESC LIMIT 1),
+        EXISTS (SELECT 1 FROM carried c WHERE c.edit_id = e.id)
       FROM edit e JOIN returned r ON r.id = e.return_id
       WHERE r.snapshot_id = \(snapshotID) AND \(Self.isUnsettledEdit) ORDER BY e.id
       """)
@@ -75,7 +76,7 @@ extension LedgerDatabase {
         edit: edit, platform: row[1].text ?? "", lastModified: row[2].integer ?? 0,
         verdict: row[3].text.flatMap(Verdict.init(rawValue:)),
         detail: OutcomeDetail(json: try parse(row[5].text, "a verdict")),
-        isBound: row[4].integer == 1)
+        isBound: row[4].integer == 1, wasCarried: row[6].integer == 1)
     }
   }
 

@@ -42,6 +42,9 @@ package struct CarriedEdit: Sendable, Hashable {
 /// - several new records would have one local id there, or its record refers to one of these: nothing would
 ///   tell them apart;
 /// - it is of a store that all users share, of a soup that is no more, or its row cannot be read.
+///
+/// What a bundle has given back already goes with the next ones too, first of several: a phone that has done
+/// nothing to it installs them without a hand-back, and may not lose sight of it.
 package struct CarriedEdits {
   private let state: LedgerDatabase
   private let rules: [ReconciledSync]
@@ -64,28 +67,53 @@ package struct CarriedEdits {
   /// What the next generation of a snapshot carries, in order of arrival.
   package func of(_ snapshotID: String) throws -> [CarriedEdit] {
     let open = try state.carriable(snapshotID: snapshotID)
-    var holders: [String: Int] = [:]
-    for one in open { holders[Self.place(one), default: 0] += 1 }
-    var lineages: [String: Set<Int64>] = [:]
-    for one in open { lineages[Self.record(one), default: []].insert(one.edit.lineage) }
-    let doubtful = Self.doubtful(open)
+    let alone = Self.alone(open)
+    let makers = Self.makers(open)
     return try open.compactMap { one in
-      guard holders[Self.place(one)] == 1, lineages[Self.record(one)]?.count == 1,
-        Self.isMendable(one), soups.contains(one.edit.soup), platforms.contains(one.platform)
+      guard alone.contains(one.edit.id), Self.isMendable(one), soups.contains(one.edit.soup),
+        platforms.contains(one.platform)
       else { return nil }
-      return try carried(one, doubtful[one.platform, default: []])
+      return try carried(one, makers[one.platform, default: [:]])
     }
   }
 
-  /// The local ids that several new records have, by platform.
-  private static func doubtful(_ open: [CarriableEdit]) -> [String: Set<String>] {
-    var makers: [String: [String: Set<Int64>]] = [:]
+  /// The edits beside which no other one of their record goes into a bundle.
+  private static func alone(_ open: [CarriableEdit]) -> Set<Int64> {
+    var alone: Set<Int64> = []
+    for rivals in Dictionary(grouping: open, by: record).values {
+      if Set(rivals.map(\.edit.lineage)).count == 1 {
+        for group in Dictionary(grouping: rivals, by: place).values where group.count == 1 {
+          alone.insert(group[0].edit.id)
+        }
+      } else {
+        let given = rivals.filter(\.wasCarried)
+        if given.count == 1 { alone.insert(given[0].edit.id) }
+      }
+    }
+    return alone
+  }
+
+  /// The new records of a local id, and whether a bundle has given them back already.
+  private typealias Makers = [Int64: Bool]
+
+  /// The new records, by platform and local id.
+  private static func makers(_ open: [CarriableEdit]) -> [String: [String: Makers]] {
+    var makers: [String: [String: Makers]] = [:]
     for one in open where one.edit.recordID == nil {
       guard let localID = one.edit.localID else { continue }
-      makers[one.platform, default: [:]][localID, default: []]
-        .insert(one.edit.creation?.id ?? -one.edit.id)
+      makers[one.platform, default: [:]][localID, default: [:]][maker(one), default: false] =
+        one.wasCarried || makers[one.platform]?[localID]?[maker(one)] == true
     }
-    return makers.mapValues { Set($0.filter { $0.value.count > 1 }.keys) }
+    return makers
+  }
+
+  private static func maker(_ one: CarriableEdit) -> Int64 { one.edit.creation?.id ?? -one.edit.id }
+
+  /// The record that a local id stands for in a bundle; nil where several might be meant.
+  private static func owner(_ makers: Makers) -> Int64? {
+    if makers.count == 1 { return makers.first?.key }
+    let given = makers.filter(\.value)
+    return given.count == 1 ? given.first?.key : nil
   }
 
   private static func record(_ one: CarriableEdit) -> String {
@@ -98,7 +126,7 @@ package struct CarriedEdits {
 
   /// Says whether a person at the device can do something about it.
   static func isMendable(_ one: CarriableEdit) -> Bool {
-    guard let verdict = one.verdict, !one.isBound, one.edit.finding == nil,
+    guard let verdict = one.verdict, !one.isBound || one.wasCarried, one.edit.finding == nil,
       one.edit.operation != .synced, one.edit.operation != .dropped,
       one.edit.creation?.isTwice != true
     else { return false }
@@ -106,28 +134,33 @@ package struct CarriedEdits {
     case .conflict, .clash, .deletedOnServer, .mergedOnServer, .notVisible, .blocked,
       .notPermitted, .notConfigured, .failed, .held:
       return true
-    case .createdTwice, .inDoubt, .created, .updated, .deleted, .unchanged, .alreadyThere,
+    case .inDoubt: return one.wasCarried
+    case .createdTwice, .created, .updated, .deleted, .unchanged, .alreadyThere,
       .filtered, .superseded, .dropped:
       return false
     }
   }
 
-  private func carried(_ one: CarriableEdit, _ doubtful: Set<String>) throws -> CarriedEdit? {
+  private func carried(_ one: CarriableEdit, _ makers: [String: Makers]) throws -> CarriedEdit? {
     guard let verdict = one.verdict,
-      one.edit.recordID != nil || !doubtful.contains(one.edit.localID ?? ""),
       var element = (try? JSONValue(parsing: one.edit.element))?.object
     else { return nil }
     let edit = one.edit
+    if edit.recordID == nil, let name = edit.localID, let known = makers[name],
+      Self.owner(known) != Self.maker(one)
+    {
+      return nil
+    }
     let idField = rules.first { $0.soup == edit.soup }?.target.idFieldName ?? "Id"
     let words = CarriedWords(mask: mask, verdict: verdict, detail: one.detail, element: element)
     for (name, value) in element {
       guard name != idField, case .string(let text) = value,
-        LocalFields.isLocalID(text) || doubtful.contains(text)
+        LocalFields.isLocalID(text) || makers[text] != nil
       else { continue }
       let made = try state.creation(localID: text, of: edit)
       if let id = made?.recordID ?? made?.deviceRecordID {
         element[name] = .string(id)
-      } else if doubtful.contains(text) {
+      } else if let known = makers[text], Self.owner(known) != made?.id {
         return nil
       }
     }

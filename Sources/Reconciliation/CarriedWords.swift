@@ -25,6 +25,7 @@ struct CarriedWords {
     case .failed, .blocked, .notPermitted:
       guard let words, !words.isEmpty else { return "Not sent: " + verdict.meaning }
       return "Not sent: " + words
+    case .inDoubt: return verdict.meaning
     default: return "Not sent: " + verdict.meaning
     }
   }

@@ -135,6 +135,56 @@ import Testing
     #expect(try parent(of: "Changed", scene) == accounts(scene, "Mended").first)
   }
 
+  // MARK: what was carried once
+
+  @Test
+  func `what was carried once stays carried beside another phone's edit, until it is settled`()
+    async throws
+  {
+    let scene = try CarriedScene()
+    try await scene.world.run()
+    let (one, two) = (
+      try scene.world.device("ada"), try scene.world.device("ada", as: "two")
+    )
+    let id = try scene.scene.account(one)
+    try one.edit("accounts", id: id, ["Phone": "one"], now: scene.later())
+    try scene.scene.office(id, ["Phone": "office"])
+    try scene.handBack(one, as: "one.sqlite")
+    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    #expect(try scene.dirty(scene.world.device("ada", as: "three")).count == 1)
+    // A phone that has done nothing to the row may install the next bundle without a hand-back.
+    try two.edit("accounts", id: id, ["Phone": "two"], now: scene.later(2))
+    try scene.handBack(two, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    let row = try scene.row(id, on: scene.world.device("ada", as: "four"))
+    #expect(row["Phone"] == "one" && row["__local__"] == true)
+    #expect(try scene.includes() == [scene.install(of: one): 1])
+    try scene.scene.decide(1, .server)
+    try scene.scene.decide(2, .device)
+    #expect(try await scene.world.run().verdicts == [.dropped: 1, .updated: 1])
+    #expect(try scene.scene.field("Phone", of: id) == "two")
+    #expect(try scene.dirty(scene.world.device("ada", as: "five")).isEmpty)
+    #expect(try scene.includes().count == 2)
+  }
+
+  @Test func `what was carried once and is in doubt now stays carried`() async throws {
+    let scene = try CarriedScene {
+      $0.replacing(
+        #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 900, "strict": false"#)
+    }
+    let (_, id) = try await scene.carriedConflict()
+    try scene.scene.decide(1, .device)
+    scene.world.server.faults.add(
+      .kind(.collectionUpdate), nth: 1, times: 2, .deliverLate(seconds: 1_000_000))
+    #expect(try await scene.world.run().verdicts == [.inDoubt: 1])
+    let row = try scene.row(id, on: scene.world.device("ada", as: "fresh"))
+    #expect(row["Phone"] == "device" && row["__local__"] == true)
+    #expect(row["__last_error__"]?.string?.hasPrefix("It was sent") == true)
+    scene.world.server.deliverHeld()
+    #expect(try await scene.world.run().verdicts == [.updated: 1])
+    #expect(try scene.dirty(scene.world.device("ada", as: "last")).isEmpty)
+  }
+
   // MARK: a decision on the device
 
   @Test func `two phones that mend one edit differently clash`() async throws {
