@@ -7,8 +7,8 @@ package enum ArchiveFormat: String, CaseIterable, Sendable, Hashable {
   /// Tar, compressed by Zstandard: the quickest and the smallest.
   case tarZst = "tar.zst"
 
-  /// What a file's name ends in, without the first dot.
-  package var fileExtension: String { rawValue }
+  /// The compression levels that the format has.
+  package var levels: ClosedRange<Int> { self == .tarZst ? 1...19 : 0...9 }
 
   /// The format that a file's name promises.
   package init?(path: String) {

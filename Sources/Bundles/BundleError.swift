@@ -46,7 +46,7 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
     case .snapshot(let error): error.description
     case .notABundle(let path, let reason): "\(path) is no bundle: \(reason)"
     case .newerFormat(let path, let format):
-      "\(path) has format \(format), which is newer than this program; use a newer one"
+      SnapshotError.newerFormat(path: path, format: format).description
     case .damaged(let path, let file, let reason):
       "\(path) is damaged: \(file) \(reason); pack or fetch it again"
     case .invalid(let reason): reason

@@ -1,11 +1,11 @@
 import Archive
 import System
 
+/// What a bundle is packed as.
+package typealias BundleFormat = ArchiveFormat
+
 /// Packs a generation's stores of one platform into an archive.
 package enum BundleWriter {
-  /// The archive format that a pipeline file names; nil for a name that is none.
-  package static func format(named name: String) -> ArchiveFormat? { ArchiveFormat(rawValue: name) }
-
   /// Writes a bundle to `path`: the manifest first, then the stores in its order.
   ///
   /// The stores lie below `storeDirectory` at their paths, those of global scope below

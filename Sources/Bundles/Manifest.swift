@@ -14,10 +14,13 @@ package struct Manifest: Sendable, Hashable {
 
   /// How the stores are sealed; `bytes` and `sha256` are then of the sealed files.
   package struct Seal: Sendable, Hashable {
-    /// The one way there is: SQLCipher 4's.
-    package static let sqlcipher = "sqlcipher"
+    /// The ways there are.
+    package enum Method: String, Sendable, Hashable, CaseIterable {
+      /// SQLCipher 4's.
+      case sqlcipher
+    }
 
-    /// The way.
+    /// The way; another program's may be none of ours.
     package var method: String
     /// Rounds of key derivation.
     package var kdfIterations: Int

@@ -23,7 +23,8 @@ package struct StoreSealing: Sendable {
   /// A manifest of plain stores as that of the sealed ones, but for their sizes and digests.
   package func announcing(_ manifest: Manifest) -> Manifest {
     var manifest = manifest
-    manifest.seal = Manifest.Seal(method: Manifest.Seal.sqlcipher, kdfIterations: key.iterations)
+    manifest.seal = Manifest.Seal(
+      method: Manifest.Seal.Method.sqlcipher.rawValue, kdfIterations: key.iterations)
     for index in manifest.stores.indices {
       let seed = seed(of: manifest.stores[index])
       manifest.stores[index].salt = Hex.encode(SQLCipherFile.salt(seed: seed))

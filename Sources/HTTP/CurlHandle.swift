@@ -8,8 +8,8 @@ struct CurlHandle: ~Copyable {
   private let message: UnsafeMutablePointer<CChar>
 
   /// Sets everything up; `transfer` must outlive the handle.
-  init(_ transfer: Transfer, _ settings: TransferSettings) throws(HTTPError) {
-    let (isPlain, isLoopback) = try TransferSettings.check(transfer.request)
+  init(_ transfer: Transfer, _ settings: TransferRules) throws(HTTPError) {
+    let (isPlain, isLoopback) = try TransferRules.check(transfer.request)
     guard let pointer = curl_easy_init() else {
       throw HTTPError(
         .other, phase: .beforeSend, url: transfer.request.urlWithoutQuery,
@@ -56,7 +56,7 @@ struct CurlHandle: ~Copyable {
     _ = attache_curl_set_string(pointer, option, value)
   }
 
-  private func setSafety(_ settings: TransferSettings) {
+  private func setSafety(_ settings: TransferRules) {
     set(CURLOPT_SSL_VERIFYPEER, 1)
     set(CURLOPT_SSL_VERIFYHOST, 2)
     set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)

@@ -16,7 +16,7 @@ final class CurlLoop: @unchecked Sendable {
     var thread: OwnThread?
   }
 
-  private let settings: TransferSettings
+  private let settings: TransferRules
   private let multi: UnsafeMutableRawPointer
   private let inbox = Locked(Inbox())
 
@@ -24,7 +24,7 @@ final class CurlLoop: @unchecked Sendable {
   private var waiting: [Transfer] = []
   private var running: [UnsafeMutableRawPointer: RunningTransfer] = [:]
 
-  init(_ settings: TransferSettings) throws(HTTPError) {
+  init(_ settings: TransferRules) throws(HTTPError) {
     func failure(_ message: String) -> HTTPError {
       HTTPError(.other, phase: .beforeSend, url: "", message: message)
     }

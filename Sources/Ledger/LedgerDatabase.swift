@@ -90,9 +90,6 @@ package final class LedgerDatabase {
   /// The ledger's epoch: raised when it was restored or recovered.
   package var epoch: Int64 { get throws { Int64(try meta("epoch") ?? "") ?? 1 } }
 
-  /// Begins a new epoch, as `recover` does.
-  func raiseEpoch(to epoch: Int64) throws { try setMeta("epoch", String(epoch)) }
-
   /// The number of the last run that began.
   package var runNumber: Int64 { get throws { Int64(try meta("runNumber") ?? "") ?? 0 } }
 

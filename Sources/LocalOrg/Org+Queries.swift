@@ -5,8 +5,9 @@ extension Org {
   /// `includeDeleted` is what `queryAll` does; of one record's children a page holds at most
   /// `childPageSize`.
   package func query(
-    _ soql: String, as user: OrgUser, includeDeleted: Bool = false, batchSize: Int = 2000,
-    childPageSize: Int = 2000, version: String = "66.0"
+    _ soql: String, as user: OrgUser, includeDeleted: Bool = false,
+    batchSize: Int = OrgLimits.queryPage.upperBound,
+    childPageSize: Int = OrgLimits.children, version: String = "66.0"
   ) throws(OrgError) -> QueryPage {
     try locked { store in
       try QueryRunner(
@@ -21,7 +22,8 @@ extension Org {
   /// As in a real org the locators of children that earlier pages gave end with that, unless
   /// `endsChildLocators` is false.
   package func queryMore(
-    _ locator: String, as user: OrgUser, batchSize: Int = 2000, childPageSize: Int = 2000,
+    _ locator: String, as user: OrgUser, batchSize: Int = OrgLimits.queryPage.upperBound,
+    childPageSize: Int = OrgLimits.children,
     endsChildLocators: Bool = true, version: String = "66.0"
   ) throws(OrgError) -> QueryPage {
     try locked { store in

@@ -28,7 +28,8 @@ package final class OrgAccess: Sendable {
       apiVersion: settings.apiVersion, caFile: settings.caFile,
       concurrency: settings.concurrency, requestTimeoutSeconds: settings.requestTimeoutSeconds,
       budget: APIBudget(
-        perRun: settings.requestsPerRun, leaveForOthersPercent: settings.leaveForOthers.value),
+        perRun: settings.apiBudget.perRun,
+        leaveForOthersPercent: settings.apiBudget.leaveForOthers.value),
       pause: pause)
     integrationUser = settings.login.integrationUser
     actsAsAnyone = credentials.canActAsAnyone

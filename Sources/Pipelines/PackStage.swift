@@ -103,7 +103,6 @@ struct PackStage {
     let suffix = number == 1 ? "" : ".\(number)"
     let name = "\(platform.rawValue).bundle\(suffix).\(run.pipeline.pack.format.rawValue)"
     let path = directory + "/" + name
-    guard let format = BundleWriter.format(named: run.pipeline.pack.format.rawValue) else { return }
     var stores = directory + "/" + platform.rawValue
     var globalStores = global.map {
       run.data.generation($0.generation, of: SnapshotID.global) + "/" + platform.rawValue
@@ -118,7 +117,8 @@ struct PackStage {
     }
     defer { try? Files.remove(sealed) }
     try BundleWriter.pack(
-      manifest, storeDirectory: stores, globalDirectory: globalStores, to: path, format: format,
+      manifest, storeDirectory: stores, globalDirectory: globalStores, to: path,
+      format: run.pipeline.pack.format,
       level: run.pipeline.pack.level, modified: manifest.created)
     run.summary.bundles.append(path)
     run.report(

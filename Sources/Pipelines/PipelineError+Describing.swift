@@ -41,8 +41,7 @@ extension PipelineError {
     case let error as SQLiteError: self.init(.failed, "sqlite", "\(error)")
     case is CancellationError:
       self.init(
-        .tryLater, "run.cancelled", "the run was stopped before its end",
-        fix: "run it again: it goes on where it stopped")
+        .tryLater, "run.cancelled", Self.stoppedText, fix: Self.goesOnText)
     default: self.init(.failed, "failed", "\(error)")
     }
   }
@@ -84,6 +83,17 @@ extension PipelineError {
       reason: error.message, fix: fix)
   }
 
+  /// Another run holds the lock.
+  init(lockedBy holder: String, at path: String) {
+    self.init(
+      .locked, "run.locked", "another run of this pipeline is at work", location: path,
+      reason: holder, fix: "wait until it ends; the lock is free as soon as its process is gone")
+  }
+
+  /// What to do about a run that did not come to its end.
+  package static let goesOnText = "run it again: it goes on where it stopped"
+  private static let stoppedText = "the run was stopped before its end"
+
   private static func sentence(_ kind: OrgError.Kind) -> String {
     switch kind {
     case .unreachable: "the org cannot be reached"
@@ -92,7 +102,7 @@ extension PipelineError {
     case .certificate: "the org's certificate cannot be trusted; nothing was sent to it"
     case .permission: "the org refused a permission"
     case .limit: "a limit of requests is reached"
-    case .cancelled: "the run was stopped before its end"
+    case .cancelled: stoppedText
     case .configuration: "the org cannot be asked as it is configured"
     case .refused: "the org refused what was asked"
     case .notFound: "the org does not know what was asked for"

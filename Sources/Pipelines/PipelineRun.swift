@@ -111,10 +111,7 @@ package struct PipelineRun {
     } catch {
       switch error {
       case .held(let holder):
-        throw PipelineError(
-          .locked, "run.locked", "another run of this pipeline is at work", location: data.lock,
-          reason: holder, fix: "wait until it ends; the lock is free as soon as its process is gone"
-        )
+        throw PipelineError(lockedBy: holder, at: data.lock)
       default: throw PipelineError(.failed, "run.lock", error.description)
       }
     }

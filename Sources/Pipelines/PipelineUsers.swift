@@ -91,7 +91,7 @@ struct PipelineUsers {
     var ids: [String: String] = [:]
     for start in stride(from: 0, to: names.count, by: 100) {
       let chunk = names[start..<min(start + 100, names.count)]
-      let list = chunk.map { SOQLLiteral.text($0) }.joined(separator: ", ")
+      let list = SOQLLiteral.list(Array(chunk))
       for user in try await users(
         ofQuery: "SELECT Id, Username FROM User WHERE Username IN (\(list))")
       {

@@ -155,9 +155,8 @@ struct PrimeJob: Sendable {
   }
 
   private func path(of store: StoreSettings, _ platform: Platform) -> String {
-    BundleLayout.path(
-      platform: platform, scope: isGlobal ? .global : .user, storeName: store.storeName,
-      org: organizationID, user: user.id)
+    let owner = StoreLocation.User(organizationID: organizationID, userID: user.id)
+    return StoreLocation(platform, storeName: store.storeName, user: isGlobal ? nil : owner).path
   }
 
   private func stamp(_ number: Int, _ platform: Platform) -> Provenance {

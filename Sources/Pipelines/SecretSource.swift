@@ -20,6 +20,11 @@ package enum SecretSource: Sendable, Hashable {
   /// A program that says more is no password manager, and may not end.
   private static let commandLimitBytes = 64 << 10
 
+  /// What is said of an environment variable that is not there.
+  static func unset(_ name: String) -> (message: String, fix: String) {
+    ("the environment variable \(name) is not set", "export \(name)=…")
+  }
+
   /// Fetches the secret.
   ///
   /// It may run a program, so not on the cooperative pool.
@@ -34,7 +39,7 @@ package enum SecretSource: Sendable, Hashable {
     switch self {
     case .env(let name):
       guard let value = variables[name] else {
-        throw SecretError(self, "the environment variable \(name) is not set", "export \(name)=…")
+        throw SecretError(self, Self.unset(name).message, Self.unset(name).fix)
       }
       secret = Secret(value)
     case .file(let path): secret = try read(path)

@@ -83,11 +83,7 @@ package enum CSVReport: ReportFormat {
     _ model: ReportModel, _ options: ReportMask, _ sink: ReportSink
   ) throws(SystemError) {
     var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
-    writer.row([
-      "number", "verdict", "user", "soup", "sobject", "objectLabel", "recordId", "name", "field",
-      "conflicting", "base",
-      "device", "server", "state", "foundBy", "since", "decision", "value",
-    ])
+    writer.row(ConflictColumn.allCases.map(\.rawValue))
     for (edit, state) in rows(model) where !edit.verdict.isSettled {
       // A row to decide in, also where there is no field to compare.
       let none = FieldDifference(name: "", base: nil, device: nil, server: nil)
@@ -108,4 +104,10 @@ package enum CSVReport: ReportFormat {
     }
     try sink(writer.bytes)
   }
+}
+
+/// The columns of `conflicts.csv` in their order; it comes back as a file of decisions.
+enum ConflictColumn: String, CaseIterable {
+  case number, verdict, user, soup, sobject, objectLabel, recordId, name, field, conflicting, base
+  case device, server, state, foundBy, since, decision, value
 }

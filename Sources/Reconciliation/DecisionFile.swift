@@ -154,16 +154,17 @@ private struct CSVDecisions {
       return []
     }
     let names = header.map { $0.lowercased().filter { $0 != " " } }
-    guard let number = names.firstIndex(of: "number"),
-      let decision = names.firstIndex(of: "decision")
-    else {
+    func place(of column: ConflictColumn) -> Int? {
+      names.firstIndex(of: column.rawValue.lowercased())
+    }
+    guard let number = place(of: .number), let decision = place(of: .decision) else {
       reader.add(1, 1, "", "the table has no column number and decision", "add what is missing")
       return []
     }
     var entries: [Entry] = []
     for (place, row) in rows.enumerated().dropFirst() {
-      func cell(_ name: String) -> String {
-        guard let index = names.firstIndex(of: name), index < row.count else { return "" }
+      func cell(_ column: ConflictColumn) -> String {
+        guard let index = place(of: column), index < row.count else { return "" }
         return Self.plain(row[index])
       }
       guard number < row.count, let edit = Int64(row[number].trimmed) else {
@@ -177,7 +178,7 @@ private struct CSVDecisions {
           place + 1, 1, "decision", "\(JSONText.quoted(word)) is not a decision",
           ConfigurationReader.oneOf(Decision.Kind.allCases.map(\.rawValue), near: word))
       }
-      let value = cell("value")
+      let value = cell(.value)
       if !value.isEmpty, word.isEmpty {
         reader.add(
           place + 1, 1, "decision", "the row has a value and no decision",
@@ -189,15 +190,15 @@ private struct CSVDecisions {
       }
       entries.append(
         Entry(
-          line: place + 1, edit: edit, kind: kind, value: value, field: cell("field"),
-          isConflicting: cell("conflicting") == "true", server: cell("server")))
+          line: place + 1, edit: edit, kind: kind, value: value, field: cell(.field),
+          isConflicting: cell(.conflicting) == "true", server: cell(.server)))
     }
     var order: [Int64] = []
     for entry in entries where entry.kind != nil && !order.contains(entry.edit) {
       order.append(entry.edit)
     }
     let groups = Dictionary(grouping: entries, by: \.edit)
-    let hasServer = names.contains("server")
+    let hasServer = place(of: .server) != nil
     return order.compactMap { request($0, groups[$0] ?? [], hasServer: hasServer) }
   }
 

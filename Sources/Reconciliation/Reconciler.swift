@@ -88,22 +88,25 @@ package final class Reconciler {
       }
       try await settleLate()
     } catch let error as OrgError where error.kind == .cancelled {
-      try holdTheRest("the run was interrupted")
+      try holdTheRest(Self.interruptedText)
       throw CancellationError()
     } catch let error as CancellationError {
       // What this run wrote is to be reported; a run that failed is not gone on with.
-      try holdTheRest("the run was interrupted")
+      try holdTheRest(Self.interruptedText)
       throw error
     } catch let error as OrgError {
       interrupt(error)
       try holdTheRest(error.description)
     } catch is DeadlineReached {
-      summary.interruption = "the run's deadline was reached"
+      summary.interruption = Self.deadlineText
       summary.interruptionKind = .later
-      try holdTheRest("the run's deadline was reached")
+      try holdTheRest(Self.deadlineText)
     }
     return try accounted()
   }
+
+  private static let interruptedText = "the run was interrupted"
+  private static let deadlineText = "the run's deadline was reached"
 
   /// Sees to it that the org keeps the correlation fields unique, before anything is sent.
   private nonisolated(nonsending) func checkCorrelation() async throws {

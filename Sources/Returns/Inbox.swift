@@ -157,7 +157,7 @@ package struct Inbox: Sendable {
     guard size > most || log > most - size else { return nil }
     return Refusal(
       .tooLarge, "\(name) is larger than \(most >> 20) MiB and stays where it is",
-      fix: "take it out of the inbox, or raise inbox.limits.fileMiB if it is genuine")
+      fix: "take it out of the inbox, or " + Refusal.raiseLimit)
   }
 
   private static func isArchive(_ path: String) -> Bool {

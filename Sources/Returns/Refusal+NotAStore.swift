@@ -27,6 +27,19 @@ extension Refusal {
 
   /// It was a store once.
   static func damaged(_ name: String, _ reason: String) -> Refusal {
-    Refusal(.damaged, "\(name) is damaged: \(reason)", fix: "hand the store back again")
+    unsound(name, "is damaged: \(reason)")
+  }
+
+  /// Its bytes cannot be those of a store; `words` say of it why.
+  static func unsound(_ name: String, _ words: String) -> Refusal {
+    Refusal(.damaged, "\(name) \(words)", fix: "hand the store back again")
+  }
+
+  /// What makes room for a file that is too large.
+  static let raiseLimit = "raise inbox.limits.fileMiB if it is genuine"
+
+  /// It has more than so many bytes, `beside` what is said.
+  static func tooLarge(_ name: String, than bytes: Int64, beside: String = "") -> Refusal {
+    Refusal(.tooLarge, "\(name) is larger than \(bytes >> 20) MiB\(beside)", fix: raiseLimit)
   }
 }

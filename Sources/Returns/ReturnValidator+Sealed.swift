@@ -16,12 +16,9 @@ extension ReturnValidator {
     } catch SQLCipherError.wrongKey {
       throw try wrongKey(path, name, key)
     } catch SQLCipherError.damagedPage(_, let page) {
-      throw Refusal(
-        .damaged, "\(name) is damaged: page \(page) is not as it was sealed",
-        fix: "hand the store back again")
+      throw Refusal.damaged(name, "page \(page) is not as it was sealed")
     } catch SQLCipherError.truncated(_, let page, _) {
-      throw Refusal(
-        .damaged, "\(name) is cut off in page \(page)", fix: "hand the store back again")
+      throw Refusal.unsound(name, "is cut off in page \(page)")
     }
     try Files.rename(plain, to: path)
   }

@@ -53,9 +53,7 @@ extension ReturnValidator {
   /// Folds the log of a private copy in, and checks the file and its stamp.
   func examine(_ path: String, name: String) throws -> ExaminedStore {
     guard try Files.size(of: path) <= expected.fileBytes else {
-      throw Refusal(
-        .tooLarge, "\(name) is larger than \(expected.fileBytes >> 20) MiB",
-        fix: "raise inbox.limits.fileMiB if it is genuine")
+      throw Refusal.tooLarge(name, than: expected.fileBytes)
     }
     try unseal(path, name: name)
     try checkHeader(path, name)
@@ -101,8 +99,7 @@ extension ReturnValidator {
       throw Refusal.notADatabase(name)
     }
     if let fault = header.fault {
-      throw Refusal(
-        .damaged, "\(name) has \(fault) in its header", fix: "hand the store back again")
+      throw Refusal.unsound(name, "has \(fault) in its header")
     }
   }
 

@@ -104,9 +104,7 @@ package struct ReturnValidator: Sendable {
     }
     let most = taken.kind.mostBytes(expected.fileBytes)
     guard try Files.size(of: taken.path) <= most else {
-      throw Refusal(
-        .tooLarge, "\(taken.name) is larger than \(most >> 20) MiB",
-        fix: "raise inbox.limits.fileMiB if it is genuine")
+      throw Refusal.tooLarge(taken.name, than: most)
     }
     if let fault = taken.fault {
       throw Refusal(

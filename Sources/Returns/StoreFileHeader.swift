@@ -1,3 +1,4 @@
+import SQLite
 import System
 
 /// The first hundred bytes of an SQLite file, looked at before SQLite does.
@@ -19,7 +20,7 @@ struct StoreFileHeader {
   }
 
   /// Whether the file says that it is an SQLite database.
-  var isDatabase: Bool { bytes.count == 100 && bytes.starts(with: Array("SQLite format 3\0".utf8)) }
+  var isDatabase: Bool { bytes.count == 100 && bytes.starts(with: Connection.fileMagic) }
 
   /// Bytes of a page; the largest is written as 1.
   var pageSize: Int {

@@ -133,9 +133,7 @@ extension ReturnValidator {
     }
     let bytes = Int64(log.committedPages ?? 0) * Int64(log.pageSize)
     guard bytes <= expected.fileBytes else {
-      throw Refusal(
-        .tooLarge, "\(name) is larger than \(expected.fileBytes >> 20) MiB with its -wal",
-        fix: "raise inbox.limits.fileMiB if it is genuine")
+      throw Refusal.tooLarge(name, than: expected.fileBytes, beside: " with its -wal")
     }
     try refusingDamage(name) {
       try Connection.foldLog(untrusted: path)

@@ -6,7 +6,7 @@ extension Connection {
   package struct HostileLimits: Sendable {
     /// What SQLite may allocate above what the process has already allocated through it.
     package var heapMiB: Int
-    /// How long statements may run, from the opening or the last `renewDeadline`.
+    /// How long statements may run, from the opening.
     package var deadlineSeconds: Int
     /// The longest text, blob or row.
     package var lengthBytes: Int32

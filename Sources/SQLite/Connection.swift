@@ -2,6 +2,9 @@ import CSQLite
 
 /// One connection to one database file, used by one task or thread at a time.
 package final class Connection {
+  /// What every database file begins with.
+  package static let fileMagic = Array("SQLite format 3\0".utf8)
+
   /// How a file is opened.
   package enum Mode: Sendable {
     /// For reading and writing; made if it is not there.
@@ -94,9 +97,6 @@ package final class Connection {
 
   /// The rows that the last statement changed.
   package var changes: Int { database.handle.map { Int(sqlite3_changes64($0)) } ?? 0 }
-
-  /// The rows changed since the connection was opened.
-  package var totalChanges: Int { database.handle.map { Int(sqlite3_total_changes64($0)) } ?? 0 }
 
   /// Reserves bytes at the end of each page; only of a file that has no page yet, or before VACUUM.
   package func reserveBytes(_ count: Int32) throws(SQLiteError) {

@@ -31,9 +31,6 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Says whether a deadline or an interruption ended the statement.
   package var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
 
-  /// Says whether another connection held the lock until the wait was over.
-  package var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
-
   /// Says whether the disk is full or failed.
   package var isDisk: Bool { primaryCode == SQLITE_FULL || primaryCode == SQLITE_IOERR }
 

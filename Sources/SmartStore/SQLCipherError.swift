@@ -48,7 +48,7 @@ package enum SQLCipherError: Error, Sendable, Hashable, CustomStringConvertible 
     case .damagedPage(let path, let page):
       "page \(page) of \(path) is damaged: it is not as it was sealed; fetch the file again"
     case .rebuild(let path, let reason):
-      "\(path) cannot be rebuilt with \(SchemaSQL.reservedBytes) bytes of room a page: \(reason)"
+      "\(path) cannot be rebuilt with \(StorePages.reservedBytes) bytes of room a page: \(reason)"
     }
   }
 

@@ -172,7 +172,7 @@ package enum SQLCipherFile {
     // Nothing is pending, so nothing but the file is to be read, and nothing is left beside it.
     let connection = try Connection(path, mode: .immutable)
     defer { connection.close() }
-    try connection.reserveBytes(SchemaSQL.reservedBytes)
+    try connection.reserveBytes(StorePages.reservedBytes)
     try connection.execute("VACUUM INTO \(SQL.quoted(text: Connection.plain(copy)))")
     if try !head(of: copy).hasRoom { try resizePages(copy) }
     guard try head(of: copy).hasRoom else {
@@ -185,8 +185,8 @@ package enum SQLCipherFile {
     let connection = try Connection(copy)
     defer { connection.close() }
     // In this order: the pragma forgets the room that was asked for.
-    try connection.execute("PRAGMA page_size = \(SchemaSQL.pageSize)")
-    try connection.reserveBytes(SchemaSQL.reservedBytes)
+    try connection.execute("PRAGMA page_size = \(StorePages.size)")
+    try connection.reserveBytes(StorePages.reservedBytes)
     try connection.execute("VACUUM")
   }
 
@@ -197,12 +197,12 @@ package enum SQLCipherFile {
     static let length = 100
     let bytes: [UInt8]
 
-    var isDatabase: Bool { bytes.count == Self.length && bytes.starts(with: SQLCipherPages.magic) }
+    var isDatabase: Bool { bytes.count == Self.length && bytes.starts(with: Connection.fileMagic) }
 
     /// Whether a database has SQLCipher's page size, and leaves it room.
     var hasRoom: Bool {
       Int(bytes[16]) << 8 | Int(bytes[17]) == SQLCipherPages.size
-        && Int32(bytes[20]) == SchemaSQL.reservedBytes
+        && Int32(bytes[20]) == StorePages.reservedBytes
     }
   }
 

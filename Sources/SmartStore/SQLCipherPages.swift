@@ -1,13 +1,13 @@
 import Crypto
+import SQLite
 
 /// Turns pages of SQLite into pages of SQLCipher 4 and back: `head ‖ AES-256-CBC ‖ IV ‖ HMAC`, where
 /// the head is empty but on page 1, and the HMAC covers what follows the head and the page's number.
 struct SQLCipherPages: ~Copyable {
-  static let size = Int(SchemaSQL.pageSize)
+  static let size = Int(StorePages.size)
   /// Bytes of a page that SQLite uses; the IV and the code follow.
-  static let usable = size - Int(SchemaSQL.reservedBytes)
+  static let usable = size - Int(StorePages.reservedBytes)
   static let codeAt = usable + 16
-  static let magic = Array("SQLite format 3\0".utf8)
   /// The page of SQLite's lock byte, 2^30: it has no content, in either form.
   static let lockPage = 1 << 30 / size + 1
 
@@ -114,7 +114,7 @@ struct SQLCipherPages: ~Copyable {
       into: UnsafeMutableRawBufferPointer(rebasing: plain[start..<Self.usable]))
     if number == 1 {
       plain.copyMemory(from: UnsafeRawBufferPointer(rebasing: page[..<start]))
-      plain.copyBytes(from: Self.magic)
+      plain.copyBytes(from: Connection.fileMagic)
     }
     Self.zero(UnsafeMutableRawBufferPointer(rebasing: plain[Self.usable..<Self.size]))
     return true

@@ -5,11 +5,6 @@ import SQLite
 struct SchemaSQL {
   let platform: Platform
 
-  /// SmartStore's page size; also SQLCipher's, so that a file can be sealed page by page.
-  static let pageSize: Int32 = 4096
-  /// What SQLCipher 4 needs at the end of each page: 16 bytes of IV and 64 of HMAC.
-  static let reservedBytes: Int32 = 80
-
   /// The meta tables and their indexes in the SDK's order of making.
   var metaObjects: [(name: String, sql: String)] {
     var objects = [

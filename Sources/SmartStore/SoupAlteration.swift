@@ -4,6 +4,11 @@ import SQLite
 /// A change of a soup's indexes, as the SDKs carry it out: in steps that `long_operations_status`
 /// remembers, so that one that was interrupted goes on when the store is opened again.
 struct SoupAlteration {
+  /// What is said of a row of the table that names none.
+  static let unknownText = "holds a change that no SDK makes"
+  /// What to do about one that was interrupted.
+  static let interruptedFix = "open the store in its app once, or let attache ingest it"
+
   /// The last step that was done.
   enum Step: Int, CaseIterable, Comparable {
     case starting, renameOldSoupTable, dropOldIndexes, registerSoupUsingTableName, copyTable

@@ -39,7 +39,7 @@ extension Store {
     for row in try SoupAlteration.rows(of: connection, platform: platform) {
       guard let id = row.id, var alteration = row.alteration else {
         throw StoreError.damaged(
-          path: path, reason: "long_operations_status holds a change that no SDK makes")
+          path: path, reason: "long_operations_status " + SoupAlteration.unknownText)
       }
       try transaction { try run(&alteration, row: id) }
     }

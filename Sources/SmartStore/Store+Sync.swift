@@ -92,21 +92,6 @@ extension Store {
     }
   }
 
-  /// The JSON text of the element that has a value at a path, as it was stored.
-  package func elementBytes(
-    in soup: String, where path: String, is value: String
-  ) throws(StoreError) -> [UInt8]? {
-    try StoreError.mapping {
-      let soup = try self.soup(soup)
-      let column = soup.expression(for: path, on: platform)
-      return try connection.text(
-        """
-        SELECT soup FROM \(raw: soup.table) WHERE \(raw: column) = \(value) ORDER BY id LIMIT 1
-        """
-      ).map { Array($0.utf8) }
-    }
-  }
-
   /// Removes the elements that have one of the values at a path; answers how many.
   @discardableResult
   package func deleteElements(

@@ -56,10 +56,10 @@ public final class Store {
         throw StoreError.notAStore(
           path: path, reason: "a new store was to be made and it has tables")
       }
-      try connection.reserveBytes(SchemaSQL.reservedBytes)
+      try connection.reserveBytes(StorePages.reservedBytes)
       try connection.execute(
         """
-        PRAGMA page_size = \(SchemaSQL.pageSize); PRAGMA encoding = 'UTF-8';
+        PRAGMA page_size = \(StorePages.size); PRAGMA encoding = 'UTF-8';
         PRAGMA auto_vacuum = NONE; PRAGMA journal_mode = DELETE; PRAGMA secure_delete = ON
         """)
       try connection.transaction {

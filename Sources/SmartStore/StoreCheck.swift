@@ -85,7 +85,7 @@ public struct StoreCheck: Sendable {
         Violation(
           "long_operations_status",
           "a change of the indexes of soup \"\(alteration.old.name)\" was interrupted after step "
-            + "\(step); open the store in its app once, or let attache ingest it"))
+            + "\(step); \(SoupAlteration.interruptedFix)"))
     }
     let store = Store(connection, platform: platform)
     violations += try soupNumbers(connection)
@@ -166,12 +166,12 @@ public struct StoreCheck: Sendable {
       violations.append(Violation("file", "its text is not UTF-8"))
     }
     guard origin == .server else { return violations }
-    if try connection.integer("PRAGMA page_size") != Int64(SchemaSQL.pageSize) {
-      violations.append(Violation("file", "its pages are not of \(SchemaSQL.pageSize) bytes"))
+    if try connection.integer("PRAGMA page_size") != Int64(StorePages.size) {
+      violations.append(Violation("file", "its pages are not of \(StorePages.size) bytes"))
     }
-    if try connection.reservedBytes() != SchemaSQL.reservedBytes {
+    if try connection.reservedBytes() != StorePages.reservedBytes {
       violations.append(
-        Violation("file", "its pages do not reserve \(SchemaSQL.reservedBytes) bytes for sealing"))
+        Violation("file", "its pages do not reserve \(StorePages.reservedBytes) bytes for sealing"))
     }
     return violations
   }

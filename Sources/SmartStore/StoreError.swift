@@ -85,8 +85,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case .notAStore(let path, let reason): "\(path) is no SmartStore: \(reason)"
     case .damaged(let path, let reason): "\(path) is damaged: \(reason)"
     case .interrupted(let path, let soup):
-      "\(path): a change of the indexes of soup \"\(soup)\" was interrupted; open the store in its "
-        + "app once, or let attache ingest it, which finishes the change in a copy"
+      "\(path): a change of the indexes of soup \"\(soup)\" was interrupted; "
+        + "\(SoupAlteration.interruptedFix), which finishes the change in a copy"
     case .inUse(let path, let holder, let seconds):
       "\(path) is in use by \(holder), for more than \(seconds) s by now; try again later"
     case .lock(let path, let reason): "\(path) cannot be locked: \(reason)"

@@ -49,7 +49,7 @@ enum StoreSchemaCheck {
     for row in try SoupAlteration.rows(of: connection, platform: platform) {
       guard let alteration = row.alteration, found[alteration.old.name] == nil else {
         violations.append(
-          Violation("long_operations_status", row: row.id, "it holds a change that no SDK makes"))
+          Violation("long_operations_status", row: row.id, "it " + SoupAlteration.unknownText))
         continue
       }
       found[alteration.old.name] = alteration
@@ -59,10 +59,8 @@ enum StoreSchemaCheck {
 
   // MARK: meta tables
 
-  private static let metaNames: Set<String> = [
-    "soup_index_map", "soup_index_map_0", "soup_attrs", "soup_attrs_0", "long_operations_status",
-    "sqlite_sequence", "sqlite_stat1", "sqlite_stat4",
-  ]
+  private static let metaNames = Set(SchemaSQL(platform: .android).metaObjects.map(\.name))
+    .union(["sqlite_sequence", "sqlite_stat1", "sqlite_stat4"])
 
   private static func metaViolations(_ objects: [Object], _ platform: Platform) -> [Violation] {
     var violations: [Violation] = []
@@ -75,7 +73,7 @@ enum StoreSchemaCheck {
       }
       let isSame = tokens(object.sql ?? "") == tokens(sql)
       // SDKs from 4.3 to 10.x added feature columns at the end of soup_attrs.
-      let isOld = name == "soup_attrs" && isLegacyAttributes(object.sql ?? "")
+      let isOld = name == "soup_attrs" && isLegacyAttributes(object.sql ?? "", of: sql)
       if !isSame && !isOld { violations.append(Violation(name, "it is not the SDK's")) }
     }
     for object in objects where object.type != "table" && object.type != "index" {
@@ -84,9 +82,8 @@ enum StoreSchemaCheck {
     return violations
   }
 
-  private static func isLegacyAttributes(_ sql: String) -> Bool {
-    let known = tokens(
-      "CREATE TABLE soup_attrs (id INTEGER PRIMARY KEY AUTOINCREMENT, soupName TEXT")
+  private static func isLegacyAttributes(_ sql: String, of present: String) -> Bool {
+    let known = tokens(present).dropLast()
     var rest = tokens(sql)[...]
     guard rest.starts(with: known), rest.last == ")" else { return false }
     rest = rest.dropFirst(known.count).dropLast()

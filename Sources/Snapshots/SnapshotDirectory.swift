@@ -59,15 +59,6 @@ package struct SnapshotDirectory: Sendable {
     }
   }
 
-  /// A fresh directory for a generation that is being made; no reader takes it for one.
-  package func makeTemporary() throws(SnapshotError) -> String {
-    try SnapshotError.mapping {
-      let temporary = DurableFile.temporaryName(for: path + "/x")
-      try Files.makeDirectory(temporary)
-      return temporary
-    }
-  }
-
   /// Measures a store file of a generation that is being made, after the last write into it.
   ///
   /// It is hashed here and nowhere else until somebody else's copy of it is to be compared.
@@ -134,23 +125,5 @@ package struct SnapshotDirectory: Sendable {
           path: directory, file: name, reason: "is not what was published")
       }
     }
-  }
-
-  /// A generation that was published and not recorded: its run died between the two.
-  ///
-  /// It is the one that follows `current`, if it is there and whole; one that is not whole is removed.
-  package func adoptable(after current: Int) throws(SnapshotError) -> GenerationRecord? {
-    let next = current + 1
-    guard try generations().contains(next) else { return nil }
-    do throws(SnapshotError) {
-      let record = try record(of: next)
-      try verify(record)
-      if record.generation == next { return record }
-    } catch {
-      // A disk that cannot be read is no reason to remove anything.
-      guard error.isDamage else { throw error }
-    }
-    try SnapshotError.mapping { try Files.remove(directory(of: next)) }
-    return nil
   }
 }

@@ -41,9 +41,6 @@ package enum ProcessLimits {
   /// Makes new files private by default.
   package static func umask077() { _ = umask(0o077) }
 
-  /// Resident memory now.
-  package static func residentKiB() -> Int { statusKiB("VmRSS:") }
-
   /// The most resident memory that the process ever had.
   package static func highWaterKiB() -> Int { statusKiB("VmHWM:") }
 

@@ -31,9 +31,6 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     return text.isEmpty ? "error \(errno)" : text
   }
 
-  /// Whether the file (or a directory on its path) was not there.
-  package var isNotFound: Bool { errno == ENOENT || errno == ENOTDIR }
-
   /// Whether the machine itself is in trouble (no room, no descriptors, no memory, a failing disk),
   /// whatever file it was met at.
   package var isOfTheMachine: Bool {
@@ -49,9 +46,6 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   package static func alreadyThere(_ path: String) -> SystemError {
     SystemError(operation: "make", path: path, errno: EEXIST)
   }
-
-  /// Whether something of that name was there already.
-  package var isAlreadyThere: Bool { errno == EEXIST || errno == ENOTEMPTY }
 
   /// Whether it took longer than it may.
   package var isTimeout: Bool { errno == ETIMEDOUT }

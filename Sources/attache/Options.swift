@@ -1,5 +1,6 @@
 import Arguments
 import Pipelines
+import System
 
 /// The options that commands which work or answer have in common.
 struct Options: Sendable {
@@ -25,6 +26,60 @@ struct Options: Sendable {
         completes: .directories, \.data)
     ] + output
   }
+}
+
+/// Parameters that mean the same in several commands.
+extension Parameter {
+  /// The pipeline that a command works on.
+  static func pipeline(_ path: WritableKeyPath<Root, String>) -> Parameter {
+    .argument("pipeline", "the pipeline file, or a name in pipelines/", completes: .files, path)
+  }
+
+  /// `--dry-run` of a command that would write.
+  static func dryRun(_ path: WritableKeyPath<Root, Bool>) -> Parameter {
+    .flag("dry-run", short: "n", "show the plan, send and write nothing", path)
+  }
+
+  /// `--max-deletes` of a run of a pipeline.
+  static func maxDeletes(_ path: WritableKeyPath<Root, Percentage?>) -> Parameter {
+    .option(
+      "max-deletes", "N%",
+      "the share of a soup that may be removed in this run, instead of prime.ghosts.maxDeletes",
+      path)
+  }
+
+  /// `--deadline` of a command that goes on another time.
+  static func deadline(_ path: WritableKeyPath<Root, Seconds?>) -> Parameter {
+    .option("deadline", "SECONDS", "end after so many seconds", path)
+  }
+}
+
+/// A length of time on the command line.
+struct Seconds: ArgumentValue {
+  let value: Int
+
+  init(_ value: Int) { self.value = value }
+
+  init?(argument: String) {
+    guard let value = Int(argument: argument), value >= 1 else { return nil }
+    self.value = value
+  }
+
+  static var expectation: String { "a number of seconds, at least 1" }
+  var argumentText: String { String(value) }
+}
+
+/// The time at which a deterministic org's clock starts, on the command line.
+struct ClockStart: ArgumentValue {
+  let milliseconds: Int64
+
+  init?(argument: String) {
+    guard let start = Dates.milliseconds(iso8601: argument) else { return nil }
+    milliseconds = start
+  }
+
+  static var expectation: String { "a time, as in 2026-01-31T00:00:00.000Z" }
+  var argumentText: String { Dates.utc(milliseconds) }
 }
 
 extension Percentage: ArgumentValue {

@@ -57,13 +57,13 @@ struct PipelineCall {
         return try ended(
           PipelineError(
             .interrupted(signal: signal), "run.interrupted", "the run was interrupted",
-            fix: "run it again: it goes on where it stopped"))
+            fix: PipelineError.goesOnText))
       }
       if isLate {
         return try ended(
           PipelineError(
             .tryLater, "run.deadline", "the run reached its deadline of \(seconds) seconds",
-            fix: "run it again: it goes on where it stopped; or raise org.runDeadlineSeconds"))
+            fix: PipelineError.goesOnText + "; or raise org.runDeadlineSeconds"))
       }
       return try ended(error)
     }

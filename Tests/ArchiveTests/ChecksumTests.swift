@@ -23,7 +23,7 @@ import Testing
 
   /// An archive of two entries: text that compresses well, and bytes that do not.
   private func archive(_ format: ArchiveFormat) throws -> [UInt8] {
-    let path = directory.file("whole." + format.fileExtension)
+    let path = directory.file("whole." + format.rawValue)
     let writer = try ArchiveWriter(path: path, format: format, modified: 1_706_704_496_000)
     let text = (0..<400).map { "{\"Id\":\"a0\($0)\",\"Phone\":\"+1 555 0\($0)\"}" }
     try writer.add(name: "manifest.json", bytes: Array(text.joined(separator: ",").utf8))

@@ -39,7 +39,7 @@ import Testing
   }
 
   private func pack(_ issued: Issued, _ format: ArchiveFormat) throws -> String {
-    let path = directory.file("a." + format.fileExtension)
+    let path = directory.file("a." + format.rawValue)
     try BundleWriter.pack(
       issued.manifest, storeDirectory: directory.file("stores"), to: path, format: format,
       modified: 0)

@@ -9,7 +9,7 @@ import Testing
   let directory = TemporaryDirectory()
 
   private func pack(_ issued: Issued, _ format: ArchiveFormat = .zip) throws -> String {
-    let path = directory.file("ios.bundle." + format.fileExtension)
+    let path = directory.file("ios.bundle." + format.rawValue)
     try BundleWriter.pack(
       issued.manifest, storeDirectory: issued.directory.file("stores"), to: path, format: format,
       modified: Issued.now)
@@ -53,8 +53,7 @@ import Testing
   @Test func `a global store comes from its own directory`() throws {
     var issued = try Issued(.ios)
     let global = TemporaryDirectory()
-    let path = BundleLayout.path(
-      platform: .ios, scope: .global, storeName: "default", org: Issued.org, user: "global")
+    let path = StoreLocation(.ios).path
     try Files.makeDirectory(Files.parent(of: global.file(path)) ?? "/")
     try Files.copy(issued.storePath, to: global.file(path))
     var entry = issued.entry

@@ -38,11 +38,12 @@ struct Issued {
       key: key)
   }
 
+  static let owner = StoreLocation.User(organizationID: org, userID: user)
+
   init(_ platform: Platform, in directory: TemporaryDirectory = TemporaryDirectory()) throws {
     self.directory = directory
     self.platform = platform
-    let path = BundleLayout.path(
-      platform: platform, scope: .user, storeName: "default", org: Issued.org, user: Issued.user)
+    let path = StoreLocation(platform, user: Issued.owner).path
     let file = directory.file("stores/\(path)")
     try Files.makeDirectory(Files.parent(of: file) ?? "/")
     let store = try Store(creating: file, platform: platform)

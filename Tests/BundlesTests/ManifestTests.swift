@@ -88,7 +88,9 @@ import Testing
     platform: Platform, scope: StoreScope, name: String, path: String
   ) {
     #expect(
-      BundleLayout.path(
-        platform: platform, scope: scope, storeName: name, org: "ORG", user: "USR") == path)
+      StoreLocation(
+        platform, storeName: name,
+        user: scope == .user ? .init(organizationID: "ORG", userID: "USR") : nil
+      ).path == path)
   }
 }

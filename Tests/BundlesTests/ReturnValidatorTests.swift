@@ -107,8 +107,7 @@ import Testing
   @Test func `a bundle that is larger than two stores is refused, whatever is in it`() throws {
     var issued = try Issued(.ios)
     let path = issued.entry.path
-    let other = BundleLayout.path(
-      platform: .ios, scope: .user, storeName: "other", org: Issued.org, user: Issued.user)
+    let other = StoreLocation(.ios, storeName: "other", user: Issued.owner).path
     issued.manifest.stores.append(issued.entry)
     (issued.manifest.stores[1].path, issued.manifest.stores[1].storeName) = (other, "other")
     // Passed over, as large as a store may be, and of bytes that do not compress.

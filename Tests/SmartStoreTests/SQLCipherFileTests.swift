@@ -20,7 +20,7 @@ import Testing
       #expect(!outcome.wasRebuilt)
       let sealed = try Files.read(test.sealed)
       #expect(sealed.count == before.count)
-      #expect(Array(sealed.prefix(16)) == (header == .sealed ? outcome.salt : SQLCipherPages.magic))
+      #expect(Array(sealed.prefix(16)) == (header == .sealed ? outcome.salt : Connection.fileMagic))
       try SQLCipherFile.unseal(test.sealed, to: test.opened, key: key)
       #expect(try Files.read(test.opened) == before)
       #expect(try StoreCheck(origin: .server).violations(at: test.opened) == [])

@@ -54,7 +54,6 @@ import Testing
     let store = test.store
     #expect(try store.elements(in: "s", where: "Id", is: "c").first?["M"] == "x\ny")
     #expect(try store.elements(in: "s", where: "M", is: "2024-01-02").count == 1)
-    #expect(try store.elementBytes(in: "s", where: "Id", is: "nobody") == nil)
     #expect(try store.deleteElements(in: "s", where: "Id", in: ["a", "nobody", "d"]) == 2)
     #expect(try store.values(of: "Id", in: "s") == ["b", "c"])
     #expect(throws: StoreError.unknownSoup("t")) { try store.values(of: "Id", in: "t") }

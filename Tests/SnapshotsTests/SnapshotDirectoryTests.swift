@@ -11,7 +11,7 @@ import Testing
   /// A generation of one iOS store, made but not published.
   private func make(_ generation: Int) throws -> (temporary: String, GenerationRecord) {
     let issued = try IssuedStore(.ios)
-    let temporary = try snapshot.makeTemporary()
+    let temporary = DurableFile.temporaryName(for: snapshot.path + "/x")
     let file = "\(temporary)/ios/\(issued.entry.path)"
     try Files.makeDirectory(Files.parent(of: file) ?? "/")
     try Files.copy(issued.path, to: file)
@@ -62,20 +62,5 @@ import Testing
     try Files.remove(snapshot.path + "/current")
     try Files.appendLine("1 abc", to: snapshot.path + "/current")
     #expect(throws: SnapshotError.self) { try snapshot.current() }
-  }
-
-  @Test func `a generation whose run died before it was recorded is adopted if it is whole`() throws
-  {
-    #expect(try snapshot.adoptable(after: 0) == nil)
-    let (temporary, record) = try make(1)
-    try snapshot.publish(temporary, as: record)
-    #expect(try snapshot.adoptable(after: 0) == record)
-    #expect(try snapshot.adoptable(after: 1) == nil)
-    let file = "\(snapshot.directory(of: 1))/ios/\(record.stores[0].entry.path)"
-    var bytes = try Files.read(file)
-    bytes[4200] ^= 1
-    try DurableFile.write(bytes, to: file)
-    #expect(try snapshot.adoptable(after: 0) == nil)
-    #expect(try snapshot.generations() == [], "a broken one must give its number free")
   }
 }

@@ -3,10 +3,8 @@ import System
 import Testing
 
 @Suite struct ProcessTests {
-  @Test func `memory is counted and its peak is not below it`() {
-    let resident = ProcessLimits.residentKiB()
-    #expect(resident > 1000)
-    #expect(ProcessLimits.highWaterKiB() >= resident / 2)
+  @Test func `the most memory that was used is counted`() {
+    #expect(ProcessLimits.highWaterKiB() > 1000)
   }
 
   @Test func `free space is known and a temporary directory is local`() {

@@ -19,7 +19,8 @@ import Testing
   /// The names by which code holds a value of a settings type: a property or a parameter, or what is
   /// bound to one.
   static let holders = [
-    "Pipeline": ["pipeline"], "OrgSettings": ["org"], "LoginSettings": ["login"],
+    "Pipeline": ["pipeline"], "OrgSettings": ["org"], "BudgetSettings": ["apiBudget"],
+    "LoginSettings": ["login"],
     "UserSelection": ["users"], "StoreSettings": ["store", "stores"], "PrimeSettings": ["prime"],
     "PackSettings": ["pack"], "Seal": ["seal"], "InboxSettings": ["inbox"],
     "InboxLimits": ["limits"],

@@ -6,7 +6,7 @@ struct QueryRunner {
   let user: OrgUser
   let version: String
   /// As many children of one record stand in a page; the rest has a locator of its own.
-  var childPageSize = 2000
+  var childPageSize = OrgLimits.children
   /// Whether the next page of parents ends the locators of the children in the pages before.
   var endsChildLocators = true
 

@@ -52,13 +52,13 @@ enum QueryResource {
     return APIResponse(body: writer.bytes, records: page.count)
   }
 
-  /// `Sforce-Query-Options: batchSize=N`, between 200 and 2,000.
+  /// `Sforce-Query-Options: batchSize=N`, within what an org takes.
   private static func batchSize(_ call: APIRequest) -> Int {
-    var size = 2000
+    var size = OrgLimits.queryPage.upperBound
     for option in (call.headers["Sforce-Query-Options"] ?? "").split(separator: ",") {
       let sides = option.split(separator: "=").map { $0.filter { $0 != " " } }
       if sides.count == 2, sides[0].lowercased() == "batchsize", let number = Int(sides[1]) {
-        size = min(max(number, 200), 2000)
+        size = min(max(number, OrgLimits.queryPage.lowerBound), OrgLimits.queryPage.upperBound)
       }
     }
     return min(size, call.faults.pageLimit ?? size)

@@ -40,7 +40,7 @@ package final class OrgServer: Sendable {
     package var primingPageSize = 2000
     /// The most children of one record in a page of a relationship query; the rest has a locator of
     /// its own.
-    package var childPageSize = 2000
+    package var childPageSize = OrgLimits.children
     /// Whether reading the next page of parents ends the locators of the children in the pages
     /// before, as in a real org.
     package var endsChildLocators = true

@@ -33,7 +33,7 @@ public struct SoqlTarget: FieldNaming, Sendable, Hashable {
     let words = query.split(maxSplits: 1) { $0.isWhitespace }
     if let node = object["query"], words.first?.lowercased() != "select" {
       object.reader.report(
-        node, "a SOQL query begins with SELECT",
+        node, SOQLText.needsSelect,
         words.first?.lowercased() == "find"
           ? "this is SOSL: write \"type\": \"sosl\"" : "write SELECT … FROM …")
     }

@@ -236,12 +236,7 @@ extension ParentChildrenRun: SyncUpJournal {
     guard round.parentID != nil || batch.contains(where: \.write.isParent),
       let session = parents.reader?.session
     else { return nil }
-    let (parent, children) = (targets.family.parent, targets.family.children)
-    let start =
-      "select \(parent.idFieldName), \(parent.modificationDateFieldName), "
-      + "(select \(children.idFieldName), \(children.modificationDateFieldName) "
-      + "from \(children.sobjectTypePlural ?? "")) from \(parent.sobjectType) "
-      + "where \(parent.idFieldName) = "
+    let start = targets.dates(where: "= ")
     if let parentID = round.parentID {
       return session.queryRequest(
         [start + SOQLLiteral.text(parentID)], referenceId: "dates")

@@ -60,10 +60,7 @@ extension ParentChildrenRun {
   ) async throws(SyncError) {
     let (parent, children) = (targets.family.parent, targets.family.children)
     let pages = session.query(
-      "select \(parent.idFieldName), \(parent.modificationDateFieldName), "
-        + "(select \(children.idFieldName), \(children.modificationDateFieldName) "
-        + "from \(children.sobjectTypePlural ?? "")) from \(parent.sobjectType) "
-        + "where \(parent.idFieldName) in (\(SOQLLiteral.list(parentIDs)))")
+      targets.dates(where: "in (\(SOQLLiteral.list(parentIDs)))"))
     let splitter = ParentChildrenSplitter(targets.family)
     do throws(SyncError) {
       while let bytes = try await ParentChildrenPages.next(pages) {

@@ -53,4 +53,14 @@ package struct ParentChildrenUpTargets: Sendable {
   /// A detail cannot be moved to another master unless its object allows it, and an org refuses the
   /// field altogether then: it is sent where the list names it.
   package var sendsKey: Bool { listsKey || !isMasterDetail }
+
+  /// The query for the dates of parents and of the children that hang on them, up to the value of the
+  /// condition.
+  func dates(where comparison: String) -> String {
+    let (parent, children) = (family.parent, family.children)
+    return "select \(parent.idFieldName), \(parent.modificationDateFieldName), "
+      + "(select \(children.idFieldName), \(children.modificationDateFieldName) "
+      + "from \(children.sobjectTypePlural ?? "")) from \(parent.sobjectType) "
+      + "where \(parent.idFieldName) \(comparison)"
+  }
 }

@@ -166,10 +166,9 @@ package enum UnacknowledgedCreates {
     let names = readable(creates.flatMap(\.fields.names), describe, and: auditFields)
     let from = (creates.map(\.sent).min() ?? 0) - slackMilliseconds
     let to = (creates.map(\.until).max() ?? 0) + lateMilliseconds
-    // A user's id is letters and digits: RecordID has read it.
     let soql =
       "SELECT \(names.joined(separator: ", ")) FROM \(describe.name) "
-      + "WHERE CreatedById = '\(userID)' AND CreatedDate >= \(SOQLLiteral.second(max(0, from))) "
+      + "WHERE CreatedById = \(SOQLLiteral.text(userID)) AND CreatedDate >= \(SOQLLiteral.second(max(0, from))) "
       + "AND CreatedDate <= \(SOQLLiteral.second(to)) ORDER BY Id"
     return try await session.queryAllRecords(soql, all: true).compactMap(\.object)
   }

@@ -13,10 +13,8 @@ package struct OrgSettings: Sendable, Hashable {
   package var login: LoginSettings
   /// A file with the certificates of a private authority; nil for the system's.
   package var caFile: String?
-  /// The most requests of a run; nil for no limit of its own.
-  package var requestsPerRun: Int?
-  /// The share of the org's daily requests that is left to others.
-  package var leaveForOthers = Percentage(APIBudget().leaveForOthersPercent)
+  /// How many requests a run may use.
+  package var apiBudget = BudgetSettings()
   /// The requests in flight.
   package var concurrency = Org.defaultConcurrency
   /// The longest that one request may take.
@@ -48,10 +46,9 @@ package struct OrgSettings: Sendable, Hashable {
     apiVersion = object.text("apiVersion") ?? apiVersion
     if let node = object["apiVersion"] { Self.check(version: apiVersion, node, reader) }
     caFile = object.text("caFile").map { ConfigurationReader.join(directory, $0) }
-    let known = ["perRun", "leaveForOthers"]
-    if let budget = object.object("apiBudget", known: known, what: "the section apiBudget") {
-      requestsPerRun = budget.optionalInt("perRun", in: 1...Int.max)
-      leaveForOthers = budget.percentage("leaveForOthers", default: leaveForOthers)
+    let section = "the section apiBudget"
+    if let budget = object.object("apiBudget", known: BudgetSettings.keys, what: section) {
+      apiBudget = BudgetSettings(budget)
     }
     concurrency = object.int("concurrency", default: concurrency, in: 1...64)
     requestTimeoutSeconds = object.int(
@@ -103,13 +100,7 @@ package struct OrgSettings: Sendable, Hashable {
     JSONObject.of([
       ("url", url.json), ("id", id.map(JSONValue.string)), ("apiVersion", .string(apiVersion)),
       ("login", login.json), ("caFile", caFile.map(JSONValue.string)),
-      (
-        "apiBudget",
-        JSONObject.of([
-          ("perRun", requestsPerRun.map { JSONValue($0) }),
-          ("leaveForOthers", .string("\(leaveForOthers)")),
-        ])
-      ), ("concurrency", JSONValue(concurrency)),
+      ("apiBudget", apiBudget.json), ("concurrency", JSONValue(concurrency)),
       ("requestTimeoutSeconds", JSONValue(requestTimeoutSeconds)),
       ("runDeadlineSeconds", JSONValue(runDeadlineSeconds)),
     ])

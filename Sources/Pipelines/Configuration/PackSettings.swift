@@ -1,18 +1,9 @@
+import Bundles
 import JSON
 import SmartStore
 
 /// How bundles are made.
 package struct PackSettings: Sendable, Hashable {
-  /// The formats of a bundle.
-  package enum Format: String, Sendable, Hashable, CaseIterable {
-    case zip
-    case tarGz = "tar.gz"
-    case tarZst = "tar.zst"
-
-    /// The compression levels that the format has.
-    var levels: ClosedRange<Int> { self == .tarZst ? 1...19 : 0...9 }
-  }
-
   /// When bundles are made.
   package enum When: String, Sendable, Hashable, CaseIterable {
     /// When the data changed.
@@ -23,13 +14,8 @@ package struct PackSettings: Sendable, Hashable {
 
   /// How a store is sealed.
   package struct Seal: Sendable, Hashable {
-    /// The ways to seal.
-    package enum Method: String, Sendable, Hashable, CaseIterable {
-      case sqlcipher
-    }
-
     /// The way.
-    package var method = Method.sqlcipher
+    package var method = Manifest.Seal.Method.sqlcipher
     /// The passphrase that the app has too.
     package var passphrase: SecretSource
     /// The rounds of key derivation.
@@ -37,7 +23,7 @@ package struct PackSettings: Sendable, Hashable {
   }
 
   /// The format of a bundle.
-  package var format = Format.zip
+  package var format = BundleFormat.zip
   /// The compression level; nil for the format's default.
   package var level: Int?
   /// When bundles are made.
@@ -60,7 +46,7 @@ package struct PackSettings: Sendable, Hashable {
     let sealKeys = ["with", "passphrase", "kdfIterations"]
     if let node = object.object("seal", known: sealKeys, what: "a seal") {
       let method = node.required("with", "\"sqlcipher\"").flatMap {
-        reader.word($0, "a way to seal", as: Seal.Method.self)
+        reader.word($0, "a way to seal", as: Manifest.Seal.Method.self)
       }
       let passphrase = node.required("passphrase", "{\"file\": \"…\"}").flatMap {
         reader.secret($0, in: directory)

@@ -239,7 +239,8 @@ struct PipelineReader {
 
   func checkVariables(_ set: [String: String]) {
     for (node, name) in variables where (set[name] ?? "").isEmpty {
-      reader.report(node, "the environment variable \(name) is not set", "export \(name)=…")
+      let unset = SecretSource.unset(name)
+      reader.report(node, unset.message, unset.fix)
     }
   }
 }

@@ -1,4 +1,5 @@
 import JSON
+import Salesforce
 
 /// Whose snapshots a pipeline makes.
 package struct UserSelection: Sendable, Hashable {
@@ -104,7 +105,7 @@ package struct UserSelection: Sendable, Hashable {
     let selected = words.dropFirst().prefix { $0 != "from" }
     if words.first != "select" {
       reader.report(
-        node, "a SOQL query begins with SELECT", "write SELECT Id, Username FROM User WHERE …")
+        node, SOQLText.needsSelect, "write SELECT Id, Username FROM User WHERE …")
     } else if !selected.contains("id") || !selected.contains("username") {
       reader.report(
         node, "the query of users does not select Id and Username",

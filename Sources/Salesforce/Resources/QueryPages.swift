@@ -125,10 +125,13 @@ package final class QueryPages: Sendable {
     return body
   }
 
+  static let noPage = "the answer is not a page of records"
+  static let noAddress = "there are more records, but no address of this org to get them from"
+
   /// Reads from a page what the next one is, and refuses what cannot be a page.
   private func advance(past body: [UInt8], _ call: OrgCall) throws(OrgError) {
     guard let head = QueryPageHead(body) else {
-      throw Session.invalidResponse("the answer is not a page of records", call)
+      throw Session.invalidResponse(Self.noPage, call)
     }
     _ = issued.take(call.path)
     let problem = state.withLock { state -> String? in
@@ -141,7 +144,7 @@ package final class QueryPages: Sendable {
         return nil
       }
       guard let next = head.nextRecordsURL, QueryPageHead.isLocator(next) else {
-        return "there are more records, but no address of this org to get them from"
+        return Self.noAddress
       }
       // Records run out: an org that goes on for ever is caught by either.
       guard state.seen.insert(next).inserted, state.pages <= max(1, head.totalSize) else {

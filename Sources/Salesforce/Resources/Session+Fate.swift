@@ -27,10 +27,8 @@ extension Session {
     let merges = describe.field("MasterRecordId") != nil
     let columns = merges ? "Id, IsDeleted, MasterRecordId" : "Id, IsDeleted"
     for part in byLongID.keys.sorted().parts(of: RequestLimits.listedValues) {
-      // Each is proved to be an id: letters and digits only.
-      let list = part.map { "'\($0)'" }
       let soql =
-        "SELECT \(columns) FROM \(describe.name) WHERE Id IN (\(list.joined(separator: ",")))"
+        "SELECT \(columns) FROM \(describe.name) WHERE Id IN (\(SOQLLiteral.list(part)))"
       for record in try await queryAllRecords(soql, all: true) {
         guard let id = record["Id"]?.string?.recordID18,
           record["IsDeleted"]?.bool == true

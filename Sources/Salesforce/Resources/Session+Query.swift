@@ -27,8 +27,7 @@ extension Session {
   package func pages(from locator: String) throws(OrgError) -> QueryPages {
     guard QueryPageHead.isLocator(locator) else {
       throw Self.invalidResponse(
-        "there are more records, but no address of this org to get them from",
-        OrgCall(.queryMore, "GET", path("query")))
+        QueryPages.noAddress, OrgCall(.queryMore, "GET", path("query")))
     }
     return QueryPages(self, OrgCall(.queryMore, "GET", locator))
   }
@@ -42,7 +41,7 @@ extension Session {
     var records: [JSONValue] = []
     for page in pages {
       guard let value = try? JSONValue(parsing: page), let part = value["records"]?.array else {
-        throw Self.invalidResponse("the answer is not a page of records", call)
+        throw Self.invalidResponse(QueryPages.noPage, call)
       }
       records += part
     }

@@ -4,6 +4,9 @@
 /// any white space, names are compared without case, and the clauses that the SDK glues to the one
 /// before (`USING SCOPE`, `WITH`, `FOR`, `ALL ROWS`) are clauses here.
 package struct SOQLText: Sendable, Hashable {
+  /// What is said of a text that is no query.
+  package static let needsSelect = "a SOQL query begins with SELECT"
+
   /// The clauses in the order in which SOQL writes them.
   package enum Clause: Int, CaseIterable, Sendable {
     case select, from, scope, `where`, with, groupBy, having, orderBy, limit, offset, `for`, allRows

@@ -15,8 +15,7 @@ struct CheckCommand: Command {
   ]
   static var parameters: [Parameter<Self>] {
     [
-      .argument(
-        "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline)
+      .pipeline(\.pipeline)
     ] + Options.output.map { $0.within(\.options) }
   }
 

@@ -31,8 +31,7 @@ struct DecideCommand: Command {
   ]
   static var parameters: [Parameter<Self>] {
     [
-      .argument(
-        "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
+      .pipeline(\.pipeline),
       .arguments("edits", "the numbers of the edits, as reports have them", \.edits),
       .option("take", "SIDE", "whose values stand: device or server", \.take),
       .option("set", "FIELD=VALUE", "send this value", \.set),

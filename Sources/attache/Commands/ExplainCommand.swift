@@ -20,8 +20,7 @@ struct ExplainCommand: Command {
   ]
   static var parameters: [Parameter<Self>] {
     [
-      .argument(
-        "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
+      .pipeline(\.pipeline),
       .argument(
         "record", "a record's Id, a device's own id of it, or the number of an edit", \.record),
     ] + Options.pipeline.map { $0.within(\.options) }

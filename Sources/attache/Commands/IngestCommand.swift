@@ -17,8 +17,7 @@ struct IngestCommand: Command {
   ]
   static var parameters: [Parameter<Self>] {
     [
-      .argument(
-        "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
+      .pipeline(\.pipeline),
       .arguments("file", "returns to take at once; they are copied", completes: .files, \.files),
       .option(
         "as", "SNAPSHOT/GENERATION", "whose a file is that lost its stamp", \.identity),

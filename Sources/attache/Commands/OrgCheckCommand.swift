@@ -16,8 +16,7 @@ struct OrgCheckCommand: Command {
   static let examples = [Note("attache org check field-service", "before the first run")]
   static var parameters: [Parameter<Self>] {
     [
-      .argument(
-        "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline)
+      .pipeline(\.pipeline)
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 

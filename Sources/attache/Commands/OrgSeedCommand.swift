@@ -28,20 +28,16 @@ struct OrgSeedCommand: Command {
   var data = ".org"
   var scale = 1
   var seed = 1
-  var clock: String?
+  var clock: ClockStart?
   var json = false
 
   func validate() throws(UsageError) {
     if scale < 1 { throw UsageError("--scale is at least 1") }
-    if let clock, Dates.milliseconds(iso8601: clock) == nil {
-      throw UsageError(
-        "--clock cannot be \"\(clock)\"", hint: "write it as 2026-01-31T00:00:00.000Z")
-    }
   }
 
   func run(_ context: Program) async throws -> ExitStatus {
-    let start = clock.flatMap { Dates.milliseconds(iso8601: $0) }
-    let org = try Org(directory: context.absolute(data), options: .init(clockStart: start))
+    let org = try Org(
+      directory: context.absolute(data), options: .init(clockStart: clock?.milliseconds))
     try org.seed(SeedOptions(scale: scale, seed: UInt64(bitPattern: Int64(seed))))
     guard let admin = org.user(named: "admin@example.com") else { return .failed }
     var counts = JSONObject()

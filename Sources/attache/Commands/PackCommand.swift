@@ -13,10 +13,9 @@ struct PackCommand: Command {
   static let examples = [Note("attache pack field-service", "the bundles that are not there yet")]
   static var parameters: [Parameter<Self>] {
     [
-      .argument(
-        "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
+      .pipeline(\.pipeline),
       .option("user", "USERNAME", "only this user's snapshot", \.users),
-      .flag("dry-run", short: "n", "show the plan, send and write nothing", \.dryRun),
+      .dryRun(\.dryRun),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 

@@ -15,14 +15,10 @@ struct PrimeCommand: Command {
   ]
   static var parameters: [Parameter<Self>] {
     [
-      .argument(
-        "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
+      .pipeline(\.pipeline),
       .option("user", "USERNAME", "only this user's snapshot", \.users),
-      .option(
-        "max-deletes", "N%",
-        "the share of a soup that may be removed in this run, instead of prime.ghosts.maxDeletes",
-        \.maxDeletes),
-      .flag("dry-run", short: "n", "show the plan, send and write nothing", \.dryRun),
+      .maxDeletes(\.maxDeletes),
+      .dryRun(\.dryRun),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 

@@ -16,8 +16,7 @@ struct ReconcileCommand: Command {
   ]
   static var parameters: [Parameter<Self>] {
     [
-      .argument(
-        "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
+      .pipeline(\.pipeline),
       .option("confirm", "DIGEST", "confirm a plan that was held", \.confirm),
       .flag("dry-run", short: "n", "show the plan, send nothing", \.dryRun),
     ] + Options.pipeline.map { $0.within(\.options) }

@@ -20,8 +20,7 @@ struct ReconcileRetryCommand: Command {
   ]
   static var parameters: [Parameter<Self>] {
     [
-      .argument(
-        "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
+      .pipeline(\.pipeline),
       .argument("run", "the run, as attache status and the report name it", \.run),
       .flag("failed", "only the edits that failed", \.failed),
       .flag(

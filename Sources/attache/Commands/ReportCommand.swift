@@ -21,8 +21,7 @@ struct ReportCommand: Command {
   ]
   static var parameters: [Parameter<Self>] {
     [
-      .argument(
-        "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
+      .pipeline(\.pipeline),
       .argument("run", "the run; else the last that has a report", \.run),
       .option("format", "FORM", "what is printed (default: text)", \.format),
       .option("user", "NAME", "only what this user's devices brought", \.user),

@@ -23,8 +23,7 @@ struct ReviewCommand: Command {
   ]
   static var parameters: [Parameter<Self>] {
     [
-      .argument(
-        "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
+      .pipeline(\.pipeline),
       .option("port", "PORT", "the port; 0 takes a free one", \.port),
       .option("by", "NAME", "who decides; else the name of the system's user", \.by),
       .option("idle", "SECONDS", "end when nobody has used it for so long", \.idle),

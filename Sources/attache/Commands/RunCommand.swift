@@ -13,17 +13,13 @@ struct RunCommand: Command {
   static let examples = [Note("attache run field-service", "the whole pipeline")]
   static var parameters: [Parameter<Self>] {
     [
-      .argument(
-        "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline),
+      .pipeline(\.pipeline),
       .option("only", "STAGES", "only these stages", commas: true, \.only),
       .option("user", "USERNAME", "prime and pack only this user's snapshot", \.users),
-      .option(
-        "max-deletes", "N%",
-        "the share of a soup that may be removed in this run, instead of prime.ghosts.maxDeletes",
-        \.maxDeletes),
+      .maxDeletes(\.maxDeletes),
       .option("confirm", "DIGEST", "confirm a plan that was held", \.confirm),
-      .option("deadline", "SECONDS", "end after so many seconds", \.deadline),
-      .flag("dry-run", short: "n", "show the plan, send and write nothing", \.dryRun),
+      .deadline(\.deadline),
+      .dryRun(\.dryRun),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 
@@ -32,21 +28,15 @@ struct RunCommand: Command {
   var users: [String] = []
   var maxDeletes: Percentage?
   var confirm: [String] = []
-  var deadline: Int?
+  var deadline: Seconds?
   var dryRun = false
   var options = Options()
-
-  func validate() throws(UsageError) {
-    if let deadline, deadline < 1 {
-      throw UsageError("--deadline has to be at least 1", hint: "give it in seconds")
-    }
-  }
 
   func run(_ context: Program) async throws -> ExitStatus {
     var run = RunOptions()
     if !only.isEmpty { run.stages = Set(only) }
     run.confirmed = Set(confirm)
-    run.deadlineSeconds = deadline
+    run.deadlineSeconds = deadline?.value
     run.users = Set(users)
     run.isDryRun = dryRun
     run.maxDeletes = maxDeletes

@@ -16,8 +16,7 @@ struct StatusCommand: Command {
   static let examples = [Note("attache status field-service", "the state of one pipeline")]
   static var parameters: [Parameter<Self>] {
     [
-      .argument(
-        "pipeline", "the pipeline file, or a name in pipelines/", completes: .files, \.pipeline)
+      .pipeline(\.pipeline)
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 

@@ -40,13 +40,10 @@ struct StoreQueryCommand: Command {
   var csv = false
   var table = false
   var limit = 100_000
-  var deadline = 60
+  var deadline = Seconds(60)
 
   func validate() throws(UsageError) {
     if limit < 1 { throw UsageError("--limit is at least 1") }
-    if deadline < 1 {
-      throw UsageError("--deadline has to be at least 1", hint: "give it in seconds")
-    }
     if [json, csv, table].filter({ $0 }).count > 1 {
       throw UsageError("--json, --csv and --table exclude each other", hint: "give one of them")
     }
@@ -54,7 +51,7 @@ struct StoreQueryCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let store = try Store(opening: context.existing(store), readOnly: true)
-    try store.limitTime(seconds: deadline)
+    try store.limitTime(seconds: deadline.value)
     var rows: [[JSONValue]] = []
     do {
       try store.forEachRow(ofSmartSQL: query) { _, values in

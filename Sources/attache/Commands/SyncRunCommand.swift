@@ -49,7 +49,7 @@ struct SyncRunCommand: Command {
       .option(
         "max-deletes", "N%", "the share of a soup that may be removed at once, 10% unless given",
         \.maxDeletes),
-      .option("deadline", "SECONDS", "end after so many seconds", \.deadline),
+      .deadline(\.deadline),
     ] + LoginOptions.parameters.map { $0.within(\.login) }
       + Options.output.map { $0.within(\.options) }
   }
@@ -63,7 +63,7 @@ struct SyncRunCommand: Command {
   var replace = false
   var cleanGhosts = false
   var maxDeletes: Percentage?
-  var deadline: Int?
+  var deadline: Seconds?
   var login = LoginOptions()
   var options = Options()
 
@@ -75,9 +75,6 @@ struct SyncRunCommand: Command {
     }
     if replace, config == nil {
       throw UsageError("--replace needs the new definitions", hint: "give --config FILE")
-    }
-    if let deadline, deadline < 1 {
-      throw UsageError("--deadline has to be at least 1", hint: "give it in seconds")
     }
     try login.validate()
   }
@@ -113,18 +110,18 @@ struct SyncRunCommand: Command {
           context.note("warning: \(text)")
         }
       })
-    let seconds = deadline ?? 7 * 24 * 60 * 60
+    let seconds = deadline?.value ?? 7 * 24 * 60 * 60
     let (outcome, signal, isLate) = await Interruption.run(deadlineSeconds: seconds) {
       try await call.run()
     }
     let interrupted = signal.map {
       PipelineError(
         .interrupted(signal: $0), "sync.interrupted", "the sync was interrupted",
-        fix: "run it again: it goes on where it stopped")
+        fix: PipelineError.goesOnText)
     }
     let late = PipelineError(
       .tryLater, "sync.deadline", "the sync reached its deadline of \(seconds) seconds",
-      fix: "run it again: it goes on where it stopped; or raise --deadline")
+      fix: PipelineError.goesOnText + "; or raise --deadline")
     switch outcome {
     case .success(var result):
       if result.failure != nil { result.failure = interrupted ?? (isLate ? late : result.failure) }

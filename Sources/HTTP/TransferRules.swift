@@ -2,8 +2,8 @@ import CCurl
 import Glibc
 import System
 
-/// What all transfers of a client have in common, checked once.
-struct TransferSettings: Sendable {
+/// What every transfer of a client must keep to: the authorities that are trusted, and the addresses.
+struct TransferRules: Sendable {
   let configuration: HTTPClient.Configuration
   let caFile: String?
 
