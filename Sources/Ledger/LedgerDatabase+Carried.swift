@@ -63,7 +63,7 @@ extension LedgerDatabase {
       """
       SELECT e.id, r.platform, e.last_modified_ms, e.verdict,
         r.part_of IS NOT NULL OR EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id
-          AND o.state IN ('planned', 'sent', 'doubt')) OR \(Self.hasArrivedLate),
+          AND o.state IN (\(OperationState.unfinished))) OR \(Self.hasArrivedLate),
         (SELECT x.detail FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id = e.id
           ORDER BY n.number DESC LIMIT 1),
         EXISTS (SELECT 1 FROM carried c WHERE c.edit_id = e.id)
@@ -120,7 +120,7 @@ extension LedgerDatabase {
       SELECT c.store, c.soup, c.entry_id, e.id FROM carried_in c JOIN edit e ON e.id = c.edit_id
         JOIN returned_soup s ON s.return_id = c.return_id AND s.store = c.store
           AND s.soup = c.soup
-      WHERE c.return_id = \(entry.returnID) AND e.verdict IS NOT 'created twice'
+      WHERE c.return_id = \(entry.returnID) AND e.verdict IS NOT \(Verdict.createdTwice)
         AND \(Self.isReplaceable)
       """)
     for row in open {
@@ -138,7 +138,7 @@ extension LedgerDatabase {
       """
       SELECT 1 FROM carried_in c JOIN returned r ON r.id = c.return_id
         JOIN returned_soup s ON s.return_id = r.id AND s.store = c.store AND s.soup = c.soup
-      WHERE c.edit_id = \(edit) AND (SELECT verdict FROM edit WHERE id = \(edit)) <> 'created twice'
+      WHERE c.edit_id = \(edit) AND (SELECT verdict FROM edit WHERE id = \(edit)) <> \(Verdict.createdTwice)
         AND NOT EXISTS (SELECT 1 FROM seen n WHERE n.return_id = r.id AND n.store = c.store
           AND n.soup = c.soup AND n.entry_id = c.entry_id)
         AND NOT EXISTS (SELECT 1 FROM returned l JOIN seen n ON n.return_id = l.id

@@ -152,7 +152,7 @@ extension LedgerDatabase {
     }
     let isSent = try connection.integer(
       """
-      SELECT 1 FROM operation WHERE edit_id = \(found.edit) AND state IN ('sent', 'doubt')
+      SELECT 1 FROM operation WHERE edit_id = \(found.edit) AND state IN (\(OperationState.underWay))
         AND action IN ('create', 'upsert')
       """)
     return isSent == nil
@@ -202,7 +202,7 @@ extension LedgerDatabase {
     let rows = try connection.all(
       """
       SELECT d.id, d.edit_id, x.detail FROM decision d JOIN outcome x ON x.edit_id = d.edit_id
-      WHERE x.run_id = \(run) AND x.verdict = 'superseded' AND d.state = 'withdrawn'
+      WHERE x.run_id = \(run) AND x.verdict = \(Verdict.superseded) AND d.state = 'withdrawn'
         AND d.run_id IS NULL
         AND NOT EXISTS (SELECT 1 FROM decision l WHERE l.edit_id = d.edit_id AND l.id > d.id)
       """)

@@ -212,7 +212,7 @@ extension LedgerDatabase {
         JOIN returned_soup s ON s.return_id = \(entry.returnID) AND s.store = n.store
           AND s.soup = n.soup
       WHERE r.stamp_id = \(entry.row.stampID) AND r.handback < \(handback)
-        AND e.operation <> 'synced' AND e.verdict IS NOT 'created twice'
+        AND e.operation <> 'synced' AND e.verdict IS NOT \(Verdict.createdTwice)
         AND \(Self.isReplaceable)
         AND NOT \(Self.hasOlderRow(
           "\(entry.returnID)", of: "n", entry: "n.entry_id", than: "n.last_modified_ms"))
@@ -285,7 +285,7 @@ extension LedgerDatabase {
       """
       SELECT 1 FROM edit e WHERE e.creation_id = \(creation) AND (e.operation = 'synced'
         OR e.state <> 'closed' AND e.record_id = \(serverID) OR EXISTS (
-          SELECT 1 FROM outcome x WHERE x.edit_id = e.id AND x.verdict = 'created twice')) LIMIT 1
+          SELECT 1 FROM outcome x WHERE x.edit_id = e.id AND x.verdict = \(Verdict.createdTwice))) LIMIT 1
       """) != nil
   }
 
@@ -295,7 +295,7 @@ extension LedgerDatabase {
     let sent = try connection.all(
       """
       SELECT e.id FROM edit e WHERE e.creation_id = \(creation) AND e.operation <> 'synced'
-        AND e.verdict IS NOT 'created twice' AND \(Self.isReplaceable)
+        AND e.verdict IS NOT \(Verdict.createdTwice) AND \(Self.isReplaceable)
         AND NOT EXISTS (SELECT 1 FROM seen n WHERE n.edit_id = e.id
           AND n.last_modified_ms > \(witness.lastModified))
       """)

@@ -129,7 +129,8 @@ extension LedgerDatabase {
       return (
         row[0].integer, row[1].text ?? "",
         RecordEvent.Write(
-          action: row[2].text ?? "", sender: row[3].text ?? "", state: row[4].text ?? "",
+          action: row[2].text ?? "", sender: row[3].text ?? "",
+          state: try OperationState(row[4].text, in: path),
           attempts: row[5].integer ?? 0, fields: payload.names, code: row[7].text,
           message: row[8].text, resultID: row[9].text, serverDate: row[10].text,
           wasInDoubt: row[11].integer == 1)

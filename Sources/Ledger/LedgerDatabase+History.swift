@@ -13,7 +13,7 @@ enum Replacement: Hashable {
 extension LedgerDatabase {
   /// Says of an edit `e` that nobody knows yet what became of it.
   static let isUnderWay: SQL = """
-    EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id AND o.state IN ('sent', 'doubt'))
+    EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id AND o.state IN (\(OperationState.underWay)))
     """
 
   /// Says of an edit `e` that it is to be sent still, or that a person has to see to it.
@@ -25,7 +25,7 @@ extension LedgerDatabase {
   /// wants any more, whatever stands for the edit.
   static let hasArrivedLate: SQL = """
     (e.verdict = 'conflict' AND EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id
-      AND o.state = 'done' AND o.is_doubted = 1))
+      AND o.state = \(OperationState.done) AND o.is_doubted = 1))
     """
 
   /// Says of an edit `e` that a later state of its record may stand for it.
@@ -163,7 +163,7 @@ extension LedgerDatabase {
       FROM edit e JOIN edit l ON (l.record_id = e.record_id OR l.creation_id = e.creation_id)
           AND l.store = e.store AND l.soup = e.soup JOIN returned r ON r.id = l.return_id
       WHERE e.id = \(edit) AND l.id > e.id AND l.operation <> 'synced'
-        AND l.verdict IS NOT 'superseded' ORDER BY l.id DESC
+        AND l.verdict IS NOT \(Verdict.superseded) ORDER BY l.id DESC
       """)
     for row in later {
       let ancestry = try ancestry(ofEdit: row[0].integer ?? 0)
@@ -186,7 +186,7 @@ extension LedgerDatabase {
             AND n.soup = s.soup AND n.entry_id = \(sighting.row.soupEntryID))
           AND NOT \(Self.hasOlderRow(
             "r.id", of: "s", entry: "\(sighting.row.soupEntryID)", than: "\(sighting.lastModified)"))
-          AND (SELECT verdict FROM edit WHERE id = \(edit)) <> 'created twice' LIMIT 1
+          AND (SELECT verdict FROM edit WHERE id = \(edit)) <> \(Verdict.createdTwice) LIMIT 1
         """)
       if isGone != nil { return .handback }
     }
@@ -223,7 +223,7 @@ extension LedgerDatabase {
         """
         SELECT id FROM edit e
         WHERE verdict IN (\(list: wanted)) AND state = 'closed' AND superseded_by IS NULL
-          AND verdict <> 'superseded'
+          AND verdict <> \(Verdict.superseded)
           AND id IN (SELECT edit_id FROM outcome WHERE run_id = \(run)) ORDER BY id
         """
       ).compactMap { $0[0].integer }

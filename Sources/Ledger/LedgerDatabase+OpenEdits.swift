@@ -79,7 +79,7 @@ extension LedgerDatabase {
     try connection.texts(
       """
       SELECT DISTINCT r.snapshot_id FROM edit e JOIN returned r ON r.id = e.return_id
-      WHERE e.state = 'closed' AND e.verdict = 'clash' ORDER BY 1
+      WHERE e.state = 'closed' AND e.verdict = \(Verdict.clash) ORDER BY 1
       """)
   }
 
@@ -88,7 +88,7 @@ extension LedgerDatabase {
     var edits: [OpenEdit] = []
     try connection.rows(
       Self.selection + """
-         WHERE e.state = 'closed' AND r.snapshot_id = \(snapshotID) AND e.verdict = 'clash'
+         WHERE e.state = 'closed' AND r.snapshot_id = \(snapshotID) AND e.verdict = \(Verdict.clash)
         ORDER BY e.id
         """
     ) { edits.append(Self.openEdit($0)) }
@@ -120,11 +120,11 @@ extension LedgerDatabase {
       e.element, e.base, e.finding, e.unordered_with, r.snapshot_id,
       coalesce(c.chosen_id, (SELECT o.result_id FROM edit f JOIN operation o ON o.edit_id = f.id
         WHERE (f.record_id = e.record_id OR f.creation_id = e.creation_id)
-          AND o.action IN ('create', 'upsert') AND o.state = 'done' ORDER BY o.id DESC LIMIT 1)),
+          AND o.action IN ('create', 'upsert') AND o.state = \(OperationState.done) ORDER BY o.id DESC LIMIT 1)),
       (SELECT max(o.action = 'upsert') = 1 AND max(o.action = 'create' OR o.seen = 'null') = 0
         FROM edit f JOIN operation o ON o.edit_id = f.id
         WHERE f.creation_id = e.creation_id AND o.action IN ('create', 'upsert')
-          AND o.state = 'done')
+          AND o.state = \(OperationState.done))
     FROM edit e JOIN returned r ON r.id = e.return_id LEFT JOIN creation c ON c.id = e.creation_id
     """
 
@@ -243,13 +243,13 @@ extension LedgerDatabase {
     try connection.run(
       """
       INSERT INTO outcome (run_id, edit_id, verdict, detail)
-      SELECT \(run), e.id, 'superseded', CASE
+      SELECT \(run), e.id, \(Verdict.superseded), CASE
         WHEN e.superseded_by IS NOT NULL THEN json_object('otherEdits', json_array(e.superseded_by))
         WHEN EXISTS (SELECT 1 FROM carried c WHERE c.edit_id = e.id)
           THEN json_object('message', \(Self.givenUpWords)) ELSE '{}' END
-      FROM edit e WHERE e.verdict = 'superseded' AND e.state = 'closed' AND (
+      FROM edit e WHERE e.verdict = \(Verdict.superseded) AND e.state = 'closed' AND (
         SELECT x.verdict FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id = e.id
-        ORDER BY n.number DESC LIMIT 1) IS NOT 'superseded'
+        ORDER BY n.number DESC LIMIT 1) IS NOT \(Verdict.superseded)
       ON CONFLICT (run_id, edit_id) DO UPDATE SET verdict = excluded.verdict,
         detail = excluded.detail
       """)
@@ -291,7 +291,7 @@ extension LedgerDatabase {
       """
       SELECT e.id, r.arrived_ms, e.verdict,
         (SELECT coalesce(o.server_date, 'unknown') FROM operation o
-          WHERE o.edit_id = e.id AND o.state = 'done' ORDER BY o.id DESC LIMIT 1), e.state
+          WHERE o.edit_id = e.id AND o.state = \(OperationState.done) ORDER BY o.id DESC LIMIT 1), e.state
       FROM edit e JOIN returned r ON r.id = e.return_id
       WHERE e.operation <> 'synced' AND e.finding IS NULL
         AND e.id IN (\(Self.edits(of: recordID, formerID: formerID)))
@@ -389,7 +389,7 @@ extension LedgerDatabase {
     SELECT id FROM edit WHERE record_id IN (\(recordID), \(formerID))
     UNION SELECT f.id FROM creation c JOIN edit f ON f.creation_id = c.id
       WHERE c.record_id = \(recordID)
-    UNION SELECT edit_id FROM operation WHERE result_id = \(recordID) AND state = 'done'
+    UNION SELECT edit_id FROM operation WHERE result_id = \(recordID) AND state = \(OperationState.done)
     """
   }
 }

@@ -25,7 +25,7 @@ package struct OperationRow {
   /// Of an upsert: the record of its external id as it was read before, null for none; nil where
   /// that is not known.
   package var seen: JSONValue?
-  package var state: String
+  package var state: OperationState
   /// The field whose date says when the record was last modified; nil in what the ledger tells.
   package var modificationField: String?
 
@@ -34,7 +34,7 @@ package struct OperationRow {
     id: Int64 = 0, editID: Int64, action: SyncUpAction, sender: String, senderID: String? = nil,
     sobject: String, recordID: String?, externalField: String? = nil, externalValue: String? = nil,
     payload: JSONObject, expected: Settlement, level: Int = 0, attempt: Int64 = 0,
-    sentMilliseconds: Int64? = nil, seen: JSONValue? = nil, state: String = "planned",
+    sentMilliseconds: Int64? = nil, seen: JSONValue? = nil, state: OperationState = .planned,
     modificationField: String? = nil
   ) {
     self.id = id
@@ -84,7 +84,7 @@ extension LedgerDatabase {
             \(operation.sobject), \(operation.recordID), \(operation.externalField),
             \(operation.externalValue), \(JSONValue.object(operation.payload).text),
             \(Self.text(operation.expected)), \(operation.level), \(senderID),
-            \(operation.seen?.text), 'planned')
+            \(operation.seen?.text), \(OperationState.planned))
           """)
         var planned = operation
         planned.id = connection.lastInsertRowID
@@ -99,7 +99,7 @@ extension LedgerDatabase {
       for operation in operations {
         try connection.run(
           """
-          UPDATE operation SET state = 'sent', sent_ms = \(now), attempt = attempt + 1,
+          UPDATE operation SET state = \(OperationState.sent), sent_ms = \(now), attempt = attempt + 1,
             payload = \(JSONValue.object(operation.payload).text)
           WHERE id = \(operation.id)
           """)
@@ -113,7 +113,7 @@ extension LedgerDatabase {
     case .done(let recordID):
       try connection.run(
         """
-        UPDATE operation SET state = 'done', result_id = \(recordID ?? operation.recordID)
+        UPDATE operation SET state = \(OperationState.done), result_id = \(recordID ?? operation.recordID)
         WHERE id = \(operation.id)
         """)
       if let recordID, operation.action == .create || operation.action == .upsert {
@@ -126,20 +126,20 @@ extension LedgerDatabase {
     case .rejected(let code, let message):
       try connection.run(
         """
-        UPDATE operation SET state = 'rejected', code = \(code), message = \(message)
+        UPDATE operation SET state = \(OperationState.rejected), code = \(code), message = \(message)
         WHERE id = \(operation.id)
         """)
-    case .conflict: try move(operation, to: "conflict")
-    case .doubt: try move(operation, to: "doubt")
-    case .again: try move(operation, to: "planned")
+    case .conflict: try move(operation, to: .conflict)
+    case .doubt: try move(operation, to: .doubt)
+    case .again: try move(operation, to: .planned)
     }
   }
 
   /// Moves an operation to another state.
-  package func move(_ operation: OperationRow, to state: String) throws {
+  package func move(_ operation: OperationRow, to state: OperationState) throws {
     try connection.run(
       """
-      UPDATE operation SET state = \(state), is_doubted = is_doubted OR \(state) = 'doubt'
+      UPDATE operation SET state = \(state), is_doubted = is_doubted OR \(state == .doubt)
       WHERE id = \(operation.id)
       """)
   }
@@ -157,7 +157,7 @@ extension LedgerDatabase {
   /// The operations that are not finished, and those whose edit has no verdict yet.
   package func unfinishedOperations() throws -> [OperationRow] {
     try operations(
-      "state IN ('planned', 'sent', 'doubt') ORDER BY id")
+      "state IN (\(OperationState.unfinished)) ORDER BY id")
   }
 
   /// Writes that are done and of which nothing is known yet that they left: the run died before it
@@ -165,7 +165,7 @@ extension LedgerDatabase {
   package func unreadOperations(since: Int64) throws -> [OperationRow] {
     try operations(
       """
-      state = 'done' AND action <> 'delete' AND left_values IS NULL AND sent_ms >= \(since)
+      state = \(OperationState.done) AND action <> 'delete' AND left_values IS NULL AND sent_ms >= \(since)
         ORDER BY id
       """)
   }
@@ -189,7 +189,8 @@ extension LedgerDatabase {
         payload: try parse(row[8].text, "an operation").object ?? [:],
         expected: settlement(try parse(row[9].text, "an operation")),
         attempt: row[10].integer ?? 0, sentMilliseconds: row[11].integer,
-        seen: try row[14].text.map { try parse($0, "an operation") }, state: row[12].text ?? "")
+        seen: try row[14].text.map { try parse($0, "an operation") },
+        state: try OperationState(row[12].text, in: path))
     }
   }
 
@@ -198,7 +199,7 @@ extension LedgerDatabase {
     try connection.integer(
       """
       SELECT max(o.level) FROM operation o JOIN edit e ON e.id = o.edit_id
-      WHERE e.creation_id = \(creationID) AND o.run_id = \(run) AND o.state = 'done'
+      WHERE e.creation_id = \(creationID) AND o.run_id = \(run) AND o.state = \(OperationState.done)
       """
     ).map { Int($0) }
   }
@@ -213,7 +214,7 @@ extension LedgerDatabase {
     try connection.integer(
       """
       SELECT 1 FROM creation WHERE record_id = \(recordID) OR device_record_id = \(recordID)
-      UNION ALL SELECT 1 FROM operation WHERE result_id = \(recordID) AND state = 'done' LIMIT 1
+      UNION ALL SELECT 1 FROM operation WHERE result_id = \(recordID) AND state = \(OperationState.done) LIMIT 1
       """) != nil
   }
 

@@ -43,7 +43,7 @@ package struct RecordEvent: Sendable, Hashable {
     /// The user name that wrote.
     package var sender: String
     /// `planned`, `sent`, `doubt`, `done`, `rejected`, `conflict` or `dropped`.
-    package var state: String
+    package var state: OperationState
     /// How often it left.
     package var attempts: Int64
     /// The names of the fields that it carried.

@@ -81,12 +81,6 @@ package struct Ancestry: Sendable, Hashable {
     package var edit: Int64
     /// Its own ancestry.
     package var ancestry: Ancestry
-
-    /// A past.
-    package init(edit: Int64, ancestry: Ancestry) {
-      self.edit = edit
-      self.ancestry = ancestry
-    }
   }
 
   /// An ancestry.

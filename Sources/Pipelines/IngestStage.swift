@@ -211,7 +211,7 @@ struct IngestStage {
   }
 
   /// The soups that were not issued and are an app's own: nothing was read from them.
-  private func leftAlone(_ validated: ValidatedReturn, _ contents: [ReturnContents]) -> [String] {
+  private func leftAlone(_ validated: ValidatedReturn, _ contents: [EditReading]) -> [String] {
     let read = Set(contents.flatMap(\.totals.keys).map(\.soup))
     return Set(validated.stores.flatMap(\.unknownSoups)).subtracting(read).sorted()
   }
@@ -220,7 +220,7 @@ struct IngestStage {
     _ validated: ValidatedReturn, _ taken: TakenReturn
   ) throws -> ReturnOutcome.Result {
     for note in validated.notes { run.warn(note) }
-    var read: [(stamp: Provenance, contents: ReturnContents, row: ReturnRow)] = []
+    var read: [(stamp: Provenance, contents: EditReading, row: ReturnRow)] = []
     for (stamp, stores) in validated.storesByStamp {
       let issued = issued(stamp, validated.sourceName)
       let contents = try contents(of: stores, stamp, issued, validated, taken)
@@ -244,11 +244,11 @@ struct IngestStage {
   private func contents(
     of stores: [ValidatedStore], _ stamp: Provenance, _ issued: GenerationRecord?,
     _ validated: ValidatedReturn, _ taken: TakenReturn
-  ) throws -> ReturnContents {
+  ) throws -> EditReading {
     let reading = ReturnReading(pipeline: run.pipeline, data: run.data, issued: issued)
     let witnesses = try run.ledger.rowsToWitness(
       stampIDs: [stamp.stampID, validated.stamp.stampID])
-    var contents = ReturnContents()
+    var contents = EditReading()
     for store in stores {
       for soup in store.missingSoups + store.reindexedSoups {
         run.warn("\(taken.name): the app removed or changed the soup \"\(soup)\"")
@@ -265,7 +265,7 @@ struct IngestStage {
   /// Such a store is handed back by whose bundle it came in, and where its app numbers only the
   /// user's store, with that number.
   private func row(
-    _ stamp: Provenance, _ contents: ReturnContents, _ issued: GenerationRecord?,
+    _ stamp: Provenance, _ contents: EditReading, _ issued: GenerationRecord?,
     _ validated: ValidatedReturn, _ taken: TakenReturn
   ) -> ReturnRow {
     let whole = validated.stamp

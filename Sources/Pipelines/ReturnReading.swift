@@ -6,17 +6,6 @@ import Returns
 import SmartStore
 import System
 
-/// What a return brings, over all its stores.
-struct ReturnContents {
-  var edits: [ReturnedEdit] = []
-  var witnesses: [CleanRow] = []
-  var totals: [SoupKey: Int] = [:]
-  /// The soups in which edits without flags were looked for.
-  var compared: Set<SoupKey> = []
-  /// What a person should know of it.
-  var warnings: [String] = []
-}
-
 /// Reads the edits of validated stores and gives each its base.
 struct ReturnReading {
   let pipeline: Pipeline
@@ -26,7 +15,7 @@ struct ReturnReading {
 
   func add(
     _ validated: ValidatedStore, platform: Platform, witnesses: [RowKey],
-    to contents: inout ReturnContents
+    to contents: inout EditReading
   ) throws {
     let key = validated.key
     let settings = pipeline.stores.first {

@@ -154,18 +154,18 @@ private struct CSVDecisions {
       return []
     }
     let names = header.map { $0.lowercased().filter { $0 != " " } }
-    func place(of column: ConflictColumn) -> Int? {
+    func index(of column: ConflictColumn) -> Int? {
       names.firstIndex(of: column.rawValue.lowercased())
     }
-    guard let number = place(of: .number), let decision = place(of: .decision) else {
+    guard let number = index(of: .number), let decision = index(of: .decision) else {
       reader.add(1, 1, "", "the table has no column number and decision", "add what is missing")
       return []
     }
     var entries: [Entry] = []
     for (place, row) in rows.enumerated().dropFirst() {
       func cell(_ column: ConflictColumn) -> String {
-        guard let index = place(of: column), index < row.count else { return "" }
-        return Self.plain(row[index])
+        guard let place = index(of: column), place < row.count else { return "" }
+        return Self.plain(row[place])
       }
       guard number < row.count, let edit = Int64(row[number].trimmed) else {
         reader.add(place + 1, 1, "number", "this is no edit's number", "write a whole number")
@@ -198,7 +198,7 @@ private struct CSVDecisions {
       order.append(entry.edit)
     }
     let groups = Dictionary(grouping: entries, by: \.edit)
-    let hasServer = place(of: .server) != nil
+    let hasServer = index(of: .server) != nil
     return order.compactMap { request($0, groups[$0] ?? [], hasServer: hasServer) }
   }
 

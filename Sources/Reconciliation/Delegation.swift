@@ -246,7 +246,7 @@ extension LedgerDatabase {
         OR EXISTS (
           SELECT 1 FROM operation o JOIN edit e ON e.id = o.edit_id
             JOIN returned r ON r.id = e.return_id
-          WHERE o.result_id = \(recordID) AND o.action = 'create' AND o.state = 'done'
+          WHERE o.result_id = \(recordID) AND o.action = 'create' AND o.state = \(OperationState.done)
             AND r.snapshot_id = \(snapshotID))
       """) != nil
   }

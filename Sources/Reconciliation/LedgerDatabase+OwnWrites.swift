@@ -17,7 +17,7 @@ extension LedgerDatabase {
         o.payload, (SELECT d.detail FROM decision d WHERE d.edit_id = e.id AND d.kind = 'set'
           AND d.state = 'done' ORDER BY d.id DESC LIMIT 1), e.element
       FROM operation o JOIN edit e ON e.id = o.edit_id
-      WHERE o.result_id = \(recordID) AND o.state = 'done' AND o.action <> 'delete' ORDER BY o.id
+      WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done) AND o.action <> 'delete' ORDER BY o.id
       """)
     if rows.isEmpty { return nil }
     let ancestry = try ancestry(ofEdit: edit.id)
@@ -87,9 +87,9 @@ extension LedgerDatabase {
       """
       SELECT e.store, e.soup, e.entry_id, e.id, \(Self.isUnsettledEdit),
         (SELECT coalesce(o.server_date, 'unknown') FROM operation o
-          WHERE o.edit_id = e.id AND o.state = 'done' ORDER BY o.id DESC LIMIT 1)
+          WHERE o.edit_id = e.id AND o.state = \(OperationState.done) ORDER BY o.id DESC LIMIT 1)
       FROM edit e
-      WHERE e.operation <> 'synced' AND e.finding IS NULL AND e.verdict IS NOT 'superseded'
+      WHERE e.operation <> 'synced' AND e.finding IS NULL AND e.verdict IS NOT \(Verdict.superseded)
         AND e.id <> \(edit.id) AND e.id IN (\(Self.edits(of: recordID, formerID: edit.serverID)))
       ORDER BY e.id
       """)

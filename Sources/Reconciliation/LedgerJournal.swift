@@ -57,7 +57,7 @@ final class LedgerJournal: SyncUpJournal {
   }
 
   private func block(_ send: PlannedSend, _ name: String) throws -> PlannedSend? {
-    try state.move(send.operation(sender: ""), to: "dropped")
+    try state.move(send.operation(sender: ""), to: .dropped)
     try reconciler.settle([(send.edit, Self.blocked(by: name))], snapshotID)
     return nil
   }
@@ -87,7 +87,7 @@ final class LedgerJournal: SyncUpJournal {
     }
     for send in batch where moved.contains(send.edit.id) {
       reconciler.redone.insert(send.edit.id)
-      try state.move(send.operation(sender: ""), to: "dropped")
+      try state.move(send.operation(sender: ""), to: .dropped)
     }
     return batch.filter { !moved.contains($0.edit.id) }
   }

@@ -45,14 +45,7 @@ package enum PermissionRule {
     /// What the field is to hold.
     package var value: JSONValue
     /// What the device was given in it, and what the org holds now.
-    package var former: [JSONValue]
-
-    /// A reference.
-    package init(field: String, value: JSONValue, former: [JSONValue] = []) {
-      self.field = field
-      self.value = value
-      self.former = former
-    }
+    package var former: [JSONValue] = []
 
     /// The Id that the field is to hold anew; nil where it stays as it was, or is to be empty.
     package var newID: String? {

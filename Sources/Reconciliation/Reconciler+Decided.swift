@@ -26,7 +26,7 @@ extension Reconciler {
   func leaveInDoubt(_ edits: [OpenEdit], _ snapshotID: String) throws {
     let dropped = Set(edits.filter { $0.decision?.decision == .drop }.map(\.id))
     for operation in try state.unfinishedOperations() where dropped.contains(operation.editID) {
-      try state.move(operation, to: "dropped")
+      try state.move(operation, to: .dropped)
     }
     let words = "it was sent, and the org could not be asked about it"
     try settle(

@@ -23,11 +23,11 @@ extension Reconciler {
       guard let found = try state.openEdit(id: operation.editID) else { continue }
       if let snapshotID, found.snapshotID != snapshotID { continue }
       switch operation.state {
-      case "planned":
-        if snapshotID == nil { try state.move(operation, to: "dropped") }
-      case "sent":
+      case .planned:
+        if snapshotID == nil { try state.move(operation, to: .dropped) }
+      case .sent:
         if snapshotID == nil {
-          try state.move(operation, to: "doubt")
+          try state.move(operation, to: .doubt)
           doubtful.append(
             (
               found.snapshotID,
@@ -114,7 +114,7 @@ extension Reconciler {
       // Other creates without an answer, of any snapshot that has the same sender.
       resolver.rivals = try state.unfinishedOperations().filter {
         $0.action == .create && $0.externalField == nil && $0.sentMilliseconds != nil
-          && $0.state != "planned" && !asked.contains($0.id)
+          && $0.state != .planned && !asked.contains($0.id)
       }.map { pending($0, access) }
     }
     var findings: [InDoubtResolver.Resolution]
@@ -200,7 +200,7 @@ extension Reconciler {
         try inDoubt(operation, "the org answered none of the attempts")
         return nil
       }
-      try state.move(operation, to: "dropped")
+      try state.move(operation, to: .dropped)
       try state.reopen(operation.editID, run: run.id)
       redone.insert(operation.editID)
       return nil
@@ -209,7 +209,7 @@ extension Reconciler {
         decision == .drop || resent.insert(operation.editID).inserted
       {
         // It is given up, or goes out once more.
-        try state.move(operation, to: "dropped")
+        try state.move(operation, to: .dropped)
         try state.reopen(operation.editID, run: run.id)
         return nil
       }

@@ -320,14 +320,14 @@ extension LedgerDatabase {
   /// Writes that got no answer and were held to have done nothing, sent since a moment.
   func lateOperations(since: Int64) throws -> [OperationRow] {
     try operations(
-      "is_doubted = 1 AND state = 'dropped' AND sent_ms >= \(since) ORDER BY id")
+      "is_doubted = 1 AND state = \(OperationState.dropped) AND sent_ms >= \(since) ORDER BY id")
   }
 
   /// The last write that was done to a record after another one was sent.
   func laterWrite(than operation: OperationRow, recordID: String) throws -> OperationRow? {
     try operations(
       """
-      state = 'done' AND action <> 'delete' AND result_id = \(recordID) AND id > \(operation.id)
+      state = \(OperationState.done) AND action <> 'delete' AND result_id = \(recordID) AND id > \(operation.id)
         ORDER BY id DESC LIMIT 1
       """
     ).first
@@ -338,7 +338,7 @@ extension LedgerDatabase {
   func wasDeleted(recordID: String, after operation: OperationRow) throws -> Bool {
     try connection.integer(
       """
-      SELECT 1 FROM operation WHERE state = 'done' AND action = 'delete' AND result_id = \(recordID)
+      SELECT 1 FROM operation WHERE state = \(OperationState.done) AND action = 'delete' AND result_id = \(recordID)
         AND id > \(operation.id) LIMIT 1
       """) != nil
   }
@@ -347,7 +347,7 @@ extension LedgerDatabase {
   func doneRecordID(of edit: Int64) throws -> String? {
     try connection.text(
       """
-      SELECT result_id FROM operation WHERE edit_id = \(edit) AND state = 'done'
+      SELECT result_id FROM operation WHERE edit_id = \(edit) AND state = \(OperationState.done)
         AND action IN ('create', 'upsert') ORDER BY id DESC LIMIT 1
       """)
   }

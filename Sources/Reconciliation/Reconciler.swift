@@ -267,10 +267,10 @@ package final class Reconciler {
   /// What was not tried is held; what was sent without an answer is in doubt.
   private func holdTheRest(_ words: String) throws {
     let unfinished = try state.unfinishedOperations()
-    let doubtful = Set(unfinished.filter { $0.state != "planned" }.map(\.editID))
+    let doubtful = Set(unfinished.filter { $0.state != .planned }.map(\.editID))
     try state.connection.transaction {
-      for operation in unfinished where operation.state == "planned" {
-        try state.move(operation, to: "dropped")
+      for operation in unfinished where operation.state == .planned {
+        try state.move(operation, to: .dropped)
       }
     }
     while let snapshotID = try state.snapshotsWithOpenEdits(run: run.id, only: options.only).first {

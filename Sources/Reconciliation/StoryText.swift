@@ -81,21 +81,21 @@ package enum StoryText {
     if !write.fields.isEmpty { text += " (\(write.fields.sorted().joined(separator: ", ")))" }
     if write.attempts > 1 { text += ", sent \(write.attempts) times" }
     switch write.state {
-    case "done":
+    case .done:
       text += ": done"
       if let id = write.resultID, id != story.recordID { text += ", record \(id)" }
       if let date = write.serverDate { text += "; the record's date was \(date) then" }
       if write.wasInDoubt { text += "; its answer had been lost" }
-    case "rejected":
+    case .rejected:
       var detail = OutcomeDetail()
       detail.message = write.message
       let words = options.words(detail, element: story.element) ?? ""
       text +=
         ": refused: \([write.code ?? "", words].filter { !$0.isEmpty }.joined(separator: ": "))"
-    case "conflict": text += ": not done, the record had changed"
-    case "doubt", "sent": text += ": no answer came back"
-    case "dropped": text += write.wasInDoubt ? ": lost; held to have done nothing" : ": not sent"
-    default: text += ": planned"
+    case .conflict: text += ": not done, the record had changed"
+    case .doubt, .sent: text += ": no answer came back"
+    case .dropped: text += write.wasInDoubt ? ": lost; held to have done nothing" : ": not sent"
+    case .planned: text += ": planned"
     }
     return text
   }

@@ -41,7 +41,7 @@ package struct UnflaggedRule {
   }
 }
 
-/// What a returned store says.
+/// What a returned store says, or all stores of a return.
 package struct EditReading: Sendable {
   /// Every dirty row, and every row that cannot be read.
   package var edits: [ReturnedEdit] = []
@@ -49,8 +49,15 @@ package struct EditReading: Sendable {
   package var witnesses: [CleanRow] = []
   /// How many rows each soup has.
   package var totals: [SoupKey: Int] = [:]
+  /// The soups in which edits without flags were looked for.
+  package var compared: Set<SoupKey> = []
   /// Soups that should be there and are not.
   package var missing: [String] = []
+  /// What a person should know of it.
+  package var warnings: [String] = []
+
+  /// Nothing yet.
+  package init() {}
 }
 
 /// Reads the edits of a returned store that was proved to be one.

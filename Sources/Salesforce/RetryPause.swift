@@ -14,13 +14,4 @@ package struct RetryPause: Sendable {
 
   /// Does not wait.
   package static let none = RetryPause(sleep: { _ in }, random: { _ in 0 })
-
-  /// A way to wait.
-  package init(
-    sleep: @escaping @Sendable (Int) async throws -> Void,
-    random: @escaping @Sendable (Int) -> Int
-  ) {
-    self.sleep = sleep
-    self.random = random
-  }
 }

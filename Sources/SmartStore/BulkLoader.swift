@@ -76,17 +76,6 @@ package final class BulkLoader {
     /// Records that came twice; the one with the later modification date stays.
     package var doubles = 0
 
-    /// Counts; none unless given.
-    package init(
-      inserted: Int = 0, updated: Int = 0, unchanged: Int = 0, skipped: Int = 0, doubles: Int = 0
-    ) {
-      self.inserted = inserted
-      self.updated = updated
-      self.unchanged = unchanged
-      self.skipped = skipped
-      self.doubles = doubles
-    }
-
     /// Elements that were written.
     package var written: Int { inserted + updated }
 
