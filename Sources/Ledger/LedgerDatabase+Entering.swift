@@ -267,7 +267,13 @@ extension LedgerDatabase {
         "SELECT record_id, device_record_id, local_id FROM creation WHERE id = \(creation)")
     else { return }
     try noteDeviceID(serverID, creation: creation)
-    guard let ours = row[0].text else { return try closeSentByDevice(creation, witness) }
+    var ours = row[0].text
+    if ours == nil, let first = row[1].text, first != serverID {
+      // Two devices hold the row, and each has sent it by itself.
+      try connection.run("UPDATE creation SET record_id = \(first) WHERE id = \(creation)")
+      ours = first
+    }
+    guard let ours else { return try closeSentByDevice(creation, witness) }
     if ours == serverID { return }
     if try isToldTwice(creation, serverID) { return }
     let edit = ReturnedEdit(

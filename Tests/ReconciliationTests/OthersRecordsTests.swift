@@ -170,4 +170,26 @@ struct OthersRecordsTests {
     _ = try await day.run()
     #expect(try day.state.unsettledEdits() == [.conflict: 1])
   }
+
+  @Test func `a new record that two devices have each sent by themselves is told as created twice`()
+    async throws
+  {
+    let day = try FieldDay()
+    let long = String(repeating: "x", count: 300)
+    let edit = day.created("accounts", "Account", "local_1", ["Name": .string(long)])
+    try day.handBack([edit], install: "one", handback: 1)
+    #expect(day.verdicts(try await day.run()) == "failed 1")
+    for (install, handback) in [("one", Int64(2)), ("restored from its backup", 1)] {
+      let own = try day.make("Account", ["Name": .string(install)])
+      try day.handBack(
+        [], install: install, handback: handback,
+        witnesses: [
+          CleanRow(
+            row: edit.row, created: edit.created, lastModified: 8000 + handback, serverID: own)
+        ])
+    }
+    #expect(try await day.run().verdicts[.createdTwice] == 1)
+    let detail = try #require(try day.details().first { $0.otherID != nil })
+    #expect(Set([detail.recordID, detail.otherID]).count == 2)
+  }
 }
