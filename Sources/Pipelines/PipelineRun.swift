@@ -103,11 +103,14 @@ package struct PipelineRun {
     }
   }
 
+  /// How long a run waits for whoever holds its lock: a dry run does, while it copies the ledger.
+  private static let lockSeconds = 2
+
   static func takeLock(
     _ data: DataDirectory, exclusive: Bool = true
   ) throws -> FileLock {
     do throws(LockError) {
-      return try FileLock(data.lock, exclusive: exclusive)
+      return try FileLock.waiting(data.lock, exclusive: exclusive, seconds: lockSeconds)
     } catch {
       switch error {
       case .held(let holder):
