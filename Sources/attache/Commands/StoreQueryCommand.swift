@@ -60,7 +60,7 @@ struct StoreQueryCommand: Command {
     } catch {
       if Self.isInterrupted(error) {
         throw PipelineError(
-          .tryLater, "query.deadline", "the query was not over after \(deadline) seconds",
+          .tryLater, "query.deadline", "the query was not over after \(deadline.value) seconds",
           fix: "ask for less, or give it more with --deadline")
       }
       throw Self.isOfQuery(error)
