@@ -6,7 +6,7 @@ import Salesforce
 extension Reconciler {
   /// Opens the edits of earlier nights' clashes that `acrossSnapshots` sends; the others stay where they
   /// are, for a person.
-  package nonisolated(nonsending) func takeUpClashes() async throws {
+  nonisolated(nonsending) func takeUpClashes() async throws {
     for (snapshotID, edits) in try standingClashes() {
       let access: RecordReader?
       do {

@@ -196,7 +196,9 @@ package final class PresumedWrites {
   /// The org counts without the blanks at the end.
   private static func isTooLong(_ text: String, for field: Describe.Field) -> Bool {
     guard field.length > 0, text.utf8.count > field.length else { return false }
-    return text.trimmingSuffix { $0 == " " }.utf16.count > field.length
+    var rest = text[...]
+    while rest.last == " " { rest.removeLast() }
+    return rest.utf16.count > field.length
   }
 
   // MARK: reading
@@ -207,8 +209,13 @@ package final class PresumedWrites {
       guard case .written(let written, let maker)? = records[id.recordID18 ?? id] else {
         return records[id.recordID18 ?? id] == nil
       }
-      return maker == nil && fields.contains { !$0.isIDName && written[anyCase: $0] == nil }
+      return maker == nil && !Self.isWhole(written, fields)
     }
+  }
+
+  /// Whether what was written to a record is all that is asked of it.
+  private static func isWhole(_ written: JSONObject, _ fields: [String]) -> Bool {
+    fields.allSatisfy { $0.isIDName || written[anyCase: $0] != nil }
   }
 
   /// Records as they are presumed to be, where `found` is what the org holds of `ids`.
@@ -223,11 +230,7 @@ package final class PresumedWrites {
       case .written(let written, let maker)?:
         var record = found[id] ?? [:]
         // What was asked of the org and did not come is not there, or not the user's to see.
-        if found[id] == nil, maker == nil,
-          fields.contains(where: { written[anyCase: $0] == nil && !$0.isIDName })
-        {
-          continue
-        }
+        if found[id] == nil, maker == nil, !Self.isWhole(written, fields) { continue }
         for field in fields {
           if field.isIDName { record[field] = .string(id) }
           if let value = written[anyCase: field] { record[field] = value }
@@ -258,12 +261,6 @@ package final class PresumedWrites {
 
 extension String {
   fileprivate var isIDName: Bool { lowercased() == "id" }
-
-  fileprivate func trimmingSuffix(while isLeftOut: (Character) -> Bool) -> Substring {
-    var rest = self[...]
-    while let last = rest.last, isLeftOut(last) { rest.removeLast() }
-    return rest
-  }
 }
 
 extension JSONObject {
