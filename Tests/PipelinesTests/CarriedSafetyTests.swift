@@ -236,6 +236,16 @@ import Testing
     #expect(Set(try scene.scene.states()) == ["device done"])
   }
 
+  /// A night, and a new account with a name that the org does not take, handed back.
+  private func handBackNew(_ scene: CarriedScene) async throws {
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    try device.create(
+      "accounts", type: "Account", ["Name": .string(Self.long)], localID: "local_1",
+      now: scene.later())
+    try scene.handBack(device, as: "one.sqlite")
+  }
+
   // MARK: the device's own sync
 
   @Test func `a carried create that its device has sent by itself is told as made twice`()
@@ -243,12 +253,7 @@ import Testing
   {
     let scene = try CarriedScene()
     let world = scene.world
-    try await world.run()
-    let device = try world.device("ada")
-    try device.create(
-      "accounts", type: "Account", ["Name": .string(Self.long)], localID: "local_1",
-      now: scene.later())
-    try scene.handBack(device, as: "one.sqlite")
+    try await handBackNew(scene)
     #expect(try await world.run().verdicts == [.failed: 1])
     let phone = try world.device("ada", as: "ada-2")
     try scene.scene.set(1, ["Name": "Decided"])
@@ -313,12 +318,7 @@ import Testing
   @Test func `after a restore a new row of a lost generation is made once`() async throws {
     let scene = try CarriedScene()
     let world = scene.world
-    try await world.run()
-    let device = try world.device("ada")
-    try device.create(
-      "accounts", type: "Account", ["Name": .string(Self.long)], localID: "local_1",
-      now: scene.later())
-    try scene.handBack(device, as: "one.sqlite")
+    try await handBackNew(scene)
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.failed: 1])
     var phone: Device?
     try await restored(world) {

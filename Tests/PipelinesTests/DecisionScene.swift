@@ -45,6 +45,28 @@ struct DecisionScene {
     return id
   }
 
+  /// Ada and ben edit an account that both have, and neither is sent; the account.
+  func clash(
+    ada fields: JSONObject, ben others: JSONObject
+  ) async throws -> String {
+    try await world.run()
+    let (ada, ben) = (try world.device("ada"), try world.device("ben", .android))
+    let shared = Set(try world.ids("accounts", on: ada))
+      .intersection(try world.ids("accounts", on: ben))
+    let id = try #require(shared.first)
+    // The field hears of nothing that happens on the day of the prime.
+    try world.org.moveClock(by: 3_600_000)
+    try ada.edit("accounts", id: id, fields, now: world.org.now())
+    try ben.edit("accounts", id: id, others, now: world.org.now())
+    try world.handBack(ada, as: "ada.sqlite")
+    try world.handBack(ben, as: "ben.sqlite")
+    let (verdicts, edits) = try await night()
+    #expect(verdicts == [.clash: 2])
+    // The org's values stand beside the devices'.
+    #expect(edits.allSatisfy { $0.detail.fields.allSatisfy { $0.server != nil } })
+    return id
+  }
+
   /// Decides about one edit, as grace.
   @discardableResult
   func decide(

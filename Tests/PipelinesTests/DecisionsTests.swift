@@ -150,33 +150,10 @@ import Testing
 
   // MARK: clashes
 
-  /// Ada and ben edit an account that both have.
-  private func clash(
-    _ scene: DecisionScene, ada fields: JSONObject, ben others: JSONObject
-  ) async throws -> String {
-    let world = scene.world
-    try await world.run()
-    let (ada, ben) = (try world.device("ada"), try world.device("ben", .android))
-    let shared = Set(try world.ids("accounts", on: ada))
-      .intersection(try world.ids("accounts", on: ben))
-    let id = try #require(shared.first)
-    // The field hears of nothing that happens on the day of the prime.
-    try world.org.moveClock(by: 3_600_000)
-    try ada.edit("accounts", id: id, fields, now: world.org.now())
-    try ben.edit("accounts", id: id, others, now: world.org.now())
-    try world.handBack(ada, as: "ada.sqlite")
-    try world.handBack(ben, as: "ben.sqlite")
-    let (verdicts, edits) = try await scene.night()
-    #expect(verdicts == [.clash: 2])
-    // The org's values stand beside the devices'.
-    #expect(edits.allSatisfy { $0.detail.fields.allSatisfy { $0.server != nil } })
-    return id
-  }
-
   @Test func `of a clash one device's edit is sent, and the other's given up`() async throws {
     let scene = try DecisionScene()
-    let id = try await clash(
-      scene, ada: ["Description": "left"], ben: ["Description": "right"])
+    let id = try await scene.clash(
+      ada: ["Description": "left"], ben: ["Description": "right"])
     try scene.decide(1, .server)
     try scene.decide(2, .device)
     #expect(try await scene.night().verdicts == [.dropped: 1, .updated: 1])
@@ -187,8 +164,8 @@ import Testing
 
   @Test func `the edits of a clash that touch different fields can both stand`() async throws {
     let scene = try DecisionScene()
-    let id = try await clash(
-      scene, ada: ["Description": "left"], ben: ["Website": "https://b.example"])
+    let id = try await scene.clash(
+      ada: ["Description": "left"], ben: ["Website": "https://b.example"])
     try scene.decide(1, .device)
     try scene.decide(2, .device)
     #expect(try await scene.night().verdicts == [.updated: 2])
@@ -199,8 +176,8 @@ import Testing
 
   @Test func `two edits of a clash that set one field are not both sent`() async throws {
     let scene = try DecisionScene()
-    let id = try await clash(
-      scene, ada: ["Description": "left"], ben: ["Description": "right"])
+    let id = try await scene.clash(
+      ada: ["Description": "left"], ben: ["Description": "right"])
     try scene.decide(1, .device)
     try scene.decide(2, .device)
     #expect(try await scene.night().verdicts == [.updated: 1, .conflict: 1])

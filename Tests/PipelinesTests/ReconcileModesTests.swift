@@ -212,17 +212,7 @@ import Testing
   ) async throws {
     let scene = try DecisionScene()
     let world = scene.world
-    try await world.run()
-    let (ada, ben) = (try world.device("ada"), try world.device("ben", .android))
-    let shared = Set(try world.ids("accounts", on: ada))
-      .intersection(try world.ids("accounts", on: ben))
-    let id = try #require(shared.first)
-    try world.org.moveClock(by: 3_600_000)
-    try ada.edit("accounts", id: id, ["Description": "first"], now: world.org.now())
-    try ben.edit("accounts", id: id, ["Description": "last"], now: world.org.now())
-    try world.handBack(ada, as: "ada.sqlite")
-    try world.handBack(ben, as: "ben.sqlite")
-    #expect(try await scene.night().verdicts == [.clash: 2])
+    let id = try await scene.clash(ada: ["Description": "first"], ben: ["Description": "last"])
     #expect(try await scene.night().verdicts == [:])
     try world.rewrite("\"reconcile\": {", "\"reconcile\": { \"acrossSnapshots\": \"\(policy)\",")
     func night(_ isDry: Bool = false) async throws -> [Verdict: Int] {

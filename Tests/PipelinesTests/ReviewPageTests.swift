@@ -210,19 +210,8 @@ struct ReviewPageTests {
     _ overlaps: Bool
   ) async throws {
     let scene = try DecisionScene()
-    let world = scene.world
-    try await world.run()
-    let (ada, ben) = (try world.device("ada"), try world.device("ben", .android))
-    let id = try #require(
-      Set(try world.ids("accounts", on: ada)).intersection(try world.ids("accounts", on: ben)).first
-    )
-    try world.org.moveClock(by: 3_600_000)
-    let fields: JSONObject = overlaps ? ["Phone": "two"] : ["Description": "two"]
-    try ada.edit("accounts", id: id, ["Phone": "one"], now: world.org.now())
-    try ben.edit("accounts", id: id, fields, now: world.org.now())
-    try world.handBack(ada, as: "ada.sqlite")
-    try world.handBack(ben, as: "ben.sqlite")
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.clash: 2])
+    let id = try await scene.clash(
+      ada: ["Phone": "one"], ben: overlaps ? ["Phone": "two"] : ["Description": "two"])
     let server = try serve(scene)
     let browser = try Browser()
     try await browser.open(server.address)
