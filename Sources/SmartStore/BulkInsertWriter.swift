@@ -30,6 +30,7 @@ struct ComposedChunk {
 /// more to make it, and is done while the next page is under way.
 final class BulkInsertWriter: BulkWriter {
   let store: Store
+  let connection: Connection
   private let soup: Soup
   private let cells: [RecordPlan.Cell]
   private let idColumn: String
@@ -51,6 +52,7 @@ final class BulkInsertWriter: BulkWriter {
     _ store: Store, _ soup: Soup, plan: RecordPlan, composer: ElementComposer, idColumn: String
   ) throws {
     self.store = store
+    connection = store.connection
     self.composer = composer
     self.soup = soup
     self.idColumn = idColumn
@@ -58,10 +60,10 @@ final class BulkInsertWriter: BulkWriter {
     cells = plan.cells(of: soup, on: store.platform)
     nextID = try store.nextID(of: soup)
     // Not off: a root that grows a level keeps its old cells, and a later generation carries them.
-    try store.connection.execute("PRAGMA secure_delete = ON")
+    try connection.execute("PRAGMA secure_delete = ON")
     lateIndexes = Self.lateIndexes(of: soup, cells, store.layout)
     for index in lateIndexes {
-      try store.connection.execute("DROP INDEX IF EXISTS \(index.name)")
+      try connection.execute("DROP INDEX IF EXISTS \(index.name)")
     }
     one = try Self.insert(store, soup, cells, plan.options.now, rows: 1)
     many = try Self.insert(store, soup, cells, plan.options.now, rows: Self.rowsPerStatement)
@@ -69,7 +71,7 @@ final class BulkInsertWriter: BulkWriter {
     fullText =
       fullTextCells.isEmpty
       ? nil
-      : try store.connection.prepare(
+      : try connection.prepare(
         "INSERT INTO \(soup.fullTextTable) (rowid, "
           + fullTextCells.map(\.column.name).joined(separator: ", ") + ") VALUES (?"
           + String(repeating: ", ?", count: fullTextCells.count) + ")")
@@ -97,8 +99,10 @@ final class BulkInsertWriter: BulkWriter {
       if case .constant(let value) = cell.source { literal(value) } else { "?" }
     }
     let row = "(" + (["?", "?", "\(now)", "\(now)"] + values).joined(separator: ", ") + ")"
+    // OR FAIL: an error undoes the whole page, so that no row needs to be undone by itself. For that
+    // SQLite would copy every page of the file that a statement touches, where there is a journal.
     return try store.connection.prepare(
-      "INSERT INTO \(soup.table) (\(columns.joined(separator: ", "))) VALUES "
+      "INSERT OR FAIL INTO \(soup.table) (\(columns.joined(separator: ", "))) VALUES "
         + repeatElement(row, count: rows).joined(separator: ", "))
   }
 
@@ -198,25 +202,25 @@ final class BulkInsertWriter: BulkWriter {
     let idIndex = store.layout.createIndexes(soup)[position + 2].name
     // The index of the id first: equal neighbours in it are the doubles.
     for index in lateIndexes where index.name == idIndex {
-      try store.connection.execute(index.sql)
+      try connection.execute(index.sql)
     }
     let doubles = try removeDoubles()
     for index in lateIndexes where index.name != idIndex {
-      try store.connection.execute(index.sql)
+      try connection.execute(index.sql)
     }
     return doubles
   }
 
   /// Of rows with one id the one with the later modification date stays; of equal ones the last.
   private func removeDoubles() throws -> Int {
-    let values = try store.connection.all(
+    let values = try connection.all(
       """
       SELECT \(raw: idColumn) FROM \(raw: soup.table) WHERE \(raw: idColumn) IS NOT NULL
       GROUP BY 1 HAVING count(*) > 1
       """)
     var removed = 0
     for value in values.map({ $0[0] }) {
-      let rows = try store.connection.all(
+      let rows = try connection.all(
         """
         SELECT id, soup FROM \(raw: soup.table) WHERE \(raw: idColumn) = \(value) ORDER BY id
         """)

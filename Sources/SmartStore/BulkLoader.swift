@@ -6,6 +6,11 @@ import System
 ///
 /// A page is read once, whatever the number of stores. Nothing is made of a record but the bytes that
 /// are stored: its own, with Mobile Sync's and SmartStore's members before the closing brace.
+///
+/// A cold load into files that are thrown away if it fails writes a page in the background while its
+/// caller fetches the next one and has it read: `load` comes back when the page before is written and
+/// this one is begun. A page that cannot be written fails the next `load`, or `finish`. Everybody else
+/// who touches such a store waits for the page (`Store.connection`), other loads into it too.
 package final class BulkLoader {
   /// What a load starts from.
   package enum Mode: Sendable {
@@ -98,8 +103,6 @@ package final class BulkLoader {
     package var nulls = 0
     /// The greatest modification date, as written in the page.
     package var latestModification: String?
-    /// What became of the records, one entry per destination.
-    package var destinations: [Counts] = []
   }
 
   /// What a whole load did.
@@ -116,8 +119,14 @@ package final class BulkLoader {
 
   private let plan: RecordPlan
   private let composer: ElementComposer
-  private var batch = RecordBatch()
-  private var composed = ComposedChunk()
+  /// The page that is read.
+  private var page = LoadedPage()
+  /// The page before, which is written meanwhile.
+  private var before = LoadedPage()
+  /// The writing of the page before, and the id of the element after it.
+  private var write: (page: PageWrite, nextID: Int64?)?
+  /// Why a page could not be written in the background: what follows would lack it.
+  private var failure: (any Error)?
   private var writers: [any BulkWriter] = []
   private var summary = LoadSummary()
   private let options: Options
@@ -161,17 +170,19 @@ package final class BulkLoader {
         destination, soup, plan: plan, composer: composer, idColumn: column)
   }
 
+  deinit { write?.page.wait() }
+
   /// Loads the records of one page.
   package func load(
-    _ page: UnsafeRawBufferPointer, in container: RecordScanner.Container
+    _ bytes: [UInt8], in container: RecordScanner.Container
   ) throws(StoreError) -> PageLoad {
     try StoreError.mapping {
-      try readBatch(page, container)
-      var result = PageLoad()
-      result.records = batch.count
-      result.nulls = batch.nulls
-      result.latestModification = batch.latestModificationText
-      result.destinations = try write()
+      if let failure { throw failure }
+      try read(bytes, container)
+      try settle()
+      swap(&page, &before)
+      try writeBefore()
+      let result = before.content
       add(result)
       return result
     }
@@ -180,6 +191,9 @@ package final class BulkLoader {
   /// Ends the load: makes the indexes, resolves doubles, and makes the stores safe to write again.
   package func finish() throws(StoreError) -> LoadSummary {
     try StoreError.mapping {
+      if let failure { throw failure }
+      try settle()
+      waitForOthers()
       let doubles = try WriterGroup(writers).each { writer in
         if options.durability == .disposable, writer.nextColdID != nil {
           // The rows go to the disk while the indexes are made. No transaction is open: to close a
@@ -196,36 +210,63 @@ package final class BulkLoader {
     }
   }
 
-  private func readBatch(
-    _ page: UnsafeRawBufferPointer, _ container: RecordScanner.Container
-  ) throws {
+  private func read(_ bytes: [UInt8], _ container: RecordScanner.Container) throws {
     do {
-      try batch.read(page, in: container, plan: plan)
+      try page.read(bytes, in: container, plan: plan)
     } catch let error as JSONError {
       throw StoreError.invalidPage(soup: options.soup, reason: error.description)
     }
+    // Cold stores that stand at the same id store the same bytes: made once, bound by all.
+    if let firstID = nextColdID { page.compose(composer, firstID: firstID) }
   }
 
-  private func write() throws -> [Counts] {
-    // Cold stores that stand at the same id store the same bytes: made once, bound by all.
-    if let firstID = writers.lazy.compactMap(\.nextColdID).first {
-      composed.compose(batch, composer, firstID: firstID)
+  /// The id of the next element where a page is only appended; a writer at work cannot be asked.
+  private var nextColdID: Int64? {
+    if let write { return write.nextID }
+    return writers.lazy.compactMap(\.nextColdID).first
+  }
+
+  /// Writes the page, or begins to.
+  private func writeBefore() throws {
+    waitForOthers()
+    // Several loads may be one change of their caller.
+    let isPartOfChange = writers.contains { $0.store.connection.inTransaction }
+    let group = WriterGroup(writers)
+    if mayWriteInBackground, !isPartOfChange {
+      let nextID = nextColdID.map { $0 + Int64(before.count) }
+      write = (group.begin(before), nextID)
+      return
     }
-    return try WriterGroup(writers).each { [batch, composed] writer in
-      // Several loads may be one change of their caller.
-      if writer.store.connection.inTransaction {
-        return try writer.store.transaction { try writer.write(batch, composed) }
-      }
-      try writer.begin()
-      do {
-        let counts = try writer.write(batch, composed)
-        try writer.commit()
-        return counts
-      } catch {
-        writer.abandon()
-        throw error
-      }
+    defer { before.forgetBytes() }
+    add(
+      try group.each { [before] writer in
+        guard writer.store.connection.inTransaction else { return try writer.write(before) }
+        return try writer.store.transaction { try before.withRecords(writer.write) }
+      })
+  }
+
+  /// Whether nobody reads the stores between two pages, and a failure costs no more than the files.
+  private var mayWriteInBackground: Bool {
+    options.durability == .disposable && writers.allSatisfy { $0.nextColdID != nil }
+      && WriterGroup(writers).isOfDistinctStores
+  }
+
+  /// Waits for the page that is being written in the background.
+  private func settle() throws {
+    guard let write else { return }
+    self.write = nil
+    defer { before.forgetBytes() }
+    do {
+      add(try write.page.counts())
+    } catch {
+      failure = error
+      throw error
     }
+  }
+
+  /// Waits for the pages that other loads write into the stores.
+  private func waitForOthers() {
+    for writer in writers { writer.store.pageWrite?.wait() }
   }
 
   private func add(_ page: PageLoad) {
@@ -234,7 +275,10 @@ package final class BulkLoader {
     if let latest = page.latestModification, latest > summary.latestModification ?? "" {
       summary.latestModification = latest
     }
-    for (index, counts) in page.destinations.enumerated() {
+  }
+
+  private func add(_ counts: [Counts]) {
+    for (index, counts) in counts.enumerated() {
       summary.destinations[index] = summary.destinations[index] + counts
     }
   }

@@ -4,6 +4,7 @@ import SQLite
 /// Replaces and adds elements in a soup that has some; what did not change is not written.
 final class IncrementalWriter: BulkWriter {
   let store: Store
+  let connection: Connection
   private let soup: Soup
   private let skip: Set<String>
   private let cells: [RecordPlan.Cell]
@@ -30,12 +31,12 @@ final class IncrementalWriter: BulkWriter {
     composer: ElementComposer, idColumn: String
   ) throws {
     store = destination.store
+    connection = store.connection
     skip = destination.skip
     self.soup = soup
     self.composer = composer
     options = plan.options
     cells = plan.cells(of: soup, on: store.platform)
-    let connection = store.connection
     // What a user lost must not be left in free space.
     try connection.execute("PRAGMA secure_delete = ON")
     let names = cells.map(\.column.name)

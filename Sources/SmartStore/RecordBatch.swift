@@ -3,7 +3,7 @@ import SQLite
 
 /// The records of one page: where they are, where their members are, and what is stored of them.
 struct RecordBatch {
-  /// The page's bytes; they stay as long as the batch is used.
+  /// The page's bytes; whoever uses the batch sees to it that they stay (`of`).
   private(set) var page = UnsafeRawBufferPointer(start: nil, count: 0)
   private(set) var records: [Range<Int>] = []
   private var fields: [JSONSpan] = []
@@ -54,6 +54,13 @@ struct RecordBatch {
         soup: plan.options.soup, record: withoutID, path: plan.options.idPath)
     }
     for index in replaced { rewritten[index] = try Self.rewrite(page, records[index]) }
+  }
+
+  /// The batch of the same page, whose bytes are here now.
+  func of(_ page: UnsafeRawBufferPointer) -> RecordBatch {
+    var batch = self
+    batch.page = page
+    return batch
   }
 
   /// The place of a member of a record.

@@ -21,7 +21,14 @@ public final class Store {
   /// The file's path.
   public let path: String
 
-  let connection: Connection
+  /// The connection; a page that is being written in the background is waited for.
+  var connection: Connection {
+    pageWrite?.wait()
+    return ownConnection
+  }
+  private let ownConnection: Connection
+  /// The page that a bulk load writes in the background.
+  var pageWrite: PageWrite?
   let layout: SchemaSQL
   /// What `created` and `lastModified` become: milliseconds since 1970.
   package var clock: () -> Int64 = Clock.wallMilliseconds
@@ -115,7 +122,7 @@ public final class Store {
   }
 
   init(_ connection: Connection, platform: Platform) {
-    self.connection = connection
+    ownConnection = connection
     self.platform = platform
     path = connection.path
     layout = SchemaSQL(platform: platform)

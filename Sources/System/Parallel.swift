@@ -10,9 +10,32 @@ package enum Parallel {
     let threads = max(1, min(count, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     withoutActuallyEscaping(body) { body in
       let work = Work(count: count, threads: threads, body: body)
-      let started = (1..<threads).compactMap { Part(work: work, first: $0).start() }
+      let others = Running((1..<threads).compactMap { Part(work: work, first: $0).start() })
       work.run(from: 0)
-      for thread in started { pthread_join(thread, nil) }
+      others.wait()
+    }
+  }
+
+  /// Begins `body` for 0 to `count` - 1, each on a thread of its own, and comes back at once.
+  ///
+  /// Where no thread is to be had a part is done before the call comes back.
+  package static func begin(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) -> Running {
+    let work = Work(count: count, threads: count, body: body)
+    return Running((0..<count).compactMap { Part(work: work, first: $0).start() })
+  }
+
+  /// Work that goes on while its owner does something else; whoever lets go of it waits for its end.
+  package final class Running {
+    private var threads: [pthread_t]
+
+    fileprivate init(_ threads: [pthread_t]) { self.threads = threads }
+
+    deinit { wait() }
+
+    /// Waits until all is done, and what the work used is let go of.
+    package func wait() {
+      for thread in threads { pthread_join(thread, nil) }
+      threads = []
     }
   }
 

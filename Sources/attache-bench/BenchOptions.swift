@@ -4,7 +4,7 @@ import System
 struct BenchOptions: Sendable {
   /// What to do; all but `bench`, `queries` and `help` are children that `bench` starts.
   enum Task: String, Sendable {
-    case help, bench, queries, org, prime, download, sqlite
+    case help, bench, queries, org, prime, download, sqlite, single, sync
   }
 
   /// A command line that cannot be read.

@@ -1,4 +1,5 @@
 import JSON
+import SmartStore
 import System
 
 /// The program: workloads beside their floors.
@@ -23,6 +24,8 @@ enum Main {
       case .queries: return try queries(options)
       case .org: try await OrgChild(options).run()
       case .prime: try await PrimeChild(options).run().print()
+      case .single: try await PrimeChild(options, [.android]).run().print()
+      case .sync: try await SyncChild(options).run().print()
       case .sqlite: try SQLiteChild(options).run().print()
       case .download: try await DownloadChild(options).run().print()
       }

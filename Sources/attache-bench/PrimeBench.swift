@@ -24,6 +24,9 @@ struct PrimeBench {
       base: base, full: full, limitKiB: Self.limitKiB, growthPercent: Self.growthPercent)
   }
 
+  /// What is run, forwards and backwards; `sqlite` copies what `prime` made.
+  private static let order: [BenchOptions.Task] = [.download, .single, .sync, .prime, .sqlite]
+
   /// The runs of one number of records: each arm, forwards and backwards, again and again.
   private func measure(_ records: Int, rounds: Int) throws -> PrimeReport.Arms {
     note("\(records) records: starting the org, whose pages are made the first time")
@@ -42,7 +45,7 @@ struct PrimeBench {
     guard words.count == 2 else { throw BenchFailure("the org does not serve") }
     var arms = PrimeReport.Arms()
     for _ in 0..<rounds {
-      for arm in [BenchOptions.Task.download, .prime, .sqlite, .sqlite, .prime, .download] {
+      for arm in Self.order + Self.order.reversed() {
         let run = try child(arm, records, url: words[0], token: words[1])
         note("  \(run.arm): \(run.wall) ms")
         arms.add(run, of: arm)

@@ -1,25 +1,33 @@
 import Snapshots
 import MobileSync
+import SmartStore
 import System
 
-/// Primes both platforms' stores and measures itself.
+/// Primes both platforms' stores, or one, and measures itself.
 struct PrimeChild {
   private let options: BenchOptions
 
-  init(_ options: BenchOptions) { self.options = options }
+  private let platforms: [Platform]
+
+  init(_ options: BenchOptions, _ platforms: [Platform] = Platform.allCases) {
+    self.options = options
+    self.platforms = platforms
+  }
 
   func run() async throws -> Measurement {
-    // They stay for `SQLiteChild`, until the next prime.
-    let directory = options.directory + "/stores"
+    // Those of both platforms stay for `SQLiteChild`, until the next prime.
+    let isSingle = platforms.count == 1
+    let directory = options.directory + (isSingle ? "/single" : "/stores")
     if Files.exists(directory) { try Files.remove(directory) }
     try Files.makeDirectory(directory, intermediate: true)
+    defer { if isSingle { try? Files.remove(directory) } }
     let session = try await Workload.session(options)
     let input = PrimeInput(
-      stores: [Workload.store(in: directory)],
+      stores: [Workload.store(in: directory, platforms)],
       now: session.serverDate ?? Clock.wallMilliseconds())
     let phases = Phases()
     var result = Measurement()
-    result.arm = "prime"
+    result.arm = isSingle ? "one store" : "prime"
     let start = Clock.monotonicNanoseconds()
     let outcome = try await SnapshotPrime.run(
       input, session: session, thread: StoreThread(name: "store"), report: phases.note)

@@ -7,15 +7,25 @@ struct PrimeReport {
     var downloads: [Measurement] = []
     var primes: [Measurement] = []
     var copies: [Measurement] = []
+    /// Primes of one store.
+    var singles: [Measurement] = []
+    /// Syncs into a live store.
+    var syncs: [Measurement] = []
 
     var download: Measurement { .median(downloads) }
     var prime: Measurement { .median(primes) }
     var copy: Measurement { .median(copies) }
+    var single: Measurement { .median(singles) }
+    var sync: Measurement { .median(syncs) }
+    /// All runs.
+    var all: [Measurement] { downloads + copies + primes + singles + syncs }
 
     mutating func add(_ run: Measurement, of arm: BenchOptions.Task) {
       switch arm {
       case .prime: primes.append(run)
       case .sqlite: copies.append(run)
+      case .single: singles.append(run)
+      case .sync: syncs.append(run)
       default: downloads.append(run)
       }
     }
@@ -63,6 +73,8 @@ struct PrimeReport {
       lines.append(Self.row(arms.download, runs: arms.downloads.count))
       lines.append(Self.row(arms.copy, runs: arms.copies.count))
       lines.append(Self.row(arms.prime, runs: arms.primes.count))
+      lines.append(Self.row(arms.single, runs: arms.singles.count))
+      lines.append(Self.row(arms.sync, runs: arms.syncs.count))
     }
     lines.append("")
     for arms in [base, full] { lines.append(Self.comparison(arms)) }
@@ -99,6 +111,8 @@ struct PrimeReport {
       \(ratio(prime, arms.copy, \.processor)))
         of its time: pages \(seconds(prime.pages)) s, indexes \(seconds(prime.indexes)) s, \
       files \(seconds(prime.publishing)) s
+        into one store: \(rate(arms.single)) records/s primed, \(rate(arms.sync)) synced into a new \
+      live store
       """
   }
 
@@ -130,7 +144,7 @@ struct PrimeReport {
 
   /// Every run, and what they come to.
   var json: JSONValue {
-    let runs = [base, full].flatMap { $0.downloads + $0.copies + $0.primes }.map(\.json)
+    let runs = (base.all + full.all).map(\.json)
     return [
       "runs": .array(runs),
       "primeToDownload": .number(Self.ratio(full.prime, full.download, \.wall)),

@@ -56,7 +56,7 @@ struct QuerySoups {
       options: BulkLoader.Options(soup: soup, specs: specs, syncID: 1, now: 1_767_225_600_000))
     for start in stride(from: 0, to: records, by: 2_000) {
       let page = (start..<min(records, start + 2_000)).map(record).joined(separator: ",")
-      _ = try Array("[\(page)]".utf8).withUnsafeBytes { try loader.load($0, in: .array) }
+      _ = try loader.load(Array("[\(page)]".utf8), in: .array)
     }
     _ = try loader.finish()
   }

@@ -27,18 +27,23 @@ enum Workload {
     MailingStreet, MailingCity, MailingPostalCode, LastModifiedDate FROM Contact
     """
 
-  /// The store on both platforms, in files of this directory.
-  static func store(in directory: String) -> PrimeStore {
+  /// The sync of all contacts.
+  static var sync: SyncDefinition {
+    SyncDefinition(
+      syncName: "contacts", syncType: .syncDown, soupName: soup,
+      target: .soql(SoqlTarget(query: query)), options: SyncOptions(mergeMode: .overwrite))
+  }
+
+  /// The store on these platforms, in files of this directory.
+  static func store(
+    in directory: String, _ platforms: [Platform] = Platform.allCases
+  ) -> PrimeStore {
     PrimeStore(
       storeName: storeName,
       config: StoreConfig(soups: [StoreConfig.Soup(soupName: soup, indexes: indexes)]),
-      syncs: [
-        SyncDefinition(
-          syncName: "contacts", syncType: .syncDown, soupName: soup,
-          target: .soql(SoqlTarget(query: query)), options: SyncOptions(mergeMode: .overwrite))
-      ],
+      syncs: [sync],
       files: Dictionary(
-        uniqueKeysWithValues: Platform.allCases.map {
+        uniqueKeysWithValues: platforms.map {
           ($0, PrimeFile(new: "\(directory)/\($0.rawValue).db"))
         }))
   }

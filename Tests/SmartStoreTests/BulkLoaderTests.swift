@@ -14,7 +14,7 @@ func load(
     mode, destinations: tests.map { .init($0.store, skip: skip) }, options: options)
   let loads = try pages.map { page in
     let container: RecordScanner.Container = page.hasPrefix("[") ? .array : .member("records")
-    return try Array(page.utf8).withUnsafeBytes { try loader.load($0, in: container) }
+    return try loader.load(Array(page.utf8), in: container)
   }
   return (loads, try loader.finish())
 }
@@ -99,7 +99,7 @@ func changes(
     let tests = [try TestStore(.ios), try TestStore(.android)]
     let result = try load(
       .cold, [page([record(1, #""Active":true"#)])], into: tests, specs: specs)
-    #expect(result.pages[0].destinations.map(\.written) == [1, 1])
+    #expect(result.summary.destinations.map(\.written) == [1, 1])
     let query = "SELECT TABLE_1_5, TABLE_1_8, TABLE_1_10 FROM TABLE_1"
     #expect(try tests[0].rows(query) == [["1", "0", 0]])
     #expect(try tests[1].rows(query) == [["true", "false", nil]])

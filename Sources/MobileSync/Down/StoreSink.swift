@@ -62,17 +62,17 @@ final class StoreSink: RecordSink {
     let place = part.destination
     let loader = try loads[place] ?? makeLoader(place, skip: settle(part, skip))
     let rest = try withoutCompleted(part)
-    let result = try (rest?.page ?? part.bytes).withUnsafeBytes {
-      try loader.load($0, in: rest == nil ? part.container : .array)
-    }
-    if phase == .initial { loads[place] = loader } else { _ = try loader.finish() }
-    let completed = rest?.completed ?? 0
-    context.report.fetched += result.records + completed
-    context.report.unchanged += completed
-    if let counts = result.destinations.first {
+    let result = try loader.load(
+      rest?.page ?? part.bytes, in: rest == nil ? part.container : .array)
+    if phase == .initial {
+      loads[place] = loader
+    } else if let counts = try loader.finish().destinations.first {
       context.report.written += counts.written
       context.report.unchanged += counts.unchanged
     }
+    let completed = rest?.completed ?? 0
+    context.report.fetched += result.records + completed
+    context.report.unchanged += completed
     for case let date? in [result.latestModification, rest?.latestModification] {
       latestModification = max(latestModification ?? 0, Dates.milliseconds(iso8601: date) ?? 0)
     }
@@ -139,7 +139,8 @@ final class StoreSink: RecordSink {
     context.isInitialLoad = false
     do throws(StoreError) {
       for loader in loads.values {
-        context.report.written -= try loader.finish().destinations.first?.doubles ?? 0
+        guard let counts = try loader.finish().destinations.first else { continue }
+        context.report.written += counts.written - counts.doubles
       }
       try context.store.commitLongChange()
     } catch {

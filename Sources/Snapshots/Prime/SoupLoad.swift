@@ -38,19 +38,18 @@ final class SoupLoad {
 
   /// Loads a page; answers how many records it held.
   func load(_ page: [UInt8], in container: RecordScanner.Container) throws(SyncError) -> Int {
-    let result = page.withUnsafeBytes { bytes in
-      Result { () throws(SyncError) in try load(bytes, in: container) }
-    }
-    let records = try result.get()
+    let records = try loadRecords(page, container)
     count.fetched += records
     return records
   }
 
-  private func load(
-    _ page: UnsafeRawBufferPointer, in container: RecordScanner.Container
+  private func loadRecords(
+    _ page: [UInt8], _ container: RecordScanner.Container
   ) throws(SyncError) -> Int {
     if loader == nil, !files.isWritable {
-      let changes = try compare(page, container)
+      let changes = try SyncError.inStore {
+        try page.withUnsafeBytes { try compare($0, container) }
+      }
       if changes.isEmpty {
         count.unchanged += changes.records
         advance(to: changes.latestModification)
@@ -60,17 +59,14 @@ final class SoupLoad {
     }
     if loader == nil { loader = try makeLoader() }
     guard let loader else { return 0 }
-    guard let others = try withoutCompleted(page, container) else {
-      let result = try SyncError.inStore { try loader.load(page, in: container) }
-      advance(to: result.latestModification)
-      return result.records
+    let others = try SyncError.inStore {
+      try page.withUnsafeBytes { try withoutCompleted($0, container) }
     }
-    let result = try others.page.withUnsafeBytes { page in
-      Result { () throws(SyncError) in
-        try SyncError.inStore { try loader.load(page, in: .array) }
-      }
-    }.get()
+    let result = try SyncError.inStore {
+      try loader.load(others?.page ?? page, in: others == nil ? container : .array)
+    }
     advance(to: result.latestModification)
+    guard let others else { return result.records }
     advance(to: others.latestModification)
     count.unchanged += others.completed
     return result.records + others.completed

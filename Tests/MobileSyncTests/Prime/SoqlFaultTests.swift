@@ -1,3 +1,4 @@
+import Dispatch
 import JSON
 import LocalOrg
 import SmartStore
@@ -122,5 +123,49 @@ import Testing
       try await snapshot.prime { _, platform in if platform == .ios { throw Refusal() } }
     }
     #expect(!snapshot.files.contains { $0.contains("ios") || $0.contains("partial") })
+  }
+
+  @Test func `a page in the middle that cannot be read is told, and leaves nothing`() async throws {
+    let (org, _, snapshot) = try paged(1050)
+    let head = #"{"totalSize":1050,"done":true,"records":[{"Id":"001000000000001AAA"},"#
+    for (record, words) in [
+      (#"{"Name":"without id"}"#, "no text at \"Id\""), ("{\"Id\" 5}", "page"),
+    ] {
+      org.server.faults.add(
+        .kind(.queryMore), nth: 3,
+        .respond(
+          .init(
+            status: 200, headers: ["Content-Type": "application/json"],
+            body: Array((head + record + "]}").utf8))))
+      let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
+      #expect(error?.syncName == "down")
+      #expect(error?.description.contains("accounts") == true)
+      #expect(error?.description.contains(words) == true, "\(String(describing: error))")
+      #expect(snapshot.files.isEmpty)
+    }
+  }
+
+  @Test func `a prime that is cancelled among its pages leaves nothing, and the next is whole`()
+    async throws
+  {
+    let (org, ids, snapshot) = try paged(1050)
+    let (stream, reached) = AsyncStream<Void>.makeStream()
+    // The org holds its answer back until the task was cancelled.
+    let cancelled = DispatchSemaphore(value: 0)
+    org.server.faults.add(
+      .kind(.queryMore), nth: 3,
+      .mutate { _ in
+        reached.finish()
+        cancelled.wait()
+      })
+    nonisolated(unsafe) let primed = snapshot
+    let task = Task { try await primed.prime() }
+    for await _ in stream {}
+    task.cancel()
+    cancelled.signal()
+    await #expect(throws: SyncError.self) { try await task.value }
+    #expect(snapshot.files.isEmpty)
+    try await snapshot.prime()
+    #expect(try snapshot.column("Id", of: "accounts", .android) == ids.sorted())
   }
 }

@@ -1,0 +1,38 @@
+import MobileSync
+import SmartStore
+import System
+
+/// Syncs into a live store that is new, by the library's manager, and measures itself.
+struct SyncChild {
+  private let options: BenchOptions
+
+  init(_ options: BenchOptions) { self.options = options }
+
+  func run() async throws -> Measurement {
+    let directory = options.directory + "/live"
+    if Files.exists(directory) { try Files.remove(directory) }
+    try Files.makeDirectory(directory, intermediate: true)
+    defer { try? Files.remove(directory) }
+    let session = try await Workload.session(options)
+    let store = try Store(creating: directory + "/live.db", platform: .android)
+    try store.registerSoup(Workload.soup, indexSpecs: Workload.indexes)
+    let manager = try await SyncManager(store: store) { session }
+    var result = Measurement()
+    result.arm = "sync"
+    let sync = Workload.sync
+    let start = Clock.monotonicNanoseconds()
+    try await manager.syncDown(
+      target: sync.target, options: sync.options, soupName: sync.soupName,
+      syncName: sync.syncName
+    ).finish()
+    try await manager.close()
+    result.end(start)
+    let synced = try Store(opening: directory + "/live.db", readOnly: true)
+    result.records = try synced.count(of: Workload.soup)
+    try synced.close()
+    guard result.records == options.records else {
+      throw BenchFailure("\(result.records) of \(options.records) records are in the store")
+    }
+    return result
+  }
+}
