@@ -52,9 +52,10 @@ test: lint
 	.ci/suites $(CHECKED)
 endif
 
-soak: deps  ## 5,000 histories over whole pipelines, half an hour; SEED=… begins elsewhere
+soak: deps  ## 5,000 histories over whole pipelines and a night of 1,000 returns; SEED=… begins elsewhere
 	swift build $(FLAGS) $(STRICT) --build-tests
 	ATTACHE_HISTORIES=$(or $(HISTORIES),5000) $(RUN) --filter 'HistoriesTests\.HistoriesTests/.*passed'
+	ATTACHE_RETURNS=$(or $(RETURNS),1000) ATTACHE_EDITS=100 $(RUN) --filter 'PipelinesTests\.ManyReturnsTests'
 
 mutants: deps  ## break the rules on purpose and see the tests notice, most of an hour; AREA=… or MUTANT=… a part
 	@AREA='$(AREA)' MUTANT='$(MUTANT)' Tests/Mutants/mutants.py
@@ -63,7 +64,7 @@ tsan: deps  ## the tests under the thread sanitizer
 	swift build --scratch-path $(SCRATCH)-tsan --sanitize=thread --build-tests
 	swift test --scratch-path $(SCRATCH)-tsan --sanitize=thread --skip-build --disable-xctest $(TEST)
 
-bench: deps  ## workloads beside their floors
+bench: deps  ## workloads beside their floors; BENCH=reconcile a night's returns
 	swift build $(FLAGS) -c release --product attache-bench
 	@$(SCRATCH)/release/attache-bench $(BENCH)
 

@@ -108,9 +108,8 @@ let package = Package(
       "Ledger", "Bundles", "Snapshots", "MobileSync", "SmartStore", "Salesforce", "SQLite", "JSON",
       "CSV", "Crypto", "System"),
     program(
-      "attache-bench", "LocalOrg", "Snapshots", "MobileSync", "SmartStore", "Salesforce", "SQLite",
-      "HTTP",
-      "JSON", "System"),
+      "attache-bench", "Rehearsal", "Pipelines", "LocalOrg", "Snapshots", "MobileSync",
+      "SmartStore", "Salesforce", "SQLite", "HTTP", "JSON", "System"),
     // tests
     .target(
       name: "TestSupport", dependencies: ["JSON", "System"], path: "Tests/TestSupport",

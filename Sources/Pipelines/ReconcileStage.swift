@@ -115,6 +115,7 @@ struct ReconcileStage {
     result.maxChanges.deletes.maxDeletesPercent = settings.maxDeletes.value
     result.confirmed = run.options.confirmed
     result.mergesFields = settings.mode == .mergeFields
+    result.inFlight = run.pipeline.org.concurrency
     result.correlationFields = settings.correlationFields
     result.only = run.options.only
     return result

@@ -16,6 +16,8 @@ final class LedgerJournal: SyncUpJournal {
   private let access: RecordReader
   /// Writes that were done, and whose records are to be read.
   private var written: [OperationRow] = []
+  /// Whether a request got no answer that nobody has looked for yet.
+  var isDoubtful = false
   /// The ids of the parents that this snapshot's trees have made, by the trees' keys.
   private var parentIDs: [String: String] = [:]
 
@@ -66,20 +68,37 @@ final class LedgerJournal: SyncUpJournal {
     Settlement(.blocked, .because("\(name) refers to a record that did not reach the org"))
   }
 
+  func questions(before batch: [PlannedSend]) -> [RecordReader.Inquiry] {
+    let groups = Dictionary(grouping: watched(batch), by: \.sobject)
+    return groups.sorted { $0.key < $1.key }.map { sobject, group in
+      RecordReader.Inquiry(
+        access,
+        .records(sobject, ids: group.compactMap(\.recordID), fields: Self.dates(of: group)))
+    }
+  }
+
+  /// Deletes whose records must not have moved.
+  private func watched(_ batch: [PlannedSend]) -> [PlannedSend] {
+    batch.filter { $0.action == .delete && $0.condition != nil }
+  }
+
+  private static func dates(of group: [PlannedSend]) -> [String] {
+    ["Id"] + Set(group.map(\.modificationField)).sorted()
+  }
+
   /// Reads dates once more, right before deletes under LEAVE_IF_CHANGED.
   ///
   /// A delete cannot carry a condition. What moved is decided anew.
   private nonisolated(nonsending) func recheck(
     _ batch: [PlannedSend]
   ) async throws -> [PlannedSend] {
-    let watched = batch.filter { $0.action == .delete && $0.condition != nil }
+    let watched = watched(batch)
     guard !watched.isEmpty else { return batch }
     var moved: Set<Int64> = []
     let groups = Dictionary(grouping: watched, by: \.sobject)
     for (sobject, group) in groups.sorted(by: { $0.key < $1.key }) {
-      let fields = ["Id"] + Set(group.map(\.modificationField)).sorted()
       let found = try await access.records(
-        sobject, ids: group.compactMap(\.recordID), fields: fields)
+        sobject, ids: group.compactMap(\.recordID), fields: Self.dates(of: group))
       for send in group where !reconciler.redone.contains(send.edit.id) {
         let date = send.recordID.flatMap { found[$0]?[send.modificationField]?.string }
         if date != send.condition { moved.insert(send.edit.id) }
@@ -113,13 +132,12 @@ final class LedgerJournal: SyncUpJournal {
 
   // MARK: answers
 
-  /// Enters what the org said of each row, in one transaction; then finds out what is in doubt.
+  /// Enters what the org said of each row, in one transaction.
   nonisolated(nonsending) func settle(
     _ answers: [(change: PlannedSend, answer: RowAnswer)], of intention: [OperationRow],
     read: CompositeResult?, isLast: Bool
   ) async throws {
     var refused = 0
-    var isDoubtful = false
     try state.connection.transaction {
       for (send, answer) in answers {
         guard let tree = send.tree, tree.isParent, case .done(let id?, _) = answer else { continue }
@@ -149,19 +167,12 @@ final class LedgerJournal: SyncUpJournal {
           snapshotID: snapshotID, soup: first.edit.row.soup, action: first.action.rawValue,
           records: answers.count, refused: refused))
     }
-    if isDoubtful {
-      try await readBack()
-      try await reconciler.settleDoubts(of: snapshotID)
-    } else if written.count >= RequestLimits.retrieve {
-      try await readBack()
-    }
   }
 
-  /// Reads what the writes left, so that our own writes are no conflicts later.
-  nonisolated(nonsending) func readBack() async throws {
-    let operations = written
-    written = []
-    try await reconciler.recordServerState(after: operations, access)
+  /// The writes that were done and whose records nobody has read yet.
+  func takeWritten() -> [OperationRow] {
+    defer { written = [] }
+    return written
   }
 
   private enum Entered { case accepted, refused, inDoubt, left }

@@ -62,6 +62,8 @@ package struct ReconcileOptions: Sendable {
   package var recreateDeleted = Recreate.whenProvedDeleted
   /// How long a create that got no answer may still be on its way.
   package var quietWindowSeconds = Int64(SyncDefaults.quietWindowSeconds)
+  /// The most requests at once.
+  package var inFlight = Org.defaultConcurrency
   /// The unique fields that bear an edit's identity, at most one for an object.
   package var correlationFields: [CorrelationField] = []
   /// What needs a person's confirmation.

@@ -73,7 +73,7 @@ extension Reconciler {
     }
     summary.writes += 1
     operation.recordID = made.id
-    try await recordServerState(after: [operation], access)
+    try await recordServerState(after: [([operation], access)])
   }
 
   /// The record that was named, beside what was sent.

@@ -8,25 +8,25 @@ extension Reconciler {
   /// Finds out what became of writes that were sent and not answered, also by a run that died.
   ///
   /// Nothing is sent here: what did not arrive is planned anew.
-  nonisolated(nonsending) func settleDoubts(of snapshotID: String? = nil) async throws {
-    let doubtful = try await settleNamed(try takeDoubtful(of: snapshotID))
-    if snapshotID == nil { try await readUnread() }
+  nonisolated(nonsending) func settleDoubts(of snapshots: Set<String>? = nil) async throws {
+    let doubtful = try await settleNamed(try takeDoubtful(of: snapshots))
+    if snapshots == nil { try await readUnread() }
     for (key, group) in try await askable(doubtful) {
       try await settle(group.writes, key.sobject, group.access)
     }
   }
 
   /// The writes that nobody knows of what they did; plans that a dead run left are given up.
-  private func takeDoubtful(of snapshotID: String?) throws -> [(String, DoubtfulWrite)] {
+  private func takeDoubtful(of snapshots: Set<String>?) throws -> [(String, DoubtfulWrite)] {
     var doubtful: [(String, DoubtfulWrite)] = []
     for operation in try state.unfinishedOperations() {
       guard let found = try state.openEdit(id: operation.editID) else { continue }
-      if let snapshotID, found.snapshotID != snapshotID { continue }
+      if let snapshots, !snapshots.contains(found.snapshotID) { continue }
       switch operation.state {
       case .planned:
-        if snapshotID == nil { try state.move(operation, to: .dropped) }
+        if snapshots == nil { try state.move(operation, to: .dropped) }
       case .sent:
-        if snapshotID == nil {
+        if snapshots == nil {
           try state.move(operation, to: .doubt)
           doubtful.append(
             (
@@ -97,10 +97,12 @@ extension Reconciler {
       operation.recordID = try state.resultID(of: operation) ?? operation.recordID
       groups[found.snapshotID, default: []].append(operation)
     }
+    var unread: [(operations: [OperationRow], access: RecordReader)] = []
     for (snapshotID, operations) in groups.sorted(by: { $0.key < $1.key }) {
       guard let access = try await asker(of: snapshotID) else { continue }
-      try await recordServerState(after: operations, access)
+      unread.append((operations, access))
     }
+    try await recordServerState(after: unread)
   }
 
   private nonisolated(nonsending) func settle(
@@ -131,7 +133,7 @@ extension Reconciler {
         if let operation = try enter(finding, of: write, isOver: isOver) { done.append(operation) }
       }
     }
-    try await recordServerState(after: done, access)
+    try await recordServerState(after: [(done, access)])
   }
 
   /// Who finds out about writes of this ledger.
@@ -140,6 +142,7 @@ extension Reconciler {
     var resolver = InDoubtResolver(
       reader: access, quietWindowSeconds: options.quietWindowSeconds, begun: run.now
     ) { try state.isClaimed(recordID: $0) }
+    resolver.inFlight = options.inFlight
     resolver.takesLikenessesOnly = LeftOut.rules.contains(.lostCreates)
     return resolver
   }

@@ -139,7 +139,7 @@ extension Reconciler {
       }
       try state.settle(write.edit.id, run: run.id, settlement)
     }
-    try await recordServerState(after: [operation], access)
+    try await recordServerState(after: [([operation], access)])
   }
 
   /// What an edit comes to whose request has arrived late; nil for one that is settled so already.
@@ -207,7 +207,7 @@ extension Reconciler {
         recordID: id)
     ]
     plan.levels = [[found.edit.id]]
-    try await send(plan, access)
+    try await send([(plan, access)])
   }
 
   private nonisolated(nonsending) func sender(of snapshotID: String) async throws -> RecordReader? {
@@ -268,8 +268,8 @@ extension Reconciler {
     for (senderID, group) in Dictionary(grouping: writes, by: { $0.operation.senderID }) {
       guard let senderID else { continue }
       let lost = group.map { resolver.unacknowledged(pending($0.operation, access)) }
-      let found = try await UnacknowledgedCreates.candidates(
-        access.session, describe, of: lost, userID: senderID
+      let found = try await access.rows(
+        UnacknowledgedCreates.question(describe, of: lost, userID: senderID)
       ).filter { try !state.isClaimed(recordID: UnacknowledgedCreates.id(of: $0) ?? "") }
         .filter { record in
           // It may be what a create has made that nobody knows of yet.

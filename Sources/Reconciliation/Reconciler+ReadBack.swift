@@ -5,39 +5,85 @@ import Salesforce
 import System
 
 extension Reconciler {
+  /// Writes whose records are to be read, with the one who reads them.
+  typealias Written = (operations: [OperationRow], access: RecordReader)
+
   /// Reads the dates and values of records that we wrote, so that our own writes are no conflicts
   /// later: the one place that does, 2,000 records at a time.
-  nonisolated(nonsending) func recordServerState(
-    after operations: [OperationRow], _ access: RecordReader
-  ) async throws {
-    let groups = Dictionary(grouping: operations, by: \.sobject).sorted { $0.key < $1.key }
-    for (sobject, group) in groups {
+  nonisolated(nonsending) func recordServerState(after written: [Written]) async throws {
+    let groups = Self.grouped(written)
+    await RecordReader.ask(
+      groups.map { RecordReader.Inquiry($0.access, .describe($0.sobject)) },
+      inFlight: options.inFlight)
+    var questions: [RecordReader.Inquiry] = []
+    for (sobject, operations, access) in groups {
+      guard let describe = access.known(sobject) else { continue }
+      let ids = operations.compactMap(\.recordID)
+      let fields = try fieldsLeft(by: operations, describe)
+      questions.append(
+        RecordReader.Inquiry(access, .records(sobject, ids: ids, fields: fields)))
+    }
+    await RecordReader.ask(questions, inFlight: options.inFlight)
+    for (sobject, operations, access) in groups {
       do {
-        let describe = try await access.describe(sobject)
-        if let label = describe.label { try state.noteLabel(label, of: describe.name) }
-        let dates = try group.map { try modificationField(of: $0) }
-        let names = Set(group.flatMap(\.payload.names) + dates + ["LastModifiedById"])
-        let found = try await access.records(
-          sobject, ids: group.compactMap(\.recordID),
-          fields: ["Id"] + names.subtracting(["Id"]).filter { describe.field($0) != nil }.sorted())
-        try state.connection.transaction {
-          for (operation, field) in zip(group, dates) {
-            let record = operation.recordID.flatMap { found[$0] } ?? [:]
-            let date = record[field]?.string
-            let isOurs = Self.isLeft(
-              record, date, by: operation, access.session.identity.userID)
-            // Somebody else wrote in between: what stands there is not ours. Who has seen that date
-            // has seen our write all the same.
-            try state.noteLeft(operation, date: date, fields: isOurs ? record : nil)
-            if isOurs { try state.noteKept(operation, record: record, run: run.id) }
-          }
-        }
+        try await recordServerState(of: sobject, after: operations, access)
       } catch let error as OrgError {
         // The writes stand; a later return of the device is compared without their dates.
         guard error.isAboutTheObject else { throw error }
         summary.warnings.append("what was written to \(sobject) could not be read back")
       }
     }
+    for (_, access) in written { access.forgetAnswers() }
+  }
+
+  private typealias Group = (sobject: String, operations: [OperationRow], access: RecordReader)
+
+  /// What is read together: of one object, by one user, also where that user sends for many.
+  private static func grouped(_ written: [Written]) -> [Group] {
+    var groups: [Group] = []
+    for (operations, access) in written {
+      for operation in operations {
+        let place = groups.lastIndex { $0.access === access && $0.sobject == operation.sobject }
+        if let place {
+          groups[place].operations.append(operation)
+        } else {
+          groups.append((operation.sobject, [operation], access))
+        }
+      }
+    }
+    return groups
+  }
+
+  private nonisolated(nonsending) func recordServerState(
+    of sobject: String, after operations: [OperationRow], _ access: RecordReader
+  ) async throws {
+    let describe = try await access.describe(sobject)
+    if let label = describe.label { try state.noteLabel(label, of: describe.name) }
+    let dates = try operations.map { try modificationField(of: $0) }
+    let found = try await access.records(
+      sobject, ids: operations.compactMap(\.recordID),
+      fields: try fieldsLeft(by: operations, describe))
+    try state.connection.transaction {
+      for (operation, field) in zip(operations, dates) {
+        let record = operation.recordID.flatMap { found[$0] } ?? [:]
+        let date = record[field]?.string
+        let isOurs = Self.isLeft(record, date, by: operation, access.session.identity.userID)
+        // Somebody else wrote in between: what stands there is not ours. Who has seen that date
+        // has seen our write all the same.
+        try state.noteLeft(operation, date: date, fields: isOurs ? record : nil)
+        if isOurs { try state.noteKept(operation, record: record, run: run.id) }
+      }
+    }
+  }
+
+  /// The fields that are read of what writes left.
+  private func fieldsLeft(by operations: [OperationRow], _ describe: Describe) throws -> [String] {
+    var names: Set<String> = ["LastModifiedById"]
+    for operation in operations {
+      names.formUnion(operation.payload.names)
+      names.insert(try modificationField(of: operation))
+    }
+    return ["Id"] + names.subtracting(["Id"]).filter { describe.field($0) != nil }.sorted()
   }
 
   /// The field whose dates the device's copy of a record bears.

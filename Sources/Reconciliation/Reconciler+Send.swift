@@ -8,33 +8,102 @@ extension Reconciler {
   /// How often a row that another writer held is tried.
   static let lockAttempts = 5
 
-  /// Sends a plan, level by level, and within a level in the order of the sync ups.
+  /// A plan on its way.
+  private struct Shipment {
+    var plan: SnapshotPlan
+    var sends: [Int64: PlannedSend]
+    var journal: LedgerJournal
+    var access: RecordReader
+    var carrier: SyncUpEngine<LedgerJournal>.Carrier
+
+    /// How many levels there are before that of the first deletions.
+    var writeLevels: Int {
+      let isLast: (Int64) -> Bool = { id in
+        sends[id].map { $0.action == .delete && $0.tree == nil } ?? true
+      }
+      return (plan.levels.lastIndex { !$0.allSatisfy(isLast) } ?? -1) + 1
+    }
+  }
+
+  /// Sends plans beside each other, level by level, all deletions after all else, and of one soup in the
+  /// order of the sync ups.
   ///
-  /// The whole of it is in the ledger before the first request.
-  nonisolated(nonsending) func send(_ plan: SnapshotPlan, _ access: RecordReader) async throws {
-    guard !plan.sends.isEmpty else { return }
-    let sender = access.session.identity.username
+  /// The whole of it is in the ledger before the first request. What got no answer is looked for before
+  /// the next level, which may depend on it.
+  nonisolated(nonsending) func send(_ plans: [(SnapshotPlan, RecordReader)]) async throws {
+    var shipments: [Shipment] = []
+    for (plan, access) in plans where !plan.sends.isEmpty {
+      shipments.append(try await shipment(plan, access))
+    }
+    if shipments.isEmpty { return }
+    let writes = shipments.map(\.writeLevels).max() ?? 0
+    let deletes = shipments.map { $0.plan.levels.count - $0.writeLevels }.max() ?? 0
+    for level in 0..<(writes + deletes) {
+      var groups: [(turn: Int, load: SyncUpEngine<LedgerJournal>.Load)] = []
+      for shipment in shipments {
+        let own = level < writes ? level : shipment.writeLevels + level - writes
+        guard level >= writes || own < shipment.writeLevels, own < shipment.plan.levels.count else {
+          continue
+        }
+        groups += loads(of: shipment, shipment.plan.levels[own])
+      }
+      for (_, turn) in Dictionary(grouping: groups, by: \.turn).sorted(by: { $0.key < $1.key }) {
+        try await SyncUpTraffic(turn.map(\.load), inFlight: options.inFlight).run()
+      }
+      let doubtful = shipments.filter(\.journal.isDoubtful)
+      if doubtful.isEmpty { continue }
+      try await readBack(doubtful)
+      try await settleDoubts(of: Set(doubtful.map(\.plan.snapshotID)))
+      for shipment in doubtful { shipment.journal.isDoubtful = false }
+    }
+    try await readBack(shipments)
+  }
+
+  private nonisolated(nonsending) func shipment(
+    _ plan: SnapshotPlan, _ access: RecordReader
+  ) async throws -> Shipment {
+    let identity = access.session.identity
     let rows = try state.plan(
-      plan.sends.map { $0.operation(sender: sender) }, run: run.id,
-      senderID: access.session.identity.userID)
-    var byEdit: [Int64: PlannedSend] = [:]
+      plan.sends.map { $0.operation(sender: identity.username) }, run: run.id,
+      senderID: identity.userID)
+    var sends: [Int64: PlannedSend] = [:]
     for (send, row) in zip(plan.sends, rows) {
-      byEdit[send.edit.id] = send
-      byEdit[send.edit.id]?.operationID = row.id
+      sends[send.edit.id] = send
+      sends[send.edit.id]?.operationID = row.id
     }
     let journal = LedgerJournal(self, plan.snapshotID, access)
-    let carrier = try await carrier(of: plan, access)
-    for level in plan.levels {
-      for (sync, sends) in groups(of: level.compactMap { byEdit[$0] }) {
-        let engine = SyncUpEngine(
-          rules[sync].carrier, carrier, journal,
-          patience: .init(
-            lockAttempts: Self.lockAttempts, halvesRefused: true, survivesDoubt: true,
-            pause: options.pause))
-        try await engine.send(sends)
-      }
+    return Shipment(
+      plan: plan, sends: sends, journal: journal, access: access,
+      carrier: try await carrier(of: plan, access))
+  }
+
+  /// Reads what the writes left, so that our own writes are no conflicts later.
+  private nonisolated(nonsending) func readBack(_ shipments: [Shipment]) async throws {
+    try await recordServerState(
+      after: shipments.map { ($0.journal.takeWritten(), $0.access) })
+  }
+
+  /// What goes at one level of a plan, each group with its turn: sync ups of one soup go one after another,
+  /// in the order of the file.
+  private func loads(
+    of shipment: Shipment, _ level: [Int64]
+  ) -> [(turn: Int, load: SyncUpEngine<LedgerJournal>.Load)] {
+    var turns: [SoupKey: (sync: Int, turn: Int)] = [:]
+    return groups(of: level.compactMap { shipment.sends[$0] }).map { sync, sends in
+      let soups = Set(sends.map(\.edit.soup))
+      let turn =
+        soups.compactMap { soup in
+          turns[soup].map { $0.sync == sync ? $0.turn : $0.turn + 1 }
+        }.max() ?? 0
+      for soup in soups { turns[soup] = (sync, turn) }
+      let engine = SyncUpEngine(
+        rules[sync].carrier, shipment.carrier, shipment.journal,
+        patience: .init(
+          lockAttempts: Self.lockAttempts, halvesRefused: true, survivesDoubt: true,
+          pause: options.pause))
+      // The requests of a tree need each other's answers.
+      return (turn, SyncUpEngine.Load(engine, sends, beside: sends.allSatisfy { $0.tree == nil }))
     }
-    try await journal.readBack()
   }
 
   /// Where writes go: into the org, or in a dry run into what is presumed of it.

@@ -26,9 +26,11 @@ package final class Reconciler {
   private let issued: IssuedLookup
   /// What takes the writes instead of the org; nil where they are sent.
   let presumed: PresumedWrites?
-  private let sessionFor: @Sendable (SessionRequest) async throws -> Session?
+  let sessionFor: @Sendable (SessionRequest) async throws -> Session?
   /// Who reads and writes in this run, by whom the session was asked for.
   private var readers: [SessionRequest: RecordReader?] = [:]
+  /// Logins that were made ahead; each is good once.
+  var logins: [SessionRequest: Result<Session?, any Error>] = [:]
   var run = RunRow.none
   var summary = ReconcileSummary()
   /// Edits that were decided anew after the org's answer; each only once.
@@ -81,11 +83,7 @@ package final class Reconciler {
       try await settleDoubts()
       try await settleLate()
       try await takeUpClashes()
-      var passed: Set<String> = []
-      while let snapshotID = try state.snapshotsWithOpenEdits(run: run.id, only: options.only).first
-      {
-        try await reconcile(snapshotID, isFirst: passed.insert(snapshotID).inserted)
-      }
+      try await reconcileAll()
       try await settleLate()
     } catch let error as OrgError where error.kind == .cancelled {
       try holdTheRest(Self.interruptedText)
@@ -132,32 +130,8 @@ package final class Reconciler {
       && state.lateOperations(since: run.now - Self.watchMilliseconds).isEmpty
   }
 
-  private nonisolated(nonsending) func reconcile(_ snapshotID: String, isFirst: Bool) async throws {
-    var edits = try state.openEdits(run: run.id, snapshotID: snapshotID, only: options.only)
-    let doubtful = Set(try state.unfinishedOperations().map(\.editID))
-    try leaveInDoubt(edits.filter { doubtful.contains($0.id) }, snapshotID)
-    edits.removeAll { doubtful.contains($0.id) }
-    edits = edits.map(Self.withChosenRecord)
-    if isFirst { report(.began(snapshotID: snapshotID, edits: edits.count)) }
-    let access: RecordReader?
-    do {
-      access = try await self.access(to: snapshotID)
-    } catch let error as OrgError where error.kind == .authentication || error.kind == .permission {
-      try hold(edits, "cannot act as the user: \(error.message)")
-      return
-    }
-    guard let access else {
-      try settle(edits.map { ($0, Self.noLogin) }, snapshotID)
-      return
-    }
-    var plan = try await planner(snapshotID, access).plan(edits)
-    try settle(plan.settled, snapshotID)
-    try holdGuarded(&plan)
-    try await send(plan, access)
-  }
-
   /// Holds what a guard does not let through; what a person has decided is sent.
-  private func holdGuarded(_ plan: inout SnapshotPlan) throws {
+  func holdGuarded(_ plan: inout SnapshotPlan) throws {
     if plan.held.isEmpty { return }
     for digest in plan.held.values.sorted()
     where summary.awaiting[plan.snapshotID]?.contains(digest) != true {
@@ -219,9 +193,27 @@ package final class Reconciler {
     _ request: SessionRequest, _ make: (Session) -> RecordReader
   ) async throws -> RecordReader? {
     if let known = readers[request] { return known }
-    let reader = try await sessionFor(request).map(make)
+    let session: Session?
+    if let ahead = logins.removeValue(forKey: request) {
+      session = try ahead.get()
+    } else {
+      session = try await sessionFor(request)
+    }
+    let reader = session.map(make)
     readers[request] = .some(reader)
     return reader
+  }
+
+  /// Says whether it is known who acts for a request.
+  func isKnown(_ request: SessionRequest) -> Bool {
+    readers[request] != nil || logins[request] != nil
+  }
+
+  /// Lets go of what was learnt as the user of a snapshot, which has nothing open any more.
+  func forget(_ snapshotID: String) {
+    readers = readers.filter { request, _ in
+      if case .user(_, snapshotID) = request { false } else { true }
+    }
   }
 
   struct DeadlineReached: Error {}
@@ -250,7 +242,7 @@ package final class Reconciler {
     }
   }
 
-  private func hold(_ edits: [OpenEdit], _ words: String) throws {
+  func hold(_ edits: [OpenEdit], _ words: String) throws {
     try state.connection.transaction {
       for edit in edits {
         try state.settle(edit.id, run: run.id, Settlement(.held, .because(words)))
@@ -273,13 +265,17 @@ package final class Reconciler {
         try state.move(operation, to: .dropped)
       }
     }
-    while let snapshotID = try state.snapshotsWithOpenEdits(run: run.id, only: options.only).first {
-      let edits = try state.openEdits(run: run.id, snapshotID: snapshotID, only: options.only)
-      try settle(
-        edits.map { edit in
-          let verdict: Verdict = doubtful.contains(edit.id) ? .inDoubt : .held
-          return (edit, Settlement(verdict, .because(words)))
-        }, snapshotID)
+    for snapshotID in try state.snapshotsWithOpenEdits(run: run.id, only: options.only) {
+      // Of several edits of one record it is the first each time.
+      while true {
+        let edits = try state.openEdits(run: run.id, snapshotID: snapshotID, only: options.only)
+        if edits.isEmpty { break }
+        try settle(
+          edits.map { edit in
+            let verdict: Verdict = doubtful.contains(edit.id) ? .inDoubt : .held
+            return (edit, Settlement(verdict, .because(words)))
+          }, snapshotID)
+      }
     }
   }
 

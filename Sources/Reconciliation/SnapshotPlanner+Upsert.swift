@@ -9,29 +9,14 @@ extension SnapshotPlanner {
   nonisolated(nonsending) func keyed(_ candidates: [Candidate]) async throws -> [Int64: UpsertRule
     .Keyed]
   {
-    struct Key: Hashable {
-      var sobject: String
-      var field: String
-    }
-    var groups: [Key: [(candidate: Candidate, value: String)]] = [:]
-    for candidate in candidates {
-      guard let (field, value) = externalKey(candidate) else { continue }
-      groups[Key(sobject: candidate.sobject, field: field), default: []].append((candidate, value))
-    }
     var answers: [Int64: UpsertRule.Keyed] = [:]
-    let ordered = groups.sorted {
-      ($0.key.sobject, $0.key.field) < ($1.key.sobject, $1.key.field)
-    }
-    for (key, group) in ordered {
+    for (key, group) in keyGroups(candidates) {
       do throws(OrgError) {
         let describe = try await records.describe(key.sobject)
-        let names = group.flatMap { $0.candidate.listed } + [key.field]
-        let fields = UnacknowledgedCreates.readable(
-          names, describe, and: UnacknowledgedCreates.auditFields)
         let name = describe.field(key.field)?.name ?? key.field
         for part in group.parts(of: RequestLimits.listedValues) {
           let values = Set(part.map(\.value)).sorted()
-          guard
+          guard let (fields, _) = search(key, part, of: group, describe),
             let rows = try await records.records(
               describe, fields: fields, externalID: key.field, among: values)
           else { continue }
@@ -47,6 +32,36 @@ extension SnapshotPlanner {
       }
     }
     return answers
+  }
+
+  struct UpsertKey: Hashable {
+    var sobject: String
+    var field: String
+  }
+
+  typealias Upserted = (candidate: Candidate, value: String)
+
+  /// The creates that go out as upserts, by object and field.
+  func keyGroups(_ candidates: [Candidate]) -> [(key: UpsertKey, value: [Upserted])] {
+    var groups: [UpsertKey: [Upserted]] = [:]
+    for candidate in candidates {
+      guard let (field, value) = externalKey(candidate) else { continue }
+      groups[UpsertKey(sobject: candidate.sobject, field: field), default: []].append(
+        (candidate, value))
+    }
+    return groups.sorted { ($0.key.sobject, $0.key.field) < ($1.key.sobject, $1.key.field) }
+  }
+
+  /// The search for the records of a part of such a group; nil for values that no record can have.
+  func search(
+    _ key: UpsertKey, _ part: [Upserted], of group: [Upserted], _ describe: Describe
+  ) -> (fields: [String], condition: String)? {
+    let names = group.flatMap { $0.candidate.listed } + [key.field]
+    return ExternalIDQuery.condition(
+      describe, field: key.field, values: Array(Set(part.map(\.value))).sorted()
+    ).map {
+      (UnacknowledgedCreates.readable(names, describe, and: UnacknowledgedCreates.auditFields), $0)
+    }
   }
 
   /// Creates whose external id another edit has too, with those edits.

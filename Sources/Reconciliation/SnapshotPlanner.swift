@@ -19,30 +19,49 @@ struct SnapshotPlanner {
   /// The run that plans.
   var run = ""
 
-  /// The plan for `edits`.
-  nonisolated(nonsending) func plan(_ edits: [OpenEdit]) async throws -> SnapshotPlan {
-    var plan = SnapshotPlan(snapshotID: snapshotID)
-    var candidates: [Candidate] = []
-    var clashing: [(candidate: Candidate, settlement: Settlement)] = []
+  /// A plan in the making: what is known without the org.
+  struct Draft {
+    var plan: SnapshotPlan
+    fileprivate(set) var candidates: [Candidate] = []
+    /// Edits that clash, to be shown beside what the org holds.
+    fileprivate(set) var clashing: [(candidate: Candidate, settlement: Settlement)] = []
+    fileprivate var delegation: Delegation?
+
+    /// All of whose records the org is asked.
+    var all: [Candidate] { candidates + clashing.map(\.candidate) }
+  }
+
+  /// Decides what needs no org.
+  nonisolated(nonsending) func begin(_ edits: [OpenEdit]) async throws -> Draft {
+    var draft = Draft(plan: SnapshotPlan(snapshotID: snapshotID))
     for edit in try await followingUndeleted(edits) {
       if let settlement = try settlementWithoutOrg(edit) {
         if settlement.verdict == .clash, let candidate = try? candidate(edit) {
-          clashing.append((candidate, settlement))
+          draft.clashing.append((candidate, settlement))
         } else {
-          plan.settled.append((edit, settlement))
+          draft.plan.settled.append((edit, settlement))
         }
       } else {
         do {
-          candidates.append(try candidate(edit))
+          draft.candidates.append(try candidate(edit))
         } catch let error as SyncError {
-          plan.settled.append((edit, Settlement(.failed, .because(error.description))))
+          draft.plan.settled.append((edit, Settlement(.failed, .because(error.description))))
         } catch let error as JSONError {
-          plan.settled.append((edit, Settlement(.failed, .because(error.message))))
+          draft.plan.settled.append((edit, Settlement(.failed, .because(error.message))))
         }
       }
     }
-    var delegation = Delegation(self)
-    candidates = try delegation?.admit(candidates, into: &plan) ?? candidates
+    draft.delegation = Delegation(self)
+    if let admitted = try draft.delegation?.admit(draft.candidates, into: &draft.plan) {
+      draft.candidates = admitted
+    }
+    return draft
+  }
+
+  /// Decides the rest, by what the org holds.
+  nonisolated(nonsending) func finish(_ draft: Draft) async throws -> SnapshotPlan {
+    var (plan, candidates, clashing) = (draft.plan, draft.candidates, draft.clashing)
+    var delegation = draft.delegation
     try await learn(&candidates, &clashing)
     plan.settled += clashing.map { ($0.candidate.edit, $0.settlement) }
     let keyed = try await keyed(candidates)
@@ -115,6 +134,9 @@ struct SnapshotPlanner {
     var server: ServerRecord = .unknown(code: nil, message: "the record was not asked for")
     /// The record that remained, where the edit's was merged into it.
     var remaining: RemainingRecord?
+
+    /// Whether it is about a record that the org is to have.
+    var isOfRecord: Bool { operation == .update || operation == .delete }
   }
 
   // MARK: what needs no org
@@ -271,10 +293,7 @@ struct SnapshotPlanner {
   }
 
   private nonisolated(nonsending) func learn(_ candidates: inout [Candidate]) async throws {
-    let asked = candidates.indices.filter { index in
-      let operation = candidates[index].operation
-      return operation == .update || operation == .delete
-    }
+    let asked = candidates.indices.filter { candidates[$0].isOfRecord }
     let groups = Dictionary(grouping: asked) { candidates[$0].sobject }
     for sobject in groups.keys.sorted() {
       guard let indices = groups[sobject] else { continue }
@@ -301,22 +320,7 @@ struct SnapshotPlanner {
     _ sobject: String, _ group: [Candidate]
   ) async throws -> (states: [String: ServerRecord], remaining: [String: JSONObject]) {
     let describe = try await records.describe(sobject)
-    var names: Set<String> = []
-    for candidate in group {
-      for rule in rules where rule.soup == candidate.edit.soup {
-        names.formUnion((try? rule.fields(for: candidate.operation)) ?? [])
-      }
-      names.formUnion(candidate.listed)
-      for (name, value) in candidate.element where FieldComparison.isField(name, value) {
-        names.insert(name)
-      }
-    }
-    let modified = group.map { rules[$0.sync].target.modificationDateFieldName }
-    names.formUnion(modified)
-    // For the report: who changed a record since, and when.
-    names.formUnion(["LastModifiedById", "LastModifiedDate"])
-    let readable = names.filter { describe.field($0) != nil }.sorted()
-    let ids = Array(Set(group.compactMap(\.edit.recordID))).sorted()
+    let (names, readable, ids) = asked(group, describe)
     let found = try await read(sobject, ids, readable, names, describe)
     var states: [String: ServerRecord] = [:]
     for candidate in group {
@@ -343,6 +347,28 @@ struct SnapshotPlanner {
       }
     }
     return (states, remaining)
+  }
+
+  /// What is asked of the records of some edits: all fields that matter, those of them that may be read,
+  /// and the Ids.
+  func asked(
+    _ group: [Candidate], _ describe: Describe
+  ) -> (names: Set<String>, readable: [String], ids: [String]) {
+    var names: Set<String> = []
+    for candidate in group {
+      for rule in rules where rule.soup == candidate.edit.soup {
+        names.formUnion((try? rule.fields(for: candidate.operation)) ?? [])
+      }
+      names.formUnion(candidate.listed)
+      for (name, value) in candidate.element where FieldComparison.isField(name, value) {
+        names.insert(name)
+      }
+    }
+    names.formUnion(group.map { rules[$0.sync].target.modificationDateFieldName })
+    // For the report: who changed a record since, and when.
+    names.formUnion(["LastModifiedById", "LastModifiedDate"])
+    let readable = names.filter { describe.field($0) != nil }.sorted()
+    return (names, readable, Array(Set(group.compactMap(\.edit.recordID))).sorted())
   }
 
   /// How often a record that remained of a merge is looked for where that was merged, too.

@@ -22,6 +22,8 @@ enum Main {
         return 0
       case .bench: return try bench(options)
       case .queries: return try queries(options)
+      case .reconcile: return try await reconcile(options)
+      case .night: try await NightChild(options).run().print()
       case .org: try await OrgChild(options).run()
       case .prime: try await PrimeChild(options).run().print()
       case .single: try await PrimeChild(options, [.android]).run().print()
@@ -44,6 +46,12 @@ enum Main {
     let json: JSONValue = ["prime": prime.json, "queries": queries.json]
     ProcessEnvironment.write(1, options.isJSON ? json.text + "\n" : queries.text)
     return prime.failures.isEmpty && queries.failures.isEmpty ? 0 : 1
+  }
+
+  private static func reconcile(_ options: BenchOptions) async throws -> Int32 {
+    let report = try await ReconcileBench(options).measure()
+    ProcessEnvironment.write(1, options.isJSON ? report.json.text + "\n" : report.text)
+    return report.failures.isEmpty ? 0 : 1
   }
 
   private static func queries(_ options: BenchOptions) throws -> Int32 {

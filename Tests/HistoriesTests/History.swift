@@ -11,6 +11,8 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   var across = Across.report
   /// `reconcile.nextGeneration`.
   var carries = false
+  /// `org.concurrency`; in which order requests beside each other arrive, no seed says.
+  var concurrency = 1
   var phones: [PhoneSetup]
 
   enum Across: String, Sendable, Hashable, CaseIterable { case report, first, last }
@@ -53,6 +55,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
       + (visitKey == .none ? "" : ", visits by \(visitKey.rawValue) key")
       + (across == .report ? "" : ", across snapshots: \(across.rawValue)")
       + (carries ? ", open edits are carried" : "")
+      + (concurrency == 1 ? "" : ", \(concurrency) requests at once")
       + phones.enumerated().map {
         "; phone \($0) is \($1.user)'s, \($1.isAndroid ? "android" : "ios")"
           + ($1.marksInstall ? "" : ", without install")
@@ -90,6 +93,7 @@ struct History: Sendable, Hashable, CustomStringConvertible {
     self.seed = seed
     var random = HistoryRandom(seed)
     setup = HistorySetup.draw(&random)
+    setup.concurrency = seed.isMultiple(of: 2) ? 4 : 1
     steps = []
     let length = focus == nil ? Self.lengthWithMore : Self.length
     while steps.count < length {

@@ -32,7 +32,7 @@ enum HistoryPipeline {
       setup.across == .report ? "" : #","acrossSnapshots":"\#(setup.across.rawValue)""#
     return """
       {"format":1,"name":"\(name)",
-       "org":{"url":{"env":"ATTACHE_ORG_URL"},"login":{"method":"jwt",
+       "org":{"url":{"env":"ATTACHE_ORG_URL"},"concurrency":\(setup.concurrency),"login":{"method":"jwt",
          "clientId":{"env":"ATTACHE_CLIENT_ID"},"key":{"env":"ATTACHE_JWT_KEY"},
          "integrationUser":"attache@example.com"}},
        "users":{"list":["ada@example.com","ben@example.com"]},

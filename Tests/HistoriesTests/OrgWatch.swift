@@ -57,6 +57,8 @@ final class OrgWatch: Sendable {
   private let org: Org
   private let admin: OrgUser
   private let state = Locked(State())
+  /// Requests arrive beside each other: who has looked first is done first.
+  private let turn = Locked(())
 
   init(_ org: Org, admin: OrgUser) {
     self.org = org
@@ -65,12 +67,14 @@ final class OrgWatch: Sendable {
 
   /// Looks at the org; what differs from the last look was done by `author`.
   func look(_ author: Author) {
-    do {
-      let found = try read()
-      let time = org.now()
-      state.withLock { Self.take(found, author, time, &$0) }
-    } catch {
-      state.withLock { $0.failure = "\(error)" }
+    turn.withLock { _ in
+      do {
+        let found = try read()
+        let time = org.now()
+        state.withLock { Self.take(found, author, time, &$0) }
+      } catch {
+        state.withLock { $0.failure = "\(error)" }
+      }
     }
   }
 

@@ -45,6 +45,21 @@ struct DeathTests {
       let theirs = (other.org + other.report).split(separator: "\n").map(String.init)
       return mine.difference(from: theirs).map { "\($0)" }
     }
+
+    /// The same without what the order of requests decides: new Ids, dates, and the lines' order by them.
+    var unordered: End {
+      func masked(_ text: String) -> String {
+        var text = text
+        for pattern in [
+          #"[0-9a-zA-Z]{15}AAA"#, #"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(\+0000|Z)"#,
+        ] {
+          text = text.replacingOccurrences(
+            of: pattern, with: "*", options: .regularExpression)
+        }
+        return text.split(separator: "\n").sorted().joined(separator: "\n")
+      }
+      return End(org: masked(org), report: masked(report))
+    }
   }
 
   private static func end(_ day: FieldDay, _ state: LedgerDatabase) throws -> End {
@@ -57,15 +72,33 @@ struct DeathTests {
   }
 
   /// How many requests a run makes, and how it ends.
-  private static func whole() async throws -> (requests: Int, end: End) {
+  private static func whole(_ inFlight: Int) async throws -> (requests: Int, end: End) {
     let day = try day()
+    day.options.inFlight = inFlight
     let before = day.server.log.count
     try await day.run()
     return (day.server.log.count - before, try end(day, day.state))
   }
 
+  @Test func `several requests at once end as one at a time`() async throws {
+    let one = try await Self.whole(1)
+    let several = try await Self.whole(4)
+    #expect(several.end.unordered.differences(from: one.end.unordered) == [])
+    #expect(several.requests == one.requests)
+  }
+
+  @Test func `a run that dies with several requests at once ends as one that did not`() async throws
+  {
+    let whole = try await Self.whole(1)
+    for nth in 1...whole.requests {
+      let end = try await Self.dying(at: nth, arrives: nth % 3 > 0, inFlight: 4)
+      let differences = end.unordered.differences(from: whole.end.unordered)
+      #expect(differences == [], "died at request \(nth)")
+    }
+  }
+
   @Test func `a run that dies at any request ends as one that did not`() async throws {
-    let whole = try await Self.whole()
+    let whole = try await Self.whole(1)
     #expect(whole.requests > 15)
     for nth in 1...whole.requests {
       // What arrives is the harder half; of the other every third will do.
@@ -78,8 +111,9 @@ struct DeathTests {
   }
 
   /// Takes the ledger from the disk while the org looks at a request, and goes on with that copy.
-  private static func dying(at nth: Int, arrives: Bool) async throws -> End {
+  private static func dying(at nth: Int, arrives: Bool, inFlight: Int = 1) async throws -> End {
     let day = try day()
+    day.options.inFlight = inFlight
     let source = day.directory.file("state.sqlite")
     let copy = day.directory.file("copy.sqlite")
     let task = Mutex<Task<Void, any Error>?>(nil)

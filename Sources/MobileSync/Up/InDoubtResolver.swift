@@ -46,6 +46,8 @@ package struct InDoubtResolver {
   package var searchesEarly = false
   /// Whether a person can be asked about what is not clear.
   package var asksPerson = true
+  /// How many questions there are at once.
+  package var inFlight = 1
   /// Whether only a record that holds all that was sent is looked at; tests show by it what for.
   package var takesLikenessesOnly = false
   /// Whether a record is known to be what something else has made.
@@ -123,6 +125,7 @@ package struct InDoubtResolver {
   /// All else is to be compared with what stands there.
   private func upserts(_ writes: [PendingWrite], _ sobject: String) async throws -> [Resolution] {
     var findings: [Resolution] = []
+    try await askForKeyed(writes, sobject)
     for write in writes {
       guard let rows = try await keyedRecords(of: write, sobject) else {
         findings.append(.notDone())
@@ -171,11 +174,33 @@ package struct InDoubtResolver {
     of write: PendingWrite, _ sobject: String
   ) async throws -> [JSONObject]? {
     let describe = try await reader.describe(sobject)
+    guard let (fields, condition) = keyedSearch(write, describe) else { return nil }
+    return try await reader.records(describe, fields: fields, where: condition, all: true)
+  }
+
+  private func keyedSearch(
+    _ write: PendingWrite, _ describe: Describe
+  ) -> (fields: [String], condition: String)? {
     guard let field = write.externalField, let value = write.externalValue,
       let condition = ExternalIDQuery.condition(describe, field: field, values: [value])
     else { return nil }
-    let fields = try await readable([write], sobject, and: UnacknowledgedCreates.auditFields)
-    return try await reader.records(describe, fields: fields, where: condition, all: true)
+    let fields = UnacknowledgedCreates.readable(
+      write.fields.names, describe, and: UnacknowledgedCreates.auditFields)
+    return (fields, condition)
+  }
+
+  /// Asks for the records of several writes' unique fields beside each other.
+  private func askForKeyed(_ writes: [PendingWrite], _ sobject: String) async throws {
+    let keyed = writes.filter { $0.externalField != nil }
+    if keyed.count < 2 { return }
+    let describe = try await reader.describe(sobject)
+    await RecordReader.ask(
+      keyed.compactMap { write in
+        keyedSearch(write, describe).map { fields, condition in
+          RecordReader.Inquiry(
+            reader, .search(describe, fields: fields, where: condition, all: true))
+        }
+      }, inFlight: inFlight)
   }
 
   // MARK: creates
@@ -183,6 +208,7 @@ package struct InDoubtResolver {
   private func creates(_ writes: [PendingWrite], _ sobject: String) async throws -> [Resolution] {
     var findings = writes.map { _ in Resolution.unclear("nobody knows who sent it") }
     var groups: [String: [Int]] = [:]
+    try await askForKeyed(writes, sobject)
     for (place, write) in writes.enumerated() {
       if write.externalField != nil {
         findings[place] = try await correlated(write, sobject)
@@ -190,6 +216,7 @@ package struct InDoubtResolver {
         groups[user, default: []].append(place)
       }
     }
+    try await askForCreates(groups.mapValues { $0.map { writes[$0] } }, sobject)
     for (user, places) in groups.sorted(by: { $0.key < $1.key }) {
       let found = try await search(places.map { writes[$0] }, user, sobject)
       for (place, finding) in zip(places, found) { findings[place] = finding }
@@ -205,28 +232,17 @@ package struct InDoubtResolver {
     _ writes: [PendingWrite], _ user: String, _ sobject: String
   ) async throws -> [Resolution] {
     let describe = try await reader.describe(sobject)
-    var findings = writes.map { _ in Resolution.notDone() }
-    var asked: [Int] = []
-    for (place, write) in writes.enumerated() {
-      if !searchesEarly, !unacknowledged(write).isOver {
-        findings[place] = .unclear(
-          "it may still be on its way; the org is asked after the quiet window")
-      } else if !UnacknowledgedCreates.isRefused(write.fields, describe) {
-        asked.append(place)
-      }
-    }
+    let search = Search(writes, user, sobject, describe, self)
+    var findings = search.findings
+    let (asked, all) = (search.asked, search.all)
     if asked.isEmpty { return findings }
-    let others = rivals.filter { rival in
-      rival.userID == user && rival.objectType.lowercased() == sobject.lowercased()
-        && !UnacknowledgedCreates.isRefused(rival.fields, describe)
-    }
-    let all = asked.map { unacknowledged(writes[$0]) } + others.map(unacknowledged)
-    var found = try await UnacknowledgedCreates.candidates(
-      reader.session, describe, of: all, userID: user)
-    if let own = senders[user], own.session.identity.userID != reader.session.identity.userID {
+    var found = try await reader.rows(
+      UnacknowledgedCreates.question(describe, of: all, userID: user))
+    if let own = ownReader(of: user) {
       let known = Set(found.compactMap { UnacknowledgedCreates.id(of: $0) })
-      found += try await UnacknowledgedCreates.candidates(
-        own.session, try await own.describe(sobject), of: all, userID: user
+      found += try await own.rows(
+        UnacknowledgedCreates.question(
+          try await own.describe(sobject), of: all, userID: user)
       ).filter { UnacknowledgedCreates.id(of: $0).map { !known.contains($0) } ?? false }
     }
     found = try found.filter { try !isTaken(UnacknowledgedCreates.id(of: $0) ?? "") }
@@ -241,6 +257,65 @@ package struct InDoubtResolver {
       }
     }
     return findings
+  }
+
+  /// The reader of a sender who can log in and is not who asks anyway.
+  private func ownReader(of user: String) -> RecordReader? {
+    senders[user].flatMap {
+      $0.session.identity.userID == reader.session.identity.userID ? nil : $0
+    }
+  }
+
+  /// What is searched for the creates of one sender, and what is known of them before.
+  private struct Search {
+    var findings: [Resolution]
+    /// The places of those that are searched.
+    var asked: [Int] = []
+    /// They, and others that may own what is found.
+    var all: [UnacknowledgedCreates.Lost] = []
+
+    init(
+      _ writes: [PendingWrite], _ user: String, _ sobject: String, _ describe: Describe,
+      _ resolver: InDoubtResolver
+    ) {
+      findings = writes.map { _ in Resolution.notDone() }
+      for (place, write) in writes.enumerated() {
+        if !resolver.searchesEarly, !resolver.unacknowledged(write).isOver {
+          findings[place] = .unclear(
+            "it may still be on its way; the org is asked after the quiet window")
+        } else if !UnacknowledgedCreates.isRefused(write.fields, describe) {
+          asked.append(place)
+        }
+      }
+      let others = resolver.rivals.filter { rival in
+        rival.userID == user && rival.objectType.lowercased() == sobject.lowercased()
+          && !UnacknowledgedCreates.isRefused(rival.fields, describe)
+      }
+      all = asked.map { resolver.unacknowledged(writes[$0]) } + others.map(resolver.unacknowledged)
+    }
+  }
+
+  /// Asks for what several senders have made, beside each other.
+  private func askForCreates(_ groups: [String: [PendingWrite]], _ sobject: String) async throws {
+    if groups.count < 2 { return }
+    let describe = try await reader.describe(sobject)
+    let searches = groups.sorted { $0.key < $1.key }.map { user, writes in
+      (user: user, search: Search(writes, user, sobject, describe, self))
+    }.filter { !$0.search.asked.isEmpty }
+    await RecordReader.ask(
+      searches.compactMap { user, _ in
+        ownReader(of: user).map { RecordReader.Inquiry($0, .describe(sobject)) }
+      }, inFlight: inFlight)
+    await RecordReader.ask(
+      searches.flatMap { user, search in
+        let readers = [reader] + [ownReader(of: user)].compactMap(\.self)
+        return readers.compactMap { reader in
+          reader.known(sobject).map {
+            RecordReader.Inquiry(
+              reader, UnacknowledgedCreates.question($0, of: search.all, userID: user))
+          }
+        }
+      }, inFlight: inFlight)
   }
 
   /// Says whether a record is there and holds all that one of the creates has sent.

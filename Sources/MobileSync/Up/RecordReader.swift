@@ -9,9 +9,13 @@ package final class RecordReader {
   package let session: Session
   /// Who proves deletions; nil where nobody can.
   package let prover: RecordReader?
-  private var describes: [String: Describe] = [:]
+  var describes: [String: Describe] = [:]
+  /// Answers that were asked for ahead; each is good once.
+  var answers: [Question: Result<Answer, OrgError>] = [:]
+  /// By object: what became of records, where that was asked for ahead.
+  var knownFates: [String: [String: RecordFate]] = [:]
   /// What a dry run presumes to have written; nil where writes are sent.
-  private let presumed: PresumedWrites?
+  let presumed: PresumedWrites?
 
   /// A reader that proves deletions itself.
   package convenience init(_ session: Session, presumed: PresumedWrites? = nil) {
@@ -25,7 +29,7 @@ package final class RecordReader {
     self.init(session, isProver: false, prover: prover, presumed)
   }
 
-  private let isProver: Bool
+  let isProver: Bool
 
   private init(
     _ session: Session, isProver: Bool, prover: RecordReader?, _ presumed: PresumedWrites?
@@ -44,17 +48,23 @@ package final class RecordReader {
 
   /// What the org says of an object to this user.
   package func describe(_ sobject: String) async throws(OrgError) -> Describe {
-    let key = sobject.lowercased()
-    if let known = describes[key] { return known }
+    if let known = known(sobject) { return known }
+    // Only a refusal waits there.
+    _ = try takeAnswer(to: Question.describe(sobject).folded)
     let describe = try await session.describe(sobject)
-    describes[key] = describe
+    describes[sobject.lowercased()] = describe
     return describe
   }
+
+  /// What the org has said of an object to this user; nil where it was not asked yet.
+  package func known(_ sobject: String) -> Describe? { describes[sobject.lowercased()] }
 
   /// The records of any number of ids, by their 18 characters; those that do not read are missing.
   package func records(
     _ sobject: String, ids: [String], fields: [String]
   ) async throws(OrgError) -> [String: JSONObject] {
+    let question = Question.records(sobject, ids: ids, fields: fields)
+    if case .records(let ahead)? = try takeAnswer(to: question) { return ahead }
     guard let presumed else {
       return try await session.records(sobject, ids: ids, fields: fields)
     }
@@ -82,9 +92,14 @@ package final class RecordReader {
   package func records(
     _ describe: Describe, fields: [String], where condition: String, all: Bool
   ) async throws(OrgError) -> [JSONObject] {
-    try await session.queryAllRecords(
-      "SELECT \(fields.joined(separator: ", ")) FROM \(describe.name) WHERE \(condition)", all: all
-    ).compactMap(\.object)
+    try await rows(.search(describe, fields: fields, where: condition, all: all))
+  }
+
+  /// What a query selects.
+  package func rows(_ question: Question) async throws(OrgError) -> [JSONObject] {
+    if case .rows(let ahead)? = try takeAnswer(to: question) { return ahead }
+    guard case .rows(let rows) = try await question.ask(session) else { return [] }
+    return rows
   }
 
   /// What became of records that do not read; unproved where nobody can prove it.
@@ -99,8 +114,19 @@ package final class RecordReader {
       return try await fates(of: ids.filter { !presumed.isDeleted($0) }, sobject)
         .merging(gone) { $1 }
     }
-    if isProver { return try await session.fates(of: ids, try await describe(sobject)) }
+    if isProver {
+      let ahead = knownFates[sobject.lowercased()] ?? [:]
+      let rest = ids.filter { ahead[$0] == nil }
+      let known = Dictionary(ids.compactMap { id in ahead[id].map { (id, $0) } }) { $1 }
+      if rest.isEmpty { return known }
+      return try await session.fates(of: rest, try await describe(sobject)).merging(known) { $1 }
+    }
     guard let prover else { return Dictionary(ids.map { ($0, .unproved) }) { $1 } }
     return try await prover.fates(of: ids, sobject)
+  }
+
+  private func takeAnswer(to question: Question) throws(OrgError) -> Answer? {
+    if answers.isEmpty { return nil }
+    return try answers.removeValue(forKey: question)?.get()
   }
 }

@@ -8,6 +8,9 @@ package protocol SyncUpJournal: AnyObject {
   associatedtype Change: SyncUpChange
   associatedtype Intention
 
+  /// What is to be read right before a batch is prepared: it is asked beside other requests.
+  func questions(before batch: [Change]) -> [RecordReader.Inquiry]
+
   /// What is still to be sent of a batch, as it is to be sent; all else the journal has settled.
   func prepare(_ batch: [Change]) async throws -> [Change]
 
@@ -28,19 +31,15 @@ package protocol SyncUpJournal: AnyObject {
 }
 
 extension SyncUpJournal {
+  /// Nothing.
+  package func questions(before batch: [Change]) -> [RecordReader.Inquiry] { [] }
   /// All of it.
   package func prepare(_ batch: [Change]) async throws -> [Change] { batch }
   /// Nothing.
   package func read(after batch: [Change]) -> CompositeRequest? { nil }
 }
 
-/// Sends local changes to an org: the one place that makes requests of them.
-///
-/// For each batch of a target's kind and size:
-/// 1. the journal looks at its changes once more, and writes down that they are about to leave;
-/// 2. one request carries them;
-/// 3. the answers stand in the journal before the next batch is begun. Where none came, each change is
-///    in doubt, and is looked for before it is sent again (`InDoubtResolver`).
+/// Sends local changes of one target to an org; `SyncUpTraffic` makes the requests.
 package struct SyncUpEngine<Journal: SyncUpJournal> {
   /// How a target's requests are carried.
   package enum Carrier {
@@ -79,13 +78,13 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
     }
   }
 
-  private let kind: SyncUpTarget.Kind
+  let kind: SyncUpTarget.Kind
   private let maxBatchSize: Int
-  private let carrier: Carrier
-  private let journal: Journal
-  private let patience: Patience
+  let carrier: Carrier
+  let journal: Journal
+  let patience: Patience
   /// Whether composites read something after their writes.
-  private let reads: Bool
+  let reads: Bool
 
   /// An engine for a target.
   package init(
@@ -100,11 +99,9 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
     self.reads = reads
   }
 
-  /// Sends changes, in their order.
+  /// Sends changes, in their order, one request at a time.
   package func send(_ changes: [Journal.Change]) async throws {
-    let batches = SyncUpRequest.batches(
-      changes, kind: kind, maxBatchSize: maxBatchSize, reads: reads)
-    for batch in batches { try await send(batch, attempt: 1) }
+    try await SyncUpTraffic([Load(self, changes)], inFlight: 1).run()
   }
 
   /// Sends changes of a live store: the errors are a sync's.
@@ -120,98 +117,21 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
     }
   }
 
-  private func send(_ batch: SyncUpRequest.Batch<Journal.Change>, attempt: Int) async throws {
-    let changes = try await journal.prepare(batch.changes)
-    if changes.isEmpty { return }
-    let isLast = attempt >= patience.lockAttempts
-    let intention = try journal.intend(changes)
-    var answers: [RowAnswer]
-    var read: CompositeResult?
-    do {
-      (answers, read) = try await carry(changes, batch.form)
-    } catch let error as OrgError {
-      if error.isAmbiguous {
-        let words = "no answer came back: \(error.message)"
-        try await journal.settle(
-          changes.map { ($0, .unknown(words)) }, of: intention, read: nil, isLast: true)
-        if patience.survivesDoubt { return }
-        throw error
-      }
-      if patience.halvesRefused, error.isAboutTheObject {
-        let rest = SyncUpRequest.Batch(form: batch.form, changes: changes)
-        return try await refused(rest, error, intention, attempt: attempt)
-      }
-      try journal.withdraw(intention)
-      throw error
-    }
-    if !isLast { answers = Self.waitingForParent(changes, answers) }
-    try await journal.settle(
-      Array(zip(changes, answers)), of: intention, read: read, isLast: isLast)
-    if isLast { return }
-    let locked = zip(changes, answers).filter { if case .locked = $1 { true } else { false } }
-    if locked.isEmpty { return }
-    // Fewer rows at a time hold fewer locks.
-    try await patience.pause(min(1000 << Int64(attempt - 1), 5000))
-    for half in Self.halves(locked.map(\.0), batch.form) {
-      try await send(half, attempt: attempt + 1)
-    }
-  }
+  /// Changes with the target that sends them.
+  package struct Load {
+    let engine: SyncUpEngine
+    let steps: [[SyncUpRequest.Batch<Journal.Change>]]
+    let isBeside: Bool
 
-  /// The answers of a tree whose parent another writer held: the org has refused the children for want of
-  /// it, and they are tried again with it.
-  private static func waitingForParent(
-    _ changes: [Journal.Change], _ answers: [RowAnswer]
-  ) -> [RowAnswer] {
-    let isHeld = zip(changes, answers).contains { change, answer in
-      guard change.write.isParent, case .locked = answer else { return false }
-      return true
+    /// Changes of a target, whose requests go one after another, or `beside` each other as far as the
+    /// order of operations lets them.
+    package init(_ engine: SyncUpEngine, _ changes: [Journal.Change], beside: Bool = false) {
+      self.engine = engine
+      isBeside = beside
+      let batches = SyncUpRequest.batches(
+        changes, kind: engine.kind, maxBatchSize: engine.maxBatchSize, reads: engine.reads)
+      steps = beside ? SyncUpRequest.steps(batches, kind: engine.kind) : batches.map { [$0] }
     }
-    if !isHeld { return answers }
-    return zip(changes, answers).map { change, answer in
-      guard change.write.parentField != nil, case .refused(let refusal) = answer else {
-        return answer
-      }
-      return .locked(refusal)
-    }
-  }
-
-  /// One row can spoil a whole request: halves are sent until it stands alone.
-  private func refused(
-    _ batch: SyncUpRequest.Batch<Journal.Change>, _ error: OrgError,
-    _ intention: Journal.Intention, attempt: Int
-  ) async throws {
-    guard batch.changes.count > 1, error.kind != .notFound, error.kind != .permission else {
-      let refusal = RowRefusal(code: error.code, message: error.message, fields: error.fields)
-      return try await journal.settle(
-        batch.changes.map { ($0, .refused(refusal)) }, of: intention, read: nil, isLast: true)
-    }
-    try journal.withdraw(intention)
-    for half in Self.halves(batch.changes, batch.form) {
-      try await send(half, attempt: attempt)
-    }
-  }
-
-  private func carry(
-    _ changes: [Journal.Change], _ form: SyncUpRequest.Form
-  ) async throws -> ([RowAnswer], CompositeResult?) {
-    switch carrier {
-    case .custom(let carry):
-      var answers: [RowAnswer] = []
-      for change in changes { answers.append(try await carry(change.write)) }
-      return (answers, nil)
-    case .org(let session):
-      return try await SyncUpRequest(
-        form, changes.map(\.write), read: reads ? journal.read(after: changes) : nil
-      ).send(session)
-    }
-  }
-
-  private static func halves(
-    _ changes: [Journal.Change], _ form: SyncUpRequest.Form
-  ) -> [SyncUpRequest.Batch<Journal.Change>] {
-    let half = changes.count / 2
-    let parts = half == 0 ? [changes] : [Array(changes[..<half]), Array(changes[half...])]
-    return parts.map { SyncUpRequest.Batch(form: form, changes: $0) }
   }
 }
 

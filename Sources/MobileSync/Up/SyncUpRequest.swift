@@ -130,6 +130,31 @@ extension SyncUpRequest {
     }
   }
 
+  /// Batches in steps: those of a step may go beside each other.
+  ///
+  /// A record has one change at most, so that only operations have an order, the SDK's: of collections
+  /// that of their actions, of rows their own. The requests of a tree need each other's answers.
+  package static func steps<Change: SyncUpChange>(
+    _ batches: [Batch<Change>], kind: SyncUpTarget.Kind
+  ) -> [[Batch<Change>]] {
+    switch kind {
+    case .parentChildren: return batches.map { [$0] }
+    case .batch: return batches.isEmpty ? [] : [batches]
+    case .collection:
+      return SyncUpAction.allCases.map { action in
+        batches.filter { $0.changes.first?.action == action }
+      }.filter { !$0.isEmpty }
+    case .single, .custom:
+      return batches.reduce(into: []) { steps, batch in
+        if let last = steps.last?.first?.changes.first, last.action == batch.changes.first?.action {
+          steps[steps.count - 1].append(batch)
+        } else {
+          steps.append([batch])
+        }
+      }
+    }
+  }
+
   private static func collections<Change: SyncUpChange>(
     _ changes: [Change], _ action: SyncUpAction
   ) -> [Batch<Change>] {

@@ -156,21 +156,21 @@ package enum UnacknowledgedCreates {
     created >= create.sent - slackMilliseconds && created <= create.until + late
   }
 
-  /// Asks for what a user has created in the time of some creates, deleted records too, with those of
-  /// the sent fields that the asker may read.
+  /// The question for what a user has created in the time of some creates, deleted records too, with those
+  /// of the sent fields that the asker may read.
   ///
   /// Long text cannot be filtered, so that the fields are compared here.
-  package static func candidates(
-    _ session: Session, _ describe: Describe, of creates: [Lost], userID: String
-  ) async throws(OrgError) -> [JSONObject] {
+  package static func question(
+    _ describe: Describe, of creates: [Lost], userID: String
+  ) -> RecordReader.Question {
     let names = readable(creates.flatMap(\.fields.names), describe, and: auditFields)
     let from = (creates.map(\.sent).min() ?? 0) - slackMilliseconds
     let to = (creates.map(\.until).max() ?? 0) + lateMilliseconds
-    let soql =
-      "SELECT \(names.joined(separator: ", ")) FROM \(describe.name) "
-      + "WHERE CreatedById = \(SOQLLiteral.text(userID)) AND CreatedDate >= \(SOQLLiteral.second(max(0, from))) "
-      + "AND CreatedDate <= \(SOQLLiteral.second(to)) ORDER BY Id"
-    return try await session.queryAllRecords(soql, all: true).compactMap(\.object)
+    return .search(
+      describe, fields: names,
+      where: "CreatedById = \(SOQLLiteral.text(userID)) "
+        + "AND CreatedDate >= \(SOQLLiteral.second(max(0, from))) "
+        + "AND CreatedDate <= \(SOQLLiteral.second(to)) ORDER BY Id", all: true)
   }
 
   /// Says whether an org refuses such a create in any case: a field that it asks for has no value.

@@ -15,7 +15,7 @@ package struct OrgSettings: Sendable, Hashable {
   package var caFile: String?
   /// How many requests a run may use.
   package var apiBudget = BudgetSettings()
-  /// The requests in flight.
+  /// The most requests at once; an org takes 25 long ones of all its users.
   package var concurrency = Org.defaultConcurrency
   /// The longest that one request may take.
   package var requestTimeoutSeconds = Org.defaultTimeoutSeconds
@@ -50,7 +50,7 @@ package struct OrgSettings: Sendable, Hashable {
     if let budget = object.object("apiBudget", known: BudgetSettings.keys, what: section) {
       apiBudget = BudgetSettings(budget)
     }
-    concurrency = object.int("concurrency", default: concurrency, in: 1...64)
+    concurrency = object.int("concurrency", default: concurrency, in: 1...25)
     requestTimeoutSeconds = object.int(
       "requestTimeoutSeconds", default: requestTimeoutSeconds, in: 1...3600)
     runDeadlineSeconds = object.int(

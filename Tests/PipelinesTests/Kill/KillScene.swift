@@ -13,7 +13,8 @@ struct KillScene: Sendable {
   let name: String
   private let path: String
 
-  /// One scene for each stage, two for prime, the first time and what changed, and two for pack, plain
+  /// One scene for each stage, two for prime, the first time and what changed, two for reconcile, with one
+  /// request at a time and with several, and two for pack, plain
   /// stores and sealed ones.
   static let all = Result { try make() }
 
@@ -55,20 +56,36 @@ struct KillScene: Sendable {
     try keep(.ingest, "ingest")
     try act(place, .ingest)
     try keep(.reconcile, "reconcile")
+    try keep(.reconcile, severalAtOnce)
+    try rewrite(directory.file(severalAtOnce + "/pipelines")) {
+      $0.replacingOccurrences(of: #""concurrency": 1,"#, with: #""concurrency": 4,"#)
+    }
     try act(place, .reconcile)
     try keep(.prime, "prime, what changed")
     return scenes
   }
 
+  /// The scene with several requests at once: what they write bears dates in any order.
+  static let severalAtOnce = "reconcile, several at once"
+
+  /// Whether dates of the org are left out where what is left is compared.
+  var leavesDatesOut: Bool { name == Self.severalAtOnce }
+
+  private static func rewrite(_ pipelines: String, _ change: (String) -> String) throws {
+    let path = pipelines + "/" + Files.name(of: file)
+    let text = String(decoding: try Files.read(path), as: UTF8.self)
+    let changed = change(text)
+    guard changed != text else { throw Failure(words: "there is nothing to change in \(path)") }
+    try DurableFile.write(Array(changed.utf8), to: path)
+  }
+
   /// Lets the pipeline of a scene seal its stores.
   private static func seal(_ pipelines: String) throws {
-    let path = pipelines + "/" + Files.name(of: file)
     let secret = pipelines + "/passphrase"
     try DurableFile.write(Array(SealedBundlesTests.passphrase.utf8), to: secret)
-    let text = String(decoding: try Files.read(path), as: UTF8.self)
-    let sealing = SealedBundlesTests.sealing(text, secret: #"{"file": "passphrase"}"#)
-    guard sealing != text else { throw Failure(words: "there is nothing to seal in \(path)") }
-    try DurableFile.write(Array(sealing.utf8), to: path)
+    try rewrite(pipelines) {
+      SealedBundlesTests.sealing($0, secret: #"{"file": "passphrase"}"#)
+    }
   }
 
   private static func act(_ place: TemporaryDirectory, _ stage: Stage) throws {
@@ -86,6 +103,10 @@ struct KillScene: Sendable {
       let names = #""list": ["ada@example.com", "ben@example.com"],"#
       return text.replacing(/"query": "SELECT[^\n]*/, with: names)
         .replacingOccurrences(of: #""atMost": 50"#, with: #""atMost": 2"#)
+        .replacing(/"url": {[^\n]*},\n *"login"/) { match in
+          // Once: a place keeps the file that was changed.
+          match.0.replacing("\"login\"", with: "\"concurrency\": 1, \"login\"")
+        }
     }
     try body(world)
   }

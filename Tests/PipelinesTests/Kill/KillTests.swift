@@ -59,7 +59,7 @@ struct KillRounds {
     guard run.hasFinished, run.counts[.calls, default: 0] > 0 else {
       throw KillScene.Failure(words: "\(scene.name): the unkilled run failed: \(run.story)")
     }
-    reference = (world, try Remains(world), run.status)
+    reference = (world, try Remains(world, leavesDatesOut: scene.leavesDatesOut), run.status)
     counts = run.counts
   }
 
@@ -119,7 +119,8 @@ struct KillRounds {
         return true
       }
     }
-    let differences = try Remains(world).differences(from: reference.remains)
+    let differences = try Remains(world, leavesDatesOut: scene.leavesDatesOut)
+      .differences(from: reference.remains)
     problems += differences.prefix(6).map { "\(story): \($0)" }
     return true
   }

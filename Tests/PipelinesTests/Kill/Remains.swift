@@ -19,7 +19,11 @@ struct Remains {
   /// The day on the org's clock, which is the same in every copy.
   private let day: String
 
-  init(_ world: World) throws {
+  /// Whether dates of the org do not count: what is written beside each other bears them in any order.
+  private let leavesDatesOut: Bool
+
+  init(_ world: World, leavesDatesOut: Bool = false) throws {
+    self.leavesDatesOut = leavesDatesOut
     data = world.data.path
     day = String(Dates.utcSeconds(world.org.now()).prefix(10))
     org = try world.org.dump().split(separator: "\n").map(String.init)
@@ -55,7 +59,17 @@ struct Remains {
     return found + compare("org", org, other.org)
   }
 
+  /// Lines without the org's dates, in an order that does not follow them.
+  private func withoutDates(_ lines: [String]) -> [String] {
+    return lines.map {
+      $0.replacing(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?/, with: "DATE")
+        .replacing(/\b\d{13}\b/, with: "DATE")
+    }.sorted()
+  }
+
   private func compare(_ name: String, _ mine: [String], _ theirs: [String]) -> [String] {
+    let mine = leavesDatesOut ? withoutDates(mine) : mine
+    let theirs = leavesDatesOut ? withoutDates(theirs) : theirs
     guard mine != theirs else { return [] }
     let difference = mine.difference(from: theirs)
     return difference.prefix(8).map {

@@ -1,0 +1,218 @@
+import JSON
+import Salesforce
+import System
+
+// What is asked beside other questions, of several users at once, before somebody needs it.
+extension RecordReader {
+  /// A question whose answer nobody has to wait for alone.
+  package enum Question: Hashable, Sendable {
+    /// What the org says of an object.
+    case describe(String)
+    /// The records of ids.
+    case records(String, ids: [String], fields: [String])
+    /// What a query selects; `all` with the recycle bin.
+    case query(String, all: Bool)
+
+    /// The question for the records that a condition selects.
+    package static func search(
+      _ describe: Describe, fields: [String], where condition: String, all: Bool
+    ) -> Question {
+      .query(
+        "SELECT \(fields.joined(separator: ", ")) FROM \(describe.name) WHERE \(condition)",
+        all: all)
+    }
+  }
+
+  enum Answer: Sendable {
+    case describe(Describe)
+    case records([String: JSONObject])
+    case rows([JSONObject])
+
+    /// One answer of those of its parts; a refusal of one is that of all.
+    static func whole(_ parts: some Sequence<Result<Answer, OrgError>>) -> Result<Answer, OrgError>
+    {
+      var whole: Result<Answer, OrgError>?
+      for part in parts {
+        switch (whole, part) {
+        case (.success(.records(let some))?, .success(.records(let more))):
+          whole = .success(.records(some.merging(more) { $1 }))
+        case (.failure?, _): break
+        default: whole = part
+        }
+      }
+      return whole ?? .success(.records([:]))
+    }
+  }
+
+  /// A question with the one who asks it.
+  package struct Inquiry {
+    let reader: RecordReader
+    let question: Question
+
+    /// A question of a reader.
+    package init(_ reader: RecordReader, _ question: Question) {
+      self.reader = reader
+      self.question = question
+    }
+
+    fileprivate var ids: [String] {
+      if case .records(_, let ids, _) = question { ids } else { [] }
+    }
+
+    /// What asks it, in whatever task.
+    var request: @concurrent @Sendable () async -> Result<Answer, OrgError> {
+      let (session, question) = (reader.session, question)
+      return {
+        do throws(OrgError) {
+          return .success(try await question.ask(session))
+        } catch {
+          return .failure(error)
+        }
+      }
+    }
+
+    /// Leaves the answer with the reader.
+    func keep(_ answer: Result<Answer, OrgError>) { reader.keep(answer, to: question) }
+  }
+
+  /// Questions that are asked as one: for records of one object, with the same fields, by one reader.
+  private struct Errand {
+    var members: [Inquiry]
+
+    static func all(for inquiries: [Inquiry]) -> [Errand] {
+      var errands: [Errand] = []
+      var places: [Key: Int] = [:]
+      for inquiry in inquiries {
+        guard case .records(let sobject, _, let fields) = inquiry.question else {
+          errands.append(Errand(members: [inquiry]))
+          continue
+        }
+        let key = Key(
+          reader: ObjectIdentifier(inquiry.reader),
+          question: .records(sobject, ids: [], fields: fields))
+        if let place = places[key] {
+          errands[place].members.append(inquiry)
+        } else {
+          places[key] = errands.count
+          errands.append(Errand(members: [inquiry]))
+        }
+      }
+      return errands
+    }
+
+    /// As many requests as they need.
+    var requests: [@concurrent @Sendable () async -> Result<Answer, OrgError>] {
+      guard case .records(let sobject, _, let fields) = members[0].question else {
+        return [members[0].request]
+      }
+      var seen: Set<String> = []
+      let ids = members.flatMap(\.ids).filter { seen.insert($0).inserted }
+      return ids.parts(of: RequestLimits.retrieve).map {
+        Inquiry(members[0].reader, .records(sobject, ids: $0, fields: fields)).request
+      }
+    }
+
+    /// Leaves with each reader what it has asked for.
+    func keep(_ answer: Result<Answer, OrgError>) {
+      for member in members {
+        if members.count > 1, case .success(.records(let found)) = answer {
+          let own = member.ids.compactMap(\.recordID18).compactMap { id in
+            found[id].map { (id, $0) }
+          }
+          member.keep(.success(.records(Dictionary(own) { $1 })))
+        } else {
+          member.keep(answer)
+        }
+      }
+    }
+  }
+
+  /// Asks questions beside each other; the readers keep the answers, refusals too, for whoever asks the
+  /// same of them.
+  package static func ask(_ inquiries: [Inquiry], inFlight: Int) async {
+    var seen: Set<Key> = []
+    let open = inquiries.filter { inquiry in
+      // What is presumed of the org is looked at when it is needed.
+      if inquiry.reader.presumed != nil { return false }
+      if case .describe(let name) = inquiry.question, inquiry.reader.known(name) != nil {
+        return false
+      }
+      let key = Key(reader: ObjectIdentifier(inquiry.reader), question: inquiry.question.folded)
+      return inquiry.reader.answers[key.question] == nil && seen.insert(key).inserted
+    }
+    let errands = Errand.all(for: open)
+    let parts = errands.map { $0.requests }
+    // One alone is asked as well by whoever needs it.
+    if errands.count < 2, open.count < 2, parts.reduce(0, { $0 + $1.count }) < 2 { return }
+    var answers = await InFlight.all(inFlight, parts.flatMap(\.self))[...]
+    for (errand, requests) in zip(errands, parts) {
+      errand.keep(Answer.whole(answers.prefix(requests.count)))
+      answers = answers.dropFirst(requests.count)
+    }
+  }
+
+  /// Asks what became of the records that were asked for ahead and do not read: for all users at once,
+  /// where one proves it for them.
+  package static func askForAbsent(of inquiries: [Inquiry]) async throws(OrgError) {
+    var absent: [String: Set<String>] = [:]
+    var provers: [String: RecordReader] = [:]
+    for inquiry in inquiries {
+      guard case .records(let sobject, let ids, _) = inquiry.question,
+        case .success(.records(let found))? = inquiry.reader.answers[inquiry.question],
+        let prover = inquiry.reader.isProver ? inquiry.reader : inquiry.reader.prover
+      else { continue }
+      let missing = ids.filter { found[$0] == nil }
+      if missing.isEmpty { continue }
+      provers[sobject] = prover
+      absent[sobject, default: []].formUnion(missing)
+    }
+    for (sobject, ids) in absent.sorted(by: { $0.key < $1.key }) {
+      guard let prover = provers[sobject] else { continue }
+      do throws(OrgError) {
+        let fates = try await prover.fates(of: ids.sorted(), sobject)
+        prover.knownFates[sobject.lowercased(), default: [:]].merge(fates) { $1 }
+      } catch {
+        // Whoever needs it is told by the same question.
+        guard error.isAboutTheObject else { throw error }
+      }
+    }
+  }
+
+  /// Lets go of what was asked for ahead: later it may be otherwise.
+  package func forgetAnswers() {
+    answers = [:]
+    knownFates = [:]
+    prover?.forgetAnswers()
+  }
+
+  private func keep(_ answer: Result<Answer, OrgError>, to question: Question) {
+    if case .success(.describe(let describe)) = answer, case .describe(let name) = question {
+      describes[name.lowercased()] = describe
+    } else {
+      answers[question.folded] = answer
+    }
+  }
+
+  private struct Key: Hashable {
+    let reader: ObjectIdentifier
+    let question: Question
+  }
+}
+
+extension RecordReader.Question {
+  /// The question whatever the case of an object's name in it is.
+  var folded: RecordReader.Question {
+    if case .describe(let name) = self { return .describe(name.lowercased()) }
+    return self
+  }
+
+  func ask(_ session: Session) async throws(OrgError) -> RecordReader.Answer {
+    switch self {
+    case .describe(let name): .describe(try await session.describe(name))
+    case .records(let sobject, let ids, let fields):
+      .records(try await session.records(sobject, ids: ids, fields: fields))
+    case .query(let soql, let all):
+      .rows(try await session.queryAllRecords(soql, all: all).compactMap(\.object))
+    }
+  }
+}

@@ -1,0 +1,308 @@
+import Salesforce
+import System
+
+/// Local changes on their way to an org: the one place that makes requests of them.
+///
+/// For each batch of a target's kind and size:
+/// 1. the journal looks at its changes once more, and writes down that they are about to leave;
+/// 2. one request carries them;
+/// 3. the answers stand in the journal as soon as they are there. Where none came, each change is in
+///    doubt, and is looked for before it is sent again (`InDoubtResolver`).
+///
+/// Loads go beside each other; the steps of a load go one after another, and the batches of a step beside
+/// each other where the load says so. All but the requests themselves happens in the caller's task, so that
+/// no journal is ever asked two things at once. After an error nothing more leaves, and the answers of what
+/// is on its way are entered.
+package final class SyncUpTraffic<Journal: SyncUpJournal> {
+  /// What knows how a target is sent.
+  package typealias Engine = SyncUpEngine<Journal>
+
+  private struct Item {
+    var engine: Engine
+    var batch: SyncUpRequest.Batch<Journal.Change>
+    var attempt = 1
+    /// What was to be read before is read.
+    var isReady = false
+  }
+
+  /// A load on its way.
+  private struct Lane {
+    /// The steps that are still to come.
+    var steps: ArraySlice<[Item]>
+    /// What of the present step is still to be started.
+    var ready: [Item] = []
+    /// How much of it is on its way, or rests.
+    var open = 0
+    /// Whether its requests go one after another: as the load says, and once a request was refused whole
+    /// or had rows that another writer held.
+    var isStrict: Bool
+
+    init(_ load: Engine.Load) {
+      steps = load.steps.map { $0.map { Item(engine: load.engine, batch: $0) } }[...]
+      isStrict = !load.isBeside
+    }
+
+    var isOver: Bool { steps.isEmpty && ready.isEmpty && open == 0 }
+
+    mutating func take() -> Item? {
+      if ready.isEmpty, open == 0 { ready = steps.popFirst() ?? [] }
+      if ready.isEmpty || (isStrict && open > 0) { return nil }
+      open += 1
+      return ready.removeFirst()
+    }
+  }
+
+  /// A request on its way.
+  private struct Flight {
+    var lane: Int
+    var item: Item
+    /// What is asked in a look at the org before.
+    var questions: [RecordReader.Inquiry] = []
+    /// What it carries, and where that is written down; nil for such a look.
+    var cargo: (changes: [Journal.Change], intention: Journal.Intention)?
+  }
+
+  private let inFlight: Int
+  private var lanes: [Int: Lane]
+  /// The lanes that are not over, in their order.
+  private var waiting: [Int]
+  private var flights: [Int: Flight] = [:]
+  private var started = 0
+  /// What waits until a row that another writer held may be free.
+  private var resting: [(lane: Int, items: [Item], milliseconds: Int64)] = []
+
+  /// The traffic of loads, with at most so many requests at once.
+  package init(_ loads: [Engine.Load], inFlight: Int) {
+    self.inFlight = inFlight
+    lanes = Dictionary(
+      loads.enumerated().map { ($0, Lane($1)) }, uniquingKeysWith: { first, _ in first })
+    waiting = Array(loads.indices)
+  }
+
+  /// Sends all of it.
+  package func run() async throws {
+    try await InFlight.run(
+      inFlight, next: { try await self.next() },
+      take: { try await self.take($0.flight, $0.answer) })
+  }
+
+  // MARK: starting
+
+  private func next() async throws -> SyncUpErrand.Request? {
+    while true {
+      if let (lane, item) = takeItem() {
+        if let request = try await start(item, lane) { return request }
+      } else if flights.isEmpty, !resting.isEmpty {
+        try await rest()
+      } else {
+        return nil
+      }
+    }
+  }
+
+  /// The next of the first lane that has something to start.
+  private func takeItem() -> (lane: Int, item: Item)? {
+    waiting.removeAll { lanes[$0]?.isOver != false }
+    for lane in waiting {
+      if let item = lanes[lane]?.take() { return (lane, item) }
+    }
+    return nil
+  }
+
+  /// Begins with a batch; nil where there is nothing to wait for.
+  private func start(_ item: Item, _ lane: Int) async throws -> SyncUpErrand.Request? {
+    let (engine, journal) = (item.engine, item.engine.journal)
+    let number = started
+    if !item.isReady {
+      let questions = journal.questions(before: item.batch.changes)
+      if !questions.isEmpty {
+        started += 1
+        flights[number] = Flight(lane: lane, item: item, questions: questions)
+        return SyncUpErrand.look(questions, number: number)
+      }
+    }
+    let changes = try await journal.prepare(item.batch.changes)
+    if changes.isEmpty {
+      lanes[lane]?.open -= 1
+      return nil
+    }
+    let intention = try journal.intend(changes)
+    started += 1
+    flights[number] = Flight(lane: lane, item: item, cargo: (changes, intention))
+    switch engine.carrier {
+    case .custom(let carry):
+      // A program's own code is not ours to run beside other code.
+      let answer = try await Self.carry(changes, carry)
+      try await take(number, .carried(answer))
+      return nil
+    case .org(let session):
+      let request = SyncUpRequest(
+        item.batch.form, changes.map(\.write),
+        read: engine.reads ? journal.read(after: changes) : nil)
+      return SyncUpErrand.carry(request, session, number: number)
+    }
+  }
+
+  private static func carry(
+    _ changes: [Journal.Change], _ carry: (SyncUpWrite) async throws -> RowAnswer
+  ) async throws -> SyncUpErrand.Carried {
+    var answers: [RowAnswer] = []
+    do {
+      for change in changes { answers.append(try await carry(change.write)) }
+      return .success((answers, nil))
+    } catch let error as OrgError {
+      return .failure(error)
+    }
+  }
+
+  /// Waits once for all that rests, when nothing else can be done.
+  private func rest() async throws {
+    let (rested, patience) = (resting, resting[0].items[0].engine.patience)
+    try await patience.pause(rested.map(\.milliseconds).max() ?? 0)
+    resting = []
+    for (lane, items, _) in rested {
+      lanes[lane]?.ready.insert(contentsOf: items, at: 0)
+      lanes[lane]?.open -= 1
+    }
+  }
+
+  // MARK: answers
+
+  private func take(_ number: Int, _ answer: SyncUpErrand.Answer) async throws {
+    guard var flight = flights.removeValue(forKey: number) else { return }
+    switch answer {
+    case .looked(let answers):
+      for (inquiry, answer) in zip(flight.questions, answers) { inquiry.keep(answer) }
+      flight.item.isReady = true
+      again([flight.item], flight.lane)
+    case .carried(let result):
+      guard let cargo = flight.cargo else { return }
+      try await enter(result, flight, cargo.changes, cargo.intention)
+    }
+  }
+
+  /// Puts what goes once more before all else of its lane.
+  private func again(_ items: [Item], _ lane: Int) {
+    lanes[lane]?.open -= 1
+    lanes[lane]?.ready.insert(contentsOf: items, at: 0)
+  }
+
+  private func enter(
+    _ result: SyncUpErrand.Carried, _ flight: Flight, _ changes: [Journal.Change],
+    _ intention: Journal.Intention
+  ) async throws {
+    let (item, lane) = (flight.item, flight.lane)
+    let (journal, patience) = (item.engine.journal, item.engine.patience)
+    let isLast = item.attempt >= patience.lockAttempts
+    var carried: (answers: [RowAnswer], read: CompositeResult?)
+    switch result {
+    case .success(let answer): carried = answer
+    case .failure(let error):
+      if patience.halvesRefused, error.isAboutTheObject, !error.isAmbiguous {
+        return try await refused(item, changes, error, intention, lane)
+      }
+      lanes[lane]?.open -= 1
+      guard error.isAmbiguous else {
+        try journal.withdraw(intention)
+        throw error
+      }
+      let words = "no answer came back: \(error.message)"
+      try await journal.settle(
+        changes.map { ($0, .unknown(words)) }, of: intention, read: nil, isLast: true)
+      if patience.survivesDoubt { return }
+      throw error
+    }
+    if !isLast { carried.answers = Self.waitingForParent(changes, carried.answers) }
+    try await journal.settle(
+      Array(zip(changes, carried.answers)), of: intention, read: carried.read, isLast: isLast)
+    let locked = zip(changes, carried.answers).filter {
+      if case .locked = $1 { true } else { false }
+    }
+    if isLast || locked.isEmpty {
+      lanes[lane]?.open -= 1
+      return
+    }
+    // Fewer rows at a time hold fewer locks.
+    lanes[lane]?.isStrict = true
+    resting.append(
+      (
+        lane, halves(locked.map(\.0), item, attempt: item.attempt + 1),
+        min(1000 << Int64(item.attempt - 1), 5000)
+      ))
+  }
+
+  /// The answers of a tree whose parent another writer held: the org has refused the children for want of
+  /// it, and they are tried again with it.
+  private static func waitingForParent(
+    _ changes: [Journal.Change], _ answers: [RowAnswer]
+  ) -> [RowAnswer] {
+    let isHeld = zip(changes, answers).contains { change, answer in
+      guard change.write.isParent, case .locked = answer else { return false }
+      return true
+    }
+    if !isHeld { return answers }
+    return zip(changes, answers).map { change, answer in
+      guard change.write.parentField != nil, case .refused(let refusal) = answer else {
+        return answer
+      }
+      return .locked(refusal)
+    }
+  }
+
+  /// One row can spoil a whole request: halves are sent until it stands alone.
+  private func refused(
+    _ item: Item, _ changes: [Journal.Change], _ error: OrgError, _ intention: Journal.Intention,
+    _ lane: Int
+  ) async throws {
+    let journal = item.engine.journal
+    guard changes.count > 1, error.kind != .notFound, error.kind != .permission else {
+      lanes[lane]?.open -= 1
+      let refusal = RowRefusal(code: error.code, message: error.message, fields: error.fields)
+      return try await journal.settle(
+        changes.map { ($0, .refused(refusal)) }, of: intention, read: nil, isLast: true)
+    }
+    try journal.withdraw(intention)
+    lanes[lane]?.isStrict = true
+    again(halves(changes, item, attempt: item.attempt), lane)
+  }
+
+  private func halves(_ changes: [Journal.Change], _ item: Item, attempt: Int) -> [Item] {
+    let half = changes.count / 2
+    let parts = half == 0 ? [changes] : [Array(changes[..<half]), Array(changes[half...])]
+    return parts.map { part in
+      Item(
+        engine: item.engine,
+        batch: SyncUpRequest.Batch(form: item.batch.form, changes: part), attempt: attempt)
+    }
+  }
+}
+
+/// What is done beside the rest: a request and its answer.
+enum SyncUpErrand {
+  typealias Carried = Result<(answers: [RowAnswer], read: CompositeResult?), OrgError>
+  typealias Request = @concurrent @Sendable () async -> (flight: Int, answer: Answer)
+
+  enum Answer: Sendable {
+    case looked([Result<RecordReader.Answer, OrgError>])
+    case carried(Carried)
+  }
+
+  static func look(_ questions: [RecordReader.Inquiry], number: Int) -> Request {
+    let looks = questions.map(\.request)
+    return {
+      var answers: [Result<RecordReader.Answer, OrgError>] = []
+      for look in looks { answers.append(await look()) }
+      return (number, .looked(answers))
+    }
+  }
+
+  static func carry(_ request: SyncUpRequest, _ session: Session, number: Int) -> Request {
+    {
+      do throws(OrgError) {
+        return (number, .carried(.success(try await request.send(session))))
+      } catch {
+        return (number, .carried(.failure(error)))
+      }
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import Ledger
+import MobileSync
+import Salesforce
+import System
+
+// Several snapshots at a time: what is asked for them goes beside each other, and what is sent as well.
+extension Reconciler {
+  /// How many snapshots, and about how many edits, are planned and sent together.
+  ///
+  /// Enough for as many requests as there may be at once; what a run holds in memory does not grow with
+  /// its returns.
+  private static let windowSnapshots = 16
+  private static let windowEdits = 2000
+
+  /// The edits of a snapshot that are taken up together.
+  private struct Work {
+    var snapshotID: String
+    var edits: [OpenEdit]
+  }
+
+  /// A snapshot's edits with the one who sends them, and what is to become of them.
+  private struct Draft {
+    var planner: SnapshotPlanner
+    var plan: SnapshotPlanner.Draft
+  }
+
+  /// Takes up what is open, window by window, until nothing is.
+  ///
+  /// A snapshot that has edits left, because one waited for another or was decided anew, is in the next
+  /// window again.
+  nonisolated(nonsending) func reconcileAll() async throws {
+    var begun: Set<String> = []
+    while true {
+      var queue = try state.snapshotsWithOpenEdits(run: run.id, only: options.only)[...]
+      if queue.isEmpty { return }
+      while true {
+        let window = try nextWindow(&queue)
+        if window.isEmpty { break }
+        for work in window where begun.insert(work.snapshotID).inserted {
+          report(.began(snapshotID: work.snapshotID, edits: work.edits.count))
+        }
+        try await reconcile(window)
+        queue = window.map(\.snapshotID)[...] + queue
+      }
+    }
+  }
+
+  /// The first snapshots of a queue that have open edits.
+  ///
+  /// Where the order decides which of two edits of one record is sent, their snapshots are of two windows.
+  private func nextWindow(_ queue: inout ArraySlice<String>) throws -> [Work] {
+    var window: [Work] = []
+    var all: Set<String> = []
+    var ordered: Set<String> = []
+    while window.count < Self.windowSnapshots,
+      window.reduce(0, { $0 + $1.edits.count }) < Self.windowEdits, let snapshotID = queue.first
+    {
+      let edits = try state.openEdits(run: run.id, snapshotID: snapshotID, only: options.only)
+      if edits.isEmpty {
+        queue.removeFirst()
+        forget(snapshotID)
+        continue
+      }
+      let records = Set(edits.compactMap(Self.place(of:)))
+      var inOrder = Set(edits.filter { $0.decision != nil }.compactMap(Self.place(of:)))
+      if options.acrossSnapshots != .report { inOrder.formUnion(edits.compactMap(\.recordID)) }
+      if !ordered.isDisjoint(with: records) || !all.isDisjoint(with: inOrder) { break }
+      all.formUnion(records)
+      ordered.formUnion(inOrder)
+      window.append(Work(snapshotID: snapshotID, edits: edits))
+      queue.removeFirst()
+    }
+    return window
+  }
+
+  /// What an edit is of: its record, or for new records, which may have one external id, their object.
+  private static func place(of edit: OpenEdit) -> String? {
+    edit.recordID ?? edit.sobject?.lowercased()
+  }
+
+  private nonisolated(nonsending) func reconcile(_ window: [Work]) async throws {
+    let drafts = try await begin(window)
+    let readers = drafts.map(\.planner.records)
+    try await askAhead(drafts)
+    var plans: [SnapshotPlan] = []
+    for draft in drafts { plans.append(try await draft.planner.finish(draft.plan)) }
+    for reader in readers { reader.forgetAnswers() }
+    for place in plans.indices {
+      try settle(plans[place].settled, plans[place].snapshotID)
+      plans[place].settled = []
+      try holdGuarded(&plans[place])
+    }
+    try await send(Array(zip(plans, readers)))
+  }
+
+  /// What is known of a window's edits without the org; edits that nobody can send are settled.
+  private nonisolated(nonsending) func begin(_ window: [Work]) async throws -> [Draft] {
+    let doubtful = Set(try state.unfinishedOperations().map(\.editID))
+    try await logIn(window.map(\.snapshotID))
+    var drafts: [Draft] = []
+    for work in window {
+      let inDoubt = work.edits.filter { doubtful.contains($0.id) }
+      if !inDoubt.isEmpty { try leaveInDoubt(inDoubt, work.snapshotID) }
+      let edits = work.edits.filter { !doubtful.contains($0.id) }.map(Self.withChosenRecord)
+      let access: RecordReader?
+      do {
+        access = try await self.access(to: work.snapshotID)
+      } catch let error as OrgError where error.kind == .authentication || error.kind == .permission
+      {
+        try hold(edits, "cannot act as the user: \(error.message)")
+        continue
+      }
+      guard let access else {
+        try settle(edits.map { ($0, Self.noLogin) }, work.snapshotID)
+        continue
+      }
+      let planner = planner(work.snapshotID, access)
+      drafts.append(Draft(planner: planner, plan: try await planner.begin(edits)))
+    }
+    return drafts
+  }
+
+  /// Asks at once what the plans of a window will ask: the objects, their records, and what became of
+  /// those that do not read.
+  private nonisolated(nonsending) func askAhead(_ drafts: [Draft]) async throws {
+    let atOnce = options.inFlight
+    await RecordReader.ask(
+      drafts.flatMap { draft in
+        draft.planner.objects(of: draft.plan).map {
+          RecordReader.Inquiry(draft.planner.records, .describe($0))
+        }
+      }, inFlight: atOnce)
+    let questions = drafts.flatMap { draft in
+      draft.planner.questions(of: draft.plan).map {
+        RecordReader.Inquiry(draft.planner.records, $0)
+      }
+    }
+    await RecordReader.ask(questions, inFlight: atOnce)
+    try await RecordReader.askForAbsent(of: questions)
+  }
+
+  // MARK: logins
+
+  /// Logs the users of snapshots in, beside each other; who cannot is told when it is their turn.
+  private nonisolated(nonsending) func logIn(_ snapshotIDs: [String]) async throws {
+    try checkDeadline()
+    guard options.sendAs == .user else { return }
+    let requests = try snapshotIDs.compactMap { id -> SessionRequest? in
+      guard id != SnapshotID.global, let username = try state.snapshotRow(id: id)?.username else {
+        return nil
+      }
+      let request = SessionRequest.user(username: username, id: id)
+      return isKnown(request) ? nil : request
+    }
+    guard requests.count > 1 else { return }
+    let sessionFor = sessionFor
+    let logins = await InFlight.all(
+      options.inFlight,
+      requests.map { request in
+        { () async -> Result<Session?, any Error> in
+          do { return .success(try await sessionFor(request)) } catch { return .failure(error) }
+        }
+      })
+    for (request, login) in zip(requests, logins) { self.logins[request] = login }
+  }
+}

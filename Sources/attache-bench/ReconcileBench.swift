@@ -1,0 +1,79 @@
+import LocalOrg
+import Pipelines
+import Rehearsal
+import System
+
+/// A night's returns sent to a local org, again and again from the same state.
+///
+/// The org is served here and the reconciliation is a process of its own, so that its peak of memory is its own.
+struct ReconcileBench {
+  private let options: BenchOptions
+  private var directory: String { options.directory + "/reconcile" }
+  /// The night as it stands before each play.
+  private var kept: String { directory + "/kept" }
+
+  init(_ options: BenchOptions) { self.options = options }
+
+  /// Measures.
+  func measure() async throws -> ReconcileReport {
+    if Files.exists(directory) { try Files.remove(directory) }
+    defer { try? Files.remove(directory) }
+    var report = ReconcileReport(concurrency: options.concurrency)
+    let small = try await prepare(max(4, options.returns / 10), "small")
+    for (milliseconds, atOnce) in [
+      (0, 1), (0, options.concurrency), (100, options.concurrency), (100, 1),
+    ] {
+      report.arms.append(try play(small, atOnce, delay: milliseconds))
+    }
+    report.small = try play(small, options.concurrency, strikes: true)
+    if options.returns >= 10 {
+      let large = try await prepare(options.returns, "large")
+      report.large = try play(large, options.concurrency, strikes: true)
+    }
+    return report
+  }
+
+  private func prepare(_ returns: Int, _ name: String) async throws -> ReturnFleet {
+    note(
+      "\(returns) returns of \(options.edits) edits: making the org, the bundles and the returns")
+    let fleet = try ReturnFleet(
+      returns: returns, edits: options.edits, directory: directory + "/" + name)
+    try await fleet.prepare()
+    if Files.exists(kept) { try Files.remove(kept) }
+    try fleet.save(to: kept)
+    return fleet
+  }
+
+  private func play(
+    _ fleet: ReturnFleet, _ atOnce: Int, delay: Int = 0, strikes: Bool = false
+  ) throws -> ReconcileReport.Arm {
+    try fleet.restore(from: kept)
+    _ = try fleet.pipeline(concurrency: atOnce)
+    let org = try fleet.org()
+    let server = try fleet.serve(org)
+    defer { server.stop() }
+    if delay > 0 { server.faults.add(.any, nth: 1, times: .max, .delay(milliseconds: delay)) }
+    if strikes { fleet.strike(server) }
+    var environment = ProcessEnvironment.variables()
+    environment.merge(fleet.variables(server)) { $1 }
+    let result = try ChildProcess.run(
+      ProcessEnvironment.executablePath(),
+      [
+        BenchOptions.Task.night.rawValue, "--directory", fleet.directory,
+      ], environment: environment, deadlineSeconds: 7200)
+    guard result.status == 0 else {
+      throw BenchFailure("the night ended: " + String(decoding: result.error, as: UTF8.self))
+    }
+    let told = try NightChild.Night(parsing: result.output)
+    let arm = ReconcileReport.Arm(
+      returns: fleet.returns, edits: fleet.returns * fleet.edits, delay: delay, atOnce: atOnce,
+      strikes: strikes, night: told, calls: server.log.count, least: fleet.leastCalls,
+      recount: try fleet.recount(org))
+    note("  \(arm.line)")
+    return arm
+  }
+
+  private func note(_ text: String) {
+    if !options.isJSON { ProcessEnvironment.write(2, text + "\n") }
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Ledger
+import LocalOrg
+import Pipelines
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// A night with many returns, counted again from the devices' stores and the org alone.
+///
+/// `ATTACHE_RETURNS=1000 ATTACHE_EDITS=100` is the size that `make soak` plays; every run of the suite plays
+/// a small one of the same code.
+struct ManyReturnsTests {
+  private static func number(_ name: String, _ otherwise: Int) -> Int {
+    ProcessEnvironment.variable(name).flatMap { Int($0) } ?? otherwise
+  }
+
+  private static let returns = number("ATTACHE_RETURNS", 6)
+  private static let edits = number("ATTACHE_EDITS", 40)
+
+  @Test func `a night's sums are those of its stores and its org, with the least calls`()
+    async throws
+  {
+    let directory = TemporaryDirectory("fleet")
+    let fleet = try ReturnFleet(
+      returns: Self.returns, edits: Self.edits, directory: directory.file("night"))
+    try await fleet.prepare()
+    try fleet.save(to: directory.file("kept"))
+    let calm = try await Self.play(fleet, strikes: false)
+    #expect(Double(calm) <= 1.1 * Double(fleet.leastCalls), "\(calm) of \(fleet.leastCalls)")
+    try fleet.restore(from: directory.file("kept"))
+    let struck = try await Self.play(fleet, strikes: true)
+    // Of a small night the faults are a greater part.
+    if Self.returns >= 100 {
+      #expect(Double(struck) <= 1.1 * Double(fleet.leastCalls), "\(struck) of \(fleet.leastCalls)")
+    }
+    print("ManyReturnsTests: \(calm) and with faults \(struck) calls, least \(fleet.leastCalls)")
+  }
+
+  /// Reconciles, compares the sums, and answers how many calls it took.
+  private static func play(_ fleet: ReturnFleet, strikes: Bool) async throws -> Int {
+    let org = try fleet.org()
+    let server = try fleet.serve(org)
+    defer { server.stop() }
+    if strikes { fleet.strike(server) }
+    let summary = try await fleet.run(server, [.reconcile], concurrency: 4)
+    let calls = server.log.count
+    let count = try fleet.recount(org)
+    let told = summary.verdicts.reduce(into: [:]) { $0[$1.key.rawValue] = $1.value }
+    #expect(told == count.verdicts)
+    #expect(told.values.reduce(0, +) == fleet.returns * fleet.edits)
+    #expect(count.lost == 0 && count.doubled == 0)
+    #expect(Set(["updated", "created", "conflict", "failed", "clash"]).isSubset(of: told.keys))
+    return calls
+  }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import JSON
+import Ledger
+import LocalOrg
+import Reconciliation
+import System
+import Testing
+
+/// Several requests at once: how many, and in which order.
+struct InFlightTests {
+  /// Holds answers back until so many requests wait for theirs.
+  private final class Gate: Sendable {
+    private struct State {
+      var waiting = 0
+      var most = 0
+      var isOpen = false
+    }
+
+    private let state = Locked(State())
+    private let opened = DispatchSemaphore(value: 0)
+    private let size: Int
+
+    init(_ size: Int) { self.size = size }
+
+    var most: Int { state.withLock { $0.most } }
+
+    /// Waits for the others; those that never come are not waited for longer than a test may hang.
+    func pass() {
+      let opens = state.withLock { state in
+        state.waiting += 1
+        state.most = max(state.most, state.waiting)
+        if state.waiting == size { state.isOpen = true }
+        return state.isOpen
+      }
+      if opens { opened.signal() }
+      if opened.wait(timeout: .now() + 20) == .success { opened.signal() }
+      state.withLock { $0.waiting -= 1 }
+    }
+  }
+
+  /// Five users with two updates each.
+  private func day(inFlight: Int) throws -> FieldDay {
+    let day = try FieldDay()
+    day.options.inFlight = inFlight
+    var users = [day.ada, day.ben]
+    for name in ["cyd", "dan", "eve"] {
+      let user = try day.org.addUser(
+        name + "@example.com", lastName: name, profile: "Field Technician")
+      try day.state.save(SnapshotRow(id: user.id, userID: user.id, username: user.username))
+      users.append(user)
+    }
+    for user in users {
+      let edits = try (0..<2).map { number in
+        let id = try day.make("Account", ["Name": .string("A\(number)"), "Phone": "1"])
+        try day.org.share(id, with: user.username)
+        return try day.edited("accounts", "Account", id, ["Phone": "2"])
+      }
+      try day.handBack(edits, user: user)
+    }
+    return day
+  }
+
+  @Test(arguments: [RequestKind.describe, .retrieve, .composite])
+  func `as many requests go at once as may, and no more`(_ kind: RequestKind) async throws {
+    let day = try day(inFlight: 3)
+    let gate = Gate(3)
+    day.server.faults.add(
+      .kind(kind), nth: 1, times: .max, .pause(afterBytes: 0, until: { gate.pass() }))
+    #expect(day.verdicts(try await day.run()) == "updated 10")
+    #expect(gate.most == 3)
+  }
+
+  @Test func `one at a time is one at a time`() async throws {
+    let day = try day(inFlight: 1)
+    let gate = Gate(1)
+    day.server.faults.add(.any, nth: 1, times: .max, .pause(afterBytes: 0, until: { gate.pass() }))
+    #expect(day.verdicts(try await day.run()) == "updated 10")
+    #expect(gate.most == 1)
+  }
+
+  @Test func `an org that takes no more leaves nothing in doubt that it has answered`() async throws
+  {
+    let day = try day(inFlight: 4)
+    day.server.faults.add(.kind(.composite), nth: 2, .limitExceeded)
+    let summary = try await day.run()
+    #expect(summary.interruption != nil)
+    #expect(summary.verdicts[.inDoubt] == nil)
+    #expect(summary.verdicts.values.reduce(0, +) == 10)
+    #expect(try day.state.unfinishedOperations().isEmpty)
+    let written = try day.count("SELECT Id FROM Account WHERE Phone = '2'")
+    #expect(summary.verdicts[.updated] ?? 0 == written)
+    #expect(day.verdicts(try await day.run()) == "updated \(10 - written)")
+  }
+
+  @Test func `a parent that got no answer is found before its children go`() async throws {
+    let day = try FieldDay()
+    for (number, user) in [day.ada, day.ben].enumerated() {
+      try day.handBack(
+        [
+          day.created(
+            "accounts", "Account", "local_p\(number)", ["Name": .string("Parent \(number)")]),
+          day.created(
+            "contacts", "Contact", "local_c\(number)",
+            ["LastName": .string("Kid \(number)"), "AccountId": .string("local_p\(number)")]),
+        ], user: user)
+    }
+    day.server.faults.add(
+      .kind(.collectionCreate), nth: 1, times: 2, .drop(afterCommit: true))
+    #expect(day.verdicts(try await day.run()) == "created 4")
+    #expect(try day.count("SELECT Id FROM Account WHERE Name LIKE 'Parent%'") == 2)
+    #expect(try day.count("SELECT Id FROM Contact WHERE Account.Name LIKE 'Parent%'") == 2)
+  }
+
+  @Test func `deletions of one user go after what another writes`() async throws {
+    let day = try FieldDay()
+    day.options.strict = false
+    let id = try day.make("Account", ["Name": "A"])
+    try day.org.transfer(id, to: "ada@example.com")
+    let kid = try day.make("Contact", ["LastName": "Kid", "AccountId": .string(id)])
+    try day.handBack([try day.edited("accounts", "Account", id, [:], deleted: true)])
+    try day.handBack(
+      [try day.edited("contacts", "Contact", kid, ["Department": "D"])], user: day.ben)
+    #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
+    #expect(
+      day.server.log.writes.map(\.kind).last == .collectionDelete)
+  }
+}
