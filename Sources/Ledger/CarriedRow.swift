@@ -20,12 +20,19 @@ package struct CarriedRow: Sendable, Hashable {
   package var recordID: String?
   /// The org's values that the row's words show, by field; nil where it shows none.
   package var shown: JSONObject?
+  /// The row's words, why the edit is open; nil where they are not known.
+  package var words: String?
+  /// The fields that the device had edited, nil where they are not known; the others are as the org had
+  /// them.
+  package var edited: [String]?
 
   /// A row.
   package init(
     edit: Int64, source: String = "", stampID: String, row: RowKey, mark: String,
-    lastModified: Int64, value: String, recordID: String? = nil, shown: JSONObject? = nil
+    lastModified: Int64, value: String, recordID: String? = nil, shown: JSONObject? = nil,
+    words: String? = nil, edited: [String]? = nil
   ) {
+    (self.words, self.edited) = (words, edited)
     self.mark = mark
     self.edit = edit
     self.source = source
@@ -50,8 +57,10 @@ package struct CarriableEdit {
   package var verdict: Verdict?
   /// What stands beside the verdict.
   package var detail: OutcomeDetail
-  /// Says whether a request for it is under way or arrived too late, or it is of a store that others have
-  /// too.
+  /// The device that made it, or the first edit from which it goes on (`LedgerDatabase.device`).
+  package var device: Int64
+  /// Says whether a request for it is under way or arrived too late, it is of a store that others have too,
+  /// or its app could not be told that it may install over it.
   package var isBound: Bool
   /// Says whether a bundle has given it back already.
   package var wasCarried: Bool

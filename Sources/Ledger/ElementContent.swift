@@ -12,12 +12,16 @@ package enum ElementContent {
   }
 
   /// The digest of what the user entered: without what SmartStore itself and a sync that failed write
-  /// into an element, so that it is the same when the same values were saved again.
+  /// into an element, so that it is the same when the same values were saved again, and without what the
+  /// app says that it has shown.
   package static func value(of element: [UInt8]) -> String {
     guard var members = (try? JSONValue(parsing: element))?.object else {
       return Digest.sha256Hex(element)
     }
-    for name in [StoreField.soupEntryID, StoreField.lastModified, SyncField.lastError] {
+    for name in [
+      StoreField.soupEntryID, StoreField.lastModified, SyncField.lastError,
+      SyncField.lastErrorShown,
+    ] {
       members[name] = nil
     }
     return Digest.sha256Hex(JSONValue.object(members).bytes(pretty: false, sortedKeys: true))

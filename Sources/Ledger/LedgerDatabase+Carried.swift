@@ -21,7 +21,8 @@ extension LedgerDatabase {
           INSERT OR IGNORE INTO carried
           SELECT \(row.stampID), \(row.row.store.text), \(row.row.soup), \(row.row.soupEntryID),
             \(row.mark), id, \(row.lastModified), \(row.value), \(row.recordID),
-            \(row.shown.map { JSONValue.object($0).text })
+            \(row.shown.map { JSONValue.object($0).text }), \(row.words),
+            \(row.edited.map { JSONValue($0).text })
           FROM edit WHERE id = \(row.edit) AND content = \(row.source)
           """)
       }
@@ -33,7 +34,7 @@ extension LedgerDatabase {
     guard let mark = row.marks[place.store],
       let found = try connection.first(
         """
-        SELECT edit_id, last_modified_ms, value, record_id, shown FROM carried
+        SELECT edit_id, last_modified_ms, value, record_id, shown, words, edited FROM carried
         WHERE stamp_id = \(row.stampID) AND store = \(place.store.text) AND soup = \(place.soup)
           AND entry_id = \(place.soupEntryID) AND mark = \(mark)
         """)
@@ -41,7 +42,11 @@ extension LedgerDatabase {
     return CarriedRow(
       edit: found[0].integer ?? 0, stampID: row.stampID, row: place, mark: mark,
       lastModified: found[1].integer ?? 0, value: found[2].text ?? "", recordID: found[3].text,
-      shown: try found[4].text.map { try parse($0, "a carried edit").object ?? [:] })
+      shown: try found[4].text.map { try parse($0, "a carried edit").object ?? [:] },
+      words: found[5].text,
+      edited: try found[6].text.map { text in
+        try parse(text, "a carried edit").array?.compactMap(\.string) ?? []
+      })
   }
 
   /// What stood in the row of an edit as it was issued, where that was an edit of the same record.
@@ -62,11 +67,11 @@ extension LedgerDatabase {
     let rows = try connection.all(
       """
       SELECT e.id, r.platform, e.last_modified_ms, e.verdict,
-        r.part_of IS NOT NULL OR EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id
+        r.part_of IS NOT NULL OR r.install IS NULL OR r.handback IS NULL OR EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id
           AND o.state IN (\(OperationState.unfinished))) OR \(Self.hasArrivedLate),
         (SELECT x.detail FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id = e.id
           ORDER BY n.number DESC LIMIT 1),
-        EXISTS (SELECT 1 FROM carried c WHERE c.edit_id = e.id)
+        EXISTS (SELECT 1 FROM carried c WHERE c.edit_id = e.id), \(Self.firstLineage)
       FROM edit e JOIN returned r ON r.id = e.return_id
       WHERE r.snapshot_id = \(snapshotID) AND \(Self.isUnsettledEdit) ORDER BY e.id
       """)
@@ -76,11 +81,54 @@ extension LedgerDatabase {
         edit: edit, platform: row[1].text ?? "", lastModified: row[2].integer ?? 0,
         verdict: row[3].text.flatMap(Verdict.init(rawValue:)),
         detail: OutcomeDetail(json: try parse(row[5].text, "a verdict")),
-        isBound: row[4].integer == 1, wasCarried: row[6].integer == 1)
+        device: row[7].integer ?? edit.lineage, isBound: row[4].integer == 1,
+        wasCarried: row[6].integer == 1)
     }
   }
 
   // MARK: coming back
+
+  /// The runs that put edits into the stores of a return whose stamps do not say it, where what they hold does:
+  /// a row as it was issued, or a new one that was made when it was put there.
+  ///
+  /// A person has said which generation it is (`ingest --as`), or the app has written the stamp anew.
+  func presumedMarks(
+    _ row: ReturnRow, _ edits: [ReturnedEdit], _ witnesses: [CleanRow]
+  ) throws -> [StoreKey: String] {
+    var marks: [StoreKey: String] = [:]
+    let hasCarried = try connection.integer(
+      "SELECT 1 FROM carried WHERE stamp_id = \(row.stampID) LIMIT 1")
+    if hasCarried == nil { return marks }
+    func look(
+      _ place: RowKey,
+      _ isProof: (_ modified: Int64?, _ value: String?, _ localID: String?) -> Bool
+    ) throws {
+      guard row.marks[place.store] == nil, marks[place.store] == nil else { return }
+      let found = try connection.all(
+        """
+        SELECT c.mark, c.last_modified_ms, c.value, e.local_id, c.record_id
+        FROM carried c JOIN edit e ON e.id = c.edit_id
+        WHERE c.stamp_id = \(row.stampID) AND c.store = \(place.store.text)
+          AND c.soup = \(place.soup) AND c.entry_id = \(place.soupEntryID)
+        """)
+      let proof = found.first {
+        isProof($0[1].integer, $0[2].text, $0[4].text == nil ? $0[3].text ?? "" : nil)
+      }
+      if let mark = proof?[0].text { marks[place.store] = mark }
+    }
+    for edit in edits where edit.finding == nil {
+      try look(edit.row) { modified, value, localID in
+        modified == edit.lastModified && value == ElementContent.value(of: edit.element)
+          || localID != nil && modified == edit.created && localID == edit.localID ?? localID
+      }
+    }
+    for witness in witnesses {
+      try look(witness.row) { modified, _, localID in
+        localID != nil && modified == witness.created
+      }
+    }
+    return marks
+  }
 
   /// Says whether an edit of a return is what its bundle carried, as it was issued.
   func isAsIssued(_ edit: ReturnedEdit, in row: ReturnRow) throws -> Bool {
@@ -103,21 +151,30 @@ extension LedgerDatabase {
     if isOpen == nil { result.superseded += 1 } else { result.known += 1 }
   }
 
-  /// What a changed row of a carried edit is compared with: what the device had been given when it made
-  /// the edit, and not what the org held when the edit was carried, unless the element bears that date.
+  /// What a changed row of a carried edit is compared with: in what the edit had changed that is what its
+  /// device had been given then, and not what the org held when the edit was carried, unless the element bears
+  /// that date; in all else it is what the row was issued with.
   func base(of edit: ReturnedEdit, _ carried: CarriedRow) throws -> MergeBase? {
     let first = try connection.text("SELECT base FROM edit WHERE id = \(carried.edit)")
       .flatMap(MergeBaseText.base)
-    guard let first, first.modificationDate == edit.modificationDate else { return edit.base }
-    return first
+    guard var base = first, base.modificationDate == edit.modificationDate else { return edit.base }
+    if let edited = carried.edited {
+      for (name, value) in edit.base?.fields ?? [:] where !edited.contains(name) {
+        base.fields[name] = value
+      }
+    }
+    return base
   }
 
   /// Closes what the store of a return was issued with as an edit and has as one no more: it was given
   /// up on the device, or sent from there.
+  ///
+  /// Where the app sets no flags, or the run that made the store is presumed, a clean row says neither: the
+  /// edit stays open, and a person is told.
   func closeGivenUp(_ entry: EditEntry, edits: Set<RowKey>) throws {
     let open = try connection.all(
       """
-      SELECT c.store, c.soup, c.entry_id, e.id FROM carried_in c JOIN edit e ON e.id = c.edit_id
+      SELECT c.store, c.soup, c.entry_id, e.id, c.last_modified_ms FROM carried_in c JOIN edit e ON e.id = c.edit_id
         JOIN returned_soup s ON s.return_id = c.return_id AND s.store = c.store
           AND s.soup = c.soup
       WHERE c.return_id = \(entry.returnID) AND e.verdict IS NOT \(Verdict.createdTwice)
@@ -128,7 +185,12 @@ extension LedgerDatabase {
       guard !edits.contains(place), let id = row[3].integer,
         try !hasLaterHandback(entry, soup: place)
       else { continue }
-      try supersede(id, by: nil)
+      if entry.row.compared.contains(place.inSoup) || entry.row.presumed.contains(place.store) {
+        let row = CleanRow(row: place, created: 0, lastModified: row[4].integer ?? 0)
+        try note(stillThere(row, entry), of: id, returnID: entry.returnID)
+      } else {
+        try supersede(id, by: nil)
+      }
     }
   }
 
@@ -150,18 +212,22 @@ extension LedgerDatabase {
   /// Takes a change of a conflict, made by somebody who was shown it, for a decision: the device's edit is
   /// sent over the values that were shown, and over no others.
   ///
-  /// Only where one of the fields that were shown was changed: who changes something else may not have
-  /// looked at them.
+  /// Only where the app says in the row that it has shown the words, and one of the fields in them was
+  /// changed: who changes something else may not have looked at them. Every other change is an edit like any,
+  /// held against what its device had read.
   func decideByMending(_ id: Int64, _ edit: ReturnedEdit, _ carried: CarriedRow, _ entry: EditEntry)
     throws
   {
-    guard edit.operation == .update, let shown = carried.shown,
+    guard edit.operation == .update, let shown = carried.shown, let edited = carried.edited,
       let row = try connection.first("SELECT element FROM edit WHERE id = \(carried.edit)"),
       let before = try? JSONValue(parsing: row[0].blob ?? []),
       let after = try? JSONValue(parsing: edit.element),
-      // The id of a record that was made meanwhile has taken the place of the device's own.
-      shown.names.contains(where: {
-        before[$0] != after[$0] && before[$0]?.string.map(LocalFields.isLocalID) != true
+      let words = carried.words, after[LocalFields.lastErrorShown]?.string == words,
+      shown.names.contains(where: { name in
+        // In what the device had left alone it was given the org's value.
+        let given = edited.contains(name) ? before[name] : shown[name]
+        // The id of a record that was made meanwhile has taken the place of the device's own.
+        return given != after[name] && given?.string.map(LocalFields.isLocalID) != true
       })
     else { return }
     let username = try snapshotRow(id: entry.row.snapshotID)?.username ?? entry.row.snapshotID
@@ -176,6 +242,26 @@ extension LedgerDatabase {
   }
 
   // MARK: the past of an edit
+
+  /// `past`: an edit `e` and those from which it goes on, as bundles carried them in its row.
+  static let carriedPast: SQL = """
+    past(id) AS (
+      SELECT e.id UNION SELECT c.edit_id FROM past p JOIN edit m ON m.id = p.id
+        JOIN carried_in c ON c.return_id = m.return_id AND c.store = m.store AND c.soup = m.soup
+          AND c.entry_id = m.entry_id)
+    """
+
+  /// The lineage of the first edit from which an edit `e` goes on.
+  static let firstLineage: SQL = """
+    (WITH RECURSIVE \(carriedPast)
+    SELECT f.lineage_id FROM past p JOIN edit f ON f.id = p.id ORDER BY f.id LIMIT 1)
+    """
+
+  /// The device that asks for an edit, by the lineage of the first one from which that goes on: an edit
+  /// that was carried and changed is of its device still.
+  package func device(ofEdit edit: Int64) throws -> Int64 {
+    try connection.integer("SELECT \(Self.firstLineage) FROM edit e WHERE e.id = \(edit)") ?? 0
+  }
 
   /// The lineage of an edit, with what its bundle carried of its record: that is its past, too.
   package func ancestry(ofEdit edit: Int64) throws -> Ancestry {

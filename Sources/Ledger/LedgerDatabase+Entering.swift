@@ -49,9 +49,8 @@ extension LedgerDatabase {
     case .new(let superseding):
       result.new += 1
       for earlier in superseding { try supersede(earlier, by: id) }
-      if let carried, superseding.contains(carried.edit) {
-        try decideByMending(id, edit, carried, entry)
-      }
+      // It takes the place of what was carried, or of what the device has made of that before.
+      if let carried, !superseding.isEmpty { try decideByMending(id, edit, carried, entry) }
     case .superseded(let by):
       result.superseded += 1
       try supersede(id, by: by)
@@ -140,7 +139,7 @@ extension LedgerDatabase {
   /// The creation of a row that a generation carried of which this ledger does not know, as it was restored
   /// from a backup since: such a row was made when the edit of its local id was.
   private func creation(ofUnknownCarried edit: ReturnedEdit, _ entry: EditEntry) throws -> Int64? {
-    guard let local = edit.localID, entry.row.marks[edit.row.store] != nil else { return nil }
+    guard let local = edit.localID else { return nil }
     return try connection.integer(
       """
       SELECT e.creation_id FROM edit e JOIN returned r ON r.id = e.return_id
@@ -227,10 +226,18 @@ extension LedgerDatabase {
         try isUnflagged(id, entry)
       {
         try note(stillThere(witness, entry), of: id, returnID: entry.returnID)
+      } else if let witness = clean[rowKey(row)], try isUnsure(rowKey(row), entry) {
+        try note(stillThere(witness, entry), of: id, returnID: entry.returnID)
       } else {
         try supersede(id, by: nil)
       }
     }
+  }
+
+  /// Says whether an app that sets no flags was given a row as an edit: that it is clean by now is no sign
+  /// that the edit was taken back.
+  private func isUnsure(_ place: RowKey, _ entry: EditEntry) throws -> Bool {
+    try entry.row.compared.contains(place.inSoup) && carried(place, in: entry.row) != nil
   }
 
   /// Says whether its app had not flagged an edit: it was found by comparison (`reconcile.trust`), and that
@@ -244,8 +251,8 @@ extension LedgerDatabase {
     return !LocalState(element: element, platform: platform).isLocal
   }
 
-  /// The sighting of an edit in a clean row; it has no content, as nobody has compared it.
-  private func stillThere(_ witness: CleanRow, _ entry: EditEntry) -> EditVersion.Sighting {
+  /// The sighting of an edit in a row that is not dirty; it has no content, as nobody has compared it.
+  func stillThere(_ witness: CleanRow, _ entry: EditEntry) -> EditVersion.Sighting {
     EditVersion.Sighting(
       lineage: entry.ancestry.lineage, handback: entry.row.handback, row: witness.row,
       lastModified: witness.lastModified, content: "")

@@ -111,10 +111,23 @@ extension LedgerDatabase {
     let isOwn = try sightings(of: edit).contains {
       ancestry.owns(lineage: $0.lineage, handback: $0.handback)
     }
-    return try isOwn
-      || ancestry.past.contains { past in
-        try edit <= past.edit && (edit == past.edit || owns(past.ancestry, edit))
-      }
+    return try isOwn || isCarriedPast(edit, of: ancestry)
+  }
+
+  /// Says whether what a bundle carried of a record comes from an edit or from what came after it.
+  private func isCarriedPast(_ edit: Int64, of ancestry: Ancestry) throws -> Bool {
+    try ancestry.past.contains { past in
+      try edit <= past.edit && (edit == past.edit || owns(past.ancestry, edit))
+    }
+  }
+
+  /// Says whether another edit of its record is of an edit's own past, or goes on from a bundle that
+  /// carried the edit: whichever of the two is asked about, they are no rivals.
+  package func areOfOneDevice(
+    _ edit: Int64, _ ancestry: Ancestry, _ other: Int64
+  ) throws -> Bool {
+    if try owns(ancestry, other) { return true }
+    return try other > edit && isCarriedPast(edit, of: self.ancestry(ofEdit: other))
   }
 
   // MARK: superseding

@@ -105,9 +105,7 @@ extension LedgerDatabase {
   /// When the device of an edit `e` was first given the values that it changed: where its bundle carried
   /// the edit, the time of the first one's bundle.
   private static let firstIssued: SQL = """
-    (WITH RECURSIVE past(id) AS (
-      SELECT e.id UNION SELECT c.edit_id FROM past p JOIN edit m ON m.id = p.id
-        JOIN carried_in c ON c.return_id = m.return_id AND c.store = m.store AND c.soup = m.soup AND c.entry_id = m.entry_id)
+    (WITH RECURSIVE \(carriedPast)
     SELECT min(b.issued_ms) FROM past p JOIN edit m ON m.id = p.id
       JOIN returned b ON b.id = m.return_id)
     """

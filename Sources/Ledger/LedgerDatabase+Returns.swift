@@ -109,6 +109,10 @@ extension LedgerDatabase {
     _ row: ReturnRow, _ edits: [ReturnedEdit], _ witnesses: [CleanRow],
     partOf whole: (id: Int64, stampID: String)?
   ) throws -> IngestResult {
+    var row = row
+    let presumed = try presumedMarks(row, edits, witnesses)
+    row.marks.merge(presumed) { known, _ in known }
+    row.presumed = Set(presumed.keys)
     let contents = edits.map { ElementContent.digest(of: $0.element) }
     var changed: [(edit: ReturnedEdit, content: String)] = []
     var asIssued: [(edit: ReturnedEdit, content: String)] = []

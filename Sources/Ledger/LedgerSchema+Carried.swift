@@ -46,4 +46,10 @@ extension LedgerSchema {
       JOIN carried c ON c.stamp_id = r.stamp_id AND c.store = m.store AND c.mark = m.mark
     """,
   ]
+
+  /// What the row's words said, and the fields that its device had edited; null where that is not known.
+  static let carriedWords = [
+    "ALTER TABLE carried ADD COLUMN words TEXT",
+    "ALTER TABLE carried ADD COLUMN edited TEXT",
+  ]
 }

@@ -14,6 +14,8 @@ package enum LocalFields {
   package static let syncID = SyncField.syncID
   /// What the server answered when the last attempt to send the element failed.
   package static let lastError = SyncField.lastError
+  /// What an app says that it has shown its user of `lastError`.
+  package static let lastErrorShown = SyncField.lastErrorShown
   /// How the id of a record that the server does not know begins.
   package static let localIDPrefix = "local_"
   /// The path of the sObject type in an element.

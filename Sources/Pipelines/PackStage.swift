@@ -53,7 +53,7 @@ struct PackStage {
           soupEntryID: entry.soupEntryID),
         mark: record.run, lastModified: entry.lastModified, value: entry.value,
         recordID: entry.recordID,
-        shown: entry.shown)
+        shown: entry.shown, words: entry.words, edited: entry.edited)
     }
   }
 

@@ -236,16 +236,22 @@ struct PrimeJob: Sendable {
         if edits.isEmpty { continue }
         let store = try CarryingStore(fileName(of: settings, platform), in: temporary)
         for edit in edits {
+          var row: CarriedEdit.Row?
           let stored = try store.put(
-            edit.element, into: edit.soup.soup, idField: edit.idField, recordID: edit.recordID,
-            lastModified: edit.lastModified)
+            into: edit.soup.soup, idField: edit.idField, recordID: edit.recordID,
+            lastModified: edit.lastModified
+          ) { held in
+            let made = edit.row(over: held)
+            row = made
+            return made.element
+          }
           entries.append(
             CarriedEntry(
               platform: platform, storeName: settings.storeName, soup: edit.soup.soup,
               soupEntryID: stored[StoreField.soupEntryID]?.int ?? 0, edit: edit.edit,
               source: edit.source, digest: edit.digest, lastModified: edit.lastModified,
               value: ElementContent.value(of: JSONValue.object(stored).bytes),
-              recordID: edit.recordID, shown: edit.shown))
+              recordID: edit.recordID, shown: row?.shown, words: row?.words, edited: edit.edited))
         }
         try store.mark(run, now: now)
         try store.close()

@@ -4,7 +4,7 @@ import Ledger
 import MobileSync
 
 /// An edit that is open, as the next generation carries it: a row that is dirty still.
-package struct CarriedEdit: Sendable, Hashable {
+package struct CarriedEdit: Sendable {
   /// The edit.
   package var edit: Int64
   /// The digest of its element as it came.
@@ -17,16 +17,58 @@ package struct CarriedEdit: Sendable, Hashable {
   package var idField: String
   /// The record's Id in the org; nil where the org does not have it.
   package var recordID: String?
-  /// The element; what its store kept in it is of no account.
-  package var element: JSONObject
   /// The row's `lastModified` on its device.
   package var lastModified: Int64
-  /// The org's values that its words show, by field; nil where they show none.
-  package var shown: JSONObject?
+  /// The fields that its device edited; all that a new record has.
+  package var edited: [String]
+  /// The element as the device left it, with the flags of an open edit; what its store kept in it is of no
+  /// account.
+  let element: JSONObject
+  /// The member that says when the org's record was changed last.
+  let dateField: String
+  /// Why it is open.
+  let words: CarriedWords
+
+  /// A row as a device gets it.
+  package struct Row: Sendable {
+    /// The element.
+    package var element: JSONObject
+    /// Why the edit is open, as the element says it.
+    package var words: String
+    /// The org's values that the words show, by field; nil where they show none.
+    package var shown: JSONObject?
+  }
+
+  /// The row for a user whose store has `held` in the record's place; nil where it has no such record.
+  ///
+  /// A device gets what its user may see now: the record as the store has it, and over that what was edited.
+  /// Of a record that is not there any more it gets the Id and the edited fields. The modification date is the
+  /// edit's own: who changes the row is judged by what its device had read.
+  package func row(over held: JSONObject?) -> Row {
+    var row = element
+    if recordID != nil {
+      let own = Set(edited + [idField, dateField, "attributes"])
+      for (name, _) in element where !own.contains(name) {
+        let isOurs = name.hasPrefix(held == nil ? "__" : "_")
+        if !isOurs { row[name] = nil }
+      }
+      for (name, value) in held ?? [:] where row[name] == nil && !name.hasPrefix("_") {
+        if name != dateField { row[name] = value }
+      }
+    }
+    let sentence = words.sentence(over: held)
+    row[LocalFields.lastError] = .string(sentence)
+    return Row(element: row, words: sentence, shown: words.shown(over: held))
+  }
 
   /// Names what is carried: another one has another content.
+  ///
+  /// What the user's store holds of the record makes another generation by itself.
   package var digest: String {
-    let value = JSONValue.array([.object(element), JSONValue(lastModified), .string(soup.soup)])
+    let value = JSONValue.array([
+      .object(element), JSONValue(lastModified), .string(soup.soup), JSONValue(edited),
+      .string(words.sentence(over: words.reported)),
+    ])
     return Digest.sha256Hex(value.bytes(pretty: false, sortedKeys: true))
   }
 }
@@ -41,10 +83,11 @@ package struct CarriedEdit: Sendable, Hashable {
 /// - several open edits of one record would go into one bundle: neither may hide the other;
 /// - several new records would have one local id there, or its record refers to one of these: nothing would
 ///   tell them apart;
-/// - it is of a store that all users share, of a soup that is no more, or its row cannot be read.
+/// - it is of a store that all users share, of a soup that is no more, or its row cannot be read;
+/// - its app does not mark the installation and count the hand-backs.
 ///
-/// What a bundle has given back already goes with the next ones too, first of several: a phone that has done
-/// nothing to it installs them without a hand-back, and may not lose sight of it.
+/// What a bundle has given back already goes with the next ones too, first of several: whoever was given it
+/// may not lose sight of it.
 package struct CarriedEdits {
   private let state: LedgerDatabase
   private let rules: [ReconciledSync]
@@ -81,12 +124,9 @@ package struct CarriedEdits {
   private static func alone(_ open: [CarriableEdit]) -> Set<Int64> {
     var alone: Set<Int64> = []
     for rivals in Dictionary(grouping: open, by: record).values {
-      if Set(rivals.map(\.edit.lineage)).count == 1 {
-        for group in Dictionary(grouping: rivals, by: place).values where group.count == 1 {
-          alone.insert(group[0].edit.id)
-        }
-      } else {
-        let given = rivals.filter(\.wasCarried)
+      let isOfOne = Set(rivals.map(\.device)).count == 1
+      for group in Dictionary(grouping: rivals, by: place).values {
+        let given = isOfOne && group.count == 1 ? group : group.filter(\.wasCarried)
         if given.count == 1 { alone.insert(given[0].edit.id) }
       }
     }
@@ -151,8 +191,11 @@ package struct CarriedEdits {
     {
       return nil
     }
-    let idField = rules.first { $0.soup == edit.soup }?.target.idFieldName ?? "Id"
-    let words = CarriedWords(mask: mask, verdict: verdict, detail: one.detail, element: element)
+    let target = rules.first { $0.soup == edit.soup }?.target
+    let idField = target?.idFieldName ?? TargetFields().idFieldName
+    let edited = try edited(edit, element)
+    let words = CarriedWords(
+      mask: mask, verdict: verdict, detail: one.detail, element: element, edited: Set(edited))
     for (name, value) in element {
       guard name != idField, case .string(let text) = value,
         LocalFields.isLocalID(text) || makers[text] != nil
@@ -170,10 +213,20 @@ package struct CarriedEdits {
     element[LocalFields.created] = .bool(edit.recordID == nil)
     element[LocalFields.updated] = .bool(edit.recordID != nil && !isDeleted)
     element[LocalFields.deleted] = .bool(isDeleted)
-    element[LocalFields.lastError] = .string(words.sentence)
+    element[LocalFields.lastErrorShown] = nil
     return CarriedEdit(
       edit: edit.id, source: edit.content, platform: one.platform, soup: edit.soup,
-      idField: idField, recordID: edit.recordID, element: element,
-      lastModified: one.lastModified, shown: words.shown)
+      idField: idField, recordID: edit.recordID, lastModified: one.lastModified, edited: edited,
+      element: element,
+      dateField: target?.modificationDateFieldName ?? TargetFields().modificationDateFieldName,
+      words: words)
+  }
+
+  /// The fields that a device edited, those that never travel too.
+  private func edited(_ edit: OpenEdit, _ element: JSONObject) throws -> [String] {
+    if edit.recordID == nil { return element.names.filter { !$0.hasPrefix("_") }.sorted() }
+    if edit.operation == .delete { return [] }
+    let comparison = try state.editedFields(of: edit, rules)
+    return (comparison.edited + comparison.outside).map(\.name).sorted()
   }
 }

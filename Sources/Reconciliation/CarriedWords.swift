@@ -2,23 +2,28 @@ import JSON
 import Ledger
 
 /// What a device is told of an edit that it gets back, with no more than a report shows.
-struct CarriedWords {
+///
+/// The org's values are those of the user's own store: what another one has read for the report may be
+/// hidden from its user.
+struct CarriedWords: Sendable {
   let mask: ReportMask
   let verdict: Verdict
   let detail: OutcomeDetail
   let element: JSONObject
+  let edited: Set<String>
 
   /// How much of a value is shown.
   private static let longest = 200
 
-  /// Why the edit is open, in a sentence or two.
-  var sentence: String {
+  /// Why the edit is open, in a sentence or two; `held` is what the user's store has of the record.
+  func sentence(over held: JSONObject?) -> String {
     let words = mask.words(detail, element: element)
     switch verdict {
     case .conflict:
-      let fields = contested.map { field in
-        "\(field.name) is \(shown(field.server, field.name)) in the org and "
-          + "\(shown(field.device, field.name)) here"
+      let fields = contested(held).map { field in
+        "\(field.name) is \(shown(field.server, field.name)) in the org"
+          + (edited.contains(field.name)
+            ? " and \(shown(field.device, field.name)) here" : " now")
       }
       return "Not sent: the record changed in the org after this device read it."
         + (fields.isEmpty ? "" : " " + fields.joined(separator: "; ") + ".")
@@ -31,10 +36,10 @@ struct CarriedWords {
   }
 
   /// The org's values that the sentence shows whole; nil where it shows none.
-  var shown: JSONObject? {
+  func shown(over held: JSONObject?) -> JSONObject? {
     guard verdict == .conflict else { return nil }
     var values: JSONObject = [:]
-    for field in contested {
+    for field in contested(held) {
       if case .value(let value) = mask.shown(field.server, of: field.name), isWhole(field) {
         values[field.name] = value
       }
@@ -42,9 +47,21 @@ struct CarriedWords {
     return values.isEmpty ? nil : values
   }
 
-  /// The fields in which the org holds something else.
-  private var contested: [FieldDifference] {
-    detail.fields.filter { $0.server != nil && $0.server != $0.device }
+  /// What the org was read to hold for the report.
+  var reported: JSONObject {
+    detail.fields.reduce(into: [:]) { values, field in values[field.name] = field.server }
+  }
+
+  /// The fields in which the org holds something else than the device's edit, or than the device had read.
+  private func contested(_ held: JSONObject?) -> [FieldDifference] {
+    detail.fields.compactMap { field in
+      guard field.server != nil, let theirs = held?[field.name], theirs != field.device else {
+        return nil
+      }
+      var field = field
+      field.server = theirs
+      return field
+    }
   }
 
   /// Says whether nothing of the two values of a field is cut off.

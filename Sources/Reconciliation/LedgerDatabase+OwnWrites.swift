@@ -5,6 +5,18 @@ import SQLite
 import Salesforce
 
 extension LedgerDatabase {
+  /// What a device edited, as far as that is known without the org.
+  func editedFields(of edit: OpenEdit, _ rules: [ReconciledSync]) throws -> FieldComparison {
+    let element = (try? JSONValue(parsing: edit.element))?.object ?? [:]
+    let listed = rules.first { $0.soup == edit.soup }.flatMap { try? $0.fields(for: .update) }
+    let choice = MergeBaseRule.choose(
+      device: element, deviceDate: edit.modificationDate, issued: edit.base,
+      ownWrite: try edit.recordID.flatMap { try ownWrite(of: edit, recordID: $0) },
+      serverDate: nil, serverFields: nil)
+    return FieldComparison(
+      device: element, base: choice.base, server: nil, listed: listed ?? [])
+  }
+
   /// What our writes for an edit's lineage left of its record; nil when there were none, or when
   /// nothing is known of what the last of them left.
   ///
@@ -105,9 +117,11 @@ extension LedgerDatabase {
         // Dates have one second: at the same one the row may have been read before the write.
         counts = isUnseen || ServerDate.isSame(date, written)
       }
-      guard counts, let id = row[3].integer, try owns(ancestry, id),
+      guard counts, let id = row[3].integer, try areOfOneDevice(edit.id, ancestry, id),
         let sibling = try openEdit(id: id)?.edit
       else { continue }
+      // In the stores of other bundles the same row may have another number.
+      if rowKey(row).isOfSoup(edit.soup), sibling.lineage != edit.lineage { continue }
       let isSameCreation =
         sibling.creation != nil && sibling.creation?.id == edit.creation?.id
       if !isSameCreation { siblings.append((sibling, isUnseen)) }

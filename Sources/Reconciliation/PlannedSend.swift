@@ -7,6 +7,8 @@ import System
 /// One edit that is to be sent.
 struct PlannedSend {
   var edit: OpenEdit
+  /// The device that asks for it, by the lineage of the first edit that it goes on from.
+  var device: Int64 = 0
   /// Where its sync up stands among the pipeline's: requests go in that order.
   var sync: Int
   /// The field whose date `condition` is.
@@ -95,7 +97,7 @@ struct SnapshotPlan {
   var settled: [(edit: OpenEdit, settlement: Settlement)] = []
   var sends: [PlannedSend] = []
   var levels: [[Int64]] = []
-  /// The devices, by lineage, of which the guard holds all changes, with what confirms them.
+  /// The devices (`PlannedSend.device`) of which the guard holds all changes, with what confirms them.
   var held: [Int64: String] = [:]
 
   /// What a guard looks at: a person has looked at each edit that was decided.
@@ -103,7 +105,7 @@ struct SnapshotPlan {
 
   /// Says whether the guard holds a write.
   func isHeld(_ send: PlannedSend) -> Bool {
-    send.edit.decision?.isApproval != true && held[send.edit.lineage] != nil
+    send.edit.decision?.isApproval != true && held[send.device] != nil
   }
 
   /// Names writes: a person who confirms them confirms these edits and nothing else.

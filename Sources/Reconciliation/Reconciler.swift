@@ -140,7 +140,7 @@ package final class Reconciler {
     let held = plan.sends.filter(plan.isHeld)
     try settle(
       held.flatMap { send in
-        let digest = plan.held[send.edit.lineage] ?? ""
+        let digest = plan.held[send.device] ?? ""
         let words = "more changes than the guard lets through; --confirm \(digest) sends them"
         var detail = send.expected.detail
         detail.message = words

@@ -121,7 +121,7 @@ extension SnapshotPlanner {
     let ancestry = try state.ancestry(ofEdit: edit.id)
     return try state.claims(recordID: recordID, formerID: nil).filter { claim in
       try claim.writtenDate != nil && claim.isNews(toBundleOf: edit.issued)
-        && !state.owns(ancestry, claim.editID)
+        && !state.areOfOneDevice(edit.id, ancestry, claim.editID)
     }
   }
 

@@ -174,7 +174,7 @@ struct SnapshotPlanner {
     let ancestry = try state.ancestry(ofEdit: edit.id)
     var opponents = ClashRule.opponents(
       of: edit.claim, deviceDate: edit.modificationDate, issued: edit.issued,
-      claims: try claims.filter { try !state.owns(ancestry, $0.editID) },
+      claims: try claims.filter { try !state.areOfOneDevice(edit.id, ancestry, $0.editID) },
       policy: options.acrossSnapshots)
     if let other = edit.unorderedWith, options.acrossSnapshots != .last { opponents.append(other) }
     opponents += try contradictions(edit)
@@ -212,14 +212,7 @@ struct SnapshotPlanner {
 
   /// What a device edited, as far as that is known without the org.
   func editedFields(of edit: OpenEdit) throws -> FieldComparison {
-    let element = (try? JSONValue(parsing: edit.element))?.object ?? [:]
-    let listed = rules.first { $0.soup == edit.soup }.flatMap { try? $0.fields(for: .update) }
-    let choice = MergeBaseRule.choose(
-      device: element, deviceDate: edit.modificationDate, issued: edit.base,
-      ownWrite: try edit.recordID.flatMap { try state.ownWrite(of: edit, recordID: $0) },
-      serverDate: nil, serverFields: nil)
-    return FieldComparison(
-      device: element, base: choice.base, server: nil, listed: listed ?? [])
+    try state.editedFields(of: edit, rules)
   }
 
   // MARK: what the org knows
@@ -436,7 +429,13 @@ struct SnapshotPlanner {
   /// Holds what is out of all proportion until a person confirms it: all that its device asks for, and
   /// nothing of other devices of its user.
   private func hold(_ plan: inout SnapshotPlan) throws {
-    for (device, sends) in Dictionary(grouping: plan.guarded, by: \.edit.lineage)
+    let count = plan.guarded.reduce(0) { $0 + 1 + $1.followers.count }
+    let deletes = plan.guarded.contains { $0.action == .delete }
+    guard deletes || count > options.maxChanges.perSnapshot else { return }
+    for index in plan.sends.indices {
+      plan.sends[index].device = try state.device(ofEdit: plan.sends[index].edit.id)
+    }
+    for (device, sends) in Dictionary(grouping: plan.guarded, by: \.device)
     where try isTooMuch(sends) {
       let digest = SnapshotPlan.digest(sends)
       if !options.confirmed.contains(digest) { plan.held[device] = digest }
@@ -449,17 +448,10 @@ struct SnapshotPlanner {
     let guardLimits = options.maxChanges
     if sends.reduce(0, { $0 + 1 + $1.followers.count }) > guardLimits.perSnapshot { return true }
     let deleted = sends.filter { $0.action == .delete }.flatMap { [$0.edit] + $0.followers }
-    let groups = Dictionary(grouping: deleted) {
-      ReturnedSoup(returnID: $0.returnID, soup: $0.soup)
-    }
-    return try groups.contains { key, group in
-      let total = try state.soupTotal(returnID: key.returnID, key.soup)
+    return try Dictionary(grouping: deleted, by: \.soup).contains { soup, group in
+      let newest = group.map(\.returnID).max() ?? 0
+      let total = try state.soupTotal(returnID: newest, soup)
       return !guardLimits.deletes.allows(deleting: group.count, of: total)
     }
-  }
-
-  private struct ReturnedSoup: Hashable {
-    var returnID: Int64
-    var soup: SoupKey
   }
 }

@@ -58,6 +58,15 @@ package struct Device: Sendable {
     }
   }
 
+  /// Changes fields of a record that came open, as an app does that has shown its user why.
+  package func mend(_ soup: String, id: String, _ fields: JSONObject, now: Int64) throws {
+    try change(soup, id: id, now: now) { element in
+      for (name, value) in fields { element[name] = value }
+      element["__locally_updated__"] = true
+      element["__last_error_shown__"] = element["__last_error__"]
+    }
+  }
+
   /// Marks the record with this server id as deleted.
   package func delete(_ soup: String, id: String, now: Int64) throws {
     try change(soup, id: id, now: now) { $0["__locally_deleted__"] = true }
@@ -94,6 +103,41 @@ package struct Device: Sendable {
     let temporary = DurableFile.temporaryName(for: path)
     try Files.copy(storePath, to: temporary)
     try Files.rename(temporary, to: path)
+    try Files.remove(handedPath)
+    try Files.copy(storePath, to: handedPath)
+  }
+
+  /// What was handed back last.
+  private var handedPath: String { storePath + ".handed" }
+
+  /// Says whether the app may install a bundle over its store, as docs/app-integration.md has it.
+  package func mayInstall(_ bundle: String) throws -> Bool {
+    let now = try Self.state(of: storePath)
+    if now.dirty.isEmpty, now.stamp.carried == nil { return true }
+    guard Files.exists(handedPath), try Self.state(of: handedPath).dirty == now.dirty else {
+      return false
+    }
+    return try BundleReader.inspect(bundle).includes.contains {
+      $0.stampID == now.stamp.stampID && $0.install == now.stamp.install
+        && ($0.handback ?? -1) >= now.stamp.handback ?? 0
+    }
+  }
+
+  /// The stamp of a store, and its dirty elements.
+  private static func state(of path: String) throws -> (stamp: Provenance, dirty: Set<JSONValue>) {
+    let store = try Store(opening: path, readOnly: true)
+    guard case .stamp(let stamp) = try Provenance.read(from: store) else {
+      throw RehearsalError.noStamp(path)
+    }
+    var dirty: Set<JSONValue> = []
+    for soup in try store.soupNames() where soup != Provenance.soupName {
+      try store.forEachElement(in: soup) { element in
+        let value = try element.value()
+        if value["__local__"] == true { dirty.insert(value) }
+      }
+    }
+    try store.close()
+    return (stamp, dirty)
   }
 
   /// The elements of a soup, as JSON.

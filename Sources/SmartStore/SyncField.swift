@@ -12,6 +12,8 @@ package enum SyncField {
   package static let syncID = "__sync_id__"
   /// What the server said when the element was last sent.
   package static let lastError = "__last_error__"
+  /// What an app has shown its user of `lastError`: the same text, where the user has seen it.
+  package static let lastErrorShown = "__last_error_shown__"
 
   /// Every member that a downloaded record loses, should it have one, before ours are added.
   static let replaced = [

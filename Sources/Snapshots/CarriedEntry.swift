@@ -25,13 +25,18 @@ package struct CarriedEntry: Sendable, Hashable {
   package var recordID: String?
   /// The org's values that the row's words show; nil where they show none.
   package var shown: JSONObject?
+  /// The row's words: why the edit is open.
+  package var words: String?
+  /// The fields that the device had edited.
+  package var edited: [String]?
 
   /// Makes an entry of its parts.
   package init(
     platform: Platform, storeName: String, soup: String, soupEntryID: Int64, edit: Int64,
     source: String, digest: String, lastModified: Int64, value: String, recordID: String? = nil,
-    shown: JSONObject? = nil
+    shown: JSONObject? = nil, words: String? = nil, edited: [String]? = nil
   ) {
+    (self.words, self.edited) = (words, edited)
     self.platform = platform
     self.storeName = storeName
     self.soup = soup
@@ -55,6 +60,8 @@ package struct CarriedEntry: Sendable, Hashable {
     ]
     object["recordId"] = recordID.map(JSONValue.string)
     object["shown"] = shown.map(JSONValue.object)
+    object["words"] = words.map(JSONValue.string)
+    object["edited"] = edited.map { JSONValue($0) }
     return .object(object)
   }
 
@@ -71,5 +78,7 @@ package struct CarriedEntry: Sendable, Hashable {
     value = try reader.text("value")
     recordID = try reader.optionalText("recordId")
     shown = reader.json["shown"]?.object
+    words = reader.json["words"]?.string
+    edited = reader.json["edited"]?.array?.compactMap(\.string)
   }
 }

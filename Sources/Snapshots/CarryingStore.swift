@@ -31,17 +31,18 @@ package final class CarryingStore {
 
   /// Writes an element in the place of the record's, or as a new one; answers it as it is stored.
   ///
-  /// `recordID` is nil for a record that the org does not have.
+  /// `recordID` is nil for a record that the org does not have. `make` is given what the store has of the
+  /// record: what its user may see.
   package func put(
-    _ element: JSONObject, into soup: String, idField: String, recordID: String?,
-    lastModified: Int64
+    into soup: String, idField: String, recordID: String?, lastModified: Int64,
+    make: (_ held: JSONObject?) -> JSONObject
   ) throws(SnapshotError) -> JSONObject {
     try SnapshotError.mapping {
-      var element = element
       var held: JSONObject?
       if let recordID {
         held = try store.elements(in: soup, where: idField, is: recordID).first?.object
       }
+      var element = make(held)
       element[StoreField.soupEntryID] = held?[StoreField.soupEntryID]
       if let sync = held?[SyncField.syncID] { element[SyncField.syncID] = sync }
       store.clock = { lastModified }

@@ -118,7 +118,7 @@ struct Book {
   /// What a bundle is installed over is settled: no report calls it open.
   func installedOver(_ rows: [RowID: PhoneRow], _ phone: Phone, in world: World) throws {
     for row in rows.values {
-      if phone.state.came.values.contains(where: { $0.isSameWork(as: row) }) { continue }
+      if phone.state.came.values.contains(where: { $0.isLeft(of: row) }) { continue }
       let holders = handed.flatMap { one in
         one.rows.values.filter { $0.isSameWork(as: row) }.map { (row: $0.id, file: one.file) }
       }

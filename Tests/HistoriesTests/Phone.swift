@@ -59,8 +59,8 @@ final class Phone {
     state.rows.contains { state.handed?[$0.key] != $0.value && state.came[$0.key] != $0.value }
       || (state.handed == nil && state.came.contains { state.rows[$0.key] == nil })
   }
-  /// Whether the rows that are dirty are those that came so, and as they came.
-  var isAsItCame: Bool { state.rows == state.came }
+  /// Whether nothing was done since the last hand-back; of what came open that takes one.
+  private var isHandedBack: Bool { state.came.isEmpty ? !hasNews : state.handed == state.rows }
 
   // MARK: installing
 
@@ -74,8 +74,8 @@ final class Phone {
   ) throws -> [RowID: PhoneRow]? {
     let manifest = try BundleReader.inspect(bundle)
     if isInstalled, Int(manifest.generation) <= state.generation { return nil }
-    if !state.rows.isEmpty, !isAsItCame {
-      guard !hasNews else { return nil }
+    if !state.rows.isEmpty || !state.came.isEmpty {
+      guard isHandedBack, setup.marksInstall || state.came.isEmpty else { return nil }
       if setup.marksInstall {
         let isIncluded = manifest.includes.contains {
           $0.stampID == state.stampID && $0.install == state.install

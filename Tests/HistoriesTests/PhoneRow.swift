@@ -28,7 +28,7 @@ struct Change: Sendable, Hashable {
   var bundle: Int64
   /// The changes that the row came with, where its bundle carried it.
   var after: Set<Int> = []
-  /// What the row's `__last_error__` said then.
+  /// What the app says that it has shown of the row's `__last_error__`.
   var words = ""
 }
 
@@ -51,8 +51,6 @@ struct PhoneRow: Sendable, Hashable {
   var date: Int64 = 0
   /// The changes that the row came with, where the bundle carried it.
   var came: Set<Int>?
-  /// What its `__last_error__` said then.
-  var reason = ""
 
   /// The record, by its Id or by the marker of the phone that made it.
   var record: String { serverID ?? marker ?? "" }
@@ -61,6 +59,13 @@ struct PhoneRow: Sendable, Hashable {
   func isSameWork(as other: PhoneRow) -> Bool {
     record == other.record && isDeleted == other.isDeleted
       && changed.mapValues(\.value) == other.changed.mapValues(\.value)
+  }
+
+  /// Whether a row that came open is what is left open of another one.
+  func isLeft(of other: PhoneRow) -> Bool {
+    record == other.record && isDeleted == other.isDeleted
+      && changed.allSatisfy { other.changed[$0.key]?.value == $0.value.value }
+      && (!changed.isEmpty || isDeleted || other.changed.isEmpty)
   }
 
   var operation: Operation {

@@ -50,27 +50,32 @@ extension World {
     let id = RowID(soup: soup.name, entry: Phone.entry(element))
     let isLocal = element["Id"]?.string?.hasPrefix("local_") ?? false
     let isDeleted = element["__locally_deleted__"] == true
+    // What is settled of a row stands as the org has it.
+    func left(_ row: PhoneRow) -> [String: (value: String, change: Int)] {
+      row.changed.filter { element[$0.key]?.string == $0.value.value }
+    }
     let origins = book.handed.reversed().flatMap(\.rows.values).filter { row in
       row.id.soup == soup.name && row.isDeleted == isDeleted
-        && (row.changed.isEmpty ? row.serverID == element["Id"]?.string : true)
-        && row.changed.allSatisfy { element[$0.key]?.string == $0.value.value }
+        && (row.serverID == nil || row.serverID == element["Id"]?.string)
+        && (row.changed.isEmpty || isDeleted || !left(row).isEmpty)
     }
-    guard let origin = origins.max(by: { $0.changed.count < $1.changed.count }) else {
+    guard let origin = origins.max(by: { left($0).count < left($1).count }) else {
       throw Violation(
         "\(id) came open, and nobody has handed it back: \(JSONValue.object(element).text)")
     }
     var row = PhoneRow(id: id, issued: Phone.values(element, soup), before: element)
     if isLocal { row.marker = origin.marker } else { row.serverID = element["Id"]?.string }
-    row.changed = origin.changed
-    for field in origin.changed.keys {
+    row.changed = left(origin)
+    for field in row.changed.keys {
       row.issued[field] = origin.issued[field]
       row.before[field] = origin.issued[field].map { .string($0) } ?? .null
     }
     row.isDeleted = isDeleted
     row.date = element["_soupLastModifiedDate"]?.int ?? 0
     row.came = Set(row.changed.values.map(\.change))
-    row.reason = element["__last_error__"]?.string ?? ""
-    guard !row.reason.isEmpty else { throw Violation("\(id) came open, and nothing says why") }
+    if (element["__last_error__"]?.string ?? "").isEmpty {
+      throw Violation("\(id) came open, and nothing says why")
+    }
     for name in ["", "ly_created", "ly_updated", "ly_deleted"] {
       row.before["__local\(name)__"] = false
     }
@@ -85,7 +90,7 @@ extension World {
     else { return false }
     // Whoever mends a value that is too long writes another one in its place.
     let long = soup.listed.first { (element[$0]?.string?.count ?? 0) > Self.mostCharacters }
-    try change(phone, soup, element, long ?? soup.field(field), .boolean)
+    try change(phone, soup, element, long ?? soup.field(field), .boolean, isShown: true)
     return true
   }
 

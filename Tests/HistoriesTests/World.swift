@@ -190,7 +190,7 @@ final class World {
 
   func change(
     _ phone: Phone, _ soup: Soup, _ element: JSONObject, _ field: String,
-    _ spelling: Step.Spelling, isTooLong: Bool = false
+    _ spelling: Step.Spelling, isTooLong: Bool = false, isShown: Bool = false
   ) throws {
     var value = token("p\(phone.number)")
     if isTooLong { value += String(repeating: "x", count: Self.mostCharacters) }
@@ -198,24 +198,25 @@ final class World {
     object[field] = .string(value)
     object["__local__"] = true
     object["__locally_updated__"] = spelling.flag(phone.platform)
+    if isShown { object["__last_error_shown__"] = object["__last_error__"] }
     let node = book.newState(after: phone.state.node)
     let number = book.changes.count
     var recordID: String?
     var issued: String?
     var came: Set<Int> = []
-    var words = ""
     let row = try phone.write(
       object, over: element, into: soup, now: deviceNow(), node: node
     ) { row in
       row.changed[field] = (value, number)
       (recordID, issued) = (row.serverID, row.issued[field])
-      (came, words) = (row.came ?? [], row.reason)
+      came = row.came ?? []
     }
     book.changes.append(
       Change(
         number: number, step: step, phone: phone.number, state: node, row: row,
         recordID: recordID, field: field, isListed: soup.listed.contains(field), value: value,
-        issued: issued, bundle: phone.state.issued, after: came, words: words))
+        issued: issued, bundle: phone.state.issued, after: came,
+        words: object["__last_error_shown__"]?.string ?? ""))
   }
 
   func create(

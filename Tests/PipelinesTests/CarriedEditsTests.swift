@@ -65,7 +65,7 @@ import Testing
     let words = try scene.row(id, on: phone)["__last_error__"]?.string ?? ""
     #expect(!words.contains("office") && words.contains("Phone is •••"))
     // Nobody was shown the office's value: a change of the field decides nothing.
-    try phone.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
     #expect(try await scene.world.run().verdicts[.conflict] == 1)
     #expect(try scene.scene.field("Phone", of: id) == "office")
@@ -158,7 +158,7 @@ import Testing
   @Test func `mended, it is sent over the value that was shown`() async throws {
     let scene = try CarriedScene()
     let (phone, id) = try await scene.carriedConflict(["Phone": "device", "Description": "mine"])
-    try phone.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
     #expect(try await scene.world.run().verdicts == [.superseded: 1, .updated: 1])
     #expect(try scene.scene.field("Phone", of: id) == "mended")
@@ -175,7 +175,7 @@ import Testing
   {
     let scene = try CarriedScene()
     let (phone, id) = try await scene.carriedConflict()
-    try phone.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try scene.scene.office(id, ["Phone": "newer"])
     try scene.handBack(phone, as: "two.sqlite")
     #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
@@ -185,7 +185,7 @@ import Testing
     #expect(row["Phone"] == "mended")
     #expect(row["__last_error__"]?.string?.contains("\"newer\"") == true)
     // Mended once more, over the newer value that was shown.
-    try third.edit("accounts", id: id, ["Phone": "at last"], now: scene.later(60))
+    try third.mend("accounts", id: id, ["Phone": "at last"], now: scene.later(60))
     try scene.handBack(third, as: "three.sqlite")
     #expect(try await scene.world.run().verdicts == [.superseded: 1, .updated: 1])
     #expect(try scene.scene.field("Phone", of: id) == "at last")
@@ -197,7 +197,7 @@ import Testing
   {
     let scene = try CarriedScene()
     let (phone, id) = try await scene.carriedConflict()
-    try phone.edit("accounts", id: id, ["Description": "new"], now: scene.later(30))
+    try phone.mend("accounts", id: id, ["Description": "new"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
     #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
     #expect(try scene.scene.field("Phone", of: id) == "office")
@@ -207,7 +207,7 @@ import Testing
   @Test func `the office's value entered on the phone settles it`() async throws {
     let scene = try CarriedScene()
     let (phone, id) = try await scene.carriedConflict()
-    try phone.edit("accounts", id: id, ["Phone": "office"], now: scene.later(30))
+    try phone.mend("accounts", id: id, ["Phone": "office"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
     let writes = scene.world.server.log.writes.count
     #expect(try await scene.world.run().verdicts == [.superseded: 1, .alreadyThere: 1])
@@ -233,7 +233,7 @@ import Testing
   {
     let scene = try CarriedScene()
     let (phone, id) = try await scene.carriedConflict()
-    try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.later(30))
+    try phone.mend("accounts", id: id, ["Phone": "device"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
     #expect(try await scene.world.run().verdicts == [.conflict: 1])
     #expect(try scene.verdicts() == ["conflict"])
@@ -256,7 +256,7 @@ import Testing
     try scene.handBack(first, as: "two.sqlite")
     #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
     // The carried edit is superseded by now; mended elsewhere it is another one.
-    try second.edit("accounts", id: id, ["Phone": "second"], now: scene.later(30))
+    try second.mend("accounts", id: id, ["Phone": "second"], now: scene.later(30))
     try scene.handBack(second, as: "three.sqlite")
     let night = try await scene.world.run()
     #expect(night.verdicts[.updated] == nil)

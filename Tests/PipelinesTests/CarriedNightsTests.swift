@@ -61,6 +61,43 @@ import Testing
     #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
   }
 
+  @Test func `over a store that came with open rows an app installs what includes its hand-back`()
+    async throws
+  {
+    let scene = try CarriedScene()
+    let (phone, id) = try await scene.carriedConflict()
+    let idle = try scene.world.device("ada", as: "idle")
+    try scene.scene.office(scene.scene.account(phone, 1), ["Phone": "other"])
+    try await scene.world.run()
+    let packed = try scene.world.bundle("ada")
+    // Neither what was given up nor what nobody has touched is installed over before it was told.
+    try phone.clean("accounts", id: id, now: scene.later(30))
+    #expect(try !phone.mayInstall(packed) && !idle.mayInstall(packed))
+    try scene.handBack(phone, as: "two.sqlite")
+    try scene.handBack(idle, as: "three.sqlite")
+    #expect(try !phone.mayInstall(packed))
+    #expect(try await scene.world.run().verdicts == [.superseded: 1])
+    let next = try scene.world.bundle("ada")
+    #expect(try phone.mayInstall(next) && idle.mayInstall(next))
+    let fresh = try scene.world.device("ada", as: "fresh")
+    #expect(try scene.dirty(fresh).isEmpty && fresh.mayInstall(next))
+    try fresh.edit("accounts", id: id, ["Phone": "new"], now: scene.later(60))
+    #expect(try !fresh.mayInstall(next))
+  }
+
+  @Test func `nothing is carried of an app that does not mark its installation`() async throws {
+    let scene = try CarriedScene()
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    let id = try scene.scene.account(device)
+    try scene.drop("install", fromStampOf: device)
+    try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
+    try scene.scene.office(id, ["Phone": "office"])
+    try scene.handBack(device, as: "one.sqlite")
+    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
+  }
+
   @Test func `sealed stores carry open edits too`() async throws {
     let sealed = SealedBundlesTests()
     let scene = try CarriedScene { SealedBundlesTests.sealing($0, SealedBundlesTests.passphrase) }
@@ -74,7 +111,7 @@ import Testing
     try Files.remove(scene.world.directory.file("devices"))
     let phone = try sealed.device("ada", scene.world, .ios)
     #expect(try scene.row(id, on: phone)["Phone"] == "device")
-    try phone.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try sealed.handBack(phone, scene.world, as: "two.sqlite", key: sealed.key())
     #expect(try await scene.world.run().verdicts == [.superseded: 1, .updated: 1])
   }

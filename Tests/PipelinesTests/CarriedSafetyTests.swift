@@ -52,7 +52,7 @@ import Testing
     let phone = try scene.world.device("ada", as: "ada-2")
     let words = try scene.row(id, on: phone)["__last_error__"]?.string ?? ""
     #expect(words.contains("xxx…") && !words.contains(Self.long))
-    try phone.edit("accounts", id: id, ["Description": "mended"], now: scene.later(30))
+    try phone.mend("accounts", id: id, ["Description": "mended"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
     #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
     #expect(try scene.scene.field("Description", of: id)?.string == Self.long)
@@ -81,7 +81,7 @@ import Testing
     let phone = try world.device("ada", as: "ada-2")
     let row = try scene.row(contact, on: phone, "contacts")
     #expect(row["AccountId"]?.string == (try accounts(scene, "Made").first))
-    try phone.edit("contacts", id: contact, ["MobilePhone": "7"], now: scene.later(30))
+    try phone.mend("contacts", id: contact, ["MobilePhone": "7"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
     #expect(try await world.runAsWritten(all).verdicts == [.superseded: 1, .conflict: 1])
     #expect(try scene.scene.field("AccountId", of: contact, "Contact")?.string == second)
@@ -191,8 +191,8 @@ import Testing
     let scene = try CarriedScene()
     let (phone, id) = try await scene.carriedConflict()
     let other = try scene.world.device("ada", as: "other")
-    try phone.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
-    try other.edit("accounts", id: id, ["Phone": "otherwise"], now: scene.later(31))
+    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try other.mend("accounts", id: id, ["Phone": "otherwise"], now: scene.later(31))
     try scene.handBack(phone, as: "2-mended.sqlite")
     try scene.handBack(other, as: "3-otherwise.sqlite")
     let night = try await scene.world.run()
@@ -223,7 +223,7 @@ import Testing
     #expect(try await scene.world.run().verdicts == [.conflict: 3])
     let phone = try scene.world.device("ada", as: "ada-2")
     for id in ids {
-      try phone.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+      try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     }
     try scene.handBack(phone, as: "two.sqlite")
     let night = try await scene.world.run()
@@ -273,19 +273,6 @@ import Testing
 
   // MARK: a restored data directory
 
-  /// Runs `first` and then `second` from the same state of the data directory: as after a restore from a
-  /// backup.
-  private func restored(
-    _ world: World, first: () async throws -> Void, second: () async throws -> Void
-  ) async throws {
-    let backup = world.directory.file("backup")
-    try Tree.copy(world.root, to: backup)
-    try await first()
-    try Tree.copy(backup, to: world.root)
-    try world.org.moveClock(by: 60_000)
-    try await second()
-  }
-
   @Test func `after a restore a row of a lost generation gives up no other edit`() async throws {
     let scene = try CarriedScene()
     let (world, decisions) = (scene.world, scene.scene)
@@ -298,7 +285,7 @@ import Testing
     try scene.handBack(one, as: "one.sqlite")
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.conflict: 1])
     var phone: Device?
-    try await restored(world) {
+    try await scene.restored {
       try await world.run()
       phone = try world.device("ada", as: "ada-2")
     } second: {
@@ -321,7 +308,7 @@ import Testing
     try await handBackNew(scene)
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.failed: 1])
     var phone: Device?
-    try await restored(world) {
+    try await scene.restored {
       try await world.run()
       phone = try world.device("ada", as: "ada-2")
     } second: {

@@ -16,11 +16,18 @@ struct CarriedScene {
   var world: World { scene.world }
 
   init(_ change: (String) -> String = { $0 }) throws {
-    scene = try DecisionScene { text in
-      change(
-        text.replacing(
-          #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 0, "nextGeneration": true"#))
-    }
+    scene = try DecisionScene { change(Self.carrying($0)) }
+  }
+
+  /// A scene whose phones have their accounts in a second soup, `vips`, too.
+  init(twoSoups mode: String, _ change: (String) -> String = { $0 }) throws {
+    scene = DecisionScene(
+      try SharedRecordsTests.twoSoups(mode) { change(Self.carrying($0)) })
+  }
+
+  private static func carrying(_ text: String) -> String {
+    text.replacing(
+      #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 0, "nextGeneration": true"#)
   }
 
   /// A moment on a phone, `hours` after the first.
@@ -65,6 +72,35 @@ struct CarriedScene {
     }
     try store.close()
     return install ?? ""
+  }
+
+  /// Drops from a phone's stamp which run put edits into it, as an app does that writes the stamp anew.
+  func forgetMark(of device: Device) throws {
+    try drop("carried", fromStampOf: device)
+  }
+
+  /// Drops a member from a phone's stamp.
+  func drop(_ member: String, fromStampOf device: Device) throws {
+    let store = try Store(opening: device.storePath)
+    var stamp: JSONObject = [:]
+    try store.forEachElement(in: Provenance.soupName) { stamp = try $0.value().object ?? [:] }
+    #expect(stamp[member] != nil)
+    stamp[member] = nil
+    try store.upsert([.object(stamp)], into: Provenance.soupName)
+    try store.close()
+  }
+
+  /// Runs `first` and then `second` from the same state of the data directory: as after a restore from a
+  /// backup.
+  func restored(
+    first: () async throws -> Void, second: () async throws -> Void
+  ) async throws {
+    let backup = world.directory.file("backup")
+    try Tree.copy(world.root, to: backup)
+    try await first()
+    try Tree.copy(backup, to: world.root)
+    try world.org.moveClock(by: 60_000)
+    try await second()
   }
 
   /// How many edits the ledger has, and their verdicts in order.

@@ -14,6 +14,8 @@ struct DecisionScene {
 
   init(_ change: (String) -> String = { $0 }) throws { world = try World(change: change) }
 
+  init(_ world: World) { self.world = world }
+
   var decisions: PipelineDecisions { PipelineDecisions(world.pipeline, root: world.root) }
 
   /// An account that ada owns.

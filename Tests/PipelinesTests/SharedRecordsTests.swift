@@ -15,30 +15,36 @@ import Testing
   private static let fields = ["Name", "Phone", "Website", "Description", "AnnualRevenue"]
 
   /// A world whose phones have their accounts in a second soup, `vips`, too.
-  private func world(_ mode: String = "LEAVE_IF_CHANGED") throws -> World {
+  static func twoSoups(
+    _ mode: String = "LEAVE_IF_CHANGED", change: (String) -> String = { $0 }
+  ) throws -> World {
     let directory = TemporaryDirectory("world")
     try OrgTemplate.small.get().copy(to: directory.file("org"))
     let copy = directory.file("pipelines")
     try Tree.copy(World.repository + "/pipelines", to: copy)
     let indexes = #"[{"path":"Id","type":"string"},{"path":"__local__","type":"string"}]"#
-    try Self.append(
+    try append(
       #"{"soupName":"vips","indexes":\#(indexes)}"#, to: "soups", copy + "/demo/userstore.json")
-    let names = Self.fields.map { "\"\($0)\"" }.joined(separator: ",")
+    let names = fields.map { "\"\($0)\"" }.joined(separator: ",")
     let query =
-      "SELECT Id, \(Self.fields.joined(separator: ", ")), LastModifiedDate FROM Account "
+      "SELECT Id, \(fields.joined(separator: ", ")), LastModifiedDate FROM Account "
       + "ORDER BY LastModifiedDate"
     let syncs = copy + "/demo/usersyncs.json"
-    try Self.append(
+    try append(
       #"{"syncName":"downVips","syncType":"syncDown","soupName":"vips","target":"#
         + #"{"type":"soql","query":"\#(query)"},"options":{"mergeMode":"OVERWRITE"}}"#,
       to: "syncs", syncs)
-    try Self.append(
+    try append(
       #"{"syncName":"upVips","syncType":"syncUp","soupName":"vips","target":{},"#
         + #""options":{"fieldlist":[\#(names)],"mergeMode":"\#(mode)"}}"#, to: "syncs", syncs)
     let text = String(decoding: try Files.read(syncs), as: UTF8.self)
     try DurableFile.write(
       Array(text.replacing("\"LEAVE_IF_CHANGED\"", with: "\"\(mode)\"").utf8), to: syncs)
-    return try World(directory, file: World.repository + "/pipelines/demo.json", change: { $0 })
+    return try World(directory, file: World.repository + "/pipelines/demo.json", change: change)
+  }
+
+  private func world(_ mode: String = "LEAVE_IF_CHANGED") throws -> World {
+    try Self.twoSoups(mode)
   }
 
   private static func append(_ element: String, to name: String, _ path: String) throws {

@@ -1,0 +1,214 @@
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// Whose a carried edit is: with what it is counted and compared, and what of it is known where the stamp, the
+/// ledger or the app's flags do not say.
+@Suite struct CarriedDevicesTests {
+  private static let long = String(repeating: "x", count: 300)
+
+  private func count(_ name: String, _ scene: CarriedScene) throws -> Int {
+    let page = try scene.world.org.query(
+      "SELECT Id FROM Account WHERE Name = '\(name)'", as: scene.world.user("admin"))
+    return try JSONValue(parsing: page.records).array?.count ?? 0
+  }
+
+  // MARK: one device
+
+  @Test func `what the guard holds stays held when one of it is changed on its phone`() async throws
+  {
+    let scene = try CarriedScene {
+      $0.replacing(
+        #""nextGeneration": true"#,
+        with: #""nextGeneration": true, "maxChanges": {"perSnapshot": 2}"#)
+    }
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    let ids = try (0..<3).map { try scene.scene.account(device, $0) }
+    for id in ids {
+      try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
+    }
+    try scene.handBack(device, as: "one.sqlite")
+    #expect(try await scene.world.run().verdicts == [.held: 3])
+    let phone = try scene.world.device("ada", as: "ada-2")
+    try phone.edit("accounts", id: ids[0], ["Phone": "changed"], now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts == [.superseded: 1, .held: 3])
+    for id in ids { #expect(try scene.scene.field("Phone", of: id) != "device") }
+  }
+
+  @Test func `two rows of one record that contradict each other clash after one is mended, too`()
+    async throws
+  {
+    let scene = try CarriedScene(twoSoups: "OVERWRITE") {
+      $0.replacing(
+        #""nextGeneration": true"#, with: #""nextGeneration": true, "acrossSnapshots": "first""#)
+    }
+    try await scene.world.run()
+    try scene.world.org.moveClock(by: 5000)
+    let device = try scene.world.device("ada")
+    let id = try scene.scene.account(device)
+    let before = try scene.scene.field("Phone", of: id)
+    try device.edit("accounts", id: id, ["Phone": "one"], now: scene.later())
+    try device.edit("vips", id: id, ["Phone": "two"], now: scene.later())
+    try scene.handBack(device, as: "one.sqlite")
+    #expect(try await scene.world.run().verdicts == [.clash: 2])
+    let phone = try scene.world.device("ada", as: "ada-2")
+    #expect(try scene.dirty(phone).count == 1 && scene.dirty(phone, "vips").count == 1)
+    // The first of the two would be sent by itself, where nobody knew the other.
+    try phone.edit("vips", id: id, ["Phone": "mended"], now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    let night = try await scene.world.run()
+    #expect(night.verdicts[.superseded] == 1 && night.verdicts[.updated] == nil)
+    #expect(try scene.scene.open() == [.clash: 2])
+    #expect(try scene.scene.field("Phone", of: id) == before)
+    // Both are on the phone still, and it may install.
+    let next = try scene.world.device("ada", as: "ada-3")
+    #expect(try scene.row(id, on: next)["Phone"] == "one")
+    #expect(try scene.row(id, on: next, "vips")["Phone"] == "mended")
+    #expect(try scene.includes()[scene.install(of: phone)] == 1)
+  }
+
+  @Test func `what was carried in one soup goes on beside another phone's edit in the other`()
+    async throws
+  {
+    let scene = try CarriedScene(twoSoups: "LEAVE_IF_CHANGED")
+    try await scene.world.run()
+    let (one, two) = (try scene.world.device("ada"), try scene.world.device("ada", as: "two"))
+    let id = try scene.scene.account(one)
+    try one.edit("accounts", id: id, ["Phone": "one"], now: scene.later())
+    try one.edit("vips", id: id, ["Website": "https://one"], now: scene.later())
+    try scene.scene.office(id, ["Phone": "office", "Website": "https://office"])
+    try scene.handBack(one, as: "one.sqlite")
+    #expect(try await scene.world.run().verdicts == [.conflict: 2])
+    try two.edit("accounts", id: id, ["Phone": "two"], now: scene.later(2))
+    try scene.handBack(two, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    let fresh = try scene.world.device("ada", as: "fresh")
+    #expect(try scene.row(id, on: fresh)["Phone"] == "one")
+    #expect(try scene.row(id, on: fresh, "vips")["Website"] == "https://one")
+  }
+
+  // MARK: stores that do not say what they carry
+
+  @Test func `a stamp that was written anew makes no carried record twice`() async throws {
+    let scene = try CarriedScene()
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    try device.create(
+      "accounts", type: "Account", ["Name": .string(Self.long)], localID: "local_1",
+      now: scene.later())
+    try scene.handBack(device, as: "one.sqlite")
+    #expect(try await scene.world.run().verdicts == [.failed: 1])
+    let (phone, other) = (
+      try scene.world.device("ada", as: "ada-2"), try scene.world.device("ada", as: "other")
+    )
+    for one in [phone, other] { try scene.forgetMark(of: one) }
+    try phone.edit("accounts", id: "local_1", ["Name": "Mended"], now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts == [.superseded: 1, .created: 1])
+    // Untouched on another phone, it is the edit that was.
+    try scene.handBack(other, as: "three.sqlite")
+    #expect(try await scene.world.run().verdicts.isEmpty)
+    #expect(try count("Mended", scene) == 1)
+  }
+
+  @Test func `a carried record that comes without a stamp is made once`() async throws {
+    let scene = try CarriedScene()
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    try device.create(
+      "accounts", type: "Account", ["Name": .string(Self.long)], localID: "local_1",
+      now: scene.later())
+    try scene.handBack(device, as: "one.sqlite")
+    #expect(try await scene.world.run().verdicts == [.failed: 1])
+    let phone = try scene.world.device("ada", as: "ada-2")
+    let ada = try scene.world.user("ada").id
+    let generation = try #require(try scene.world.data.generations(of: ada).last)
+    try scene.forgetMark(of: phone)
+    try phone.edit("accounts", id: "local_1", ["Name": "Mended"], now: scene.later(30))
+    let bare = scene.world.directory.file("bare.sqlite")
+    try phone.handBack(to: bare, now: scene.later(31))
+    let night = try await scene.world.run(.ingest, .reconcile) {
+      $0.files = [bare]
+      $0.asSnapshot = (ada, generation)
+    }
+    #expect(night.verdicts == [.superseded: 1, .created: 1])
+    #expect(try count("Mended", scene) == 1)
+  }
+
+  @Test func `where the stamp does not say it nothing is given up by a row that is clean`()
+    async throws
+  {
+    let scene = try CarriedScene()
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    let ids = try (0..<2).map { try scene.scene.account(device, $0) }
+    for id in ids {
+      try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
+      try scene.scene.office(id, ["Phone": "office"])
+    }
+    try scene.handBack(device, as: "one.sqlite")
+    #expect(try await scene.world.run().verdicts == [.conflict: 2])
+    let phone = try scene.world.device("ada", as: "ada-2")
+    try scene.forgetMark(of: phone)
+    try phone.clean("accounts", id: ids[0], now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts.isEmpty)
+    #expect(try scene.scene.open() == [.conflict: 2])
+  }
+
+  @Test func `what the ledger does not know after a restore is an edit, untouched as it is`()
+    async throws
+  {
+    let scene = try CarriedScene()
+    try await scene.world.run()
+    var phone: Device?
+    var account = ""
+    try await scene.restored {
+      let device = try scene.world.device("ada")
+      account = try scene.scene.account(device)
+      try device.edit("accounts", id: account, ["Phone": "device"], now: scene.later())
+      try scene.scene.office(account, ["Phone": "office"])
+      try scene.handBack(device, as: "one.sqlite")
+      #expect(try await scene.world.run().verdicts == [.conflict: 1])
+      phone = try scene.world.device("ada", as: "ada-2")
+    } second: {
+      let night = try await scene.world.run()
+      let dirty = try scene.dirty(scene.world.device("ada", as: "none"))
+      #expect(night.verdicts.isEmpty && dirty.isEmpty)
+    }
+    let lost = try #require(phone)
+    try scene.handBack(lost, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    #expect(try scene.row(account, on: scene.world.device("ada", as: "next"))["Phone"] == "device")
+    #expect(try scene.includes()[scene.install(of: lost)] == 1)
+  }
+
+  // MARK: an app without flags
+
+  @Test func `an app that sets no flags gives up nothing that it was given as an edit`()
+    async throws
+  {
+    let scene = try CarriedScene()
+    let (phone, id) = try await scene.carriedConflict()
+    try scene.world.rewrite(#""nextGeneration": true"#, #""trust": "diff""#)
+    try phone.write("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    for _ in 0..<2 {
+      let night = try await scene.world.runAsWritten(Set(Stage.allCases))
+      #expect(night.verdicts.isEmpty)
+      #expect(try scene.scene.open() == [.conflict: 1])
+      try phone.write("accounts", id: id, ["Phone": "again"], now: scene.later(40))
+      try scene.handBack(phone, as: "three.sqlite")
+    }
+    // Its device keeps its store.
+    #expect(try scene.includes()[scene.install(of: phone)] == nil)
+  }
+}

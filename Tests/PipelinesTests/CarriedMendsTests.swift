@@ -1,0 +1,156 @@
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// What a person at the device is shown of a carried edit, and what a change of it is taken for.
+@Suite struct CarriedMendsTests {
+  private static let long = String(repeating: "x", count: 300)
+
+  private func words(_ id: String, _ device: Device, _ scene: CarriedScene) throws -> String {
+    try scene.row(id, on: device)["__last_error__"]?.string ?? ""
+  }
+
+  // MARK: what proves that it was shown
+
+  @Test func `an app that shows no reasons decides nothing by a change`() async throws {
+    let scene = try CarriedScene()
+    let (phone, id) = try await scene.carriedConflict()
+    try phone.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
+    #expect(try scene.scene.field("Phone", of: id) == "office")
+    #expect(try scene.scene.states().isEmpty)
+    let next = try scene.world.device("ada", as: "ada-3")
+    #expect(try scene.row(id, on: next)["Phone"] == "mended")
+  }
+
+  @Test func `words that were shown of another night decide nothing`() async throws {
+    let scene = try CarriedScene()
+    let (phone, id) = try await scene.carriedConflict()
+    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try scene.scene.office(id, ["Phone": "newer"])
+    try scene.handBack(phone, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
+    let third = try scene.world.device("ada", as: "ada-3")
+    #expect(try scene.row(id, on: third)["__last_error_shown__"] == nil)
+    try third.edit(
+      "accounts", id: id,
+      ["Phone": "at last", "__last_error_shown__": .string(try words(id, phone, scene))],
+      now: scene.later(60))
+    try scene.handBack(third, as: "three.sqlite")
+    #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
+    #expect(try scene.scene.field("Phone", of: id) == "newer")
+  }
+
+  @Test func `of several hand-backs before a night the last mend is sent`() async throws {
+    let scene = try CarriedScene()
+    let (phone, id) = try await scene.carriedConflict()
+    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    #expect(try await scene.world.run(.ingest).edits.new == 1)
+    try phone.edit("accounts", id: id, ["Phone": "at last"], now: scene.later(40))
+    try scene.handBack(phone, as: "three.sqlite")
+    #expect(try await scene.world.run().verdicts == [.superseded: 2, .updated: 1])
+    #expect(try scene.scene.field("Phone", of: id) == "at last")
+    #expect(try scene.scene.states() == ["device withdrawn", "device done"])
+  }
+
+  // MARK: what is in the row
+
+  @Test func `the words are those of the user's own store, and hold for it`() async throws {
+    let scene = try CarriedScene()
+    let id = try await scene.scene.conflict()
+    try scene.scene.office(id, ["Phone": "newer"])
+    try await scene.world.run(.prime, .pack)
+    let phone = try scene.world.device("ada", as: "ada-2")
+    #expect(try words(id, phone, scene).contains(#"Phone is "newer" in the org and "device" here"#))
+    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts == [.superseded: 1, .updated: 1])
+    #expect(try scene.scene.field("Phone", of: id) == "mended")
+  }
+
+  @Test func `beside what was edited the row has what the office entered, as no edit`() async throws
+  {
+    let scene = try CarriedScene()
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    let id = try scene.scene.account(device)
+    try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
+    try scene.scene.office(id, ["Phone": "office", "Description": "entered"])
+    try scene.handBack(device, as: "one.sqlite")
+    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    let phone = try scene.world.device("ada", as: "ada-2")
+    let row = try scene.row(id, on: phone)
+    #expect(row["Phone"] == "device" && row["Description"] == "entered")
+    #expect(try words(id, phone, scene).contains(#"Description is "entered" in the org now"#))
+    // Another field than those of the words: nothing is decided, and only that is an edit.
+    try phone.mend("accounts", id: id, ["Website": "https://mine"], now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    let night = try await scene.world.run()
+    #expect(night.verdicts == [.superseded: 1, .conflict: 1])
+    let told = try #require(try scene.scene.edits(of: night.run).last)
+    #expect(told.detail.fields.map(\.name) == ["Phone", "Website"])
+    let third = try scene.world.device("ada", as: "ada-3")
+    try third.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(60))
+    try scene.handBack(third, as: "three.sqlite")
+    #expect(try await scene.world.run().verdicts == [.superseded: 1, .updated: 1])
+    #expect(try scene.scene.field("Phone", of: id) == "mended")
+    #expect(try scene.scene.field("Website", of: id) == "https://mine")
+    #expect(try scene.scene.field("Description", of: id) == "entered")
+  }
+
+  @Test func `under OVERWRITE a mended row leaves what the office entered beside it`() async throws
+  {
+    let scene = try CarriedScene()
+    let world = scene.world
+    try world.rewrite("LEAVE_IF_CHANGED", "OVERWRITE", in: "demo/usersyncs.json")
+    let all = Set(Stage.allCases)
+    _ = try await world.runAsWritten(all)
+    let device = try world.device("ada")
+    let id = try scene.scene.account(device)
+    try device.edit("accounts", id: id, ["Name": .string(Self.long)], now: scene.later())
+    try scene.scene.office(id, ["Description": "entered"])
+    try scene.handBack(device, as: "one.sqlite")
+    #expect(try await world.runAsWritten(all).verdicts == [.failed: 1])
+    let phone = try world.device("ada", as: "ada-2")
+    try phone.edit("accounts", id: id, ["Name": "Mended"], now: scene.later(30))
+    try scene.handBack(phone, as: "two.sqlite")
+    #expect(try await world.runAsWritten(all).verdicts == [.superseded: 1, .updated: 1])
+    #expect(try scene.scene.field("Name", of: id) == "Mended")
+    #expect(try scene.scene.field("Description", of: id) == "entered")
+  }
+
+  @Test func `of a record that its user sees no more the row has the Id and what was edited`()
+    async throws
+  {
+    let scene = try CarriedScene()
+    let (phone, id) = try await scene.carriedConflict(["Phone": "device", "Description": "mine"])
+    #expect(try scene.row(id, on: phone)["Name"] != nil)
+    try scene.world.org.transfer(id, to: "cleo@example.com")
+    try scene.scene.office(id, ["Phone": "secret"])
+    try await scene.world.run { $0.maxDeletes = Percentage(100) }
+    let next = try scene.world.device("ada", as: "ada-3")
+    let row = try scene.row(id, on: next)
+    let members = row.names.filter { !$0.hasPrefix("_") && $0 != "attributes" }.sorted()
+    #expect(members == ["Description", "Id", "LastModifiedDate", "Phone"])
+    #expect(row["Phone"] == "device" && row["Description"] == "mine")
+    #expect(
+      try words(id, next, scene)
+        == "Not sent: the record changed in the org after this device read it.")
+    // Changed there and back with its user, it is an edit of these fields.
+    try next.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try scene.handBack(next, as: "two.sqlite")
+    #expect(try await scene.world.run().verdicts == [.superseded: 1, .notVisible: 1])
+    try scene.world.org.transfer(id, to: "ada@example.com")
+    try scene.scene.decide(2, .again)
+    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    #expect(try scene.row(id, on: scene.world.device("ada", as: "ada-4"))["Name"] != nil)
+  }
+}
