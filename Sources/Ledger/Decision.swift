@@ -28,6 +28,13 @@ package enum Decision: Sendable, Hashable {
     case again
     /// The edit is given up; nothing is sent.
     case drop
+    /// What the edit changed in the org is undone.
+    case undo
+
+    /// What is decided about open edits.
+    ///
+    /// To undo is asked of a run (`LedgerDatabase.undo`), about what it has settled.
+    package static let allCases: [Kind] = [.device, .server, .set, .record, .again, .drop]
   }
 
   /// The device's edit is sent over what the org holds, as it was shown.
@@ -43,6 +50,8 @@ package enum Decision: Sendable, Hashable {
   case again
   /// The edit is given up.
   case drop
+  /// What a run changed by it is undone.
+  case undo(run: String)
 
   /// What was decided, without its values.
   package var kind: Kind {
@@ -53,6 +62,7 @@ package enum Decision: Sendable, Hashable {
     case .record: .record
     case .again: .again
     case .drop: .drop
+    case .undo: .undo
     }
   }
 
@@ -64,6 +74,7 @@ package enum Decision: Sendable, Hashable {
     switch self {
     case .set(let values, let rest): ["values": .object(values), "rest": .string(rest.rawValue)]
     case .record(let id): ["record": .string(id)]
+    case .undo(let run): ["run": .string(run)]
     case .device, .server, .again, .drop: [:]
     }
   }
@@ -75,6 +86,9 @@ package enum Decision: Sendable, Hashable {
     case .server: self = .server
     case .again: self = .again
     case .drop: self = .drop
+    case .undo:
+      guard let run = values["run"]?.string else { return nil }
+      self = .undo(run: run)
     case .record:
       guard let id = values["record"]?.string else { return nil }
       self = .record(id)
@@ -96,6 +110,7 @@ extension Decision.Kind {
     case .record: "--record ID"
     case .again: "--again"
     case .drop: "--drop"
+    case .undo: "reconcile undo"
     }
   }
 
@@ -108,6 +123,7 @@ extension Decision.Kind {
     case .record: "this is the record"
     case .again: "try once more"
     case .drop: "give the edit up"
+    case .undo: "undo what it changed in the org"
     }
   }
 }
@@ -160,7 +176,10 @@ package struct PendingDecision: Sendable, Hashable {
 
   /// Says that a person who sees the edits of all devices sends this one: no guard holds it, and it stands
   /// above others that it clashes with.
-  package var isApproval: Bool { decision.sends && !isMend }
+  package var isApproval: Bool { (decision.sends || isUndo) && !isMend }
+
+  /// Says that what the edit changed is to be undone.
+  package var isUndo: Bool { decision.kind == .undo }
 
   /// The member of `detail` in the ledger that says `isMend`.
   static let mended = "mended"
@@ -209,6 +228,7 @@ package struct DecisionNote: Sendable, Hashable {
 
   /// What the verdict of a decided edit makes of the decision.
   package static func fate(of kind: Decision.Kind, _ verdict: Verdict) -> Fate {
+    if kind == .undo { return undone(verdict) }
     if kind == .again { return verdict == .held ? .waiting : .carriedOut }
     if verdict == .superseded { return .notNeeded }
     // Which record it is was said, whatever becomes of what is to be sent into it.
@@ -220,6 +240,15 @@ package struct DecisionNote: Sendable, Hashable {
       return givesUp == (verdict == .dropped) ? .carriedOut : .notNeeded
     }
     return verdict.isWaiting ? .waiting : .askedAgain
+  }
+
+  private static func undone(_ verdict: Verdict) -> Fate {
+    if verdict.isWaiting { return .waiting }
+    return switch verdict {
+    case .undone: .carriedOut
+    case .superseded: .notNeeded
+    default: .askedAgain
+    }
   }
 
   /// The form in the ledger.

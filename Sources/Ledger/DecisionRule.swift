@@ -31,7 +31,8 @@ package enum DecisionRule {
     let deletes = subject.operation == .delete || subject.operation == .dropped
     let kinds: [Decision.Kind]
     switch verdict {
-    case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .dropped:
+    case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .dropped,
+      .undone, .notUndone:
       kinds = []
     case .conflict: kinds = [.device, .server, .set, .again]
     case .clash:

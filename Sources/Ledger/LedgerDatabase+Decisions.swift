@@ -228,7 +228,10 @@ extension LedgerDatabase {
   /// The settlement of an edit with what became of the decision about it, which ends with it.
   func carryingOut(_ settlement: Settlement, of edit: Int64, run: String) throws -> Settlement {
     guard let pending = try pendingDecision(of: edit) else { return settlement }
+    var settlement = settlement
+    if pending.isUndo { settlement.verdict = settlement.verdict.ofUndo }
     let fate = DecisionNote.fate(of: pending.decision.kind, settlement.verdict)
+    if pending.isUndo, fate != .waiting { try takeUpAgain(waitingFor: edit, run: run) }
     switch fate {
     case .carriedOut:
       try endDecision(pending, state: "done", run: run)
@@ -239,7 +242,6 @@ extension LedgerDatabase {
     case .askedAgain: try endDecision(pending, state: "moved", run: run)
     case .waiting: break
     }
-    var settlement = settlement
     settlement.detail.decision = DecisionNote(pending, fate)
     return settlement
   }

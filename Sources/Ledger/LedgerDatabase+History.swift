@@ -30,7 +30,7 @@ extension LedgerDatabase {
 
   /// Says of an edit `e` that a later state of its record may stand for it.
   static let isReplaceable: SQL = """
-    \(isUnsettledEdit) AND NOT \(isUnderWay) AND NOT \(hasArrivedLate)
+    \(isUnsettledEdit) AND NOT \(isUnderWay) AND NOT \(hasArrivedLate) AND NOT \(isToBeUndone)
     """
 
   /// Says that a return has a row as it was before a moment: it comes from a backup, and says nothing of

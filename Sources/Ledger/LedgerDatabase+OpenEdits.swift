@@ -16,9 +16,9 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The edits of a snapshot that have no verdict of this run yet, in order of arrival; of several
-  /// edits of one record, in whichever soup they stand, only the first: the next is decided when it is
-  /// known what became of that one.
+  /// The edits of a snapshot that have no verdict of this run yet: those that are to be undone, the last
+  /// first, then the others in order of arrival; of several edits of one record, in whichever soup they
+  /// stand, only the first: the next is decided when it is known what became of that one.
   package func openEdits(
     run: String, snapshotID: String, only: Set<Int64>? = nil
   ) throws -> [OpenEdit] {
@@ -28,7 +28,7 @@ extension LedgerDatabase {
       Self.selection + """
          WHERE e.state <> 'closed' AND r.snapshot_id = \(snapshotID) AND \(Self.isAmong(only))
           AND NOT EXISTS (SELECT 1 FROM outcome x WHERE x.run_id = \(run) AND x.edit_id = e.id)
-        ORDER BY e.id
+        ORDER BY CASE WHEN \(Self.isToBeUndone) THEN -e.id ELSE e.id END
         """
     ) { row in
       let edit = Self.openEdit(row)
@@ -163,7 +163,7 @@ extension LedgerDatabase {
   /// Takes back one edit's verdict of this run: it is decided anew, unless a later edit of its device
   /// stands for it by now.
   package func reopen(_ edit: Int64, run: String) throws {
-    if let replacement = try replacement(of: edit) {
+    if try !isToBeUndone(edit), let replacement = try replacement(of: edit) {
       return try supersede(edit, by: replacement, run: run)
     }
     try connection.run("DELETE FROM outcome WHERE run_id = \(run) AND edit_id = \(edit)")
@@ -209,8 +209,9 @@ extension LedgerDatabase {
 
   /// Gives an edit its verdict of this run, and puts it into the state that the verdict means.
   package func settle(_ edit: Int64, run: String, _ settlement: Settlement) throws {
+    let settlement = try carryingOut(settlement, of: edit, run: run)
     let state = settlement.verdict.isWaiting ? "waiting" : "closed"
-    try enterOutcome(edit, run: run, try carryingOut(settlement, of: edit, run: run))
+    try enterOutcome(edit, run: run, settlement)
     try connection.run(
       """
       UPDATE edit SET verdict = \(settlement.verdict.rawValue), state = \(state)

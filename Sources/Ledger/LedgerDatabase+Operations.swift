@@ -22,8 +22,9 @@ package struct OperationRow {
   package var level: Int
   package var attempt: Int64
   package var sentMilliseconds: Int64?
-  /// Of an upsert: the record of its external id as it was read before, null for none; nil where
-  /// that is not known.
+  /// The record as it was read before; nil where that is not known.
+  ///
+  /// Of an upsert it is that of its external id, null for none; of an update the fields that are sent.
   package var seen: JSONValue?
   package var state: OperationState
   /// The field whose date says when the record was last modified; nil in what the ledger tells.

@@ -1,7 +1,7 @@
 /// The ledger's tables, and the changes of state that it lets happen.
 package enum LedgerSchema {
   /// The version that this program reads and writes.
-  package static let version: Int64 = 7
+  package static let version: Int64 = 8
 
   /// What each version added to the one before, from the second on.
   ///
@@ -35,6 +35,7 @@ package enum LedgerSchema {
     5: carried,
     6: carriedByMark,
     7: carriedWords,
+    8: undoing,
   ]
 
   /// Who sent a write, what was there before it, whether its answer was lost: a request that was held

@@ -29,6 +29,10 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   case superseded
   /// A person decided that it is not sent.
   case dropped
+  /// What it had changed in the org was undone.
+  case undone
+  /// What it changed was to be undone, and stands in the org.
+  case notUndone = "not undone"
   /// It refers to a record that could not be sent.
   case blocked
   /// It would go out with other rights than its user's, and is not the user's to make.
@@ -45,7 +49,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   /// Says whether the edit needs nothing more, so that its device may install over it.
   package var isSettled: Bool {
     switch self {
-    case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .dropped:
+    case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .dropped,
+      .undone, .notUndone:
       true
     case .conflict, .clash, .createdTwice, .deletedOnServer, .mergedOnServer, .notVisible,
       .blocked, .notPermitted, .notConfigured, .failed, .held, .inDoubt:
@@ -62,7 +67,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     switch self {
     case .blocked, .held, .inDoubt, .notConfigured: true
     case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .dropped,
-      .conflict, .clash, .createdTwice, .deletedOnServer, .mergedOnServer, .notVisible,
+      .undone, .notUndone, .conflict, .clash, .createdTwice, .deletedOnServer, .mergedOnServer,
+      .notVisible,
       .notPermitted, .failed:
       false
     }
@@ -73,7 +79,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     switch self {
     case .conflict, .deletedOnServer, .mergedOnServer, .notVisible, .failed: true
     case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .dropped,
-      .clash, .createdTwice, .blocked, .notPermitted, .notConfigured, .held, .inDoubt:
+      .undone, .notUndone, .clash, .createdTwice, .blocked, .notPermitted, .notConfigured, .held,
+      .inDoubt:
       false
     }
   }
@@ -98,6 +105,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .notVisible: "The sender cannot see the record, and it was not proved to be deleted."
     case .superseded: "A later hand-back of the same device holds it, or it was seen before."
     case .dropped: "A person decided that it is not sent; what the org holds stands."
+    case .undone: "What it had changed in the org was undone."
+    case .notUndone: "What it changed was to be undone, and stands in the org."
     case .blocked: "It refers to a record that did not reach the org."
     case .notPermitted:
       "It would go out with other rights than its user's, and the user was not issued the record."
@@ -111,7 +120,9 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   /// What a person should do about it; nil for nothing.
   package var nextStep: String? {
     switch self {
-    case .created, .updated, .deleted, .unchanged, .alreadyThere, .superseded, .dropped: nil
+    case .created, .updated, .deleted, .unchanged, .alreadyThere, .superseded, .dropped, .undone:
+      nil
+    case .notUndone: "Read the reason; what is still to be undone, change in the org by hand."
     case .filtered: "If the field should travel, add it to the field list of the sync up."
     case .conflict:
       "Compare the values and decide: attache decide PIPELINE EDIT --take device, --take server, "

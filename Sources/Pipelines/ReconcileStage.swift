@@ -15,9 +15,13 @@ struct ReconcileStage {
     // A dry run has a copy of the ledger.
     if run.options.isDryRun { try run.ledger.decide(run.options.decisions, by: run.options.by) }
     if let retry = run.options.retry { try reopen(retry) }
+    if let undo = run.options.undo {
+      try run.ledger.undo(undo.edits, of: undo.run, by: run.options.by)
+    }
     let presumed = run.options.isDryRun ? PresumedWrites() : nil
     let result = try await reconciler(presumed).run(run.row)
     run.summary.verdicts = result.verdicts
+    if result.verdicts[.notUndone] != nil { run.summary.findings.insert(.notUndone) }
     for warning in result.warnings { run.warn(warning) }
     if let interruption = result.interruption {
       run.warn(interruption)
@@ -125,6 +129,10 @@ struct ReconcileStage {
   private func plan(_ result: ReconcileSummary, _ presumed: PresumedWrites) throws {
     run.summary.planned = try run.ledger.plannedEdits(run: run.row.id, presumed)
     for edit in run.summary.planned {
+      if edit.isUndo {
+        run.summary.plan.append(UndoText.line(edit, run.pipeline.report.reportMask))
+        continue
+      }
       let action = edit.action.map { "\($0.rawValue) " } ?? ""
       run.summary.plan.append(
         "reconcile: \(action)\(edit.soup.soup) \(edit.recordID ?? "")  →  \(edit.verdict.rawValue)")

@@ -20,6 +20,8 @@ package struct RunOptions: Sendable {
   package var confirmed: Set<String> = []
   /// Edits of an earlier run to take up again.
   package var retry: Retry?
+  /// What a run has changed in the org and is to be undone.
+  package var undo: Undo?
   /// The only edits that a reconciliation takes up; nil for all that are open.
   package var only: Set<Int64>?
   /// What a dry run takes for decided, by whom.
@@ -42,6 +44,14 @@ package struct RunOptions: Sendable {
     package init(run: String, verdicts: Set<Verdict>) {
       (self.run, self.verdicts) = (run, verdicts)
     }
+  }
+
+  /// Edits whose changes are to be undone.
+  package struct Undo: Sendable {
+    /// The run that made them.
+    package var run: String
+    /// The edits.
+    package var edits: [Int64]
   }
 
   /// Whether a user's snapshot is to be primed and packed.

@@ -14,7 +14,9 @@ extension CSVReport {
     _ model: ReportModel, _ options: ReportMask, isSuccess: Bool, _ sink: ReportSink
   ) throws(SystemError) {
     let edits = model.edits.filter {
-      isSuccess ? $0.verdict.isWritten : !$0.verdict.isSettled
+      isSuccess
+        ? $0.verdict.isWritten || $0.verdict == .undone
+        : !$0.verdict.isSettled || $0.verdict == .notUndone
     }
     let fields = Set(edits.flatMap { $0.detail.fields.map(\.name) }).sorted()
     var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
@@ -22,7 +24,8 @@ extension CSVReport {
     for edit in edits {
       let values = Dictionary(
         edit.detail.fields.map {
-          ($0.name, options.shown($0.device, of: $0.name).text(empty: "", unknown: ""))
+          let sent = edit.verdict == .undone ? $0.server : $0.device
+          return ($0.name, options.shown(sent, of: $0.name).text(empty: "", unknown: ""))
         }, uniquingKeysWith: { first, _ in first })
       let cells =
         [edit.recordID ?? "", String(edit.number), edit.sobject ?? "", edit.username ?? ""]
@@ -38,6 +41,7 @@ extension CSVReport {
     switch edit.verdict {
     case .created: "Item Created"
     case .deleted: "Item Deleted"
+    case .undone where edit.operation == .create: "Item Deleted"
     default: "Item Updated"
     }
   }

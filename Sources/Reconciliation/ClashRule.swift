@@ -10,7 +10,8 @@ package enum ClashRule {
     of edit: RecordClaim, deviceDate: String?, issued: Int64?, claims: [RecordClaim],
     policy: ReconcileOptions.Across
   ) -> [Int64] {
-    let others = claims.filter { $0.editID != edit.editID }
+    // What was undone is not in the org any more.
+    let others = claims.filter { $0.editID != edit.editID && $0.verdict != .undone }
     let written = others.filter { claim in
       guard let date = claim.writtenDate else { return false }
       guard let deviceDate else { return true }

@@ -96,6 +96,9 @@ private struct JSONDecisions {
   ) -> DecisionRequest.Choice? {
     switch kind {
     case .device, .server, .again, .drop: return Decision(kind, [:]).map { .whole($0) }
+    case .undo:
+      reader.report(node, DecisionFile.undoText, DecisionFile.undoFix)
+      return nil
     case .record:
       guard let text = object["record"].flatMap(reader.string) else {
         reader.report(node, "this does not name the record", "add \"record\": \"…\"")
@@ -219,6 +222,9 @@ private struct CSVDecisions {
     switch kind {
     case .device, .server, .again, .drop: return Decision(kind, [:]).map { .whole($0) }
     case .set: return nil
+    case .undo:
+      reader.add(rows.first?.line ?? 1, 1, "decision", DecisionFile.undoText, DecisionFile.undoFix)
+      return nil
     case .record:
       let row = rows.first { $0.kind == .record }
       guard let id = row?.value.trimmed.recordID18 else {
@@ -241,7 +247,7 @@ private struct CSVDecisions {
       case .server?: choice = .server
       case .set?: choice = .text(row.value)
       case nil: continue
-      case .record?, .again?, .drop?:
+      case .record?, .again?, .drop?, .undo?:
         reader.add(
           row.line, 1, "decision", "the rows of edit \(row.edit) say different things",
           "say it in one of its rows only, or field by field with device, server and set")
@@ -278,4 +284,9 @@ extension String {
   fileprivate var trimmed: String {
     String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
   }
+}
+
+extension DecisionFile {
+  fileprivate static let undoText = "to undo is asked of a run, not of an edit in a file"
+  fileprivate static let undoFix = "attache reconcile undo PIPELINE RUN EDIT"
 }

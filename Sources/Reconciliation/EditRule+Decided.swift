@@ -15,7 +15,7 @@ extension EditRule {
     guard let pending = facts.decision, facts.operation != .none, facts.operation != .dropLocally
     else { return nil }
     switch pending.decision {
-    case .again, .record, .drop: return nil
+    case .again, .record, .drop, .undo: return nil
     case .device, .set: if facts.operation == .create { return nil }
     case .server: if facts.operation == .create { return leftCreate(facts) }
     }
@@ -146,7 +146,7 @@ extension EditRule {
     _ base: MergeBase?, _ fields: JSONObject
   ) -> [FieldDifference] {
     switch pending.decision {
-    case .server, .again, .record, .drop: return []
+    case .server, .again, .record, .drop, .undo: return []
     case .device: return comparison.edited
     case .set(let values, let rest):
       let others = rest == .device ? comparison.edited.filter { values[$0.name] == nil } : []

@@ -27,7 +27,8 @@ extension LedgerDatabase {
       """
       SELECT e.store, e.soup, e.entry_id, e.id, e.creation_id, o.server_date, o.left_values,
         o.payload, (SELECT d.detail FROM decision d WHERE d.edit_id = e.id AND d.kind = 'set'
-          AND d.state = 'done' ORDER BY d.id DESC LIMIT 1), e.element
+          AND d.state = 'done' ORDER BY d.id DESC LIMIT 1), e.element,
+        json_extract(o.expected, '$.verdict') = \(Verdict.undone)
       FROM operation o JOIN edit e ON e.id = o.edit_id
       WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done) AND o.action <> 'delete' ORDER BY o.id
       """)
@@ -56,8 +57,9 @@ extension LedgerDatabase {
       }
       guard isSameRow else { continue }
       for (name, value) in sent { write.sent[name] = value }
-      // Where a person entered another value than the device's, that is what the device holds still.
-      let entered = try parse(row[8].text, "a decision")["values"]?.object ?? [:]
+      // Where a person entered another value than the device's, or undid it, the device holds its own still.
+      let isUndo = row[10].integer == 1
+      let entered = isUndo ? sent : try parse(row[8].text, "a decision")["values"]?.object ?? [:]
       let element = entered.isEmpty ? nil : (try? JSONValue(parsing: row[9].blob ?? []))?.object
       for name in entered.names where sent[name] != nil {
         write.sent[name] = element?[name] ?? .null

@@ -25,7 +25,8 @@ struct PlannedSend {
   var recordID: String?
   var externalField: String?
   var externalValue: String?
-  /// Of an upsert: the record of its external id as it was read, null for none.
+  /// The record as it was read: of an upsert that of its external id, null for none; of an update the
+  /// fields that are sent.
   var seen: JSONValue?
   /// Creations whose ids the payload waits for.
   var needs: Set<Int64> = []

@@ -115,7 +115,7 @@ extension Reconciler {
       let isAbout = try state.wasPlanned(write.operation, before: pending.time)
       return isOver && pending.verdict == .inDoubt && isAbout ? decision : nil
     case .drop: return decision
-    case .server, .record, .again: return nil
+    case .server, .record, .again, .undo: return nil
     }
   }
 }

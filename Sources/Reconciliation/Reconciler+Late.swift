@@ -152,7 +152,7 @@ extension Reconciler {
     var settlement = operation.expected
     if verdict == .superseded || verdict == .dropped {
       settlement.verdict = .conflict
-    } else if verdict?.isSettled == true {
+    } else if verdict?.isSettled == true, settlement.verdict != .undone || verdict == .undone {
       return nil
     }
     settlement.detail.recordID = recordID
@@ -202,7 +202,8 @@ extension Reconciler {
       PlannedSend(
         edit: found.edit, sync: sync,
         modificationField: rules[sync].target.modificationDateFieldName, sobject: later.sobject,
-        action: .update, expected: Settlement(.updated, detail),
+        action: .update,
+        expected: Settlement(later.expected.verdict == .undone ? .undone : .updated, detail),
         condition: record["LastModifiedDate"]?.string, isStrict: options.strict, payload: payload,
         recordID: id)
     ]

@@ -17,7 +17,7 @@ extension SnapshotPlanner {
       var detail = OutcomeDetail.because("it is the record that counts from now on")
       detail.recordID = id
       return Settlement(.alreadyThere, detail)
-    case .record?, .device?, .server?, .set?, .again?, nil: return nil
+    case .record?, .device?, .server?, .set?, .again?, .undo?, nil: return nil
     }
   }
 

@@ -58,7 +58,22 @@ extension SnapshotPlanner {
       return
     }
     if action == .create || action == .upsert { try await setOwner(&send) }
+    if action == .update { send.seen = Self.former(send.payload.names, facts) }
     plan.sends.append(send)
+  }
+
+  /// What the org was read to hold in the fields that an update sends: what undoes it.
+  private static func former(_ names: [String], _ facts: EditFacts) -> JSONValue? {
+    let read: JSONObject
+    switch facts.server {
+    case .alive(_, let fields): read = fields
+    case .merged: read = facts.remaining?.fields ?? [:]
+    case .deleted, .hidden, .unknown: return nil
+    }
+    return .object(
+      names.reduce(into: JSONObject()) { former, name in
+        if let value = read[name] { former[name] = value }
+      })
   }
 
   /// Replaces local ids by the ids that their records got, and notes those that have none yet.

@@ -34,6 +34,7 @@ struct SnapshotPlanner {
   /// Decides what needs no org.
   nonisolated(nonsending) func begin(_ edits: [OpenEdit]) async throws -> Draft {
     var draft = Draft(plan: SnapshotPlan(snapshotID: snapshotID))
+    let edits = try await planUndos(of: edits, into: &draft.plan)
     for edit in try await followingUndeleted(edits) {
       if let settlement = try settlementWithoutOrg(edit) {
         if settlement.verdict == .clash, let candidate = try? candidate(edit) {
@@ -368,7 +369,7 @@ struct SnapshotPlanner {
   private static let mergesFollowed = 10
 
   /// Records with all of `names` that the object has.
-  private nonisolated(nonsending) func read(
+  nonisolated(nonsending) func read(
     _ sobject: String, _ ids: [String], _ readable: [String], _ names: Set<String>,
     _ describe: Describe
   ) async throws -> [String: JSONObject] {

@@ -41,6 +41,7 @@ enum ReviewChoices {
     _ kind: Decision.Kind, _ value: JSONValue
   ) throws(Unreadable) -> DecisionRequest.Choice {
     switch kind {
+    case .undo: throw Unreadable()
     case .device, .server, .again, .drop:
       guard let decision = Decision(kind, [:]) else { throw Unreadable() }
       return .whole(decision)

@@ -21,6 +21,7 @@ enum AttacheTool {
     ],
     commands: [
       RunCommand.self, IngestCommand.self, ReconcileCommand.self, ReconcileRetryCommand.self,
+      ReconcileUndoCommand.self,
       DecideCommand.self, ReviewCommand.self,
       PrimeCommand.self,
       PackCommand.self, StatusCommand.self, ReportCommand.self, ExplainCommand.self,

@@ -89,6 +89,7 @@ import Testing
       let numbers = words.split(separator: " ").filter { Int($0) != nil }.joined(separator: " ")
       try scene.run(words, as: words.replacing(numbers, with: "1"))
     }
+    try playUndo(scene)
     for example in [
       "review field-service", "review first", "review field-service --port 8417 --by grace",
     ] {
@@ -100,6 +101,22 @@ import Testing
     try scene.run("decide first 12 --take device", as: "decide first --conflicts --take device")
     try scene.run(
       "decide first --file conflicts.csv --now", as: "decide first --file none.csv --now")
+  }
+
+  /// What the last decision has sent is taken back; each plan is the same.
+  private func playUndo(_ scene: ExampleScene) throws {
+    let (name, confirm) = ("20260131T020000Z-12", "8c1f0e6bd02a77d4")
+    let run = try scene.lastRun()
+    let plan = "reconcile undo field-service \(name)"
+    let text = try scene.run(plan, as: plan.replacing(name, with: run), status: 3)
+    try scene.run(
+      plan + " 37 38", as: plan.replacing(name, with: run) + " 1", status: 3)
+    let digest = try #require(text.split(separator: "--confirm ").last?.prefix(16))
+    let command = "reconcile undo field-service \(name) --confirm \(confirm)"
+    try scene.run(
+      command, as: command.replacing(name, with: run).replacing(confirm, with: digest))
+    let first = try scene.lastRun(of: "first")
+    try scene.run("reconcile undo first RUN", as: "reconcile undo first \(first)")
   }
 
   private func playStores(_ scene: ExampleScene) throws {
@@ -190,13 +207,15 @@ final class ExampleScene {
   private var token = ""
 
   /// Runs an example, with other words where it names what only its reader has.
-  func run(_ example: String, as words: String? = nil) throws {
+  @discardableResult
+  func run(_ example: String, as words: String? = nil, status: Int32 = 0) throws -> String {
     ran.insert(example)
     let result = try ChildProcess.run(
       "/bin/bash", ["-c", "cd '\(directory.path)' && exec '\(Self.program)' \(words ?? example)"],
       environment: environment, deadlineSeconds: 120)
     let text = String(decoding: result.output + result.error, as: UTF8.self)
-    #expect(result.status == 0, "attache \(words ?? example): \(text)")
+    #expect(result.status == status, "attache \(words ?? example): \(text)")
+    return text
   }
 
   /// A served org.
@@ -327,10 +346,10 @@ final class ExampleScene {
     #expect(result.status == 0, "\(String(decoding: result.error, as: UTF8.self))")
   }
 
-  /// The id of the newest run.
-  func lastRun() throws -> String {
+  /// The id of the newest run of a pipeline.
+  func lastRun(of pipeline: String = "field-service") throws -> String {
     let result = try ChildProcess.run(
-      Self.program, ["status", directory.file("pipelines/field-service.json"), "--json"],
+      Self.program, ["status", directory.file("pipelines/\(pipeline).json"), "--json"],
       environment: environment, deadlineSeconds: 60)
     let status = try JSONValue(parsing: String(decoding: result.output, as: UTF8.self))
     return try #require(status["runs"]?[0]?["run"]?.string)

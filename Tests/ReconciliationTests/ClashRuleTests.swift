@@ -44,6 +44,11 @@ struct ClashRuleTests {
     #expect(opponents(claim(9, .updated, written: Self.after), policy: .last) == [9])
   }
 
+  @Test func `what was undone clashes with nothing`() {
+    #expect(opponents(claim(1, .undone, written: Self.after)) == [])
+    #expect(opponents(claim(1, .notUndone, written: Self.after)) == [1])
+  }
+
   @Test func `a clash stands until a bundle is issued after it`() {
     #expect(opponents(claim(1, .clash, arrived: 10), issued: 5) == [1])
     #expect(opponents(claim(1, .clash, arrived: 10), issued: 9) == [1])

@@ -20,7 +20,8 @@ struct DecisionRuleTests {
     (.inDoubt, "device again drop", "record device again drop", "device again drop"),
     (.created, "", "", ""), (.updated, "", "", ""), (.deleted, "", "", ""),
     (.unchanged, "", "", ""), (.alreadyThere, "", "", ""), (.filtered, "", "", ""),
-    (.superseded, "", "", ""), (.dropped, "", "", ""),
+    (.superseded, "", "", ""), (.dropped, "", "", ""), (.undone, "", "", ""),
+    (.notUndone, "", "", ""),
   ]
 
   private func possible(_ verdict: Verdict?, _ operation: EditOperation) -> String {

@@ -39,6 +39,14 @@ package struct Describe: Sendable, Hashable {
     package let relationshipName: String?
   }
 
+  /// A field of other records that may refer to one of these.
+  package struct Child: Sendable, Hashable {
+    /// The object of those records.
+    package let sobject: String
+    /// The field.
+    package let field: String
+  }
+
   /// The API name.
   package let name: String
   /// What people call one record of it.
@@ -55,6 +63,8 @@ package struct Describe: Sendable, Hashable {
   package let isQueryable: Bool
   /// The fields that the user sees, in the org's order.
   package let fields: [Field]
+  /// What may refer to a record of it, as far as the org has a name for the way there.
+  package let children: [Child]
 
   /// The field of a name, without regard to case.
   package func field(_ name: String) -> Field? {
@@ -73,7 +83,18 @@ package struct Describe: Sendable, Hashable {
     isUpdateable = value["updateable"]?.bool ?? false
     isDeletable = value["deletable"]?.bool ?? false
     isQueryable = value["queryable"]?.bool ?? false
+    children = (value["childRelationships"]?.array ?? []).compactMap(Child.init)
     guard self.fields.count == fields.count else { return nil }
+  }
+}
+
+extension Describe.Child {
+  fileprivate init?(_ value: JSONValue) {
+    guard let sobject = value["childSObject"]?.string, let field = value["field"]?.string,
+      value["relationshipName"]?.string != nil, value["deprecatedAndHidden"]?.bool != true
+    else { return nil }
+    self.sobject = sobject
+    self.field = field
   }
 }
 

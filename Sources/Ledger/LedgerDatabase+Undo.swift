@@ -1,0 +1,203 @@
+import JSON
+import SQLite
+import System
+
+extension LedgerDatabase {
+  /// Says of an edit `e` that what it changed is to be undone.
+  static let isToBeUndone: SQL = """
+    EXISTS (SELECT 1 FROM decision u WHERE u.edit_id = e.id AND u.state = 'pending' AND u.kind = 'undo')
+    """
+
+  /// Says of a write `o` that it undid what its edit had changed.
+  private static let isUndo: SQL = """
+    (json_extract(o.expected, '$.verdict') = \(Verdict.undone))
+    """
+
+  /// Says whether what an edit changed is to be undone.
+  package func isToBeUndone(_ edit: Int64) throws -> Bool {
+    try connection.integer("SELECT 1 FROM edit e WHERE e.id = \(edit) AND \(Self.isToBeUndone)")
+      != nil
+  }
+
+  // MARK: what was changed
+
+  /// The edits that a run has changed the org for, or of which it found out that the org had been changed.
+  package func editsWritten(by run: String) throws -> [Int64] {
+    let written = Verdict.allCases.filter(\.isWritten).map { SQLiteValue.text($0.rawValue) }
+    return try connection.all(
+      """
+      SELECT o.edit_id FROM operation o
+      WHERE o.run_id = \(run) AND o.state = \(OperationState.done) AND NOT \(Self.isUndo)
+      UNION SELECT x.edit_id FROM outcome x
+      WHERE x.run_id = \(run) AND x.verdict IN (\(list: written)) AND EXISTS (
+        SELECT 1 FROM operation o WHERE o.edit_id = x.edit_id AND o.state = \(OperationState.done))
+      ORDER BY 1
+      """
+    ).compactMap { $0[0].integer }
+  }
+
+  /// The edits of which nobody knows yet what a run's requests did.
+  package func editsUnderWay(of run: String) throws -> [Int64] {
+    try connection.all(
+      """
+      SELECT DISTINCT o.edit_id FROM operation o
+      WHERE o.run_id = \(run) AND o.state IN (\(OperationState.underWay)) AND NOT \(Self.isUndo)
+      """
+    ).compactMap { $0[0].integer }
+  }
+
+  /// Says whether a run has undone something.
+  package func hasUndone(run: String) throws -> Bool {
+    try connection.integer(
+      """
+      SELECT 1 FROM operation o
+      WHERE o.run_id = \(run) AND o.state = \(OperationState.done) AND \(Self.isUndo)
+      UNION ALL SELECT 1 FROM outcome x WHERE x.run_id = \(run)
+        AND x.verdict IN (\(Verdict.undone), \(Verdict.notUndone)) LIMIT 1
+      """) != nil
+  }
+
+  /// What an edit has changed; nil where none of its writes was done.
+  package func change(by edit: Int64) throws -> EditChange? {
+    let rows = try connection.all(
+      """
+      SELECT o.id, o.action, o.sobject, coalesce(o.result_id, o.record_id), o.payload, o.expected,
+        o.seen, o.left_values, o.run_id, \(Self.isUndo),
+        (SELECT x.verdict FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id = o.edit_id
+          AND x.verdict IN (\(Verdict.created), \(Verdict.updated)) ORDER BY n.number LIMIT 1)
+      FROM operation o WHERE o.edit_id = \(edit) AND o.state = \(OperationState.done) ORDER BY o.id
+      """)
+    var change: EditChange?
+    for row in rows {
+      guard let id = row[0].integer, let recordID = row[3].text else { continue }
+      if row[9].integer == 1 {
+        change?.undoneBy = row[8].text
+        continue
+      }
+      let kind: EditChange.Kind =
+        switch row[1].text {
+        case "create": .created
+        case "delete": .deleted
+        case "upsert": row[10].text == Verdict.created.rawValue ? .created : .changed
+        default: .changed
+        }
+      if change == nil || change?.undoneBy != nil || change?.recordID != recordID
+        || kind == .deleted
+      {
+        change = EditChange(
+          edit: edit, kind: kind, sobject: row[2].text ?? "", recordID: recordID, lastWrite: id)
+      }
+      let former = Self.former(
+        seen: try parse(row[6].text, "a write").object,
+        OutcomeDetail(json: try parse(row[5].text, "a write")["detail"] ?? .null))
+      let left = try parse(row[7].text, "a write").object
+      for (name, value) in try parse(row[4].text, "a write").object ?? [:] {
+        if change?.sent[name] == nil { change?.former[name] = former(name) }
+        change?.sent[name] = value
+        change?.left[name] = left?[name]
+      }
+      change?.isLeftKnown = left != nil
+      change?.lastWrite = id
+    }
+    return change
+  }
+
+  /// What a field held before a write: as the record was read then; a ledger of an earlier version has it
+  /// beside the verdict, for the fields that were edited.
+  private static func former(
+    seen: JSONObject?, _ detail: OutcomeDetail
+  ) -> (String) -> JSONValue? {
+    if let seen { return { seen[$0] } }
+    return { name in detail.fields.first { $0.name == name }?.server }
+  }
+
+  /// The last edit that wrote to a record after a write of another edit, and was not undone since.
+  package func laterWriter(than change: EditChange) throws -> Int64? {
+    try connection.integer(
+      """
+      SELECT o.edit_id FROM operation o
+      WHERE o.result_id = \(change.recordID) AND o.state = \(OperationState.done)
+        AND o.id > \(change.lastWrite) AND o.edit_id <> \(change.edit) AND NOT \(Self.isUndo)
+        AND NOT EXISTS (SELECT 1 FROM operation l WHERE l.edit_id = o.edit_id AND l.id > o.id
+          AND l.state = \(OperationState.done)
+          AND json_extract(l.expected, '$.verdict') = \(Verdict.undone))
+      ORDER BY o.id DESC LIMIT 1
+      """)
+  }
+
+  /// The org's date of a record after the last of our writes to it; nil where nobody read it, or somebody
+  /// else had come between.
+  package func leftDate(recordID: String) throws -> String? {
+    let row = try connection.first(
+      """
+      SELECT server_date, left_values FROM operation
+      WHERE result_id = \(recordID) AND state = \(OperationState.done) ORDER BY id DESC LIMIT 1
+      """)
+    guard try parse(row?[1].text, "a write").object != nil else { return nil }
+    return row?[0].text
+  }
+
+  // MARK: undoing
+
+  /// Decides that what edits changed is undone, and opens them for the next reconciliation; all of them,
+  /// or none.
+  ///
+  /// `run` is the one that made the changes. `time` is in ms of the wall clock.
+  package func undo(
+    _ edits: [Int64], of run: String, by: String, time: Int64 = Clock.wallMilliseconds()
+  ) throws {
+    try connection.transaction {
+      for edit in edits {
+        guard var found = try decidable(edit), let change = try change(by: edit) else {
+          throw DecisionRefusal.unknown(edit)
+        }
+        found.detail = OutcomeDetail()
+        found.detail.fields = change.left.map { name, value in
+          FieldDifference(name: name, base: nil, device: nil, server: value)
+        }
+        try enter(.undo(run: run), of: found, by: by, time: time)
+      }
+    }
+  }
+
+  /// The edits that have written to a record and are to be undone.
+  package func editsToBeUndone(ofRecord id: String) throws -> [Int64] {
+    try connection.all(
+      """
+      SELECT DISTINCT e.id FROM operation o JOIN edit e ON e.id = o.edit_id
+      WHERE o.result_id = \(id) AND o.state = \(OperationState.done) AND \(Self.isToBeUndone) ORDER BY e.id
+      """
+    ).compactMap { $0[0].integer }
+  }
+
+  /// Says whether the undoing of an edit waits in a run for that of another one.
+  package func isWaiting(_ edit: Int64, for other: Int64, run: String) throws -> Bool {
+    try connection.integer(
+      """
+      SELECT 1 FROM outcome x WHERE x.edit_id = \(edit) AND x.run_id = \(run)
+        AND x.verdict = \(Verdict.held)
+        AND EXISTS (SELECT 1 FROM json_each(x.detail, '$.otherEdits') WHERE value = \(other))
+      """) != nil
+  }
+
+  /// Takes back that edits which are to be undone wait in a run for another one, which has come to its end.
+  func takeUpAgain(waitingFor edit: Int64, run: String) throws {
+    try connection.run(
+      """
+      DELETE FROM outcome WHERE run_id = \(run) AND verdict = \(Verdict.held)
+        AND edit_id IN (SELECT e.id FROM decision p JOIN edit e ON e.id = p.edit_id
+          WHERE p.state = 'pending' AND p.kind = 'undo')
+        AND EXISTS (SELECT 1 FROM json_each(detail, '$.otherEdits') WHERE value = \(edit))
+      """)
+  }
+}
+
+extension Verdict {
+  /// What it says of an edit that was to be undone: what the org refuses, or has not done, stands.
+  var ofUndo: Verdict {
+    switch self {
+    case .undone, .notUndone, .superseded, .held, .inDoubt: self
+    default: .notUndone
+    }
+  }
+}

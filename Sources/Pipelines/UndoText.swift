@@ -1,0 +1,30 @@
+import Ledger
+import Reconciliation
+
+extension PlannedEdit {
+  /// Says that what the edit had changed would be undone, or that it could not be.
+  var isUndo: Bool { detail.decision?.kind == .undo }
+}
+
+/// What a dry run says of changes that are to be undone.
+enum UndoText {
+  /// A line for one edit: what is put back, or why nothing is.
+  static func line(_ edit: PlannedEdit, _ shown: ReportMask) -> String {
+    let record = [edit.sobject ?? edit.soup.soup, edit.detail.recordID ?? edit.recordID ?? ""]
+    let subject = "edit \(edit.editID), " + record.filter { !$0.isEmpty }.joined(separator: " ")
+    let words = shown.showValues ? edit.detail.message : nil
+    guard edit.verdict == .undone else {
+      return "\(edit.verdict.rawValue): \(subject)" + (words.map { "  →  \($0)" } ?? "")
+    }
+    var parts: [String] = []
+    if edit.action == .delete { parts.append("the new record is deleted") }
+    if edit.action == .update {
+      parts = edit.detail.fields.map { field in
+        let value = shown.shown(field.server, of: field.name)
+        return "\(field.name) back to " + value.text(empty: "(empty)", unknown: "(unknown)")
+      }
+    }
+    if let words { parts.append(words) }
+    return "undo: \(subject)  →  " + parts.joined(separator: "; ")
+  }
+}

@@ -1,0 +1,223 @@
+import JSON
+import Ledger
+import MobileSync
+import Salesforce
+
+// Edits whose changes are to be undone.
+extension SnapshotPlanner {
+  /// A change on its way to a decision.
+  private struct Undoing {
+    var edit: OpenEdit
+    var change: EditChange
+    /// The sync up that sends, by its place.
+    var sync: Int
+    var server: ServerRecord = .hidden
+  }
+
+  /// Plans what undoes changes, and answers the edits that are to be sent.
+  nonisolated(nonsending) func planUndos(
+    of edits: [OpenEdit], into plan: inout SnapshotPlan
+  ) async throws -> [OpenEdit] {
+    let undone = edits.filter { $0.decision?.isUndo == true }
+    if undone.isEmpty { return edits }
+    var asked: [Undoing] = []
+    for edit in undone {
+      if let settlement = try undoWithoutOrg(edit) {
+        plan.settled.append((edit, settlement))
+      } else if let change = try state.change(by: edit.id),
+        let sync = rules.lastIndex(where: { $0.soup == edit.soup })
+      {
+        asked.append(Undoing(edit: edit, change: change, sync: sync))
+      }
+    }
+    let groups = Dictionary(grouping: asked, by: \.change.sobject)
+    for (sobject, group) in groups.sorted(by: { $0.key < $1.key }) {
+      let group = try await withServer(group, sobject)
+      var deletes: [(Undoing, PlannedSend)] = []
+      for one in group {
+        let facts = UndoRule.Facts(
+          change: one.change, server: one.server,
+          leftDate: try state.leftDate(recordID: one.change.recordID), base: one.edit.base)
+        switch UndoRule.step(facts) {
+        case .settle(let settlement): plan.settled.append((one.edit, settlement))
+        case .send(let action, let payload, let expected, let date):
+          let send = Self.send(one, action, payload, expected, date, rules[one.sync])
+          if action == .delete { deletes.append((one, send)) } else { plan.sends.append(send) }
+        }
+      }
+      try await addDeletes(deletes, sobject, &plan)
+    }
+    return edits.filter { $0.decision?.isUndo != true }
+  }
+
+  private static func send(
+    _ one: Undoing, _ action: SyncUpAction, _ payload: JSONObject, _ expected: Settlement,
+    _ date: String, _ rule: ReconciledSync
+  ) -> PlannedSend {
+    PlannedSend(
+      edit: one.edit, sync: one.sync,
+      modificationField: rule.target.modificationDateFieldName, sobject: one.change.sobject,
+      action: action, expected: expected, condition: date, isStrict: true, payload: payload,
+      recordID: one.change.recordID, seen: .object(one.change.left))
+  }
+
+  // MARK: what needs no org
+
+  /// What becomes of an undoing whatever the org holds: it waits for that of a later edit of the record,
+  /// and one that is not undone stands above it.
+  private func undoWithoutOrg(_ edit: OpenEdit) throws -> Settlement? {
+    guard let change = try state.change(by: edit.id) else {
+      return Settlement(.notUndone, .because("nothing that it sent has reached the org"))
+    }
+    var detail = OutcomeDetail()
+    detail.recordID = change.recordID
+    guard rules.contains(where: { $0.soup == edit.soup }) else {
+      detail.message = "no sync up of the pipeline covers its soup any more"
+      return Settlement(.notUndone, detail)
+    }
+    guard let later = try state.laterWriter(than: change) else { return nil }
+    detail.otherEdits = [later]
+    if try state.isToBeUndone(later) {
+      detail.message = Self.waitsText(later)
+      return Settlement(.held, detail)
+    }
+    detail.message = "edit \(later) has changed the record since"
+    return Settlement(.notUndone, detail)
+  }
+
+  private static func waitsText(_ edit: Int64) -> String { "edit \(edit) is undone first" }
+
+  // MARK: what the org holds
+
+  private nonisolated(nonsending) func withServer(
+    _ group: [Undoing], _ sobject: String
+  ) async throws -> [Undoing] {
+    var group = group
+    do {
+      let describe = try await records.describe(sobject)
+      var names = Set(group.flatMap { $0.change.sent.names })
+      names.formUnion(group.map { rules[$0.sync].target.modificationDateFieldName })
+      names.formUnion(["LastModifiedById", "LastModifiedDate"])
+      let readable = names.filter { describe.field($0) != nil }.sorted()
+      let ids = Set(group.map(\.change.recordID)).sorted()
+      let found = try await read(sobject, ids, readable, names, describe)
+      let proofs = try await records.prove(sobject, absent: ids.filter { found[$0] == nil })
+      for index in group.indices {
+        let id = group[index].change.recordID
+        if let record = found[id] {
+          let field = rules[group[index].sync].target.modificationDateFieldName
+          group[index].server = .alive(date: record[field]?.string, fields: record)
+        } else if let proof = proofs[id] {
+          group[index].server = proof
+        }
+      }
+    } catch let error as OrgError {
+      guard error.isAboutTheObject else { throw error }
+      for index in group.indices {
+        group[index].server = .unknown(code: error.code, message: error.message)
+      }
+    }
+    return group
+  }
+
+  // MARK: new records
+
+  /// Adds the deletions of new records that nothing refers to.
+  ///
+  /// An org deletes what belongs to a record with it, and empties the fields that refer to it: what
+  /// others have built on a new record is not undone by the way.
+  private nonisolated(nonsending) func addDeletes(
+    _ deletes: [(Undoing, PlannedSend)], _ sobject: String, _ plan: inout SnapshotPlan
+  ) async throws {
+    if deletes.isEmpty { return }
+    let referring = try await referring(to: deletes.map(\.0.change.recordID), sobject)
+    for (one, send) in deletes {
+      let others = referring[one.change.recordID] ?? []
+      if others.isEmpty {
+        plan.sends.append(send)
+        continue
+      }
+      var detail = OutcomeDetail()
+      detail.recordID = one.change.recordID
+      var waitsFor: Set<Int64> = []
+      var foreign: [String] = []
+      for other in others {
+        let edits = try state.editsToBeUndone(ofRecord: other.id)
+        if edits.isEmpty { foreign.append("\(other.sobject) \(other.id)") }
+        waitsFor.formUnion(edits)
+      }
+      if !foreign.isEmpty {
+        let names = foreign.sorted().prefix(Self.namedReferences).joined(separator: ", ")
+        let more = foreign.count - Self.namedReferences
+        detail.message =
+          "other records refer to it: " + names + (more > 0 ? ", and \(more) more" : "")
+        plan.settled.append((one.edit, Settlement(.notUndone, detail)))
+      } else if let first = waitsFor.min(),
+        try !waitsFor.contains(where: { try state.isWaiting($0, for: one.edit.id, run: run) })
+      {
+        detail.message = Self.waitsText(first)
+        detail.otherEdits = waitsFor.sorted()
+        plan.settled.append((one.edit, Settlement(.held, detail)))
+      } else {
+        // They refer to each other in a circle: the org says what it thinks of it.
+        plan.sends.append(send)
+      }
+    }
+  }
+
+  private static let namedReferences = 5
+
+  /// A record that refers to another one.
+  private struct Reference: Hashable {
+    var sobject: String
+    var id: String
+  }
+
+  /// The records that refer to some records of an object, as the integration user sees them.
+  private nonisolated(nonsending) func referring(
+    to ids: [String], _ sobject: String
+  ) async throws -> [String: Set<Reference>] {
+    let asker = records.prover ?? records
+    var found: [String: Set<Reference>] = [:]
+    for child in try await asker.describe(sobject).children where Self.isOfPeople(child.sobject) {
+      for part in ids.parts(of: RequestLimits.collection) {
+        do {
+          for (id, parent) in try await rows(of: child, referringTo: Array(part), asker) {
+            found[parent, default: []].insert(Reference(sobject: child.sobject, id: id))
+          }
+        } catch let error as OrgError {
+          // Not every object can be asked in this way.
+          guard error.isAboutTheObject else { throw error }
+        }
+      }
+    }
+    return found
+  }
+
+  /// The records whose field names one of some records, each with that one.
+  private nonisolated(nonsending) func rows(
+    of child: Describe.Child, referringTo ids: [String], _ asker: RecordReader
+  ) async throws -> [(id: String, parent: String)] {
+    let list = ids.map { "'\($0)'" }.joined(separator: ",")
+    let rows = try await asker.session.queryAllRecords(
+      "SELECT Id FROM \(child.sobject) WHERE \(child.field) IN (\(list))", all: false)
+    if rows.isEmpty { return [] }
+    // Once more by their ids: a dry run knows which of them it has presumed to change.
+    let known = try await asker.records(
+      child.sobject, ids: rows.compactMap { $0["Id"]?.string }, fields: ["Id", child.field])
+    let wanted = Set(ids)
+    return known.compactMap { id, record in
+      guard let parent = record[child.field]?.string?.recordID18, wanted.contains(parent) else {
+        return nil
+      }
+      return (id, parent)
+    }
+  }
+
+  /// Says whether the rows of an object are made by people or their programs, and not by the org beside
+  /// each record.
+  private static func isOfPeople(_ sobject: String) -> Bool {
+    !["History", "Feed", "Share", "ChangeEvent"].contains { sobject.hasSuffix($0) }
+      && sobject != "EntitySubscription"
+  }
+}

@@ -1,0 +1,79 @@
+import Arguments
+import Ledger
+import Pipelines
+import Reconciliation
+import System
+
+/// `attache reconcile undo`: takes back what a run changed in the org.
+struct ReconcileUndoCommand: Command {
+  static let name = "reconcile undo"
+  static let summary = "take back what a run changed in the org"
+  static let discussion = """
+    Shows a plan first, with the digest that --confirm takes. Fields get back the values that the org held \
+    before the run wrote, and new records are deleted, but only where a record stands as the run left it: \
+    what somebody has changed since is left, and listed with the reason. So is what a run deleted: only the org's recycle bin \
+    brings that back. It is a run of its own, with its report. An edit that is undone is settled: \
+    no later run sends it again.
+    """
+  static let examples = [
+    Note("attache reconcile undo field-service 20260131T020000Z-12", "the plan"),
+    Note(
+      "attache reconcile undo field-service 20260131T020000Z-12 --confirm 8c1f0e6bd02a77d4",
+      "carry it out"),
+    Note("attache reconcile undo field-service 20260131T020000Z-12 37 38", "two of its edits"),
+  ]
+  static var parameters: [Parameter<Self>] {
+    [
+      .pipeline(\.pipeline),
+      .argument("run", "the run, as attache status and the report name it", \.run),
+      .arguments("edits", "the numbers of the edits; all that the run wrote, if none", \.edits),
+      .option("confirm", "DIGEST", "carry out the plan with this digest", \.confirm),
+      .flag("dry-run", short: "n", "show the plan, and end with status 0", \.dryRun),
+      .option("by", "NAME", "who undoes it; else the name of the system's user", \.by),
+    ] + Options.pipeline.map { $0.within(\.options) }
+  }
+
+  var pipeline = ""
+  var run = ""
+  var edits: [Int] = []
+  var confirm: String?
+  var dryRun = false
+  var by: String?
+  var options = Options()
+
+  func validate() throws(UsageError) {
+    if dryRun, confirm != nil {
+      throw UsageError("--dry-run does not go with --confirm", hint: "leave one of them out")
+    }
+  }
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    let call = PipelineCall(program: context, options: options, name: pipeline)
+    let path = try PipelineFile.locate(pipeline)
+    let read = try PipelineFile.read(path: context.absolute(path))
+    let undo = PipelineUndo(read, root: call.root(of: read))
+    let numbers = edits.map { Int64($0) }
+    let plan = try undo.plan(run: run, edits: numbers)
+    tell(plan, context)
+    if plan.edits.isEmpty {
+      if !options.json { context.print("there is nothing to undo of run \(run)") }
+      return plan.refused.isEmpty ? .done : .needsAttention
+    }
+    let name = by ?? ProcessEnvironment.userName()
+    if let confirm {
+      guard confirm == plan.digest else { throw undo.notConfirmed(plan) }
+      return try await call.run(undo.runOptions(plan, by: name, isDryRun: false))
+    }
+    let status = try await call.run(undo.runOptions(plan, by: name, isDryRun: true))
+    context.note("nothing is done yet; this does it: \(undo.command(plan, edits: numbers))")
+    return status == .done && !dryRun ? .needsAttention : status
+  }
+
+  /// Says what the plan leaves out.
+  private func tell(_ plan: PipelineUndo.Plan, _ context: Program) {
+    if options.json { return }
+    for refusal in plan.refused { context.note("attache: \(refusal)") }
+    if options.quiet { return }
+    for (edit, run) in plan.undone { context.print("edit \(edit): run \(run) has undone it") }
+  }
+}

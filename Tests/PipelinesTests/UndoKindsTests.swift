@@ -1,0 +1,150 @@
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// Each kind of write is taken back as what it did.
+@Suite struct UndoKindsTests {
+  @Test func `an upsert is undone as what it did: a new record, or fields of one that was there`()
+    async throws
+  {
+    let scene = try UndoScene(syncs: {
+      $0.replacing(
+        #""createFieldlist": ["Name", "Phone", "Website","#,
+        with:
+          #""externalIdFieldName": "External_Id__c", "createFieldlist": ["Name", "Phone", "Website","#
+      )
+    })
+    let phone = try await scene.phone()
+    let admin = try scene.world.user("admin")
+    let made = scene.world.org.create(
+      "Account", ["Name": "Old", "Phone": "old", "External_Id__c": "E-1"], as: admin)
+    let old = try #require(made.id)
+    try scene.world.org.share(old, with: "ada@example.com")
+    let now = scene.world.org.now()
+    for (local, key) in [("local_1", "E-1"), ("local_2", "E-2")] {
+      try phone.create(
+        "accounts", type: "Account",
+        ["Name": .string("New " + key), "Phone": "new", "External_Id__c": .string(key)],
+        localID: local, now: now)
+    }
+    let sent = try await scene.night(phone)
+    #expect(sent.verdicts == [.created: 1, .updated: 1])
+    let new = try scene.id(of: "Account", where: "Name", is: "New E-2")
+    #expect(try scene.field("Phone", of: old) == "new")
+    #expect(try await scene.undo(sent.run).verdicts == [.undone: 2])
+    #expect(try scene.field("Phone", of: old) == "old")
+    #expect(try scene.field("Name", of: old) == "Old")
+    #expect(try !scene.isThere(new))
+    try await scene.scene.expectClosed()
+  }
+
+  @Test func `what OVERWRITE went over comes back, the office's values too`() async throws {
+    let scene = try UndoScene(syncs: { $0.replacing("LEAVE_IF_CHANGED", with: "OVERWRITE") })
+    let phone = try await scene.phone()
+    let id = try scene.scene.account(phone)
+    try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
+    try scene.office(id, ["Phone": "office", "Website": "https://office.example"])
+    let sent = try await scene.night(phone)
+    #expect(sent.verdicts == [.updated: 1])
+    #expect(try scene.field("Website", of: id) != "https://office.example")
+    #expect(try await scene.undo(sent.run).verdicts == [.undone: 1])
+    #expect(try scene.field("Phone", of: id) == "office")
+    #expect(try scene.field("Website", of: id) == "https://office.example")
+    try await scene.scene.expectClosed()
+  }
+
+  @Test func `a family goes back as it came: the new child, and the fields of its parent`()
+    async throws
+  {
+    let target = #"""
+      "target": {"iOSImpl":"SFParentChildrenSyncUpTarget",
+        "androidImpl":"com.salesforce.androidsdk.mobilesync.target.ParentChildrenSyncUpTarget",
+        "parent":{"sobjectType":"Account","soupName":"accounts"},
+        "children":{"sobjectType":"Contact","sobjectTypePlural":"Contacts","soupName":"contacts",
+          "parentIdFieldName":"AccountId"},
+        "createFieldlist":["Name","Phone"],"updateFieldlist":["Name","Phone"],
+        "childrenCreateFieldlist":["LastName"],"childrenUpdateFieldlist":["LastName"],
+        "relationshipType":"MASTER_DETAIL"}
+      """#
+    let scene = try UndoScene(syncs: { text in
+      text.replacing(
+        #""target": { "createFieldlist": ["Name", "Phone", "Website", "Industry", "Description", "BillingCity"] }"#,
+        with: target)
+    })
+    let phone = try await scene.phone()
+    let id = try scene.scene.account(phone)
+    let before = try scene.field("Phone", of: id)
+    let now = scene.world.org.now()
+    try phone.edit("accounts", id: id, ["Phone": "device"], now: now)
+    try phone.create(
+      "contacts", type: "Contact", ["LastName": "Keel", "AccountId": .string(id)],
+      localID: "local_1", now: now)
+    try phone.create("accounts", type: "Account", ["Name": "Quay"], localID: "local_2", now: now)
+    try phone.create(
+      "contacts", type: "Contact", ["LastName": "Mast", "AccountId": "local_2"],
+      localID: "local_3", now: now)
+    let sent = try await scene.night(phone)
+    #expect(sent.verdicts == [.created: 3, .updated: 1])
+    let (keel, mast) = (
+      try scene.id(of: "Contact", where: "LastName", is: "Keel"),
+      try scene.id(of: "Contact", where: "LastName", is: "Mast")
+    )
+    let quay = try scene.id(of: "Account", where: "Name", is: "Quay")
+    #expect(try await scene.undo(sent.run).verdicts == [.undone: 4])
+    #expect(try scene.field("Phone", of: id) == before)
+    #expect(try !scene.isThere(keel, "Contact"))
+    #expect(try !scene.isThere(mast, "Contact"))
+    #expect(try !scene.isThere(quay))
+    try await scene.scene.expectClosed()
+  }
+
+  @Test func `the program shows a plan, and carries out the one that is confirmed`() async throws {
+    let scene = try UndoScene()
+    let phone = try await scene.phone()
+    let id = try scene.scene.account(phone)
+    let before = try #require(try scene.field("Phone", of: id)?.string)
+    try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
+    let sent = try await scene.night(phone)
+    func undo(_ words: String...) async throws -> ProgramRun {
+      try await scene.world.program(["reconcile", "undo"], [sent.run] + words)
+    }
+    let plan = try await undo()
+    #expect(plan.status == 3)
+    #expect(plan.output.contains("undo: edit 1, Account \(id)  →  Phone back to \(before)"))
+    let digest = try scene.undoing.plan(run: sent.run).digest
+    let command = "attache reconcile undo demo \(sent.run) --confirm \(digest)"
+    #expect(plan.messages.contains("nothing is done yet; this does it: \(command)"))
+    #expect(try await undo("--dry-run").status == 0)
+    #expect(try scene.field("Phone", of: id) == "device")
+    #expect(try scene.scene.states() == [])
+
+    let other = try await undo("--confirm", "0123456789abcdef")
+    #expect(other.status == 4)
+    #expect(other.messages.contains("[undo.other-plan]"))
+    let done = try await undo("--confirm", digest, "--by", "hopper")
+    #expect(done.status == 0)
+    #expect(done.output.contains("1  undone"))
+    #expect(try scene.field("Phone", of: id) == .string(before))
+    let again = try await undo("--confirm", digest)
+    #expect(again.status == 0)
+    #expect(again.output.contains("edit 1: run "))
+    #expect(again.output.contains("there is nothing to undo of run \(sent.run)"))
+
+    let report = scene.world.data.report(try scene.scene.withLedger { try $0.runs(limit: 1)[0].id })
+    func text(_ file: String) throws -> String {
+      String(decoding: try Files.read(report + "/" + file), as: UTF8.self)
+    }
+    #expect(try text("report.html").contains("<b>1</b> undone"))
+    #expect(try text("records.csv").contains("undo: carried out"))
+    #expect(try text("success.csv").contains("\(before),Item Updated"))
+    #expect(try await undo("99").messages.contains("edit 99: there is no edit of this number"))
+    let mistyped = try await scene.world.program(["reconcile", "undo"], ["20260101T000000Z-99"])
+    #expect(mistyped.status == 4)
+    #expect(mistyped.messages.contains("there is no run 20260101T000000Z-99"))
+  }
+}

@@ -1,0 +1,240 @@
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// What is not undone, and what becomes of an undoing that dies or gets no answer.
+@Suite struct UndoSafetyTests {
+  let scene: UndoScene
+
+  init() throws { scene = try UndoScene() }
+
+  /// Ada changes the phone of an account, and it is sent; the account, its former phone and the run.
+  private func sent(
+    as place: String? = nil
+  ) async throws -> (id: String, before: JSONValue?, run: String) {
+    let phone = try await scene.phone(as: place)
+    let id = try scene.scene.account(phone)
+    let before = try scene.field("Phone", of: id)
+    try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
+    let run = try await scene.night(phone)
+    #expect(run.verdicts == [.updated: 1])
+    return (id, before, run.run)
+  }
+
+  /// Ada makes an account, and it is sent; the account and the run.
+  private func made() async throws -> (id: String, run: String) {
+    let phone = try await scene.phone()
+    try phone.create(
+      "accounts", type: "Account", ["Name": "Quay"], localID: "local_1",
+      now: scene.world.org.now())
+    let run = try await scene.night(phone)
+    #expect(run.verdicts == [.created: 1])
+    return (try scene.id(of: "Account", where: "Name", is: "Quay"), run.run)
+  }
+
+  // MARK: what stands
+
+  @Test(arguments: [["Phone": "office"], ["Description": "office"]] as [JSONObject])
+  func `a record that the office has changed since is left, with what it holds`(
+    _ fields: JSONObject
+  ) async throws {
+    let (id, _, run) = try await sent()
+    try scene.office(id, fields)
+    let writes = scene.writes
+    let undone = try await scene.undo(run)
+    #expect(undone.verdicts == [.notUndone: 1])
+    #expect(undone.exitStatus == .needsAttention)
+    #expect(scene.writes == writes)
+    let edit = try scene.edit(1, in: undone)
+    #expect(edit.detail.message == "the record was changed in the org since")
+    #expect(edit.detail.fields.first?.server == (fields["Phone"] ?? "device"))
+    #expect(edit.detail.serverChange?.by == (try scene.world.user("admin").id))
+    #expect(edit.detail.decision?.fate == .askedAgain)
+    // It is settled all the same: the next run has nothing to tell.
+    let next = try await scene.world.run()
+    #expect(next.verdicts.isEmpty)
+    #expect(next.findings == [])
+  }
+
+  @Test func `a new record that the office has changed, or built on, is left`() async throws {
+    let (id, run) = try await made()
+    let admin = try scene.world.user("admin")
+    let contact = try #require(
+      scene.world.org.create("Contact", ["LastName": "Keel", "AccountId": .string(id)], as: admin)
+        .id)
+    let built = try await scene.undo(run)
+    #expect(built.verdicts == [.notUndone: 1])
+    let words = try scene.edit(1, in: built).detail.message
+    #expect(words == "other records refer to it: Contact \(contact)")
+    #expect(try scene.isThere(id))
+    #expect(scene.world.org.delete("Contact", id: contact, as: admin).errors.isEmpty)
+    try scene.office(id, ["Phone": "office"])
+    #expect(try await scene.undo(run).verdicts == [.notUndone: 1])
+    #expect(try scene.isThere(id))
+  }
+
+  @Test func `a record that is gone, or as it was before, needs nothing`() async throws {
+    let (id, run) = try await made()
+    let admin = try scene.world.user("admin")
+    #expect(scene.world.org.delete("Account", id: id, as: admin).errors.isEmpty)
+    let writes = scene.writes
+    #expect(try await scene.undo(run).verdicts == [.undone: 1])
+    let (account, before, changed) = try await sent(as: "other")
+    try scene.office(account, ["Phone": before ?? .null])
+    #expect(try await scene.undo(changed).verdicts == [.undone: 1])
+    #expect(scene.writes == writes + 1)
+  }
+
+  @Test func `a field of which nobody knows what it held stays, and is named`() async throws {
+    let phone = try await scene.phone()
+    let id = try scene.scene.account(phone)
+    let before = try scene.world.record("Account", id)
+    try phone.edit(
+      "accounts", id: id, ["Phone": "device", "Website": "https://device.example"],
+      now: scene.world.org.now())
+    let run = try await scene.night(phone).run
+    // As a write of which the sender could not read that field before.
+    try scene.scene.withLedger {
+      try $0.connection.run("UPDATE operation SET seen = json_remove(seen, '$.Website')")
+    }
+    let undone = try await scene.undo(run)
+    #expect(undone.verdicts == [.undone: 1])
+    #expect(try scene.field("Phone", of: id) == before["Phone"])
+    #expect(try scene.field("Website", of: id) == "https://device.example")
+    let words = try scene.edit(1, in: undone).detail.message
+    #expect(words == "what Website held before is not known, so it stays as it was sent")
+  }
+
+  // MARK: death and lost answers
+
+  @Test(arguments: [true, false])
+  func `an answer that is lost is found out, and nothing is sent twice`(
+    afterCommit: Bool
+  ) async throws {
+    let (id, before, run) = try await sent()
+    let writes = scene.writes
+    scene.world.server.faults.add(.writes, .drop(afterCommit: afterCommit))
+    var verdicts = try await scene.undo(run).verdicts
+    if verdicts == [.inDoubt: 1] {
+      scene.world.server.faults.removeAll()
+      verdicts = try await scene.world.run(.ingest, .reconcile).verdicts
+    }
+    #expect(verdicts == [.undone: 1])
+    #expect(try scene.field("Phone", of: id) == before)
+    #expect(scene.writes == writes + (afterCommit ? 1 : 2))
+    try await scene.scene.expectClosed()
+  }
+
+  @Test func `an undoing that dies is gone on with by the same command, or by the next run`()
+    async throws
+  {
+    for isNightly in [true, false] {
+      let scene = try UndoScene()
+      let phone = try await scene.phone()
+      let ids = [try scene.scene.account(phone), try scene.scene.account(phone, 1)]
+      let before = try ids.map { try scene.field("Phone", of: $0) }
+      for id in ids {
+        try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
+      }
+      let run = try await scene.night(phone).run
+      let plan = try scene.undoing.plan(run: run)
+      // The org does its work, the program never hears of it.
+      let options = scene.undoing.runOptions(plan, by: "grace", isDryRun: false)
+      let data = scene.world.data.path
+      let aside = scene.world.directory.file("aside")
+      scene.world.server.faults.add(
+        .writes, .mutate { _ in try? Tree.copy(data, to: aside) })
+      _ = try await scene.world.run { $0 = options }
+      try Tree.copy(aside, to: data)
+      #expect(try scene.scene.states() == ["undo pending", "undo pending"])
+      let writes = scene.writes
+      #expect(try scene.undoing.plan(run: run).digest == plan.digest)
+      if isNightly {
+        #expect(try await scene.world.run().verdicts == [.undone: 2])
+      } else {
+        #expect(try await scene.undo(run).verdicts == [.undone: 2])
+      }
+      #expect(try ids.map { try scene.field("Phone", of: $0) } == before)
+      #expect(scene.writes == writes)
+      try await scene.scene.expectClosed()
+    }
+  }
+
+  @Test func `what the org refuses to take back stands, with its words`() async throws {
+    let (id, _, run) = try await sent()
+    scene.world.server.faults.add(
+      .writes, times: 9, .refusePart(0, code: "FIELD_CUSTOM_VALIDATION_EXCEPTION"))
+    let undone = try await scene.undo(run)
+    #expect(undone.verdicts == [.notUndone: 1])
+    #expect(
+      try scene.edit(1, in: undone).detail.code == "FIELD_CUSTOM_VALIDATION_EXCEPTION")
+    scene.world.server.faults.removeAll()
+    #expect(try scene.field("Phone", of: id) == "device")
+    #expect(try await scene.undo(run).verdicts == [.undone: 1])
+  }
+
+  @Test func `a user who cannot log in keeps the undoing waiting`() async throws {
+    let (id, before, run) = try await sent()
+    try scene.world.org.setActive("ada@example.com", false)
+    #expect(try await scene.undo(run).verdicts == [.held: 1])
+    #expect(try scene.scene.states() == ["undo pending"])
+    try scene.world.org.setActive("ada@example.com", true)
+    #expect(try await scene.world.run(.ingest, .reconcile).verdicts == [.undone: 1])
+    #expect(try scene.field("Phone", of: id) == before)
+    try await scene.scene.expectClosed()
+  }
+
+  // MARK: what is refused
+
+  @Test func `a name that nobody has, and what cannot be undone, get a sentence`() async throws {
+    let (_, _, run) = try await sent()
+    func refusal(_ run: String, _ edits: [Int64] = []) -> PipelineError? {
+      #expect(throws: PipelineError.self) { try scene.undoing.plan(run: run, edits: edits) }
+    }
+    #expect(refusal("20260101T000000Z-99")?.code == "undo.no-run")
+    let unknown = refusal(run, [1, 99])
+    #expect(unknown?.reason == "edit 99: there is no edit of this number")
+    let undone = try await scene.undo(run)
+    #expect(refusal(undone.run)?.code == "undo.of-undo")
+
+    let phone = try scene.world.device("ben")
+    let id = try scene.world.ids("accounts", on: phone)[0]
+    try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
+    try scene.office(id, ["Phone": "office"])
+    let conflict = try await scene.night(phone, as: "ben.sqlite")
+    #expect(conflict.verdicts == [.conflict: 1])
+    #expect(
+      refusal(conflict.run, [2])?.reason
+        == "edit 2: run \(conflict.run) changed nothing in the org by it (it is conflict now)")
+    #expect(try scene.undoing.plan(run: conflict.run).edits == [])
+  }
+
+  @Test func `an edit in doubt is not undone before it is settled`() async throws {
+    let scene = try UndoScene({
+      $0.replacing(#""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 90000"#)
+    })
+    let phone = try await scene.phone()
+    try phone.create(
+      "contacts", type: "Contact", ["LastName": "Keel"], localID: "local_1",
+      now: scene.world.org.now())
+    scene.world.server.faults.add(.writes, .drop(afterCommit: true))
+    let lost = try await scene.night(phone)
+    #expect(lost.verdicts == [.inDoubt: 1])
+    let plan = try scene.undoing.plan(run: lost.run)
+    #expect(plan.edits == [])
+    #expect(plan.refused.first?.reason.contains("it is in doubt") == true)
+    try scene.world.org.moveClock(by: 100_000_000)
+    let found = try await scene.world.run(.ingest, .reconcile)
+    #expect(found.verdicts == [.created: 1])
+    // By the run that sent it, or by the one that found it.
+    #expect(try scene.undoing.plan(run: lost.run).edits == [1])
+    #expect(try await scene.undo(found.run).verdicts == [.undone: 1])
+    try await scene.scene.expectClosed()
+  }
+}

@@ -1,0 +1,97 @@
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// A night's run whose changes a person takes back.
+struct UndoScene {
+  let scene: DecisionScene
+  var world: World { scene.world }
+
+  init(_ change: (String) -> String = { $0 }) throws { scene = try DecisionScene(change) }
+
+  /// A world whose sync ups are others than the demo's.
+  init(syncs change: (String) -> String) throws {
+    let directory = TemporaryDirectory.untilExit("undo")
+    let pipelines = directory.file("pipelines")
+    try Tree.copy(World.repository + "/pipelines", to: pipelines)
+    let path = pipelines + "/demo/usersyncs.json"
+    let text = String(decoding: try Files.read(path), as: UTF8.self)
+    let changed = change(text)
+    #expect(changed != text)
+    try DurableFile.write(Array(changed.utf8), to: path)
+    scene = DecisionScene(try World(file: pipelines + "/demo.json"))
+  }
+
+  var undoing: PipelineUndo { PipelineUndo(world.pipeline, root: world.root) }
+
+  /// A phone of a technician with the newest bundle, after a first run where there was none.
+  func phone(_ name: String = "ada", as place: String? = nil) async throws -> Device {
+    if !Files.exists(world.data.state) { try await world.run() }
+    return try world.device(name, as: place)
+  }
+
+  /// Hands a phone back, an hour later, and reconciles; what the run came to.
+  @discardableResult
+  func night(_ phone: Device, as name: String = "ada.sqlite") async throws -> RunSummary {
+    try world.org.moveClock(by: 3_600_000)
+    try world.handBack(phone, as: name)
+    return try await world.run(.ingest, .reconcile)
+  }
+
+  /// Undoes what a run changed, a minute later, as grace.
+  @discardableResult
+  func undo(_ run: String, _ edits: [Int64] = []) async throws -> RunSummary {
+    try world.org.moveClock(by: 60_000)
+    return try await carryOut(try undoing.plan(run: run, edits: edits))
+  }
+
+  /// Carries a plan out, or shows what it would do.
+  func carryOut(_ plan: PipelineUndo.Plan, isDryRun: Bool = false) async throws -> RunSummary {
+    try await PipelineRun.execute(
+      world.pipeline, root: world.root, variables: world.variables,
+      options: undoing.runOptions(plan, by: "grace", isDryRun: isDryRun),
+      report: { [told = world.told] event in told.withLock { $0.append(event) } })
+  }
+
+  /// The office changes a record, a minute later.
+  func office(_ id: String, _ fields: JSONObject, _ object: String = "Account") throws {
+    try world.org.moveClock(by: 60_000)
+    try scene.office(id, fields, object)
+  }
+
+  func field(_ name: String, of id: String, _ object: String = "Account") throws -> JSONValue? {
+    try scene.field(name, of: id, object)
+  }
+
+  /// An edit as the report of a run has it.
+  func edit(_ number: Int64, in run: RunSummary) throws -> ReportEdit {
+    try #require(try scene.edits(of: run.run).first { $0.number == number })
+  }
+
+  /// How many requests have changed records so far.
+  var writes: Int { world.server.log.writes.count }
+
+  /// Says whether the org has a record that is not deleted.
+  func isThere(_ id: String, _ object: String = "Account") throws -> Bool {
+    let found = try world.org.query(
+      "SELECT Id FROM \(object) WHERE Id = '\(id)'", as: try world.user("admin"),
+      includeDeleted: false)
+    return found.totalSize == 1
+  }
+
+  /// The Id of the only record of an object in which a field has a value.
+  func id(of object: String, where field: String, is value: String) throws -> String {
+    let found = try world.org.query(
+      "SELECT Id FROM \(object) WHERE \(field) = '\(value)'", as: try world.user("admin"),
+      includeDeleted: false)
+    let records = try JSONValue(parsing: found.records).array ?? []
+    #expect(records.count == 1)
+    return try #require(records.first?["Id"]?.string)
+  }
+}

@@ -1,0 +1,191 @@
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import TestSupport
+import Testing
+
+/// What a run changed in the org is taken back, and stays so.
+@Suite struct UndoTests {
+  let scene: UndoScene
+
+  init() throws { scene = try UndoScene() }
+
+  @Test func `an update gets its former values back, is told, and is never sent again`()
+    async throws
+  {
+    let phone = try await scene.phone()
+    let id = try scene.scene.account(phone)
+    let before = try scene.world.record("Account", id)
+    let now = scene.world.org.now()
+    try phone.edit("accounts", id: id, ["Phone": "device", "Website": .null], now: now)
+    let sent = try await scene.night(phone)
+    #expect(sent.verdicts == [.updated: 1])
+    #expect(try scene.field("Phone", of: id) == "device")
+
+    let undone = try await scene.undo(sent.run)
+    #expect(undone.verdicts == [.undone: 1])
+    #expect(undone.run != sent.run)
+    #expect(undone.findings == [])
+    for name in ["Phone", "Website", "Name", "Description"] {
+      #expect(try scene.field(name, of: id) == before[name], "\(name)")
+    }
+    let edit = try scene.edit(1, in: undone)
+    #expect(edit.verdict == .undone)
+    #expect(edit.recordID == id)
+    #expect(edit.detail.decision?.by == "grace")
+    #expect(edit.detail.decision?.fate == .carriedOut)
+    let phones = try #require(edit.detail.fields.first { $0.name == "Phone" })
+    #expect(phones.device == "device")
+    #expect(phones.server == before["Phone"])
+    #expect(try Told(scene.world).news(undone.run) == [1: "undone"])
+    #expect(try scene.scene.states() == ["undo done"])
+    let writes = scene.writes
+    try await scene.scene.expectClosed()
+    #expect(scene.writes == writes)
+    let fresh = try scene.world.device("ada", as: "later")
+    let element = try fresh.elements("accounts").first { $0["Id"]?.string == id }
+    #expect(element?["Phone"] == before["Phone"])
+  }
+
+  @Test func `new records are deleted, children first, and leave the next generation`()
+    async throws
+  {
+    let phone = try await scene.phone()
+    let now = scene.world.org.now()
+    try phone.create("accounts", type: "Account", ["Name": "Quay"], localID: "local_1", now: now)
+    try phone.create(
+      "contacts", type: "Contact", ["LastName": "Keel", "AccountId": "local_1"],
+      localID: "local_2", now: now)
+    try phone.create(
+      "workorders", type: "WorkOrder",
+      ["Subject": "Caulk", "AccountId": "local_1", "ContactId": "local_2"], localID: "local_3",
+      now: now)
+    let sent = try await scene.night(phone)
+    #expect(sent.verdicts == [.created: 3])
+    let account = try scene.id(of: "Account", where: "Name", is: "Quay")
+    let contact = try scene.id(of: "Contact", where: "LastName", is: "Keel")
+    let order = try scene.id(of: "WorkOrder", where: "Subject", is: "Caulk")
+
+    let plan = try scene.undoing.plan(run: sent.run)
+    let planned = try await scene.carryOut(plan, isDryRun: true)
+    #expect(planned.verdicts == [.undone: 3])
+    #expect(try scene.isThere(account))
+    let undone = try await scene.undo(sent.run)
+    #expect(undone.verdicts == [.undone: 3])
+    #expect(try !scene.isThere(account))
+    #expect(try !scene.isThere(contact, "Contact"))
+    #expect(try !scene.isThere(order, "WorkOrder"))
+    let writes = scene.writes
+    try await scene.scene.expectClosed()
+    #expect(scene.writes == writes)
+    let fresh = try scene.world.device("ada", as: "later")
+    #expect(try !scene.world.ids("accounts", on: fresh).contains(account))
+  }
+
+  @Test func `a deletion is left to the recycle bin, and is undone once the record is back`()
+    async throws
+  {
+    let phone = try await scene.phone()
+    let id = try scene.world.ids("contacts", on: phone)[0]
+    try phone.delete("contacts", id: id, now: scene.world.org.now())
+    let sent = try await scene.night(phone)
+    #expect(sent.verdicts == [.deleted: 1])
+    let first = try await scene.undo(sent.run)
+    #expect(first.verdicts == [.notUndone: 1])
+    #expect(first.findings == [.notUndone])
+    #expect(try scene.edit(1, in: first).detail.message?.contains("recycle bin") == true)
+    try scene.world.org.undelete(id)
+    let second = try await scene.undo(sent.run)
+    #expect(second.verdicts == [.undone: 1])
+    #expect(try scene.isThere(id, "Contact"))
+    try await scene.scene.expectClosed()
+    #expect(try scene.isThere(id, "Contact"))
+  }
+
+  @Test func `of several edits those that are named are undone, and twice is once`() async throws {
+    let phone = try await scene.phone()
+    let (one, two) = (try scene.scene.account(phone), try scene.scene.account(phone, 1))
+    let former = try scene.field("Phone", of: one)
+    for id in [one, two] {
+      try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
+    }
+    let sent = try await scene.night(phone)
+    #expect(sent.verdicts == [.updated: 2])
+    let number = try #require(
+      try scene.scene.edits(of: sent.run).first { $0.recordID == one }?.number)
+    #expect(try await scene.undo(sent.run, [number]).verdicts == [.undone: 1])
+    #expect(try scene.field("Phone", of: one) == former)
+    #expect(try scene.field("Phone", of: two) == "device")
+
+    let writes = scene.writes
+    let plan = try scene.undoing.plan(run: sent.run)
+    #expect(plan.undone.map(\.edit) == [number])
+    #expect(plan.edits == [3 - number])
+    #expect(try await scene.undo(sent.run).verdicts == [.undone: 1])
+    #expect(scene.writes == writes + 1)
+    #expect(try scene.undoing.plan(run: sent.run).edits == [])
+  }
+
+  @Test func `two edits of one record are taken back one after the other`() async throws {
+    let phone = try await scene.phone()
+    let id = try scene.scene.account(phone)
+    let before = try scene.world.record("Account", id)
+    try phone.edit("accounts", id: id, ["Phone": "one"], now: scene.world.org.now())
+    let first = try await scene.night(phone, as: "one.sqlite")
+    try phone.edit(
+      "accounts", id: id, ["Phone": "two", "Website": "https://two.example"],
+      now: scene.world.org.now())
+    let second = try await scene.night(phone, as: "two.sqlite")
+    #expect(second.verdicts == [.updated: 1])
+    // The later one stands above the first.
+    let refused = try await scene.undo(first.run)
+    #expect(refused.verdicts == [.notUndone: 1])
+    let words = try scene.edit(1, in: refused).detail.message
+    #expect(words == "edit 2 has changed the record since")
+    #expect(try scene.field("Phone", of: id) == "two")
+
+    #expect(try await scene.undo(second.run).verdicts == [.undone: 1])
+    #expect(try scene.field("Phone", of: id) == "one")
+    #expect(try scene.field("Website", of: id) == before["Website"])
+    #expect(try await scene.undo(first.run).verdicts == [.undone: 1])
+    #expect(try scene.field("Phone", of: id) == before["Phone"])
+    try await scene.scene.expectClosed(handback: 2)
+  }
+
+  @Test func `what its device goes on with does not put the undone value back`() async throws {
+    let phone = try await scene.phone()
+    let id = try scene.scene.account(phone)
+    let before = try scene.field("Phone", of: id)
+    try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
+    let sent = try await scene.night(phone, as: "one.sqlite")
+    try await scene.undo(sent.run)
+    // The same edit once more is no news.
+    let again = try await scene.night(phone, as: "again.sqlite")
+    #expect(again.verdicts == [.superseded: 1])
+    #expect(try scene.field("Phone", of: id) == before)
+    try phone.edit(
+      "accounts", id: id, ["Website": "https://later.example"], now: scene.world.org.now())
+    let later = try await scene.night(phone, as: "later.sqlite")
+    #expect(later.verdicts == [.updated: 1])
+    #expect(try scene.field("Website", of: id) == "https://later.example")
+    #expect(try scene.field("Phone", of: id) == before)
+    // And what it enters there is sent.
+    try phone.edit("accounts", id: id, ["Phone": "anew"], now: scene.world.org.now())
+    #expect(try await scene.night(phone, as: "anew.sqlite").verdicts == [.updated: 1])
+    #expect(try scene.field("Phone", of: id) == "anew")
+  }
+
+  @Test func `the story of the record tells who undid what`() async throws {
+    let phone = try await scene.phone()
+    let id = try scene.scene.account(phone)
+    try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
+    let sent = try await scene.night(phone)
+    let undone = try await scene.undo(sent.run)
+    let story = try await scene.world.program(["explain"], [id])
+    #expect(story.output.contains("grace decided on edit 1: reconcile undo; carried out"))
+    #expect(story.output.contains("edit 1 is undone, says run \(undone.run)"))
+  }
+}

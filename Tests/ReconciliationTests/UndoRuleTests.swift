@@ -1,0 +1,113 @@
+import JSON
+import Ledger
+import MobileSync
+import Reconciliation
+import Salesforce
+import TestSupport
+import Testing
+
+/// How what an edit changed is undone: the rule as a table, and what the ledger keeps for it.
+struct UndoRuleTests {
+  private static let left = "2026-01-01T00:00:00.000+0000"
+  private static let later = "2026-01-01T00:00:01.000+0000"
+
+  private func step(
+    _ server: ServerRecord, _ kind: EditChange.Kind = .changed, left date: String? = left,
+    former: JSONObject = ["A": "before", "B": "same"], isLeftKnown: Bool = true
+  ) -> UndoRule.Step {
+    var change = EditChange(
+      edit: 1, kind: kind, sobject: "Account", recordID: "001000000000001AAA", lastWrite: 1)
+    change.sent = ["A": "sent", "B": "same"]
+    change.former = kind == .changed ? former : [:]
+    change.left = ["A": "sent", "B": "same"]
+    change.isLeftKnown = isLeftKnown
+    return UndoRule.step(.init(change: change, server: server, leftDate: date))
+  }
+
+  private func alive(_ a: JSONValue, at date: String? = left) -> ServerRecord {
+    .alive(date: date, fields: ["A": a, "B": "same"])
+  }
+
+  private func verdict(_ step: UndoRule.Step) -> Verdict? {
+    if case .settle(let settlement) = step { settlement.verdict } else { nil }
+  }
+
+  @Test func `a record that stands as it was left gets what differs back, on that condition`() {
+    guard case .send(.update, let fields, let expected, let date) = step(alive("sent")) else {
+      Issue.record("nothing is sent")
+      return
+    }
+    #expect(fields == ["A": "before"])
+    #expect(expected.verdict == .undone)
+    #expect(date == Self.left)
+    guard case .send(.delete, [:], _, _) = step(alive("sent"), .created) else {
+      Issue.record("the new record is not deleted")
+      return
+    }
+  }
+
+  @Test func `a record that has moved, in its date or its values, is left`() {
+    #expect(verdict(step(alive("sent", at: Self.later))) == .notUndone)
+    #expect(verdict(step(alive("other"))) == .notUndone)
+    #expect(verdict(step(alive("sent", at: nil))) == .notUndone)
+    #expect(verdict(step(alive("sent"), left: nil)) == .notUndone)
+    #expect(verdict(step(alive("sent"), isLeftKnown: false)) == .notUndone)
+    for kind in [EditChange.Kind.created, .changed] {
+      #expect(verdict(step(alive("sent", at: Self.later), kind)) == .notUndone)
+      #expect(verdict(step(.merged(into: "001000000000002AAA"), kind)) == .notUndone)
+      #expect(verdict(step(.hidden, kind)) == .notUndone)
+      #expect(verdict(step(.unknown(code: "X", message: "x"), kind)) == .notUndone)
+    }
+    #expect(verdict(step(.deleted, .deleted)) == .notUndone)
+  }
+
+  @Test func `what is as it was before needs nothing`() {
+    #expect(verdict(step(alive("before", at: Self.later))) == .undone)
+    #expect(verdict(step(.deleted, .created)) == .undone)
+    #expect(verdict(step(alive("sent"), .deleted)) == .undone)
+  }
+
+  @Test func `a value that nobody knows is never put back`() {
+    #expect(verdict(step(alive("sent"), former: ["B": "same"])) == .notUndone)
+    #expect(verdict(step(alive("sent"), former: [:])) == .notUndone)
+    guard case .send(_, let fields, let expected, _) = step(alive("sent"), former: ["A": "before"])
+    else {
+      Issue.record("nothing is sent")
+      return
+    }
+    #expect(fields == ["A": "before"])
+    #expect(expected.detail.message?.contains("what B held before is not known") == true)
+  }
+
+  @Test func `a ledger of the seventh version keeps its decisions, and takes undos`() throws {
+    let day = try FieldDay()
+    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "Quay"])])
+    let path = day.directory.file("state.sqlite")
+    let decisions = LedgerSchema.additions[4]?.filter { $0.contains("decision") } ?? []
+    try day.state.connection.execute(
+      """
+      DROP TABLE decision;
+      \(decisions.joined(separator: ";\n"));
+      INSERT INTO decision VALUES (7, 1, 'set', '{"values":{"A":1}}', 'conflict', '{}', 'grace', 5,
+        NULL, 'pending');
+      PRAGMA user_version = 7;
+      """)
+    day.state.close()
+    let state = try LedgerDatabase(path: path)
+    defer { state.close() }
+    let row = try #require(try state.connection.first("SELECT * FROM decision"))
+    #expect(row.map(\.text).compactMap(\.self).contains("grace"))
+    #expect(row[0].integer == 7)
+    #expect(throws: (any Error).self) {
+      try state.connection.execute(
+        "UPDATE decision SET state = 'done'; UPDATE decision SET state = 'moved'")
+    }
+    let kinds = try state.connection.text(
+      "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'decision'")
+    #expect(kinds?.contains("'undo'") == true)
+    #expect(
+      try state.connection.texts(
+        "SELECT name FROM sqlite_schema WHERE tbl_name = 'decision' ORDER BY 1")
+        == ["decision", "decision_moves", "decision_of_edit", "decision_pending"])
+  }
+}
