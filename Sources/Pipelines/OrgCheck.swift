@@ -21,6 +21,10 @@ package struct OrgCheck: Sendable {
   package var requests: (remaining: Int, maximum: Int)?
   /// The users looked at.
   package var identities: [Identity] = []
+  /// Whether the pipeline has a briefcase sync.
+  package var hasBriefcases = true
+  /// What the syncs need and the org has not, for the users looked at.
+  package var findings: [Preflight.Finding] = []
   /// Logins that failed, each with its reason.
   package var failures: [String] = []
 
@@ -39,9 +43,10 @@ package struct OrgCheck: Sendable {
     var check = OrgCheck()
     check.organizationID = session.identity.organizationID
     check.apiVersion = session.apiVersion
-    if let limit = try await session.limits()["DailyApiRequests"] {
-      check.requests = (limit.remaining, limit.maximum)
+    check.hasBriefcases = pipeline.stores.contains { store in
+      store.primed.contains { if case .briefcase = $0.target { true } else { false } }
     }
+    check.requests = try await requestsLeft(session)
     for field in pipeline.reconcile.correlationFields {
       do {
         if let problem = field.problem(try await session.describe(field.sobject)) {
@@ -52,14 +57,39 @@ package struct OrgCheck: Sendable {
           "reconcile.correlationField: \(PipelineError(describing: error).description)")
       }
     }
+    var preflight = Preflight(pipeline)
+    do {
+      if let session = try await access.integrationSession() {
+        try await preflight.ask(session, as: .integration)
+      }
+    } catch {
+      check.failures.append("the integration user: \(PipelineError(describing: error).description)")
+    }
     for username in try await usernames(pipeline, access).prefix(sample) {
       do {
-        check.identities.append(try await look(as: username, access))
+        let session = try await access.session(as: username)
+        try await preflight.ask(session, as: .user)
+        var identity = Identity(username: username, briefcase: [:], ruleErrors: 0)
+        if check.hasBriefcases { try await count(&identity, session) }
+        check.identities.append(identity)
       } catch {
         check.failures.append("\(username): \(PipelineError(describing: error).description)")
       }
     }
+    check.findings = preflight.findings
     return check
+  }
+
+  /// What is left of the day's requests; nil for a user who may not see it, as those with few rights may not.
+  private static func requestsLeft(
+    _ session: Session
+  ) async throws -> (remaining: Int, maximum: Int)? {
+    do throws(OrgError) {
+      return try await session.limits()["DailyApiRequests"].map { ($0.remaining, $0.maximum) }
+    } catch {
+      guard error.kind == .permission || error.kind == .notFound else { throw error }
+      return nil
+    }
   }
 
   private static func usernames(
@@ -74,9 +104,7 @@ package struct OrgCheck: Sendable {
     }
   }
 
-  private static func look(as username: String, _ access: OrgAccess) async throws -> Identity {
-    let session = try await access.session(as: username)
-    var identity = Identity(username: username, briefcase: [:], ruleErrors: 0)
+  private static func count(_ identity: inout Identity, _ session: Session) async throws {
     var token: String?
     repeat {
       let page = try await session.primingRecords(relayToken: token)
@@ -86,24 +114,22 @@ package struct OrgCheck: Sendable {
       identity.ruleErrors += page.ruleErrors.count
       token = page.relayToken
     } while token != nil
-    return identity
   }
 
   /// The findings in lines.
   package var lines: [String] {
     var lines = ["org \(organizationID), API version \(apiVersion)"]
-    if let requests {
-      lines.append("requests left today: \(requests.remaining) of \(requests.maximum)")
-    }
+    lines.append(
+      requests.map { "requests left today: \($0.remaining) of \($0.maximum)" }
+        ?? "requests left today: this user may not see the limits")
     for identity in identities {
       let objects = identity.briefcase.sorted { $0.key < $1.key }
         .map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-      lines.append(
-        "\(identity.username): "
-          + (objects.isEmpty ? "no briefcase is assigned to this user and app" : objects))
+      let briefcases = objects.isEmpty ? "no briefcase is assigned to this user and app" : objects
+      lines.append("\(identity.username): " + (hasBriefcases ? briefcases : "logged in"))
       if identity.ruleErrors > 0 { lines.append("  \(identity.ruleErrors) rules failed") }
     }
-    return lines + failures.map { "failed: \($0)" }
+    return lines + findings.map(\.description) + failures.map { "failed: \($0)" }
   }
 
   /// The findings as one JSON document.
@@ -121,6 +147,16 @@ package struct OrgCheck: Sendable {
           return [
             "username": .string(identity.username), "briefcase": .object(counts),
             "ruleErrors": number(identity.ruleErrors),
+          ]
+        }),
+      "problems": .array(
+        findings.map { finding in
+          let problem = finding.problem
+          return [
+            "file": .string(problem.file), "line": number(problem.line),
+            "column": number(problem.column), "path": .string(problem.path),
+            "message": .string(problem.message), "fix": .string(problem.fix),
+            "users": .array(finding.users.map { .string($0) }),
           ]
         }),
       "failures": .array(failures.map { .string($0) }),

@@ -75,4 +75,30 @@ import Testing
     }
     #expect(refusal.raw == #"{"errorCode":"A","message":"a"}"#)
   }
+
+  @Test func `all that several rules say of a row is told, and the first says of which kind it is`()
+    throws
+  {
+    let errors =
+      #"{"statusCode":"INVALID_CROSS_REFERENCE_KEY","message":"gone","fields":[]},"#
+      + #"{"statusCode":"REQUIRED_FIELD_MISSING","message":"say a name","fields":["LastName"]},"#
+      + #"{"statusCode":"REQUIRED_FIELD_MISSING","message":"say a name","fields":["LastName"]}"#
+    guard
+      case .absent(let refusal) = try collection(
+        #"{"success":false,"errors":[\#(errors)]}"#, Self.id)
+    else {
+      Issue.record("it was taken for another kind")
+      return
+    }
+    #expect(refusal.code == "INVALID_CROSS_REFERENCE_KEY")
+    #expect(refusal.message == "gone; say a name")
+    #expect(refusal.fields == ["LastName"])
+    let body = Array(
+      #"[{"errorCode":"A","message":"a","fields":["X"]},{"errorCode":"B","message":"b"}]"#.utf8)
+    guard case .refused(let single) = RowAnswer(status: 400, body: body, recordID: nil) else {
+      Issue.record("it was accepted")
+      return
+    }
+    #expect(single.message == "a; b" && single.code == "A" && single.fields == ["X"])
+  }
 }

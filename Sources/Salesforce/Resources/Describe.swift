@@ -137,4 +137,13 @@ extension Session {
     try await object(
       OrgCall(.describe, "GET", path("sobjects/\(HTTPQuery.encode(sObject))/describe")))
   }
+
+  /// The API names of all objects that the user sees.
+  package func objectNames() async throws(OrgError) -> [String] {
+    let call = OrgCall(.describe, "GET", path("sobjects"))
+    guard let objects = try await json(call)["sobjects"]?.array else {
+      throw Self.invalidResponse("the answer does not list objects", call)
+    }
+    return objects.compactMap { $0["name"]?.string }
+  }
 }

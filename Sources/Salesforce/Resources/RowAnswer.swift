@@ -24,10 +24,6 @@ package struct RowRefusal: Sendable, Hashable {
   package var saysMissing: Bool {
     code.map(ErrorCodes.missing.contains) ?? false
   }
-
-  /// Whether the error is about the record itself: a code that names fields blames the reference in
-  /// them.
-  var blamesRecord: Bool { fields.allSatisfy { $0 == "Id" || $0 == "id" } }
 }
 
 /// What the org said of one row.
@@ -58,8 +54,9 @@ package enum RowAnswer: Sendable, Hashable {
     }
     self = Self.refusal(
       RowRefusal(
-        code: error.statusCode, message: error.message, fields: error.fields, raw: error.raw.text),
-      isMissing: false)
+        code: error.statusCode, message: Self.words(result.errors.map(\.message)),
+        fields: Self.distinct(result.errors.flatMap(\.fields)), raw: error.raw.text),
+      blaming: error.fields, isMissing: false)
   }
 
   /// Reads the result of a row inside a composite.
@@ -85,13 +82,27 @@ package enum RowAnswer: Sendable, Hashable {
       self = Self.done(id, created: body["created"]?.bool, meant: recordID)
     case 412: self = .changed
     default:
-      let error = body.array?.first ?? body
+      let errors = body.array ?? [body]
+      let messages = errors.compactMap { $0["message"]?.string }
       let refusal = RowRefusal(
-        code: error["errorCode"]?.string ?? "HTTP_\(status)",
-        message: error["message"]?.string ?? "the org answered with HTTP status \(status)",
-        fields: error["fields"]?.array?.compactMap(\.string) ?? [], raw: raw)
-      self = Self.refusal(refusal, isMissing: status == 404)
+        code: errors.first?["errorCode"]?.string ?? "HTTP_\(status)",
+        message: messages.isEmpty
+          ? "the org answered with HTTP status \(status)" : Self.words(messages),
+        fields: Self.distinct(
+          errors.flatMap { $0["fields"]?.array?.compactMap(\.string) ?? [] }), raw: raw)
+      let blamed = errors.first?["fields"]?.array?.compactMap(\.string) ?? []
+      self = Self.refusal(refusal, blaming: blamed, isMissing: status == 404)
     }
+  }
+
+  /// What the org says of a row that several rules refuse; the first error says of which kind it is.
+  private static func words(_ messages: [String]) -> String {
+    distinct(messages).joined(separator: "; ")
+  }
+
+  private static func distinct(_ texts: [String]) -> [String] {
+    var seen: Set<String> = []
+    return texts.filter { seen.insert($0).inserted }
   }
 
   /// A success that does not name its record, or names another, tells nothing of this one: its id
@@ -107,10 +118,15 @@ package enum RowAnswer: Sendable, Hashable {
     }
   }
 
-  private static func refusal(_ refusal: RowRefusal, isMissing: Bool) -> RowAnswer {
+  /// A missing record is the row's own where the first error names no fields: a code that names some blames the
+  /// reference in them.
+  private static func refusal(
+    _ refusal: RowRefusal, blaming fields: [String], isMissing: Bool
+  ) -> RowAnswer {
+    let blamesRecord = fields.allSatisfy { $0 == "Id" || $0 == "id" }
     switch refusal.code {
     case ErrorCodes.locked: return .locked(refusal)
-    case _ where refusal.saysMissing && refusal.blamesRecord: return .absent(refusal)
+    case _ where refusal.saysMissing && blamesRecord: return .absent(refusal)
     default: return isMissing ? .absent(refusal) : .refused(refusal)
     }
   }

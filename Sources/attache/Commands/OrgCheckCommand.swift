@@ -7,11 +7,14 @@ import System
 /// `attache org check`: whether a pipeline's logins work, and what its users would get.
 struct OrgCheckCommand: Command {
   static let name = "org check"
-  static let summary = "try a pipeline's logins and show limits and briefcases"
+  static let summary =
+    "try a pipeline's logins, and hold its syncs against the org's objects and fields"
   static let discussion = """
     Logs in as the integration user and as up to three of the pipeline's users, and prints the org, its \
     limits, and how many records of each object the briefcases assign to each. An empty briefcase mostly means \
-    that it is assigned to another connected app. Nothing is written but a refresh token that the org replaces.
+    that it is assigned to another connected app. What the syncs name and the org has not is listed at once, \
+    with its line in the sync file: objects and fields that are not there or that a user may not read, set or \
+    change, external ids that are none, filters that no query can make, fields that bear no date. Nothing is written but a refresh token that the org replaces.
     """
   static let examples = [Note("attache org check field-service", "before the first run")]
   static var parameters: [Parameter<Self>] {
@@ -32,6 +35,8 @@ struct OrgCheckCommand: Command {
     } else if !options.quiet {
       for line in check.lines { context.print(line) }
     }
-    return check.failures.isEmpty ? .done : .authentication
+    return ExitStatus.told(
+      of: (check.findings.isEmpty ? [] : [.configuration])
+        + (check.failures.isEmpty ? [] : [.authentication]))
   }
 }

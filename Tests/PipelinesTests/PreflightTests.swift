@@ -1,0 +1,139 @@
+import Foundation
+import JSON
+import LocalOrg
+import Pipelines
+import System
+import TestSupport
+import Testing
+
+/// `attache org check`: what the syncs name, held against what the org has.
+struct PreflightTests {
+  /// A pipeline over one store with these syncs, on the org of the demo.
+  private static func world(_ syncs: String) throws -> World {
+    let directory = TemporaryDirectory("preflight")
+    let file = directory.file("check.json")
+    try DurableFile.write(
+      Array(
+        """
+        {"format": 1, "name": "check",
+         "org": {"url": {"env": "ATTACHE_ORG_URL"}, "login": {"method": "jwt",
+           "clientId": {"env": "ATTACHE_CLIENT_ID"}, "key": {"env": "ATTACHE_JWT_KEY"},
+           "integrationUser": "attache@example.com"}},
+         "users": {"list": ["ada@example.com", "ben@example.com"]},
+         "stores": [{"schema": "store.json", "syncs": "syncs.json"}], "platforms": ["ios"]}
+        """.utf8), to: file)
+    let soups = ["contacts", "accounts", "cases"].map {
+      #"{"soupName": "\#($0)", "indexes": [{"path": "Id", "type": "string"}, "#
+        + #"{"path": "Identity", "type": "string"}, "#
+        + #"{"path": "__local__", "type": "string"}, {"path": "__sync_id__", "type": "integer"}]}"#
+    }
+    try DurableFile.write(
+      Array(#"{"soups": [\#(soups.joined(separator: ", "))]}"#.utf8),
+      to: directory.file("store.json"))
+    try DurableFile.write(Array(syncs.utf8), to: directory.file("syncs.json"))
+    return try World(file: file)
+  }
+
+  private static func check(_ world: World) async throws -> OrgCheck {
+    try await OrgCheck.run(world.pipeline, root: world.root, variables: world.variables)
+  }
+
+  /// Nine mistakes.
+  private static let mistakes = """
+    {"syncs": [
+      {"syncName": "contacts", "syncType": "syncDown", "soupName": "contacts",
+       "target": {"type": "soql", "modificationDateFieldName": "Birthdate",
+         "query": "SELECT Id, FristName, Account.Owner.Nmae FROM Contact WHERE Description = 'x'"},
+       "options": {"mergeMode": "OVERWRITE"}},
+      {"syncName": "cases", "syncType": "syncDown", "soupName": "cases",
+       "target": {"type": "mru", "sobjectType": "Csae",
+         "fieldlist": ["Subject"]},
+       "options": {"mergeMode": "OVERWRITE"}},
+      {"syncName": "accounts", "syncType": "syncDown", "soupName": "accounts",
+       "target": {"type": "mru", "sobjectType": "Account", "idFieldName": "Identity",
+         "fieldlist": ["Name"]},
+       "options": {"mergeMode": "OVERWRITE"}},
+      {"syncName": "up", "syncType": "syncUp", "soupName": "accounts",
+       "target": {"createFieldlist": ["Name",
+           "CreatedDate"],
+         "updateFieldlist": ["Name",
+           "LastModifiedById"],
+         "externalIdFieldName": "Phone"},
+       "options": {"mergeMode": "LEAVE_IF_CHANGED"}}
+    ]}
+    """
+
+  @Test func `nine mistakes are named at once, each at its place, for each user alike`()
+    async throws
+  {
+    let check = try await Self.check(try Self.world(Self.mistakes))
+    let found = check.findings.map { finding in
+      "\(finding.problem.line):\(finding.problem.column) \(finding.problem.message); \(finding.problem.fix)"
+    }
+    let expected = [
+      (
+        3,
+        #""Birthdate" for this user|Contact.Birthdate is of the type date, not a date with a time"#
+      ),
+      (4, #"Contact has no field "FristName" for this user; did you mean "FirstName"?"#),
+      (4, #"User has no field "Nmae" for this user; did you mean "Name"?"#),
+      (4, "which no query can compare"),
+      (7, #"the org has no object "Csae" for this user; did you mean "Case"?"#),
+      (11, #"Account has no field "Identity" for this user"#),
+      (16, "Account.CreatedDate in new records"),
+      (18, "Account.LastModifiedById"),
+      (19, "Account.Phone is no external id"),
+    ]
+    for (line, words) in expected {
+      #expect(
+        found.contains { text in
+          text.hasPrefix("\(line):") && words.split(separator: "|").contains { text.contains($0) }
+        }, "\(line): \(words) is not among:\n\(found.joined(separator: "\n"))")
+    }
+    #expect(check.findings.count == expected.count, "\(found.joined(separator: "\n"))")
+    #expect(check.findings.allSatisfy { $0.users.isEmpty })
+    #expect(check.findings.allSatisfy { $0.problem.file.hasSuffix("syncs.json") })
+    #expect(check.failures == [])
+    // A word of a query stands where the query has it.
+    let query = try #require(
+      Self.mistakes.split(separator: "\n").first { $0.contains("FristName") })
+    let column = query.distance(
+      from: query.startIndex, to: try #require(query.range(of: "FristName")).lowerBound)
+    #expect(found.contains { $0.hasPrefix("4:\(column + 1) Contact has no field") })
+  }
+
+  @Test func `a pipeline that the org can serve has nothing found, and needs no briefcase`()
+    async throws
+  {
+    let world = try Self.world(
+      """
+      {"syncs": [
+        {"syncName": "contacts", "syncType": "syncDown", "soupName": "contacts",
+         "target": {"type": "soql", "query": "SELECT c.Id, c.Account.Name, toLabel(c.LeadSource),
+           (SELECT Id, Nothing FROM Cases) FROM Contact c WHERE (NOT c.Title LIKE 'x%') AND
+           (c.Phone = null OR c.AccountId IN (SELECT Id FROM Account WHERE Nothing = 'x')) AND
+           CALENDAR_YEAR(CreatedDate) > 2000 ORDER BY c.LastModifiedDate"},
+         "options": {"mergeMode": "OVERWRITE"}},
+        {"syncName": "up", "syncType": "syncUp", "soupName": "contacts", "target": {},
+         "options": {"fieldlist": ["Id", "LastName", "LastModifiedDate"],
+           "mergeMode": "LEAVE_IF_CHANGED"}}
+      ]}
+      """.replacing("\n", with: " "))
+    // An org without briefcases, and a user who may not see the limits.
+    world.server.faults.add(
+      .kind(.priming), nth: 1, times: .max, .status(404, code: "NOT_FOUND"))
+    world.server.faults.add(
+      .kind(.limits), nth: 1, times: .max, .status(403, code: "INSUFFICIENT_ACCESS"))
+    let check = try await Self.check(world)
+    #expect(check.findings.map(\.description) == [])
+    #expect(check.failures == [])
+    #expect(check.requests == nil)
+    #expect(check.lines.contains { $0 == "ada@example.com: logged in" })
+    #expect(check.lines.contains { $0.contains("may not see the limits") })
+  }
+
+  @Test func `the demo's syncs are all that its org has`() async throws {
+    let check = try await Self.check(try World())
+    #expect(check.findings.map(\.description) == [])
+  }
+}
