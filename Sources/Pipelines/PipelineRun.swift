@@ -192,7 +192,10 @@ package struct PipelineRun {
 
   /// Ends the run when every stage is done that it, or the run that it goes on with, was asked for.
   private func end() throws -> RunSummary {
-    if context.options.isDryRun { return context.summary }
+    if context.options.isDryRun {
+      if let place = context.options.rehearsal { try reporting.rehearse(in: place) }
+      return context.summary
+    }
     try reporting.takeStock()
     try reporting.write()
     if let left = try stagesLeft() {

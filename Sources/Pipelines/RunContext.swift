@@ -60,7 +60,8 @@ final class RunContext {
   /// Keeps what was found besides verdicts: in the ledger at once, so that it is told even if the
   /// run dies.
   func note(_ kind: Finding.Kind, _ subject: String, _ detail: JSONObject) throws {
-    if options.isDryRun { return }
+    // The ledger of a rehearsal is a copy, and its report tells of it.
+    if options.isDryRun, options.rehearsal == nil { return }
     try ledger.note(kind, subject, detail, run: row.id)
   }
 

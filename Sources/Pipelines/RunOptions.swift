@@ -14,6 +14,8 @@ package struct RunOptions: Sendable {
   package var asSnapshot: (id: String, generation: Int)?
   /// Shows what would be done, and does nothing.
   package var isDryRun = false
+  /// Where a dry run leaves the report that it foresees; nil for nowhere.
+  package var rehearsal: String?
   /// The share of a soup that may be removed as ghosts in this run; nil for the pipeline's own.
   package var maxDeletes: Percentage?
   /// The digests of plans that a person confirmed.

@@ -80,6 +80,18 @@ struct RunReport {
     run.summary.report = run.data.report(run.row.id)
   }
 
+  /// Writes the report that a dry run foresees into a directory of the user's, in every form.
+  func rehearse(in place: String) throws {
+    // In the dry run's own copy of the ledger.
+    try run.ledger.beginReport(run: run.row.id)
+    let model = try ReportModel.rehearsal(state: run.ledger, run: run.row.id)
+    let shown = run.pipeline.report.reportMask
+    try Files.makeDirectory(place)
+    for format in ReportFormats.all { try format.write(model, to: place, shown) }
+    run.report(.reportWritten(path: place))
+    run.summary.report = place
+  }
+
   private static func write(
     _ model: ReportModel, _ pipeline: Pipeline, _ data: DataDirectory
   ) throws {

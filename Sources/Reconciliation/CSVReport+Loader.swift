@@ -19,6 +19,7 @@ extension CSVReport {
         : !$0.verdict.isSettled || $0.verdict == .notUndone
     }
     let fields = Set(edits.flatMap { $0.detail.fields.map(\.name) }).sorted()
+    let prefix = model.isRehearsal ? "Rehearsal: " : ""
     var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
     writer.row(["ID", "EDIT", "OBJECT", "USER"] + fields + [isSuccess ? "STATUS" : "ERROR"])
     for edit in edits {
@@ -29,7 +30,9 @@ extension CSVReport {
         }, uniquingKeysWith: { first, _ in first })
       let cells =
         [edit.recordID ?? "", String(edit.number), edit.sobject ?? "", edit.username ?? ""]
-        + fields.map { values[$0] ?? "" } + [isSuccess ? status(edit) : error(edit, options)]
+        + fields.map { values[$0] ?? "" } + [
+          prefix + (isSuccess ? status(edit) : error(edit, options))
+        ]
       writer.row(cells.map(VisibleText.cell))
       try pass(&writer.bytes, to: sink)
     }

@@ -29,7 +29,8 @@ package enum CSVReport: ReportFormat {
   }
 
   private static func rows(_ model: ReportModel) -> [(edit: ReportEdit, state: String)] {
-    model.edits.map { ($0, "new") } + model.stillOpen.map { ($0, "open") }
+    model.edits.map { ($0, model.isRehearsal ? "rehearsal" : "new") }
+      + model.stillOpen.map { ($0, "open") }
   }
 
   private static func records(

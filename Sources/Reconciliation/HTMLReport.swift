@@ -54,7 +54,7 @@ package enum HTMLReport: ReportFormat {
       style-src 'unsafe-inline'; script-src 'sha256-\(digest)'">
       <meta name="color-scheme" content="light dark">
       <meta name="referrer" content="no-referrer">
-      <title>Report of \(HTMLText.escaped(model.run.pipeline))</title>
+      <title>\(model.isRehearsal ? "Rehearsal" : "Report") of \(HTMLText.escaped(model.run.pipeline))</title>
       <style>\(style)</style>
       </head>
       <body>
@@ -91,7 +91,7 @@ package enum HTMLReport: ReportFormat {
   private static func header(_ model: ReportModel) -> String {
     var text = """
       <header>
-      <p class="eyebrow">What came back from the field</p>
+      <p class="eyebrow">\(model.isRehearsal ? "A rehearsal" : "What came back from the field")</p>
       <h1>\(HTMLText.escaped(model.run.pipeline))</h1>
       <p class="meta">\(time(model.run.now)) · run \(HTMLText.escaped(model.run.id))
       """
@@ -102,7 +102,14 @@ package enum HTMLReport: ReportFormat {
         address.isEmpty
         ? " · org \(id)" : " · <a href=\"\(address)\" rel=\"noreferrer\">org \(id)</a>"
     }
-    return text + "</p>\n</header>\n"
+    text += "</p>\n"
+    if model.isRehearsal {
+      text +=
+        "<p class=\"next\"><strong>Nothing was sent.</strong> This is what the next run is expected to do: "
+      text +=
+        "each write is presumed done, unless the org says beforehand that it would refuse it.</p>\n"
+    }
+    return text + "</header>\n"
   }
 
   // MARK: totals

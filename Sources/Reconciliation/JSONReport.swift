@@ -52,6 +52,7 @@ package enum JSONReport: ReportFormat {
       "time": .string(Dates.utc(model.run.now)),
     ]
     if !model.instance.isEmpty { run["instance"] = .string(model.instance) }
+    if model.isRehearsal { run["rehearsal"] = true }
     return [
       ("run", .object(run)), ("edits", JSONValue(model.edits.count)),
       ("verdicts", counts(model.counts, all: true)), ("decisions", decisions(model)),

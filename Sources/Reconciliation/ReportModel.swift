@@ -1,5 +1,6 @@
 import JSON
 import Ledger
+import MobileSync
 
 /// Everything that a report says about a run: a question to the ledger, the same answer each time.
 ///
@@ -25,6 +26,8 @@ package struct ReportModel: Sendable {
   package internal(set) var findings: [Finding]
   /// What earlier reports have told besides verdicts and what waits for a person still.
   package internal(set) var earlierFindings: [Finding]
+  /// Says that nothing was sent: a dry run tells what it foresees.
+  package private(set) var isRehearsal = false
 
   /// The model of a run's report; of a run that has none, because it died, what is known of it.
   package init(state: LedgerDatabase, run id: String) throws {
@@ -51,6 +54,20 @@ package struct ReportModel: Sendable {
     stillOpen = try state.unsettled(upTo: run).filter { !news.contains($0.number) }
     findings = try state.newFindings(report: id)
     earlierFindings = try state.earlierFindings(report: run)
+  }
+
+  /// The model of a dry run's report, which says so; Ids that the org has never given are left out.
+  package static func rehearsal(state: LedgerDatabase, run id: String) throws -> ReportModel {
+    var model = try ReportModel(state: state, run: id)
+    model.isRehearsal = true
+    for index in model.edits.indices {
+      let edit = model.edits[index]
+      if edit.recordID.map(PresumedWrites.isMade) == true { model.edits[index].recordID = nil }
+      if edit.detail.recordID.map(PresumedWrites.isMade) == true {
+        model.edits[index].detail.recordID = nil
+      }
+    }
+    return model
   }
 
   /// How many edits have which verdict; they add up to the edits.

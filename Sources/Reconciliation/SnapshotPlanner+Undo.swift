@@ -37,7 +37,8 @@ extension SnapshotPlanner {
       for one in group {
         let facts = UndoRule.Facts(
           change: one.change, server: one.server,
-          leftDate: try state.leftDate(recordID: one.change.recordID), base: one.edit.base)
+          leftDate: try state.leftDate(recordID: one.change.recordID), base: one.edit.base,
+          instance: try state.instance)
         switch UndoRule.step(facts) {
         case .settle(let settlement): plan.settled.append((one.edit, settlement))
         case .send(let action, let payload, let expected, let date):

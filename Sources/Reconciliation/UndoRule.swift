@@ -18,11 +18,15 @@ package enum UndoRule {
     package var leftDate: String?
     /// What the device was given.
     package var base: MergeBase?
+    /// Where people open the org, without a slash at its end.
+    package var instance: String?
 
     /// The facts.
     package init(
-      change: EditChange, server: ServerRecord, leftDate: String?, base: MergeBase? = nil
+      change: EditChange, server: ServerRecord, leftDate: String?, base: MergeBase? = nil,
+      instance: String? = nil
     ) {
+      self.instance = instance
       (self.change, self.server) = (change, server)
       (self.leftDate, self.base) = (leftDate, base)
     }
@@ -43,7 +47,7 @@ package enum UndoRule {
     }
     switch (facts.change.kind, facts.server) {
     case (.deleted, .alive): return settled(.undone, facts, "the record is back in the org")
-    case (.deleted, _): return settled(.notUndone, facts, recycleBin)
+    case (.deleted, _): return settled(.notUndone, facts, recycleBin(facts.instance))
     case (.created, .deleted):
       return settled(.undone, facts, "the record is deleted in the org already")
     case (.changed, .deleted):
@@ -60,9 +64,10 @@ package enum UndoRule {
   }
 
   /// What a person does about a deletion: a REST client cannot take a record out of the recycle bin.
-  static let recycleBin =
+  private static func recycleBin(_ instance: String?) -> String {
     "an org does not let a program like this one bring a deleted record back: restore it from the "
-    + "recycle bin of the org"
+      + "recycle bin of the org" + (instance.map { ", \($0)/lightning/o/DeleteEvent/home" } ?? "")
+  }
 
   private static func alive(_ facts: Facts, _ date: String?, _ fields: JSONObject) -> Step {
     let change = facts.change

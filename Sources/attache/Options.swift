@@ -40,6 +40,13 @@ extension Parameter {
     .flag("dry-run", short: "n", "show the plan, send and write nothing", path)
   }
 
+  /// `--rehearse` of a command that would send.
+  static func rehearse(_ path: WritableKeyPath<Root, String?>) -> Parameter {
+    .option(
+      "rehearse", "DIR", "a dry run that writes the report it foresees into a directory",
+      completes: .directories, path)
+  }
+
   /// `--max-deletes` of a run of a pipeline.
   static func maxDeletes(_ path: WritableKeyPath<Root, Percentage?>) -> Parameter {
     .option(

@@ -138,11 +138,18 @@ package final class PresumedWrites {
     records[id] = .written(before, maker: known)
   }
 
-  /// An id that no org gives: the server's part of a real one is never `zzz`.
+  /// What stands for the server in an id that no org gives.
+  private static let server = "zzz"
+
+  /// Says whether an id is one that no org gives, of a record that is only presumed.
+  package static func isMade(_ id: String) -> Bool { id.dropFirst(3).hasPrefix(server) }
+
+  /// An id that no org gives.
   private func newID(_ prefix: String?) -> String {
     made += 1
     let number = String(made)
-    let text = (prefix ?? "000") + "zzz" + String(repeating: "0", count: 9 - number.count) + number
+    let text =
+      (prefix ?? "000") + Self.server + String(repeating: "0", count: 9 - number.count) + number
     return text.recordID18 ?? text
   }
 

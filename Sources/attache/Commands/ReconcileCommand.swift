@@ -19,19 +19,22 @@ struct ReconcileCommand: Command {
       .pipeline(\.pipeline),
       .option("confirm", "DIGEST", "confirm a plan that was held", \.confirm),
       .flag("dry-run", short: "n", "show the plan, send nothing", \.dryRun),
+      .rehearse(\.rehearse),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 
   var pipeline = ""
   var confirm: [String] = []
   var dryRun = false
+  var rehearse: String?
   var options = Options()
 
   func run(_ context: Program) async throws -> ExitStatus {
     var run = RunOptions()
     run.stages = [.reconcile]
     run.confirmed = Set(confirm)
-    run.isDryRun = dryRun
+    run.isDryRun = dryRun || rehearse != nil
+    run.rehearsal = rehearse.map(context.absolute)
     return try await PipelineCall(program: context, options: options, name: pipeline).run(run)
   }
 }

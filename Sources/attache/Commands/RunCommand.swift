@@ -20,6 +20,7 @@ struct RunCommand: Command {
       .option("confirm", "DIGEST", "confirm a plan that was held", \.confirm),
       .deadline(\.deadline),
       .dryRun(\.dryRun),
+      .rehearse(\.rehearse),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 
@@ -30,6 +31,7 @@ struct RunCommand: Command {
   var confirm: [String] = []
   var deadline: Seconds?
   var dryRun = false
+  var rehearse: String?
   var options = Options()
 
   func run(_ context: Program) async throws -> ExitStatus {
@@ -38,7 +40,8 @@ struct RunCommand: Command {
     run.confirmed = Set(confirm)
     run.deadlineSeconds = deadline?.value
     run.users = Set(users)
-    run.isDryRun = dryRun
+    run.isDryRun = dryRun || rehearse != nil
+    run.rehearsal = rehearse.map(context.absolute)
     run.maxDeletes = maxDeletes
     return try await PipelineCall(program: context, options: options, name: pipeline).run(run)
   }
