@@ -210,6 +210,7 @@ extension Book {
         guard isSame else { continue }
         if other.phone != one.phone || other.installation != one.installation { return true }
         if id != row.id { return true }
+        if !rival.hasContent(of: row), isForkedFromPart(one.installation) { return true }
         if !one.marksInstall, !rival.hasContent(of: row) { return true }
         // Two hand-backs of one number are a fork: the phone was restored in between.
         if one.number == other.number, !rival.hasContent(of: row) { return true }
@@ -219,6 +220,18 @@ extension Book {
       }
     }
     return false
+  }
+
+  /// Whether a phone has handed back rows under a number, and the same and more under it after it was restored:
+  /// two pasts, and nothing says which of them a row of these goes on from that it changes once more.
+  private func isForkedFromPart(_ installation: Int) -> Bool {
+    let own = handed.filter { $0.installation == installation && $0.marksInstall && !$0.isCopy }
+    return own.contains { one in
+      own.contains { other in
+        other.number == one.number && other.rows.count > one.rows.count
+          && one.rows.allSatisfy { other.rows[$0.key]?.hasContent(of: $0.value) ?? false }
+      }
+    }
   }
 
   // MARK: creates
