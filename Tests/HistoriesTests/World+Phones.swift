@@ -50,9 +50,13 @@ extension World {
     let id = RowID(soup: soup.name, entry: Phone.entry(element))
     let isLocal = element["Id"]?.string?.hasPrefix("local_") ?? false
     let isDeleted = element["__locally_deleted__"] == true
-    // What is settled of a row stands as the org has it.
+    // Beside what is open of a row stands what the org has, other phones' edits too.
+    let recordID = element["Id"]?.string ?? ""
     func left(_ row: PhoneRow) -> [String: (value: String, change: Int)] {
-      row.changed.filter { element[$0.key]?.string == $0.value.value }
+      row.changed.filter {
+        element[$0.key]?.string == $0.value.value
+          && !watch.hasSeen($0.value.value, recordID, $0.key)
+      }
     }
     let origins = book.handed.reversed().flatMap(\.rows.values).filter { row in
       row.id.soup == soup.name && row.isDeleted == isDeleted
