@@ -10,6 +10,8 @@ package enum DecisionRule {
     package var hasRecord: Bool
     /// Whether the row in the device's store could be read.
     package var isReadable: Bool
+    /// Whether what it changed in the org is to be undone.
+    package var isToBeUndone = false
 
     /// A subject.
     package init(
@@ -27,7 +29,8 @@ package enum DecisionRule {
   package static func possible(_ subject: Subject) -> [Decision.Kind] {
     guard let verdict = subject.verdict else { return [.drop] }
     if verdict.isSettled { return [] }
-    guard subject.isReadable else { return [.drop] }
+    // What stands in the org is not sent again: only the undoing can be given up.
+    guard subject.isReadable, !subject.isToBeUndone else { return [.drop] }
     let deletes = subject.operation == .delete || subject.operation == .dropped
     let kinds: [Decision.Kind]
     switch verdict {
@@ -57,6 +60,9 @@ package enum DecisionRule {
     if possible.contains(kind) { return nil }
     guard let verdict = subject.verdict else {
       return "no run has taken it up yet, so it can only be dropped (--drop)"
+    }
+    if subject.isToBeUndone {
+      return "what it changed in the org is to be undone; that can only be given up (--drop)"
     }
     if possible.isEmpty { return "it is settled (\(verdict.rawValue)): nothing is left to decide" }
     let options = possible.map(\.option).joined(separator: ", ")

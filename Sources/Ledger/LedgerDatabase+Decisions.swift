@@ -68,10 +68,11 @@ extension LedgerDatabase {
     let ids = [row[3].text, row[4].text].compactMap(\.self)
     let detail = OutcomeDetail(json: try parse(row[8].text, "a verdict"))
     let twins = Set(ids + [detail.recordID, detail.otherID].compactMap(\.self)).sorted()
-    let subject = DecisionRule.Subject(
+    var subject = DecisionRule.Subject(
       verdict: row[0].text.flatMap(Verdict.init(rawValue:)),
       operation: row[1].text.flatMap(EditOperation.init(rawValue:)) ?? .update,
       hasRecord: row[2].text != nil || !ids.isEmpty, isReadable: row[5].text == nil)
+    subject.isToBeUndone = try isToBeUndone(edit)
     return DecidableEdit(
       edit: edit, subject: subject,
       detail: detail,

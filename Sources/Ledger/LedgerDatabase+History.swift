@@ -68,7 +68,8 @@ extension LedgerDatabase {
     }
     let rows = try connection.all(
       """
-      SELECT e.id, e.element, \(Self.isUnsettledEdit), \(Self.isUnderWay)
+      SELECT e.id, e.element, (\(Self.isUnsettledEdit) AND NOT \(Self.isToBeUndone)),
+        \(Self.isUnderWay)
       FROM edit e JOIN returned r ON r.id = e.return_id
       WHERE e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)
         AND (\(same) AND r.stamp_id IN (\(list: entry.stampIDs)) OR e.id = \(carried?.edit))

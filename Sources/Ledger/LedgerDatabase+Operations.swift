@@ -25,10 +25,14 @@ package struct OperationRow {
   /// The record as it was read before; nil where that is not known.
   ///
   /// Of an upsert it is that of its external id, null for none; of an update the fields that are sent.
+  /// The record's date then stands beside the fields, under `dateKey`.
   package var seen: JSONValue?
   package var state: OperationState
   /// The field whose date says when the record was last modified; nil in what the ledger tells.
   package var modificationField: String?
+
+  /// The member of `seen` that is the record's date; no field has such a name.
+  package static let dateKey = ".date"
 
   /// A write that is planned.
   package init(

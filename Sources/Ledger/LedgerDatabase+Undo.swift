@@ -127,15 +127,38 @@ extension LedgerDatabase {
 
   /// The org's date of a record after the last of our writes to it; nil where nobody read it, or somebody
   /// else had come between.
-  package func leftDate(recordID: String) throws -> String? {
-    let row = try connection.first(
+  ///
+  /// A record that a write made goes with all that it holds. Its date is known only where each of our
+  /// writes since found the date that the one before it had left, and was read back at once: else somebody
+  /// has put work into it that no field of ours shows.
+  package func leftDate(by change: EditChange) throws -> String? {
+    let rows = try connection.all(
       """
-      SELECT server_date, left_values FROM operation
-      WHERE result_id = \(recordID) AND state = \(OperationState.done) ORDER BY id DESC LIMIT 1
+      SELECT server_date, left_values, seen, sent_ms FROM operation
+      WHERE result_id = \(change.recordID) AND state = \(OperationState.done)
+        AND id >= \(change.lastWrite) ORDER BY id
       """)
-    guard try parse(row?[1].text, "a write").object != nil else { return nil }
-    return row?[0].text
+    guard let last = rows.last, try parse(last[1].text, "a write").object != nil else { return nil }
+    guard change.kind == .created else { return last[0].text }
+    var before: String?
+    for row in rows {
+      guard let date = row[0].text, let sent = row[3].integer,
+        let written = Dates.milliseconds(iso8601: date), written <= sent + Self.readBackMilliseconds
+      else { return nil }
+      if let before {
+        let seen = try parse(row[2].text, "a write")[OperationRow.dateKey]?.string
+        guard let seen, Dates.milliseconds(iso8601: seen) == Dates.milliseconds(iso8601: before)
+        else {
+          return nil
+        }
+      }
+      before = date
+    }
+    return before
   }
+
+  /// How long after its sending a write may be dated, where nobody has come after it.
+  private static let readBackMilliseconds: Int64 = 120_000
 
   // MARK: undoing
 
@@ -158,6 +181,13 @@ extension LedgerDatabase {
         try enter(.undo(run: run), of: found, by: by, time: time)
       }
     }
+  }
+
+  /// Says whether the last decision about an edit has given up its undoing.
+  package func hasGivenUpUndoing(_ edit: Int64) throws -> Bool {
+    try connection.all(
+      "SELECT kind FROM decision WHERE edit_id = \(edit) ORDER BY id DESC LIMIT 2"
+    ).map { $0[0].text } == [Decision.Kind.drop.rawValue, Decision.Kind.undo.rawValue]
   }
 
   /// The edits that have written to a record and are to be undone.

@@ -48,6 +48,8 @@ final class LedgerJournal: SyncUpJournal {
         let creation = try state.creation(localID: local, of: send.edit)
         guard let id = creation?.recordID else { return try block(send, name) }
         send.payload[name] = .string(id)
+        // What is tried again has the Id already.
+        send.waiting.remove(name)
       }
       if let tree = send.tree, let name = tree.field, tree.takesParentID, !here.contains(tree.key) {
         guard let id = parentIDs[tree.key] else { return try block(send, name) }
@@ -69,6 +71,8 @@ final class LedgerJournal: SyncUpJournal {
   }
 
   func questions(before batch: [PlannedSend]) -> [RecordReader.Inquiry] {
+    // What is presumed of the org is looked at when it is needed.
+    guard access.asksAhead else { return [] }
     let groups = Dictionary(grouping: watched(batch), by: \.sobject)
     return groups.sorted { $0.key < $1.key }.map { sobject, group in
       RecordReader.Inquiry(
@@ -99,7 +103,8 @@ final class LedgerJournal: SyncUpJournal {
     for (sobject, group) in groups.sorted(by: { $0.key < $1.key }) {
       let found = try await access.records(
         sobject, ids: group.compactMap(\.recordID), fields: Self.dates(of: group))
-      for send in group where !reconciler.redone.contains(send.edit.id) {
+      // A new record that is deleted takes with it what others put into it in the meantime.
+      for send in group where send.undoes || !reconciler.redone.contains(send.edit.id) {
         let date = send.recordID.flatMap { found[$0]?[send.modificationField]?.string }
         if date != send.condition { moved.insert(send.edit.id) }
       }
@@ -194,7 +199,7 @@ final class LedgerJournal: SyncUpJournal {
     case .changed:
       try state.finish(operation, .conflict)
       if reconciler.redone.insert(send.edit.id).inserted { return .left }
-      try settle(send, Settlement(.conflict, send.expected.detail))
+      try settle(send, Settlement(.conflict, send.detailOfFailure))
       return .refused
     case .absent(let refusal):
       try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
@@ -240,7 +245,7 @@ final class LedgerJournal: SyncUpJournal {
       reconciler.firstSync[send.edit.id] = next
       return
     }
-    var detail = send.expected.detail
+    var detail = send.detailOfFailure
     detail.code = refusal.code
     detail.message = refusal.message
     detail.errorFields = refusal.fields
@@ -255,5 +260,22 @@ final class LedgerJournal: SyncUpJournal {
       detail.recordID = follower.recordID
       try state.settle(follower.id, run: run.id, Settlement(settlement.verdict, detail))
     }
+  }
+}
+
+extension PlannedSend {
+  /// Whether it undoes what an edit has changed.
+  fileprivate var undoes: Bool { edit.decision?.isUndo == true }
+
+  /// What is told beside the verdict where the org does not do it: of an undoing the org holds what was sent
+  /// still, and not the values that were to be put back.
+  fileprivate var detailOfFailure: OutcomeDetail {
+    var detail = expected.detail
+    if undoes {
+      for place in detail.fields.indices {
+        detail.fields[place].server = detail.fields[place].device
+      }
+    }
+    return detail
   }
 }

@@ -55,6 +55,8 @@ extension Reconciler {
     while window.count < Self.windowSnapshots,
       window.reduce(0, { $0 + $1.edits.count }) < Self.windowEdits, let snapshotID = queue.first
     {
+      // Global stores may refer to what users have made: it is sent before.
+      if snapshotID == SnapshotID.global, !window.isEmpty { break }
       let edits = try state.openEdits(run: run.id, snapshotID: snapshotID, only: options.only)
       if edits.isEmpty {
         queue.removeFirst()
@@ -85,12 +87,39 @@ extension Reconciler {
     var plans: [SnapshotPlan] = []
     for draft in drafts { plans.append(try await draft.planner.finish(draft.plan)) }
     for reader in readers { reader.forgetAnswers() }
+    Self.keepApart(&plans)
+    // What waits for another one is in the ledger before that comes to its end, and is taken up again then.
+    for isHeld in [true, false] {
+      for plan in plans {
+        try settle(
+          plan.settled.filter { ($0.settlement.verdict == .held) == isHeld }, plan.snapshotID)
+      }
+    }
     for place in plans.indices {
-      try settle(plans[place].settled, plans[place].snapshotID)
       plans[place].settled = []
       try holdGuarded(&plans[place])
     }
     try await send(Array(zip(plans, readers)))
+  }
+
+  /// Sends nothing of a snapshot that writes to a record to which one before it writes: its edits stay open,
+  /// and are planned again when the ledger has the other's write.
+  ///
+  /// Which record an upsert means is known only now, or an edit of one that was merged.
+  private static func keepApart(_ plans: inout [SnapshotPlan]) {
+    var written: Set<String> = []
+    for place in plans.indices {
+      let targets = Set(
+        plans[place].sends.compactMap { send in
+          send.recordID ?? send.seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
+        }.map { $0.recordID18 ?? $0 })
+      if written.isDisjoint(with: targets) {
+        written.formUnion(targets)
+      } else {
+        plans[place].sends = []
+        plans[place].levels = []
+      }
+    }
   }
 
   /// What is known of a window's edits without the org; edits that nobody can send are settled.
@@ -115,7 +144,12 @@ extension Reconciler {
         continue
       }
       let planner = planner(work.snapshotID, access)
-      drafts.append(Draft(planner: planner, plan: try await planner.begin(edits)))
+      var plan = try await planner.begin(edits)
+      // The others of the window are to see them. An undoing may have to wait for one that comes later.
+      let known = plan.plan.settled.filter { $0.edit.decision?.isUndo != true }
+      try settle(known, work.snapshotID)
+      plan.plan.settled.removeAll { $0.edit.decision?.isUndo != true }
+      drafts.append(Draft(planner: planner, plan: plan))
     }
     return drafts
   }
@@ -130,6 +164,7 @@ extension Reconciler {
           RecordReader.Inquiry(draft.planner.records, .describe($0))
         }
       }, inFlight: atOnce)
+    try checkDeadline()
     let questions = drafts.flatMap { draft in
       draft.planner.questions(of: draft.plan).map {
         RecordReader.Inquiry(draft.planner.records, $0)
@@ -160,7 +195,11 @@ extension Reconciler {
         { () async -> Result<Session?, any Error> in
           do { return .success(try await sessionFor(request)) } catch { return .failure(error) }
         }
+      },
+      stops: { login in
+        guard case .failure(let error as OrgError) = login else { return false }
+        return error.kind != .authentication && error.kind != .permission
       })
-    for (request, login) in zip(requests, logins) { self.logins[request] = login }
+    for case (let request, let login?) in zip(requests, logins) { self.logins[request] = login }
   }
 }

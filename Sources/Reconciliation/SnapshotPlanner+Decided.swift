@@ -10,6 +10,10 @@ extension SnapshotPlanner {
     case .drop?:
       var detail = OutcomeDetail()
       detail.recordID = edit.recordID
+      if try state.hasGivenUpUndoing(edit.id) {
+        detail.message = "it is not undone any more: what it sent stands in the org"
+        return Settlement(.notUndone, detail)
+      }
       if edit.finding == nil { detail.fields = try editedFields(of: edit).edited }
       return Settlement(.dropped, detail)
     case .record(let id)?

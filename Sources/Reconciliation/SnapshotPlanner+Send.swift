@@ -65,15 +65,23 @@ extension SnapshotPlanner {
   /// What the org was read to hold in the fields that an update sends: what undoes it.
   private static func former(_ names: [String], _ facts: EditFacts) -> JSONValue? {
     let read: JSONObject
+    var date: String?
     switch facts.server {
-    case .alive(_, let fields): read = fields
-    case .merged: read = facts.remaining?.fields ?? [:]
+    case .alive(let alive, let fields): (date, read) = (alive, fields)
+    case .merged: (date, read) = (facts.remaining?.date, facts.remaining?.fields ?? [:])
     case .deleted, .hidden, .unknown: return nil
     }
-    return .object(
-      names.reduce(into: JSONObject()) { former, name in
-        if let value = read[name] { former[name] = value }
-      })
+    let former = names.reduce(into: JSONObject()) { former, name in
+      if let value = read[name] { former[name] = value }
+    }
+    return .object(dated(former, date))
+  }
+
+  /// What a record was read to hold, with its date then.
+  static func dated(_ values: JSONObject, _ date: String?) -> JSONObject {
+    var values = values
+    values[OperationRow.dateKey] = date.map(JSONValue.string)
+    return values
   }
 
   /// Replaces local ids by the ids that their records got, and notes those that have none yet.

@@ -37,7 +37,7 @@ extension SnapshotPlanner {
       for one in group {
         let facts = UndoRule.Facts(
           change: one.change, server: one.server,
-          leftDate: try state.leftDate(recordID: one.change.recordID), base: one.edit.base,
+          leftDate: try state.leftDate(by: one.change), base: one.edit.base,
           instance: try state.instance)
         switch UndoRule.step(facts) {
         case .settle(let settlement): plan.settled.append((one.edit, settlement))
@@ -59,7 +59,7 @@ extension SnapshotPlanner {
       edit: one.edit, sync: one.sync,
       modificationField: rule.target.modificationDateFieldName, sobject: one.change.sobject,
       action: action, expected: expected, condition: date, isStrict: true, payload: payload,
-      recordID: one.change.recordID, seen: .object(one.change.left))
+      recordID: one.change.recordID, seen: .object(Self.dated(one.change.left, date)))
   }
 
   // MARK: what needs no org
@@ -131,7 +131,21 @@ extension SnapshotPlanner {
     _ deletes: [(Undoing, PlannedSend)], _ sobject: String, _ plan: inout SnapshotPlan
   ) async throws {
     if deletes.isEmpty { return }
-    let referring = try await referring(to: deletes.map(\.0.change.recordID), sobject)
+    let referring: [String: Set<Reference>]
+    do {
+      referring = try await self.referring(to: deletes.map(\.0.change.recordID), sobject)
+    } catch let error as OrgError {
+      // Nobody's edits wait for what one object does not answer.
+      guard error.isAboutTheObject else { throw error }
+      for (one, _) in deletes {
+        var detail = OutcomeDetail.because(
+          "whether other records refer to it cannot be asked: \(error.message)")
+        detail.recordID = one.change.recordID
+        detail.code = error.code
+        plan.settled.append((one.edit, Settlement(.notUndone, detail)))
+      }
+      return
+    }
     for (one, send) in deletes {
       let others = referring[one.change.recordID] ?? []
       if others.isEmpty {
@@ -187,8 +201,10 @@ extension SnapshotPlanner {
             found[parent, default: []].insert(Reference(sobject: child.sobject, id: id))
           }
         } catch let error as OrgError {
-          // Not every object can be asked in this way.
-          guard error.isAboutTheObject else { throw error }
+          // What is there only beside another record, such as a history of activities, cannot be asked.
+          guard error.isAboutTheObject, try await !Self.isQueryable(child.sobject, asker) else {
+            throw error
+          }
         }
       }
     }
@@ -212,6 +228,18 @@ extension SnapshotPlanner {
         return nil
       }
       return (id, parent)
+    }
+  }
+
+  /// Says whether an object answers queries at all, as far as the asker may know.
+  private nonisolated(nonsending) static func isQueryable(
+    _ sobject: String, _ asker: RecordReader
+  ) async throws -> Bool {
+    do throws(OrgError) {
+      return try await asker.describe(sobject).isQueryable
+    } catch {
+      guard error.isAboutTheObject else { throw error }
+      return true
     }
   }
 

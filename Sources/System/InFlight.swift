@@ -33,18 +33,25 @@ package enum InFlight {
   }
 
   /// The answers to requests, in the order of the requests.
+  ///
+  /// After an answer that `stops` all nothing more is started: what was not asked has nil.
   package nonisolated(nonsending) static func all<Answer: Sendable>(
-    _ limit: Int, _ requests: [@Sendable () async -> Answer]
-  ) async -> [Answer] {
+    _ limit: Int, _ requests: [@Sendable () async -> Answer],
+    stops: (Answer) -> Bool = { _ in false }
+  ) async -> [Answer?] {
     var waiting = Array(requests.enumerated())[...]
-    var answers: [(place: Int, answer: Answer)] = []
+    var answers: [Answer?] = requests.map { _ in nil }
     // Nothing here throws.
     try? await run(
       limit,
       next: {
         guard let (place, request) = waiting.popFirst() else { return nil }
         return { @Sendable in (place: place, answer: await request()) }
-      }, take: { answers.append($0) })
-    return answers.sorted { $0.place < $1.place }.map(\.answer)
+      },
+      take: { (came: (place: Int, answer: Answer)) in
+        answers[came.place] = came.answer
+        if stops(came.answer) { waiting = [] }
+      })
+    return answers
   }
 }

@@ -174,6 +174,8 @@ import Testing
     #expect(undone.verdicts == [.notUndone: 1])
     #expect(
       try scene.edit(1, in: undone).detail.code == "FIELD_CUSTOM_VALIDATION_EXCEPTION")
+    // The org holds what was sent still.
+    #expect(try scene.edit(1, in: undone).detail.fields.map(\.server) == ["device"])
     scene.world.server.faults.removeAll()
     #expect(try scene.field("Phone", of: id) == "device")
     #expect(try await scene.undo(run).verdicts == [.undone: 1])
@@ -188,6 +190,74 @@ import Testing
     #expect(try await scene.world.run(.ingest, .reconcile).verdicts == [.undone: 1])
     #expect(try scene.field("Phone", of: id) == before)
     try await scene.scene.expectClosed()
+  }
+
+  @Test func `a new record into which the office has worked between two edits is never deleted`()
+    async throws
+  {
+    let (id, first) = try await made()
+    try scene.office(id, ["Website": "https://office.example"])
+    _ = try await scene.world.run()
+    let phone = try scene.world.device("ada", as: "newest")
+    try phone.edit("accounts", id: id, ["Phone": "later"], now: scene.world.org.now())
+    let second = try await scene.night(phone, as: "later.sqlite")
+    #expect(second.verdicts == [.updated: 1])
+    #expect(try await scene.undo(second.run).verdicts == [.undone: 1])
+    #expect(try await scene.undo(first).verdicts == [.notUndone: 1])
+    #expect(try scene.isThere(id))
+    #expect(try scene.field("Website", of: id) == "https://office.example")
+  }
+
+  @Test func `a new record that nobody else has touched goes after its later edits are undone`()
+    async throws
+  {
+    let (id, first) = try await made()
+    _ = try await scene.world.run()
+    let phone = try scene.world.device("ada", as: "newest")
+    try phone.edit("accounts", id: id, ["Phone": "later"], now: scene.world.org.now())
+    let second = try await scene.night(phone, as: "later.sqlite")
+    #expect(try await scene.undo(second.run).verdicts == [.undone: 1])
+    #expect(try await scene.undo(first).verdicts == [.undone: 1])
+    #expect(try !scene.isThere(id))
+  }
+
+  @Test func `a hand-back of the next morning takes no undoing away that waits`() async throws {
+    let phone = try await scene.phone()
+    let id = try scene.scene.account(phone)
+    let before = try scene.field("Website", of: id)
+    try phone.edit(
+      "accounts", id: id, ["Website": "https://device.example"], now: scene.world.org.now())
+    let run = try await scene.night(phone, as: "one.sqlite")
+    try scene.world.org.setActive("ada@example.com", false)
+    #expect(try await scene.undo(run.run).verdicts == [.held: 1])
+    try scene.world.org.setActive("ada@example.com", true)
+    try phone.edit("accounts", id: id, ["Phone": "later"], now: scene.world.org.now())
+    let next = try await scene.night(phone, as: "two.sqlite")
+    #expect(next.verdicts[.undone] == 1)
+    #expect(next.verdicts[.superseded] == nil)
+    _ = try await scene.world.run(.ingest, .reconcile)
+    #expect(try scene.field("Website", of: id) == before)
+  }
+
+  @Test func `of an undoing that waits only the undoing can be given up, and that is what is told`()
+    async throws
+  {
+    let (id, _, run) = try await sent()
+    try scene.world.org.setActive("ada@example.com", false)
+    #expect(try await scene.undo(run).verdicts == [.held: 1])
+    try scene.world.org.setActive("ada@example.com", true)
+    let ledger = try scene.world.data.openLedger()
+    for decision in [Decision.again, .device] {
+      let refusal = #expect(throws: DecisionRefusal.self) {
+        try ledger.decide([DecidedEdit(1, decision)], by: "grace")
+      }
+      #expect(refusal.map { "\($0)".contains("--drop") } == true)
+    }
+    try ledger.decide([DecidedEdit(1, .drop)], by: "grace")
+    ledger.close()
+    let next = try await scene.world.run(.ingest, .reconcile)
+    #expect(next.verdicts == [.notUndone: 1])
+    #expect(try scene.field("Phone", of: id) == "device")
   }
 
   // MARK: what is refused

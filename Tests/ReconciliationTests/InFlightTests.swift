@@ -124,4 +124,45 @@ struct InFlightTests {
     #expect(
       day.server.log.writes.map(\.kind).last == .collectionDelete)
   }
+
+  @Test func `an upsert never goes beside another user's update of its record`() async throws {
+    let day = try FieldDay()
+    day.rules = [
+      FieldDay.rule(
+        "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
+    ]
+    let visit = try day.make("Site_Visit__c", ["Name": "V", "External_Id__c": "K"])
+    try day.handBack([try day.edited("visits", "Site_Visit__c", visit, ["Notes__c": "ada"])])
+    try day.handBack(
+      [
+        day.created(
+          "visits", "Site_Visit__c", "local_1",
+          ["Name": "V", "Notes__c": "ben", "External_Id__c": "K"])
+      ], user: day.ben)
+    #expect(day.verdicts(try await day.run()) == "clash 1, updated 1")
+    #expect(try day.record("Site_Visit__c", visit)["Notes__c"] == "ada")
+  }
+
+  @Test func `a child that another writer held goes once more with its parent's Id`() async throws {
+    let day = try FieldDay()
+    let kids = (1...3).map { number in
+      day.created(
+        "contacts", "Contact", "local_c\(number)",
+        ["LastName": .string("Kid \(number)"), "AccountId": "local_p"])
+    }
+    try day.handBack(
+      [day.created("accounts", "Account", "local_p", ["Name": "Parent"])] + kids)
+    day.server.faults.add(
+      .kind(.collectionCreate), nth: 2, .refusePart(1, code: "UNABLE_TO_LOCK_ROW"))
+    #expect(day.verdicts(try await day.run()) == "created 4")
+    #expect(try day.count("SELECT Id FROM Contact WHERE Account.Name = 'Parent'") == 3)
+  }
+
+  @Test func `an org that answers nothing any more is asked nothing more ahead`() async throws {
+    let day = try day(inFlight: 2)
+    day.server.faults.add(.kind(.describe), nth: 1, times: .max, .limitExceeded)
+    let summary = try await day.run()
+    #expect(summary.interruption != nil)
+    #expect(day.server.log.counts[.describe, default: 0] <= 3)
+  }
 }

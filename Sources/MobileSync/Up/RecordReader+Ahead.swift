@@ -132,8 +132,7 @@ extension RecordReader {
   package static func ask(_ inquiries: [Inquiry], inFlight: Int) async {
     var seen: Set<Key> = []
     let open = inquiries.filter { inquiry in
-      // What is presumed of the org is looked at when it is needed.
-      if inquiry.reader.presumed != nil { return false }
+      if !inquiry.reader.asksAhead { return false }
       if case .describe(let name) = inquiry.question, inquiry.reader.known(name) != nil {
         return false
       }
@@ -144,11 +143,19 @@ extension RecordReader {
     let parts = errands.map { $0.requests }
     // One alone is asked as well by whoever needs it.
     if errands.count < 2, open.count < 2, parts.reduce(0, { $0 + $1.count }) < 2 { return }
-    var answers = await InFlight.all(inFlight, parts.flatMap(\.self))[...]
+    var answers = await InFlight.all(inFlight, parts.flatMap(\.self), stops: Self.stops)[...]
     for (errand, requests) in zip(errands, parts) {
-      errand.keep(Answer.whole(answers.prefix(requests.count)))
+      // What was not asked any more is asked by whoever needs it.
+      let own = answers.prefix(requests.count).compactMap(\.self)
+      if own.count == requests.count { errand.keep(Answer.whole(own)) }
       answers = answers.dropFirst(requests.count)
     }
+  }
+
+  /// Says whether an answer is that of an org which answers nothing else either.
+  private static func stops(_ answer: Result<Answer, OrgError>) -> Bool {
+    if case .failure(let error) = answer { return !error.isAboutTheObject }
+    return false
   }
 
   /// Asks what became of the records that were asked for ahead and do not read: for all users at once,
@@ -177,6 +184,9 @@ extension RecordReader {
       }
     }
   }
+
+  /// Whether answers may be asked for ahead: what is presumed of the org is looked at when it is needed.
+  package var asksAhead: Bool { presumed == nil }
 
   /// Lets go of what was asked for ahead: later it may be otherwise.
   package func forgetAnswers() {

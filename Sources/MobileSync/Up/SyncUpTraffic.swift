@@ -68,6 +68,8 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
   private var waiting: [Int]
   private var flights: [Int: Flight] = [:]
   private var started = 0
+  /// What was looked at right before it is sent: it goes before all else, while the look is true.
+  private var looked: [(lane: Int, item: Item)] = []
   /// What waits until a row that another writer held may be free.
   private var resting: [(lane: Int, items: [Item], milliseconds: Int64)] = []
 
@@ -102,6 +104,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
 
   /// The next of the first lane that has something to start.
   private func takeItem() -> (lane: Int, item: Item)? {
+    if !looked.isEmpty { return looked.removeFirst() }
     waiting.removeAll { lanes[$0]?.isOver != false }
     for lane in waiting {
       if let item = lanes[lane]?.take() { return (lane, item) }
@@ -174,7 +177,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     case .looked(let answers):
       for (inquiry, answer) in zip(flight.questions, answers) { inquiry.keep(answer) }
       flight.item.isReady = true
-      again([flight.item], flight.lane)
+      looked.append((flight.lane, flight.item))
     case .carried(let result):
       guard let cargo = flight.cargo else { return }
       try await enter(result, flight, cargo.changes, cargo.intention)
@@ -206,7 +209,10 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
         try journal.withdraw(intention)
         throw error
       }
-      let words = "no answer came back: \(error.message)"
+      // An answer that is none, such as one to other requests, tells nothing of the rows either.
+      let isAnswered = error.kind == .invalidResponse
+      let words =
+        (isAnswered ? "the answer cannot be read: " : "no answer came back: ") + error.message
       try await journal.settle(
         changes.map { ($0, .unknown(words)) }, of: intention, read: nil, isLast: true)
       if patience.survivesDoubt { return }
