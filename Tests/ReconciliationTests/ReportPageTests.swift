@@ -186,7 +186,9 @@ struct ReportPageTests {
     }
     try await browser.run(
       "search.value = 'number 77777'; search.dispatchEvent(new Event('input')); 0")
-    #expect(try await browser.text("#list .name") == "Customer number 77777")
+    // What is out of sight has no text before the next frame.
+    try await browser.wait(
+      until: "document.querySelector('#list .name')?.innerText === 'Customer number 77777'")
     #expect(try await browser.errors() == [])
     // Without the script: the totals, the first open edits, and where the others are.
     try await browser.open(path, .init(width: 390, isDark: true, hasScript: false))
