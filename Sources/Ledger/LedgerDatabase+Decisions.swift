@@ -72,12 +72,13 @@ extension LedgerDatabase {
       verdict: row[0].text.flatMap(Verdict.init(rawValue:)),
       operation: row[1].text.flatMap(EditOperation.init(rawValue:)) ?? .update,
       hasRecord: row[2].text != nil || !ids.isEmpty, isReadable: row[5].text == nil)
-    subject.isToBeUndone = try isToBeUndone(edit)
+    let pending = try pendingDecision(of: edit)
+    subject.isToBeUndone = pending?.isUndo == true
     return DecidableEdit(
       edit: edit, subject: subject,
       detail: detail,
       soup: SoupKey(store: StoreKey(text: row[6].text ?? ""), soup: row[7].text ?? ""),
-      twins: twins, pending: try pendingDecision(of: edit))
+      twins: twins, pending: pending)
   }
 
   /// The numbers of the edits that wait for something and have one of these verdicts.

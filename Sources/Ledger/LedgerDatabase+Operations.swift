@@ -33,6 +33,9 @@ package struct OperationRow {
 
   /// The member of `seen` that is the record's date; no field has such a name.
   package static let dateKey = ".date"
+  /// How long after its sending a write may be dated where nobody has come after it, in milliseconds of the
+  /// org's time.
+  package static let writeMilliseconds: Int64 = 120_000
 
   /// A write that is planned.
   package init(

@@ -143,7 +143,8 @@ extension LedgerDatabase {
     var before: String?
     for row in rows {
       guard let date = row[0].text, let sent = row[3].integer,
-        let written = Dates.milliseconds(iso8601: date), written <= sent + Self.readBackMilliseconds
+        let written = Dates.milliseconds(iso8601: date),
+        written <= sent + OperationRow.writeMilliseconds
       else { return nil }
       if let before {
         let seen = try parse(row[2].text, "a write")[OperationRow.dateKey]?.string
@@ -156,9 +157,6 @@ extension LedgerDatabase {
     }
     return before
   }
-
-  /// How long after its sending a write may be dated, where nobody has come after it.
-  private static let readBackMilliseconds: Int64 = 120_000
 
   // MARK: undoing
 

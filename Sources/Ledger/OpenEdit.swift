@@ -67,6 +67,9 @@ package struct OpenEdit {
     }
   }
 
+  /// Whether what it changed in the org is to be undone.
+  package var isToBeUndone: Bool { decision?.isUndo == true }
+
   /// What the edit claims of its record.
   package var claim: RecordClaim {
     RecordClaim(editID: id, arrived: arrived, verdict: nil)

@@ -12,7 +12,7 @@ extension SyncsConfig {
       reader.report(
         node, "this is one sync, not a file of syncs", "wrap it: {\"syncs\": [ … ]}")
       let sync = definition(node, &names, &places, reader)
-      return SyncsConfig(syncs: sync.map { [$0] } ?? [], places: places)
+      return SyncsConfig(syncs: sync.map { [$0] } ?? [], places: places, definitions: [:])
     }
     guard let root = reader.object(node, known: ["$schema", "syncs"], what: "a sync file"),
       root.required("syncs", "[ … ]") != nil
@@ -20,7 +20,11 @@ extension SyncsConfig {
     let syncs = (root.elements("syncs") ?? []).compactMap {
       definition($0, &names, &places, reader)
     }
-    return SyncsConfig(syncs: syncs, places: places)
+    let nodes = (node["syncs"]?.array ?? []).compactMap { node in
+      node["syncName"]?.string.map { ($0, node) }
+    }
+    return SyncsConfig(
+      syncs: syncs, places: places, definitions: Dictionary(nodes) { first, _ in first })
   }
 
   private static func isOneSync(_ node: JSONNode) -> Bool {

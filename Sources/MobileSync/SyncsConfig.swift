@@ -12,15 +12,20 @@ public struct SyncsConfig: Sendable {
   public let syncs: [SyncDefinition]
   /// Where each sync names its soup, for problems that another file brings to light.
   let places: [String: JSONNode]
+  /// The definition of each sync in its file, for problems that the org brings to light.
+  let definitions: [String: JSONNode]
 
   /// A configuration made in code.
   public init(syncs: [SyncDefinition]) {
-    self.init(syncs: syncs, places: [:])
+    self.init(syncs: syncs, places: [:], definitions: [:])
   }
 
-  init(syncs: [SyncDefinition], places: [String: JSONNode]) {
+  init(
+    syncs: [SyncDefinition], places: [String: JSONNode], definitions: [String: JSONNode]
+  ) {
     self.syncs = syncs
     self.places = places
+    self.definitions = definitions
   }
 
   /// Reads a file in the Mobile SDK's format; throws everything that is wrong with it at once.
@@ -37,6 +42,9 @@ public struct SyncsConfig: Sendable {
 
   /// Whether the file names such a sync, be its definition good or not.
   package func declares(_ syncName: String) -> Bool { places[syncName] != nil }
+
+  /// Where the file defines the sync of this name; nil for one made in code.
+  package func definition(of syncName: String) -> JSONNode? { definitions[syncName] }
 
   /// The sync of this name.
   public subscript(_ syncName: String) -> SyncDefinition? {

@@ -41,15 +41,16 @@ package struct Preflight {
   package init(_ pipeline: Pipeline) {
     let sendsOthers = pipeline.reconcile.sendAs == .integration
     checks = pipeline.stores.flatMap { store in
-      let file = SyncFilePlaces(store)
-      return (store.primed + store.reconciled).flatMap { sync in
+      (store.primed + store.reconciled).flatMap { sync in
+        let place = SyncPlace(
+          file: store.syncsFile, sync: store.syncs.definition(of: sync.syncName),
+          syncName: sync.syncName)
         let isIntegration = store.scope == .global || (sync.syncType == .syncUp && sendsOthers)
         return sync.needs { soup in
           store.syncs.syncs.reduce(into: []) { $0.formUnion($1.objects(in: soup)) }
         }.map {
           Check(
-            need: $0, place: SyncPlace(file: file, syncName: sync.syncName),
-            actor: isIntegration ? .integration : .user)
+            need: $0, place: place, actor: isIntegration ? .integration : .user)
         }
       }
     }

@@ -168,7 +168,7 @@ package struct CarriedEdits {
   static func isMendable(_ one: CarriableEdit) -> Bool {
     guard let verdict = one.verdict, !one.isBound || one.wasCarried, one.edit.finding == nil,
       one.edit.operation != .synced, one.edit.operation != .dropped,
-      one.edit.creation?.isTwice != true, one.edit.decision?.isUndo != true
+      one.edit.creation?.isTwice != true, !one.edit.isToBeUndone
     else { return false }
     switch verdict {
     case .conflict, .clash, .deletedOnServer, .mergedOnServer, .notVisible, .blocked,

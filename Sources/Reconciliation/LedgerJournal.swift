@@ -104,7 +104,7 @@ final class LedgerJournal: SyncUpJournal {
       let found = try await access.records(
         sobject, ids: group.compactMap(\.recordID), fields: Self.dates(of: group))
       // A new record that is deleted takes with it what others put into it in the meantime.
-      for send in group where send.undoes || !reconciler.redone.contains(send.edit.id) {
+      for send in group where send.edit.isToBeUndone || !reconciler.redone.contains(send.edit.id) {
         let date = send.recordID.flatMap { found[$0]?[send.modificationField]?.string }
         if date != send.condition { moved.insert(send.edit.id) }
       }
@@ -264,14 +264,11 @@ final class LedgerJournal: SyncUpJournal {
 }
 
 extension PlannedSend {
-  /// Whether it undoes what an edit has changed.
-  fileprivate var undoes: Bool { edit.decision?.isUndo == true }
-
   /// What is told beside the verdict where the org does not do it: of an undoing the org holds what was sent
   /// still, and not the values that were to be put back.
   fileprivate var detailOfFailure: OutcomeDetail {
     var detail = expected.detail
-    if undoes {
+    if edit.isToBeUndone {
       for place in detail.fields.indices {
         detail.fields[place].server = detail.fields[place].device
       }

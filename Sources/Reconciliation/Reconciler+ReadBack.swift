@@ -94,9 +94,6 @@ extension Reconciler {
     return rule?.target.modificationDateFieldName ?? TargetFields().modificationDateFieldName
   }
 
-  /// How long after its sending a write may be dated, in milliseconds of the org's time.
-  private static let writeMilliseconds: Int64 = 120_000
-
   /// Says whether a record stands as a write of ours has left it.
   ///
   /// The sender may have changed it by hand since: it has to hold what was sent, or to bear a date of
@@ -112,6 +109,6 @@ extension Reconciler {
     guard let written = date.flatMap({ Dates.milliseconds(iso8601: $0) }),
       let sent = operation.sentMilliseconds
     else { return false }
-    return written <= sent + writeMilliseconds
+    return written <= sent + OperationRow.writeMilliseconds
   }
 }

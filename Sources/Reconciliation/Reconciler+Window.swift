@@ -146,9 +146,9 @@ extension Reconciler {
       let planner = planner(work.snapshotID, access)
       var plan = try await planner.begin(edits)
       // The others of the window are to see them. An undoing may have to wait for one that comes later.
-      let known = plan.plan.settled.filter { $0.edit.decision?.isUndo != true }
+      let known = plan.plan.settled.filter { !$0.edit.isToBeUndone }
       try settle(known, work.snapshotID)
-      plan.plan.settled.removeAll { $0.edit.decision?.isUndo != true }
+      plan.plan.settled.removeAll { !$0.edit.isToBeUndone }
       drafts.append(Draft(planner: planner, plan: plan))
     }
     return drafts

@@ -18,7 +18,7 @@ extension SnapshotPlanner {
   nonisolated(nonsending) func planUndos(
     of edits: [OpenEdit], into plan: inout SnapshotPlan
   ) async throws -> [OpenEdit] {
-    let undone = edits.filter { $0.decision?.isUndo == true }
+    let undone = edits.filter(\.isToBeUndone)
     if undone.isEmpty { return edits }
     var asked: [Undoing] = []
     for edit in undone {
@@ -48,7 +48,7 @@ extension SnapshotPlanner {
       }
       try await addDeletes(deletes, sobject, &plan)
     }
-    return edits.filter { $0.decision?.isUndo != true }
+    return edits.filter { !$0.isToBeUndone }
   }
 
   private static func send(

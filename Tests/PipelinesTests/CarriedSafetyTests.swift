@@ -207,11 +207,7 @@ import Testing
   }
 
   @Test func `a guard holds what is mended as it holds other edits`() async throws {
-    let scene = try CarriedScene {
-      $0.replacing(
-        #""nextGeneration": true"#,
-        with: #""nextGeneration": true, "maxChanges": {"perSnapshot": 2}"#)
-    }
+    let scene = try CarriedScene(maxChanges: 2)
     try await scene.world.run()
     let device = try scene.world.device("ada")
     let ids = try (0..<3).map { try scene.scene.account(device, $0) }

@@ -19,6 +19,15 @@ struct CarriedScene {
     scene = try DecisionScene { change(Self.carrying($0)) }
   }
 
+  /// A scene whose guard holds a return with more changes.
+  init(maxChanges: Int) throws {
+    try self.init {
+      $0.replacing(
+        #""nextGeneration": true"#,
+        with: #""nextGeneration": true, "maxChanges": {"perSnapshot": \#(maxChanges)}"#)
+    }
+  }
+
   /// A scene whose phones have their accounts in a second soup, `vips`, too.
   init(twoSoups mode: String, _ change: (String) -> String = { $0 }) throws {
     scene = DecisionScene(

@@ -183,10 +183,8 @@ import Testing
 
   @Test func `a user who cannot log in keeps the undoing waiting`() async throws {
     let (id, before, run) = try await sent()
-    try scene.world.org.setActive("ada@example.com", false)
-    #expect(try await scene.undo(run).verdicts == [.held: 1])
+    try await scene.undoLater(run)
     #expect(try scene.scene.states() == ["undo pending"])
-    try scene.world.org.setActive("ada@example.com", true)
     #expect(try await scene.world.run(.ingest, .reconcile).verdicts == [.undone: 1])
     #expect(try scene.field("Phone", of: id) == before)
     try await scene.scene.expectClosed()
@@ -228,9 +226,7 @@ import Testing
     try phone.edit(
       "accounts", id: id, ["Website": "https://device.example"], now: scene.world.org.now())
     let run = try await scene.night(phone, as: "one.sqlite")
-    try scene.world.org.setActive("ada@example.com", false)
-    #expect(try await scene.undo(run.run).verdicts == [.held: 1])
-    try scene.world.org.setActive("ada@example.com", true)
+    try await scene.undoLater(run.run)
     try phone.edit("accounts", id: id, ["Phone": "later"], now: scene.world.org.now())
     let next = try await scene.night(phone, as: "two.sqlite")
     #expect(next.verdicts[.undone] == 1)
@@ -243,9 +239,7 @@ import Testing
     async throws
   {
     let (id, _, run) = try await sent()
-    try scene.world.org.setActive("ada@example.com", false)
-    #expect(try await scene.undo(run).verdicts == [.held: 1])
-    try scene.world.org.setActive("ada@example.com", true)
+    try await scene.undoLater(run)
     let ledger = try scene.world.data.openLedger()
     for decision in [Decision.again, .device] {
       let refusal = #expect(throws: DecisionRefusal.self) {

@@ -51,6 +51,13 @@ struct UndoScene {
     return try await carryOut(try undoing.plan(run: run, edits: edits))
   }
 
+  /// Undoes what a run changed while ada cannot log in: it waits.
+  func undoLater(_ run: String) async throws {
+    try world.org.setActive("ada@example.com", false)
+    #expect(try await undo(run).verdicts == [.held: 1])
+    try world.org.setActive("ada@example.com", true)
+  }
+
   /// Carries a plan out, or shows what it would do.
   func carryOut(_ plan: PipelineUndo.Plan, isDryRun: Bool = false) async throws -> RunSummary {
     try await PipelineRun.execute(

@@ -1,4 +1,3 @@
-import Dispatch
 import HTTP
 import JSON
 import LocalOrg
@@ -218,21 +217,7 @@ import Testing
   {
     let (org, _, _) = try Base.org(accounts: 6)
     let snapshot = Base.snapshot(org, [Base.accounts], perRetrieve: 2)
-    let (stream, reached) = AsyncStream<Void>.makeStream()
-    // The org holds its answer back until the task was cancelled.
-    let cancelled = DispatchSemaphore(value: 0)
-    org.server.faults.add(
-      .kind(.retrieve), nth: 2,
-      .mutate { _ in
-        reached.finish()
-        cancelled.wait()
-      })
-    nonisolated(unsafe) let primed = snapshot
-    let task = Task { try await primed.prime() }
-    for await _ in stream {}
-    task.cancel()
-    cancelled.signal()
-    await #expect(throws: SyncError.self) { try await task.value }
+    try await snapshot.cancelPrime(of: org, at: .retrieve, nth: 2)
     #expect(snapshot.files.isEmpty)
     let outcome = try await snapshot.prime()
     #expect(outcome.soups.map(\.total) == [6])

@@ -1,4 +1,3 @@
-import Dispatch
 import JSON
 import LocalOrg
 import SmartStore
@@ -149,21 +148,7 @@ import Testing
     async throws
   {
     let (org, ids, snapshot) = try paged(1050)
-    let (stream, reached) = AsyncStream<Void>.makeStream()
-    // The org holds its answer back until the task was cancelled.
-    let cancelled = DispatchSemaphore(value: 0)
-    org.server.faults.add(
-      .kind(.queryMore), nth: 3,
-      .mutate { _ in
-        reached.finish()
-        cancelled.wait()
-      })
-    nonisolated(unsafe) let primed = snapshot
-    let task = Task { try await primed.prime() }
-    for await _ in stream {}
-    task.cancel()
-    cancelled.signal()
-    await #expect(throws: SyncError.self) { try await task.value }
+    try await snapshot.cancelPrime(of: org, at: .queryMore, nth: 3)
     #expect(snapshot.files.isEmpty)
     try await snapshot.prime()
     #expect(try snapshot.column("Id", of: "accounts", .android) == ids.sorted())

@@ -1,29 +1,12 @@
 import JSON
 import MobileSync
-import System
-
-/// Where words stand in a sync file, read once more for the lines and columns of what the org has not.
-struct SyncFilePlaces: Sendable {
-  /// The file as the user named it.
-  let file: String
-  private let syncs: [JSONNode]
-
-  /// The places of a store's sync file; without places where the file cannot be read any more.
-  init(_ store: StoreSettings) {
-    file = store.syncsFile
-    let node = (try? Files.read(store.syncsFile)).flatMap { JSONNode.read($0).node }
-    syncs = node?["syncs"]?.array ?? []
-  }
-
-  /// The definition of a sync.
-  func definition(_ syncName: String) -> JSONNode? {
-    syncs.first { $0["syncName"]?.string == syncName }
-  }
-}
 
 /// A sync in its file.
 struct SyncPlace {
-  let file: SyncFilePlaces
+  /// The file as the user named it.
+  let file: String
+  /// The sync's definition there.
+  let sync: JSONNode?
   let syncName: String
 
   /// A fault of what the sync needs, at the word that names it.
@@ -34,7 +17,7 @@ struct SyncPlace {
       column += Self.offset(of: word, in: text, isLast: need.use == .filter)
     }
     return Problem(
-      file: file.file, line: found?.line ?? 0, column: column, path: found?.path ?? syncName,
+      file: file, line: found?.line ?? 0, column: column, path: found?.path ?? syncName,
       message: fault.message, fix: fault.fix)
   }
 
@@ -55,7 +38,7 @@ struct SyncPlace {
 
   /// The value that the keys lead to, as far as they lead; in a list the entry that is the field.
   private func node(at need: OrgNeed) -> JSONNode? {
-    guard var node = file.definition(syncName) else { return nil }
+    guard var node = sync else { return nil }
     for key in need.keys {
       guard
         let next = Int(key).flatMap({ place in node.array.flatMap { $0[at: place] } }) ?? node[key]
