@@ -198,14 +198,30 @@ extension LedgerDatabase {
     ).compactMap { $0[0].integer }
   }
 
-  /// Says whether the undoing of an edit waits in a run for that of another one.
-  package func isWaiting(_ edit: Int64, for other: Int64, run: String) throws -> Bool {
-    try connection.integer(
+  /// The records that edits which are to be undone have made, or changed by an external id.
+  package func recordsToBeUnmade(_ sobject: String) throws -> [String] {
+    try connection.texts(
       """
-      SELECT 1 FROM outcome x WHERE x.edit_id = \(edit) AND x.run_id = \(run)
-        AND x.verdict = \(Verdict.held)
-        AND EXISTS (SELECT 1 FROM json_each(x.detail, '$.otherEdits') WHERE value = \(other))
-      """) != nil
+      SELECT DISTINCT o.result_id FROM operation o JOIN edit e ON e.id = o.edit_id
+      WHERE o.action IN ('create', 'upsert') AND o.state = \(OperationState.done)
+        AND o.sobject = \(sobject) AND \(Self.isToBeUndone)
+      """)
+  }
+
+  /// The edits whose undoing waits in a run for that of others, with those.
+  package func waitingUndos(run: String) throws -> [Int64: Set<Int64>] {
+    var waits: [Int64: Set<Int64>] = [:]
+    for row in try connection.all(
+      """
+      SELECT x.edit_id, o.value FROM outcome x JOIN edit e ON e.id = x.edit_id,
+        json_each(x.detail, '$.otherEdits') o
+      WHERE x.run_id = \(run) AND x.verdict = \(Verdict.held) AND \(Self.isToBeUndone)
+      """)
+    {
+      guard let edit = row[0].integer, let other = row[1].integer else { continue }
+      waits[edit, default: []].insert(other)
+    }
+    return waits
   }
 
   /// Takes back that edits which are to be undone wait in a run for another one, which has come to its end.

@@ -49,6 +49,23 @@ struct PlannedSend {
       modificationField: modificationField)
   }
 
+  /// Names the object and the field by which it is upserted; nil for what is not.
+  var upsertKey: String? { action == .upsert ? externalField.map(key) : nil }
+
+  /// What it writes to: its record, and the external ids in the fields of `keys` that it gives or goes by.
+  func targets(_ keys: Set<String>) -> [String] {
+    let record = recordID ?? seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
+    var values = payload
+    if let externalField { values[externalField] = externalValue.map(JSONValue.string) }
+    return [record.map { $0.recordID18 ?? $0 }].compactMap(\.self)
+      + values.compactMap { name, value in
+        guard keys.contains(key(name)), let text = SnapshotPlanner.text(value) else { return nil }
+        return "\(key(name)) \(text.lowercased())"
+      }
+  }
+
+  private func key(_ field: String) -> String { "\(sobject) \(field)".lowercased() }
+
   /// A place in a tree of a parent and its children.
   struct Tree {
     /// The parent: its Id, or the creation that makes it.
@@ -97,6 +114,8 @@ struct SnapshotPlan {
   var snapshotID: String
   var settled: [(edit: OpenEdit, settlement: Settlement)] = []
   var sends: [PlannedSend] = []
+  /// Deletions of which it is not known yet whether they go or wait.
+  var waiting: [WaitingDelete] = []
   var levels: [[Int64]] = []
   /// The devices (`PlannedSend.device`) of which the guard holds all changes, with what confirms them.
   var held: [Int64: String] = [:]

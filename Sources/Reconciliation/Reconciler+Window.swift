@@ -22,6 +22,8 @@ extension Reconciler {
   private struct Draft {
     var planner: SnapshotPlanner
     var plan: SnapshotPlanner.Draft
+    /// The edits that have no verdict yet.
+    var edits: [OpenEdit]
   }
 
   /// Takes up what is open, window by window, until nothing is.
@@ -81,12 +83,20 @@ extension Reconciler {
   }
 
   private nonisolated(nonsending) func reconcile(_ window: [Work]) async throws {
-    let drafts = try await begin(window)
-    let readers = drafts.map(\.planner.records)
+    var drafts = try await begin(window)
+    try sendCircles(&drafts)
     try await askAhead(drafts)
     var plans: [SnapshotPlan] = []
-    for draft in drafts { plans.append(try await draft.planner.finish(draft.plan)) }
-    for reader in readers { reader.forgetAnswers() }
+    var readers: [RecordReader] = []
+    for draft in drafts {
+      do {
+        plans.append(try await draft.planner.finish(draft.plan))
+        readers.append(draft.planner.records)
+      } catch let error as OrgError where error.isAboutTheUser {
+        try await holdAlone(draft.edits, error, draft.planner.records)
+      }
+    }
+    for draft in drafts { draft.planner.records.forgetAnswers() }
     Self.keepApart(&plans)
     // What waits for another one is in the ledger before that comes to its end, and is taken up again then.
     for isHeld in [true, false] {
@@ -102,17 +112,25 @@ extension Reconciler {
     try await send(Array(zip(plans, readers)))
   }
 
-  /// Sends nothing of a snapshot that writes to a record to which one before it writes: its edits stay open,
-  /// and are planned again when the ledger has the other's write.
+  /// Decides about deletions of new records that wait for others, whoever made those.
+  private func sendCircles(_ drafts: inout [Draft]) throws {
+    let waiting = drafts.flatMap(\.plan.plan.waiting)
+    if waiting.isEmpty { return }
+    var waits = try state.waitingUndos(run: run.id)
+    for one in waiting { waits[one.send.edit.id] = one.first }
+    for place in drafts.indices { drafts[place].plan.plan.sendCircles(waits) }
+  }
+
+  /// Sends nothing of a snapshot that writes to a record to which one before it writes, or whose external
+  /// id one before it gives or goes by: its edits stay open, and are planned again when the ledger has the
+  /// other's write.
   ///
   /// Which record an upsert means is known only now, or an edit of one that was merged.
   private static func keepApart(_ plans: inout [SnapshotPlan]) {
+    let keys = Set(plans.flatMap(\.sends).compactMap(\.upsertKey))
     var written: Set<String> = []
     for place in plans.indices {
-      let targets = Set(
-        plans[place].sends.compactMap { send in
-          send.recordID ?? send.seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
-        }.map { $0.recordID18 ?? $0 })
+      let targets = Set(plans[place].sends.flatMap { $0.targets(keys) })
       if written.isDisjoint(with: targets) {
         written.formUnion(targets)
       } else {
@@ -134,9 +152,8 @@ extension Reconciler {
       let access: RecordReader?
       do {
         access = try await self.access(to: work.snapshotID)
-      } catch let error as OrgError where error.kind == .authentication || error.kind == .permission
-      {
-        try hold(edits, "cannot act as the user: \(error.message)")
+      } catch let error as OrgError where error.isAboutTheUser || error.kind == .permission {
+        try hold(edits, Self.words(error))
         continue
       }
       guard let access else {
@@ -144,14 +161,37 @@ extension Reconciler {
         continue
       }
       let planner = planner(work.snapshotID, access)
-      var plan = try await planner.begin(edits)
-      // The others of the window are to see them. An undoing may have to wait for one that comes later.
-      let known = plan.plan.settled.filter { !$0.edit.isToBeUndone }
-      try settle(known, work.snapshotID)
-      plan.plan.settled.removeAll { !$0.edit.isToBeUndone }
-      drafts.append(Draft(planner: planner, plan: plan))
+      do {
+        var plan = try await planner.begin(edits)
+        // The others of the window are to see them. An undoing may have to wait for one that comes later.
+        let known = plan.plan.settled.filter { !$0.edit.isToBeUndone }
+        try settle(known, work.snapshotID)
+        plan.plan.settled.removeAll { !$0.edit.isToBeUndone }
+        let ids = Set(known.map(\.edit.id))
+        drafts.append(
+          Draft(planner: planner, plan: plan, edits: edits.filter { !ids.contains($0.id) }))
+      } catch let error as OrgError where error.isAboutTheUser {
+        try await holdAlone(edits, error, access)
+      }
     }
     return drafts
+  }
+
+  /// Holds the edits of a user who got in and whom the org then knew no more: nobody else's wait for that.
+  ///
+  /// The login of who proves deletions for all may be the one that has ended: then that is thrown.
+  private nonisolated(nonsending) func holdAlone(
+    _ edits: [OpenEdit], _ error: OrgError, _ access: RecordReader
+  ) async throws {
+    if let integration = try await integration() {
+      if integration === access { throw error }
+      _ = try await integration.session.userInfo()
+    }
+    try hold(edits, Self.words(error))
+  }
+
+  private static func words(_ error: OrgError) -> String {
+    "cannot act as the user: \(error.message)"
   }
 
   /// Asks at once what the plans of a window will ask: the objects, their records, and what became of

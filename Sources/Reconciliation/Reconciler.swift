@@ -29,6 +29,7 @@ package final class Reconciler {
   let sessionFor: @Sendable (SessionRequest) async throws -> Session?
   /// Who reads and writes in this run, by whom the session was asked for.
   private var readers: [SessionRequest: RecordReader?] = [:]
+  private var sharedReferring: ReferringRecords?
   /// Logins that were made ahead; each is good once.
   var logins: [SessionRequest: Result<Session?, any Error>] = [:]
   var run = RunRow.none
@@ -160,7 +161,19 @@ package final class Reconciler {
     SnapshotPlanner(
       state: state, options: options, rules: rules, firstSync: firstSync, snapshotID: snapshotID,
       records: access,
-      report: report, issued: issued, run: run.id)
+      report: report, issued: issued, referring: referring(as: access), run: run.id)
+  }
+
+  /// Who tells what refers to records: one who sees all is asked once for all users.
+  private func referring(as access: RecordReader) -> ReferringRecords {
+    guard case .some(.some(let integration)) = readers[.integration] else {
+      return ReferringRecords(access, isForAll: false, inFlight: options.inFlight)
+    }
+    let shared =
+      sharedReferring
+      ?? ReferringRecords(integration, isForAll: true, inFlight: options.inFlight)
+    sharedReferring = shared
+    return shared
   }
 
   /// Whom the edits of a snapshot are sent as.

@@ -79,14 +79,12 @@ extension SnapshotPlanner {
     guard let later = try state.laterWriter(than: change) else { return nil }
     detail.otherEdits = [later]
     if try state.isToBeUndone(later) {
-      detail.message = Self.waitsText(later)
+      detail.message = WaitingDelete.words(later)
       return Settlement(.held, detail)
     }
     detail.message = "edit \(later) has changed the record since"
     return Settlement(.notUndone, detail)
   }
-
-  private static func waitsText(_ edit: Int64) -> String { "edit \(edit) is undone first" }
 
   // MARK: what the org holds
 
@@ -131,9 +129,11 @@ extension SnapshotPlanner {
     _ deletes: [(Undoing, PlannedSend)], _ sobject: String, _ plan: inout SnapshotPlan
   ) async throws {
     if deletes.isEmpty { return }
-    let referring: [String: Set<Reference>]
+    let found: [String: Set<ReferringRecords.Reference>]
     do {
-      referring = try await self.referring(to: deletes.map(\.0.change.recordID), sobject)
+      found = try await referring.referring(to: deletes.map(\.0.change.recordID), sobject) {
+        try state.recordsToBeUnmade(sobject)
+      }
     } catch let error as OrgError {
       // Nobody's edits wait for what one object does not answer.
       guard error.isAboutTheObject else { throw error }
@@ -147,13 +147,7 @@ extension SnapshotPlanner {
       return
     }
     for (one, send) in deletes {
-      let others = referring[one.change.recordID] ?? []
-      if others.isEmpty {
-        plan.sends.append(send)
-        continue
-      }
-      var detail = OutcomeDetail()
-      detail.recordID = one.change.recordID
+      let others = found[one.change.recordID] ?? []
       var waitsFor: Set<Int64> = []
       var foreign: [String] = []
       for other in others {
@@ -164,89 +158,50 @@ extension SnapshotPlanner {
       if !foreign.isEmpty {
         let names = foreign.sorted().prefix(Self.namedReferences).joined(separator: ", ")
         let more = foreign.count - Self.namedReferences
-        detail.message =
-          "other records refer to it: " + names + (more > 0 ? ", and \(more) more" : "")
+        var detail = OutcomeDetail.because(
+          "other records refer to it: " + names + (more > 0 ? ", and \(more) more" : ""))
+        detail.recordID = one.change.recordID
         plan.settled.append((one.edit, Settlement(.notUndone, detail)))
-      } else if let first = waitsFor.min(),
-        try !waitsFor.contains(where: { try state.isWaiting($0, for: one.edit.id, run: run) })
-      {
-        detail.message = Self.waitsText(first)
-        detail.otherEdits = waitsFor.sorted()
-        plan.settled.append((one.edit, Settlement(.held, detail)))
-      } else {
-        // They refer to each other in a circle: the org says what it thinks of it.
+      } else if waitsFor.isEmpty {
         plan.sends.append(send)
+      } else {
+        plan.waiting.append(WaitingDelete(send: send, first: waitsFor))
       }
     }
   }
 
   private static let namedReferences = 5
+}
 
-  /// A record that refers to another one.
-  private struct Reference: Hashable {
-    var sobject: String
-    var id: String
+/// The deletion of a new record to which others refer that are to be undone, too.
+struct WaitingDelete {
+  var send: PlannedSend
+  /// The edits that are undone before it.
+  var first: Set<Int64>
+
+  /// What is told while it waits.
+  var settlement: Settlement {
+    var detail = OutcomeDetail.because(Self.words(first.min() ?? 0))
+    detail.recordID = send.recordID
+    detail.otherEdits = first.sorted()
+    return Settlement(.held, detail)
   }
 
-  /// The records that refer to some records of an object, as the integration user sees them.
-  private nonisolated(nonsending) func referring(
-    to ids: [String], _ sobject: String
-  ) async throws -> [String: Set<Reference>] {
-    let asker = records.prover ?? records
-    var found: [String: Set<Reference>] = [:]
-    for child in try await asker.describe(sobject).children where Self.isOfPeople(child.sobject) {
-      for part in ids.parts(of: RequestLimits.collection) {
-        do {
-          for (id, parent) in try await rows(of: child, referringTo: Array(part), asker) {
-            found[parent, default: []].insert(Reference(sobject: child.sobject, id: id))
-          }
-        } catch let error as OrgError {
-          // What is there only beside another record, such as a history of activities, cannot be asked.
-          guard error.isAboutTheObject, try await !Self.isQueryable(child.sobject, asker) else {
-            throw error
-          }
-        }
+  static func words(_ edit: Int64) -> String { "edit \(edit) is undone first" }
+}
+
+extension SnapshotPlan {
+  /// Sends those deletions that wait for nothing but each other, and holds the others.
+  ///
+  /// Records that refer to each other in a circle go together: the org says what it thinks of it.
+  mutating func sendCircles(_ waits: [Int64: Set<Int64>]) {
+    for one in waiting {
+      if UndoRule.isCircle(one.send.edit.id, waits) {
+        sends.append(one.send)
+      } else {
+        settled.append((one.send.edit, one.settlement))
       }
     }
-    return found
-  }
-
-  /// The records whose field names one of some records, each with that one.
-  private nonisolated(nonsending) func rows(
-    of child: Describe.Child, referringTo ids: [String], _ asker: RecordReader
-  ) async throws -> [(id: String, parent: String)] {
-    let list = ids.map { "'\($0)'" }.joined(separator: ",")
-    let rows = try await asker.session.queryAllRecords(
-      "SELECT Id FROM \(child.sobject) WHERE \(child.field) IN (\(list))", all: false)
-    if rows.isEmpty { return [] }
-    // Once more by their ids: a dry run knows which of them it has presumed to change.
-    let known = try await asker.records(
-      child.sobject, ids: rows.compactMap { $0["Id"]?.string }, fields: ["Id", child.field])
-    let wanted = Set(ids)
-    return known.compactMap { id, record in
-      guard let parent = record[child.field]?.string?.recordID18, wanted.contains(parent) else {
-        return nil
-      }
-      return (id, parent)
-    }
-  }
-
-  /// Says whether an object answers queries at all, as far as the asker may know.
-  private nonisolated(nonsending) static func isQueryable(
-    _ sobject: String, _ asker: RecordReader
-  ) async throws -> Bool {
-    do throws(OrgError) {
-      return try await asker.describe(sobject).isQueryable
-    } catch {
-      guard error.isAboutTheObject else { throw error }
-      return true
-    }
-  }
-
-  /// Says whether the rows of an object are made by people or their programs, and not by the org beside
-  /// each record.
-  private static func isOfPeople(_ sobject: String) -> Bool {
-    !["History", "Feed", "Share", "ChangeEvent"].contains { sobject.hasSuffix($0) }
-      && sobject != "EntitySubscription"
+    waiting = []
   }
 }

@@ -16,6 +16,8 @@ struct SnapshotPlanner {
   let report: (ReconcileEvent) -> Void
   /// What the snapshot was issued with.
   let issued: IssuedLookup
+  /// What refers to records that are to be deleted.
+  let referring: ReferringRecords
   /// The run that plans.
   var run = ""
 

@@ -69,6 +69,23 @@ package enum UndoRule {
       + "recycle bin of the org" + (instance.map { ", \($0)/lightning/o/DeleteEvent/home" } ?? "")
   }
 
+  /// Says whether all that an edit waits for waits for it in turn; `waits` says of each edit for which others
+  /// it does.
+  package static func isCircle(_ edit: Int64, _ waits: [Int64: Set<Int64>]) -> Bool {
+    let members = reached(from: edit, waits)
+    return members.contains(edit)
+      && members.allSatisfy { reached(from: $0, waits).contains(edit) }
+  }
+
+  private static func reached(from edit: Int64, _ waits: [Int64: Set<Int64>]) -> Set<Int64> {
+    var reached: Set<Int64> = []
+    var ahead = waits[edit] ?? []
+    while let next = ahead.popFirst() {
+      if reached.insert(next).inserted { ahead.formUnion(waits[next] ?? []) }
+    }
+    return reached
+  }
+
   private static func alive(_ facts: Facts, _ date: String?, _ fields: JSONObject) -> Step {
     let change = facts.change
     let back = change.former.filter { name, value in !FieldValue.isSame(value, fields[name]) }

@@ -143,6 +143,58 @@ struct InFlightTests {
     #expect(try day.record("Site_Visit__c", visit)["Notes__c"] == "ada")
   }
 
+  @Test func `an upsert never goes beside another user's update that gives its external id away`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.rules = [
+      FieldDay.rule(
+        "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
+    ]
+    let visit = try day.make("Site_Visit__c", ["Name": "V"])
+    try day.handBack([
+      try day.edited(
+        "visits", "Site_Visit__c", visit, ["Notes__c": "ada", "External_Id__c": "K"])
+    ])
+    try day.handBack(
+      [
+        day.created(
+          "visits", "Site_Visit__c", "local_1",
+          ["Name": "V", "Notes__c": "ben", "External_Id__c": "k"])
+      ], user: day.ben)
+    #expect(day.verdicts(try await day.run()) == "clash 1, updated 1")
+    #expect(try day.record("Site_Visit__c", visit)["Notes__c"] == "ada")
+    #expect(try day.count("SELECT Id FROM Site_Visit__c") == 1)
+  }
+
+  @Test(arguments: [RequestKind.describe, .retrieve])
+  func `a user whose login ends in the middle keeps only his own edits waiting`(
+    _ kind: RequestKind
+  ) async throws {
+    let day = try day(inFlight: 3)
+    day.server.faults.add(
+      Faults.Match(kind: kind, user: "ben@example.com"), nth: 1, times: .max, .expireSession)
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "held 2, updated 8")
+    #expect(summary.interruption == nil)
+    #expect(summary.warnings.contains { $0.hasPrefix("2 edits are held: cannot act as the user") })
+    day.server.faults.removeAll()
+    #expect(day.verdicts(try await day.run()) == "updated 2")
+  }
+
+  @Test func `a run ends when the login of who proves deletions does`() async throws {
+    let day = try day(inFlight: 3)
+    let gone = try day.make("Account", ["Name": "Gone"])
+    let edit = try day.edited("accounts", "Account", gone, ["Phone": "2"])
+    _ = day.org.delete("Account", id: gone, as: day.admin)
+    try day.handBack([edit], handback: 2)
+    day.server.faults.add(
+      Faults.Match(user: "attache@example.com"), nth: 1, times: .max, .expireSession)
+    let summary = try await day.run()
+    #expect(summary.interruptionKind == .authentication)
+    #expect(day.verdicts(summary) == "held 11")
+  }
+
   @Test func `a child that another writer held goes once more with its parent's Id`() async throws {
     let day = try FieldDay()
     let kids = (1...3).map { number in

@@ -32,6 +32,18 @@ struct UndoRuleTests {
     if case .settle(let settlement) = step { settlement.verdict } else { nil }
   }
 
+  @Test(
+    arguments: [
+      ([1: [2], 2: [1]], true), ([1: [1]], true), ([1: [2], 2: [3], 3: [1]], true),
+      ([1: [2]], false), ([1: [2], 2: [3]], false), ([1: [2], 2: [1, 3]], false),
+      ([1: [2], 2: [3], 3: [2]], false), ([:], false),
+    ] as [([Int64: Set<Int64>], Bool)])
+  func `only what waits for nothing but itself is a circle`(
+    _ waits: [Int64: Set<Int64>], _ isCircle: Bool
+  ) {
+    #expect(UndoRule.isCircle(1, waits) == isCircle)
+  }
+
   @Test func `a record that stands as it was left gets what differs back, on that condition`() {
     guard case .send(.update, let fields, let expected, let date) = step(alive("sent")) else {
       Issue.record("nothing is sent")

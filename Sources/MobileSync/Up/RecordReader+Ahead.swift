@@ -154,7 +154,7 @@ extension RecordReader {
 
   /// Says whether an answer is that of an org which answers nothing else either.
   private static func stops(_ answer: Result<Answer, OrgError>) -> Bool {
-    if case .failure(let error) = answer { return !error.isAboutTheObject }
+    if case .failure(let error) = answer { return !error.isAboutTheObject && !error.isAboutTheUser }
     return false
   }
 

@@ -1,0 +1,131 @@
+import JSON
+import Ledger
+import LocalOrg
+import Reconciliation
+import Testing
+
+/// New records that are undone, and what refers to them.
+struct UndoReferencesTests {
+  /// Decides that all is undone that the last run has written.
+  private func undoLast(_ day: FieldDay) throws {
+    let run = try #require(try day.state.runs(limit: 1).first?.id)
+    try day.state.undo(try day.state.editsWritten(by: run), of: run, by: "grace")
+  }
+
+  @Test func `what refers to new records is asked once for all users, relation by relation`()
+    async throws
+  {
+    let day = try FieldDay()
+    var users = [day.ada, day.ben]
+    for number in 1...18 {
+      let user = try day.org.addUser(
+        "user\(number)@example.com", lastName: "U\(number)", profile: "Field Technician")
+      try day.state.save(SnapshotRow(id: user.id, userID: user.id, username: user.username))
+      users.append(user)
+    }
+    for (number, user) in users.enumerated() {
+      try day.handBack(
+        [
+          day.created(
+            "contacts", "Contact", "local_\(number)", ["LastName": .string("New \(number)")])
+        ], user: user)
+    }
+    #expect(day.verdicts(try await day.run()) == "created 20")
+    try undoLast(day)
+    let before = day.server.log.count
+    #expect(day.verdicts(try await day.run()) == "undone 20")
+    let asked = day.server.log.entries(after: before).compactMap(\.soql)
+      .filter { $0.contains(" IN ('003") }.map { $0.prefix { $0 != "'" } }
+    #expect(!asked.isEmpty)
+    #expect(Set(asked).count == asked.count)
+    #expect(try day.count("SELECT Id FROM Contact WHERE LastName LIKE 'New%'") == 0)
+  }
+
+  @Test func `a reference that somebody makes while others are undone keeps its record`()
+    async throws
+  {
+    let day = try FieldDay()
+    try day.handBack([
+      day.created("accounts", "Account", "local_1", ["Name": "Quay"]),
+      day.created("contacts", "Contact", "local_2", ["LastName": "Keel", "AccountId": "local_1"]),
+    ])
+    #expect(day.verdicts(try await day.run()) == "created 2")
+    try undoLast(day)
+    let admin = day.admin
+    // The contact goes first; then the office enters one of its own.
+    day.server.faults.add(
+      .kind(.collectionDelete), nth: 1,
+      .mutate { org in
+        let found = try org.query(
+          "SELECT Id FROM Account WHERE Name = 'Quay'", as: admin, includeDeleted: false)
+        let id = try JSONValue(parsing: found.records).array?.first?["Id"]?.string ?? ""
+        _ = org.create("Contact", ["LastName": "Mast", "AccountId": .string(id)], as: admin)
+      })
+    #expect(day.verdicts(try await day.run()) == "not undone 1, undone 1")
+    #expect(try day.count("SELECT Id FROM Contact WHERE Account.Name = 'Quay'") == 1)
+  }
+
+  /// Accounts that ada and ben make, and that what the org does by itself makes refer to each other.
+  private func circle(_ makers: [OrgUser], of day: FieldDay) async throws {
+    for (number, user) in makers.enumerated() {
+      try day.handBack(
+        [
+          day.created(
+            "accounts", "Account", "local_\(number)", ["Name": .string("Ring \(number)")])
+        ], user: user)
+    }
+    let admin = day.admin
+    let owners = makers.map(\.username)
+    // One read after the other.
+    day.options.inFlight = 1
+    // Before it is read back what the run has left.
+    day.server.faults.add(
+      .kind(.retrieve), nth: 1,
+      .mutate { org in
+        let found = try org.query(
+          "SELECT Id FROM Account WHERE Name LIKE 'Ring%' ORDER BY Name", as: admin,
+          includeDeleted: false)
+        let ids = (try JSONValue(parsing: found.records).array ?? []).compactMap {
+          $0["Id"]?.string
+        }
+        for (place, id) in ids.enumerated() {
+          let next = ids[(place + 1) % ids.count]
+          try org.share(next, with: owners[place])
+          if let user = org.user(named: owners[place]) {
+            _ = org.update("Account", id: id, ["ParentId": .string(next)], as: user)
+          }
+        }
+      })
+    #expect(day.verdicts(try await day.run()) == "created \(makers.count)")
+    #expect(
+      try day.count("SELECT Id FROM Account WHERE Name LIKE 'Ring%' AND ParentId <> null")
+        == makers.count)
+    try undoLast(day)
+  }
+
+  @Test func `new records that refer to each other go together, whoever made them`() async throws {
+    let day = try FieldDay()
+    try await circle([day.ada, day.ada, day.ben], of: day)
+    #expect(try await day.plan().counts == [.undone: 3])
+    #expect(day.verdicts(try await day.run()) == "undone 3")
+    #expect(try day.count("SELECT Id FROM Account WHERE Name LIKE 'Ring%'") == 0)
+  }
+
+  @Test func `a new record that refers to itself goes`() async throws {
+    let day = try FieldDay()
+    try await circle([day.ada], of: day)
+    #expect(day.verdicts(try await day.run()) == "undone 1")
+  }
+
+  @Test func `a circle in which others have worked stays`() async throws {
+    let day = try FieldDay()
+    try await circle([day.ada, day.ben], of: day)
+    let found = try day.org.query(
+      "SELECT Id FROM Account WHERE Name = 'Ring 1'", as: day.admin, includeDeleted: false)
+    let id = try #require(try JSONValue(parsing: found.records).array?.first?["Id"]?.string)
+    try day.org.moveClock(by: 60_000)
+    try day.change("Account", id, ["Phone": "office"])
+    #expect(day.verdicts(try await day.run()) == "not undone 2")
+    #expect(try day.count("SELECT Id FROM Account WHERE Name LIKE 'Ring%'") == 2)
+  }
+}
