@@ -79,7 +79,7 @@ let package = Package(
       "Snapshots", "MobileSync", "SmartStore", "Salesforce", "SQLite", "Archive", "Crypto", "JSON",
       "System"),
     library("Bundles", "Snapshots", "SmartStore", "Archive", "Crypto", "JSON", "System"),
-    library("LocalOrg", "HTTP", "SQLite", "JSON", "Crypto", "System"),
+    library("LocalOrg", "HTTP", "SQLite", "JSON", "CSV", "Crypto", "System"),
     // 5: what came back
     library(
       "Returns", "Bundles", "Snapshots", "Ledger", "MobileSync", "SmartStore", "Salesforce",
@@ -136,7 +136,7 @@ let package = Package(
     tests(
       "Reconciliation", "Reconciliation", "Ledger", "LocalOrg", "MobileSync", "Salesforce",
       "SQLite", "HTTP", "JSON", "System"),
-    tests("LocalOrg", "LocalOrg", "HTTP", "JSON", "Crypto", "System"),
+    tests("LocalOrg", "LocalOrg", "HTTP", "JSON", "CSV", "Crypto", "System"),
     tests(
       "Pipelines", "Pipelines", "Review", "Rehearsal", "LocalOrg", "Reconciliation", "Returns",
       "Ledger",

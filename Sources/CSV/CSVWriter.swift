@@ -11,36 +11,55 @@ package struct CSVWriter: Sendable {
   /// What has been written so far.
   package var bytes: [UInt8] = []
   private let lineEnding: LineEnding
+  private let delimiter: UInt8
+  private let quotesAll: Bool
   private let guardsFormulas: Bool
+  private var isInRow = false
 
   /// Starts with nothing.
   ///
-  /// - Parameter guardsFormulas: Puts an apostrophe before a field that a spreadsheet would take
-  ///   for a formula; for files that people open, never for a job's data.
-  package init(lineEnding: LineEnding = .lf, guardsFormulas: Bool = false) {
+  /// - Parameters:
+  ///   - quotesAll: Puts every field in quotes, as Bulk API results have them.
+  ///   - guardsFormulas: Puts an apostrophe before a field that a spreadsheet would take for a
+  ///     formula; for files that people open, never for a job's data.
+  package init(
+    lineEnding: LineEnding = .lf, delimiter: UInt8 = UInt8(ascii: ","), quotesAll: Bool = false,
+    guardsFormulas: Bool = false
+  ) {
     self.lineEnding = lineEnding
+    self.delimiter = delimiter
+    self.quotesAll = quotesAll
     self.guardsFormulas = guardsFormulas
   }
 
   /// Appends one row.
   package mutating func row(_ fields: [String]) {
-    for (index, field) in fields.enumerated() {
-      if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      append(field, alone: fields.count == 1)
-    }
-    if lineEnding == .crlf { bytes.append(0x0D) }
-    bytes.append(0x0A)
+    for field in fields { append(field.utf8, alone: fields.count == 1) }
+    endRow()
   }
 
-  private mutating func append(_ field: String, alone: Bool) {
-    let isFormula = guardsFormulas && field.utf8.first.map { "=+-@\t\r".utf8.contains($0) } ?? false
+  /// Appends one field, in UTF-8, to the row that `endRow` ends.
+  package mutating func field(_ text: UnsafeRawBufferPointer) { append(text, alone: false) }
+
+  /// Ends the row that `field` began.
+  package mutating func endRow() {
+    if lineEnding == .crlf { bytes.append(0x0D) }
+    bytes.append(0x0A)
+    isInRow = false
+  }
+
+  private mutating func append(_ field: some BidirectionalCollection<UInt8>, alone: Bool) {
+    if isInRow { bytes.append(delimiter) }
+    isInRow = true
+    let isFormula = guardsFormulas && field.first.map { "=+-@\t\r".utf8.contains($0) } ?? false
     // A row of one empty field would be an empty line, which readers skip.
     let quoted =
-      alone && field.isEmpty || field.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
-      || field.utf8.first == 0x20 || field.utf8.last == 0x20
+      quotesAll || alone && field.isEmpty
+      || field.contains { $0 == 0x22 || $0 == 0x0A || $0 == 0x0D || $0 == delimiter }
+      || field.first == 0x20 || field.last == 0x20
     if quoted { bytes.append(0x22) }
     if isFormula { bytes.append(UInt8(ascii: "'")) }
-    for byte in field.utf8 {
+    for byte in field {
       if byte == 0x22 { bytes.append(0x22) }
       bytes.append(byte)
     }

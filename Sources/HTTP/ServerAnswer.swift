@@ -18,13 +18,13 @@ enum ServerAnswer {
   }
 
   private static func make(_ response: ServerResponse) -> OpaquePointer? {
-    let source: BodySource
+    let source = BodySource(response)
     switch response.fault {
-    case .dropBeforeBody: source = BodySource(response.body, sending: 0)
-    case .dropAfter(let bytes): source = BodySource(response.body, sending: bytes)
-    case .pause(let bytes, let gate):
-      source = BodySource(response.body, sending: response.body.count, gate: (bytes, gate))
+    case .dropBeforeBody: source.sending = 0
+    case .dropAfter(let bytes): source.sending = min(source.sending, bytes)
+    case .pause(let bytes, let gate): source.gate = (bytes, gate)
     default:
+      guard response.stream == nil else { break }
       return response.body.withUnsafeBytes {
         MHD_create_response_from_buffer(
           $0.count, UnsafeMutableRawPointer(mutating: $0.baseAddress), .RESPMEM_MUST_COPY)
@@ -33,21 +33,36 @@ enum ServerAnswer {
     // The length announced is the whole body's: what is cut off is seen as missing. An empty body
     // has nothing to cut, and a client that got the head has all of it.
     return MHD_create_response_from_callback(
-      UInt64(response.body.count), 64 << 10, readBody, Unmanaged.passRetained(source).toOpaque(),
-      freeBody)
+      response.stream == nil ? UInt64(response.body.count) : unknownSize, 64 << 10, readBody,
+      Unmanaged.passRetained(source).toOpaque(), freeBody)
   }
 }
 
 /// A body that is handed out piece by piece; touched by its connection's thread only.
 private final class BodySource {
-  let bytes: [UInt8]
-  let sending: Int
+  private var piece: [UInt8]
+  private var offset = 0
+  private let stream: (@Sendable () throws -> [UInt8]?)?
+  /// After so many bytes the connection ends.
+  var sending: Int
   var gate: (afterBytes: Int, until: @Sendable () -> Void)?
 
-  init(_ bytes: [UInt8], sending: Int, gate: (Int, @Sendable () -> Void)? = nil) {
-    self.bytes = bytes
-    self.sending = min(sending, bytes.count)
-    self.gate = gate
+  init(_ response: ServerResponse) {
+    piece = response.stream == nil ? response.body : []
+    stream = response.stream
+    sending = response.stream == nil ? response.body.count : Int.max
+  }
+
+  /// Fills the buffer from what is at hand, or from the next piece; 0 is the end.
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    while offset == piece.count {
+      guard let next = try stream?() else { return 0 }
+      (piece, offset) = (next, 0)
+    }
+    let count = min(buffer.count, piece.count - offset)
+    buffer.copyBytes(from: piece[offset..<offset + count])
+    offset += count
+    return count
   }
 }
 
@@ -67,11 +82,11 @@ private func readBody(
       source.gate = nil
     }
   }
-  let count = min(room, end - start)
-  guard count > 0 else { return endWithError }
-  UnsafeMutableRawBufferPointer(start: buffer, count: count)
-    .copyBytes(from: source.bytes[start..<start + count])
-  return count
+  guard start < end else { return endWithError }
+  let most = UnsafeMutableRawBufferPointer(start: buffer, count: min(room, end - start))
+  // A stream that fails is broken off, which the client sees: the last chunk is missing.
+  guard let count = try? source.read(into: most) else { return endWithError }
+  return count > 0 ? count : endOfStream
 }
 
 private func freeBody(_ context: UnsafeMutableRawPointer?) {
@@ -79,5 +94,8 @@ private func freeBody(_ context: UnsafeMutableRawPointer?) {
   Unmanaged<BodySource>.fromOpaque(context).release()
 }
 
-/// MHD_CONTENT_READER_END_WITH_ERROR, a cast macro that Swift does not import.
+/// MHD_SIZE_UNKNOWN, MHD_CONTENT_READER_END_OF_STREAM and …_END_WITH_ERROR, cast macros that Swift
+/// does not import.
+private let unknownSize = UInt64.max
+private let endOfStream = -1
 private let endWithError = -2

@@ -20,6 +20,11 @@ package struct ServerResponse: Sendable {
   package var headers: HTTPHeaders
   /// The body.
   package var body: [UInt8]
+  /// The pieces of a body whose length is not known at the start, in place of `body`: nil is its
+  /// end, and an error breaks the answer off.
+  ///
+  /// It is called on the connection's thread, each time when what it gave last is on its way.
+  package var stream: (@Sendable () throws -> [UInt8]?)?
   /// A failure to inject, nil for none.
   package var fault: Fault?
 

@@ -46,6 +46,7 @@ final class OrgStore {
     try Cursors.makeTables(connection)
     try RelayTokens.makeTables(connection)
     try RecentItems.makeTables(connection)
+    try BulkJobs.makeTables(connection)
     for table in tables.values {
       try connection.execute(table.creation)
       try addMissingColumns(table)

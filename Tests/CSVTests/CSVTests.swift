@@ -59,6 +59,20 @@ import Testing
     }
   }
 
+  @Test func `a job may have another delimiter, and everything in quotes`() {
+    var writer = CSVWriter(delimiter: UInt8(ascii: ";"))
+    writer.row(["a;b", "a,b"])
+    #expect(String(decoding: writer.bytes, as: UTF8.self) == "\"a;b\";a,b\n")
+    writer = CSVWriter(lineEnding: .crlf, quotesAll: true)
+    writer.row(["plain", ""])
+    Array("say \"hi\"".utf8).withUnsafeBytes { writer.field($0) }
+    writer.field(UnsafeRawBufferPointer(start: nil, count: 0))
+    writer.endRow()
+    #expect(
+      String(decoding: writer.bytes, as: UTF8.self)
+        == "\"plain\",\"\"\r\n\"say \"\"hi\"\"\",\"\"\r\n")
+  }
+
   @Test func `a spreadsheet does not run what a record says`() {
     var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
     writer.row(["=1+1", "+a", "-2", "@x", "plain", "=\"a\""])

@@ -1,4 +1,5 @@
 import HTTP
+import System
 import Testing
 
 @Suite struct HTTPServerTests {
@@ -24,6 +25,36 @@ import Testing
       )
     }
   }
+
+  @Test func `a body that is made while it is sent arrives whole, or is seen to be broken off`()
+    async throws
+  {
+    let pieces = Locked(0)
+    let server = try HTTPServer { request in
+      pieces.withLock { $0 = 0 }
+      var response = ServerResponse(status: 200)
+      response.stream = {
+        let number = pieces.withLock { count in
+          count += 1
+          return count
+        }
+        if number == 4, request.path == "/broken" { throw ArrivedTooLate() }
+        return number > 5 ? nil : [UInt8](repeating: UInt8(number), count: 100_000)
+      }
+      if request.path == "/cut" { response.fault = .dropAfter(bytes: 150_000) }
+      return response
+    }
+    let client = try HTTPClient()
+    let whole = try await client.send(HTTPRequest("GET", server.url))
+    #expect(whole.body == (1...5).flatMap { [UInt8](repeating: $0, count: 100_000) })
+    for path in ["/broken", "/cut"] {
+      await #expect(throws: HTTPError.self) {
+        try await client.send(HTTPRequest("GET", server.url + path))
+      }
+    }
+  }
+
+  private struct ArrivedTooLate: Error {}
 
   @Test func `a head has the length and no body`() async throws {
     let server = try HTTPServer { _ in ServerResponse(status: 200, body: [1, 2, 3]) }

@@ -177,7 +177,7 @@ struct QueryRunner {
 
   // MARK: What matches
 
-  private func object(of query: SOQLQuery) throws -> ObjectSchema {
+  func object(of query: SOQLQuery) throws -> ObjectSchema {
     guard query.from.parts.count == 1, let object = store.catalog.object(query.from.text) else {
       throw OrgError(
         code: "INVALID_TYPE",
@@ -186,7 +186,7 @@ struct QueryRunner {
     return object
   }
 
-  private func checkLimits(_ query: SOQLQuery) throws {
+  func checkLimits(_ query: SOQLQuery) throws {
     if let offset = query.offset, offset > 2000 {
       throw OrgError(
         code: "NUMBER_OUTSIDE_VALID_RANGE",
@@ -203,7 +203,7 @@ struct QueryRunner {
     }
   }
 
-  private func matching(_ query: SOQLQuery, _ scope: inout QueryScope, includeDeleted: Bool) throws
+  func matching(_ query: SOQLQuery, _ scope: inout QueryScope, includeDeleted: Bool) throws
     -> [Int64]
   {
     var planner = ConditionPlanner(

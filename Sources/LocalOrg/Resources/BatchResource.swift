@@ -47,7 +47,9 @@ enum BatchResource {
       return .failure([.unreadableBody("Each of \"batchRequests\" has to have method and url")])
     }
     let target = Target(method: method.uppercased(), url: url)
-    guard let (version, path) = target.dataPath, path.first != "composite" else {
+    guard let (version, path) = target.dataPath, path.first != "composite",
+      path.first != "jobs"
+    else {
       return .failure([.notFound])
     }
     let input = value["richInput"].flatMap { $0.isNull ? nil : $0 }

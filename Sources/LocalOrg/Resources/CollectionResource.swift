@@ -32,8 +32,7 @@ enum CollectionResource {
       }
       switch type(of: record, call) {
       case .success(let schema):
-        return crossReference(
-          call.org.update(schema.name, id: id, withoutID(record), as: call.user))
+        return call.org.update(schema.name, id: id, withoutID(record), as: call.user).ofReference
       case .failure(let error): return .failure([error])
       }
     }
@@ -54,9 +53,9 @@ enum CollectionResource {
       var rest = records[index]
       if let key { rest[key] = nil }
       let text = value?.string ?? value?.double.map { _ in value?.text ?? "" }
-      return crossReference(
-        call.org.upsert(
-          schema.name, externalField: external, value: text, rest, as: call.user))
+      return call.org.upsert(
+        schema.name, externalField: external, value: text, rest, as: call.user
+      ).ofReference
     }
   }
 
@@ -71,7 +70,7 @@ enum CollectionResource {
       guard OrgID.normalize(ids[index]) != nil else {
         return .failure([.malformedID(ids[index])])
       }
-      return crossReference(call.org.delete(nil, id: ids[index], as: call.user))
+      return call.org.delete(nil, id: ids[index], as: call.user).ofReference
     }
   }
 
@@ -122,18 +121,6 @@ enum CollectionResource {
       if showsCreated { object["created"] = false }
       return .object(object)
     }
-  }
-
-  /// What a row resource says with 404, a collection says of the reference to the record.
-  private static func crossReference(_ outcome: RowOutcome) -> RowOutcome {
-    guard case .failure(let errors) = outcome else { return outcome }
-    return .failure(
-      errors.map {
-        $0.code != "NOT_FOUND"
-          ? $0
-          : OrgError(
-            code: "INVALID_CROSS_REFERENCE_KEY", message: "invalid cross reference id")
-      })
   }
 
   private static func body(_ call: APIRequest) throws(OrgError) -> ([JSONObject], allOrNone: Bool) {

@@ -41,6 +41,7 @@ struct CompositePart: Sendable {
       throw OrgError(
         status: 404, code: "NOT_FOUND", message: "The requested resource does not exist")
     }
+    guard path.first != "jobs" else { throw .notFound }
     guard path.first != "composite" || path.dropFirst().first == "sobjects" else {
       throw OrgError(code: "INVALID_INPUT", message: "A composite cannot hold another composite")
     }

@@ -21,7 +21,7 @@ enum VersionResource {
   @Sendable static func resources(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let names = [
       "sobjects", "query", "queryAll", "search", "parameterizedSearch", "limits", "recent",
-      "composite", "ui-api",
+      "composite", "ui-api", "jobs",
     ]
     var object = JSONObject()
     for name in names { object[name] = .string("\(call.root)/\(name)") }

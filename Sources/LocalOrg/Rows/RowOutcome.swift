@@ -11,6 +11,19 @@ package enum RowOutcome: Sendable, Hashable {
     return nil
   }
 
+  /// The outcome among those of many rows: what a row resource says with 404 is said there of the
+  /// reference to the record.
+  var ofReference: RowOutcome {
+    guard case .failure(let errors) = self else { return self }
+    return .failure(
+      errors.map {
+        $0.code != "NOT_FOUND"
+          ? $0
+          : OrgError(
+            code: "INVALID_CROSS_REFERENCE_KEY", message: "invalid cross reference id")
+      })
+  }
+
   /// The errors of a refused row.
   package var errors: [OrgError] {
     if case .failure(let errors) = self { return errors }

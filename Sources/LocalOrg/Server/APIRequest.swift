@@ -24,6 +24,9 @@ struct APIRequest: Sendable {
 
   var user: OrgUser { session.user }
 
+  /// The version as a number.
+  var versionNumber: Int { Int(version.prefix { $0 != "." }) ?? 0 }
+
   /// `/services/data/v66.0`, the version that was asked for.
   var root: String { "/services/data/v\(version)" }
 

@@ -7,6 +7,8 @@ struct APIResponse: Sendable {
   var headers: HTTPHeaders = [:]
   /// JSON text, or nothing.
   var body: [UInt8] = []
+  /// The pieces of a body that is made while it is sent, in place of `body`.
+  var stream: (@Sendable () throws -> [UInt8]?)?
   /// How many records it read or wrote, for the log.
   var records: Int?
 

@@ -44,6 +44,10 @@ package final class OrgServer: Sendable {
     /// Whether reading the next page of parents ends the locators of the children in the pages
     /// before, as in a real org.
     package var endsChildLocators = true
+    /// The most records of a page of a bulk query's results.
+    package var bulkPageSize = 50_000
+    /// How many runs of 2,000 rows a request does of a job's work; nil: as many as it has time for.
+    package var bulkRuns: Int?
     /// Whether priming refuses a request with both of its parameters, as the documentation has it.
     package var isStrict = false
     /// After how many seconds a token ends; nil: when it is revoked.
@@ -83,8 +87,7 @@ package final class OrgServer: Sendable {
     var configuration = HTTPServer.Configuration()
     configuration.address = options.address
     configuration.port = options.port
-    // Request bodies end at 50 MB, as the platform's do.
-    configuration.bodyLimitBytes = 50_000_000
+    configuration.bodyLimitBytes = RequestHandler.mostUploadBytes
     plain = try HTTPServer(configuration) { [desk] in desk.answer($0, scheme: "http") }
     url = plain.url
     if let identity = options.identity {

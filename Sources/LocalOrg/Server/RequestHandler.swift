@@ -17,6 +17,9 @@ final class RequestHandler: Sendable {
   private let admin: AdminResource
   // Request line and header together, as the platform bounds them.
   private static let mostHeadBytes = 16_384
+  // As many bytes a body may have, and as many the data of a bulk job.
+  private static let mostBodyBytes = 50_000_000
+  static let mostUploadBytes = 150_000_000
 
   init(org: Org, options: OrgServer.Options, log: RequestLog, faults: Faults) throws {
     self.org = org
@@ -130,6 +133,9 @@ final class RequestHandler: Sendable {
         status: 414, code: "URI_TOO_LONG", message: "The URI and its headers are too long")
       return (Self.response(.failure([error])), nil)
     }
+    if request.body.count > Self.mostBodyBytes, visit.kind != .bulkUpload {
+      return (ServerResponse(status: 413, headers: ["Connection": "close"]), nil)
+    }
     switch visit.kind {
     case .token:
       return (Self.response(tokens.answer(request, origin: visit.origin)), nil)
@@ -186,7 +192,8 @@ final class RequestHandler: Sendable {
   private static func response(_ answer: APIResponse) -> ServerResponse {
     var response = ServerResponse(
       status: answer.status, headers: answer.headers, body: answer.body)
-    if !answer.body.isEmpty {
+    response.stream = answer.stream
+    if !answer.body.isEmpty, answer.headers["Content-Type"] == nil {
       response.headers["Content-Type"] = Wire.json["Content-Type"]
     }
     return response

@@ -6,13 +6,14 @@ package enum RequestKind: String, Sendable, CaseIterable {
   case rowCreate, rowRead, rowUpdate, rowUpsert, rowDelete
   case collectionCreate, collectionUpdate, collectionUpsert, collectionDelete
   case composite, batch
+  case bulkCreate, bulkRead, bulkUpload, bulkClose, bulkResults, bulkDelete
   case unknown
 
   /// Whether it changes records; composite and batch are writes when one of their parts is.
   package var isWrite: Bool {
     switch self {
     case .rowCreate, .rowUpdate, .rowUpsert, .rowDelete, .collectionCreate, .collectionUpdate,
-      .collectionUpsert, .collectionDelete:
+      .collectionUpsert, .collectionDelete, .bulkUpload, .bulkClose:
       true
     default: false
     }

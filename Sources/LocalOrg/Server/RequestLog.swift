@@ -25,7 +25,7 @@ package final class RequestLog: Sendable {
     package let isWrite: Bool
     /// How many records it read or wrote.
     package let records: Int?
-    /// The bytes of the answer's body.
+    /// The bytes of the answer's body; 0 where it is made while it is sent.
     package let bytes: Int
     /// What was injected.
     package let fault: String?

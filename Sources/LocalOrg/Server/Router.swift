@@ -1,7 +1,35 @@
 /// Finds what serves an address: the table of contents of the data API.
 enum Router {
   /// First match wins, so that literal segments stand above `*`.
-  static let routes: [Route] = [
+  static let routes: [Route] = data + bulk
+
+  private static let bulk: [Route] = [
+    Route(
+      "jobs/query", .init("GET", .bulkRead, BulkResource.query.list),
+      .init("POST", .bulkCreate, BulkResource.query.create)),
+    Route(
+      "jobs/query/*", .init("GET", .bulkRead, BulkResource.query.read),
+      .init("PATCH", .bulkClose, BulkResource.query.update),
+      .init("DELETE", .bulkDelete, BulkResource.query.delete)),
+    Route("jobs/query/*/results", .init("GET", .bulkResults, BulkQueryResults.read)),
+    Route("jobs/query/*/resultPages", .init("GET", .bulkRead, BulkQueryResults.pages)),
+    Route(
+      "jobs/ingest", .init("GET", .bulkRead, BulkResource.ingest.list),
+      .init("POST", .bulkCreate, BulkResource.ingest.create)),
+    Route(
+      "jobs/ingest/*", .init("GET", .bulkRead, BulkResource.ingest.read),
+      .init("PATCH", .bulkClose, BulkResource.ingest.update),
+      .init("DELETE", .bulkDelete, BulkResource.ingest.delete)),
+    Route("jobs/ingest/*/batches", .init("PUT", .bulkUpload, BulkIngestResource.upload)),
+    Route(
+      "jobs/ingest/*/successfulResults", .init("GET", .bulkResults, BulkIngestResource.successful)),
+    Route("jobs/ingest/*/failedResults", .init("GET", .bulkResults, BulkIngestResource.failed)),
+    Route(
+      "jobs/ingest/*/unprocessedrecords",
+      .init("GET", .bulkResults, BulkIngestResource.unprocessed)),
+  ]
+
+  private static let data: [Route] = [
     Route("", .init("GET", .resources, VersionResource.resources)),
     Route("limits", .init("GET", .limits, LimitsResource.read)),
     Route("recent", .init("GET", .recent, RecentResource.read)),

@@ -7,6 +7,8 @@ final class ServerSettings: Sendable {
   let childPageSize: Int
   let endsChildLocators: Bool
   let isStrict: Bool
+  let bulkPageSize: Int
+  let bulkRuns: Int?
   /// The org's time at the start, in milliseconds; the schema is as old.
   let startedAt: Int64
   private let calls = Atomic<Int>(0)
@@ -17,6 +19,8 @@ final class ServerSettings: Sendable {
     childPageSize = options.childPageSize
     endsChildLocators = options.endsChildLocators
     isStrict = options.isStrict
+    bulkPageSize = options.bulkPageSize
+    bulkRuns = options.bulkRuns
     self.startedAt = startedAt
   }
 

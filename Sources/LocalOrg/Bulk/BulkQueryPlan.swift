@@ -1,0 +1,102 @@
+import CSV
+import SQLite
+
+/// What a bulk query selects, as columns of CSV.
+struct BulkQueryPlan {
+  /// The header.
+  let columns: [String]
+  private let types: [FieldType]
+  private let sql: SQL
+  private let sequenceBinding: Int32
+
+  init(_ query: SOQLQuery, of object: ObjectSchema, _ runner: QueryRunner, includeDeleted: Bool)
+    throws
+  {
+    var scope = QueryScope(
+      store: runner.store, user: runner.user, object: object, soqlAlias: query.alias)
+    let paths = try Self.paths(query, object)
+    var fields: [ResolvedField] = []
+    var columns: [String] = []
+    for path in paths {
+      let field = try scope.resolve(path)
+      guard field.field.isStored else {
+        throw OrgError(
+          code: "API_ERROR", message: "Selecting compound data not supported in Bulk Query")
+      }
+      let parents = try scope.relationships(of: path).map {
+        $0.lookup.relationshipName ?? $0.lookup.name
+      }
+      columns.append((parents + [field.field.name]).joined(separator: "."))
+      fields.append(field)
+    }
+    self.columns = columns
+    types = fields.map(\.field.type)
+    let alias = scope.alias
+    let head: SQL = """
+      SELECT \(raw: fields.map(\.column).joined(separator: ", ")) FROM \(try scope.from()) WHERE \
+      \(raw: alias)."seq" =
+      """
+    sequenceBinding = Int32(head.bindings.count + 1)
+    var sql: SQL = "\(head) \(SQLiteValue.null)"
+    if !includeDeleted { sql += " AND \(raw: alias).\"IsDeleted\" = 0" }
+    if let visible = Visibility(user: runner.user).probe(object, alias) {
+      sql += " AND \(visible)"
+    }
+    self.sql = sql
+  }
+
+  /// The fields of the SELECT list; what a bulk query may not have is refused.
+  private static func paths(_ query: SOQLQuery, _ object: ObjectSchema) throws -> [SOQLPath] {
+    func refusal(_ what: String) -> OrgError {
+      OrgError(code: "API_ERROR", message: "\(what) is not supported in Bulk Query")
+    }
+    if query.isAggregate || query.countsRows { throw refusal("Aggregate Relationships") }
+    if query.offset != nil { throw refusal("OFFSET") }
+    return try query.selections.flatMap { selection throws -> [SOQLPath] in
+      switch selection {
+      case .field(let path, _): return [path]
+      case .allFields(let which, _):
+        return object.storedFields.filter { which == "ALL" || $0.custom == (which == "CUSTOM") }
+          .map { SOQLPath(parts: [$0.name], line: 1, column: 1) }
+      case .children: throw refusal("A parent-to-child subquery")
+      case .countRows, .aggregate: throw refusal("An aggregate")
+      }
+    }
+  }
+
+  /// Writes the records of these sequence numbers that are still there; answers how many.
+  func write(_ sequences: [Int64], _ store: OrgStore, to writer: inout CSVWriter) throws -> Int {
+    let statement = try store.prepared(sql.text)
+    try statement.bind(sql.bindings)
+    defer { statement.reset() }
+    var count = 0
+    for sequence in sequences {
+      try statement.bind(sequenceBinding, sequence)
+      if try statement.step() {
+        for (place, type) in types.enumerated() {
+          Self.cell(statement, Int32(place), type, &writer)
+        }
+        writer.endRow()
+        count += 1
+      }
+      statement.reset()
+    }
+    return count
+  }
+
+  private static func cell(
+    _ statement: Statement, _ place: Int32, _ type: FieldType, _ writer: inout CSVWriter
+  ) {
+    switch type {
+    case .boolean where !statement.isNull(place):
+      var text = statement.columnInteger(place) != 0 ? "true" : "false"
+      text.withUTF8 { writer.field(UnsafeRawBufferPointer($0)) }
+    case .datetime where !statement.isNull(place):
+      // The zone of a CSV is Z, that of JSON +0000.
+      let zoned = statement.columnBytes(place)
+      var text = String(decoding: zoned.prefix(max(0, zoned.count - 5)), as: UTF8.self) + "Z"
+      text.withUTF8 { writer.field(UnsafeRawBufferPointer($0)) }
+    default: writer.field(statement.columnBytes(place))
+    }
+  }
+}

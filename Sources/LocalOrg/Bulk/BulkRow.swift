@@ -1,0 +1,45 @@
+import JSON
+
+/// A row of a CSV as the members of a record.
+///
+/// An empty cell says nothing of its field, `#N/A` empties it.
+struct BulkRow {
+  let object: ObjectSchema
+  private(set) var fields = JSONObject()
+  private(set) var id: String?
+  /// The value under the field by which an upsert finds its records.
+  private(set) var key: String?
+
+  init(_ cells: [String], columns: [String], of object: ObjectSchema, keyField: String? = nil) {
+    self.object = object
+    for (column, cell) in zip(columns, cells) where !cell.isEmpty {
+      if column.lowercased() == keyField?.lowercased() {
+        key = cell
+      } else if column.lowercased() == "id" {
+        id = cell
+      } else {
+        add(column, cell == "#N/A" ? .null : .string(cell))
+      }
+    }
+  }
+
+  /// The relationship that a column names: of `Who:Contact` it is `Who`.
+  static func relationship(_ name: Substring) -> String {
+    String(name.prefix { $0 != ":" })
+  }
+
+  private mutating func add(_ column: String, _ value: JSONValue) {
+    guard let field = object.field(column) else {
+      let parts = column.split(separator: ".", maxSplits: 1)
+      guard parts.count == 2 else { return }
+      fields[Self.relationship(parts[0])] = .object([String(parts[1]): value])
+      return
+    }
+    // What JSON would have as true, a CSV may have as a digit too.
+    if field.type == .boolean, value.string == "1" || value.string == "0" {
+      fields[field.name] = .bool(value.string == "1")
+    } else {
+      fields[field.name] = value
+    }
+  }
+}

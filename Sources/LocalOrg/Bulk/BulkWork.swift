@@ -1,0 +1,167 @@
+import CSV
+import JSON
+import System
+
+/// Does a job's work, one run of rows at a time.
+struct BulkWork {
+  let store: OrgStore
+  private var jobs: BulkJobs { BulkJobs(store: store) }
+
+  init(store: OrgStore) { self.store = store }
+
+  // MARK: Queries
+
+  /// Finds what a new query job selects: from now on records come and go without it.
+  func plan(_ job: inout BulkJob, as user: OrgUser) throws {
+    let runner = QueryRunner(store: store, user: user, version: job.version)
+    let (query, object) = try statement(of: job, runner)
+    let isAll = job.operation == .queryAll || query.allRows
+    job.columns = try BulkQueryPlan(query, of: object, runner, includeDeleted: isAll).columns
+    var scope = QueryScope(store: store, user: user, object: object, soqlAlias: query.alias)
+    let sequences = try runner.matching(query, &scope, includeDeleted: isAll)
+    for start in stride(from: 0, to: sequences.count, by: BulkJobs.runLength) {
+      let part = sequences[start..<min(sequences.count, start + BulkJobs.runLength)]
+      try jobs.addRun(
+        start / BulkJobs.runLength, of: job.id, part.withUnsafeBytes { Array($0) })
+    }
+  }
+
+  private func statement(of job: BulkJob, _ runner: QueryRunner) throws -> (
+    SOQLQuery, ObjectSchema
+  ) {
+    let query = try SOQLParser.parse(job.soql ?? "")
+    let object = try runner.object(of: query)
+    try runner.checkLimits(query)
+    return (query, object)
+  }
+
+  // MARK: Work
+
+  /// Does the next run of a job, if it has one; answers whether there is more.
+  func step(_ jobID: String) throws -> Bool {
+    guard var job = try jobs.find(jobID), job.state.isRunning else { return false }
+    let start = Clock.monotonicNanoseconds()
+    guard let user = try store.users(where: "u.\"Id\" = \(job.userID)").first, user.isActive else {
+      job.error = "InvalidSession : the user of the job is not active"
+      return try end(&job, .failed)
+    }
+    if job.error != nil { return try end(&job, .failed) }
+    guard let run = try jobs.nextRun(of: job.id) else { return try end(&job, .complete) }
+    switch job.kind {
+    case .query: try query(&job, run, user)
+    case .ingest: try write(&job, run, user)
+    }
+    job.state = .inProgress
+    job.changed = store.clock.now()
+    job.milliseconds += Int64((Clock.monotonicNanoseconds() - start) / 1_000_000)
+    if try jobs.nextRun(of: job.id) == nil { return try end(&job, .complete) }
+    try jobs.save(job)
+    return true
+  }
+
+  private func end(_ job: inout BulkJob, _ state: BulkJob.State) throws -> Bool {
+    job.state = state
+    job.changed = store.clock.now()
+    try jobs.save(job)
+    return false
+  }
+
+  private func query(_ job: inout BulkJob, _ run: (number: Int, input: [UInt8]), _ user: OrgUser)
+    throws
+  {
+    let runner = QueryRunner(store: store, user: user, version: job.version)
+    let (query, object) = try statement(of: job, runner)
+    let plan = try BulkQueryPlan(
+      query, of: object, runner, includeDeleted: job.operation == .queryAll || query.allRows)
+    let sequences = run.input.withUnsafeBytes { bytes in
+      stride(from: 0, to: bytes.count, by: 8).map {
+        bytes.loadUnaligned(fromByteOffset: $0, as: Int64.self)
+      }
+    }
+    var writer = job.dialect.writer
+    let count = try plan.write(sequences, store, to: &writer)
+    try jobs.finishRun(run.number, of: job, writer.bytes, rows: count)
+    job.processed += count
+  }
+
+  private func write(_ job: inout BulkJob, _ run: (number: Int, input: [UInt8]), _ user: OrgUser)
+    throws
+  {
+    let object = try store.table(job.object).schema
+    let writer = RecordWriter(store: store, user: user)
+    var results = BulkDialect.kept.writer
+    var (count, failed) = (0, 0)
+    try BulkCSV.rows(run.input) { cells in
+      let row = BulkRow(
+        cells, columns: job.columns, of: object,
+        keyField: job.operation == .upsert ? job.externalField : nil)
+      // What goes wrong with one row is undone by itself.
+      let outcome: RowOutcome
+      do {
+        outcome = try store.transaction { try Self.perform(job, row, writer) }
+      } catch {
+        outcome = .failure([.storage(error)])
+      }
+      results.row(Self.result(outcome.ofReference, row.id))
+      count += 1
+      if outcome.id == nil { failed += 1 }
+    }
+    try jobs.finishRun(run.number, of: job, results.bytes, rows: count)
+    job.processed += count
+    job.failed += failed
+  }
+
+  private static func perform(_ job: BulkJob, _ row: BulkRow, _ writer: RecordWriter) throws
+    -> RowOutcome
+  {
+    func missing(_ what: String) -> RowOutcome {
+      .failure([
+        OrgError(
+          code: "MISSING_ARGUMENT", message: "\(what) not specified in an \(job.operation) call")
+      ])
+    }
+    switch job.operation {
+    case .insert:
+      guard row.id == nil else {
+        return .failure([
+          OrgError(
+            code: "INVALID_FIELD_FOR_INSERT_UPDATE",
+            message: "cannot specify Id in an insert call", fields: ["Id"])
+        ])
+      }
+      return try writer.create(job.object, row.fields)
+    case .update:
+      guard let id = row.id else { return missing("Id") }
+      return try writer.update(job.object, id: id, row.fields, ifUnmodifiedSince: nil)
+    case .upsert:
+      let field = job.externalField ?? "Id"
+      guard row.key != nil || field.lowercased() == "id" else { return missing(field) }
+      return try writer.upsert(job.object, externalField: field, value: row.key, row.fields)
+    case .delete, .hardDelete:
+      guard let id = row.id else { return missing("Id") }
+      return try writer.delete(job.object, id: id)
+    case .query, .queryAll: return missing("A query")
+    }
+  }
+
+  /// Id, whether the record was created, and what was wrong with the row.
+  private static func result(_ outcome: RowOutcome, _ id: String?) -> [String] {
+    switch outcome {
+    case .success(let id, let created): return [id, String(created), ""]
+    case .failure(let errors):
+      let texts = errors.map {
+        "\($0.code):\($0.message):\($0.fields.map { $0 + " " }.joined())--"
+      }
+      return [id ?? "", "false", texts.joined(separator: ";")]
+    }
+  }
+}
+
+/// Reads the CSV in which jobs keep their rows.
+enum BulkCSV {
+  static func rows(_ text: [UInt8], _ body: ([String]) throws -> Void) throws {
+    var reader = CSVReader()
+    try text.withUnsafeBytes { try reader.feed($0, row: body) }
+    try reader.finish(row: body)
+  }
+}
