@@ -245,7 +245,7 @@ package struct DecisionNote: Sendable, Hashable {
   private static func undone(_ verdict: Verdict) -> Fate {
     if verdict.isWaiting { return .waiting }
     return switch verdict {
-    case .undone: .carriedOut
+    case .undone, .partlyUndone: .carriedOut
     case .superseded: .notNeeded
     default: .askedAgain
     }

@@ -35,7 +35,7 @@ package enum DecisionRule {
     let kinds: [Decision.Kind]
     switch verdict {
     case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .dropped,
-      .undone, .notUndone:
+      .undone, .partlyUndone, .notUndone:
       kinds = []
     case .conflict: kinds = [.device, .server, .set, .again]
     case .clash:

@@ -8,10 +8,14 @@ extension LedgerDatabase {
     EXISTS (SELECT 1 FROM decision u WHERE u.edit_id = e.id AND u.state = 'pending' AND u.kind = 'undo')
     """
 
-  /// Says of a write `o` that it undid what its edit had changed.
-  private static let isUndo: SQL = """
-    (json_extract(o.expected, '$.verdict') = \(Verdict.undone))
-    """
+  /// Says of a write that it undid what its edit had changed.
+  package static func isUndo(_ write: String = "o") -> SQL {
+    "(json_extract(\(raw: write).expected, '$.verdict') IN (\(list: undoneVerdicts)))"
+  }
+
+  private static let undoneVerdicts = Verdict.allCases.filter(\.isUndone).map {
+    SQLiteValue.text($0.rawValue)
+  }
 
   /// Says whether what an edit changed is to be undone.
   package func isToBeUndone(_ edit: Int64) throws -> Bool {
@@ -27,10 +31,11 @@ extension LedgerDatabase {
     return try connection.all(
       """
       SELECT o.edit_id FROM operation o
-      WHERE o.run_id = \(run) AND o.state = \(OperationState.done) AND NOT \(Self.isUndo)
+      WHERE o.run_id = \(run) AND o.state = \(OperationState.done) AND NOT \(Self.isUndo())
       UNION SELECT x.edit_id FROM outcome x
-      WHERE x.run_id = \(run) AND x.verdict IN (\(list: written)) AND EXISTS (
-        SELECT 1 FROM operation o WHERE o.edit_id = x.edit_id AND o.state = \(OperationState.done))
+      WHERE x.run_id = \(run) AND x.verdict IN (\(list: written)) AND (x.verdict = \(Verdict.deleted)
+        OR EXISTS (SELECT 1 FROM operation o
+          WHERE o.edit_id = x.edit_id AND o.state = \(OperationState.done)))
       ORDER BY 1
       """
     ).compactMap { $0[0].integer }
@@ -41,7 +46,7 @@ extension LedgerDatabase {
     try connection.all(
       """
       SELECT DISTINCT o.edit_id FROM operation o
-      WHERE o.run_id = \(run) AND o.state IN (\(OperationState.underWay)) AND NOT \(Self.isUndo)
+      WHERE o.run_id = \(run) AND o.state IN (\(OperationState.underWay)) AND NOT \(Self.isUndo())
       """
     ).compactMap { $0[0].integer }
   }
@@ -51,9 +56,9 @@ extension LedgerDatabase {
     try connection.integer(
       """
       SELECT 1 FROM operation o
-      WHERE o.run_id = \(run) AND o.state = \(OperationState.done) AND \(Self.isUndo)
+      WHERE o.run_id = \(run) AND o.state = \(OperationState.done) AND \(Self.isUndo())
       UNION ALL SELECT 1 FROM outcome x WHERE x.run_id = \(run)
-        AND x.verdict IN (\(Verdict.undone), \(Verdict.notUndone)) LIMIT 1
+        AND x.verdict IN (\(list: Self.undoneVerdicts), \(Verdict.notUndone)) LIMIT 1
       """) != nil
   }
 
@@ -62,7 +67,7 @@ extension LedgerDatabase {
     let rows = try connection.all(
       """
       SELECT o.id, o.action, o.sobject, coalesce(o.result_id, o.record_id), o.payload, o.expected,
-        o.seen, o.left_values, o.run_id, \(Self.isUndo),
+        o.seen, o.left_values, o.run_id, \(Self.isUndo()),
         (SELECT x.verdict FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id = o.edit_id
           AND x.verdict IN (\(Verdict.created), \(Verdict.updated)) ORDER BY n.number LIMIT 1)
       FROM operation o WHERE o.edit_id = \(edit) AND o.state = \(OperationState.done) ORDER BY o.id
@@ -99,7 +104,21 @@ extension LedgerDatabase {
       change?.isLeftKnown = left != nil
       change?.lastWrite = id
     }
-    return change
+    return try change ?? deletion(withMasterBy: edit)
+  }
+
+  /// The deletion of a detail that went with its master, by which nothing was sent.
+  private func deletion(withMasterBy edit: Int64) throws -> EditChange? {
+    let row = try connection.first(
+      """
+      SELECT e.sobject, coalesce(json_extract(x.detail, '$.recordId'), e.record_id),
+        (SELECT max(o.id) FROM operation o WHERE o.run_id = x.run_id AND o.state = \(OperationState.done))
+      FROM outcome x JOIN edit e ON e.id = x.edit_id JOIN run n ON n.id = x.run_id
+      WHERE x.edit_id = \(edit) AND x.verdict = \(Verdict.deleted) ORDER BY n.number DESC LIMIT 1
+      """)
+    guard let row, let id = row[1].text, let write = row[2].integer else { return nil }
+    return EditChange(
+      edit: edit, kind: .deleted, sobject: row[0].text ?? "", recordID: id, lastWrite: write)
   }
 
   /// What a field held before a write: as the record was read then; a ledger of an earlier version has it
@@ -117,10 +136,9 @@ extension LedgerDatabase {
       """
       SELECT o.edit_id FROM operation o
       WHERE o.result_id = \(change.recordID) AND o.state = \(OperationState.done)
-        AND o.id > \(change.lastWrite) AND o.edit_id <> \(change.edit) AND NOT \(Self.isUndo)
+        AND o.id > \(change.lastWrite) AND o.edit_id <> \(change.edit) AND NOT \(Self.isUndo())
         AND NOT EXISTS (SELECT 1 FROM operation l WHERE l.edit_id = o.edit_id AND l.id > o.id
-          AND l.state = \(OperationState.done)
-          AND json_extract(l.expected, '$.verdict') = \(Verdict.undone))
+          AND l.state = \(OperationState.done) AND \(Self.isUndo("l")))
       ORDER BY o.id DESC LIMIT 1
       """)
   }
@@ -240,7 +258,7 @@ extension Verdict {
   /// What it says of an edit that was to be undone: what the org refuses, or has not done, stands.
   var ofUndo: Verdict {
     switch self {
-    case .undone, .notUndone, .superseded, .held, .inDoubt: self
+    case .undone, .partlyUndone, .notUndone, .superseded, .held, .inDoubt: self
     default: .notUndone
     }
   }

@@ -34,5 +34,5 @@ extension LedgerSchema {
   /// That a verdict is none of the settled ones, as the index over the others has it.
   package static let isUnsettledOutcome =
     "verdict NOT IN ('created', 'updated', 'deleted', 'unchanged', 'already there', 'filtered', "
-    + "'superseded', 'dropped', 'undone', 'not undone')"
+    + "'superseded', 'dropped', 'undone', 'partly undone', 'not undone')"
 }

@@ -1,7 +1,7 @@
 /// The ledger's tables, and the changes of state that it lets happen.
 package enum LedgerSchema {
   /// The version that this program reads and writes.
-  package static let version: Int64 = 8
+  package static let version: Int64 = 9
 
   /// What each version added to the one before, from the second on.
   ///
@@ -36,6 +36,7 @@ package enum LedgerSchema {
     6: carriedByMark,
     7: carriedWords,
     8: undoing,
+    9: partlyUndone,
   ]
 
   /// Who sent a write, what was there before it, whether its answer was lost: a request that was held

@@ -31,6 +31,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   case dropped
   /// What it had changed in the org was undone.
   case undone
+  /// Of what it had changed in the org some fields were undone, and others stand.
+  case partlyUndone = "partly undone"
   /// What it changed was to be undone, and stands in the org.
   case notUndone = "not undone"
   /// It refers to a record that could not be sent.
@@ -50,7 +52,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   package var isSettled: Bool {
     switch self {
     case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .dropped,
-      .undone, .notUndone:
+      .undone, .partlyUndone, .notUndone:
       true
     case .conflict, .clash, .createdTwice, .deletedOnServer, .mergedOnServer, .notVisible,
       .blocked, .notPermitted, .notConfigured, .failed, .held, .inDoubt:
@@ -67,7 +69,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     switch self {
     case .blocked, .held, .inDoubt, .notConfigured: true
     case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .dropped,
-      .undone, .notUndone, .conflict, .clash, .createdTwice, .deletedOnServer, .mergedOnServer,
+      .undone, .partlyUndone, .notUndone, .conflict, .clash, .createdTwice, .deletedOnServer,
+      .mergedOnServer,
       .notVisible,
       .notPermitted, .failed:
       false
@@ -79,7 +82,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     switch self {
     case .conflict, .deletedOnServer, .mergedOnServer, .notVisible, .failed: true
     case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .dropped,
-      .undone, .notUndone, .clash, .createdTwice, .blocked, .notPermitted, .notConfigured, .held,
+      .undone, .partlyUndone, .notUndone, .clash, .createdTwice, .blocked, .notPermitted,
+      .notConfigured, .held,
       .inDoubt:
       false
     }
@@ -87,6 +91,9 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
 
   /// Says whether the org was changed.
   package var isWritten: Bool { self == .created || self == .updated || self == .deleted }
+
+  /// Says whether something in the org was taken back.
+  package var isUndone: Bool { self == .undone || self == .partlyUndone }
 
   /// What it means, in one sentence.
   package var meaning: String {
@@ -106,6 +113,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .superseded: "A later hand-back of the same device holds it, or it was seen before."
     case .dropped: "A person decided that it is not sent; what the org holds stands."
     case .undone: "What it had changed in the org was undone."
+    case .partlyUndone: "Some fields that it had changed were undone; the others stand in the org."
     case .notUndone: "What it changed was to be undone, and stands in the org."
     case .blocked: "It refers to a record that did not reach the org."
     case .notPermitted:
@@ -122,6 +130,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     switch self {
     case .created, .updated, .deleted, .unchanged, .alreadyThere, .superseded, .dropped, .undone:
       nil
+    case .partlyUndone:
+      "The reason names the fields that stand: what is to be undone there, change in the org by hand."
     case .notUndone: "Read the reason; what is still to be undone, change in the org by hand."
     case .filtered: "If the field should travel, add it to the field list of the sync up."
     case .conflict:

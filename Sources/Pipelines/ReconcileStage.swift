@@ -21,7 +21,9 @@ struct ReconcileStage {
     let presumed = run.options.isDryRun ? PresumedWrites() : nil
     let result = try await reconciler(presumed).run(run.row)
     run.summary.verdicts = result.verdicts
-    if result.verdicts[.notUndone] != nil { run.summary.findings.insert(.notUndone) }
+    if result.verdicts[.notUndone] != nil || result.verdicts[.partlyUndone] != nil {
+      run.summary.findings.insert(.notUndone)
+    }
     for warning in result.warnings { run.warn(warning) }
     if let interruption = result.interruption {
       run.warn(interruption)

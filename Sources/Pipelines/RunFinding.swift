@@ -14,7 +14,7 @@ package enum RunFinding: String, Sendable, CaseIterable {
   case loginFailed
   /// A snapshot could not be made, and the org is not to blame: the disk, or a store.
   case failedSnapshot
-  /// What a run had changed in the org could not be undone.
+  /// What a run had changed in the org could not be undone, or not all of it.
   case notUndone
   /// The org's rules failed for a briefcase, or records could not be read.
   case incompleteData

@@ -13,7 +13,7 @@ enum UndoText {
     let record = [edit.sobject ?? edit.soup.soup, edit.detail.recordID ?? edit.recordID ?? ""]
     let subject = "edit \(edit.editID), " + record.filter { !$0.isEmpty }.joined(separator: " ")
     let words = shown.showValues ? edit.detail.message : nil
-    guard edit.verdict == .undone else {
+    guard edit.verdict.isUndone else {
       return "\(edit.verdict.rawValue): \(subject)" + (words.map { "  →  \($0)" } ?? "")
     }
     var parts: [String] = []
@@ -25,6 +25,7 @@ enum UndoText {
       }
     }
     if let words { parts.append(words) }
-    return "undo: \(subject)  →  " + parts.joined(separator: "; ")
+    let verb = edit.verdict == .undone ? "undo" : "undo in part"
+    return "\(verb): \(subject)  →  " + parts.joined(separator: "; ")
   }
 }

@@ -15,8 +15,8 @@ extension CSVReport {
   ) throws(SystemError) {
     let edits = model.edits.filter {
       isSuccess
-        ? $0.verdict.isWritten || $0.verdict == .undone
-        : !$0.verdict.isSettled || $0.verdict == .notUndone
+        ? $0.verdict.isWritten || $0.undoing != nil
+        : !$0.verdict.isSettled || $0.verdict == .notUndone || $0.verdict == .partlyUndone
     }
     let fields = Set(edits.flatMap { $0.detail.fields.map(\.name) }).sorted()
     let prefix = model.isRehearsal ? "Rehearsal: " : ""
@@ -25,7 +25,7 @@ extension CSVReport {
     for edit in edits {
       let values = Dictionary(
         edit.detail.fields.map {
-          let sent = edit.verdict == .undone ? $0.server : $0.device
+          let sent = edit.verdict.isUndone ? $0.server : $0.device
           return ($0.name, options.shown(sent, of: $0.name).text(empty: "", unknown: ""))
         }, uniquingKeysWith: { first, _ in first })
       let cells =
@@ -44,7 +44,7 @@ extension CSVReport {
     switch edit.verdict {
     case .created: "Item Created"
     case .deleted: "Item Deleted"
-    case .undone where edit.operation == .create: "Item Deleted"
+    case .undone where edit.undoing == .delete: "Item Deleted"
     default: "Item Updated"
     }
   }

@@ -176,7 +176,7 @@ package struct CarriedEdits {
       return true
     case .inDoubt: return one.wasCarried
     case .createdTwice, .created, .updated, .deleted, .unchanged, .alreadyThere,
-      .filtered, .superseded, .dropped, .undone, .notUndone:
+      .filtered, .superseded, .dropped, .undone, .partlyUndone, .notUndone:
       return false
     }
   }

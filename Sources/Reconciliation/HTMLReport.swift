@@ -19,7 +19,8 @@ package enum HTMLReport: ReportFormat {
   /// Verdicts in the order in which a person should read them.
   static let order: [Verdict] = [
     .conflict, .clash, .failed, .inDoubt, .createdTwice, .mergedOnServer, .deletedOnServer,
-    .notVisible, .notPermitted, .blocked, .held, .notConfigured, .notUndone, .undone, .created,
+    .notVisible, .notPermitted, .blocked, .held, .notConfigured, .notUndone, .partlyUndone, .undone,
+    .created,
     .updated, .deleted, .alreadyThere,
     .unchanged, .filtered, .dropped, .superseded,
   ]
@@ -121,14 +122,14 @@ package enum HTMLReport: ReportFormat {
     func sum(_ isIn: (Verdict) -> Bool) -> Int {
       counts.filter { isIn($0.key) }.values.reduce(0, +)
     }
-    let undone = [Verdict.undone, .notUndone].compactMap { verdict in
+    let undone = [Verdict.undone, .partlyUndone, .notUndone].compactMap { verdict in
       counts[verdict].map { (name: verdict.rawValue, kind: kind(verdict), count: $0) }
     }
     return [
       ("sent to the org", "written", sum(\.isWritten)),
       (
         "needed nothing", "settled",
-        sum { $0.isSettled && !$0.isWritten && $0 != .undone && $0 != .notUndone }
+        sum { $0.isSettled && !$0.isWritten && !$0.isUndone && $0 != .notUndone }
       ),
       ("waiting", "waiting", sum(\.isWaiting)),
       ("for a person to decide", "attention", sum { !$0.isSettled && !$0.isWaiting }),
@@ -213,7 +214,7 @@ package enum HTMLReport: ReportFormat {
   }
 
   static func kind(_ verdict: Verdict) -> String {
-    if verdict.isWritten || verdict == .undone { return "written" }
+    if verdict.isWritten || verdict.isUndone { return "written" }
     if verdict.isSettled { return "settled" }
     return verdict.isWaiting ? "waiting" : "attention"
   }

@@ -28,7 +28,7 @@ extension LedgerDatabase {
       SELECT e.store, e.soup, e.entry_id, e.id, e.creation_id, o.server_date, o.left_values,
         o.payload, (SELECT d.detail FROM decision d WHERE d.edit_id = e.id AND d.kind = 'set'
           AND d.state = 'done' ORDER BY d.id DESC LIMIT 1), e.element,
-        json_extract(o.expected, '$.verdict') = \(Verdict.undone)
+        \(Self.isUndo())
       FROM operation o JOIN edit e ON e.id = o.edit_id
       WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done) AND o.action <> 'delete' ORDER BY o.id
       """)

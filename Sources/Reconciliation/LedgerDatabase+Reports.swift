@@ -1,5 +1,6 @@
 import JSON
 import Ledger
+import MobileSync
 import SQLite
 
 extension LedgerDatabase {
@@ -190,7 +191,10 @@ extension LedgerDatabase {
         (SELECT n.id || ' ' || n.now_ms FROM outcome f JOIN run n ON n.id = f.run_id
           WHERE f.edit_id = e.id ORDER BY n.number LIMIT 1),
         e.record_id IS NOT NULL OR coalesce(c.record_id, c.device_record_id) IS NOT NULL,
-        e.finding IS NULL, e.last_modified_ms, r.arrived_ms
+        e.finding IS NULL, e.last_modified_ms, r.arrived_ms,
+        CASE WHEN x.verdict IN (\(Verdict.undone), \(Verdict.partlyUndone)) THEN (
+          SELECT o.action FROM operation o WHERE o.edit_id = e.id AND o.state = \(OperationState.done)
+            AND \(Self.isUndo()) ORDER BY o.id DESC LIMIT 1) END
       FROM (\(selection)) p JOIN outcome x ON x.run_id = p.run_id AND x.edit_id = p.edit_id
         JOIN edit e ON e.id = x.edit_id JOIN returned r ON r.id = e.return_id
         LEFT JOIN snapshot s ON s.id = r.snapshot_id LEFT JOIN creation c ON c.id = e.creation_id
@@ -215,7 +219,8 @@ extension LedgerDatabase {
           isReadable: row.integer(19) == 1, run: row.text(16) ?? "",
           foundBy: first.first.map(String.init) ?? "",
           foundAt: first.last.flatMap { Int64($0) } ?? 0, editedAt: row.integer(20),
-          arrivedAt: row.integer(21)))
+          arrivedAt: row.integer(21),
+          undoing: row.text(22).flatMap { SyncUpAction(rawValue: $0) }))
     }
     return edits
   }

@@ -152,7 +152,8 @@ extension Reconciler {
     var settlement = operation.expected
     if verdict == .superseded || verdict == .dropped {
       settlement.verdict = .conflict
-    } else if verdict?.isSettled == true, settlement.verdict != .undone || verdict == .undone {
+    } else if verdict?.isSettled == true, !settlement.verdict.isUndone || verdict?.isUndone == true
+    {
       return nil
     }
     settlement.detail.recordID = recordID
@@ -203,7 +204,8 @@ extension Reconciler {
         edit: found.edit, sync: sync,
         modificationField: rules[sync].target.modificationDateFieldName, sobject: later.sobject,
         action: .update,
-        expected: Settlement(later.expected.verdict == .undone ? .undone : .updated, detail),
+        expected: Settlement(
+          later.expected.verdict.isUndone ? later.expected.verdict : .updated, detail),
         condition: record["LastModifiedDate"]?.string, isStrict: options.strict, payload: payload,
         recordID: id)
     ]

@@ -1,5 +1,6 @@
 import JSON
 import Ledger
+import MobileSync
 
 /// One edit as a report tells of it.
 package struct ReportEdit: Sendable, Hashable {
@@ -51,6 +52,8 @@ package struct ReportEdit: Sendable, Hashable {
   package var editedAt: Int64 = 0
   /// When the return arrived, in ms.
   package var arrivedAt: Int64 = 0
+  /// What was sent to undo it; nil where nothing was.
+  package var undoing: SyncUpAction?
 
   /// Its object, and the record by an Id, by the device's own id, or by its row.
   package var recordName: String {

@@ -102,10 +102,12 @@ package enum UndoRule {
       return .send(.delete, [:], Settlement(.undone, detail(facts, nil)), ifUnmodifiedSince: date)
     }
     if back.isEmpty { return settled(.notUndone, facts, unknown(change)) }
-    let words = change.unknown.isEmpty ? nil : unknown(change)
+    let isWhole = change.unknown.isEmpty
     return .send(
       .update, JSONObject(back.map { ($0.name, $0.value) }),
-      Settlement(.undone, detail(facts, words)), ifUnmodifiedSince: date)
+      Settlement(
+        isWhole ? .undone : .partlyUndone, detail(facts, isWhole ? nil : unknown(change))),
+      ifUnmodifiedSince: date)
   }
 
   private static func unknown(_ change: EditChange) -> String {

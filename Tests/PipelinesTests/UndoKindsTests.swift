@@ -36,7 +36,11 @@ import Testing
     #expect(sent.verdicts == [.created: 1, .updated: 1])
     let new = try scene.id(of: "Account", where: "Name", is: "New E-2")
     #expect(try scene.field("Phone", of: old) == "new")
-    #expect(try await scene.undo(sent.run).verdicts == [.undone: 2])
+    let undone = try await scene.undo(sent.run)
+    #expect(undone.verdicts == [.undone: 2])
+    let rows = try scene.rows(of: "success.csv", in: undone)
+    #expect(rows.first { $0.hasPrefix(old) }?.hasSuffix("Item Updated") == true)
+    #expect(rows.first { $0.hasPrefix(new) }?.hasSuffix("Item Deleted") == true)
     #expect(try scene.field("Phone", of: old) == "old")
     #expect(try scene.field("Name", of: old) == "Old")
     #expect(try !scene.isThere(new))
@@ -58,9 +62,7 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
-  @Test func `a family goes back as it came: the new child, and the fields of its parent`()
-    async throws
-  {
+  private static func family() throws -> UndoScene {
     let target = #"""
       "target": {"iOSImpl":"SFParentChildrenSyncUpTarget",
         "androidImpl":"com.salesforce.androidsdk.mobilesync.target.ParentChildrenSyncUpTarget",
@@ -71,11 +73,44 @@ import Testing
         "childrenCreateFieldlist":["LastName"],"childrenUpdateFieldlist":["LastName"],
         "relationshipType":"MASTER_DETAIL"}
       """#
-    let scene = try UndoScene(syncs: { text in
+    return try UndoScene(syncs: { text in
       text.replacing(
         #""target": { "createFieldlist": ["Name", "Phone", "Website", "Industry", "Description", "BillingCity"] }"#,
         with: target)
     })
+  }
+
+  @Test func `details that went with their master are listed, and come back with it`() async throws
+  {
+    let scene = try Self.family()
+    let admin = try scene.world.user("admin")
+    let id = try #require(scene.world.org.create("Account", ["Name": "Mole"], as: admin).id)
+    try scene.world.org.transfer(id, to: "ada@example.com")
+    let kid = try #require(
+      scene.world.org.create(
+        "Contact", ["LastName": "Bollard", "AccountId": .string(id)], as: admin
+      ).id)
+    try scene.world.org.transfer(kid, to: "ada@example.com")
+    let phone = try await scene.phone()
+    for (soup, id) in [("accounts", id), ("contacts", kid)] {
+      try phone.delete(soup, id: id, now: scene.world.org.now())
+    }
+    let sent = try await scene.night(phone)
+    #expect(sent.verdicts == [.deleted: 2])
+    #expect(try scene.undoing.plan(run: sent.run).edits == [1, 2])
+    let undone = try await scene.undo(sent.run)
+    #expect(undone.verdicts == [.notUndone: 2])
+    #expect(try scene.rows(of: "error.csv", in: undone).count == 2)
+    try scene.world.org.undelete(id)
+    #expect(try await scene.undo(sent.run).verdicts == [.undone: 2])
+    #expect(try scene.isThere(kid, "Contact"))
+    try await scene.scene.expectClosed()
+  }
+
+  @Test func `a family goes back as it came: the new child, and the fields of its parent`()
+    async throws
+  {
+    let scene = try Self.family()
     let phone = try await scene.phone()
     let id = try scene.scene.account(phone)
     let before = try scene.field("Phone", of: id)

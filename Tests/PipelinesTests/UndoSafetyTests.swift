@@ -84,7 +84,9 @@ import Testing
     let admin = try scene.world.user("admin")
     #expect(scene.world.org.delete("Account", id: id, as: admin).errors.isEmpty)
     let writes = scene.writes
-    #expect(try await scene.undo(run).verdicts == [.undone: 1])
+    let undone = try await scene.undo(run)
+    #expect(undone.verdicts == [.undone: 1])
+    #expect(try scene.rows(of: "success.csv", in: undone) == [])
     let (account, before, changed) = try await sent(as: "other")
     try scene.office(account, ["Phone": before ?? .null])
     #expect(try await scene.undo(changed).verdicts == [.undone: 1])
@@ -104,11 +106,24 @@ import Testing
       try $0.connection.run("UPDATE operation SET seen = json_remove(seen, '$.Website')")
     }
     let undone = try await scene.undo(run)
-    #expect(undone.verdicts == [.undone: 1])
+    #expect(undone.verdicts == [.partlyUndone: 1])
+    #expect(undone.findings == [.notUndone])
+    #expect(undone.exitStatus == .needsAttention)
     #expect(try scene.field("Phone", of: id) == before["Phone"])
     #expect(try scene.field("Website", of: id) == "https://device.example")
-    let words = try scene.edit(1, in: undone).detail.message
-    #expect(words == "what Website held before is not known, so it stays as it was sent")
+    let edit = try scene.edit(1, in: undone)
+    #expect(
+      edit.detail.message == "what Website held before is not known, so it stays as it was sent")
+    #expect(edit.detail.decision?.fate == .carriedOut)
+    for file in ["success.csv", "error.csv"] {
+      let rows = try scene.rows(of: file, in: undone)
+      #expect(rows.count == 1 && rows[0].hasPrefix(id), "\(file)")
+    }
+    // It is settled: the next run has nothing to tell, and sends nothing.
+    let writes = scene.writes
+    try await scene.scene.expectClosed()
+    #expect(scene.writes == writes)
+    #expect(try scene.undoing.plan(run: run).edits == [])
   }
 
   // MARK: death and lost answers

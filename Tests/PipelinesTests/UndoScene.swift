@@ -81,6 +81,13 @@ struct UndoScene {
     try #require(try scene.edits(of: run.run).first { $0.number == number })
   }
 
+  /// The rows of a table of a run's report, without its heading.
+  func rows(of file: String, in run: RunSummary) throws -> [String] {
+    let text = String(
+      decoding: try Files.read(world.data.report(run.run) + "/" + file), as: UTF8.self)
+    return text.split(whereSeparator: \.isNewline).dropFirst().map(String.init)
+  }
+
   /// How many requests have changed records so far.
   var writes: Int { world.server.log.writes.count }
 

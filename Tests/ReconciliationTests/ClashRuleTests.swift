@@ -46,7 +46,9 @@ struct ClashRuleTests {
 
   @Test func `what was undone clashes with nothing`() {
     #expect(opponents(claim(1, .undone, written: Self.after)) == [])
-    #expect(opponents(claim(1, .notUndone, written: Self.after)) == [1])
+    for verdict in [Verdict.notUndone, .partlyUndone] {
+      #expect(opponents(claim(1, verdict, written: Self.after)) == [1])
+    }
   }
 
   @Test func `a clash stands until a bundle is issued after it`() {

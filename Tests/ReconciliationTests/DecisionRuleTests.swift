@@ -21,7 +21,7 @@ struct DecisionRuleTests {
     (.created, "", "", ""), (.updated, "", "", ""), (.deleted, "", "", ""),
     (.unchanged, "", "", ""), (.alreadyThere, "", "", ""), (.filtered, "", "", ""),
     (.superseded, "", "", ""), (.dropped, "", "", ""), (.undone, "", "", ""),
-    (.notUndone, "", "", ""),
+    (.partlyUndone, "", "", ""), (.notUndone, "", "", ""),
   ]
 
   private func possible(_ verdict: Verdict?, _ operation: EditOperation) -> String {

@@ -88,6 +88,7 @@ struct UndoRuleTests {
       return
     }
     #expect(fields == ["A": "before"])
+    #expect(expected.verdict == .partlyUndone)
     #expect(expected.detail.message?.contains("what B held before is not known") == true)
   }
 

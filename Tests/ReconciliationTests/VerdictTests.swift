@@ -7,7 +7,7 @@ struct VerdictTests {
     #expect(
       Verdict.allCases.filter(\.isSettled) == [
         .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded,
-        .dropped, .undone, .notUndone,
+        .dropped, .undone, .partlyUndone, .notUndone,
       ])
     #expect(
       Verdict.allCases.filter(\.isWaiting) == [.blocked, .notConfigured, .held, .inDoubt])
