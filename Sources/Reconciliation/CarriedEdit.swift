@@ -2,6 +2,7 @@ import Crypto
 import JSON
 import Ledger
 import MobileSync
+import Salesforce
 
 /// An edit that is open, as the next generation carries it: a row that is dirty still.
 package struct CarriedEdit: Sendable {
@@ -227,6 +228,16 @@ package struct CarriedEdits {
     if edit.recordID == nil { return element.names.filter { !$0.hasPrefix("_") }.sorted() }
     if edit.operation == .delete { return [] }
     let comparison = try state.editedFields(of: edit, rules)
-    return (comparison.edited + comparison.outside).map(\.name).sorted()
+    var names = Set((comparison.edited + comparison.outside).map(\.name))
+    if comparison.hasNoBase {
+      // Nobody can say which of the others its user edited: the device keeps what it was not given.
+      for (name, value) in element where FieldComparison.isField(name, value) {
+        if let base = edit.base, base.knows(name), FieldValue.isEqual(value, base.fields[name]) {
+          continue
+        }
+        names.insert(name)
+      }
+    }
+    return names.sorted()
   }
 }

@@ -12,7 +12,7 @@ package struct FieldComparison: Sendable, Hashable {
   package var edited: [FieldDifference]
   /// Listed fields that the org changed and the device did not.
   package var changedOnServer: [FieldDifference]
-  /// Edited fields outside the list: they never travel.
+  /// Edited fields outside the list, without a base those that differ from the org's: they never travel.
   package var outside: [FieldDifference]
   /// Says that the values the device was given are not known.
   package var hasNoBase: Bool
@@ -58,12 +58,17 @@ package struct FieldComparison: Sendable, Hashable {
         edited.append(difference)
       }
     }
-    guard let base else { return }
     for (name, value) in device where !inList.contains(name) && Self.isField(name, value) {
-      guard base.knows(name), !FieldValue.isEqual(value, base.fields[name]) else { continue }
+      let theirs = server?[name]
+      let isEdited =
+        if let base {
+          base.knows(name) && !FieldValue.isEqual(value, base.fields[name])
+        } else {
+          theirs != nil && !FieldValue.isSame(value, theirs)
+        }
+      guard isEdited else { continue }
       outside.append(
-        FieldDifference(
-          name: name, base: base.fields[name], device: value, server: server?[name]))
+        FieldDifference(name: name, base: base?.fields[name], device: value, server: theirs))
     }
   }
 

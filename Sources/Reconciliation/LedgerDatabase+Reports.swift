@@ -100,13 +100,17 @@ extension LedgerDatabase {
 
   /// The edits whose verdicts a run's report is the first to show, each with its last one.
   func newlyReported(by run: String) throws -> [ReportEdit] {
-    try reportEdits(
-      """
-      SELECT x.edit_id, x.run_id FROM outcome x JOIN run n ON n.id = x.run_id
-      WHERE x.reported_by = \(run) AND NOT EXISTS (
-        SELECT 1 FROM outcome y JOIN run m ON m.id = y.run_id
-        WHERE y.edit_id = x.edit_id AND y.reported_by = \(run) AND m.number > n.number)
-      """)
+    try reportEdits("SELECT x.edit_id, x.run_id \(Self.lastVerdicts(shownBy: run))")
+  }
+
+  /// The last verdict of each edit that a run's report is the first to show: a dead run may have given
+  /// another one before.
+  private static func lastVerdicts(shownBy run: String) -> SQL {
+    """
+    FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.reported_by = \(run) AND NOT EXISTS (
+      SELECT 1 FROM outcome y JOIN run m ON m.id = y.run_id
+      WHERE y.edit_id = x.edit_id AND y.reported_by = \(run) AND m.number > n.number)
+    """
   }
 
   /// The edits that a run gave a verdict, whichever report shows it.
@@ -172,7 +176,7 @@ extension LedgerDatabase {
     Set(
       try connection.all(
         """
-        SELECT DISTINCT x.edit_id FROM outcome x WHERE x.reported_by = \(run.id)
+        SELECT x.edit_id \(Self.lastVerdicts(shownBy: run.id))
           AND x.\(raw: LedgerSchema.isUnsettledOutcome)
           AND json_extract(x.detail, '$.decision.fate') IS NOT 'asked again'
           AND x.verdict = \(Self.shownBefore(run.number))

@@ -93,14 +93,14 @@ extension Book {
     let soup = Soup.named(row.id.soup)
     let ids = [told.recordID].compactMap { $0 } + records(of: row, in: world).map(\.id)
     let sent = row.changed.filter { soup?.listed.contains($0.key) ?? false }.mapValues(\.value)
+    // What another phone made under the same external id is its own.
+    let isOthers = { (id: String) in
+      row.operation == .dropped && id != told.recordID
+        && !watch.records.contains { $0.id == id && $0.name == row.marker }
+    }
     switch told.verdict {
     case .created, .updated, .alreadyThere, .unchanged:
       if row.operation == .dropped || row.operation == .delete {
-        // What another phone made under the same external id is its own.
-        let isOthers = { (id: String) in
-          row.operation == .dropped && id != told.recordID
-            && !watch.records.contains { $0.id == id && $0.name == row.marker }
-        }
         return try judgeGone(ids.filter { !isOthers($0) }, told, in: world)
       }
       if row.operation == .create, ids.isEmpty {
@@ -110,7 +110,7 @@ extension Book {
         throw Violation(
           "it is \(told.verdict.rawValue), and its \(field) \(value) never stood in the org")
       }
-    case .deleted: try judgeGone(ids, told, in: world)
+    case .deleted: try judgeGone(ids.filter { !isOthers($0) }, told, in: world)
     case .filtered:
       // What travels of it was sent with an earlier hand-back.
       let isSent = sent.allSatisfy { field, value in

@@ -70,7 +70,13 @@ extension Book {
 
   /// Holds what a run has written against the rules.
   mutating func judgeWrites(in world: World) throws {
-    for transition in world.watch.takeTransitions() where transition.author == .pipeline {
+    // What the office enters between what a run has read and what it writes only a strict run sees, and
+    // OVERWRITE does not look.
+    let isBlind = !world.setup.strict || world.setup.overwrites
+    var unseen: Set<OrgWatch.FieldID> = []
+    for transition in world.watch.takeTransitions() {
+      if transition.author == .office, isBlind { unseen.insert(transition.field) }
+      guard transition.author == .pipeline, unseen.remove(transition.field) == nil else { continue }
       try judge(transition, in: world)
     }
     let own = Set(syncs.filter(\.isMade).map(\.recordID))

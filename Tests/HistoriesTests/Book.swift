@@ -116,12 +116,17 @@ struct Book {
   // MARK: installing over edits
 
   /// What a bundle is installed over is settled: no report calls it open.
-  func installedOver(_ rows: [RowID: PhoneRow], _ phone: Phone, in world: World) throws {
+  func installedOver(
+    _ rows: [RowID: PhoneRow], _ phone: Phone, isRestored: Bool, in world: World
+  ) throws {
     for row in rows.values {
       if phone.state.came.values.contains(where: { $0.isLeft(of: row) }) { continue }
       let holders = handed.flatMap { one in
         one.rows.values.filter { $0.isSameWork(as: row) }.map { (row: $0.id, file: one.file) }
       }
+      // Of a restored phone a bundle may include an earlier hand-back of the same number: what it has handed
+      // back since is on its way.
+      if !holders.isEmpty, isRestored { continue }
       let isSettled = holders.contains { holder in
         verdicts(of: holder.row, in: [holder.file]).last?.isSettled ?? false
       }

@@ -67,9 +67,11 @@ struct Campaign: Sendable {
   }
 
   /// Runs one history; any error breaks a promise.
-  static func attempt(_ history: History) async -> Result<Tally, Violation> {
+  static func attempt(
+    _ history: History, keeping: String? = nil
+  ) async -> Result<Tally, Violation> {
     do {
-      return .success(try await World.run(history))
+      return .success(try await World.run(history, keeping: keeping))
     } catch let violation as Violation {
       return .failure(violation)
     } catch {

@@ -19,6 +19,9 @@ import Testing
   static let histories =
     ProcessInfo.processInfo.environment["ATTACHE_HISTORIES"].flatMap(Int.init) ?? 300
 
+  /// `ATTACHE_HISTORIES_KEEP` names a directory where the pipelines' data of shrunk histories stay.
+  static let keep = ProcessInfo.processInfo.environment["ATTACHE_HISTORIES_KEEP"]
+
   /// How often each kind of step and of mishap is there at least in a whole run.
   static let least = 5
 
@@ -34,6 +37,13 @@ import Testing
       print("seed \(failure.seed): \(failure.violation)")
       guard sorts.insert(failure.sort).inserted, sorts.count <= 6 else { continue }
       let small = await Campaign.shrink(failure)
+      if let keep = Self.keep {
+        // Several requests at once come in another order each time.
+        for number in 0..<20 {
+          let kept = "\(keep)/\(small.seed)-\(number)"
+          if case .failure = await Campaign.attempt(small.history, keeping: kept) { break }
+        }
+      }
       Issue.record(
         """
         \(outcome.failures.count) of \(Self.histories) histories failed; SEED=\(small.seed) \

@@ -144,7 +144,7 @@ final class Strike: Sendable {
   }
 
   /// Copies a directory; what is never changed after it was published is linked.
-  private static func copyTree(_ source: String, to target: String) throws {
+  static func copyTree(_ source: String, to target: String) throws {
     let manager = FileManager.default
     try Files.makeDirectory(target)
     let paths = try manager.subpathsOfDirectory(atPath: source)

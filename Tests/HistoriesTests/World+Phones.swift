@@ -16,11 +16,14 @@ extension World {
       return false
     }
     let node = book.newState(after: nil)
+    let isRestored = book.restored.contains(phone.state.installation)
     let gone = try phone.install(
       place + "/" + name, node: node, installation: node, now: deviceNow(), read: carried)
     guard let gone else { return false }
     phone.knowBundle(of: bundleTimes[place + "/" + name])
-    if phone.setup.marksInstall { try book.installedOver(gone, phone, in: self) }
+    if phone.setup.marksInstall {
+      try book.installedOver(gone, phone, isRestored: isRestored, in: self)
+    }
     return true
   }
 

@@ -30,6 +30,7 @@ extension World {
     guard let options = options(verb) else { return false }
     // What is sent in the second in which a bundle was made, nobody can tell to be later.
     if history.hasMore { try org.moveClock(by: 1000) }
+    _ = watch.takeTransitions()
     watch.look(.pipeline)
     let foretold = try await foretell(verb, mishap, options)
     let strike = Strike(mishap, self)

@@ -65,8 +65,11 @@ final class World {
   deinit { server.stop() }
 
   /// Runs a history to its end; throws a `Violation` where a promise is broken.
-  static func run(_ history: History) async throws -> Tally {
+  ///
+  /// `keeping` names a directory that gets the pipeline's data as they are then.
+  static func run(_ history: History, keeping: String? = nil) async throws -> Tally {
     let world = try World(history)
+    defer { if let keeping { world.keep(in: keeping) } }
     for kind in history.setup.kinds { world.tally.setups[kind] = 1 }
     try await world.run(.all, nil)
     for phone in world.phones { try world.install(phone) }
@@ -83,6 +86,10 @@ final class World {
     world.step = history.steps.count + 1
     try await world.comeToRest()
     return world.tally
+  }
+
+  private func keep(in directory: String) {
+    try? Strike.copyTree(root, to: directory)
   }
 
   // MARK: time and values

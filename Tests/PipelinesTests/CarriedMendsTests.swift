@@ -106,6 +106,31 @@ import Testing
     #expect(try scene.scene.field("Description", of: id) == "entered")
   }
 
+  @Test
+  func `a row keeps what its user may have edited where nobody knows what it was before`()
+    async throws
+  {
+    let scene = try CarriedScene()
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    let id = try scene.scene.account(device)
+    // The app has read the record by itself since; BillingCity is outside the field list.
+    try device.edit(
+      "accounts", id: id,
+      [
+        "Phone": "device", "BillingCity": "Lyon",
+        "LastModifiedDate": "2020-01-01T00:00:00.000+0000",
+      ], now: scene.later())
+    try scene.scene.office(id, ["Phone": "office"])
+    try scene.handBack(device, as: "one.sqlite")
+    let night = try await scene.world.run()
+    #expect(night.verdicts == [.conflict: 1])
+    let told = try #require(try scene.scene.edits(of: night.run).first)
+    #expect(told.detail.hasNoBase && told.detail.outside.map(\.name) == ["BillingCity"])
+    let row = try scene.row(id, on: scene.world.device("ada", as: "ada-2"))
+    #expect(row["Phone"] == "device" && row["BillingCity"] == "Lyon")
+  }
+
   @Test func `under OVERWRITE a mended row leaves what the office entered beside it`() async throws
   {
     let scene = try CarriedScene()

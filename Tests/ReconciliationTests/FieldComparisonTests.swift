@@ -71,6 +71,17 @@ struct FieldComparisonTests {
     #expect(comparison.edited.map(\.isConflicting) == [false, true])
   }
 
+  @Test func `without a base what differs outside the list is told, and what was not read is not`()
+  {
+    let comparison = FieldComparison(
+      device: ["A": "same", "Note": "mine", "Same": "s", "Unread": "u", "Id": "001"], base: nil,
+      server: ["A": "same", "Note": "theirs", "Same": "s"], listed: ["A"])
+    #expect(comparison.edited.isEmpty)
+    #expect(comparison.outside.map(\.name) == ["Note"])
+    #expect(comparison.outside.first?.base == nil)
+    #expect(comparison.outside.first?.server == "theirs")
+  }
+
   @Test func `without a base what the org holds already is already there`() {
     let server = ServerRecord.alive(date: Self.new, fields: Self.device)
     let facts = facts(device: Self.device, issued: nil, server: server)

@@ -43,6 +43,23 @@ struct LedgerReportsTests {
     #expect(try model(second).edits.map(\.run) == [second])
   }
 
+  @Test func `a new verdict is news after a dead run that gave the old one again`()
+    throws
+  {
+    let first = try begin()
+    try state.settle(1, run: first, Settlement(.inDoubt))
+    try state.beginReport(run: first)
+    try end(first)
+    let dead = try begin()
+    try state.settle(1, run: dead, Settlement(.inDoubt))
+    try state.endRun(id: dead, exitStatus: 1, summary: "{}")
+    let last = try begin()
+    try state.settle(1, run: last, Settlement(.createdTwice))
+    try state.beginReport(run: last)
+    #expect(try model(last).edits.map(\.verdict) == [.createdTwice])
+    #expect(try model(last).stillOpen.isEmpty)
+  }
+
   @Test func `what a report that was never written was to show is shown by the next`() throws {
     let first = try begin()
     try state.settle(1, run: first, Settlement(.conflict))
