@@ -47,13 +47,14 @@ extension EditRule {
   ///
   /// Of a record that stands in several rows of its device those that were edited in this one, so that
   /// what was entered in another is not put back; of a decided one those that were decided. Nor is
-  /// what a person has entered put back by what the device holds still.
+  /// what a person has entered, or undone, put back by what the device holds still.
   package static func sentFields(_ facts: EditFacts) -> Set<String>? {
     var names: Set<String>?
     if facts.isShared || facts.mergesFields || facts.decision?.decision.sends == true {
       names = editedFields(facts)
     }
-    let kept = (facts.ownWrite?.entered ?? []).subtracting(editedFields(facts))
+    let kept = (facts.ownWrite?.entered ?? []).union(facts.takenBack).subtracting(
+      editedFields(facts))
     if !kept.isEmpty { names = (names ?? Set(facts.listed)).subtracting(kept) }
     guard case .set(let values, let rest)? = facts.decision?.decision else { return names }
     return rest == .device ? names?.union(values.names) : Set(values.names)

@@ -55,6 +55,8 @@ package struct EditFacts: Sendable {
   package var isShared: Bool
   /// Whether it is sent beside what others changed in other fields, and with the edited fields alone.
   package var mergesFields = false
+  /// Fields in which the device's copy holds what an undo has taken back in the org since.
+  package var takenBack: Set<String> = []
   /// The record that remained where the edit's was merged into it, as far as the sender sees it.
   package var remaining: RemainingRecord?
   /// Whether a create goes out as an upsert.
@@ -174,6 +176,8 @@ package enum EditRule {
     // them since.
     let overwrites = facts.mode == .overwrite && !facts.isShared
     detail.fields = overwrites ? comparison.contested : comparison.edited
+    let kept = facts.takenBack.subtracting(comparison.edited.map(\.name))
+    detail.fields.removeAll { kept.contains($0.name) }
     return .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: condition)
   }
 

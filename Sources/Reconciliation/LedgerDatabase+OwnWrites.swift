@@ -71,6 +71,31 @@ extension LedgerDatabase {
     return write
   }
 
+  /// The fields in which a device's copy of a record holds what undos have taken back since: a bundle was
+  /// packed between the write and the undo.
+  func takenBack(
+    recordID: String, device: JSONObject, deviceDate: String?
+  ) throws -> Set<String> {
+    let rows = try connection.all(
+      """
+      SELECT o.payload, o.seen, o.server_date FROM operation o
+      WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done) AND o.action = 'update'
+        AND \(Self.isUndo())
+      """)
+    var names: Set<String> = []
+    for row in rows {
+      if let undone = row[2].text, let deviceDate, ServerDate.isBefore(undone, deviceDate) {
+        continue
+      }
+      let undone = try parse(row[1].text, "a write").object ?? [:]
+      for name in try parse(row[0].text, "a write").object?.names ?? [] {
+        guard let value = device[name], FieldValue.isSame(value, undone[name]) else { continue }
+        names.insert(name)
+      }
+    }
+    return names
+  }
+
   /// Says on a write's verdict in which fields the org holds another value than the one that was
   /// sent: a number that it rounds, a text that its own rules change.
   func noteKept(_ operation: OperationRow, record: JSONObject, run: String) throws {

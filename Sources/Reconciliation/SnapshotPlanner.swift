@@ -400,6 +400,10 @@ struct SnapshotPlanner {
       recreate: options.recreateDeleted)
     facts.decision = edit.decision
     facts.remaining = candidate.remaining
+    if facts.mode == .overwrite, facts.operation == .update, let id = edit.recordID {
+      facts.takenBack = try state.takenBack(
+        recordID: id, device: candidate.element, deviceDate: edit.modificationDate)
+    }
     facts.mergesFields =
       options.mergesFields && facts.mode == .leaveIfChanged && facts.operation == .update
     if facts.upserts { facts.upsertField = target.externalIdFieldName }

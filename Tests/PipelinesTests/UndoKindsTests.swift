@@ -62,6 +62,35 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
+  @Test func `what a bundle was packed with before the undo does not go over what was put back`()
+    async throws
+  {
+    let scene = try UndoScene(syncs: { $0.replacing("LEAVE_IF_CHANGED", with: "OVERWRITE") })
+    let phone = try await scene.phone()
+    let id = try scene.scene.account(phone)
+    let before = try scene.field("Phone", of: id)
+    try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
+    let sent = try await scene.night(phone)
+    _ = try await scene.world.run()
+    let newest = try scene.world.device("ada", as: "newest")
+    #expect(
+      try newest.elements("accounts").first { $0["Id"]?.string == id }?["Phone"] == "device")
+    #expect(try await scene.undo(sent.run).verdicts == [.undone: 1])
+    try newest.edit(
+      "accounts", id: id, ["Website": "https://later.example"], now: scene.world.org.now())
+    let later = try await scene.night(newest, as: "later.sqlite")
+    #expect(later.verdicts == [.updated: 1])
+    #expect(try scene.field("Website", of: id) == "https://later.example")
+    #expect(try scene.field("Phone", of: id) == before)
+    #expect(try scene.edit(2, in: later).detail.fields.map(\.name) == ["Website"])
+    // What its user enters there is sent, and what others enter is overwritten as ever.
+    try scene.office(id, ["Description": "office"])
+    try newest.edit("accounts", id: id, ["Phone": "anew"], now: scene.world.org.now())
+    #expect(try await scene.night(newest, as: "anew.sqlite").verdicts == [.updated: 1])
+    #expect(try scene.field("Phone", of: id) == "anew")
+    #expect(try scene.field("Description", of: id) != "office")
+  }
+
   private static func family() throws -> UndoScene {
     let target = #"""
       "target": {"iOSImpl":"SFParentChildrenSyncUpTarget",
