@@ -15,7 +15,7 @@ CHECKED := $(SCRATCH)-test
 OPTIMISED := --scratch-path $(CHECKED) --explicit-target-dependency-import-check error -c release \
   -Xswiftc -enable-testing
 
-.PHONY: help deps deps-test build release demo test soak mutants tsan lint format bench clean install
+.PHONY: help deps deps-test build release demo test test-clients soak mutants tsan lint format bench clean install
 
 help:  ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -51,6 +51,14 @@ test: lint
 	$(CHECKED)/release/attache demo --data $(CHECKED)/demo/snapshots --scratch $(CHECKED)/demo/org
 	.ci/suites $(CHECKED)
 endif
+
+# ATTACHE=… judges a program that is built already.
+ifndef ATTACHE
+test-clients: release
+endif
+test-clients: ATTACHE ?= $(SCRATCH)/release/attache
+test-clients:  ## other people's clients, each as it is installed, against the embedded org
+	@Tests/Clients/run.py $(ATTACHE) .build
 
 soak: deps  ## 5,000 histories over whole pipelines and a night of 1,000 returns; SEED=… begins elsewhere
 	swift build $(FLAGS) $(STRICT) --build-tests

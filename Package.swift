@@ -79,7 +79,7 @@ let package = Package(
       "Snapshots", "MobileSync", "SmartStore", "Salesforce", "SQLite", "Archive", "Crypto", "JSON",
       "System"),
     library("Bundles", "Snapshots", "SmartStore", "Archive", "Crypto", "JSON", "System"),
-    library("LocalOrg", "HTTP", "SQLite", "JSON", "CSV", "Crypto", "System"),
+    library("LocalOrg", "HTTP", "SQLite", "Archive", "JSON", "CSV", "Crypto", "System"),
     // 5: what came back
     library(
       "Returns", "Bundles", "Snapshots", "Ledger", "MobileSync", "SmartStore", "Salesforce",

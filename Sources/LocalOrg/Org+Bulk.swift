@@ -1,22 +1,55 @@
+import SQLite
 import System
 
 /// Jobs of the Bulk API.
 extension Org {
   /// Starts a job; a query's records are chosen here and now.
-  func addBulkJob(_ job: BulkJob, as user: OrgUser) throws(OrgError) -> BulkJob {
+  ///
+  /// A batch comes with its rows.
+  func addBulkJob(_ job: BulkJob, rows: [UInt8] = [], as user: OrgUser) throws(OrgError) -> BulkJob
+  {
     try bulk { jobs in
       var job = try jobs.add(job)
-      if job.kind == .query {
-        try BulkWork(store: jobs.store).plan(&job, as: user)
-        try jobs.save(job)
+      let work = BulkWork(store: jobs.store)
+      switch (job.role, job.kind) {
+      case (.container, _), (.whole, .ingest): return job
+      case (.whole, .query): try work.plan(&job, as: user)
+      case (.batch, .query): try work.planBatch(&job, as: user)
+      case (.batch, .ingest):
+        let object = try jobs.store.table(job.object).schema
+        try BulkUpload(jobs: jobs, object: object).take(rows, into: &job)
       }
+      try jobs.save(job)
       return job
     }
   }
 
-  /// A job that this user may see.
+  /// A job of Bulk API 2.0 that this user may see.
   func bulkJob(_ id: String, _ kind: BulkJob.Kind, as user: OrgUser) throws(OrgError) -> BulkJob {
     try bulk { jobs in try Self.find(id, kind, user, jobs) }
+  }
+
+  /// A job of Bulk API 1 that this user may see.
+  func bulkContainer(_ id: String, as user: OrgUser) throws(OrgError) -> BulkJob {
+    try bulk { jobs in try Self.container(id, user, jobs) }
+  }
+
+  /// Closes or aborts a job of Bulk API 1.
+  func endBulkContainer(_ id: String, _ state: BulkJob.State, as user: OrgUser) throws(OrgError)
+    -> BulkJob
+  {
+    try bulk { jobs in
+      var job = try Self.container(id, user, jobs)
+      job.state = state
+      job.changed = jobs.store.clock.now()
+      try jobs.save(job)
+      return job
+    }
+  }
+
+  /// The batches of a job, oldest first.
+  func bulkBatches(of jobID: String) throws(OrgError) -> [BulkJob] {
+    try bulk { jobs in try jobs.batches(of: jobID) }
   }
 
   /// The jobs of a kind that this user may see, newest first.
@@ -61,6 +94,21 @@ extension Org {
     }
   }
 
+  /// How many batches and query jobs of the last day there are.
+  func bulkUsage() throws(OrgError) -> (batches: Int, queries: Int) {
+    try bulk { jobs in
+      let since = jobs.store.clock.now() - 24 * 3_600_000
+      func count(_ condition: SQL) throws -> Int {
+        let sql: SQL = "SELECT count(*) FROM bulk_job WHERE created > \(since) AND \(condition)"
+        return try Int(jobs.store.connection.integer(sql) ?? 0)
+      }
+      return (
+        try count("(role = 'batch' OR role = 'whole' AND kind = 'ingest')"),
+        try count("role = 'whole' AND kind = 'query'")
+      )
+    }
+  }
+
   private func bulk<T>(_ body: (BulkJobs) throws -> T) throws(OrgError) -> T {
     try locked { store in try store.transaction { try body(BulkJobs(store: store)) } }
   }
@@ -68,8 +116,16 @@ extension Org {
   private static func find(
     _ id: String, _ kind: BulkJob.Kind, _ user: OrgUser, _ jobs: BulkJobs
   ) throws -> BulkJob {
-    guard let job = try jobs.find(id), job.kind == kind, job.userID == user.id || user.viewsAll
+    guard let job = try jobs.find(id), job.kind == kind, job.role == .whole,
+      job.userID == user.id || user.viewsAll
     else { throw OrgError.notFound }
+    return job
+  }
+
+  private static func container(_ id: String, _ user: OrgUser, _ jobs: BulkJobs) throws -> BulkJob {
+    guard let job = try jobs.find(id), job.role == .container,
+      job.userID == user.id || user.viewsAll
+    else { throw AsyncResource.unknown("job", id) }
     return job
   }
 }

@@ -35,6 +35,20 @@ extension Org {
     }
   }
 
+  /// How many records there are of the objects that are wanted; of those that have some.
+  func recordCounts(where wanted: (ObjectSchema) -> Bool) throws(OrgError) -> [(
+    object: String, count: Int64
+  )] {
+    try locked { store in
+      try store.catalog.objects.filter(wanted).compactMap { schema in
+        let table = try store.table(schema.name).table
+        let count = try store.connection.integer(
+          "SELECT count(*) FROM \(raw: table) WHERE \"IsDeleted\" = 0")
+        return count.flatMap { $0 > 0 ? (schema.name, $0) : nil }
+      }
+    }
+  }
+
   /// Makes every locator given out so far invalid.
   package func expireCursors() throws(OrgError) {
     try locked { try $0.cursors.expire() }

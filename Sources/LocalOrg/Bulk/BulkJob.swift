@@ -7,6 +7,14 @@ struct BulkJob: Sendable {
     case query, ingest
   }
 
+  /// What a job is to its client.
+  enum Role: String, Sendable {
+    /// A job of Bulk API 2.0.
+    case whole
+    /// A job of Bulk API 1, which is nothing but its batches; and one of these.
+    case container, batch
+  }
+
   /// What is done.
   enum Operation: String, Sendable {
     case insert, update, upsert, delete, hardDelete, query, queryAll
@@ -39,6 +47,11 @@ struct BulkJob: Sendable {
   /// The statement of a query.
   var soql: String?
   let dialect: BulkDialect
+  var role = Role.whole
+  /// The job to which a batch belongs.
+  var parent: String?
+  /// `CSV` or `JSON`: what comes in and goes out.
+  var content = "CSV"
   /// The version of the API in which it was made, `66.0`.
   let version: String
   /// When it was made, in milliseconds.

@@ -10,6 +10,11 @@ struct BulkJobs {
   private static let keptMilliseconds: Int64 = 7 * 24 * 3_600_000
 
   static func makeTables(_ connection: Connection) throws {
+    // Jobs do not outlive a change of their form.
+    let columns = try connection.all("SELECT name FROM pragma_table_info('bulk_job')")
+    if !columns.isEmpty, !columns.contains([.text("role")]) {
+      try connection.execute("DROP TABLE bulk_job; DROP TABLE bulk_run;")
+    }
     try connection.execute(
       """
       CREATE TABLE IF NOT EXISTS bulk_job (
@@ -18,8 +23,9 @@ struct BulkJobs {
         ending TEXT NOT NULL, version TEXT NOT NULL, created INTEGER NOT NULL,
         changed INTEGER NOT NULL, state TEXT NOT NULL, error TEXT, columns TEXT NOT NULL,
         filled INTEGER NOT NULL, processed INTEGER NOT NULL, failed INTEGER NOT NULL,
-        spent INTEGER NOT NULL
+        spent INTEGER NOT NULL, role TEXT NOT NULL, parent TEXT, content TEXT NOT NULL
       ) WITHOUT ROWID;
+      CREATE INDEX IF NOT EXISTS bulk_parent ON bulk_job (parent);
       CREATE TABLE IF NOT EXISTS bulk_run (
         job TEXT NOT NULL, n INTEGER NOT NULL, input BLOB, output BLOB, first INTEGER,
         rows INTEGER, PRIMARY KEY (job, n)
@@ -32,7 +38,8 @@ struct BulkJobs {
   func add(_ job: BulkJob) throws -> BulkJob {
     try prune()
     var job = job
-    job.id = OrgID.make(prefix: "750", sequence: store.nextSequence("750"))
+    let prefix = job.role == .batch ? "751" : "750"
+    job.id = OrgID.make(prefix: prefix, sequence: store.nextSequence(prefix))
     try save(job)
     return job
   }
@@ -45,7 +52,7 @@ struct BulkJobs {
       \(job.dialect.delimiter), \(job.dialect.lineEnding), \(job.version), \(job.created), \
       \(job.changed), \(job.state.rawValue), \(job.error), \
       \(job.columns.joined(separator: "\n")), \(job.isFilled), \(job.processed), \(job.failed), \
-      \(job.milliseconds))
+      \(job.milliseconds), \(job.role.rawValue), \(job.parent), \(job.content))
       """)
   }
 
@@ -56,15 +63,22 @@ struct BulkJobs {
 
   /// The jobs of a kind that a user may see, newest first.
   func list(_ kind: BulkJob.Kind, of userID: String?) throws -> [BulkJob] {
-    try jobs(
-      userID.map { "kind = \(kind.rawValue) AND user = \($0)" } ?? "kind = \(kind.rawValue)")
+    var condition: SQL = "kind = \(kind.rawValue) AND role = 'whole'"
+    if let userID { condition += " AND user = \(userID)" }
+    return try jobs(condition)
+  }
+
+  /// The batches of a job, oldest first.
+  func batches(of jobID: String) throws -> [BulkJob] {
+    try jobs("parent = \(jobID)").reversed()
   }
 
   private func jobs(_ condition: SQL) throws -> [BulkJob] {
     try store.connection.all(
       """
       SELECT id, user, operation, object, external, soql, delimiter, ending, version, created,
-        changed, state, error, columns, filled, processed, failed, spent
+        changed, state, error, columns, filled, processed, failed, spent,
+        role, parent, content
       FROM bulk_job WHERE \(condition) ORDER BY id DESC
       """
     ).compactMap(Self.job)
@@ -76,7 +90,7 @@ struct BulkJobs {
       let operation = BulkJob.Operation(rawValue: row[2].text ?? ""),
       let state = BulkJob.State(rawValue: row[11].text ?? "")
     else { return nil }
-    return BulkJob(
+    var job = BulkJob(
       id: id, userID: user, operation: operation, object: row[3].text ?? "",
       externalField: row[4].text, soql: row[5].text,
       dialect: BulkDialect(
@@ -86,10 +100,15 @@ struct BulkJobs {
       columns: (row[13].text ?? "").split(separator: "\n").map(String.init),
       isFilled: row[14].integer == 1, processed: number(15), failed: number(16),
       milliseconds: row[17].integer ?? 0)
+    job.role = BulkJob.Role(rawValue: row[18].text ?? "") ?? .whole
+    job.parent = row[19].text
+    job.content = row[20].text ?? "CSV"
+    return job
   }
 
   /// Forgets a job with everything that belongs to it.
   func remove(_ id: String) throws {
+    for batch in try batches(of: id) { try remove(batch.id) }
     try store.connection.run("DELETE FROM bulk_run WHERE job = \(id)")
     try store.connection.run("DELETE FROM bulk_job WHERE id = \(id)")
   }

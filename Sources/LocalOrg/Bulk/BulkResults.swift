@@ -1,41 +1,19 @@
 import CSV
 import System
 
-/// The results of a job as they are sent: a run at a time, each read when the last one has gone.
-final class BulkResults: Sendable {
-  /// Which rows of a job that wrote.
+/// The results of a job that wrote, as they are sent.
+struct BulkResults: Sendable {
+  /// Which of its rows.
   enum Which: Sendable {
     case successful, failed, unprocessed
   }
 
-  private enum Place: Sendable {
-    case start
-    case after(run: Int)
-  }
+  let job: BulkJob
+  let which: Which
 
-  private let org: Org
-  private let job: BulkJob
-  private let which: Which
-  private let place = Locked(Place.start)
-
-  init(org: Org, job: BulkJob, _ which: Which) {
-    self.org = org
-    self.job = job
-    self.which = which
-  }
-
-  /// The next piece: the header, then the rows of each run.
-  func next() throws -> [UInt8]? {
-    switch place.withLock({ $0 }) {
-    case .start:
-      place.withLock { $0 = .after(run: -1) }
-      return header
-    case .after(let number):
-      let run = try org.locked { try BulkJobs(store: $0).run(after: number, of: self.job.id) }
-      guard let run else { return nil }
-      place.withLock { $0 = .after(run: run.number) }
-      return try rows(of: run)
-    }
+  /// The pieces: the header, then the rows of each run.
+  func pieces(of org: Org) -> @Sendable () throws -> [UInt8]? {
+    BulkRuns(org: org, jobID: job.id).pieces(after: header) { try rows(of: $0) }
   }
 
   private var header: [UInt8] {
@@ -55,15 +33,15 @@ final class BulkResults: Sendable {
       return writer.bytes
     }
     guard which != .unprocessed else { return [] }
-    var results: [[String]] = []
-    try BulkCSV.rows(output) { results.append($0) }
+    var outcomes: [BulkOutcome] = []
+    try BulkCSV.rows(output) { outcomes.append(BulkOutcome($0)) }
     var place = 0
     try BulkCSV.rows(run.input) { cells in
-      let result = results[place]
+      let outcome = outcomes[place]
       place += 1
-      let isFailed = !result[2].isEmpty
-      if which == .failed, isFailed { writer.row([result[0], result[2]] + cells) }
-      if which == .successful, !isFailed { writer.row([result[0], result[1]] + cells) }
+      guard outcome.isSuccess == (which == .successful) else { return }
+      let second = outcome.isSuccess ? String(outcome.created) : outcome.text
+      writer.row([outcome.id, second] + cells)
     }
     return writer.bytes
   }

@@ -23,6 +23,20 @@ struct BulkRow {
     }
   }
 
+  /// A row of a list of JSON: its values have their types, and null empties a field.
+  init(_ members: JSONObject, of object: ObjectSchema, keyField: String? = nil) {
+    self.object = object
+    for (name, value) in members {
+      if name.lowercased() == keyField?.lowercased() {
+        key = value.isNull ? nil : value.string ?? value.text
+      } else if name.lowercased() == "id" {
+        id = value.string
+      } else {
+        fields[name] = value
+      }
+    }
+  }
+
   /// The relationship that a column names: of `Who:Contact` it is `Who`.
   static func relationship(_ name: Substring) -> String {
     String(name.prefix { $0 != ":" })

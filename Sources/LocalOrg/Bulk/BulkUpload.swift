@@ -1,4 +1,5 @@
 import CSV
+import JSON
 
 /// Takes a job's rows as they arrive: cuts them into runs, and says what is wrong with the whole.
 struct BulkUpload {
@@ -14,13 +15,32 @@ struct BulkUpload {
   func take(_ text: [UInt8], into job: inout BulkJob) throws {
     job.isFilled = true
     do {
-      try text.withUnsafeBytes { bytes in try checkLineEnding(bytes, job) }
+      if job.content == "JSON" { return try cutJSON(text, job) }
+      // The older interface takes any line end.
+      if job.role == .whole {
+        try text.withUnsafeBytes { bytes in try checkLineEnding(bytes, job) }
+      }
       try cut(text, &job)
       try checkColumns(job)
     } catch let refusal as Refusal {
       job.error = refusal.message
     } catch let error as CSVError {
       job.error = "InvalidBatch : \(error)"
+    } catch let error as JSONError {
+      job.error = "InvalidBatch : \(error)"
+    }
+  }
+
+  /// A list of objects; each run keeps some of its entries.
+  private func cutJSON(_ text: [UInt8], _ job: BulkJob) throws {
+    guard let records = try JSONValue(parsing: text).array,
+      records.allSatisfy({ $0.object != nil })
+    else { throw Refusal(message: "InvalidBatch : The batch is no list of objects") }
+    for start in stride(from: 0, to: records.count, by: BulkJobs.runLength) {
+      let part = records[start..<min(records.count, start + BulkJobs.runLength)]
+      try jobs.addRun(
+        start / BulkJobs.runLength, of: job.id,
+        Array(part.map(\.text).joined(separator: ",").utf8))
     }
   }
 

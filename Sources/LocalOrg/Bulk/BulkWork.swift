@@ -26,6 +26,15 @@ struct BulkWork {
     }
   }
 
+  /// The same of a batch: what is wrong with its statement fails the batch.
+  func planBatch(_ job: inout BulkJob, as user: OrgUser) throws {
+    do {
+      try plan(&job, as: user)
+    } catch let error as OrgError {
+      job.error = "InvalidBatch : Failed to process query: \(error)"
+    }
+  }
+
   private func statement(of job: BulkJob, _ runner: QueryRunner) throws -> (
     SOQLQuery, ObjectSchema
   ) {
@@ -78,9 +87,19 @@ struct BulkWork {
         bytes.loadUnaligned(fromByteOffset: $0, as: Int64.self)
       }
     }
-    var writer = job.dialect.writer
-    let count = try plan.write(sequences, store, to: &writer)
-    try jobs.finishRun(run.number, of: job, writer.bytes, rows: count)
+    let (rows, count): ([UInt8], Int)
+    if job.content == "JSON" {
+      let page = try runner.encode(
+        sequences[...],
+        runner.rowPlan(
+          query, object, includeDeleted: job.operation == .queryAll || query.allRows))
+      (rows, count) = (Array(page.bytes.dropFirst().dropLast()), page.count)
+    } else {
+      var writer = job.dialect.writer
+      count = try plan.write(sequences, store, to: &writer)
+      rows = writer.bytes
+    }
+    try jobs.finishRun(run.number, of: job, rows, rows: count)
     job.processed += count
   }
 
@@ -91,10 +110,8 @@ struct BulkWork {
     let writer = RecordWriter(store: store, user: user)
     var results = BulkDialect.kept.writer
     var (count, failed) = (0, 0)
-    try BulkCSV.rows(run.input) { cells in
-      let row = BulkRow(
-        cells, columns: job.columns, of: object,
-        keyField: job.operation == .upsert ? job.externalField : nil)
+    let keyField = job.operation == .upsert ? job.externalField : nil
+    func take(_ row: BulkRow) {
       // What goes wrong with one row is undone by itself.
       let outcome: RowOutcome
       do {
@@ -102,9 +119,19 @@ struct BulkWork {
       } catch {
         outcome = .failure([.storage(error)])
       }
-      results.row(Self.result(outcome.ofReference, row.id))
+      results.row(BulkOutcome(outcome.ofReference, id: row.id).cells)
       count += 1
       if outcome.id == nil { failed += 1 }
+    }
+    if job.content == "JSON" {
+      let list = Array("[".utf8) + run.input + Array("]".utf8)
+      for record in try JSONValue(parsing: list).array ?? [] {
+        take(BulkRow(record.object ?? [:], of: object, keyField: keyField))
+      }
+    } else {
+      try BulkCSV.rows(run.input) { cells in
+        take(BulkRow(cells, columns: job.columns, of: object, keyField: keyField))
+      }
     }
     try jobs.finishRun(run.number, of: job, results.bytes, rows: count)
     job.processed += count
@@ -143,17 +170,45 @@ struct BulkWork {
     case .query, .queryAll: return missing("A query")
     }
   }
+}
 
-  /// Id, whether the record was created, and what was wrong with the row.
-  private static func result(_ outcome: RowOutcome, _ id: String?) -> [String] {
+/// What became of one row, as a job keeps it.
+struct BulkOutcome {
+  /// The record's id, or the one that the row named.
+  let id: String
+  let created: Bool
+  /// Errors as entries of a collection's result; none where the row was written.
+  let errors: [JSONValue]
+
+  var isSuccess: Bool { errors.isEmpty }
+
+  init(_ outcome: RowOutcome, id given: String?) {
     switch outcome {
-    case .success(let id, let created): return [id, String(created), ""]
-    case .failure(let errors):
-      let texts = errors.map {
-        "\($0.code):\($0.message):\($0.fields.map { $0 + " " }.joined())--"
-      }
-      return [id ?? "", "false", texts.joined(separator: ";")]
+    case .success(let id, let created):
+      (self.id, self.created, errors) = (id, created, [])
+    case .failure(let refusals):
+      (id, created, errors) = (given ?? "", false, refusals.map(\.collectionEntry))
     }
+  }
+
+  /// Reads what `cells` gave.
+  init(_ cells: [String]) {
+    id = cells[0]
+    created = cells[1] == "true"
+    errors = (try? JSONValue(parsing: Array(cells[2].utf8)))?.array ?? []
+  }
+
+  var cells: [String] {
+    [id, String(created), isSuccess ? "" : JSONValue.array(errors).text]
+  }
+
+  /// The errors as a cell of a CSV has them: `CODE:message:fields --`.
+  var text: String {
+    errors.map { error in
+      let fields = (error["fields"]?.array ?? []).compactMap { $0.string.map { $0 + " " } }
+      return "\(error["statusCode"]?.string ?? ""):\(error["message"]?.string ?? ""):"
+        + fields.joined() + "--"
+    }.joined(separator: ";")
   }
 }
 

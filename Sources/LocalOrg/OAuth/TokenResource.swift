@@ -10,6 +10,7 @@ struct TokenResource: Sendable {
   let refreshTokens: RefreshTokens
   let apps: [String: Certificate]
   let clients: [String: OrgServer.Client]
+  let passwords: PasswordLogins
 
   /// What is wrong with a request for a token, in OAuth's words.
   struct Refusal: Error {
@@ -39,6 +40,13 @@ struct TokenResource: Sendable {
           request, clientID: value("client_id"), secret: value("client_secret"))
       case "refresh_token":
         (user, clientID, next) = try refresh(value("refresh_token"), clientID: value("client_id"))
+      case "password":
+        clientID = try knownClient(
+          request, clientID: value("client_id"), secret: value("client_secret")
+        ).id
+        guard let found = passwords.user(value("username") ?? "", value("password") ?? "", in: org)
+        else { throw Refusal("invalid_grant", "authentication failure") }
+        user = found
       case nil: throw Refusal("invalid_request", "missing required parameter: grant_type")
       default: throw Refusal("unsupported_grant_type", "grant type not supported")
       }
@@ -73,6 +81,14 @@ struct TokenResource: Sendable {
   private func clientCredentials(
     _ request: ServerRequest, clientID: String?, secret: String?
   ) throws(Refusal) -> (OrgUser, String) {
+    let known = try knownClient(request, clientID: clientID, secret: secret)
+    return (try activeUser(known.client.username), known.id)
+  }
+
+  /// The client whose secret stands in the form or in a Basic header.
+  private func knownClient(
+    _ request: ServerRequest, clientID: String?, secret: String?
+  ) throws(Refusal) -> (id: String, client: OrgServer.Client) {
     let basic = Self.basic(request.headers["Authorization"])
     guard let id = basic?.id ?? clientID else {
       throw Refusal("invalid_client_id", "client identifier invalid")
@@ -84,7 +100,7 @@ struct TokenResource: Sendable {
     guard given == Digest.sha256(Array(client.secret.utf8)) else {
       throw Refusal("invalid_client", "invalid client credentials")
     }
-    return (try activeUser(client.username), id)
+    return (id, client)
   }
 
   private func refresh(

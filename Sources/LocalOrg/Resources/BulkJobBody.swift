@@ -38,12 +38,7 @@ enum BulkJobBody {
       state: kind == .query ? .uploadComplete : .open)
     job.soql = try word("query")
     job.externalField = try externalField(word("externalIdFieldName"), job, call)
-    if operation == .hardDelete {
-      throw OrgError(
-        code: "FEATURENOTENABLED",
-        message: "hardDelete operation requires special user profile permission, please contact "
-          + "your system administrator")
-    }
+    if operation == .hardDelete { throw .hardDelete }
     return job
   }
 

@@ -227,10 +227,9 @@ enum BulkIngestResource {
     guard job.state.isOver else {
       throw .jobState("The job is \(job.state.rawValue): there are no results yet")
     }
-    let results = BulkResults(org: call.org, job: job, which)
     var answer = APIResponse()
     answer.headers["Content-Type"] = "text/csv"
-    answer.stream = { try results.next() }
+    answer.stream = BulkResults(job: job, which: which).pieces(of: call.org)
     return answer
   }
 }

@@ -82,7 +82,7 @@ enum BusinessObjects {
       .text("AssistantName", "Assistant's Name", 40),
       .kind(.date, "Birthdate", "Birthdate"),
       .kind(.textarea, "Description", "Contact Description", 32000),
-      .flag("DoNotCall", "Do Not APIRequest"),
+      .flag("DoNotCall", "Do Not Call"),
       .owner(),
     ] + FieldSchema.audit + [externalID])
 

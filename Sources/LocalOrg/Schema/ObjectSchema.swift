@@ -60,7 +60,7 @@ package struct ObjectSchema: Sendable {
 
   /// Whether it describes the org's own setup rather than its business.
   package var isSetup: Bool {
-    ["Organization", "User", "Profile", "RecordType"].contains(name)
+    ["Organization", "User", "Profile", "RecordType", "TabDefinition"].contains(name)
       || name.hasPrefix("Briefcase")
   }
 

@@ -70,11 +70,11 @@ enum ServiceObjects {
     ] + FieldSchema.audit)
 
   private static let siteVisit = ObjectSchema(
-    "Site_Visit__c", label: "Site RequestContext", plural: "Site Visits", prefix: "a00",
+    "Site_Visit__c", label: "Site Visit", plural: "Site Visits", prefix: "a00",
     sharing: .privateToOwner,
     fields: FieldSchema.identity + [
       .owner(),
-      .text("Name", "Site RequestContext Name", 80).required.naming,
+      .text("Name", "Site Visit Name", 80).required.naming,
     ] + FieldSchema.audit + [
       FieldSchema.text("External_Id__c", "External Id", 64).uniqueExternalID.ofTheAdministrator,
       FieldSchema.text("Legacy_Id__c", "Legacy Id", 40).externalID.ofTheAdministrator,
@@ -85,7 +85,7 @@ enum ServiceObjects {
       FieldSchema.lookup(
         "Work_Order__c", "Work Order", ["WorkOrder"], "Work_Order__r", children: "Site_Visits__r"
       ).ofTheAdministrator,
-      FieldSchema.kind(.date, "Visit_Date__c", "RequestContext Date").ofTheAdministrator,
+      FieldSchema.kind(.date, "Visit_Date__c", "Visit Date").ofTheAdministrator,
       FieldSchema.decimal(.double, "Hours__c", "Hours", 5, 2).ofTheAdministrator,
       FieldSchema.decimal(.currency, "Cost__c", "Cost", 16, 2).ofTheAdministrator,
       FieldSchema.flag("Completed__c", "Completed").ofTheAdministrator,

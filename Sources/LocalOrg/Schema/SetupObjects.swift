@@ -2,7 +2,7 @@
 enum SetupObjects {
   static var all: [ObjectSchema] {
     [
-      organization, user, profile, recordType, briefcase, briefcaseRule, briefcaseAssignment,
+      organization, user, profile, recordType, briefcase, briefcaseRule, briefcaseAssignment, tab,
     ]
   }
 
@@ -64,6 +64,18 @@ enum SetupObjects {
       .text("SobjectType", "SObject Type Name", 40),
       .text("Description", "Description", 255),
       .flag("IsActive", "Active", true),
+    ] + FieldSchema.audit)
+
+  /// No object has a tab of its own: clients ask, and find none.
+  private static let tab = ObjectSchema(
+    "TabDefinition", label: "Tab Definition", plural: "Tab Definitions", prefix: "01r",
+    sharing: .publicRead,
+    fields: FieldSchema.identity + [
+      .text("Name", "Name", 80).naming,
+      .text("Label", "Label", 80),
+      .text("SobjectName", "Object Name", 40),
+      .flag("IsCustom", "Custom"),
+      .text("Url", "Url", 255),
     ] + FieldSchema.audit)
 
   private static let briefcase = ObjectSchema(

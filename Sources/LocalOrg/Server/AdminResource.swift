@@ -10,6 +10,7 @@ import System
 struct AdminResource: Sendable {
   let org: Org
   let sessions: Sessions
+  let refreshTokens: RefreshTokens
   let log: RequestLog
   let faults: Faults
   let secret: String?
@@ -51,6 +52,12 @@ struct AdminResource: Sendable {
     case ("POST", "users"):
       let body = try object(body)
       try org.setActive(try text("user", body), body["active"]?.bool ?? true)
+    case ("POST", "refresh-tokens"):
+      let body = try object(body)
+      let grant = RefreshTokens.Grant(
+        username: try text("user", body), clientID: try text("app", body))
+      guard org.user(named: grant.username) != nil else { throw .notFound }
+      return .json(["refresh_token": .string(refreshTokens.issue(grant))])
     case ("POST", "clock"): try setClock(object(body))
     default: throw .notFound
     }

@@ -24,6 +24,11 @@ package final class OrgServer: Sendable {
   package struct Options: Sendable {
     /// The address to listen at.
     package var address = "127.0.0.1"
+    /// The password, with the security token at its end, of every active user; nil lets nobody log
+    /// in with one.
+    package var password: String?
+    /// Whether bodies are compressed for clients that can read it.
+    package var compresses = false
     /// The port for plain HTTP; 0 takes a free one.
     package var port: UInt16 = 0
     /// Connected apps for the JWT bearer flow: client id to certificate, PEM.

@@ -14,6 +14,7 @@ final class RequestHandler: Sendable {
   private let held = HeldRequests()
   private let tokens: TokenResource
   private let identities: IdentityResource
+  private let soap: SOAPLogin
   private let admin: AdminResource
   // Request line and header together, as the platform bounds them.
   private static let mostHeadBytes = 16_384
@@ -32,13 +33,26 @@ final class RequestHandler: Sendable {
     for (clientID, pem) in options.apps { apps[clientID] = try Certificate(pem: pem) }
     tokens = TokenResource(
       org: org, sessions: sessions, refreshTokens: refreshTokens, apps: apps,
-      clients: options.clients)
+      clients: options.clients, passwords: PasswordLogins(password: options.password))
+    soap = SOAPLogin(
+      org: org, sessions: sessions, passwords: PasswordLogins(password: options.password))
     identities = IdentityResource(org: org, sessions: sessions)
     admin = AdminResource(
-      org: org, sessions: sessions, log: log, faults: faults, secret: options.adminSecret)
+      org: org, sessions: sessions, refreshTokens: refreshTokens, log: log, faults: faults,
+      secret: options.adminSecret)
   }
 
+  /// Answers a request, whose body and answer may be compressed on their way.
   func answer(_ request: ServerRequest, scheme: String) -> ServerResponse {
+    guard let plain = Compressed.plain(request, limit: Self.mostUploadBytes) else {
+      return Self.response(
+        .failure([.unreadableBody("The body is not what its Content-Encoding says")]))
+    }
+    let response = answered(plain, scheme: scheme)
+    return settings.compresses ? Compressed.answer(response, to: request) : response
+  }
+
+  private func answered(_ request: ServerRequest, scheme: String) -> ServerResponse {
     let start = Clock.monotonicNanoseconds()
     let target = Target(request)
     if target.segments.first == "attache" {
@@ -139,6 +153,7 @@ final class RequestHandler: Sendable {
     switch visit.kind {
     case .token:
       return (Self.response(tokens.answer(request, origin: visit.origin)), nil)
+    case .soapLogin: return (soap.answer(request, visit.target, origin: visit.origin), nil)
     case .revoke: return (identities.revoke(request), nil)
     case .userinfo: return (identities.userinfo(session, origin: visit.origin), nil)
     case .identity:
@@ -152,8 +167,15 @@ final class RequestHandler: Sendable {
 
   private func data(_ visit: RequestContext, _ session: Session?, _ plan: FaultPlan) -> APIResponse
   {
-    guard let session else { return .failure([.invalidSession]) }
-    if settings.exceedsLimit() { return .failure([.limitExceeded]) }
+    let isAsync = visit.target.segments.starts(with: ["services", "async"])
+    func refusal(_ error: OrgError) -> APIResponse {
+      guard isAsync else { return .failure([error]) }
+      let type = visit.request.headers["Content-Type"] ?? ""
+      return AsyncResource.failure(error, type.lowercased().hasPrefix("application/json"))
+    }
+    guard let session else { return refusal(.invalidSession) }
+    if settings.exceedsLimit() { return refusal(.limitExceeded) }
+    if isAsync { return async(visit, session, plan) }
     guard let (version, path) = visit.target.dataPath,
       visit.target.segments.starts(with: ["services", "data"])
     else { return .failure([.notFound]) }
@@ -163,11 +185,27 @@ final class RequestHandler: Sendable {
         headers: visit.request.headers, content: visit.content, settings: settings, faults: plan))
   }
 
+  /// Bulk API 1, which has the version without a letter before it.
+  private func async(_ visit: RequestContext, _ session: Session, _ plan: FaultPlan)
+    -> APIResponse
+  {
+    let segments = visit.target.segments.dropFirst(2)
+    return AsyncResource.answer(
+      APIRequest(
+        org: org, session: session, target: visit.target, version: segments.first ?? "",
+        path: Array(segments.dropFirst()), headers: visit.request.headers, content: visit.content,
+        settings: settings, faults: plan))
+  }
+
   private func kind(of target: Target) -> RequestKind {
     switch target.segments {
+    case let segments where segments.starts(with: ["services", "async"]):
+      AsyncResource.kind(target.method, Array(segments.dropFirst(3)))
     case ["services", "oauth2", "token"]: .token
     case ["services", "oauth2", "revoke"]: .revoke
     case ["services", "oauth2", "userinfo"]: .userinfo
+    case let segments where segments.count == 4 && segments.starts(with: ["services", "Soap"]):
+      .soapLogin
     case ["services", "data"]: .versions
     case let segments where segments.first == "id": .identity
     case let segments where segments.starts(with: ["services", "data"]):
@@ -182,6 +220,7 @@ final class RequestHandler: Sendable {
         return String(header.dropFirst(scheme.count))
       }
     }
+    if let token = visit.request.headers["X-SFDC-Session"] { return token }
     return visit.kind == .identity ? visit.target.query("oauth_token") : nil
   }
 

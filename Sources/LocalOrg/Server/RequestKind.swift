@@ -1,11 +1,11 @@
 /// What a request asks for, as the log and the faults name it.
 package enum RequestKind: String, Sendable, CaseIterable {
-  case token, revoke, userinfo, identity
+  case token, revoke, userinfo, identity, soapLogin
   case versions, resources, limits, describeGlobal, object, describe, layout, recent
   case query, queryMore, search, priming, retrieve, changes
   case rowCreate, rowRead, rowUpdate, rowUpsert, rowDelete
   case collectionCreate, collectionUpdate, collectionUpsert, collectionDelete
-  case composite, batch
+  case composite, batch, tree
   case bulkCreate, bulkRead, bulkUpload, bulkClose, bulkResults, bulkDelete
   case unknown
 
@@ -13,7 +13,7 @@ package enum RequestKind: String, Sendable, CaseIterable {
   package var isWrite: Bool {
     switch self {
     case .rowCreate, .rowUpdate, .rowUpsert, .rowDelete, .collectionCreate, .collectionUpdate,
-      .collectionUpsert, .collectionDelete, .bulkUpload, .bulkClose:
+      .collectionUpsert, .collectionDelete, .bulkUpload, .bulkClose, .tree:
       true
     default: false
     }
@@ -22,7 +22,7 @@ package enum RequestKind: String, Sendable, CaseIterable {
   /// Whether it counts against the daily limit.
   var isMetered: Bool {
     switch self {
-    case .token, .revoke, .userinfo, .identity, .versions: false
+    case .token, .revoke, .userinfo, .identity, .soapLogin, .versions: false
     default: true
     }
   }

@@ -32,6 +32,7 @@ enum Router {
   private static let data: [Route] = [
     Route("", .init("GET", .resources, VersionResource.resources)),
     Route("limits", .init("GET", .limits, LimitsResource.read)),
+    Route("limits/recordCount", .init("GET", .limits, LimitsResource.recordCount)),
     Route("recent", .init("GET", .recent, RecentResource.read)),
     Route("query", .init("GET", .query, QueryResource.query)),
     Route("queryAll", .init("GET", .query, QueryResource.queryAll)),
@@ -46,6 +47,8 @@ enum Router {
       "sobjects/*", .init("GET", .object, DescribeResource.basic),
       .init("POST", .rowCreate, RowResource.create)),
     Route("sobjects/*/describe", .init("GET", .describe, DescribeResource.full)),
+    Route("sobjects/*/describe/layouts", .init("GET", .describe, LayoutsResource.list)),
+    Route("sobjects/*/describe/layouts/*", .init("GET", .describe, LayoutsResource.read)),
     Route("sobjects/*/deleted", .init("GET", .changes, ChangesResource.deleted)),
     Route("sobjects/*/updated", .init("GET", .changes, ChangesResource.updated)),
     Route(
@@ -59,6 +62,7 @@ enum Router {
       .init("DELETE", .rowDelete, ExternalRowResource.delete)),
     Route("composite", .init("POST", .composite, CompositeResource.run)),
     Route("composite/batch", .init("POST", .batch, BatchResource.run)),
+    Route("composite/tree/*", .init("POST", .tree, TreeResource.create)),
     Route(
       "composite/sobjects",
       .init("POST", .collectionCreate, CollectionResource.create),

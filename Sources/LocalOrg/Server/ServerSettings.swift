@@ -7,6 +7,7 @@ final class ServerSettings: Sendable {
   let childPageSize: Int
   let endsChildLocators: Bool
   let isStrict: Bool
+  let compresses: Bool
   let bulkPageSize: Int
   let bulkRuns: Int?
   /// The org's time at the start, in milliseconds; the schema is as old.
@@ -19,6 +20,7 @@ final class ServerSettings: Sendable {
     childPageSize = options.childPageSize
     endsChildLocators = options.endsChildLocators
     isStrict = options.isStrict
+    compresses = options.compresses
     bulkPageSize = options.bulkPageSize
     bulkRuns = options.bulkRuns
     self.startedAt = startedAt

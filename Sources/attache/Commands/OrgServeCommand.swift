@@ -10,8 +10,8 @@ struct OrgServeCommand: Command {
   static let name = "org serve"
   static let summary = "serve the embedded org over HTTP"
   static let discussion = """
-    The org lives in one directory and answers as Salesforce does: OAuth, query, priming records, rows, \
-    collections and composite. It listens on the loopback address, prints its URL, and stops on SIGINT or \
+    The org lives in one directory and answers as Salesforce does: logins, query, priming records, rows, \
+    collections, composite and bulk jobs. It listens on the loopback address, prints its URL, and stops on SIGINT or \
     SIGTERM. A connected app is registered with the certificate whose key signs its logins.
     """
   static let examples = [
@@ -31,6 +31,11 @@ struct OrgServeCommand: Command {
       .option(
         "clock", "START", "a clock of one second a write from START, and ids in sequence", \.clock),
       .option("tls", "DIR", "also speak TLS, with a certificate made in DIR", \.tls),
+      .option(
+        "tls-name", "NAME", "another name that the certificate is for", \.tlsNames),
+      .flag(
+        "passwords", "let every user log in with the password in $ATTACHE_USER_PASSWORD",
+        \.passwords),
       .flag(
         "admin", "let other processes order faults; the secret is in DATA/admin-secret", \.admin),
       .flag("json", "print the addresses as JSON", \.json),
@@ -44,6 +49,8 @@ struct OrgServeCommand: Command {
   var clients: [String] = []
   var clock: ClockStart?
   var tls: String?
+  var tlsNames: [String] = []
+  var passwords = false
   var admin = false
   var json = false
 
@@ -79,6 +86,15 @@ struct OrgServeCommand: Command {
     var options = OrgServer.Options()
     options.address = address
     options.port = UInt16(port)
+    options.compresses = true
+    if passwords {
+      guard let password = context.variables["ATTACHE_USER_PASSWORD"], !password.isEmpty else {
+        throw UsageError(
+          "--passwords needs a password", hint: "set ATTACHE_USER_PASSWORD",
+          command: "attache org serve")
+      }
+      options.password = password
+    }
     for pair in apps {
       let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
       options.apps[parts[0]] = try Files.read(context.absolute(parts[1]), limit: 1 << 20)
@@ -99,7 +115,8 @@ struct OrgServeCommand: Command {
       options.adminSecret = secret
     }
     if let tls {
-      let authority = try CertificateAuthority.make(directory: context.absolute(tls))
+      let authority = try CertificateAuthority.make(
+        directory: context.absolute(tls), dnsNames: ["localhost"] + tlsNames)
       options.identity = try authority.identity()
     }
     return options
