@@ -56,6 +56,7 @@ import Testing
     let address = "/sobjects/" + (path.hasSuffix("/ID") ? path.dropLast(2) + id : path)
     var request = HTTPRequest(method, served.server.url + ServedOrg.version + address)
     request.headers["Authorization"] = "Bearer " + served.token
+    request.headers["Content-Type"] = "application/json"
     request.body = Array(body.utf8)
     #expect(try await served.client.send(request).outcome == outcome)
   }

@@ -130,7 +130,10 @@ import Testing
       _ = try sample.org.search("FIND {Acme}\n RETURNING Account(Id OOPS OOPS)", as: sample.admin)
       Issue.record("nonsense was taken for a search")
     } catch {
-      #expect(error.message.contains("(Row:2:Column:28)"), "\(error.message)")
+      #expect(
+        error.message
+          == "\n RETURNING Account(Id OOPS OOPS)\n                           ^\n"
+          + "ERROR at Row:2:Column:28\nunexpected token: 'OOPS'")
     }
   }
 }

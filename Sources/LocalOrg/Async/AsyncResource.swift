@@ -21,7 +21,9 @@ enum AsyncResource {
   static func answer(_ call: APIRequest) -> APIResponse {
     do throws(OrgError) {
       let path = call.path.map { $0.lowercased() }
-      guard path.first == "job", (20...66).contains(call.versionNumber) else { throw .notFound }
+      guard path.first == "job", VersionResource.numbers.contains(call.versionNumber) else {
+        throw .notFound
+      }
       switch (call.target.method, path.count, path.dropFirst(2).first, path.dropFirst(4).first) {
       case ("POST", 1, _, _): return try create(call)
       case ("GET", 2, _, _): return try shown(find(call), call)

@@ -59,6 +59,7 @@ struct BulkQueryPlan {
         return object.storedFields.filter { which == "ALL" || $0.custom == (which == "CUSTOM") }
           .map { SOQLPath(parts: [$0.name], line: 1, column: 1) }
       case .children: throw refusal("A parent-to-child subquery")
+      case .typeOf: throw refusal("TYPEOF")
       case .countRows, .aggregate: throw refusal("An aggregate")
       }
     }

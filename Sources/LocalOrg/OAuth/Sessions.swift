@@ -15,32 +15,40 @@ final class Sessions: Sendable {
     let userID: String
     let clientID: String?
     let issued: Int64
+    /// When it was used last.
+    var used: Int64
   }
 
   private let grants = Locked<[String: Grant]>([:])
   private let lifetimeMilliseconds: Int64?
+  private let idleMilliseconds: Int64
 
-  init(lifetimeSeconds: Int?) {
+  init(lifetimeSeconds: Int?, idleSeconds: Int) {
     lifetimeMilliseconds = lifetimeSeconds.map { Int64($0) * 1000 }
+    idleMilliseconds = Int64(idleSeconds) * 1000
   }
 
   /// A new token: the org's id, `!`, and characters that mean nothing.
   func issue(to user: OrgUser, clientID: String?, organizationID: String) -> String {
     let secret = Base64.encodeURL(RandomBytes.make(66)).map { $0 == "-" ? "." : $0 }
     let token = "\(organizationID.prefix(15))!\(String(secret))"
-    let grant = Grant(userID: user.id, clientID: clientID, issued: Clock.wallMilliseconds())
+    let now = Clock.wallMilliseconds()
+    let grant = Grant(userID: user.id, clientID: clientID, issued: now, used: now)
     grants.withLock { $0[token] = grant }
     return token
   }
 
   /// The session of a token, if it is valid and its user still active.
   func session(_ token: String, in org: Org) -> Session? {
-    guard let grant = grants.withLock({ $0[token] }) else { return nil }
-    if let lifetimeMilliseconds,
-      Clock.wallMilliseconds() - grant.issued >= lifetimeMilliseconds
-    {
-      return nil
+    let now = Clock.wallMilliseconds()
+    let found = grants.withLock { grants -> Grant? in
+      guard let grant = grants[token] else { return nil }
+      let isOver = lifetimeMilliseconds.map { now - grant.issued >= $0 } ?? false
+      guard !isOver, now - grant.used < idleMilliseconds else { return nil }
+      grants[token]?.used = now
+      return grant
     }
+    guard let grant = found else { return nil }
     guard let user = org.user(id: grant.userID), user.isActive else { return nil }
     return Session(token: token, user: user, clientID: grant.clientID)
   }

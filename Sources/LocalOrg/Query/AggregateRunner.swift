@@ -16,17 +16,46 @@ struct AggregateRunner {
       scope: scope, includeDeleted: includeDeleted, now: store.clock.now())
     let condition = try planner.whole(query.condition, scope: query.scope)
     let columns = try columns(query, in: &planner.scope)
-    let groups = try query.groups.map { try planner.scope.resolve($0).column }
+    let groups = try query.groups.map { try group($0, in: &planner.scope) }
+    let order = try order(query, columns, groups, in: &planner.scope)
+    let having = try query.having.map { try planner.plan($0) }
     var sql: SQL = """
       SELECT \(raw: columns.map(\.sql).joined(separator: ", ")) FROM \(try planner.scope.from()) \
       WHERE \(condition)
       """
     if !groups.isEmpty {
-      let list = groups.joined(separator: ", ")
-      sql += " GROUP BY \(raw: list) ORDER BY \(raw: list)"
+      sql += " GROUP BY \(raw: groups.joined(separator: ", "))"
     }
+    if let having { sql += " HAVING \(having)" }
+    if !order.isEmpty { sql += " ORDER BY \(raw: order.joined(separator: ", "))" }
     sql += " LIMIT \(query.limit ?? 2000)"
+    if let offset = query.offset { sql += " OFFSET \(offset)" }
     return try encode(sql, columns)
+  }
+
+  /// What is grouped by, if an org lets it be.
+  private func group(_ path: SOQLPath, in scope: inout QueryScope) throws -> String {
+    let target = try scope.resolve(path)
+    guard target.expression != nil || target.field.isGroupable, !path.isAggregate else {
+      throw OrgError(
+        code: "MALFORMED_QUERY",
+        message: QueryError.place(path)
+          + "field '\(path.text)' can not be grouped in a query call")
+    }
+    return target.column
+  }
+
+  /// By what the groups are sorted: by themselves where the statement does not say.
+  private func order(
+    _ query: SOQLQuery, _ columns: [Column], _ groups: [String], in scope: inout QueryScope
+  ) throws -> [String] {
+    guard !query.orders.isEmpty else { return groups }
+    return try query.orders.map { order in
+      let named = columns.first { $0.name.lowercased() == order.path.text.lowercased() }
+      let sql = try named?.sql ?? scope.resolve(order.path).column
+      return sql + (order.descending ? " DESC" : "")
+        + (order.nullsLast ? " NULLS LAST" : " NULLS FIRST")
+    }
   }
 
   private func columns(_ query: SOQLQuery, in scope: inout QueryScope) throws -> [Column] {
@@ -50,35 +79,17 @@ struct AggregateRunner {
               + "Field must be grouped or aggregated: \(path.text)")
         }
         let target = try scope.resolve(path)
-        columns.append(
-          Column(name: alias ?? target.field.name, sql: target.column, type: target.field.type))
-      case .aggregate(let function, let path, let alias):
-        columns.append(try aggregate(function, try scope.resolve(path), name(alias)))
-      case .children, .allFields:
+        let label = alias ?? (path.functions.isEmpty ? target.field.name : name(nil))
+        columns.append(Column(name: label, sql: target.column, type: target.field.type))
+      case .aggregate(let path, let alias):
+        let target = try scope.resolve(path)
+        columns.append(Column(name: name(alias), sql: target.column, type: target.field.type))
+      case .children, .allFields, .typeOf:
         throw OrgError(
           code: "MALFORMED_QUERY", message: "a grouped query selects fields and aggregates only")
       }
     }
     return columns
-  }
-
-  private func aggregate(_ function: String, _ target: ResolvedField, _ name: String) throws
-    -> Column
-  {
-    switch function {
-    case "COUNT": return Column(name: name, sql: "count(\(target.column))", type: .int)
-    case "COUNT_DISTINCT":
-      return Column(name: name, sql: "count(DISTINCT \(target.column))", type: .int)
-    case "SUM", "AVG":
-      guard target.field.type.isNumber else {
-        throw OrgError(
-          code: "INVALID_FIELD",
-          message: "field \(target.field.name) does not support aggregate operator \(function)")
-      }
-      return Column(name: name, sql: "\(function)(\(target.column))", type: target.field.type)
-    default:
-      return Column(name: name, sql: "\(function)(\(target.column))", type: target.field.type)
-    }
   }
 
   private func encode(_ sql: SQL, _ columns: [Column]) throws -> QueryPage {

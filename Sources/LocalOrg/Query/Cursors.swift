@@ -22,11 +22,13 @@ struct Cursors {
   /// As many are kept at all, and as many of subqueries, which come by the page.
   private static let keepLimit = 64
   private static let nestedKeepLimit = 4000
+  /// As long a locator is good: two days.
+  private static let keptMilliseconds: Int64 = 48 * 3_600_000
 
   static func makeTables(_ connection: Connection) throws {
     // Locators do not outlive a change of their form.
     let columns = try connection.all("SELECT name FROM pragma_table_info('cursor')")
-    if !columns.isEmpty, !columns.contains([.text("outer")]) {
+    if !columns.isEmpty, !columns.contains([.text("created")]) {
       try connection.execute("DROP TABLE cursor; DROP TABLE cursor_chunk;")
     }
     try connection.execute(
@@ -34,7 +36,7 @@ struct Cursors {
       CREATE TABLE IF NOT EXISTS cursor (
         id TEXT PRIMARY KEY, user TEXT NOT NULL, soql TEXT NOT NULL, deleted INTEGER NOT NULL,
         total INTEGER NOT NULL, finished INTEGER NOT NULL, path TEXT NOT NULL,
-        outer TEXT NOT NULL
+        outer TEXT NOT NULL, created INTEGER NOT NULL
       ) WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS cursor_chunk (
         cursor TEXT NOT NULL, n INTEGER NOT NULL, sequences BLOB NOT NULL, PRIMARY KEY (cursor, n)
@@ -47,9 +49,9 @@ struct Cursors {
   func save(_ cursor: Cursor, _ sequences: [Int64]) throws {
     try store.connection.run(
       """
-      INSERT INTO cursor (id, user, soql, deleted, total, finished, path, outer) VALUES (\(cursor.id), \
+      INSERT INTO cursor (id, user, soql, deleted, total, finished, path, outer, created) VALUES (\(cursor.id), \
       \(cursor.userID), \(cursor.soql), \(cursor.includeDeleted), \(cursor.total), 0, \
-      \(cursor.path), \(cursor.outer))
+      \(cursor.path), \(cursor.outer), \(store.clock.now()))
       """)
     let statement = try store.prepared(
       "INSERT INTO cursor_chunk (cursor, n, sequences) VALUES (?, ?, ?)")
@@ -65,8 +67,11 @@ struct Cursors {
 
   func find(_ id: String) throws -> Cursor? {
     guard let id = OrgID.normalize(id) else { return nil }
+    let oldest = store.clock.now() - Self.keptMilliseconds
     let row = try store.connection.first(
-      "SELECT user, soql, deleted, total, path FROM cursor WHERE id = \(id)")
+      """
+      SELECT user, soql, deleted, total, path FROM cursor WHERE id = \(id) AND created > \(oldest)
+      """)
     guard let row, let user = row[0].text, let soql = row[1].text, let total = row[3].integer else {
       return nil
     }

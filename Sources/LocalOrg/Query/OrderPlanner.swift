@@ -5,6 +5,12 @@ enum OrderPlanner {
   static func plan(_ orders: [SOQLOrder], in scope: inout QueryScope) throws -> SQL {
     var terms: [String] = []
     for order in orders {
+      guard order.path.functions.isEmpty else {
+        throw OrgError(
+          code: "MALFORMED_QUERY",
+          message: QueryError.place(order.path) + "\(order.path.text) can not be sorted in a query "
+            + "that is not grouped")
+      }
       let target = try scope.resolve(order.path)
       guard target.field.sortable, target.field.isStored else {
         throw OrgError(

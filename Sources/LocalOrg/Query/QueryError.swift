@@ -36,6 +36,23 @@ enum QueryError {
   }
 
   static func place(_ path: SOQLPath) -> String {
-    "\n\(path.text)\n^\nERROR at Row:\(path.line):Column:\(path.column)\n"
+    place(line: path.line, column: path.column, in: path.statement, else: path.text)
   }
+
+  /// The statement around a place, a caret under it, and where that is.
+  static func place(line: Int, column: Int, in statement: String, else text: String = "") -> String
+  {
+    let lines = statement.split(separator: "\n", omittingEmptySubsequences: false)
+    var shown =
+      line <= lines.count && line > 0 && !statement.isEmpty ? String(lines[line - 1]) : text
+    var before = statement.isEmpty ? 0 : column - 1
+    let hidden = max(0, before - shownColumns)
+    shown = String(shown.dropFirst(hidden).prefix(2 * shownColumns))
+    before -= hidden
+    let caret = String(repeating: " ", count: max(0, before)) + "^"
+    return "\n\(shown)\n\(caret)\nERROR at Row:\(line):Column:\(column)\n"
+  }
+
+  /// As many characters are shown before the place, and after it.
+  private static let shownColumns = 40
 }

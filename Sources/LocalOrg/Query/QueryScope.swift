@@ -15,8 +15,10 @@ struct ResolvedField {
   let alias: String
   let object: ObjectSchema
   let field: FieldSchema
+  /// What a function makes of it.
+  var expression: String?
 
-  var column: String { alias + "." + SQL.quoted(name: field.name) }
+  var column: String { expression ?? alias + "." + SQL.quoted(name: field.name) }
 }
 
 /// The tables of one SELECT: the object asked for, and a parent for each relationship followed.
@@ -53,7 +55,9 @@ struct QueryScope {
     guard let field = table.object.field(name) else {
       throw QueryError.noColumn(path, name, table.object.name)
     }
-    return ResolvedField(alias: table.alias, object: table.object, field: field)
+    let plain = ResolvedField(alias: table.alias, object: table.object, field: field)
+    guard let function = path.functions.first else { return plain }
+    return try SOQLFunction.apply(function, to: plain, at: path)
   }
 
   /// The relationships of a path, from the root on; the last part, a field, is left out.
@@ -80,7 +84,7 @@ struct QueryScope {
     var current = (alias: alias, object: object)
     var key = ""
     for (lookup, parent) in steps {
-      key += "." + lookup.name.lowercased()
+      key += "." + lookup.name.lowercased() + ":" + parent.name
       if let known = parents[key] {
         current = known
         continue
@@ -98,7 +102,9 @@ struct QueryScope {
   }
 
   private func table(of parent: ObjectSchema, _ lookup: FieldSchema) throws -> SQL {
-    guard lookup.isPolymorphic else { return "\(raw: try store.table(parent.name).table)" }
+    guard parent.name == PolymorphicParent.schema.name else {
+      return "\(raw: try store.table(parent.name).table)"
+    }
     return try PolymorphicParent(store: store, user: user).table(lookup)
   }
 

@@ -44,25 +44,35 @@ struct RecordEncoder {
     case .address(let label, let first):
       bytes.append(contentsOf: label)
       appendAddress(statement, first)
-    case .parent(let label, let head, let type, let id, let members):
+    case .parent(let label, let parent):
       bytes.append(contentsOf: label)
-      guard !statement.isNull(id) else {
-        append("null")
-        return
-      }
-      bytes.append(contentsOf: head)
-      if let type {
-        bytes.append(contentsOf: statement.columnBytes(type))
-        append("/")
-      }
-      bytes.append(contentsOf: statement.columnBytes(id))
-      append("\"}")
-      for inner in members { try append(inner, statement, plan) }
-      bytes.append(UInt8(ascii: "}"))
+      try append(parent, statement, plan)
+    case .choice(let label, let parents):
+      bytes.append(contentsOf: label)
+      try append(parents.first { !statement.isNull($0.id) }, statement, plan)
     case .children(let label, let index):
       bytes.append(contentsOf: label)
       try appendChildren(plan.children[index], index, parent: statement.columnText(0) ?? "")
     }
+  }
+
+  /// A parent, or null where there is none.
+  private mutating func append(
+    _ parent: RowPlan.Parent?, _ statement: Statement, _ plan: RowPlan
+  ) throws {
+    guard let parent, !statement.isNull(parent.id) else {
+      append("null")
+      return
+    }
+    bytes.append(contentsOf: parent.head)
+    if let type = parent.type {
+      bytes.append(contentsOf: statement.columnBytes(type))
+      append("/")
+    }
+    bytes.append(contentsOf: statement.columnBytes(parent.id))
+    append("\"}")
+    for inner in parent.members { try append(inner, statement, plan) }
+    bytes.append(UInt8(ascii: "}"))
   }
 
   private mutating func appendChildren(_ children: RowPlan.Children, _ place: Int, parent: String)

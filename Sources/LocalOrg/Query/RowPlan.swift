@@ -10,11 +10,21 @@ struct RowPlan {
     case flag([UInt8], Int32)
     /// Seven columns from this one on.
     case address([UInt8], Int32)
-    /// A parent: what stands before its id, the column of its type where that differs from row to
-    /// row, the column of its id, its members.
-    case parent([UInt8], head: [UInt8], type: Int32?, id: Int32, [Member])
+    /// A parent.
+    case parent([UInt8], Parent)
+    /// A parent of several kinds: the first of these that is there.
+    case choice([UInt8], [Parent])
     /// The place of a plan in `children`.
     case children([UInt8], Int)
+  }
+
+  /// A parent: what stands before its id, the column of its type where that differs from row to
+  /// row, the column of its id, its members.
+  struct Parent {
+    let head: [UInt8]
+    let type: Int32?
+    let id: Int32
+    let members: [Member]
   }
 
   /// A subquery over the children of a row.
@@ -47,6 +57,7 @@ struct RowPlanner {
     enum Entry {
       case field(ResolvedField)
       case parent(FieldSchema, ObjectSchema, alias: String, Node)
+      case choice(FieldSchema, [(ObjectSchema, alias: String, Node)])
       case children(String, Int)
     }
     var entries: [Entry] = []
@@ -72,6 +83,11 @@ struct RowPlanner {
 
   /// Adds a field by its path.
   mutating func add(_ path: SOQLPath) throws {
+    guard path.functions.isEmpty else {
+      throw OrgError(
+        code: "MALFORMED_QUERY",
+        message: QueryError.place(path) + "\(path.text) has to be grouped by")
+    }
     let steps = try scope.relationships(of: path)
     let field = try scope.resolve(path)
     let key = (steps.map(\.lookup.name) + [field.field.name]).joined(separator: ".").lowercased()
@@ -139,6 +155,8 @@ struct RowPlanner {
     for selection in selections {
       switch selection {
       case .field(let path, _): try add(path)
+      case .typeOf(let lookup, let branches, let rest):
+        try add(typeOf: lookup, branches, otherwise: rest)
       case .children(let query): try add(children: query)
       case .allFields(let which, let path):
         guard ["ALL", "STANDARD", "CUSTOM"].contains(which) else {
@@ -154,6 +172,37 @@ struct RowPlanner {
     }
   }
 
+  /// Adds what is selected of a parent by its kind.
+  private mutating func add(
+    typeOf path: SOQLPath, _ branches: [(object: SOQLPath, fields: [SOQLPath])],
+    otherwise rest: [SOQLPath]
+  ) throws {
+    guard path.parts.count == 1, let lookup = scope.object.lookup(relationship: path.text),
+      lookup.isPolymorphic
+    else { throw QueryError.noRelationship(path, path.text) }
+    var choices: [(ObjectSchema, alias: String, Node)] = []
+    func choose(_ object: ObjectSchema, _ fields: [SOQLPath]) throws {
+      let alias = try scope.join([(lookup, object)]).alias
+      let node = Node()
+      for path in fields {
+        guard let field = object.field(path.text) else {
+          throw QueryError.noColumn(path, path.text, object.name)
+        }
+        node.entries.append(
+          .field(ResolvedField(alias: alias, object: object, field: field)))
+      }
+      choices.append((object, alias, node))
+    }
+    for branch in branches {
+      guard let object = scope.store.catalog.object(branch.object.text),
+        lookup.referenceTo.contains(object.name)
+      else { throw QueryError.noRelationship(branch.object, branch.object.text) }
+      try choose(object, branch.fields)
+    }
+    if !rest.isEmpty { try choose(PolymorphicParent.schema, rest) }
+    root.entries.append(.choice(lookup, choices))
+  }
+
   /// The plan of what was added.
   func finished() -> RowPlan {
     var result = plan
@@ -167,21 +216,32 @@ struct RowPlanner {
       case .field(let field): return member(field, into: &columns)
       case .children(let name, let index): return .children(Self.label(name), index)
       case .parent(let lookup, let object, let alias, let inner):
-        let id = Int32(columns.count)
-        columns.append(alias + ".\"Id\"")
-        var type: Int32?
-        if lookup.isPolymorphic {
-          type = Int32(columns.count)
-          columns.append(alias + ".\"Type\"")
-        }
-        let inside = members(of: inner, into: &columns)
-        return .parent(
-          Self.label(lookup.relationshipName ?? lookup.name),
-          head: lookup.isPolymorphic
-            ? PolymorphicParent.head(version) : Self.head(object, version), type: type, id: id,
-          inside)
+        return .parent(label(lookup), parent(object, alias, inner, into: &columns))
+      case .choice(let lookup, let choices):
+        return .choice(
+          label(lookup), choices.map { parent($0.0, $0.alias, $0.2, into: &columns) })
       }
     }
+  }
+
+  private func label(_ lookup: FieldSchema) -> [UInt8] {
+    Self.label(lookup.relationshipName ?? lookup.name)
+  }
+
+  private func parent(
+    _ object: ObjectSchema, _ alias: String, _ inner: Node, into columns: inout [String]
+  ) -> RowPlan.Parent {
+    let isMixed = object.name == PolymorphicParent.schema.name
+    let id = Int32(columns.count)
+    columns.append(alias + ".\"Id\"")
+    var type: Int32?
+    if isMixed {
+      type = Int32(columns.count)
+      columns.append(alias + ".\"Type\"")
+    }
+    return RowPlan.Parent(
+      head: isMixed ? PolymorphicParent.head(version) : Self.head(object, version), type: type,
+      id: id, members: members(of: inner, into: &columns))
   }
 
   private func member(_ target: ResolvedField, into columns: inout [String]) -> RowPlan.Member {

@@ -2,13 +2,18 @@
 struct SOQLParser {
   let tokens: [SOQLToken]
   var place = 0
+  /// What is read, for the words of a refusal.
+  private let statement: String
+  /// Whether values of many rows may be compared.
+  private var isInHaving = false
 
   /// Parses a whole statement.
   static func parse(_ statement: String) throws(OrgError) -> SOQLQuery {
     guard statement.utf8.count <= 100_000 else {
       throw OrgError(code: "QUERY_TOO_COMPLICATED", message: "SOQL statement is too long")
     }
-    var parser = SOQLParser(tokens: try SOQLLexer.tokens(of: statement))
+    var parser = SOQLParser(
+      tokens: try SOQLLexer.tokens(of: statement), statement: statement)
     let query = try parser.query(depth: 0)
     try parser.expectEnd()
     return query
@@ -22,7 +27,10 @@ struct SOQLParser {
     return condition
   }
 
-  init(tokens: [SOQLToken]) { self.tokens = tokens }
+  init(tokens: [SOQLToken], statement: String = "") {
+    self.tokens = tokens
+    self.statement = statement
+  }
 
   // MARK: Statement
 
@@ -57,7 +65,12 @@ struct SOQLParser {
     }
     if take("GROUP") {
       try expect("BY")
-      repeat { query.groups.append(try path()) } while take(symbol: ",")
+      repeat { query.groups.append(try operand()) } while take(symbol: ",")
+    }
+    if take("HAVING") {
+      isInHaving = true
+      query.having = try condition(depth: depth)
+      isInHaving = false
     }
     if take("ORDER") {
       try expect("BY")
@@ -87,6 +100,13 @@ struct SOQLParser {
       return .children(children)
     }
     guard !isWord("FROM") else { throw unexpected() }
+    if isWord("TYPEOF"), place + 1 < tokens.count, case .word = tokens[place + 1].kind,
+      !isWord("FROM", ahead: 1)
+    {
+      return try typeOf()
+    }
+    if let path = try function(SOQLFunction.dates) { return .field(path, alias: alias()) }
+    if let path = try function(SOQLFunction.aggregates) { return .aggregate(path, alias: alias()) }
     let path = try path()
     guard token.kind == .symbol("(") else { return .field(path, alias: alias()) }
     place += 1
@@ -97,10 +117,6 @@ struct SOQLParser {
       let which = try self.path()
       try expect(symbol: ")")
       return .allFields(which.text.uppercased(), path)
-    case "COUNT", "COUNT_DISTINCT", "MAX", "MIN", "SUM", "AVG":
-      let argument = try self.path()
-      try expect(symbol: ")")
-      return .aggregate(function, argument, alias: alias())
     case "TOLABEL", "FORMAT":
       let argument = try self.path()
       try expect(symbol: ")")
@@ -109,6 +125,60 @@ struct SOQLParser {
       place -= 1
       throw unexpected()
     }
+  }
+
+  /// `TYPEOF What WHEN Account THEN Phone ELSE Name END`.
+  private mutating func typeOf() throws(OrgError) -> SOQLSelection {
+    try expect("TYPEOF")
+    let lookup = try path()
+    var branches: [(object: SOQLPath, fields: [SOQLPath])] = []
+    while take("WHEN") {
+      let object = try path()
+      try expect("THEN")
+      branches.append((object, try paths()))
+    }
+    guard !branches.isEmpty else { throw unexpected() }
+    let rest = take("ELSE") ? try paths() : []
+    try expect("END")
+    return .typeOf(lookup, branches, otherwise: rest)
+  }
+
+  private mutating func paths() throws(OrgError) -> [SOQLPath] {
+    var paths: [SOQLPath] = []
+    repeat { paths.append(try path()) } while take(symbol: ",")
+    return paths
+  }
+
+  /// A field, or a function of one.
+  private mutating func operand() throws(OrgError) -> SOQLPath {
+    let known = SOQLFunction.dates.union(SOQLFunction.aggregates)
+    if let path = try function(known) { return path }
+    return try path()
+  }
+
+  /// One of these functions of a field, if one stands here; `COUNT()` is none.
+  private mutating func function(_ known: Set<String>) throws(OrgError) -> SOQLPath? {
+    guard case .word(let word) = token.kind, known.contains(word.uppercased()),
+      place + 2 < tokens.count, tokens[place + 1].kind == .symbol("("),
+      tokens[place + 2].kind != .symbol(")")
+    else { return nil }
+    let first = token
+    place += 2
+    var path: SOQLPath
+    // The org's zone is GMT: there is nothing to convert.
+    if isWord("CONVERTTIMEZONE") {
+      place += 1
+      try expect(symbol: "(")
+      path = try self.path()
+      try expect(symbol: ")")
+    } else {
+      path = try self.path()
+    }
+    try expect(symbol: ")")
+    path = SOQLPath(
+      parts: path.parts, line: first.line, column: first.column, statement: statement)
+    path.functions = [word.uppercased()]
+    return path
   }
 
   private mutating func alias() -> String? {
@@ -120,7 +190,7 @@ struct SOQLParser {
   }
 
   private mutating func order() throws(OrgError) -> SOQLOrder {
-    var order = SOQLOrder(path: try path())
+    var order = SOQLOrder(path: try operand())
     if take("DESC") { order.descending = true } else { _ = take("ASC") }
     if take("NULLS") {
       if take("LAST") { order.nullsLast = true } else { try expect("FIRST") }
@@ -167,7 +237,12 @@ struct SOQLParser {
   }
 
   private mutating func comparison(depth: Int) throws(OrgError) -> SOQLCondition {
-    let path = try path()
+    let path = try operand()
+    if path.isAggregate, !isInHaving {
+      throw OrgError(
+        code: "MALFORMED_QUERY",
+        message: QueryError.place(path) + "Only HAVING can compare \(path.text)")
+    }
     if take("LIKE") { return .compare(path, .like, try literal()) }
     if take("IN") { return try membership(path, negated: false, depth: depth) }
     if isWord("NOT"), isWord("IN", ahead: 1) {
@@ -253,7 +328,8 @@ struct SOQLParser {
     let first = token
     var parts = [try word()]
     while take(symbol: ".") { parts.append(try word()) }
-    return SOQLPath(parts: parts, line: first.line, column: first.column)
+    return SOQLPath(
+      parts: parts, line: first.line, column: first.column, statement: statement)
   }
 
   mutating func word() throws(OrgError) -> String {
@@ -294,11 +370,10 @@ struct SOQLParser {
   }
 
   func unexpected() -> OrgError {
-    if token.kind == .end {
-      return OrgError(code: "MALFORMED_QUERY", message: "unexpected token: '<EOF>'")
-    }
+    let shown = token.kind == .end ? "<EOF>" : token.source
     return OrgError(
       code: "MALFORMED_QUERY",
-      message: "unexpected token: '\(token.source)' (Row:\(token.line):Column:\(token.column))")
+      message: QueryError.place(line: token.line, column: token.column, in: statement)
+        + "unexpected token: '\(shown)'")
   }
 }

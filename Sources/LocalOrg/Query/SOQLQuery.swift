@@ -3,8 +3,17 @@ struct SOQLPath: Equatable {
   let parts: [String]
   let line: Int
   let column: Int
+  /// The statement in which it stands, where there is one.
+  var statement = ""
+  /// The functions of its value, from the outermost on: `COUNT`, `CALENDAR_YEAR`.
+  var functions: [String] = []
 
-  var text: String { parts.joined(separator: ".") }
+  var text: String {
+    functions.reversed().reduce(parts.joined(separator: ".")) { "\($1)(\($0))" }
+  }
+
+  /// Whether it is a value of many rows.
+  var isAggregate: Bool { functions.contains { SOQLFunction.aggregates.contains($0) } }
 }
 
 /// A value in a condition.
@@ -44,8 +53,10 @@ indirect enum SOQLCondition {
 enum SOQLSelection {
   case field(SOQLPath, alias: String?)
   case countRows
-  case aggregate(String, SOQLPath, alias: String?)
+  case aggregate(SOQLPath, alias: String?)
   case children(SOQLQuery)
+  /// Of a parent of several kinds: by its object what is selected of it, and what of any other.
+  case typeOf(SOQLPath, [(object: SOQLPath, fields: [SOQLPath])], otherwise: [SOQLPath])
   case allFields(String, SOQLPath)
 }
 
@@ -65,6 +76,8 @@ struct SOQLQuery {
   var scope: String?
   var condition: SOQLCondition?
   var groups: [SOQLPath] = []
+  /// Which groups are answered.
+  var having: SOQLCondition?
   var orders: [SOQLOrder] = []
   var limit: Int?
   var offset: Int?
@@ -74,7 +87,7 @@ struct SOQLQuery {
 
   /// Whether it answers aggregates instead of records.
   var isAggregate: Bool {
-    !groups.isEmpty
+    !groups.isEmpty || having != nil
       || selections.contains {
         if case .aggregate = $0 { return true }
         return false

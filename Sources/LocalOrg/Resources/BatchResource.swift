@@ -5,7 +5,7 @@ enum BatchResource {
   private static let most = 25
 
   @Sendable static func run(_ call: APIRequest) throws(OrgError) -> APIResponse {
-    let body = try call.object()
+    let body = try call.object(of: ["haltOnError", "batchRequests"])
     guard let values = body["batchRequests"]?.array, !values.isEmpty else {
       throw .unreadableBody("The body has to have an array \"batchRequests\"")
     }
@@ -43,6 +43,12 @@ enum BatchResource {
   ])
 
   private static func part(_ value: JSONValue, _ call: APIRequest) -> APIResponse {
+    let members: Set = [
+      "method", "url", "richInput", "binaryPartName", "binaryPartNameAlias",
+    ]
+    if let object = value.object {
+      do throws(OrgError) { try object.checkNames(members) } catch { return .failure([error]) }
+    }
     guard let method = value["method"]?.string, let url = value["url"]?.string else {
       return .failure([.unreadableBody("Each of \"batchRequests\" has to have method and url")])
     }

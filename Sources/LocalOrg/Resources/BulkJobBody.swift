@@ -13,10 +13,7 @@ enum BulkJobBody {
 
   /// A new job of the body of a request.
   static func job(_ call: APIRequest, _ kind: BulkJob.Kind) throws(OrgError) -> BulkJob {
-    let body = try call.object()
-    for name in body.names where members[kind]?.contains(name) != true {
-      throw .unreadableBody("Unrecognized field \"\(name)\"")
-    }
+    let body = try call.object(of: members[kind] ?? [])
     func word(_ name: String) throws(OrgError) -> String? {
       guard let value = body[name], !value.isNull else { return nil }
       guard let text = value.string else { throw .unreadableBody("\(name) has to be a text") }

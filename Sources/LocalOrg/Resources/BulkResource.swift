@@ -15,14 +15,12 @@ struct BulkResource: Sendable {
   private var path: String { "jobs/\(kind.rawValue)" }
 
   @Sendable func create(_ call: APIRequest) throws(OrgError) -> APIResponse {
-    try checkVersion(call)
     let job = try call.org.addBulkJob(BulkJobBody.job(call, kind), as: call.user)
     if kind == .query { try work(job, call) }
     return .json(BulkJobBody.json(job, isWhole: false))
   }
 
   @Sendable func list(_ call: APIRequest) throws(OrgError) -> APIResponse {
-    try checkVersion(call)
     let jobs = try call.org.bulkJobs(kind, as: call.user)
     let start = try Self.offset(call.target.query("queryLocator"))
     let page = jobs.dropFirst(start).prefix(Self.listLength)
@@ -48,11 +46,7 @@ struct BulkResource: Sendable {
   }
 
   @Sendable func update(_ call: APIRequest) throws(OrgError) -> APIResponse {
-    let body = try call.object()
-    let wanted = body["state"]?.string ?? ""
-    for name in body.names where name != "state" {
-      throw .unreadableBody("Unrecognized field \"\(name)\"")
-    }
+    let wanted = try call.object(of: ["state"])["state"]?.string ?? ""
     let isClosing = wanted == "UploadComplete" && kind == .ingest
     guard isClosing || wanted == "Aborted" else {
       throw .jobState("A job cannot be set to \"\(wanted)\"")
@@ -70,7 +64,6 @@ struct BulkResource: Sendable {
   }
 
   @Sendable func delete(_ call: APIRequest) throws(OrgError) -> APIResponse {
-    try checkVersion(call)
     try call.org.removeBulkJob(call.path[2], kind, as: call.user)
     return .empty(204)
   }
@@ -78,18 +71,12 @@ struct BulkResource: Sendable {
   // MARK: Parts
 
   func job(_ call: APIRequest) throws(OrgError) -> BulkJob {
-    try checkVersion(call)
-    return try call.org.bulkJob(call.path[2], kind, as: call.user)
+    try call.org.bulkJob(call.path[2], kind, as: call.user)
   }
 
   private func work(_ job: BulkJob, _ call: APIRequest) throws(OrgError) {
     try call.org.workOnBulkJob(
       job.id, runs: call.settings.bulkRuns, milliseconds: Self.patience)
-  }
-
-  /// Ingest came with 41.0, queries with 47.0.
-  func checkVersion(_ call: APIRequest) throws(OrgError) {
-    guard call.versionNumber >= (kind == .query ? 47 : 41) else { throw .notFound }
   }
 
   private static func word(_ state: BulkJob.State) -> String {
@@ -148,7 +135,6 @@ enum BulkQueryResults {
 
   /// The addresses of pages that can be read at the same time.
   @Sendable static func pages(_ call: APIRequest) throws(OrgError) -> APIResponse {
-    guard call.versionNumber >= 58 else { throw .notFound }
     let job = try complete(call)
     let size = call.settings.bulkPageSize
     let start = try BulkResource.offset(call.target.query("locator"))

@@ -10,7 +10,7 @@ enum CollectionResource {
 
   @Sendable static func create(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let (records, allOrNone) = try body(call)
-    try checkRuns(records)
+    try checkRuns(types(of: records))
     return try run(call, allOrNone: allOrNone, count: records.count) { index in
       switch type(of: records[index], call) {
       case .success(let schema):
@@ -22,7 +22,7 @@ enum CollectionResource {
 
   @Sendable static func update(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let (records, allOrNone) = try body(call)
-    try checkRuns(records)
+    try checkRuns(types(of: records))
     return try run(call, allOrNone: allOrNone, count: records.count) { index in
       let record = records[index]
       guard let id = id(of: record) else {
@@ -65,6 +65,7 @@ enum CollectionResource {
     }
     let ids = text.split(separator: ",").map { String($0.filter { $0 != " " }) }
     try check(ids.count)
+    try checkRuns(ids.map { OrgID.prefix($0) })
     let allOrNone = call.target.query("allOrNone")?.lowercased() == "true"
     return try run(call, allOrNone: allOrNone, count: ids.count) { index in
       guard OrgID.normalize(ids[index]) != nil else {
@@ -124,7 +125,7 @@ enum CollectionResource {
   }
 
   private static func body(_ call: APIRequest) throws(OrgError) -> ([JSONObject], allOrNone: Bool) {
-    let body = try call.object()
+    let body = try call.object(of: ["allOrNone", "records"])
     guard let values = body["records"]?.array else {
       throw .unreadableBody("The body has to have an array \"records\"")
     }
@@ -143,11 +144,14 @@ enum CollectionResource {
     guard count <= most else { throw .tooMany("records", count, limit: most) }
   }
 
-  private static func checkRuns(_ records: [JSONObject]) throws(OrgError) {
+  private static func types(of records: [JSONObject]) -> [String] {
+    records.map { $0["attributes"]?["type"]?.string?.lowercased() ?? "null" }
+  }
+
+  private static func checkRuns(_ types: [String]) throws(OrgError) {
     var runs = 0
     var last: String?
-    for record in records {
-      let type = record["attributes"]?["type"]?.string?.lowercased() ?? "null"
+    for type in types {
       if type != last { runs += 1 }
       last = type
     }

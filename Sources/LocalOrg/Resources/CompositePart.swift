@@ -16,6 +16,13 @@ struct CompositePart: Sendable {
       throw .unreadableBody(
         "Each of \"compositeRequest\" has to have method, url and referenceId")
     }
+    try value.object?.checkNames(["method", "url", "referenceId", "body", "httpHeaders"])
+    guard Self.isReference(referenceID) else {
+      throw OrgError(
+        code: "INVALID_INPUT",
+        message: "Provided referenceId ('\(referenceID)') must start with a letter or a number, "
+          + "and it can contain only letters, numbers and underscores")
+    }
     self.method = method.uppercased()
     self.url = url
     self.referenceID = referenceID
@@ -25,6 +32,18 @@ struct CompositePart: Sendable {
       headers[name] = value.string ?? value.text
     }
     self.headers = headers
+  }
+
+  private static func isReference(_ text: String) -> Bool {
+    text.utf8.first != UInt8(ascii: "_")
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      }
   }
 
   /// Of these a composite may hold five.

@@ -10,7 +10,8 @@ enum CompositeResource {
   private struct RolledBack: Error {}
 
   @Sendable static func run(_ call: APIRequest) throws(OrgError) -> APIResponse {
-    let body = try call.object()
+    let body = try call.object(
+      of: ["allOrNone", "collateSubrequests", "compositeRequest"])
     let parts = try parts(of: body)
     let allOrNone = body["allOrNone"]?.bool ?? false
     var results: [CompositeResult] = []

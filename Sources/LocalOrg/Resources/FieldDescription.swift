@@ -4,9 +4,11 @@ import JSON
 enum FieldDescription {
   static func of(_ field: FieldSchema, in schema: ObjectSchema) -> JSONObject {
     let isData = field.isStored
+    let isLongText = field.type == .textarea && field.length > 255
     let isSortable = field.sortable && isData
     return [
-      "aggregatable": .bool(isData && field.type != .boolean), "aiPredictionField": false,
+      "aggregatable": .bool(isData && field.type != .boolean && !isLongText),
+      "aiPredictionField": false,
       "autoNumber": .bool(field.autoNumber),
       "byteLength": JSONValue(field.type.isID ? 18 : field.length * (field.type.isText ? 3 : 1)),
       "calculated": .bool(field.calculated), "calculatedFormula": .null,
@@ -18,27 +20,35 @@ enum FieldDescription {
       "defaultValueFormula": .null, "defaultedOnCreate": .bool(field.defaultedOnCreate),
       "dependentPicklist": false, "deprecatedAndHidden": false,
       "digits": JSONValue(field.digits), "displayLocationInDecimal": .bool(field.type == .location),
-      "encrypted": false, "externalId": .bool(field.externalId), "extraTypeInfo": .null,
-      "filterable": .bool(field.filterable && isData), "filteredLookupInfo": .null,
-      "formulaTreatNullNumberAsZero": false, "groupable": .bool(isData && field.length <= 255),
+      "encrypted": false, "externalId": .bool(field.externalId),
+      "extraTypeInfo": field.type == .textarea ? "plaintextarea" : .null,
+      "filterable": .bool(field.filterable), "filteredLookupInfo": .null,
+      "formulaTreatNullNumberAsZero": false, "groupable": .bool(field.isGroupable),
       "highScaleNumber": false, "htmlFormatted": false, "idLookup": .bool(field.idLookup),
       "inlineHelpText": .null, "label": .string(field.label),
       "length": JSONValue(field.type.isID ? 18 : field.length), "mask": .null, "maskType": .null,
       "name": .string(field.name), "nameField": .bool(field.nameField),
       "namePointing": .bool(field.isPolymorphic), "nillable": .bool(field.nillable),
-      "permissionable": .bool(field.nillable && field.createable),
+      "permissionable": .bool(field.nillable && (field.createable || !isData)),
       "picklistValues": .array(field.picklistValues.map(picklistValue)),
       "polymorphicForeignKey": .bool(field.isPolymorphic),
-      "precision": JSONValue(field.precision), "queryByDistance": .bool(field.type == .location),
+      "precision": JSONValue(field.precision), "queryByDistance": .bool(!isData),
       "referenceTargetField": .null, "referenceTo": JSONValue(field.referenceTo),
       "relationshipName": field.relationshipName.map(JSONValue.string) ?? .null,
       "relationshipOrder": .null, "restrictedDelete": false, "restrictedPicklist": false,
-      "scale": JSONValue(field.scale), "searchPrefilterable": .bool(field.type == .reference),
+      "scale": JSONValue(field.scale),
+      "searchPrefilterable": .bool(
+        field.type == .reference && !plainReferences.contains(field.name)),
       "soapType": .string(field.soapType), "sortable": .bool(isSortable),
       "type": .string(field.type.rawValue), "unique": .bool(field.unique),
       "updateable": .bool(field.updateable), "writeRequiresMasterRead": false,
     ]
   }
+
+  /// Lookups by which a search is not narrowed.
+  private static let plainReferences: Set = [
+    "OwnerId", "CreatedById", "LastModifiedById", "MasterRecordId", "RecordTypeId",
+  ]
 
   private static func defaultValue(_ field: FieldSchema) -> JSONValue {
     guard let text = field.defaultValue else { return field.type == .boolean ? false : .null }

@@ -5,7 +5,7 @@ enum RetrieveResource {
   private static let most = 2000
 
   @Sendable static func readBody(_ call: APIRequest) throws(OrgError) -> APIResponse {
-    let body = try call.object()
+    let body = try call.object(of: ["ids", "fields"])
     return try read(call, ids: try texts("ids", body), fields: try texts("fields", body))
   }
 

@@ -20,7 +20,7 @@ enum TreeResource {
 
   @Sendable static func create(_ call: APIRequest) throws(OrgError) -> APIResponse {
     guard let schema = call.org.schema(call.path[2]) else { throw .notFound }
-    let body = try call.object()
+    let body = try call.object(of: ["records"])
     guard let records = body["records"]?.array, !records.isEmpty else {
       throw .unreadableBody("The body has to have an array \"records\"")
     }

@@ -2,7 +2,7 @@ import JSON
 
 /// The versions of the API, and the resources of one.
 enum VersionResource {
-  /// Every version that `/services/data` lists; others are served too.
+  /// Every version that there is: `/services/data` lists them, others are not served.
   static let numbers = 31...66
 
   /// `GET /services/data`: ascending, as clients that take the last one expect.
@@ -20,12 +20,14 @@ enum VersionResource {
   /// `GET /services/data/vNN.0`.
   @Sendable static func resources(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let names = [
-      "sobjects", "query", "queryAll", "search", "parameterizedSearch", "limits", "recent",
-      "composite", "ui-api", "jobs",
+      ("sobjects", 0), ("query", 0), ("queryAll", 0), ("search", 0), ("parameterizedSearch", 36),
+      ("limits", 0), ("recent", 0), ("composite", 34), ("ui-api", 41), ("jobs", 41),
+      ("connect", 54),
     ]
     var object = JSONObject()
-    for name in names { object[name] = .string("\(call.root)/\(name)") }
-    object["connect"] = .string("\(call.root)/connect")
+    for (name, since) in names where since <= call.versionNumber {
+      object[name] = .string("\(call.root)/\(name)")
+    }
     object["identity"] = .string("/id/\(call.org.organizationID)/\(call.user.id)")
     return .json(.object(object))
   }

@@ -76,7 +76,7 @@ enum BusinessObjects {
       .kind(.phone, "OtherPhone", "Other Phone", 40),
       .kind(.phone, "AssistantPhone", "Asst. Phone", 40),
       .lookup("ReportsToId", "Reports To ID", ["Contact"], "ReportsTo"),
-      .kind(.email, "Email", "Email", 80),
+      FieldSchema.kind(.email, "Email", "Email", 80).lookedUp,
       .text("Title", "Title", 128),
       .text("Department", "Department", 80),
       .text("AssistantName", "Assistant's Name", 40),
@@ -93,7 +93,7 @@ enum BusinessObjects {
       FieldSchema.lookup(
         "AccountId", "Account ID", ["Account"], "Account", children: "Opportunities"
       ).cascading,
-      .text("Name", "Name", 120).required.naming,
+      FieldSchema.text("Name", "Name", 120).required.naming.lookedUp,
       .kind(.textarea, "Description", "Description", 32000),
       .choice("StageName", "Stage", ["Prospecting", "Proposal", "Closed Won", "Closed Lost"])
         .required,

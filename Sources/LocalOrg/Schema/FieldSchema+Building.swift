@@ -154,6 +154,8 @@ extension FieldSchema {
     }
   }
   var ofTheAdministrator: FieldSchema { with { $0.custom = true } }
+  /// An upsert may name a record by it, though it is no external id.
+  var lookedUp: FieldSchema { with { $0.idLookup = true } }
   var externalID: FieldSchema {
     with {
       $0.externalId = true

@@ -100,6 +100,11 @@ package struct FieldSchema: Sendable {
   /// Whether a create without it is refused.
   package var isRequired: Bool { !nillable && createable && !defaultedOnCreate }
 
+  /// Whether a query may group by it.
+  package var isGroupable: Bool {
+    isStored && length <= 255 && ![.datetime, .double, .currency, .percent].contains(type)
+  }
+
   /// Whether the field stands in a column of its own.
   package var isStored: Bool { type != .address && type != .location }
 

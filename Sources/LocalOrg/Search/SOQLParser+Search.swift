@@ -5,7 +5,8 @@ extension SOQLParser {
     do throws(OrgError) {
       let (text, rest) = try cut(statement)
       var query = SOSLQuery(expression: try SearchTextParser.parse(text))
-      var parser = SOQLParser(tokens: try SOQLLexer.tokens(of: rest))
+      var parser = SOQLParser(
+        tokens: try SOQLLexer.tokens(of: rest), statement: statement)
       try parser.search(&query)
       return query
     } catch  where error.code == "MALFORMED_QUERY" {

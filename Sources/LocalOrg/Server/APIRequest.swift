@@ -55,6 +55,13 @@ struct APIRequest: Sendable {
     return object
   }
 
+  /// The body as an object that has no other members than these.
+  func object(of members: Set<String>) throws(OrgError) -> JSONObject {
+    let object = try object()
+    try object.checkNames(members)
+    return object
+  }
+
   /// The date of a conditional header in milliseconds; nil when the header is not there.
   func date(of header: String) throws(OrgError) -> Int64? {
     guard let text = headers[header] else { return nil }
@@ -79,5 +86,14 @@ struct APIRequest: Sendable {
     APIRequest(
       org: org, session: session, target: target, version: version, path: path, headers: headers,
       content: .value(body), settings: settings, faults: faults.forPart)
+  }
+}
+
+extension JSONObject {
+  /// Refuses a member that a resource does not know, as an org's JSON reader does.
+  func checkNames(_ known: Set<String>) throws(OrgError) {
+    for name in names where !known.contains(name) {
+      throw .unreadableBody("Unrecognized field \"\(name)\", not marked as ignorable")
+    }
   }
 }

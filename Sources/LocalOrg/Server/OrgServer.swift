@@ -55,6 +55,8 @@ package final class OrgServer: Sendable {
     package var bulkRuns: Int?
     /// Whether priming refuses a request with both of its parameters, as the documentation has it.
     package var isStrict = false
+    /// After how many seconds without a request a session ends.
+    package var sessionSeconds = 7200
     /// After how many seconds a token ends; nil: when it is revoked.
     package var tokenLifetimeSeconds: Int?
     /// Whether a refresh token is good once, and its use gives the next.

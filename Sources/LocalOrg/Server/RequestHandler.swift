@@ -27,7 +27,8 @@ final class RequestHandler: Sendable {
     self.log = log
     self.faults = faults
     settings = ServerSettings(options, startedAt: org.now())
-    sessions = Sessions(lifetimeSeconds: options.tokenLifetimeSeconds)
+    sessions = Sessions(
+      lifetimeSeconds: options.tokenLifetimeSeconds, idleSeconds: options.sessionSeconds)
     refreshTokens = RefreshTokens(isRotating: options.rotatesRefreshTokens)
     var apps: [String: Certificate] = [:]
     for (clientID, pem) in options.apps { apps[clientID] = try Certificate(pem: pem) }
@@ -179,10 +180,26 @@ final class RequestHandler: Sendable {
     guard let (version, path) = visit.target.dataPath,
       visit.target.segments.starts(with: ["services", "data"])
     else { return .failure([.notFound]) }
+    if let type = Self.unreadable(visit) {
+      let error = OrgError(
+        status: 415, code: "UNSUPPORTED_MEDIA_TYPE",
+        message: "Content-Type header specified in HTTP request is not supported: \(type)")
+      return .failure([error])
+    }
     return Router.answer(
       APIRequest(
         org: org, session: session, target: visit.target, version: version, path: path,
         headers: visit.request.headers, content: visit.content, settings: settings, faults: plan))
+  }
+
+  /// The type of a body that is not JSON, where only that is read.
+  private static func unreadable(_ visit: RequestContext) -> String? {
+    guard !visit.request.body.isEmpty, visit.kind != .bulkUpload,
+      ["POST", "PATCH", "PUT"].contains(visit.request.method)
+    else { return nil }
+    let type = visit.request.headers["Content-Type"] ?? "none"
+    let plain = type.prefix { $0 != ";" && $0 != " " }
+    return plain.lowercased() == "application/json" ? nil : type
   }
 
   /// Bulk API 1, which has the version without a letter before it.

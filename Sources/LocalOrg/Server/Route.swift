@@ -18,8 +18,11 @@ struct Route: Sendable {
   /// Segments below the version; `*` stands for any one.
   let pattern: [String]
   let methods: [Method]
+  /// The first version that has it.
+  let since: Int
 
-  init(_ pattern: String, _ methods: Method...) {
+  init(_ pattern: String, since: Int = 0, _ methods: Method...) {
+    self.since = since
     self.pattern = pattern.split(separator: "/").map(String.init)
     self.methods = methods
   }

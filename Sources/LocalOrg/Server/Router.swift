@@ -5,34 +5,37 @@ enum Router {
 
   private static let bulk: [Route] = [
     Route(
-      "jobs/query", .init("GET", .bulkRead, BulkResource.query.list),
+      "jobs/query", since: 47, .init("GET", .bulkRead, BulkResource.query.list),
       .init("POST", .bulkCreate, BulkResource.query.create)),
     Route(
-      "jobs/query/*", .init("GET", .bulkRead, BulkResource.query.read),
+      "jobs/query/*", since: 47, .init("GET", .bulkRead, BulkResource.query.read),
       .init("PATCH", .bulkClose, BulkResource.query.update),
       .init("DELETE", .bulkDelete, BulkResource.query.delete)),
-    Route("jobs/query/*/results", .init("GET", .bulkResults, BulkQueryResults.read)),
-    Route("jobs/query/*/resultPages", .init("GET", .bulkRead, BulkQueryResults.pages)),
+    Route("jobs/query/*/results", since: 47, .init("GET", .bulkResults, BulkQueryResults.read)),
+    Route("jobs/query/*/resultPages", since: 58, .init("GET", .bulkRead, BulkQueryResults.pages)),
     Route(
-      "jobs/ingest", .init("GET", .bulkRead, BulkResource.ingest.list),
+      "jobs/ingest", since: 41, .init("GET", .bulkRead, BulkResource.ingest.list),
       .init("POST", .bulkCreate, BulkResource.ingest.create)),
     Route(
-      "jobs/ingest/*", .init("GET", .bulkRead, BulkResource.ingest.read),
+      "jobs/ingest/*", since: 41, .init("GET", .bulkRead, BulkResource.ingest.read),
       .init("PATCH", .bulkClose, BulkResource.ingest.update),
       .init("DELETE", .bulkDelete, BulkResource.ingest.delete)),
-    Route("jobs/ingest/*/batches", .init("PUT", .bulkUpload, BulkIngestResource.upload)),
+    Route("jobs/ingest/*/batches", since: 41, .init("PUT", .bulkUpload, BulkIngestResource.upload)),
     Route(
-      "jobs/ingest/*/successfulResults", .init("GET", .bulkResults, BulkIngestResource.successful)),
-    Route("jobs/ingest/*/failedResults", .init("GET", .bulkResults, BulkIngestResource.failed)),
+      "jobs/ingest/*/successfulResults", since: 41,
+      .init("GET", .bulkResults, BulkIngestResource.successful)),
     Route(
-      "jobs/ingest/*/unprocessedrecords",
+      "jobs/ingest/*/failedResults", since: 41,
+      .init("GET", .bulkResults, BulkIngestResource.failed)),
+    Route(
+      "jobs/ingest/*/unprocessedrecords", since: 41,
       .init("GET", .bulkResults, BulkIngestResource.unprocessed)),
   ]
 
   private static let data: [Route] = [
     Route("", .init("GET", .resources, VersionResource.resources)),
     Route("limits", .init("GET", .limits, LimitsResource.read)),
-    Route("limits/recordCount", .init("GET", .limits, LimitsResource.recordCount)),
+    Route("limits/recordCount", since: 40, .init("GET", .limits, LimitsResource.recordCount)),
     Route("recent", .init("GET", .recent, RecentResource.read)),
     Route("query", .init("GET", .query, QueryResource.query)),
     Route("queryAll", .init("GET", .query, QueryResource.queryAll)),
@@ -40,7 +43,8 @@ enum Router {
     Route("queryAll/*", .init("GET", .queryMore, QueryResource.more)),
     Route("search", .init("GET", .search, SearchResource.read)),
     Route(
-      "parameterizedSearch", .init("GET", .search, ParameterizedSearchResource.readQuery),
+      "parameterizedSearch", since: 36,
+      .init("GET", .search, ParameterizedSearchResource.readQuery),
       .init("POST", .search, ParameterizedSearchResource.readBody)),
     Route("sobjects", .init("GET", .describeGlobal, DescribeResource.global)),
     Route(
@@ -60,22 +64,23 @@ enum Router {
       "sobjects/*/*/*", .init("GET", .rowRead, ExternalRowResource.read),
       .init("PATCH", .rowUpsert, ExternalRowResource.upsert),
       .init("DELETE", .rowDelete, ExternalRowResource.delete)),
-    Route("composite", .init("POST", .composite, CompositeResource.run)),
-    Route("composite/batch", .init("POST", .batch, BatchResource.run)),
-    Route("composite/tree/*", .init("POST", .tree, TreeResource.create)),
+    Route("composite", since: 34, .init("POST", .composite, CompositeResource.run)),
+    Route("composite/batch", since: 34, .init("POST", .batch, BatchResource.run)),
+    Route("composite/tree/*", since: 34, .init("POST", .tree, TreeResource.create)),
     Route(
-      "composite/sobjects",
+      "composite/sobjects", since: 42,
       .init("POST", .collectionCreate, CollectionResource.create),
       .init("PATCH", .collectionUpdate, CollectionResource.update),
       .init("DELETE", .collectionDelete, CollectionResource.delete)),
     Route(
-      "composite/sobjects/*", .init("GET", .retrieve, RetrieveResource.readQuery),
+      "composite/sobjects/*", since: 42, .init("GET", .retrieve, RetrieveResource.readQuery),
       .init("POST", .retrieve, RetrieveResource.readBody)),
     Route(
-      "composite/sobjects/*/*",
+      "composite/sobjects/*/*", since: 42,
       .init("PATCH", .collectionUpsert, CollectionResource.upsert)),
-    Route("ui-api/layout/*", .init("GET", .layout, LayoutResource.read)),
-    Route("connect/briefcase/priming-records", .init("GET", .priming, PrimingResource.read)),
+    Route("ui-api/layout/*", since: 41, .init("GET", .layout, LayoutResource.read)),
+    Route(
+      "connect/briefcase/priming-records", since: 54, .init("GET", .priming, PrimingResource.read)),
   ]
 
   /// What a path below a version means, whatever becomes of it.
@@ -88,7 +93,11 @@ enum Router {
   /// Answers a call, refusals included.
   static func answer(_ call: APIRequest) -> APIResponse {
     do throws(OrgError) {
-      guard let route = routes.first(where: { $0.matches(call.path) }) else {
+      guard
+        let route = routes.first(where: {
+          $0.matches(call.path) && $0.since <= call.versionNumber
+        })
+      else {
         throw .notFound
       }
       guard let method = route.method(call.target.method) else {

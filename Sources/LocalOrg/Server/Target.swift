@@ -34,7 +34,7 @@ struct Target: Sendable {
     var rest = segments[...]
     if rest.starts(with: ["services", "data"]) { rest = rest.dropFirst(2) }
     guard let first = rest.first, first.hasPrefix("v"), first.hasSuffix(".0"),
-      let number = Int(first.dropFirst().dropLast(2)), (20...99).contains(number)
+      let number = Int(first.dropFirst().dropLast(2)), VersionResource.numbers.contains(number)
     else { return nil }
     return ("\(number).0", Array(rest.dropFirst()))
   }

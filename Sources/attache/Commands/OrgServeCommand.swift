@@ -33,6 +33,8 @@ struct OrgServeCommand: Command {
       .option("tls", "DIR", "also speak TLS, with a certificate made in DIR", \.tls),
       .option(
         "tls-name", "NAME", "another name that the certificate is for", \.tlsNames),
+      .option(
+        "session", "MINUTES", "how long a session lasts without a request", \.session),
       .flag(
         "passwords", "let every user log in with the password in $ATTACHE_USER_PASSWORD",
         \.passwords),
@@ -50,12 +52,16 @@ struct OrgServeCommand: Command {
   var clock: ClockStart?
   var tls: String?
   var tlsNames: [String] = []
+  var session = 120
   var passwords = false
   var admin = false
   var json = false
 
   func validate() throws(UsageError) {
     if port < 0 || port > 65535 { throw UsageError("--port is a number from 0 to 65535") }
+    if session < 1 || session > 1440 {
+      throw UsageError("--session is a number of minutes from 1 to 1440")
+    }
     for pair in apps + clients where pair.split(separator: "=", maxSplits: 1).count != 2 {
       throw UsageError("\"\(pair)\" has to have an equals sign between its two parts")
     }
@@ -87,6 +93,7 @@ struct OrgServeCommand: Command {
     options.address = address
     options.port = UInt16(port)
     options.compresses = true
+    options.sessionSeconds = session * 60
     if passwords {
       guard let password = context.variables["ATTACHE_USER_PASSWORD"], !password.isEmpty else {
         throw UsageError(

@@ -1,0 +1,78 @@
+/// The functions of SOQL that make a value of a field.
+enum SOQLFunction {
+  /// Functions of many rows.
+  static let aggregates: Set<String> = ["COUNT", "COUNT_DISTINCT", "MAX", "MIN", "SUM", "AVG"]
+
+  /// Functions of a date.
+  ///
+  /// A fiscal year is a calendar year, and the org's zone is GMT.
+  static let dates: Set<String> = [
+    "CALENDAR_YEAR", "CALENDAR_QUARTER", "CALENDAR_MONTH", "FISCAL_YEAR", "FISCAL_QUARTER",
+    "FISCAL_MONTH", "DAY_IN_MONTH", "DAY_IN_WEEK", "DAY_IN_YEAR", "DAY_ONLY", "HOUR_IN_DAY",
+    "WEEK_IN_MONTH", "WEEK_IN_YEAR",
+  ]
+
+  /// The value that a function makes of a field, as a field of its own.
+  static func apply(_ name: String, to target: ResolvedField, at path: SOQLPath) throws
+    -> ResolvedField
+  {
+    let column = target.column
+    if dates.contains(name) {
+      let type = target.field.type
+      let wantsTime = name == "HOUR_IN_DAY" || name == "DAY_ONLY"
+      guard type == .datetime || type == .date && !wantsTime else {
+        throw OrgError(
+          code: "INVALID_FIELD",
+          message: QueryError.place(path) + "field \(target.field.name) does not support the "
+            + "function \(name)")
+      }
+      return made(sql(name, column), name == "DAY_ONLY" ? .date : .int, target)
+    }
+    switch name {
+    case "COUNT": return made("count(\(column))", .int, target)
+    case "COUNT_DISTINCT": return made("count(DISTINCT \(column))", .int, target)
+    case "SUM", "AVG":
+      guard target.field.type.isNumber else {
+        throw OrgError(
+          code: "INVALID_FIELD",
+          message: QueryError.place(path)
+            + "field \(target.field.name) does not support aggregate operator \(name)")
+      }
+      return made("\(name)(\(column))", target.field.type, target)
+    default: return made("\(name)(\(column))", target.field.type, target)
+    }
+  }
+
+  private static func made(_ sql: String, _ type: FieldType, _ target: ResolvedField)
+    -> ResolvedField
+  {
+    var field = FieldSchema(target.field.name, target.field.label, type)
+    field.caseSensitive = target.field.caseSensitive
+    return ResolvedField(
+      alias: target.alias, object: target.object, field: field, expression: sql)
+  }
+
+  /// Dates are kept as text: `2024-01-31`, `2024-01-31T12:34:56.000+0000`.
+  private static func sql(_ name: String, _ column: String) -> String {
+    func part(_ start: Int, _ length: Int) -> String {
+      "CAST(substr(\(column), \(start), \(length)) AS INTEGER)"
+    }
+    func day(_ format: String) -> String {
+      "CAST(strftime('\(format)', substr(\(column), 1, 10)) AS INTEGER)"
+    }
+    let value =
+      switch name {
+      case "CALENDAR_YEAR", "FISCAL_YEAR": part(1, 4)
+      case "CALENDAR_MONTH", "FISCAL_MONTH": part(6, 2)
+      case "CALENDAR_QUARTER", "FISCAL_QUARTER": "((\(part(6, 2)) + 2) / 3)"
+      case "DAY_IN_MONTH": part(9, 2)
+      case "DAY_IN_WEEK": "(\(day("%w")) + 1)"
+      case "DAY_IN_YEAR": day("%j")
+      case "HOUR_IN_DAY": part(12, 2)
+      case "WEEK_IN_MONTH": "((\(part(9, 2)) + 6) / 7)"
+      case "WEEK_IN_YEAR": "((\(day("%j")) + 6) / 7)"
+      default: "substr(\(column), 1, 10)"
+      }
+    return "CASE WHEN \(column) IS NULL THEN NULL ELSE \(value) END"
+  }
+}
