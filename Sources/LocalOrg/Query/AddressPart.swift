@@ -1,12 +1,13 @@
 /// A part of a compound address, in the order of its columns.
 enum AddressPart: String, CaseIterable {
-  case city, country, latitude, longitude, postalCode, state, street
+  case city, country, geocodeAccuracy, latitude, longitude, postalCode, state, street
 
   /// The end of the part's own field name.
   var suffix: String {
     switch self {
     case .city: "City"
     case .country: "Country"
+    case .geocodeAccuracy: "GeocodeAccuracy"
     case .latitude: "Latitude"
     case .longitude: "Longitude"
     case .postalCode: "PostalCode"

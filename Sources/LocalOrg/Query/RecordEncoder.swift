@@ -117,9 +117,8 @@ struct RecordEncoder {
       append("null")
       return
     }
-    append("{\"geocodeAccuracy\":null")
     for (offset, part) in parts.enumerated() {
-      append(",\"")
+      if offset == 0 { append("{\"") } else { append(",\"") }
       bytes.append(contentsOf: part.rawValue.utf8)
       append("\":")
       let index = first + Int32(offset)

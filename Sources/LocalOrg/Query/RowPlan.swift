@@ -8,7 +8,7 @@ struct RowPlan {
     case text([UInt8], Int32)
     case number([UInt8], Int32)
     case flag([UInt8], Int32)
-    /// Seven columns from this one on.
+    /// Eight columns from this one on.
     case address([UInt8], Int32)
     /// A parent.
     case parent([UInt8], Parent)

@@ -5,7 +5,8 @@ enum Computed {
   /// Sets them in a row of `table` that is about to be written.
   static func apply(to row: inout [SQLiteValue], of table: StoredObject, at moment: SQLiteValue) {
     switch table.schema.name {
-    case "Contact", "User": name(&row, table)
+    case "Contact", "Lead", "User": name(&row, table)
+    case "Opportunity": stage(&row, table)
     case "Case": closing(&row, table, moment)
     default: break
     }
@@ -18,6 +19,29 @@ enum Computed {
     else { return }
     let parts = [row[first].text, row[last].text].compactMap { $0 }
     row[name] = .text(parts.joined(separator: " "))
+  }
+
+  /// The stage of an opportunity closes it, its date gives its fiscal period.
+  private static func stage(_ row: inout [SQLiteValue], _ table: StoredObject) {
+    guard let stage = table.place("StageName"), let closed = table.place("IsClosed"),
+      let won = table.place("IsWon"), let date = table.place("CloseDate"),
+      let quarter = table.place("FiscalQuarter"), let year = table.place("FiscalYear"),
+      let fiscal = table.place("Fiscal"), let amount = table.place("Amount"),
+      let chance = table.place("Probability"), let expected = table.place("ExpectedRevenue")
+    else { return }
+    let name = row[stage].text ?? ""
+    row[closed] = .integer(name.hasPrefix("Closed") ? 1 : 0)
+    row[won] = .integer(name == "Closed Won" ? 1 : 0)
+    if let day = row[date].text.flatMap({ CivilDate.parse($0) }) {
+      row[quarter] = .integer(Int64((day.month + 2) / 3))
+      row[year] = .integer(Int64(day.year))
+      row[fiscal] = .text("\(day.year) \((day.month + 2) / 3)")
+    }
+    guard let sum = row[amount].real, let percent = row[chance].real else {
+      row[expected] = .null
+      return
+    }
+    row[expected] = .real((sum * percent).rounded() / 100)
   }
 
   /// A case is closed by its status.

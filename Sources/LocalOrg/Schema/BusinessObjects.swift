@@ -43,7 +43,7 @@ enum BusinessObjects {
       .choice("Rating", "Account Rating", ["Hot", "Warm", "Cold"]),
       .text("Site", "Account Site", 80),
       .owner(),
-    ] + FieldSchema.audit + [externalID])
+    ] + StandardFields.account + FieldSchema.audit + [externalID])
 
   private static let contactName: FieldSchema = {
     var field = FieldSchema.text("Name", "Full Name", 121).readOnly.naming
@@ -84,7 +84,7 @@ enum BusinessObjects {
       .kind(.textarea, "Description", "Contact Description", 32000),
       .flag("DoNotCall", "Do Not Call"),
       .owner(),
-    ] + FieldSchema.audit + [externalID])
+    ] + StandardFields.contact + FieldSchema.audit + [externalID])
 
   private static let opportunity = ObjectSchema(
     "Opportunity", label: "Opportunity", plural: "Opportunities", prefix: "006",
@@ -102,7 +102,7 @@ enum BusinessObjects {
       .kind(.date, "CloseDate", "Close Date").required,
       .text("NextStep", "Next Step", 255),
       .owner(),
-    ] + FieldSchema.audit)
+    ] + StandardFields.opportunity + FieldSchema.audit)
 
   private static let product = ObjectSchema(
     "Product2", label: "Product", plural: "Products", prefix: "01t", sharing: .publicRead,

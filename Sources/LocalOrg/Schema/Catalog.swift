@@ -5,7 +5,8 @@ struct Catalog: Sendable {
   private let byPrefix: [String: Int]
 
   /// The org as it is delivered.
-  static let standard = Catalog(BusinessObjects.all + ServiceObjects.all + SetupObjects.all)
+  static let standard = Catalog(
+    BusinessObjects.all + ServiceObjects.all + SalesObjects.all + SetupObjects.all)
 
   init(_ objects: [ObjectSchema]) {
     var linked = objects

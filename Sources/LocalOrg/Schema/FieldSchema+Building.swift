@@ -88,6 +88,8 @@ extension FieldSchema {
       text(prefix + "Country", label + " Country", 80),
       decimal(.double, prefix + "Latitude", label + " Latitude", 18, 15),
       decimal(.double, prefix + "Longitude", label + " Longitude", 18, 15),
+      choice(
+        prefix + "GeocodeAccuracy", label + " Geocode Accuracy", ["Address", "Street", "City"]),
     ]
     for index in parts.indices { parts[index].compoundFieldName = compound }
     var whole = FieldSchema(compound, label + " Address", .address).readOnly

@@ -20,7 +20,7 @@ enum ServiceObjects {
       .flag("IsClosed", "Closed").readOnly,
       .kind(.datetime, "ClosedDate", "Closed Date").readOnly,
       .owner(),
-    ] + FieldSchema.audit)
+    ] + StandardFields.serviceCase + FieldSchema.audit)
 
   private static let workOrder = ObjectSchema(
     "WorkOrder", label: "Work Order", plural: "Work Orders", prefix: "0WO",
