@@ -34,6 +34,37 @@ import Testing
     #expect(try await served.send("GET", "/sobjects/User/describe/layouts").status == 404)
   }
 
+  @Test func `a description that a client has already is not sent again, in a composite neither`()
+    async throws
+  {
+    let served = try ServedOrg()
+    let path = "/sobjects/Account/describe"
+    let tag = try #require(try await served.send("GET", path).headers["ETag"])
+    let again = try await served.send("GET", path, headers: ["If-None-Match": tag])
+    #expect(again.status == 304 && again.headers["ETag"] == tag)
+    #expect(try await served.send("GET", "/sobjects/Contact/describe").headers["ETag"] != tag)
+    let conditions: [JSONObject] = [[:], ["If-None-Match": .string(tag)]]
+    let parts = conditions.enumerated().map { place, headers in
+      JSONValue.object([
+        "method": "GET", "url": .string(ServedOrg.version + path),
+        "referenceId": .string("r\(place)"), "httpHeaders": .object(headers),
+      ])
+    }
+    let answers = try await served.send("POST", "/composite", ["compositeRequest": .array(parts)])
+    let results = answers.json["compositeResponse"]
+    #expect(results?[0]?["httpHeaders"]?["ETag"]?.string == tag)
+    #expect(results?[1]?["httpStatusCode"]?.int == 304 && results?[1]?["body"] == .null)
+    #expect(results?[1]?["httpHeaders"]?["ETag"]?.string == tag)
+  }
+
+  @Test func `composite says what stands below it`() async throws {
+    let served = try ServedOrg()
+    let names = try await served.send("GET", "/composite").json.object?.names
+    #expect(names == ["batch", "sobjects", "tree"])
+    let early = try await served.send("GET", "/services/data/v34.0/composite").json.object?.names
+    #expect(early == ["batch", "tree"])
+  }
+
   @Test func `nobody has a tab`() async throws {
     let served = try ServedOrg()
     let answer = try await served.query(

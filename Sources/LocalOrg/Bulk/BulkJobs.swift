@@ -27,8 +27,8 @@ struct BulkJobs {
       ) WITHOUT ROWID;
       CREATE INDEX IF NOT EXISTS bulk_parent ON bulk_job (parent);
       CREATE TABLE IF NOT EXISTS bulk_run (
-        job TEXT NOT NULL, n INTEGER NOT NULL, input BLOB, output BLOB, first INTEGER,
-        rows INTEGER, PRIMARY KEY (job, n)
+        job TEXT NOT NULL, n INTEGER NOT NULL, first INTEGER, rows INTEGER, input BLOB,
+        output BLOB, PRIMARY KEY (job, n)
       );
       """)
   }

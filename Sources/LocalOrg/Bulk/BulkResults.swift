@@ -52,6 +52,8 @@ final class BulkPage: Sendable {
   private struct Place: Sendable {
     var row: Int
     var isHeaderSent = false
+    /// The run that was sent last.
+    var run: Int?
   }
 
   private let org: Org
@@ -79,14 +81,19 @@ final class BulkPage: Sendable {
     }
     guard current.row < end else { return nil }
     let run = try org.locked { store in
-      try BulkJobs(store: store).run(ofRow: current.row, of: self.job.id)
+      let jobs = BulkJobs(store: store)
+      guard let last = current.run else { return try jobs.run(ofRow: current.row, of: self.job.id) }
+      return try jobs.run(after: last, of: self.job.id)
     }
     // The job was deleted while its results were read.
     guard let run, let output = run.output else { throw OrgError.notFound }
     let skipped = Self.offset(ofRow: current.row - run.first, in: output, from: 0)
     let wanted = end - current.row
     let stop = Self.offset(ofRow: wanted, in: output, from: skipped.offset)
-    place.withLock { $0.row += stop.rows }
+    place.withLock { place in
+      place.row += stop.rows
+      place.run = run.number
+    }
     return Array(output[skipped.offset..<stop.offset])
   }
 

@@ -1,15 +1,16 @@
+import Crypto
 import JSON
 import System
 
 /// What there is: `/sobjects`, `/sobjects/X` and `/sobjects/X/describe`.
 enum DescribeResource {
   @Sendable static func global(_ call: APIRequest) throws(OrgError) -> APIResponse {
-    if try isUnmodified(call) { return .empty(304) }
+    if let unmodified = try unmodified(call) { return unmodified }
     var answer = APIResponse.json([
       "encoding": "UTF-8", "maxBatchSize": 200,
       "sobjects": .array(call.org.objects().map { .object(description($0, call).summary) }),
     ])
-    answer.headers["Last-Modified"] = Dates.http(call.settings.startedAt)
+    sign(&answer, call)
     return answer
   }
 
@@ -26,18 +27,39 @@ enum DescribeResource {
 
   @Sendable static func full(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
-    if try isUnmodified(call) { return .empty(304) }
+    if let unmodified = try unmodified(call) { return unmodified }
     var answer = APIResponse.json(.object(description(schema, call).whole))
-    answer.headers["Last-Modified"] = Dates.http(call.settings.startedAt)
+    sign(&answer, call)
     return answer
   }
 
-  /// The schema does not change while the org is served.
-  private static func isUnmodified(_ call: APIRequest) throws(OrgError) -> Bool {
-    guard call.target.method != "POST", let since = try call.date(of: "If-Modified-Since") else {
-      return false
+  /// The answer to a client that has the description already: the schema does not change while the
+  /// org is served.
+  private static func unmodified(_ call: APIRequest) throws(OrgError) -> APIResponse? {
+    guard call.target.method != "POST" else { return nil }
+    let hasTag = call.headers["If-None-Match"]?.contains(tag(call)) ?? false
+    let since = try call.date(of: "If-Modified-Since")
+    guard hasTag || since.map({ $0 / 1000 >= call.settings.startedAt / 1000 }) ?? false else {
+      return nil
     }
-    return since / 1000 >= call.settings.startedAt / 1000
+    var answer = APIResponse.empty(304)
+    sign(&answer, call)
+    return answer
+  }
+
+  private static func sign(_ answer: inout APIResponse, _ call: APIRequest) {
+    answer.headers["ETag"] = tag(call)
+    answer.headers["Last-Modified"] = Dates.http(call.settings.startedAt)
+  }
+
+  /// What a user is told of an address in a version, since the org is served.
+  private static func tag(_ call: APIRequest) -> String {
+    let told = [
+      call.version, call.path.joined(separator: "/").lowercased(), call.user.id,
+      String(call.settings.startedAt),
+    ]
+    let digest = Digest.sha256Hex(Array(told.joined(separator: " ").utf8))
+    return "\"\(digest.prefix(8))\""
   }
 
   private static func description(_ schema: ObjectSchema, _ call: APIRequest) -> ObjectDescription {

@@ -32,6 +32,16 @@ enum VersionResource {
     return .json(.object(object))
   }
 
+  /// `GET /composite`: the addresses below it.
+  @Sendable static func composites(_ call: APIRequest) throws(OrgError) -> APIResponse {
+    var object = JSONObject()
+    for (name, since) in [("batch", 34), ("sobjects", 42), ("tree", 34)]
+    where since <= call.versionNumber {
+      object[name] = .string("\(call.root)/composite/\(name)")
+    }
+    return .json(.object(object))
+  }
+
   /// Three releases a year; 59.0 was the winter release of 2024.
   private static func label(of number: Int) -> String {
     let seasons = ["Winter", "Spring", "Summer"]

@@ -64,7 +64,9 @@ enum Router {
       "sobjects/*/*/*", .init("GET", .rowRead, ExternalRowResource.read),
       .init("PATCH", .rowUpsert, ExternalRowResource.upsert),
       .init("DELETE", .rowDelete, ExternalRowResource.delete)),
-    Route("composite", since: 34, .init("POST", .composite, CompositeResource.run)),
+    Route(
+      "composite", since: 34, .init("GET", .resources, VersionResource.composites),
+      .init("POST", .composite, CompositeResource.run)),
     Route("composite/batch", since: 34, .init("POST", .batch, BatchResource.run)),
     Route("composite/tree/*", since: 34, .init("POST", .tree, TreeResource.create)),
     Route(
