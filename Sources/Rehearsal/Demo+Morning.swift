@@ -100,7 +100,7 @@ extension Demo {
   }
 
   /// Every technician's hand-back is in the newest bundles.
-  private mutating func expectIncluded(_ pipeline: Pipeline) throws {
+  mutating func expectIncluded(_ pipeline: Pipeline) throws {
     let data = DataDirectory(root: places.snapshots, name: pipeline.name)
     let ledger = try data.openLedger()
     defer { ledger.close() }

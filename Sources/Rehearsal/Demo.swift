@@ -185,7 +185,11 @@ package struct Demo {
       expect(fetched == expected.fetched, "\(snapshot.username): \(fetched) records were fetched")
       expect(removed == expected.removed, "\(snapshot.username): \(removed) records were removed")
     }
-    say("  \(summary.bundles.count) new bundles; they include what came home")
+    say("  \(summary.bundles.count) new bundles; they include what came home:")
+    say(
+      "  what is settled, and the open edits with the reason in each row, so the phones may install"
+    )
+    try expectIncluded(pipeline)
   }
 
   /// The ids that each snapshot's stores hold.

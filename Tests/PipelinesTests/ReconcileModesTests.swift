@@ -134,7 +134,7 @@ import Testing
     case "damaged":
       try DurableFile.write(Array(try Files.read(issued).dropLast(20)), to: issued)
     case "absent": try Files.remove(issued)
-    default: try world.rewrite(#""trust": "diff""#, #""trust": "flags""#)
+    default: try world.rewrite(#""trust": "diff""#, #""trust": "flags", "nextGeneration": false"#)
     }
     // Its app has saved the row once more.
     try device.write("accounts", id: ids[0], [:], now: now + 60_000)

@@ -46,10 +46,12 @@ import Testing
     let generations = try users.map { user in
       try Files.list("\(data)/users/\(user)").filter { $0 != "current" }
     }
-    // The decisions of the morning after changed what two of the three hold.
-    #expect(generations.map(\.count).sorted() == [2, 3, 3])
+    // The night carried open edits to each of the three, and the morning after settled them.
+    #expect(generations.map(\.count) == [3, 3, 3])
     let stores = try StoreFile.all(in: data)
-    #expect(stores.count == 18)
+    // Those that carry edits stand beside what the next ones are made from.
+    #expect(stores.count == 23)
+    #expect(stores.count { $0.path.contains("/clean/") } == 3)
     #expect(try ForeignReader.violations(stores) == [])
     let reports = try Files.list(data + "/reports")
     // That of the edits, and one of each later night: some of them wait for a person still.

@@ -48,7 +48,7 @@ package struct ReconcileSettings: Sendable, Hashable {
   /// The largest share of a soup that is deleted without being confirmed.
   package var maxDeletes = Percentage(SyncDefaults.maxDeletesPercent)
   /// Whether the next generation carries the edits that are open, so that their devices install.
-  package var nextGeneration = false
+  package var nextGeneration = true
 
   static let keys = [
     "sendAs", "onInactiveUser", "mode", "strict", "acrossSnapshots", "orderParentsFirst", "trust",
@@ -73,7 +73,8 @@ package struct ReconcileSettings: Sendable, Hashable {
       maxChangesPerSnapshot = most.int("perSnapshot", default: maxChangesPerSnapshot)
       maxDeletes = most.percentage("deletes", default: maxDeletes)
     }
-    nextGeneration = object.bool("nextGeneration", default: nextGeneration)
+    // What goes by comparison cannot go by the flags of the rows that are carried.
+    nextGeneration = object.bool("nextGeneration", default: trust != .diff)
   }
 
   private static func correlation(_ object: ConfigurationObject) -> [String: String] {
