@@ -3,6 +3,8 @@ package enum SyncDefaults {
   /// How far an incremental sync looks back, in seconds: a transaction may commit a record with an
   /// older date than one that was read already.
   package static let overlapSeconds = 300
+  /// Above how many records the whole of a query is made by the org in a bulk job.
+  package static let bulkAbove = 200_000
   /// How long, in seconds, a create whose answer was lost is not sent again because it was not found.
   package static let quietWindowSeconds = 900
   /// The share of a soup, in percent, that may be deleted at once, here or in the org.

@@ -128,6 +128,7 @@ struct PrimeJob: Sendable {
     input.listIDs = listIDs
     input.ghosts.maxDeletesPercent = (maxDeletes ?? pipeline.prime.ghostsMaxDeletes).value
     input.wasIncomplete = previous?.notes["warnings"] != nil
+    input.bulkAbove = pipeline.prime.bulkAbove
     input.onRuleErrors = pipeline.prime.onRuleErrors
     input.variables = variables(session)
     input.finish = stampWriter(number)

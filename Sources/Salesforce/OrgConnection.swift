@@ -143,10 +143,15 @@ final class OrgConnection: Sendable {
       .retrying(
         request: call.name, reason: exchange.reason, milliseconds: milliseconds,
         identity: identity))
+    try await rest(milliseconds: milliseconds, call.name)
+  }
+
+  /// Waits; `request` is what is asked next.
+  func rest(milliseconds: Int, _ request: String) async throws(OrgError) {
     do {
       try await pause.sleep(milliseconds)
     } catch {
-      throw OrgError(.cancelled, message: "the work was cancelled", request: call.name)
+      throw OrgError(.cancelled, message: "the work was cancelled", request: request)
     }
   }
 

@@ -34,6 +34,8 @@ package enum RequestKind: String, Sendable, Hashable, CaseIterable {
   case delete
   /// Several requests in one.
   case composite
+  /// A bulk job, its state and its results.
+  case bulk
   /// Any other.
   case other
 }

@@ -61,9 +61,10 @@ struct PhoneRow: Sendable, Hashable {
       && changed.mapValues(\.value) == other.changed.mapValues(\.value)
   }
 
-  /// Whether a row that came open is what is left open of another one.
+  /// Whether a row that came open is what is left open of another one; a record that was made anew has
+  /// another Id then, and no two changes have one value.
   func isLeft(of other: PhoneRow) -> Bool {
-    record == other.record && isDeleted == other.isDeleted
+    (record == other.record || !changed.isEmpty) && isDeleted == other.isDeleted
       && changed.allSatisfy { other.changed[$0.key]?.value == $0.value.value }
       && (!changed.isEmpty || isDeleted || other.changed.isEmpty)
   }

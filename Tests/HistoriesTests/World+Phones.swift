@@ -53,7 +53,8 @@ extension World {
     let id = RowID(soup: soup.name, entry: Phone.entry(element))
     let isLocal = element["Id"]?.string?.hasPrefix("local_") ?? false
     let isDeleted = element["__locally_deleted__"] == true
-    // Beside what is open of a row stands what the org has, other phones' edits too.
+    // Beside what is open of a row stands what the org has, other phones' edits too; a record that was
+    // deleted may have been made anew.
     let recordID = element["Id"]?.string ?? ""
     func left(_ row: PhoneRow) -> [String: (value: String, change: Int)] {
       row.changed.filter {
@@ -63,7 +64,7 @@ extension World {
     }
     let origins = book.handed.reversed().flatMap(\.rows.values).filter { row in
       row.id.soup == soup.name && row.isDeleted == isDeleted
-        && (row.serverID == nil || row.serverID == element["Id"]?.string)
+        && (row.serverID.map { $0 == element["Id"]?.string || watch.wasDeleted($0) } ?? true)
         && (row.changed.isEmpty || isDeleted || !left(row).isEmpty)
     }
     guard let origin = origins.max(by: { left($0).count < left($1).count }) else {

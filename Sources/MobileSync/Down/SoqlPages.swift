@@ -25,6 +25,9 @@ final class SoqlPages: SyncDownPages {
   /// The ids of what was deleted; nil where it was not asked for.
   private var deletedIDs: RecordIDSet?
 
+  /// The first page, or that there is none, where it was read before it was asked for.
+  private var first: SyncPage??
+
   /// The statement that is read now.
   private var statement: QueryPages
   /// The place that it begins after.
@@ -72,7 +75,18 @@ final class SoqlPages: SyncDownPages {
   /// We ask for the order of the modification date wherever the query may be put in order.
   var isSorted: Bool { query.canResume || query.isSortedByModification }
 
+  /// Reads the first page, for `next`.
+  func readFirst() async throws(SyncError) { first = .some(try await read()) }
+
   func next() async throws(SyncError) -> SyncPage? {
+    if let page = first {
+      first = nil
+      return page
+    }
+    return try await read()
+  }
+
+  private func read() async throws(SyncError) -> SyncPage? {
     while true {
       do throws(SyncError) {
         let statement = self.statement

@@ -8,9 +8,15 @@ extension SoqlTarget: OneSoupTarget {
     let mayMiss = try query.mayMissChanges { () throws(SyncError) in
       try SoupReader(store: context.store, soup: context.soupName).count()
     }
-    return SoqlPages(
-      try await context.session(), query, batchSize: maxBatchSize, since: mayMiss ? nil : since,
-      into: destination(context.soupName), asksDeletions: context.asksDeletions, warn: context.warn)
+    let (session, place) = (try await context.session(), destination(context.soupName))
+    let pages = SoqlPages(
+      session, query, batchSize: maxBatchSize, since: mayMiss ? nil : since, into: place,
+      asksDeletions: context.asksDeletions, warn: context.warn)
+    guard since == nil else { return pages }
+    // The first page tells how many there are.
+    try await pages.readFirst()
+    guard pages.totalSize > context.settings.bulkAbove else { return pages }
+    return try await BulkPages.make(session, query, into: place, warn: context.warn) ?? pages
   }
 
   func pages(

@@ -22,6 +22,9 @@ public struct SyncSettings: Sendable, Hashable {
   public var readsChangedChildren: Bool
   /// How long a change of the store waits for another process that has it in use, in seconds.
   public var waitSeconds = StoreQueue.defaultWaitSeconds
+  /// Above how many records all that a `soql` sync selects is made by the org in a bulk job, instead of
+  /// being read page by page.
+  public var bulkAbove = SyncDefaults.bulkAbove
   /// Whether a record that the overlap brings again is told from one that changed; tests switch it
   /// off to show what for.
   package var deduplicates = true

@@ -16,6 +16,8 @@ package struct PrimeSettings: Sendable, Hashable {
   package var fetchAs = ActingUser.user
   /// What a sync looks back over, against records that became visible late.
   package var overlapSeconds = SyncDefaults.overlapSeconds
+  /// Above how many records a `soql` sync that fetches everything goes by a bulk job.
+  package var bulkAbove = SyncDefaults.bulkAbove
   /// Every how many runs deletions are looked for by listing all ids; nil for 1 with a briefcase, 7
   /// with SOQL.
   package var ghostsEveryRuns: Int?
@@ -32,7 +34,8 @@ package struct PrimeSettings: Sendable, Hashable {
   package static let builtInVariables = ["userId", "username"]
 
   static let keys = [
-    "fetchAs", "overlapSeconds", "ghosts", "onRuleErrors", "onUserFailure", "variables",
+    "fetchAs", "overlapSeconds", "bulkAbove", "ghosts", "onRuleErrors", "onUserFailure",
+    "variables",
   ]
 
   init() {}
@@ -40,6 +43,7 @@ package struct PrimeSettings: Sendable, Hashable {
   init(_ object: ConfigurationObject) {
     fetchAs = object.word("fetchAs", "a way to fetch", default: fetchAs)
     overlapSeconds = object.int("overlapSeconds", default: overlapSeconds, in: 0...86400)
+    bulkAbove = object.int("bulkAbove", default: bulkAbove, in: 0...Int.max)
     let known = ["everyRuns", "maxDeletes"]
     if let ghosts = object.object("ghosts", known: known, what: "the section ghosts") {
       ghostsEveryRuns = ghosts.optionalInt("everyRuns", in: 1...Int.max)
@@ -67,6 +71,7 @@ package struct PrimeSettings: Sendable, Hashable {
   var json: JSONValue {
     JSONObject.of([
       ("fetchAs", .string(fetchAs.rawValue)), ("overlapSeconds", JSONValue(overlapSeconds)),
+      ("bulkAbove", JSONValue(bulkAbove)),
       (
         "ghosts",
         JSONObject.of([

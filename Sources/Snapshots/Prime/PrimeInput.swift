@@ -46,6 +46,8 @@ package struct PrimeInput: Sendable {
   package var now: Int64
   /// How far an incremental sync looks back.
   package var overlapSeconds: Int
+  /// Above how many records a `soql` sync that fetches everything goes by a bulk job.
+  package var bulkAbove = SyncDefaults.bulkAbove
   /// The greatest modification date seen, in milliseconds, by store and sync (`PrimeInput.key`).
   package var cursors: [String: Int64]
   /// What the previous generation knows of a briefcase: by store and soup (`PrimeInput.key`), the

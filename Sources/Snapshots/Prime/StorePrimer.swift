@@ -126,9 +126,10 @@ final class StorePrimer {
     guard let state = files.states[sync.syncName], let first = files.stores.first else {
       throw SyncError(.store, "no store is open to sync into")
     }
+    var settings = SyncSettings(overlapSeconds: input.overlapSeconds)
+    settings.bulkAbove = input.bulkAbove
     let context = SyncContext(
-      state, options: sync.options,
-      settings: SyncSettings(overlapSeconds: input.overlapSeconds), store: first,
+      state, options: sync.options, settings: settings, store: first,
       login: { [session] in session })
     context.platforms = files.stores.map(\.platform)
     context.variables = input.variables

@@ -92,6 +92,7 @@ final class Snapshot {
   var platforms: [Platform] = Platform.allCases
   var generation = 0
   var overlapSeconds = 0
+  var bulkAbove = SyncDefaults.bulkAbove
   var listIDs: Set<String> = []
   var ghosts = DeletionGuard()
   var onRuleErrors = RuleErrorPolicy.keepAndWarn
@@ -139,6 +140,7 @@ final class Snapshot {
       knownStamps: stamps)
     input.listIDs = listIDs
     input.ghosts = ghosts
+    input.bulkAbove = bulkAbove
     input.onRuleErrors = onRuleErrors
     input.variables = variables
     input.changedDefinitions = changedDefinitions

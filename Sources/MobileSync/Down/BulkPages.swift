@@ -1,0 +1,82 @@
+import Salesforce
+
+/// The records of a query that are so many that the org makes the result by itself, in a query job.
+///
+/// They come in no order, and the org reads them while others write: the cursor stays before the moment at
+/// which the job began.
+final class BulkPages: SyncDownPages {
+  private let job: BulkQueryJob
+  private let records: BulkRecords
+  private let destination: SyncDestination
+  private var received = 0
+
+  let cursorLimit: Int64?
+  let isSorted = false
+  let isWhole = true
+
+  private init(
+    _ job: BulkQueryJob, _ records: BulkRecords, into destination: SyncDestination, began: Int64?
+  ) {
+    (self.job, self.records, self.destination) = (job, records, destination)
+    cursorLimit = began
+  }
+
+  /// Has the org make the result of a query; nil where a job does not give what a query gives, or where the
+  /// org makes none for this user.
+  static func make(
+    _ session: Session, _ query: SyncQuery, into destination: SyncDestination,
+    warn: (String) -> Void
+  ) async throws(SyncError) -> BulkPages? {
+    guard let (text, fields) = query.bulk else { return nil }
+    do throws(OrgError) {
+      let records = BulkRecords(
+        try await session.describe(query.objectName), apiVersion: session.apiVersion)
+      guard records.gives(fields) else { return nil }
+      let job = try await BulkQueryJob.begin(text, session)
+      // Dates of an org have whole seconds.
+      let began = session.serverDate.map { $0 - 1000 }
+      try await job.complete()
+      return BulkPages(job, records, into: destination, began: began)
+    } catch {
+      guard error.kind.isRefusal else { throw SyncError(error) }
+      warn("the org made no bulk job, and the result is read by pages: \(error.message)")
+      return nil
+    }
+  }
+
+  var totalSize: Int { job.records }
+
+  func next() async throws(SyncError) -> SyncPage? {
+    let (job, records) = (job, records)
+    let page = try await SyncError.inOrg { () async throws(OrgError) in
+      try await job.next().map { csv throws(OrgError) in try records.page(of: csv) }
+    }
+    guard let page else {
+      guard received == job.records else {
+        throw SyncError(
+          .incomplete, "\(received) records arrived of \(job.records) that the org promised",
+          fix: "run again")
+      }
+      await job.remove()
+      return nil
+    }
+    received += page.records
+    return SyncPage(parts: [.init(destination, bytes: page.json, container: .member("records"))])
+  }
+}
+
+extension SyncQuery {
+  /// The statement for a query job and the fields that it selects; nil for one that only a query answers:
+  /// with a limit, with fields of other records, with functions or subqueries, or for some rows of a scope.
+  var bulk: (text: String, fields: [String])? {
+    let fields = soql.readPaths
+    guard canResume, fields.count == soql.selectedFields.count,
+      !fields.contains(where: { $0.contains(".") }),
+      [.scope, .with, .for, .allRows].allSatisfy({ soql[$0] == nil })
+    else { return nil }
+    var query = soql
+    // In an order the org does not divide the work.
+    query[.orderBy] = nil
+    return (query.text, fields)
+  }
+}

@@ -1,0 +1,131 @@
+import JSON
+import LocalOrg
+import Salesforce
+import SmartStore
+import System
+import Testing
+
+@testable import MobileSync
+
+/// A first prime whose records the org makes by itself, in a query job.
+@Suite struct BulkPrimeTests {
+  private static let query =
+    "SELECT Id, Name, Phone, Description, AnnualRevenue, NumberOfEmployees, IsDeleted FROM Account"
+
+  private func snapshot(_ org: SyncedOrg, _ query: String = query, bulkAbove: Int = 100) -> Snapshot
+  {
+    let snapshot = Snapshot(
+      org, soups: [.sample("accounts", "Name")], syncs: [.soql("down", query, into: "accounts")])
+    snapshot.bulkAbove = bulkAbove
+    return snapshot
+  }
+
+  /// An org with accounts of odd values.
+  private func filled(_ count: Int = 230) throws -> SyncedOrg {
+    let org = try SyncedOrg { $0.bulkPageSize = 60 }
+    let texts: [JSONValue] = [
+      "plain", .null, "a \"quote\", a comma", "two\nlines\r\nand a tab\t", "ä \u{2028} 😀", "#N/A",
+    ]
+    let numbers: [JSONValue] = [.null, 0, .number("139000000"), .number("12.5"), .number("-3")]
+    try org.org.transaction {
+      for number in 0..<count {
+        try org.make(
+          "Account",
+          [
+            "Name": .string("Account \(number)"), "Description": texts[number % texts.count],
+            "AnnualRevenue": numbers[number % numbers.count],
+            "NumberOfEmployees": JSONValue(number),
+          ])
+      }
+    }
+    return org
+  }
+
+  private func rows(_ snapshot: Snapshot, _ platform: Platform) throws -> [JSONObject] {
+    try snapshot.elements("accounts", platform).compactMap(\.object).map { element in
+      var element = element
+      element["_soupEntryId"] = nil
+      return element
+    }.sorted { ($0["Id"]?.string ?? "") < ($1["Id"]?.string ?? "") }
+  }
+
+  @Test func `what a query job brings is what the pages of the query bring, row by row`()
+    async throws
+  {
+    let org = try filled()
+    let (bulk, paged) = (snapshot(org), snapshot(org, bulkAbove: 1000))
+    let outcome = try await bulk.prime()
+    #expect(outcome.soups.map(\.fetched) == [230])
+    // The job, its state, four pages of its result; what is asked again is one page of the query.
+    #expect(org.requests(.bulkCreate) == 1)
+    #expect(org.requests(.bulkResults) == 4)
+    #expect(org.requests(.bulkDelete) == 1)
+    #expect(org.requests(.query) == 1)
+    try await paged.prime()
+    #expect(org.requests(.bulkCreate) == 1)
+    for platform in Platform.allCases {
+      #expect(try rows(bulk, platform) == rows(paged, platform))
+      #expect(try rows(bulk, platform).count == 230)
+    }
+  }
+
+  @Test func `the run after it fetches what changed since the job began`() async throws {
+    let org = try filled()
+    let snapshot = snapshot(org)
+    try await snapshot.prime()
+    try org.org.moveClock(by: 60_000)
+    let id = try #require(try snapshot.column("Id", of: "accounts").first)
+    try org.update("Account", id, ["Phone": "later"])
+    #expect(try await snapshot.prime().soups.map(\.written) == [1])
+    #expect(try snapshot.column("Phone", of: "accounts") == ["later"])
+    #expect(org.requests(.bulkCreate) == 1)
+  }
+
+  @Test func `a job that is still at work is asked again until it is done`() async throws {
+    let org = try SyncedOrg { $0.bulkRuns = 1 }
+    try org.org.seedBulk(object: "Account", count: 4500, owner: "admin@example.com")
+    let snapshot = snapshot(org, "SELECT Id, Name FROM Account")
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [4500])
+    #expect(org.requests(.bulkRead) > 1)
+  }
+
+  @Test(arguments: [
+    "SELECT Id, Name FROM Account LIMIT 200", "SELECT Id, Name, Owner.Name FROM Account",
+    "SELECT Id, Name, BillingAddress FROM Account", "SELECT Id, toLabel(Industry) FROM Account",
+    "SELECT Id, Name, (SELECT Id FROM Contacts) FROM Account",
+  ])
+  func `what only a query answers is read by pages`(_ query: String) async throws {
+    let org = try filled()
+    let snapshot = snapshot(org, query)
+    let outcome = try await snapshot.prime()
+    #expect(org.requests(.bulkCreate) == 0)
+    #expect(outcome.warnings == [])
+    #expect(try snapshot.elements("accounts").count >= 200)
+  }
+
+  @Test func `an org that makes no job for the user is read by pages, with a warning`() async throws
+  {
+    let org = try filled()
+    org.server.faults.add(
+      .kind(.bulkCreate), nth: 1, .status(403, code: "API_DISABLED_FOR_ORG"))
+    let snapshot = snapshot(org)
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.fetched) == [230])
+    let warnings = outcome.warnings
+    #expect(warnings.count == 1 && warnings[0].contains("is read by pages"))
+    #expect(try snapshot.elements("accounts").count == 230)
+  }
+
+  @Test func `a page that does not come leaves no store, and the next prime makes a new job`()
+    async throws
+  {
+    let org = try filled()
+    org.server.faults.add(.kind(.bulkResults), nth: 3, .status(404, code: "NOT_FOUND"))
+    let snapshot = snapshot(org)
+    await #expect(throws: SyncError.self) { try await snapshot.prime() }
+    #expect(snapshot.files.isEmpty)
+    org.server.faults.removeAll()
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [230])
+    #expect(org.requests(.bulkCreate) == 2)
+  }
+}
