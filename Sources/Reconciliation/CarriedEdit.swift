@@ -229,14 +229,15 @@ package struct CarriedEdits {
     if edit.operation == .delete { return [] }
     let comparison = try state.editedFields(of: edit, rules)
     var names = Set((comparison.edited + comparison.outside).map(\.name))
-    if comparison.hasNoBase {
-      // Nobody can say which of the others its user edited: the device keeps what it was not given.
-      for (name, value) in element where FieldComparison.isField(name, value) {
-        if let base = edit.base, base.knows(name), FieldValue.isEqual(value, base.fields[name]) {
-          continue
-        }
-        names.insert(name)
+    // Nobody can say which of the others its user edited: the device keeps what it was not given. Of a record
+    // that it made that is what never travelled.
+    let unknown = edit.creation == nil ? [] : comparison.unknown
+    for (name, value) in element where FieldComparison.isField(name, value) {
+      guard comparison.hasNoBase || unknown.contains(name) else { continue }
+      if let base = edit.base, base.knows(name), FieldValue.isEqual(value, base.fields[name]) {
+        continue
       }
+      names.insert(name)
     }
     return names.sorted()
   }

@@ -14,6 +14,8 @@ package struct FieldComparison: Sendable, Hashable {
   package var changedOnServer: [FieldDifference]
   /// Edited fields outside the list, without a base those that differ from the org's: they never travel.
   package var outside: [FieldDifference]
+  /// Fields outside the list of which nobody knows what the device was given.
+  var unknown: Set<String> = []
   /// Says that the values the device was given are not known.
   package var hasNoBase: Bool
   /// Listed fields whose values in the org are neither what the device was given nor what our own
@@ -60,6 +62,7 @@ package struct FieldComparison: Sendable, Hashable {
     }
     for (name, value) in device where !inList.contains(name) && Self.isField(name, value) {
       let theirs = server?[name]
+      if base?.knows(name) != true { unknown.insert(name) }
       let isEdited =
         if let base {
           base.knows(name) && !FieldValue.isEqual(value, base.fields[name])

@@ -33,7 +33,8 @@ extension LedgerDatabase {
       WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done) AND o.action <> 'delete' ORDER BY o.id
       """)
     if rows.isEmpty { return nil }
-    let ancestry = try ancestry(ofEdit: edit.id)
+    let past = try ancestry(ofEdit: edit.id)
+    let own = try written(Set(rows.compactMap { $0[3].integer }), before: edit, past)
     var date: String?
     var isKnown = false
     var write = MergeBaseRule.OwnWrite(date: "", fields: [:])
@@ -42,8 +43,8 @@ extension LedgerDatabase {
       let isSameRow =
         rowKey(row) == edit.row || (edit.creation != nil && row[4].integer == edit.creation?.id)
         // In the stores of earlier bundles the row of the record may have had another number.
-        || (!ancestry.past.isEmpty && rowKey(row).isOfSoup(edit.soup))
-      guard try owns(ancestry, id), !isSameRow || id <= edit.id else { continue }
+        || (!past.past.isEmpty && rowKey(row).isOfSoup(edit.soup))
+      guard own.contains(id), !isSameRow || id <= edit.id else { continue }
       let left = try parse(row[6].text, "a write").object
       let sent = try parse(row[7].text, "a write").object ?? [:]
       date = row[5].text
@@ -69,6 +70,20 @@ extension LedgerDatabase {
     guard let date, isKnown else { return nil }
     write.date = date
     return write
+  }
+
+  /// Which of some written edits of a record are of an edit's past: those of its device, and those that one of
+  /// them went on from, where an earlier return of the same row was taken for another device's.
+  private func written(
+    _ edits: Set<Int64>, before edit: OpenEdit, _ ancestry: Ancestry
+  ) throws -> Set<Int64> {
+    var own = try edits.filter { try owns(ancestry, $0) }
+    for known in own where known < edit.id && own.count < edits.count {
+      guard try openEdit(id: known)?.edit.row == edit.row else { continue }
+      let before = try self.ancestry(ofEdit: known)
+      own.formUnion(try edits.filter { try $0 < known && owns(before, $0) })
+    }
+    return own
   }
 
   /// The fields in which a device's copy of a record holds what undos have taken back since: a bundle was

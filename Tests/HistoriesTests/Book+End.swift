@@ -27,7 +27,7 @@ extension Book {
   // MARK: one edit
 
   private func judge(_ row: PhoneRow, of one: HandedBack, in world: World) throws {
-    let mentions = orderedReports.flatMap { report in
+    let mentions: [Mention] = orderedReports.flatMap { report in
       report.records.filter { $0.row == row.id && $0.file == one.file }
         .map { (report: report, row: $0, isNew: true) }
         + report.stillOpen.filter { $0.row == row.id && $0.file == one.file }
@@ -39,7 +39,11 @@ extension Book {
       throw Violation("it is in no report")
     }
     let verdict = last.row.verdict
-    try judgeSight(mentions.map { ($0.report, $0.row, $0.isNew) })
+    for life in lives(mentions) { try judgeSight(life) }
+    if askedToUndo.contains(last.row.number) {
+      let wasMade = mentions.contains { $0.row.verdict == .created }
+      return try judgeUndone(row, of: one, last.row, wasMade: wasMade, in: world)
+    }
     if verdict == .superseded { return try judgeSuperseded(row, of: one) }
     guard verdict.isSettled else { return try judgeOpen(row, of: one, last.row, in: world) }
     try judgeSettled(row, last.row, in: world)
@@ -55,7 +59,7 @@ extension Book {
   }
 
   /// Once as new, then open in each report until it is settled, then no more.
-  private func judgeSight(_ mentions: [(report: Report, row: Report.Row, isNew: Bool)]) throws {
+  private func judgeSight(_ mentions: [Mention]) throws {
     guard let first = mentions.first, let last = mentions.last else { return }
     guard first.isNew else { throw Violation("its first report calls it still open") }
     if let place = mentions.firstIndex(where: { $0.row.verdict.isSettled }),
@@ -77,7 +81,7 @@ extension Book {
   }
 
   /// Superseded: a later hand-back of the phone has been taken, or it came before as it is.
-  private func judgeSuperseded(_ row: PhoneRow, of one: HandedBack) throws {
+  func judgeSuperseded(_ row: PhoneRow, of one: HandedBack) throws {
     if hasSame(row, as: one) || isMended(row) { return }
     let isContinued = handed.contains { other in
       other.file != one.file && other.phone == one.phone
@@ -88,7 +92,7 @@ extension Book {
     }
   }
 
-  private func judgeSettled(_ row: PhoneRow, _ told: Report.Row, in world: World) throws {
+  func judgeSettled(_ row: PhoneRow, _ told: Report.Row, in world: World) throws {
     let watch = world.watch
     let soup = Soup.named(row.id.soup)
     let ids = [told.recordID].compactMap { $0 } + records(of: row, in: world).map(\.id)
@@ -142,6 +146,7 @@ extension Book {
       throw Violation("it is left \(told.verdict.rawValue), and \(later.file) has it no more")
     }
     guard !isDisturbed(row, of: one, in: world) else { return }
+    if !undoneRecords.isDisjoint(with: records(of: row, in: world).map(\.id)) { return }
     // What the office made under the user's own name meanwhile may be what a lost create made; what
     // the phone did to that row afterwards waits for it.
     let isOffices = { (record: OrgRecord) in
@@ -191,7 +196,7 @@ extension Book {
   }
 
   /// Whether anybody else changed the record, or the phone has two pasts.
-  private func isDisturbed(_ row: PhoneRow, of one: HandedBack, in world: World) -> Bool {
+  func isDisturbed(_ row: PhoneRow, of one: HandedBack, in world: World) -> Bool {
     let records = records(of: row, in: world)
     let names = row.marker.map { markers(with: $0) } ?? []
     if records.contains(where: { world.watch.isTouchedByOffice($0.id) }) { return true }

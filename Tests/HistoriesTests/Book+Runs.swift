@@ -57,7 +57,8 @@ extension Book {
     if let status = result.status, [0, 3].contains(status) {
       let isOpen = (report.records + report.stillOpen).contains { !$0.verdict.isSettled }
       // What a run has found may be over when it is told.
-      let isRight = status == 0 ? !isOpen : isOpen || report.isWaiting
+      let isLeft = report.records.contains { [.notUndone, .partlyUndone].contains($0.verdict) }
+      let isRight = status == 0 ? !isOpen && !isLeft : isOpen || isLeft || report.isWaiting
       guard isRight else {
         throw Violation(
           "\(result.verb) ended with \(status), and its report has "
@@ -99,6 +100,7 @@ extension Book {
   private mutating func judge(_ transition: OrgWatch.Transition, in world: World) throws {
     if late.contains(transition.field) { return }
     let words = transition.words
+    if isUndo(transition, in: world) { return }
     if transition.isBack {
       // The phone has taken its edit back and hands that in, with another edit of the row.
       if let before = change(transition.old), reverted.contains(before.number),

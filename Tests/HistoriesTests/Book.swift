@@ -38,6 +38,8 @@ struct Book {
   /// The installations of phones that were restored from a backup.
   var restored: Set<Int> = []
   var handed: [HandedBack] = []
+  /// The numbers of the edits that somebody has asked to undo.
+  var askedToUndo: Set<Int> = []
   /// Fields in which a request has landed late.
   var late: Set<OrgWatch.FieldID> = []
   /// What replaced an office's value under OVERWRITE, until a report lists it.
@@ -128,7 +130,10 @@ struct Book {
       // back since is on its way.
       if !holders.isEmpty, isRestored { continue }
       let isSettled = holders.contains { holder in
-        verdicts(of: holder.row, in: [holder.file]).last?.isSettled ?? false
+        let told = verdicts(of: holder.row, in: [holder.file])
+        // What was sent loses nothing where its undo waits.
+        return told.last?.isSettled ?? false
+          || (isAskedToUndo(holder.row, of: holder.file) && told.contains(where: \.isWritten))
       }
       guard isSettled else {
         throw Violation(

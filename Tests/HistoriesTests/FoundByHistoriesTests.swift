@@ -53,4 +53,44 @@ import Testing
       ])
     #expect(violation == nil)
   }
+
+  @Test func `an undone value is not sent with what comes of several hand-backs at once`() async {
+    var setup = HistorySetup(
+      overwrites: false, strict: true, quietSeconds: 120, visitKey: .correlation,
+      phones: [
+        .init(user: "ada", isAndroid: false, marksInstall: true),
+        .init(user: "ada", isAndroid: false, marksInstall: false),
+        .init(user: "ben", isAndroid: false, marksInstall: false),
+      ])
+    setup.across = .first
+    let violation = await violation(
+      93_000_048, setup,
+      [
+        .edit(phone: 1, soup: 0, pick: 43, field: 44, .text, isTooLong: false),
+        .edit(phone: 1, soup: 0, pick: 4, field: 21, .boolean, isTooLong: false),
+        .handBack(phone: 1), .run(.all, nil), .run(.undo(back: 0), nil),
+        .editAgain(phone: 1, field: 2), .handBack(phone: 1),
+        .edit(phone: 1, soup: 0, pick: 51, field: 23, .text, isTooLong: false),
+        .handBack(phone: 1),
+        .edit(phone: 1, soup: 0, pick: 4, field: 7, .text, isTooLong: false),
+      ])
+    #expect(violation == nil)
+  }
+
+  @Test func `what does not travel of a new record that was undone goes back to its phone`() async {
+    var setup = HistorySetup(
+      overwrites: false, strict: true, quietSeconds: 0, visitKey: .correlation,
+      phones: [true, false, true].enumerated().map {
+        .init(user: $0 < 2 ? "ada" : "ben", isAndroid: $1, marksInstall: true)
+      })
+    setup.carries = true
+    let violation = await violation(
+      93_000_044, setup,
+      [
+        .create(phone: 1, soup: 0, .boolean), .handBack(phone: 1), .run(.reconcile, nil),
+        .run(.undo(back: 0), nil), .editAgain(phone: 1, field: 59), .handBack(phone: 1),
+        .run(.all, nil), .install(phone: 1),
+      ])
+    #expect(violation == nil)
+  }
 }

@@ -65,6 +65,51 @@ extension History {
     }
   }
 
+  /// What is drawn from a fourth stream: in most histories somebody takes back what a run has changed.
+  mutating func drawUndos(without: Set<Step.Kind>) {
+    var random = HistoryRandom(seed ^ 0x0DD0_17BA_CC)
+    guard random.chance(60) else { return }
+    for _ in 0..<(1 + random.below(2)) {
+      let drawn = Self.undo(&random).filter { $0.kinds.isDisjoint(with: without) }
+      steps.insert(contentsOf: drawn, at: random.below(steps.count + 1))
+    }
+  }
+
+  /// Something that a run sends; the office may move, the phone install or go on; then it is undone, at times
+  /// by a program that dies, and the phone goes on.
+  private static func undo(_ random: inout HistoryRandom) -> [Step] {
+    let phone = random.below(3)
+    let soup = random.pick([0, 0, 1, 2])
+    func maybe(_ percent: Int, _ step: Step) -> [Step] { random.chance(percent) ? [step] : [] }
+    let edit = Step.edit(
+      phone: phone, soup: soup, pick: random.below(100), field: random.below(100), .boolean,
+      isTooLong: false)
+    let again = Step.editAgain(phone: phone, field: random.below(100))
+    let first = random.pick(
+      weighted: [
+        (6, edit), (3, .create(phone: phone, soup: soup, .boolean)),
+        (1, .delete(phone: phone, soup: soup, pick: random.below(100), .boolean)),
+      ])
+    var steps = [first] + maybe(30, again) + [.handBack(phone: phone)]
+    let isWhole = random.chance(60)
+    steps.append(.run(isWhole ? .all : .reconcile, nil))
+    if isWhole { steps += maybe(40, .install(phone: phone)) }
+    if random.chance(30) {
+      let work = office(&random)
+      steps.append(
+        .office(OfficeWork(action: work.action, target: .ofPhone, isSameSecond: work.isSameSecond)))
+    }
+    steps += maybe(25, .clock(seconds: random.pick([5, 20 * 60, 25 * 3600])))
+    if random.chance(25) { steps += [again, .handBack(phone: phone)] + maybe(60, .run(.all, nil)) }
+    let mishap = random.chance(40) ? drawMishap(&random) : nil
+    let back = random.pick([0, 0, 0, 0, 1, 1, 2, 3])
+    steps.append(.run(.undo(back: back), mishap))
+    steps += maybe(20, .lateArrival) + maybe(30, .run(.undo(back: back + 1), nil))
+    steps +=
+      maybe(30, .install(phone: phone)) + maybe(50, again) + maybe(60, .handBack(phone: phone))
+    return steps + maybe(50, .run(.all, nil))
+  }
+
   /// An edit that the org does not take; its phone installs, and its user does something about it.
   private static func carried(_ random: inout HistoryRandom) -> [Step] {
     let phone = random.below(3)

@@ -112,6 +112,7 @@ struct History: Sendable, Hashable, CustomStringConvertible {
     if hasMore {
       drawMore(without: without)
       drawCarried(without: without)
+      drawUndos(without: without)
     }
   }
 
@@ -245,7 +246,7 @@ struct History: Sendable, Hashable, CustomStringConvertible {
     return OfficeWork(action: action, target: target, isSameSecond: random.chance(35))
   }
 
-  private static func drawMishap(_ random: inout HistoryRandom) -> Mishap {
+  static func drawMishap(_ random: inout HistoryRandom) -> Mishap {
     let kind = random.pick(
       weighted: [
         (6, Mishap.Kind.lostAnswer), (2, .lostRequest), (3, .lateRequest), (4, .killAtRequest),

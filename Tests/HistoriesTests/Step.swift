@@ -51,6 +51,8 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     case all, ingest, reconcile, pack
     /// `reconcile retry` of one of the runs so far.
     case retry(pick: Int)
+    /// `reconcile undo` of one of the runs so far, counted from the last.
+    case undo(back: Int)
 
     var description: String {
       switch self {
@@ -59,6 +61,7 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
       case .reconcile: "reconcile"
       case .pack: "run --only pack"
       case .retry(let pick): "reconcile retry of run \(pick)"
+      case .undo(let back): "reconcile undo of the run \(back) before the last"
       }
     }
   }
@@ -69,7 +72,7 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
       flagNumber, backUp
     case syncUp, syncDown, revert, createSame, mend, giveUp, spoil
     case restore, handBack, handBackAgain, install, officeUpdate, officeSameSecond, officeDelete
-    case officeUndelete, officeReassign, officeCreate, clock, lateArrival, run, verb, retry
+    case officeUndelete, officeReassign, officeCreate, clock, lateArrival, run, verb, retry, undo
   }
 
   var kinds: Set<Kind> {
@@ -97,6 +100,7 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     case .clock: [.clock]
     case .lateArrival: [.lateArrival]
     case .run(.retry, _): [.retry]
+    case .run(.undo, _): [.undo]
     case .run(.all, _): [.run]
     case .run: [.verb]
     }

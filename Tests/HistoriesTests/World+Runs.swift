@@ -27,7 +27,9 @@ extension World {
   /// Runs a verb with what goes wrong in it, and holds what it did against what it may do.
   @discardableResult
   func run(_ verb: Step.Verb, _ mishap: Mishap?) async throws -> Bool {
-    guard let options = options(verb) else { return false }
+    guard let options = try options(verb) else { return false }
+    // Whatever becomes of the run, a later one may carry it out.
+    if let undo = options.undo { book.askedToUndo.formUnion(undo.edits.map { Int($0) }) }
     // What is sent in the second in which a bundle was made, nobody can tell to be later.
     if history.hasMore { try org.moveClock(by: 1000) }
     _ = watch.takeTransitions()
@@ -107,7 +109,7 @@ extension World {
     }
   }
 
-  private func options(_ verb: Step.Verb) -> RunOptions? {
+  private func options(_ verb: Step.Verb) throws -> RunOptions? {
     var options = RunOptions()
     options.retryPause = .none
     switch verb {
@@ -122,8 +124,28 @@ extension World {
       options.retry = RunOptions.Retry(
         run: ids[pick % ids.count],
         verdicts: [.failed, .blocked, .notVisible, .conflict])
+    case .undo(let back):
+      guard var undo = try undo(back) else { return nil }
+      undo.retryPause = options.retryPause
+      return undo
     }
     return options
+  }
+
+  /// What undoes one of the runs so far; nil where it has changed nothing, or cannot be undone.
+  private func undo(_ back: Int) throws -> RunOptions? {
+    var ids: [String] = []
+    for id in runs.reversed().compactMap(\.id) where !ids.contains(id) { ids.append(id) }
+    if ids.isEmpty { return nil }
+    let undoing = PipelineUndo(pipeline, root: root)
+    do {
+      let plan = try undoing.plan(run: ids[back % ids.count])
+      return plan.edits.isEmpty ? nil : undoing.runOptions(plan, by: "grace", isDryRun: false)
+    } catch let error as PipelineError
+      where ["undo.no-run", "undo.not-over", "undo.of-undo"].contains(error.code)
+    {
+      return nil
+    }
   }
 
   private static func execute(

@@ -1,0 +1,105 @@
+import Ledger
+
+/// What is held of edits that somebody has asked to undo.
+extension Book {
+  /// What a report tells of an edit, as news or as still open.
+  typealias Mention = (report: Report, row: Report.Row, isNew: Bool)
+
+  func isAskedToUndo(_ row: RowID, of file: String) -> Bool {
+    orderedReports.contains { report in
+      report.records.contains {
+        $0.row == row && $0.file == file && askedToUndo.contains($0.number)
+      }
+    }
+  }
+
+  private var undoneRows: [Report.Row] {
+    orderedReports.flatMap(\.records).filter { askedToUndo.contains($0.number) }
+  }
+
+  /// The records of the edits that somebody has asked to undo.
+  var undoneRecords: Set<String> { Set(undoneRows.compactMap(\.recordID)) }
+
+  /// Whether a value was replaced by an undo: the pipeline wrote it, an edit that was to be undone holds it,
+  /// and what stands there now stood there before it.
+  func isUndo(_ transition: OrgWatch.Transition, in world: World) -> Bool {
+    let rows = undoneRows.filter { $0.recordID == transition.field.record }
+    guard !rows.isEmpty, transition.oldAuthor == .pipeline else { return false }
+    let past = world.watch.history(transition.field.record, transition.field.field)
+    guard let place = past.lastIndex(where: { $0.value == transition.old }), place > 0,
+      past[place - 1].value == transition.new
+    else { return false }
+    // A sync up sends all listed fields.
+    if world.setup.overwrites { return true }
+    return rows.contains { row in
+      handed.contains {
+        $0.file == row.file
+          && $0.rows[row.row]?.changed[transition.field.field]?.value == transition.old
+      }
+    }
+  }
+
+  /// What is told of an edit, from each time on at which it is taken up: an edit that is settled comes back
+  /// when it is to be undone.
+  func lives(_ mentions: [Mention]) -> [[Mention]] {
+    var lives: [[Mention]] = []
+    for mention in mentions {
+      let isOver = lives.last?.last?.row.verdict.isSettled ?? true
+      if lives.isEmpty || (isOver && askedToUndo.contains(mention.row.number)) {
+        lives.append([])
+      }
+      lives[lives.count - 1].append(mention)
+    }
+    return lives
+  }
+
+  /// An edit that nobody has touched since is undone, and what it wrote stands in the org no more.
+  func judgeUndone(
+    _ row: PhoneRow, of one: HandedBack, _ told: Report.Row, wasMade: Bool, in world: World
+  ) throws {
+    let verdict = told.verdict
+    switch verdict {
+    case .undone:
+      guard let id = told.recordID else { return }
+      if wasMade, !world.watch.wasDeleted(id) {
+        throw Violation("it is undone, and its record \(id) was never deleted")
+      }
+      for (field, entry) in row.changed where !late.contains(.init(record: id, field: field)) {
+        guard !wasMade, world.watch.record(id)?.values[field] == entry.value,
+          !isHeld(entry.value, field, beside: told.number)
+        else { continue }
+        throw Violation("it is undone, and \(entry.value) stands in \(field) of \(id)")
+      }
+    case .notUndone, .partlyUndone:
+      let ids = Set([told.recordID].compactMap { $0 })
+      let isGoneOn = handed.contains { other in
+        other.file != one.file
+          && other.rows.values.contains { rival in
+            !rival.hasContent(of: row)
+              && (rival.serverID.map(ids.contains) ?? (rival.marker == row.marker))
+          }
+      }
+      if row.isDeleted || isGoneOn || isDisturbed(row, of: one, in: world) { return }
+      throw Violation(
+        "it is \(verdict.rawValue) (\(told.message ?? "")), and nobody stood in its way")
+    case .superseded: try judgeSuperseded(row, of: one)
+    default:
+      guard verdict.isSettled else { throw Violation("its undo is left \(verdict.rawValue)") }
+      try judgeSettled(row, told, in: world)
+    }
+  }
+
+  /// Whether another edit holds a value that was not undone.
+  private func isHeld(_ value: String, _ field: String, beside number: Int) -> Bool {
+    var last: [Int: Report.Row] = [:]
+    for row in orderedReports.flatMap(\.records) where row.number != number {
+      last[row.number] = row
+    }
+    return last.values.contains { told in
+      ![.undone, .superseded].contains(told.verdict)
+        && handed.contains {
+          $0.file == told.file && $0.rows[told.row]?.changed[field]?.value == value
+        }
+    }
+  }
+}
