@@ -166,10 +166,7 @@ extension LedgerDatabase {
       else { return nil }
       if let before {
         let seen = try parse(row[2].text, "a write")[OperationRow.dateKey]?.string
-        guard let seen, Dates.milliseconds(iso8601: seen) == Dates.milliseconds(iso8601: before)
-        else {
-          return nil
-        }
+        guard let seen, ServerDate.isSame(seen, before) else { return nil }
       }
       before = date
     }

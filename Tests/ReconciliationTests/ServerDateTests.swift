@@ -1,4 +1,4 @@
-import Reconciliation
+import Ledger
 import Testing
 
 @Suite struct ServerDateTests {
