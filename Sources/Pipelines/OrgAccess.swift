@@ -15,20 +15,21 @@ package final class OrgAccess: Sendable {
 
   /// The org that a pipeline names; secrets are read, nothing is sent.
   ///
-  /// Refresh tokens that the org replaces are kept in `data`.
+  /// Refresh tokens that the org replaces are kept in `data`. `mostRequests` bounds them further than the
+  /// pipeline does.
   package init(
     _ pipeline: Pipeline, _ data: DataDirectory, variables: [String: String],
-    pause: RetryPause = .real
+    mostRequests: Int? = nil, pause: RetryPause = .real
   ) throws {
     let settings = pipeline.org
     var credentials = try Self.credentials(pipeline, variables)
     credentials.keeper = RefreshTokenFile(data.tokens, pause: .real)
     org = try Org(
       url: try settings.url.resolve(variables), credentials: credentials,
-      apiVersion: settings.apiVersion, caFile: settings.caFile,
+      apiVersion: settings.apiVersion, features: pipeline.features, caFile: settings.caFile,
       concurrency: settings.concurrency, requestTimeoutSeconds: settings.requestTimeoutSeconds,
       budget: APIBudget(
-        perRun: settings.apiBudget.perRun,
+        perRun: [settings.apiBudget.perRun, mostRequests].compactMap(\.self).min(),
         leaveForOthersPercent: settings.apiBudget.leaveForOthers.value),
       pause: pause)
     integrationUser = settings.login.integrationUser

@@ -43,9 +43,7 @@ package struct OrgCheck: Sendable {
     var check = OrgCheck()
     check.organizationID = session.identity.organizationID
     check.apiVersion = session.apiVersion
-    check.hasBriefcases = pipeline.stores.contains { store in
-      store.primed.contains { if case .briefcase = $0.target { true } else { false } }
-    }
+    check.hasBriefcases = pipeline.features.contains(.briefcases)
     check.requests = try await requestsLeft(session)
     for field in pipeline.reconcile.correlationFields {
       do {

@@ -83,7 +83,8 @@ package struct PipelineRun {
     // Before the run begins: without it no run can do anything.
     let stampKey = options.isDryRun ? nil : try ProvenanceKey.take(ledger, data)
     let access = try OrgAccess(
-      pipeline, data, variables: variables, pause: options.retryPause)
+      pipeline, data, variables: variables, mostRequests: options.apiBudget,
+      pause: options.retryPause)
     let (row, resumed) = try await begin(pipeline, data, options, ledger, access)
     let context = RunContext(
       pipeline, options: options, data: data, access: access, ledger: ledger, row: row,
@@ -180,6 +181,11 @@ package struct PipelineRun {
       }
       try note(stage, isFinished: true)
       context.report(.stageFinished(stage))
+    }
+    if context.access.org.replacedHalves > 0 {
+      context.warn(
+        "texts of the org hold halves of characters, which no device can read: in place of each stands U+FFFD"
+      )
     }
   }
 

@@ -32,6 +32,8 @@ package struct RunOptions: Sendable {
   package var by = ""
   /// Ends the run after so many seconds; nil for the pipeline's own limit.
   package var deadlineSeconds: Int?
+  /// The most requests of this run, where the pipeline allows more; nil for what it allows.
+  package var apiBudget: Int?
   /// How a request that failed waits for its repeat.
   package var retryPause = RetryPause.real
 

@@ -13,6 +13,10 @@ package enum ErrorCodes {
   package static let session = "INVALID_SESSION_ID"
   /// The org's requests of the day are used up.
   package static let requestLimit = "REQUEST_LIMIT_EXCEEDED"
+  /// The same code where its words say that too many requests run at once; no org writes it so.
+  package static let concurrency = "REQUEST_LIMIT_EXCEEDED (concurrent)"
+  /// A query took longer than two minutes.
+  package static let queryTimeout = "QUERY_TIMEOUT"
   /// The org has forgotten a query between two of its pages.
   package static let cursor: Set<String> = ["INVALID_QUERY_LOCATOR", "QUERY_LOCATOR_EXPIRED"]
 }

@@ -12,8 +12,6 @@ import System
 /// print(try await org.send("GET", "query", query: [("q", query)]))
 /// ```
 public final class Org: Sendable {
-  /// The version that the Mobile SDK speaks, and we with it unless told otherwise.
-  package static let defaultAPIVersion = "66.0"
   /// The most requests in flight, unless told otherwise.
   package static let defaultConcurrency = HTTPClient.Configuration().concurrency
   /// The longest that a request may take, unless told otherwise.
@@ -21,7 +19,8 @@ public final class Org: Sendable {
 
   private struct State {
     var sessions: [String: Task<Result<Session, OrgError>, Never>] = [:]
-    var apiVersion: String?
+    /// The version that is spoken, once the org has said which it has.
+    var version: APIVersion?
   }
 
   /// The address that logins go to, without a slash at its end.
@@ -29,9 +28,13 @@ public final class Org: Sendable {
   private let credentials: Credentials
   private let connection: OrgConnection
   private let login: Login
+  private let askedVersion: String?
+  private let features: Set<APIFeature>
   private let state: Locked<State>
 
   /// An org at `url`, a My Domain or a login host; nothing is sent yet.
+  ///
+  /// Without `apiVersion` it is the org's newest, as far as we know it.
   public convenience init(
     url: String, credentials: Credentials, apiVersion: String? = nil, caFile: String? = nil
   ) throws {
@@ -40,9 +43,10 @@ public final class Org: Sendable {
       concurrency: Self.defaultConcurrency)
   }
 
-  /// An org with everything that a pipeline file may say of it.
+  /// An org with everything that a pipeline file may say of it; `features` is what will be asked of it.
   package init(
-    url: String, credentials: Credentials, apiVersion: String? = nil, caFile: String? = nil,
+    url: String, credentials: Credentials, apiVersion: String? = nil,
+    features: Set<APIFeature> = [.records], caFile: String? = nil,
     concurrency: Int, requestTimeoutSeconds: Int = defaultTimeoutSeconds,
     responseLimitBytes: Int = HTTPClient.Configuration().responseLimitBytes,
     budget: APIBudget = APIBudget(),
@@ -64,7 +68,9 @@ public final class Org: Sendable {
       client: client, policy: RetryPolicy(), pause: pause, timeoutSeconds: requestTimeoutSeconds,
       budget: budget, events: events)
     login = Login(credentials, loginURL: self.url, connection: connection)
-    state = Locked(State(apiVersion: apiVersion))
+    askedVersion = apiVersion
+    self.features = features
+    state = Locked(State())
   }
 
   /// The session of a user, from a login of its own the first time.
@@ -106,6 +112,9 @@ public final class Org: Sendable {
   /// The requests so far, by kind and user; repeats count.
   package var requestsMade: [RequestCount] { connection.counts }
 
+  /// How many halves of characters the org has sent in texts, each of which became U+FFFD.
+  package var replacedHalves: Int { connection.replacedHalves }
+
   /// The org's clock in milliseconds, as its last answer told it.
   package var serverDate: Int64? { connection.serverDate }
 
@@ -133,18 +142,16 @@ public final class Org: Sendable {
     }
     connection.report(.loggedIn(username: identity.username, userID: identity.userID))
     return Session(
-      identity: identity, apiVersion: version, connection: connection, token: token)
+      identity: identity, apiVersion: version.description, connection: connection, token: token)
   }
 
-  /// The version that was asked for, or ours, or the org's newest if that is lower.
-  private func apiVersion(at instanceURL: String) async throws(OrgError) -> String {
-    if let known = state.withLock({ $0.apiVersion }) { return known }
-    let newest = try await Versions.fetch(connection, base: instanceURL)
-      .compactMap { Double($0) }.max()
-    let ours = Double(Self.defaultAPIVersion) ?? 0
-    let version = newest.map { $0 < ours ? "\($0)" : Self.defaultAPIVersion }
-    state.withLock { $0.apiVersion = version ?? Self.defaultAPIVersion }
-    return version ?? Self.defaultAPIVersion
+  /// The version to speak; what the org has not is told before anything else is asked.
+  private func apiVersion(at instanceURL: String) async throws(OrgError) -> APIVersion {
+    if let known = state.withLock({ $0.version }) { return known }
+    let version = try APIVersion.choose(
+      asked: askedVersion, from: await Versions.fetch(connection, base: instanceURL), for: features)
+    state.withLock { $0.version = version }
+    return version
   }
 
   private func check(_ session: Session, isFor username: String?) throws(OrgError) {

@@ -10,6 +10,7 @@ final class OrgConnection: Sendable {
     var usage: APIUsage?
     var serverDate: Int64?
     var clockOffset: Int64 = 0
+    var replacedHalves = 0
   }
 
   let client: HTTPClient
@@ -45,11 +46,13 @@ final class OrgConnection: Sendable {
         call.request(
           base: current?.instanceURL ?? base, token: current?.text, timeoutSeconds: timeoutSeconds),
         call, identity, token: current?.text)
+      note(exchange)
       let decision = policy.decide(
-        exchange.outcome, isRead: call.isRead, attempt: attempt, hasRefreshed: hasRefreshed)
+        exchange.outcome(of: call), isRead: call.isRead, attempt: attempt,
+        hasRefreshed: hasRefreshed)
       switch decision {
       case .accept:
-        if let response = exchange.response { return try checked(response, call) }
+        if let response = exchange.response { return response }
       case .refresh:
         guard let token, let current else { throw exchange.error(.authentication, call) }
         try await token.renew(current, because: exchange.error(.authentication, call))
@@ -117,6 +120,15 @@ final class OrgConnection: Sendable {
         bytes: response.body.count, identity: identity))
   }
 
+  /// Notes what had to be replaced in an answer.
+  func note(_ exchange: OrgExchange) {
+    guard exchange.replacedHalves > 0 else { return }
+    state.withLock { $0.replacedHalves += exchange.replacedHalves }
+  }
+
+  /// How many halves of characters the org has sent, in whose place U+FFFD stands.
+  var replacedHalves: Int { state.withLock { $0.replacedHalves } }
+
   /// Tells whoever listens.
   func report(_ event: OrgEvent) { events(event) }
 
@@ -155,30 +167,18 @@ final class OrgConnection: Sendable {
     }
   }
 
-  /// A login page with status 200 is not an answer.
-  func checked(_ response: HTTPResponse, _ call: OrgCall) throws(OrgError) -> HTTPResponse {
-    guard call.expectsJSON, response.status != 204, response.status != 304,
-      !(response.body.isEmpty && !call.isRead)
-    else { return response }
-    let type = response.headers["Content-Type"] ?? "no content type"
-    guard type.lowercased().contains("json") else {
-      throw OrgError(
-        .invalidResponse, status: response.status,
-        message: "the answer is \(type.prefix { $0 != ";" }), not JSON", request: call.name,
-        isAmbiguous: !call.isRead)
-    }
-    return response
-  }
-
   /// The org's clock in milliseconds as its last answer told it.
   var serverDate: Int64? { state.withLock { $0.serverDate } }
 
   /// What the org last said of its daily requests.
   var usage: APIUsage? { state.withLock { $0.usage } }
 
+  /// How far the org's clock is ahead of this machine's, in milliseconds, as its last answer told it.
+  var clockOffset: Int64 { state.withLock { $0.clockOffset } }
+
   /// The best guess of the org's clock now.
   var estimatedServerNow: Int64 {
-    Clock.wallMilliseconds() + state.withLock { $0.clockOffset }
+    Clock.wallMilliseconds() + clockOffset
   }
 
   /// The requests so far, by kind and user.

@@ -1,13 +1,28 @@
 import HTTP
+import JSON
 import System
 
 /// What came of sending one request once.
 struct OrgExchange: Sendable {
   let result: Result<HTTPResponse, HTTPError>
+  /// How many halves of a character the answer had, in whose place U+FFFD stands now.
+  let replacedHalves: Int
   private let fault: OrgFault?
 
+  /// What came of it; JSON is made plain, so that ids and dates can be compared by their bytes.
   init(_ result: Result<HTTPResponse, HTTPError>) {
+    var result = result
+    var halves = 0
+    if case .success(let response) = result,
+      response.headers["Content-Type"]?.lowercased().contains("json") == true,
+      let plain = JSONText.plain(response.body)
+    {
+      halves = plain.replacedHalves
+      result = .success(
+        HTTPResponse(status: response.status, headers: response.headers, body: plain.bytes))
+    }
     self.result = result
+    replacedHalves = halves
     if case .success(let response) = result, !HTTPStatus.success.contains(response.status) {
       fault = OrgFault(response.body)
     } else {
@@ -21,14 +36,23 @@ struct OrgExchange: Sendable {
   }
 
   /// The case to decide about.
-  var outcome: RetryPolicy.Outcome {
+  func outcome(of call: OrgCall) -> RetryPolicy.Outcome {
     switch result {
+    case .success(let response) where Self.isPage(response, call): .page
     case .success(let response):
       .answer(
-        status: response.status, code: fault?.code,
+        status: response.status, code: fault?.meaning,
         retryAfterSeconds: Self.retryAfter(response.headers))
     case .failure(let error): .failure(error.kind, error.phase)
     }
+  }
+
+  /// A login page with status 200 is not an answer, and nor is that of a proxy.
+  private static func isPage(_ response: HTTPResponse, _ call: OrgCall) -> Bool {
+    guard call.expectsJSON, HTTPStatus.success.contains(response.status), response.status != 204,
+      !(response.body.isEmpty && !call.isRead)
+    else { return false }
+    return response.headers["Content-Type"]?.lowercased().contains("json") != true
   }
 
   /// Why it is repeated.
@@ -43,6 +67,12 @@ struct OrgExchange: Sendable {
   /// The error that a caller gets.
   func error(_ kind: OrgError.Kind, _ call: OrgCall, isAmbiguous: Bool = false) -> OrgError {
     switch result {
+    case .success(let response) where Self.isPage(response, call):
+      OrgError(
+        kind, status: response.status,
+        message:
+          "the answer is \(response.headers["Content-Type"]?.prefix { $0 != ";" } ?? "no content type"), not JSON",
+        request: call.name, isAmbiguous: isAmbiguous)
     case .success(let response):
       OrgError(
         kind, status: response.status, code: fault?.code,

@@ -7,6 +7,12 @@ struct OrgFault: Sendable, Hashable {
   var message: String?
   var fields: [String] = []
 
+  /// What to make of the code: an org has one for two limits, and tells in its words which it is.
+  var meaning: String? {
+    let isMomentary = code == ErrorCodes.requestLimit && message?.contains("Concurrent") == true
+    return isMomentary ? ErrorCodes.concurrency : code
+  }
+
   init(_ body: [UInt8]) {
     guard let value = try? JSONValue(parsing: body) else {
       // Not JSON: a proxy's page, or the one plain text that an org answers.

@@ -5,6 +5,8 @@ package struct RetryPolicy: Sendable {
   /// What came of a request.
   enum Outcome: Sendable, Hashable {
     case answer(status: Int, code: String?, retryAfterSeconds: Int?)
+    /// A success that is a page for people where data was asked for.
+    case page
     case failure(HTTPError.Kind, HTTPError.Phase)
   }
 
@@ -22,10 +24,14 @@ package struct RetryPolicy: Sendable {
 
   /// How often a request is repeated at most.
   var retries = 6
+  /// How often a query is repeated that took the org too long: its next answer may come from what it has read.
+  var retriesOfQueries = 1
   /// The first pause's upper bound; each further one is twice as long.
   var firstPauseMilliseconds = 500
   /// No pause of ours is longer.
   var longestPauseMilliseconds = 60_000
+  /// How often a page for people is asked again: it is that of a pause for maintenance, or the wrong address.
+  var retriesOfPages = 3
   /// No pause that the org names is obeyed beyond this.
   var longestRetryAfterSeconds = 900
   /// How often a query is begun again after its cursor was dropped: the org closes the oldest one of a
@@ -41,6 +47,10 @@ package struct RetryPolicy: Sendable {
       decide(
         status: status, code: code, retryAfter: retryAfter, isRead: isRead, attempt: attempt,
         hasRefreshed: hasRefreshed)
+    case .page:
+      isRead && attempt < retriesOfPages
+        ? pause(attempt, nil) ?? .fail(.invalidResponse, isAmbiguous: false)
+        : .fail(.invalidResponse, isAmbiguous: !isRead)
     case .failure(let kind, let phase):
       decide(kind, phase, isRead: isRead, attempt: attempt)
     }
@@ -55,9 +65,15 @@ package struct RetryPolicy: Sendable {
       return hasRefreshed ? .fail(.authentication, isAmbiguous: false) : .refresh
     case (401, _): return .fail(.authentication, isAmbiguous: false)
     case (403, ErrorCodes.requestLimit): return .fail(.limit, isAmbiguous: false)
+    case (403, ErrorCodes.concurrency):
+      // Too many at this moment: turned away at the door, like the next but one.
+      return pause(attempt, retryAfter) ?? .fail(.limit, isAmbiguous: false)
     case (403, _): return .fail(.permission, isAmbiguous: false)
     case (_, let code?) where ErrorCodes.cursor.contains(code):
       return .fail(.locatorExpired, isAmbiguous: false)
+    case (400, ErrorCodes.queryTimeout) where isRead && attempt < retriesOfQueries:
+      return pause(attempt, retryAfter)
+        ?? .fail(.refused(ErrorCodes.queryTimeout), isAmbiguous: false)
     case (404, _): return .fail(.notFound, isAmbiguous: false)
     case (429, _):
       // Turned away at the door: nothing was done, so that a write may be sent again too.

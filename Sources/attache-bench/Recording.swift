@@ -9,7 +9,7 @@ struct Recording: Sendable {
   let directory: String
   let statement: String
 
-  private static let root = "/services/data/v\(Salesforce.Org.defaultAPIVersion)/query"
+  private static let root = "/services/data/v\(APIVersion.newestKnown)/query"
   private var statementFile: String { directory + "/statement" }
   private var identityFile: String { directory + "/identity.json" }
   private func file(_ place: Int) -> String { "\(directory)/\(place).json" }
@@ -57,6 +57,7 @@ struct Recording: Sendable {
   func answer(_ request: ServerRequest) -> ServerResponse {
     switch request.path {
     case "/services/oauth2/userinfo": page(identityFile)
+    case "/services/data": .json(200, #"[{"version":"\#(APIVersion.newestKnown)"}]"#)
     case Self.root where request.query("q") == statement: page(file(0))
     case let path where path.hasPrefix(Self.root + "/"):
       if let place = Int(path.dropFirst(Self.root.count + 1)) { page(file(place)) } else { refusal }

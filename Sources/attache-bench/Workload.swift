@@ -58,8 +58,7 @@ enum Workload {
     guard let token = ProcessEnvironment.variable(BenchOptions.tokenVariable) else {
       throw BenchFailure("the variable \(BenchOptions.tokenVariable) is not set")
     }
-    let org = try Org(
-      url: options.url, credentials: .accessToken(token), apiVersion: Org.defaultAPIVersion)
+    let org = try Org(url: options.url, credentials: .accessToken(token))
     return try await org.session()
   }
 }

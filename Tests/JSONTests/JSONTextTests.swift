@@ -2,6 +2,39 @@ import Testing
 
 @testable import JSON
 
+/// JSON whose escapes say no more than the character stands as plain text.
+@Suite struct PlainJSONTests {
+  @Test(
+    arguments: [
+      (#"{"Id":"\u0030\u0030\u0031"}"#, #"{"Id":"001"}"#, 0),
+      (#"["\u00fc\u20AC\/"]"#, #"["ü€\/"]"#, 0),
+      (#"["\ud83d\uDE80"]"#, #"["🚀"]"#, 0), (#"["\u0022\u005c"]"#, #"["\"\\"]"#, 0),
+      (#"["\u0000\u001F\u007f"]"#, "[\"\\u0000\\u001F\u{7F}\"]", 0),
+      (#"["\ud83d"]"#, "[\"\u{FFFD}\"]", 1), (#"["\ude80\ud83dx"]"#, "[\"\u{FFFD}\u{FFFD}x\"]", 2),
+      (#"["\ud83d\ud83d\ude80"]"#, "[\"\u{FFFD}🚀\"]", 1),
+      (#"["\ud83d\n"]"#, "[\"\u{FFFD}\\n\"]", 1),
+      (#"["a\\u0041\\\u0041"]"#, #"["a\\u0041\\A"]"#, 0), (#"["\u00g0"]"#, #"["\u00g0"]"#, 0),
+      (#"["\u00"#, #"["\u00"#, 0), (#"["\u0041\"#, #"["A\"#, 0),
+    ])
+  func `an escape that need not be is its character, and half of a pair the sign for none`(
+    json: String, expected: String, halves: Int
+  ) {
+    // At every place of a word, and of the words that are looked at together.
+    for length in 0..<40 {
+      let before = String(repeating: "é", count: length % 3) + String(repeating: " ", count: length)
+      let plain = JSONText.plain(Array((before + json + before).utf8))
+      #expect(plain.map { String(decoding: $0.bytes, as: UTF8.self) } == before + expected + before)
+      #expect(plain?.replacedHalves == halves)
+    }
+  }
+
+  @Test func `JSON without such escapes is left as it is`() {
+    for json in ["", #"{"a":"b\n\"\\ü"}"#, #"["\\u0041"]"#, #"["\"#] {
+      #expect(JSONText.plain(Array(json.utf8)) == nil)
+    }
+  }
+}
+
 /// Text is escaped wherever in it a byte stands that must be.
 @Suite struct JSONTextTests {
   @Test func `what must be escaped is, at every place`() throws {

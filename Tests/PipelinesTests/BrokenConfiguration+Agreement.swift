@@ -38,6 +38,18 @@ extension BrokenConfiguration {
       pipeline.json:6:19: org.apiVersion: "v66" is not an API version; write "66.0"
       """#),
     BrokenConfiguration(
+      "an API version without what a sync needs",
+      [
+        .edit(.pipeline, #""login""#, "\"apiVersion\": \"56.0\",\n    \"login\""),
+        .edit(
+          .syncs, "\"type\": \"soql\",\n        \"query\": \"SELECT Id, LastName FROM Contact\"",
+          "\"type\": \"briefcase\",\n        \"infos\": [{\"sobjectType\": \"Contact\", \"fieldlist\": [\"LastName\"], \"soupName\": \"contacts\"}]"
+        ),
+      ],
+      #"""
+      pipeline.json:6:19: org.apiVersion: briefcases need version 57.0 of the API; write "57.0" or later, or leave it out: the org's newest is taken
+      """#),
+    BrokenConfiguration(
       "a way to log in that is not known",
       [.edit(.pipeline, #""jwt""#, #""JWT""#)],
       #"""

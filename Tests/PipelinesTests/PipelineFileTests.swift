@@ -12,7 +12,7 @@ import Testing
   @Test func `the least pipeline gets every default`() throws {
     let pipeline = try PipelineFile.read(path: Self.samples + "/pipeline-minimal.json")
     #expect(pipeline.name == "first")
-    #expect(pipeline.org.apiVersion == "66.0")
+    #expect(pipeline.org.apiVersion == nil)
     #expect(pipeline.stores.first?.scope == .user)
     #expect(pipeline.stores.first?.prime == ["syncDownContacts"])
     #expect(pipeline.stores.first?.reconcile == ["syncUpContacts"])

@@ -25,7 +25,10 @@ import Testing
     both(304, nil, .accept),
     both(300, nil, .fail(.refused("HTTP_300"), isAmbiguous: false)),
     both(400, "MALFORMED_QUERY", .fail(.refused("MALFORMED_QUERY"), isAmbiguous: false)),
-    both(400, "QUERY_TIMEOUT", .fail(.refused("QUERY_TIMEOUT"), isAmbiguous: false)),
+    Case(
+      status: 400, code: "QUERY_TIMEOUT", read: pause,
+      write: .fail(.refused("QUERY_TIMEOUT"), isAmbiguous: false)),
+    both(403, ErrorCodes.concurrency, pause),
     both(400, "INVALID_QUERY_LOCATOR", .fail(.locatorExpired, isAmbiguous: false)),
     both(404, "QUERY_LOCATOR_EXPIRED", .fail(.locatorExpired, isAmbiguous: false)),
     both(400, "UNABLE_TO_LOCK_ROW", .fail(.refused("UNABLE_TO_LOCK_ROW"), isAmbiguous: false)),
@@ -111,6 +114,34 @@ import Testing
           .answer(status: 503, code: nil, retryAfterSeconds: seconds), isRead: true, attempt: 3,
           hasRefreshed: false) == .retryAfter(milliseconds: expected))
     }
+  }
+
+  @Test func `a page for people is asked again a few times, and a slow query once`() {
+    let policy = RetryPolicy()
+    func decide(
+      _ outcome: RetryPolicy.Outcome, isRead: Bool = true, _ attempt: Int
+    ) -> RetryPolicy.Decision {
+      policy.decide(outcome, isRead: isRead, attempt: attempt, hasRefreshed: false)
+    }
+    #expect(decide(.page, 2) == .retry(withinMilliseconds: 2000))
+    #expect(decide(.page, 3) == .fail(.invalidResponse, isAmbiguous: false))
+    #expect(decide(.page, isRead: false, 0) == .fail(.invalidResponse, isAmbiguous: true))
+    let slow = RetryPolicy.Outcome.answer(
+      status: 400, code: ErrorCodes.queryTimeout, retryAfterSeconds: nil)
+    #expect(decide(slow, 1) == .fail(.refused("QUERY_TIMEOUT"), isAmbiguous: false))
+  }
+
+  @Test func `an org's two limits of requests are told apart by its words`() {
+    func meaning(_ words: String) -> String? {
+      OrgFault(
+        Array(#"[{"errorCode":"REQUEST_LIMIT_EXCEEDED","message":"\#(words)"}]"#.utf8)
+      ).meaning
+    }
+    #expect(meaning("TotalRequests Limit exceeded.") == ErrorCodes.requestLimit)
+    #expect(meaning("ConcurrentPerOrgLongTxn Limit exceeded.") == ErrorCodes.concurrency)
+    #expect(
+      meaning("ConcurrentRequests (Concurrent API Requests) Limit exceeded.")
+        == ErrorCodes.concurrency)
   }
 
   @Test func `a new session that is refused as well is the end`() {

@@ -205,7 +205,8 @@ private let expired = ServerResponse.json(
   @Test func `an older org is asked in its own version`() async throws {
     let old = try HTTPServer { request in
       switch request.path {
-      case "/services/data": .json(200, #"[{"version":"58.0"},{"version":"59.0"}]"#)
+      case "/services/data":
+        .json(200, #"[{"version":"55.0"},{"version":"59.0"},{"version":"58.0"}]"#)
       case "/services/oauth2/userinfo":
         .json(
           200,

@@ -7,8 +7,8 @@ package struct OrgSettings: Sendable, Hashable {
   package var url: TextSource
   /// The org's id; nil until the first run has learnt it.
   package var id: String?
-  /// The version asked for; the org's newest where that is lower.
-  package var apiVersion = Org.defaultAPIVersion
+  /// The version asked for; nil for the newest that the org has.
+  package var apiVersion: String?
   /// How attache logs in.
   package var login: LoginSettings
   /// A file with the certificates of a private authority; nil for the system's.
@@ -43,8 +43,10 @@ package struct OrgSettings: Sendable, Hashable {
         node, "\(JSONText.quoted(id)) is not the id of an org",
         "write its 18 characters, which begin with 00D, or leave it out: the first run learns it")
     }
-    apiVersion = object.text("apiVersion") ?? apiVersion
-    if let node = object["apiVersion"] { Self.check(version: apiVersion, node, reader) }
+    apiVersion = object.text("apiVersion")
+    if let apiVersion, let node = object["apiVersion"] {
+      Self.check(version: apiVersion, node, reader)
+    }
     caFile = object.text("caFile").map { ConfigurationReader.join(directory, $0) }
     let section = "the section apiBudget"
     if let budget = object.object("apiBudget", known: BudgetSettings.keys, what: section) {
@@ -83,22 +85,19 @@ package struct OrgSettings: Sendable, Hashable {
     guard let major = Int(parts.first?.drop { $0 == "v" } ?? "") else {
       reader.report(
         node, "\(JSONText.quoted(version)) is not an API version",
-        "write \"\(Org.defaultAPIVersion)\"")
+        "write \"\(APIVersion.newestKnown)\"")
       return
     }
     if version != "\(major).0" {
       reader.report(
         node, "\(JSONText.quoted(version)) is not an API version", "write \"\(major).0\"")
-    } else if major < 55 {
-      reader.report(
-        node, "version \(version) has no briefcases that can be asked for changes",
-        "write \"55.0\" or later")
     }
   }
 
   var json: JSONValue {
     JSONObject.of([
-      ("url", url.json), ("id", id.map(JSONValue.string)), ("apiVersion", .string(apiVersion)),
+      ("url", url.json), ("id", id.map(JSONValue.string)),
+      ("apiVersion", apiVersion.map(JSONValue.string)),
       ("login", login.json), ("caFile", caFile.map(JSONValue.string)),
       ("apiBudget", apiBudget.json), ("concurrency", JSONValue(concurrency)),
       ("requestTimeoutSeconds", JSONValue(requestTimeoutSeconds)),

@@ -1,5 +1,6 @@
 import JSON
 import MobileSync
+import Salesforce
 import SmartStore
 
 /// One pipeline, as its file says: every key of docs/configuration.md with its default.
@@ -56,6 +57,14 @@ package struct Pipeline: Sendable {
   /// The stores of one scope.
   package func stores(of scope: StoreScope) -> [StoreSettings] {
     stores.filter { $0.scope == scope }
+  }
+
+  /// What the pipeline asks of its org that not every version of the API has.
+  package var features: Set<APIFeature> {
+    let primes = stores.contains { store in
+      store.primed.contains { if case .briefcase = $0.target { true } else { false } }
+    }
+    return primes ? [.records, .briefcases] : [.records]
   }
 
   /// Whether one login serves everybody: the org is read and written as that one user.

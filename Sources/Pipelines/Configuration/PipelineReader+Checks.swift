@@ -6,6 +6,7 @@ extension PipelineReader {
   /// What must agree between the sections.
   func check(_ pipeline: Pipeline, _ root: JSONNode) {
     checkRefreshTokens(pipeline, root)
+    checkVersion(pipeline, root)
     checkLogin(pipeline, root)
     checkIntegrationUser(pipeline, root)
     checkStores(pipeline, root)
@@ -35,6 +36,19 @@ extension PipelineReader {
       reader.report(
         node, "a login by refreshToken needs \"refreshToken\"",
         "add \"refreshToken\": {\"file\": \"…\"}, or name a column of tokens in users.csv")
+    }
+  }
+
+  /// A version that is named has what the pipeline asks for; the org's newest is looked at when it is known.
+  private func checkVersion(_ pipeline: Pipeline, _ root: JSONNode) {
+    guard let node = root["org"]?["apiVersion"],
+      let version = pipeline.org.apiVersion.flatMap({ APIVersion($0) })
+    else { return }
+    for feature in APIFeature.allCases
+    where pipeline.features.contains(feature) && version < feature.since {
+      reader.report(
+        node, "\(feature.words) need version \(feature.since) of the API",
+        "write \"\(feature.since)\" or later, or leave it out: the org's newest is taken")
     }
   }
 

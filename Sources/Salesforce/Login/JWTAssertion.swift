@@ -6,6 +6,8 @@ import System
 struct JWTAssertion: Sendable {
   /// How long one is good: an org takes none whose end is more than some minutes away.
   static let lifetimeSeconds: Int64 = 180
+  /// How far clocks may be apart without harm.
+  static let slackMilliseconds: Int64 = 60_000
 
   let issuer: String
   let subject: String

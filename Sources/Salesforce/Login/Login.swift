@@ -23,14 +23,7 @@ final class Login: Sendable {
       guard let username else {
         throw refusal("a JWT needs the name of the user to act as: set `org.login.integrationUser`")
       }
-      let assertion = JWTAssertion(
-        issuer: clientID, subject: username, audience: audience ?? loginURL,
-        expires: connection.estimatedServerNow / 1000 + JWTAssertion.lifetimeSeconds)
-      return try await post(
-        [
-          ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
-          ("assertion", try assertion.signed(with: key)),
-        ], identity: username)
+      return try await sign(as: username, clientID, key, audience: audience ?? loginURL)
     case .clientCredentials(let clientID, let secret):
       return try await post([
         ("grant_type", "client_credentials"), ("client_id", clientID),
@@ -51,6 +44,33 @@ final class Login: Sendable {
       return Grant(token: try text(token, "access token"), instanceURL: loginURL)
     case .sf(let alias):
       return try await SalesforceCLI(alias: alias).grant()
+    }
+  }
+
+  /// A token for an assertion; one that is refused while the answer's date shows that the clocks are
+  /// apart is made once more, by the org's clock.
+  private func sign(
+    as username: String, _ clientID: String, _ key: Secret, audience: String
+  ) async throws(OrgError) -> Grant {
+    let offset = connection.clockOffset
+    func attempt() async throws(OrgError) -> Grant {
+      let assertion = JWTAssertion(
+        issuer: clientID, subject: username, audience: audience,
+        expires: connection.estimatedServerNow / 1000 + JWTAssertion.lifetimeSeconds)
+      return try await post(
+        [
+          ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
+          ("assertion", try assertion.signed(with: key)),
+        ], identity: username)
+    }
+    do throws(OrgError) {
+      return try await attempt()
+    } catch {
+      let isSkewed = abs(connection.clockOffset - offset) > JWTAssertion.slackMilliseconds
+      guard error.kind == .authentication, error.code == "invalid_grant", isSkewed else {
+        throw error
+      }
+      return try await attempt()
     }
   }
 

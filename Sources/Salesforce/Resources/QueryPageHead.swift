@@ -33,6 +33,14 @@ struct QueryPageHead: Sendable, Hashable {
     nextRecordsURL = value["nextRecordsUrl"]?.string
   }
 
+  /// Says whether a page that is not the last holds no record; one of records is longer than that.
+  func isEmpty(_ body: [UInt8]) -> Bool {
+    guard !isDone, body.count < 2000, let value = try? JSONValue(parsing: body) else {
+      return false
+    }
+    return value["records"]?.array?.isEmpty == true
+  }
+
   /// Whether it is a path of this org: a token must not travel elsewhere.
   static func isLocator(_ address: String) -> Bool {
     address.hasPrefix("/services/data/")

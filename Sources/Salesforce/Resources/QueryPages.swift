@@ -15,6 +15,8 @@ package final class QueryPages: Sendable {
     var seen: Set<String> = []
     var totalSize: Int?
     var pages = 0
+    /// Whether the last page had nothing to give and named itself.
+    var isIdle = false
     var chain: PageChain?
     var attempt = 0
     var hasRefreshed = false
@@ -85,13 +87,14 @@ package final class QueryPages: Sendable {
     _ exchange: OrgExchange, _ address: String
   ) async throws(OrgError) -> [UInt8]? {
     let call = call(address)
+    session.connection.note(exchange)
     let (attempt, hasRefreshed) = state.withLock { ($0.attempt, $0.hasRefreshed) }
     let decision = session.connection.policy.decide(
-      exchange.outcome, isRead: true, attempt: attempt, hasRefreshed: hasRefreshed)
+      exchange.outcome(of: call), isRead: true, attempt: attempt, hasRefreshed: hasRefreshed)
     switch decision {
     case .accept:
       guard let response = exchange.response else { return nil }
-      let body = try session.connection.checked(response, call).body
+      let body = response.body
       try advance(past: body, call)
       return body
     case .refresh:
@@ -134,10 +137,17 @@ package final class QueryPages: Sendable {
       throw Session.invalidResponse(Self.noPage, call)
     }
     _ = issued.take(call.path)
+    let isIdle = head.nextRecordsURL == call.path && head.isEmpty(body)
     let problem = state.withLock { state -> String? in
-      state.pages += 1
       state.attempt = 0
       state.hasRefreshed = false
+      // An org may have nothing to give for a moment; twice in a row it goes round in a circle.
+      if isIdle, !state.isIdle {
+        state.isIdle = true
+        return nil
+      }
+      state.isIdle = false
+      state.pages += 1
       if state.totalSize == nil { state.totalSize = head.totalSize }
       if head.isDone {
         state.address = nil

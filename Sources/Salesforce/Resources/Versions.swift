@@ -2,10 +2,13 @@ import JSON
 
 /// The versions that an org speaks.
 enum Versions {
+  private static let path = "/services/data"
+  static let request = "GET " + path
+
   static func fetch(
     _ connection: OrgConnection, base: String, identity: String = ""
   ) async throws(OrgError) -> [String] {
-    let call = OrgCall(.versions, "GET", "/services/data")
+    let call = OrgCall(.versions, "GET", path)
     let response = try await connection.perform(
       call, base: base, token: nil, identity: identity)
     let versions = try Session.parse(response, call).array?.compactMap { $0["version"]?.string }

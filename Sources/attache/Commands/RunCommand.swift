@@ -19,6 +19,9 @@ struct RunCommand: Command {
       .maxDeletes(\.maxDeletes),
       .option("confirm", "DIGEST", "confirm a plan that was held", \.confirm),
       .deadline(\.deadline),
+      .option(
+        "api-budget", "REQUESTS", "make no more requests than so many, nor than org.apiBudget has",
+        \.apiBudget),
       .dryRun(\.dryRun),
       .rehearse(\.rehearse),
     ] + Options.pipeline.map { $0.within(\.options) }
@@ -30,6 +33,7 @@ struct RunCommand: Command {
   var maxDeletes: Percentage?
   var confirm: [String] = []
   var deadline: Seconds?
+  var apiBudget: Int?
   var dryRun = false
   var rehearse: String?
   var options = Options()
@@ -39,6 +43,7 @@ struct RunCommand: Command {
     if !only.isEmpty { run.stages = Set(only) }
     run.confirmed = Set(confirm)
     run.deadlineSeconds = deadline?.value
+    run.apiBudget = apiBudget
     run.users = Set(users)
     run.isDryRun = dryRun || rehearse != nil
     run.rehearsal = rehearse.map(context.absolute)

@@ -31,7 +31,7 @@ struct LoginOptions: Sendable {
       .option(
         "ca-file", "FILE", "certificate authorities to trust", completes: .files, \.caFile),
       .option(
-        "api-version", "VERSION", "the API version, if not \(Org.defaultAPIVersion)", \.apiVersion),
+        "api-version", "VERSION", "the API version, else the org's newest", \.apiVersion),
     ]
   }
 

@@ -326,7 +326,8 @@ import Testing
     #expect(requests.filter(\.isWrite).count == writes)
     // The dates of 2,000 records are read at once.
     #expect(requests.filter { $0.kind == .retrieve }.count == 1)
-    #expect(requests.allSatisfy { $0.isWrite || [.retrieve, .userinfo].contains($0.kind) })
+    #expect(
+      requests.allSatisfy { $0.isWrite || [.retrieve, .userinfo, .versions].contains($0.kind) })
     #expect(try store.accountCount() == 500)
   }
 }

@@ -1,0 +1,108 @@
+"""How the org writes its answers: as orgs may, drawn by a seed, and each request's draw is its own.
+
+A draw hangs on the seed, on what was asked and on how often it was asked before, so that requests that
+overtake each other change nothing.
+"""
+
+import hashlib
+import json
+import random
+
+ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+
+
+class Habits:
+    """The seed, and how often each request was made."""
+
+    def __init__(self, seed):
+        self.seed = seed
+        self.made = {}
+        # What one org does always, and another never.
+        own = random.Random(seed)
+        self.blank = own.choice(("", "", " "))
+        self.slash = own.choice(("/", "\\/"))
+
+    def draw(self, *what):
+        """The chance of the next request that asks for this."""
+        key = hashlib.sha256(repr(what).encode("utf-8", "surrogatepass")).hexdigest()
+        self.made[key] = self.made.get(key, 0) + 1
+        return random.Random(f"{self.seed}:{key}:{self.made[key]}")
+
+    def write(self, value, chance):
+        """A value's JSON: members in any order, letters escaped or not, blanks or none."""
+        pieces = []
+        Writer(chance, self.blank, self.slash, chance.choice((0.0, 0.0, 0.05, 1.0)), pieces.append).put(value)
+        return "".join(pieces).encode("utf-8")
+
+
+class Writer:
+    """Writes one answer."""
+
+    def __init__(self, chance, blank, slash, escapes, put):
+        self.chance = chance
+        self.blank = blank
+        self.slash = slash
+        self.escapes = escapes
+        self.out = put
+
+    def put(self, value):
+        if isinstance(value, str):
+            self.out('"' + self.text(value) + '"')
+        elif isinstance(value, bool) or value is None or isinstance(value, int):
+            self.out(json.dumps(value))
+        elif isinstance(value, float):
+            self.out(number(value))
+        elif isinstance(value, dict):
+            members = list(value.items())
+            self.chance.shuffle(members)
+            self.out("{" + self.blank)
+            for place, (name, member) in enumerate(members):
+                self.out(("," if place else "") + json.dumps(name) + ":" + self.blank)
+                self.put(member)
+            self.out(self.blank + "}")
+        else:
+            self.out("[" + self.blank)
+            for place, item in enumerate(value):
+                self.out("," if place else "")
+                self.put(item)
+            self.out(self.blank + "]")
+
+    def text(self, text):
+        is_plain = text.isascii() and text.isprintable() and not any(letter in text for letter in '"\\/')
+        return text if not self.escapes and is_plain else "".join(self.letter(letter) for letter in text)
+
+    def letter(self, letter):
+        code = ord(letter)
+        is_escaped = self.escapes and self.chance.random() < self.escapes
+        if letter == "/":
+            return self.slash
+        if letter in ESCAPES:
+            return ESCAPES[letter]
+        # Half of a pair has no other form: an org that cut a text in the middle of a character has written it so.
+        if code < 0x20 or 0xD800 <= code < 0xE000 or is_escaped:
+            if code > 0xFFFF:
+                code -= 0x10000
+                return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04X}"
+            return f"\\u{code:04x}"
+        return letter
+
+
+def number(value):
+    """A double as Java writes it: 5.0, 1.39E8, 1.0E-4."""
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(float(value))
+    mantissa, exponent = f"{value:.17e}".split("e")
+    for digits in range(1, 18):
+        text = f"{value:.{digits}e}"
+        if float(text) == value:
+            mantissa, exponent = text.split("e")
+            break
+    mantissa = mantissa.rstrip("0")
+    return mantissa + ("0" if mantissa.endswith(".") else "") + "E" + str(int(exponent))
+
+
+def with_extras(value, chance):
+    """An object with members that no client knows, at times."""
+    if chance.random() < 0.3:
+        return value | {"futureMember": chance.choice((None, 1, [{"a": {}}], {"done": False, "records": []}))}
+    return value

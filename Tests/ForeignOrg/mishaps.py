@@ -1,0 +1,85 @@
+"""What goes wrong at the org: by order of a test, or by chance.
+
+An order names a kind, and may name a method, a piece of the path, a user and which of the requests that it fits.
+By chance each kind has a rate and a bound, so that a client which does its part arrives.
+"""
+
+from refusal import Refusal
+
+PAGE = "<html><head><title>Down for maintenance</title></head><body><p>We will be back.</p></body></html>"
+REQUESTS_TO_A_SESSION = 8
+
+
+class Cut(Exception):
+    """The connection breaks; the request was done, or was not."""
+
+
+class Page(Exception):
+    """A page for people, with this status."""
+
+    def __init__(self, status, headers=()):
+        super().__init__()
+        self.status = status
+        self.headers = dict(headers)
+
+
+class Mishaps:
+    """The orders, the rates, and what has happened."""
+
+    def __init__(self, rates):
+        self.rates = rates
+        self.orders = []
+        self.happened = {}
+
+    def order(self, one):
+        self.orders.append({"nth": 1, "times": 1, "seen": 0} | one)
+
+    def strikes(self, kind, request, chance):
+        """Whether this happens to this request, which is asked once for each kind."""
+        by_order = False
+        for one in self.orders:
+            if one["kind"] == kind and self._fits(one, request):
+                one["seen"] += 1
+                by_order |= one["nth"] <= one["seen"] < one["nth"] + one["times"]
+        rate, most = self.rates.get(kind, (0, 0))
+        by_chance = chance.random() < rate and self.happened.get(kind, 0) < most
+        if by_order or by_chance:
+            self.happened[kind] = self.happened.get(kind, 0) + 1
+        return by_order or by_chance
+
+    @staticmethod
+    def _fits(order, request):
+        return (
+            request.method == order.get("method", request.method) and order.get("path", "") in request.path
+            and order.get("user", request.username) == request.username
+        )
+
+    def before(self, request, chance, logins):
+        """What happens before the org looks at a request."""
+        is_new = logins.used.get(request.token, 0) < REQUESTS_TO_A_SESSION
+        ordered = any(one["kind"] == "session" for one in self.orders)
+        if (ordered or not is_new) and self.strikes("session", request, chance):
+            logins.end(request.token)
+        if self.strikes("cut before", request, chance):
+            raise Cut
+        for kind, page in (
+            ("page 200", Page(200)), ("page 503", Page(503)),
+            ("page 502", Page(502)), ("redirect", Page(302, {"Location": "https://elsewhere.example.com/"})),
+        ):
+            if self.strikes(kind, request, chance):
+                raise page
+        if self.strikes("unavailable", request, chance):
+            raise Refusal(503, "SERVER_UNAVAILABLE", "The server is too busy. Please try again later.")
+        if self.strikes("busy", request, chance):
+            raise Refusal(429, "TOO_MANY_REQUESTS", "Too many requests.")
+        if self.strikes("limit", request, chance):
+            raise Refusal(403, "REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded.")
+        if self.strikes("error 500", request, chance):
+            raise Refusal(500, "UNKNOWN_EXCEPTION", "An unexpected error occurred. Please include this ErrorId: 1-2.")
+
+    def after(self, request, chance):
+        """What happens once the org has done it."""
+        if self.strikes("page 500 after", request, chance):
+            raise Page(500)
+        if self.strikes("cut after", request, chance):
+            raise Cut

@@ -1,0 +1,153 @@
+import Foundation
+import HTTP
+import JSON
+import System
+import TestSupport
+
+/// The org of another hand (`Tests/ForeignOrg`), as a process of its own.
+final class SecondOrg: Sendable {
+  /// What a test changes of the org's data before it starts.
+  typealias Change = @Sendable (inout JSONObject) -> Void
+
+  /// One request as the org's log has it.
+  struct Entry: Sendable {
+    let method: String
+    let path: String
+    let status: Int
+    /// How many records it wrote.
+    let writes: Int
+    let user: String?
+  }
+
+  static let directory = World.repository + "/Tests/ForeignOrg"
+  /// The versions that the client is held against.
+  static let versions = (58...66).map { "\($0).0" }
+
+  /// Where logins go.
+  let login: String
+  private let process: RunningProcess
+  private let client: HTTPClient
+
+  /// Starts an org with the small records, whose newest version is `version`.
+  static func start(
+    in directory: TemporaryDirectory, seed: Int, version: String = "66.0",
+    change: @escaping Change = { _ in }
+  ) async throws -> SecondOrg {
+    let certificate = try OrgTemplate.key.get().certificate
+    return try await StoreThread(name: "second org").run { () throws in
+      let file = Self.directory + "/fieldservice.json"
+      guard var data = try JSONValue(parsing: Files.read(file)).object else { throw Failure.data }
+      data["versions"] = JSONValue(
+        Self.versions.filter { Int($0.prefix(2)) ?? 0 <= Int(version.prefix(2)) ?? 0 })
+      data["apps"] = [
+        "foreign-app": [
+          "certificate": .string(String(decoding: certificate, as: UTF8.self)), "secret": "sesame",
+          "runsAs": "night@foreign.example",
+        ]
+      ]
+      change(&data)
+      let path = directory.file("second-org.json")
+      try DurableFile.write(JSONValue.object(data).bytes, to: path)
+      return try SecondOrg(data: path, seed: seed)
+    }
+  }
+
+  private init(data: String, seed: Int) throws {
+    process = try ChildProcess.start(
+      "/usr/bin/env",
+      ["python3", "-B", Self.directory + "/serve.py", data, "--seed", String(seed)],
+      environment: ProcessEnvironment.variables())
+    client = try HTTPClient()
+    guard let line = process.readLine(),
+      let login = try JSONValue(parsing: Array(line.utf8))["login"]?.string
+    else { throw Failure.start }
+    self.login = login
+  }
+
+  deinit {
+    process.kill(SIGKILL)
+    process.wait()
+  }
+
+  enum Failure: Error { case data, start, answer(String) }
+
+  /// Asks what only tests ask.
+  private func ask(_ name: String, _ order: JSONValue? = nil) async throws -> JSONValue {
+    let response = try await client.send(
+      HTTPRequest(order == nil ? "GET" : "POST", login + "/foreign/" + name, body: order?.bytes))
+    guard response.status == 200 else {
+      throw Failure.answer(String(decoding: response.body, as: UTF8.self))
+    }
+    return try JSONValue(parsing: response.body)
+  }
+
+  /// The ids of the users by their names.
+  func users() async throws -> [String: String] {
+    let users = try await ask("dump")["users"]?.object ?? [:]
+    return Dictionary(uniqueKeysWithValues: users.map { ($0.name, $0.value.string ?? "") })
+  }
+
+  /// All records of an object, deleted ones too.
+  func records(_ object: String) async throws -> [JSONObject] {
+    try await ask("dump")["records"]?[object]?.array?.compactMap(\.object) ?? []
+  }
+
+  /// How many logins there were.
+  func logins() async throws -> Int { try await Int(ask("dump")["grants"]?.int ?? 0) }
+
+  /// What has gone wrong so far, by kind.
+  func mishaps() async throws -> [String: Int] {
+    let told = try await ask("dump")["mishaps"]?.object ?? [:]
+    return Dictionary(uniqueKeysWithValues: told.map { ($0.name, Int($0.value.int ?? 0)) })
+  }
+
+  /// What is to go wrong from now on; it replaces what was ordered before.
+  func order(_ mishaps: JSONObject...) async throws {
+    _ = try await ask("mishaps", .array(mishaps.map { .object($0) }))
+  }
+
+  /// What the office does: a new record, or a change of one.
+  @discardableResult
+  func change(_ object: String, id: String? = nil, _ values: JSONObject) async throws -> String {
+    var order: JSONObject = [
+      "as": "office@foreign.example", "object": .string(object), "values": .object(values),
+    ]
+    if let id { order["id"] = .string(id) }
+    return try await ask("change", .object(order))["id"]?.string ?? ""
+  }
+
+  /// What the office deletes.
+  func delete(_ object: String, id: String) async throws {
+    _ = try await ask(
+      "change",
+      [
+        "as": "office@foreign.example", "object": .string(object), "id": .string(id),
+        "delete": true,
+      ])
+  }
+
+  /// All requests so far.
+  func log() async throws -> [Entry] {
+    try await ask("log").array?.map { entry in
+      Entry(
+        method: entry["method"]?.string ?? "", path: entry["path"]?.string ?? "",
+        status: Int(entry["status"]?.int ?? 0), writes: Int(entry["did"]?.int ?? 0),
+        user: entry["user"]?.string)
+    } ?? []
+  }
+
+  /// What stores hold that the org does not, or the other way round; a line each.
+  func differences(_ syncs: String, _ stores: [(path: String, username: String)]) async throws
+    -> [String]
+  {
+    let words = [login, syncs] + stores.flatMap { [$0.path, $0.username] }
+    return try await StoreThread(name: "judge").run { () throws in
+      let result = try ChildProcess.run(
+        "/usr/bin/env", ["python3", "-B", Self.directory + "/judge.py"] + words,
+        environment: ProcessEnvironment.variables())
+      let text = String(decoding: result.output + result.error, as: UTF8.self)
+      let lines = text.split(separator: "\n").map(String.init)
+      return result.status == 0 || !lines.isEmpty ? lines : ["exit status \(result.status)"]
+    }
+  }
+}

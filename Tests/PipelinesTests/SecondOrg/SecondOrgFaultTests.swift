@@ -1,0 +1,85 @@
+import JSON
+import Ledger
+import Pipelines
+import Rehearsal
+import System
+import Testing
+
+/// Every fault that an org has, at every kind of request: it ends right, or in a sentence that says what to do.
+@Suite struct SecondOrgFaultTests {
+  /// A fault, and what a run ends with where it stays.
+  struct Fault: Sendable, CustomTestStringConvertible {
+    let kind: String
+    let lasting: System.ExitStatus
+    var testDescription: String { kind }
+  }
+
+  static let faults = [
+    Fault(kind: "session", lasting: .authentication),
+    Fault(kind: "page 200", lasting: .failed),
+    Fault(kind: "page 502", lasting: .tryLater), Fault(kind: "page 503", lasting: .tryLater),
+    Fault(kind: "redirect", lasting: .failed),
+    Fault(kind: "unavailable", lasting: .tryLater), Fault(kind: "error 500", lasting: .tryLater),
+    Fault(kind: "busy", lasting: .tryLater), Fault(kind: "limit", lasting: .tryLater),
+    Fault(kind: "cut before", lasting: .tryLater), Fault(kind: "cut after", lasting: .tryLater),
+    Fault(kind: "page 500 after", lasting: .tryLater),
+  ]
+
+  /// The requests of a night; what makes a login fail is a fault of each user's run.
+  static let stages: [(method: String, path: String)] = [
+    ("GET", "/services/data"), ("GET", "priming-records"), ("POST", "/composite/sobjects/"),
+    ("GET", "/query?"), ("GET", "/query/0r8"), ("GET", "/queryAll?"), ("GET", "/describe"),
+    ("POST", "/composite/sobjects"), ("PATCH", "/composite/sobjects"),
+    ("DELETE", "/composite/sobjects"), ("POST", "/composite"),
+  ]
+
+  /// All stages in `make soak`; else those that fall to the fault, so that every stage has some.
+  private static func stages(of fault: Fault) -> [(method: String, path: String)] {
+    if ProcessEnvironment.variable("ATTACHE_FAULTS") == "all" { return stages }
+    let place = faults.firstIndex { $0.kind == fault.kind } ?? 0
+    return [stages[place % stages.count], stages[(place * 5 + 7) % stages.count]]
+  }
+
+  @Test(arguments: faults)
+  func `a fault that passes leaves each edit in the org once, and stores as the org's records`(
+    _ fault: Fault
+  ) async throws {
+    let scene = try await SecondOrgScene(seed: 3)
+    try await scene.night()
+    for (number, stage) in Self.stages(of: fault).enumerated() {
+      let before = try await scene.org.log().count
+      let day = try await Chores(scene, number: number)
+      try await scene.org.order([
+        "kind": .string(fault.kind), "method": .string(stage.method), "path": .string(stage.path),
+      ])
+      var verdicts: [Verdict: Int] = [:]
+      for _ in 0..<3 {
+        // A run that ends in a sentence is followed by the next night's.
+        guard let night = try? await scene.night() else { continue }
+        verdicts.merge(night.verdicts) { $0 + $1 }
+      }
+      let place = "\(fault.kind) at \(stage.method) \(stage.path)"
+      #expect(verdicts == Chores.verdicts, "\(place)")
+      #expect(try await day.faults(since: before) == [], "\(place)")
+      #expect(try await scene.differences() == [], "\(place)")
+      #expect(try await scene.org.log().count - before < 300, "\(place)")
+    }
+  }
+
+  @Test(arguments: faults)
+  func `a fault that stays ends in a sentence, after few requests`(_ fault: Fault) async throws {
+    let scene = try await SecondOrgScene(seed: 4)
+    try await scene.org.order([
+      "kind": .string(fault.kind), "path": "/services/data/v", "times": 100_000,
+    ])
+    do {
+      let summary = try await scene.run()
+      #expect(summary.exitStatus == fault.lasting)
+    } catch {
+      let told = PipelineError(describing: error)
+      #expect(told.kind.exitStatus == fault.lasting, "\(told)")
+      #expect(told.fix != nil || told.reason != nil, "\(told)")
+    }
+    #expect(try await scene.org.log().count < 40)
+  }
+}

@@ -1,0 +1,130 @@
+import JSON
+import Ledger
+import Pipelines
+import Rehearsal
+import Salesforce
+import SmartStore
+import System
+import Testing
+
+/// The client, and a whole pipeline over it, against an org that shares no code with ours.
+@Suite struct SecondOrgTests {
+  /// A version with the seed of an org's habits.
+  struct Play: Sendable, CustomTestStringConvertible {
+    let version: String
+    let seed: Int
+    var testDescription: String { "version \(version), seed \(seed)" }
+  }
+
+  static let plays = SecondOrg.versions.enumerated().map { Play(version: $1, seed: $0 + 1) }
+
+  /// How often each thing goes wrong at the org of a seed, and how often at most.
+  private static func mishaps(_ seed: Int) -> JSONValue {
+    func rate(_ often: Double, _ most: Int) -> JSONValue {
+      .array([JSONValue(often), JSONValue(most)])
+    }
+    if seed == 1 { return [:] }
+    return [
+      "session": rate(0.1, 2), "page 200": rate(0.03, 3), "page 503": rate(0.03, 3),
+      "unavailable": rate(0.03, 2), "busy": rate(0.03, 2), "error 500": rate(0.02, 2),
+      "cut before": rate(0.02, 2), "cut after": rate(0.03, 2), "lock": rate(0.2, 3),
+      "limit": rate(0.02, seed % 3 == 0 ? 1 : 0), "locator": rate(0.3, 2),
+    ]
+  }
+
+  /// Clocks of orgs that are far from this machine's.
+  private static let clocks = [3: 1500, 6: -1500, 8: 86_400]
+
+  @Test(arguments: plays)
+  func `a pipeline's stores are the org's records, and each edit is in it once`(
+    _ play: Play
+  ) async throws {
+    let scene = try await SecondOrgScene(
+      seed: play.seed, version: play.version,
+      org: { data in
+        data["mishaps"] = Self.mishaps(play.seed)
+        data["clockOffsetSeconds"] = JSONValue(Self.clocks[play.seed] ?? 0)
+      })
+    let first = try await scene.night()
+    #expect(first.last.findings == [], "\(scene.skipped)")
+    #expect(try await scene.differences() == [])
+    let day = try await FieldWork(scene)
+    let second = try await scene.night()
+    #expect(second.verdicts == FieldWork.verdicts)
+    #expect(second.last.findings == [.unsettledEdits], "\(scene.skipped)")
+    #expect(try await day.faults() == [])
+    #expect(try await scene.differences() == [])
+    let calls = try await scene.org.log().count
+    let third = try await scene.night()
+    #expect(third.last.snapshots.filter(\.changed).map(\.username) == [])
+    let log = try await scene.org.log()
+    #expect(log.count - calls < 60 * third.runs)
+    let data = log.filter { $0.path.hasPrefix("/services/data/v") }
+    #expect(data.allSatisfy { $0.path.hasPrefix("/services/data/v\(play.version)/") })
+    print(
+      "SecondOrgTests: \(play.version) \(log.count) requests, runs \(first.runs) \(second.runs) "
+        + "\(third.runs), mishaps \(try await scene.org.mishaps())")
+  }
+
+  @Test func `a version that the org has not is told before anything else is asked`() async throws {
+    let scene = try await SecondOrgScene(
+      version: "60.0",
+      file: { $0.replacing(#""org": {"#, with: #""org": { "apiVersion": "61.0","#) })
+    do {
+      try await scene.run()
+      Issue.record("it ran")
+    } catch {
+      let told = PipelineError(describing: error)
+      #expect(told.kind.exitStatus == .configuration)
+      #expect(told.description.contains("the org has no API version 61.0: it has 58.0 to 60.0"))
+    }
+    #expect(try await scene.org.log().map(\.path) == ["/services/oauth2/token", "/services/data"])
+  }
+
+  @Test func `a run within its budget of requests stops there, and the next one goes on`()
+    async throws
+  {
+    let scene = try await SecondOrgScene(seed: 5)
+    let first = try await scene.run { $0.apiBudget = 20 }
+    #expect(first.exitStatus == .tryLater)
+    let metered = try await scene.org.log().count { $0.path.hasPrefix("/services/data/v") }
+    #expect(metered == 20)
+    let second = try await scene.run()
+    #expect(second.findings == [], "\(scene.skipped)")
+    #expect(try await scene.differences() == [])
+  }
+
+  /// The records of each technician in the middle of which a session ends; `make soak` has 200,000.
+  private static let records =
+    ProcessEnvironment.variable("ATTACHE_SESSION_RECORDS").flatMap { Int($0) } ?? 3000
+
+  @Test(arguments: ["/query/0r8", "/composite/sobjects/"])
+  func `a session that ends in the middle is one login, and no record is lost or there twice`(
+    _ place: String
+  ) async throws {
+    let many: JSONValue = [
+      [
+        "object": "Case", "owner": "rosa@foreign.example", "count": JSONValue(Self.records),
+        "values": ["Subject": "Case #", "Status": "New"],
+      ],
+      [
+        "object": "Account", "owner": "rosa@foreign.example", "count": JSONValue(Self.records),
+        "values": ["Name": "Account #"],
+      ],
+    ]
+    let scene = try await SecondOrgScene(
+      org: { data in
+        data["many"] = many
+        data["pageSize"] = JSONValue(max(200, Self.records / 100))
+        data["primingPage"] = 2000
+      })
+    // The integration user and two technicians, each in the first request.
+    let pages = place.hasPrefix("/query") ? 7 : 1
+    try await scene.org.order(["kind": "session", "path": .string(place), "nth": JSONValue(pages)])
+    let summary = try await scene.run()
+    #expect(summary.findings == [], "\(scene.skipped)")
+    #expect(try await scene.org.mishaps() == ["session": 1])
+    #expect(try await scene.org.logins() == 4)
+    #expect(try await scene.differences() == [])
+  }
+}
