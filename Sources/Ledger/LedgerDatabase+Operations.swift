@@ -218,11 +218,14 @@ extension LedgerDatabase {
   }
 
   /// Says whether a record is known to be what a device made: such a one is nobody else's.
+  ///
+  /// That we have changed it says nothing: a device may have been given what a create of unknown fate had made.
   package func isClaimed(recordID: String) throws -> Bool {
     try connection.integer(
       """
       SELECT 1 FROM creation WHERE record_id = \(recordID) OR device_record_id = \(recordID)
-      UNION ALL SELECT 1 FROM operation WHERE result_id = \(recordID) AND state = \(OperationState.done) LIMIT 1
+      UNION ALL SELECT 1 FROM operation WHERE result_id = \(recordID) AND state = \(OperationState.done)
+        AND action IN ('create', 'upsert') LIMIT 1
       """) != nil
   }
 

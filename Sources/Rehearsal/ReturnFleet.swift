@@ -100,13 +100,13 @@ package struct ReturnFleet: Sendable {
     }
     try Files.makeDirectory(directory + "/org")
     let org = try org()
-    try fill(org)
+    let accounts = try fill(org)
     let server = try serve(org)
     defer { server.stop() }
     try await run(server, [.prime, .pack], concurrency: 4)
     let data = DataDirectory(root: root, name: "fleet")
     for number in 0..<returns { try handBack(number, org, data) }
-    try changeInTheOffice(org)
+    try changeInTheOffice(org, accounts)
     try await run(server, [.ingest], concurrency: 4)
   }
 
@@ -140,25 +140,27 @@ package struct ReturnFleet: Sendable {
 
   static func username(_ number: Int) -> String { "t\(number)@example.com" }
 
-  private func fill(_ org: Org) throws {
+  /// Makes the users and their accounts; answers the accounts' Ids, by user.
+  private func fill(_ org: Org) throws -> [[String]] {
+    var accounts: [[String]] = []
     try org.addUser("attache@example.com", lastName: "Attache", profile: "Integration")
     for number in 0..<returns {
       let user = try org.addUser(
         Self.username(number), lastName: "Technician \(number)", profile: "Field Technician")
-      try org.transaction {
-        for place in 0..<(edits - shares.creates) {
-          _ = org.create(
-            "Account", ["Name": .string(Self.account(number, place)), "Phone": "1"], as: user)
-        }
-      }
+      accounts.append(
+        try org.transaction {
+          try (0..<(edits - shares.creates)).map { place in
+            let outcome = org.create(
+              "Account", ["Name": .string(Self.account(number, place)), "Phone": "1"], as: user)
+            if let error = outcome.errors.first { throw error }
+            return outcome.id ?? ""
+          }
+        })
     }
     for number in stride(from: 0, to: returns - 1, by: 4) {
-      guard let user = org.user(named: Self.username(number)) else { continue }
-      let name = Self.account(number, 0)
-      let page = try org.query("SELECT Id FROM Account WHERE Name = '\(name)'", as: user)
-      let id = try JSONValue(parsing: page.records)[0]?["Id"]?.string ?? ""
-      try org.share(id, with: Self.username(number + 1))
+      try org.share(accounts[number][0], with: Self.username(number + 1))
     }
+    return accounts
   }
 
   static func account(_ number: Int, _ place: Int) -> String { "account \(number).\(place)" }
@@ -224,18 +226,11 @@ package struct ReturnFleet: Sendable {
     try device.handBack(to: "\(data.inbox("inbox"))/\(number).sqlite", now: now)
   }
 
-  private func changeInTheOffice(_ org: Org) throws {
+  private func changeInTheOffice(_ org: Org, _ accounts: [[String]]) throws {
     guard let admin = org.user(named: Self.office) else { throw RehearsalError.noUser(Self.office) }
-    for number in 0..<returns {
-      guard let user = org.user(named: Self.username(number)) else { continue }
-      let names = (0..<edits).filter { deed(number, $0) == .conflict }.map {
-        "'\(Self.account(number, $0))'"
-      }
-      let page = try org.query(
-        "SELECT Id FROM Account WHERE Name IN (\(names.joined(separator: ",")))", as: user)
-      for record in try JSONValue(parsing: page.records).array ?? [] {
-        let outcome = org.update(
-          "Account", id: record["Id"]?.string ?? "", ["Phone": "office"], as: admin)
+    for (number, ids) in accounts.enumerated() {
+      for (place, id) in ids.enumerated() where deed(number, place) == .conflict {
+        let outcome = org.update("Account", id: id, ["Phone": "office"], as: admin)
         if let error = outcome.errors.first { throw error }
       }
     }

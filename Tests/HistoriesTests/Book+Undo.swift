@@ -31,6 +31,8 @@ extension Book {
     else { return false }
     // A sync up sends all listed fields.
     if world.setup.overwrites { return true }
+    // What was undone had taken back what stands there again.
+    if let before = change(transition.new), reverted.contains(before.number) { return true }
     return rows.contains { row in
       handed.contains {
         $0.file == row.file

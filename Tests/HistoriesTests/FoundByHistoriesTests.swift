@@ -34,6 +34,27 @@ import Testing
     #expect(violation == nil)
   }
 
+  @Test func `a record that a lost create made is found after a phone has changed it`() async {
+    var setup = HistorySetup(
+      overwrites: true, strict: true, quietSeconds: 120, visitKey: .external,
+      phones: [
+        .init(user: "ada", isAndroid: false, marksInstall: false),
+        .init(user: "ada", isAndroid: true, marksInstall: true),
+        .init(user: "ben", isAndroid: true, marksInstall: true),
+      ])
+    setup.across = .first
+    let violation = await violation(
+      20_261_122_223, setup,
+      [
+        .create(phone: 0, soup: 0, .boolean), .handBack(phone: 0),
+        .run(.all, Mishap(kind: .killAtWrite, nth: 1, arrives: true)), .run(.all, nil),
+        .install(phone: 0),
+        .edit(phone: 0, soup: 0, pick: 74, field: 87, .boolean, isTooLong: false),
+        .handBack(phone: 0), .run(.reconcile, nil),
+      ])
+    #expect(violation == nil)
+  }
+
   @Test func `an edit that was settled before a fork came from its backup is the fork's own`() async
   {
     var setup = HistorySetup(
