@@ -219,13 +219,20 @@ extension LedgerDatabase {
 
   /// Says whether a record is known to be what a device made: such a one is nobody else's.
   ///
-  /// That we have changed it says nothing: a device may have been given what a create of unknown fate had made.
+  /// That we have changed it says so where its device was given it before any create of unknown fate was sent;
+  /// one that was given it later may have what that create had made.
   package func isClaimed(recordID: String) throws -> Bool {
     try connection.integer(
       """
       SELECT 1 FROM creation WHERE record_id = \(recordID) OR device_record_id = \(recordID)
-      UNION ALL SELECT 1 FROM operation WHERE result_id = \(recordID) AND state = \(OperationState.done)
-        AND action IN ('create', 'upsert') LIMIT 1
+      UNION ALL SELECT 1 FROM operation o WHERE o.result_id = \(recordID)
+        AND o.state = \(OperationState.done) AND (o.action IN ('create', 'upsert') OR (
+          SELECT r.issued_ms FROM edit e JOIN returned r ON r.id = e.return_id WHERE e.id = o.edit_id
+        ) < (
+          SELECT min(c.sent_ms) FROM operation c
+          WHERE c.sobject = o.sobject AND c.action IN ('create', 'upsert') AND (
+            c.state IN (\(OperationState.underWay))
+            OR c.state = \(OperationState.dropped) AND c.is_doubted = 1))) LIMIT 1
       """) != nil
   }
 
