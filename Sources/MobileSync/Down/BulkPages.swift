@@ -71,8 +71,7 @@ extension SyncQuery {
   var bulk: (text: String, fields: [String])? {
     let fields = soql.readPaths
     guard canResume, fields.count == soql.selectedFields.count,
-      !fields.contains(where: { $0.contains(".") }),
-      [.scope, .with, .for, .allRows].allSatisfy({ soql[$0] == nil })
+      !fields.contains(where: { $0.contains(".") }), isOfConditionsAlone
     else { return nil }
     var query = soql
     // In an order the org does not divide the work.

@@ -13,6 +13,11 @@ extension SyncQuery {
   /// Whether `IsDeleted` is asked for beyond what the target selects.
   var addsIsDeleted: Bool { !soql.selects("IsDeleted") }
 
+  /// True when conditions alone say which rows are selected: no scope, and no other such clause.
+  var isOfConditionsAlone: Bool {
+    [.scope, .with, .for, .allRows].allSatisfy { soql[$0] == nil }
+  }
+
   /// The query for what changed and what was deleted after `since`, in one: to be sent to
   /// `queryAll`, with `IsDeleted` as the last field of each record.
   ///
@@ -20,8 +25,7 @@ extension SyncQuery {
   /// `queryAll` would answer something else than `query` does: a subquery would see deleted rows,
   /// and a scope or another such clause is not the same for them.
   func changes(since: Int64, after key: Key? = nil) -> String? {
-    guard knowsDeletion, idField == "Id", !hasOffset, !soql.hasSubqueries,
-      [.scope, .with, .for, .allRows].allSatisfy({ soql[$0] == nil })
+    guard knowsDeletion, idField == "Id", !hasOffset, !soql.hasSubqueries, isOfConditionsAlone
     else { return nil }
     let date = SOQLLiteral.date(since)
     var query = soql
