@@ -37,42 +37,20 @@ extension JSONText {
   private static func appendPlain(
     _ json: UnsafeRawBufferPointer, at index: Int, to plain: inout Plain
   ) -> Int {
-    guard let first = unicodeUnit(json, at: index) else {
+    guard let unit = try? unit(json, at: index) else {
       let length = min(2, json.count - index)
       plain.bytes.append(contentsOf: json[index..<index + length])
       return length
     }
-    if let scalar = Unicode.Scalar(UInt32(first)) {
-      switch first {
-      case 0..<0x20: plain.bytes.append(contentsOf: json[index..<index + 6])
-      case 0x22, 0x5C: plain.bytes += [0x5C, UInt8(first)]
-      default: plain.bytes += UTF8.encode(scalar).map(Array.init) ?? []
-      }
-      return 6
+    switch unit {
+    case 0..<0x20: plain.bytes.append(contentsOf: json[index..<index + 6])
+    case 0x22, 0x5C: plain.bytes += [0x5C, UInt8(unit)]
+    default:
+      if let end = try? unescapeUnicode(json, at: index, into: &plain.bytes) { return end - index }
+      plain.bytes += [0xEF, 0xBF, 0xBD]
+      plain.replacedHalves += 1
     }
-    if first < 0xDC00, let second = unicodeUnit(json, at: index + 6), second & 0xFC00 == 0xDC00 {
-      let code = 0x10000 + (UInt32(first & 0x3FF) << 10 | UInt32(second & 0x3FF))
-      if let scalar = Unicode.Scalar(code) {
-        plain.bytes += UTF8.encode(scalar).map(Array.init) ?? []
-        return 12
-      }
-    }
-    plain.bytes += [0xEF, 0xBF, 0xBD]
-    plain.replacedHalves += 1
     return 6
-  }
-
-  /// The number of a `\u` escape; nil for what is none.
-  private static func unicodeUnit(_ json: UnsafeRawBufferPointer, at index: Int) -> UInt16? {
-    guard index + 6 <= json.count, json[index] == 0x5C, json[index + 1] == UInt8(ascii: "u") else {
-      return nil
-    }
-    var unit: UInt16 = 0
-    for place in index + 2..<index + 6 {
-      guard let digit = hexDigit(json[place]) else { return nil }
-      unit = unit << 4 | UInt16(digit)
-    }
-    return unit
   }
 
   /// The first backslash from `start` on; the count where there is none.

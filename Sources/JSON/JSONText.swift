@@ -102,7 +102,7 @@ package enum JSONText {
     return index + 2
   }
 
-  private static func unescapeUnicode(
+  static func unescapeUnicode(
     _ raw: UnsafeRawBufferPointer, at index: Int, into bytes: inout [UInt8]
   ) throws(JSONFault) -> Int {
     let first = try unit(raw, at: index)
@@ -123,7 +123,7 @@ package enum JSONText {
     return index + 12
   }
 
-  private static func unit(
+  static func unit(
     _ raw: UnsafeRawBufferPointer, at index: Int
   ) throws(JSONFault) -> UInt16 {
     guard index + 6 <= raw.count, raw[index] == 0x5C, raw[index + 1] == 0x75 else {
