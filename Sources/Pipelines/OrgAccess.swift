@@ -31,7 +31,7 @@ package final class OrgAccess: Sendable {
       budget: APIBudget(
         perRun: [settings.apiBudget.perRun, mostRequests].compactMap(\.self).min(),
         leaveForOthersPercent: settings.apiBudget.leaveForOthers.value),
-      pause: pause)
+      keepsObjects: true, pause: pause)
     integrationUser = settings.login.integrationUser
     actsAsAnyone = credentials.canActAsAnyone
     names = actsAsAnyone ? try pipeline.users.names() ?? [] : []

@@ -24,7 +24,7 @@ package struct OrgCheck: Sendable {
   /// Whether the pipeline has a briefcase sync.
   package var hasBriefcases = true
   /// What the syncs need and the org has not, for the users looked at.
-  package var findings: [Preflight.Finding] = []
+  package var findings: [PreflightFindings.Finding] = []
   /// Logins that failed, each with its reason.
   package var failures: [String] = []
 
@@ -55,10 +55,12 @@ package struct OrgCheck: Sendable {
           "reconcile.correlationField: \(PipelineError(describing: error).description)")
       }
     }
-    var preflight = Preflight(pipeline)
+    let preflight = Preflight(pipeline)
+    var found = PreflightFindings()
     do {
       if let session = try await access.integrationSession() {
-        try await preflight.ask(session, as: .integration)
+        let faults = try await preflight.faults(session, as: .integration)
+        found.add(faults, of: session.identity.username, as: .integration)
       }
     } catch {
       check.failures.append("the integration user: \(PipelineError(describing: error).description)")
@@ -66,7 +68,7 @@ package struct OrgCheck: Sendable {
     for username in try await usernames(pipeline, access).prefix(sample) {
       do {
         let session = try await access.session(as: username)
-        try await preflight.ask(session, as: .user)
+        found.add(try await preflight.faults(session, as: .user), of: username, as: .user)
         var identity = Identity(username: username, briefcase: [:], ruleErrors: 0)
         if check.hasBriefcases { try await count(&identity, session) }
         check.identities.append(identity)
@@ -74,7 +76,7 @@ package struct OrgCheck: Sendable {
         check.failures.append("\(username): \(PipelineError(describing: error).description)")
       }
     }
-    check.findings = preflight.findings
+    check.findings = found.findings
     return check
   }
 
@@ -155,6 +157,7 @@ package struct OrgCheck: Sendable {
             "column": number(problem.column), "path": .string(problem.path),
             "message": .string(problem.message), "fix": .string(problem.fix),
             "users": .array(finding.users.map { .string($0) }),
+            "fatal": .bool(finding.fault.isFatal),
           ]
         }),
       "failures": .array(failures.map { .string($0) }),

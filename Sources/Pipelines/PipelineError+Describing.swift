@@ -16,6 +16,11 @@ extension PipelineError {
     case let error as PipelineError: self = error
     case let error as OrgError: self.init(org: error)
     case let error as SyncError: self.init(sync: error)
+    case let error as Problems:
+      self.init(
+        .configuration, "configuration",
+        "the configuration has \(error.list.count) problem\(error.list.count == 1 ? "" : "s")",
+        reason: error.description)
     case let error as SecretError:
       self.init(
         .configuration, "secret", "a secret cannot be read", reason: error.message,

@@ -17,7 +17,20 @@ struct PipelineUsers {
   /// The users whose snapshots are to be primed, by id.
   ///
   /// A user of a list who cannot log in is skipped or stops the run, as `prime.onUserFailure` says.
+  /// Asked once in a run.
   func listed() async throws -> [SnapshotUser] {
+    if let known = run.listed { return try known.get() }
+    do {
+      let users = try await list()
+      run.listed = .success(users)
+      return users
+    } catch {
+      run.listed = .failure(error)
+      throw error
+    }
+  }
+
+  private func list() async throws -> [SnapshotUser] {
     let users: [SnapshotUser]
     switch run.pipeline.users.source {
     case .list, .csv:

@@ -24,6 +24,8 @@ struct PrimeJob: Sendable {
   let listIDs: Set<String>
   /// The share of a soup that may go at once, where this run was told another than the pipeline.
   let maxDeletes: Percentage?
+  /// What holds the syncs against the org first; nil where it could not be asked.
+  let preflight: Preflight?
   let report: @Sendable (RunEvent) -> Void
 
   /// What the priming of a snapshot came to.
@@ -34,6 +36,8 @@ struct PrimeJob: Sendable {
     let outcome: PrimeOutcome
     /// The open edits that the newest generation carries.
     let carried: Set<Int64>
+    /// What the org does not give the user, though nothing that is fetched; nil where nobody asked.
+    var lacking: [Preflight.Fault]?
   }
 
   var isGlobal: Bool { user.id == SnapshotID.global }
@@ -46,7 +50,27 @@ struct PrimeJob: Sendable {
     let thread = StoreThread(name: "prime")
     return try await withTaskExecutorPreference(thread) {
       let session = try await session(access)
-      return try await prime(as: session, on: thread)
+      let lacking = try await lacking(session)
+      let missing = (lacking ?? []).filter { $0.isFatal && !$0.isOfSyncUp }
+      guard missing.isEmpty else { throw PipelineError(lacking: missing) }
+      var output = try await prime(as: session, on: thread)
+      output.lacking = lacking
+      return output
+    }
+  }
+
+  /// What the org does not give the user; nil where it is not asked: who reads for several was before.
+  private func lacking(_ session: Session) async throws -> [Preflight.Fault]? {
+    guard let preflight, !isGlobal, pipeline.prime.fetchAs == .user else { return nil }
+    do throws(OrgError) {
+      return try await preflight.faults(session, as: .user)
+    } catch {
+      guard error.kind != .cancelled else { throw error }
+      // An org that is away is told of when records are asked for.
+      if !error.isOutage {
+        report(.warning("\(user.username): the syncs could not be held against the org: \(error)"))
+      }
+      return nil
     }
   }
 

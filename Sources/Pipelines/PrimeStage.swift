@@ -12,6 +12,7 @@ struct PrimeStage {
 
   /// Fetches what changed for every snapshot, several at a time, and publishes new generations.
   func perform() async throws {
+    try await PreflightStage(run: run).perform()
     let users = try await people.listed()
     if run.options.isDryRun { return planPrime(users) }
     var jobs: [PrimeJob] = []
@@ -39,6 +40,7 @@ struct PrimeStage {
       }
     }
     run.summary.snapshots.sort { $0.id < $1.id }
+    PreflightStage(run: run).tell()
     // Everybody was tried: who was skipped before is served, skipped again, or no user any more.
     if run.options.users.isEmpty {
       for kind in Self.primeFindings { try run.ledger.settleEarlierFindings(kind, by: run.row.id) }
@@ -90,7 +92,7 @@ struct PrimeStage {
       organizationID: try run.ledger.organizationID ?? "", stampKey: try run.stamps().current,
       carried: try carried(user.id),
       listIDs: try dueListings(row, user.id), maxDeletes: run.options.maxDeletes,
-      report: run.report)
+      preflight: run.preflight, report: run.report)
   }
 
   /// The open edits that a user's next generation carries.
@@ -143,6 +145,9 @@ struct PrimeStage {
 
   private func take(_ output: PrimeJob.Output) throws {
     let outcome = output.outcome
+    if let lacking = output.lacking {
+      run.findings.add(lacking, of: output.user.username, as: .user)
+    }
     for warning in outcome.warnings { run.warn("\(output.user.username): \(warning)") }
     if outcome.guardTripped { run.summary.findings.insert(.guardTripped) }
     if outcome.isIncomplete { run.summary.findings.insert(.incompleteData) }

@@ -18,6 +18,7 @@ struct ReconcileStage {
     if let undo = run.options.undo {
       try run.ledger.undo(undo.edits, of: undo.run, by: run.options.by)
     }
+    try await PreflightStage(run: run).perform()
     let presumed = run.options.isDryRun ? PresumedWrites() : nil
     let result = try await reconciler(presumed).run(run.row)
     run.summary.verdicts = result.verdicts

@@ -15,6 +15,16 @@ final class RunContext {
   let variables: [String: String]
   let report: @Sendable (RunEvent) -> Void
   var summary = RunSummary()
+  /// Whether the syncs were held against the org, or that was tried.
+  var isChecked = false
+  /// What holds them against it for further users; nil before, and where the org could not be asked.
+  var preflight: Preflight?
+  /// What the org lacks for the users who were asked.
+  var findings = PreflightFindings()
+  /// What of that a person was told.
+  var toldProblems: Set<Problem> = []
+  /// Who the users are, once somebody asked.
+  var listed: Result<[SnapshotUser], any Error>?
   /// What opens sealed returns, once it was asked for: deriving it takes a while.
   var returnKey: SQLCipherKey?
   /// What stamps are made with; nil in a dry run, which makes none.

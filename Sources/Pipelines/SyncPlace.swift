@@ -9,8 +9,8 @@ struct SyncPlace {
   let sync: JSONNode?
   let syncName: String
 
-  /// A fault of what the sync needs, at the word that names it.
-  func problem(at need: OrgNeed, _ fault: Preflight.Fault) -> Problem {
+  /// What is wrong with a need of the sync, at the word that names it.
+  func problem(at need: OrgNeed, _ words: Preflight.Words) -> Problem {
     let found = node(at: need)
     var column = found?.column ?? 0
     if let word = need.field ?? Optional(need.sobject), let text = found?.string, text != word {
@@ -18,7 +18,7 @@ struct SyncPlace {
     }
     return Problem(
       file: file, line: found?.line ?? 0, column: column, path: found?.path ?? syncName,
-      message: fault.message, fix: fault.fix)
+      message: words.message, fix: words.fix)
   }
 
   /// How far behind its quote a word of a query stands; 0 where the file may write a character before it

@@ -30,6 +30,8 @@ public final class Org: Sendable {
   private let login: Login
   private let askedVersion: String?
   private let features: Set<APIFeature>
+  /// What all users were told of objects; nil where sessions ask each time.
+  private let objects: KnownObjects.Shared?
   private let state: Locked<State>
 
   /// An org at `url`, a My Domain or a login host; nothing is sent yet.
@@ -44,12 +46,14 @@ public final class Org: Sendable {
   }
 
   /// An org with everything that a pipeline file may say of it; `features` is what will be asked of it.
+  ///
+  /// With `keepsObjects`, for an org of one run, its sessions ask once what an object is.
   package init(
     url: String, credentials: Credentials, apiVersion: String? = nil,
     features: Set<APIFeature> = [.records], caFile: String? = nil,
     concurrency: Int, requestTimeoutSeconds: Int = defaultTimeoutSeconds,
     responseLimitBytes: Int = HTTPClient.Configuration().responseLimitBytes,
-    budget: APIBudget = APIBudget(),
+    budget: APIBudget = APIBudget(), keepsObjects: Bool = false,
     pause: RetryPause = .real, events: @escaping @Sendable (OrgEvent) -> Void = { _ in }
   ) throws(OrgError) {
     var configuration = HTTPClient.Configuration()
@@ -70,6 +74,7 @@ public final class Org: Sendable {
     login = Login(credentials, loginURL: self.url, connection: connection)
     askedVersion = apiVersion
     self.features = features
+    objects = keepsObjects ? KnownObjects.Shared([:]) : nil
     state = Locked(State())
   }
 
@@ -142,7 +147,8 @@ public final class Org: Sendable {
     }
     connection.report(.loggedIn(username: identity.username, userID: identity.userID))
     return Session(
-      identity: identity, apiVersion: version.description, connection: connection, token: token)
+      identity: identity, apiVersion: version.description, connection: connection, token: token,
+      objects: objects.map { KnownObjects(sharing: $0) })
   }
 
   /// The version to speak; what the org has not is told before anything else is asked.

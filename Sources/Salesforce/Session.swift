@@ -20,14 +20,26 @@ package final class Session: Sendable {
   package let apiVersion: String
   let connection: OrgConnection
   let token: SessionToken
+  /// What the org said of its objects; nil where that is asked for each time.
+  let objects: KnownObjects?
 
   init(
-    identity: Identity, apiVersion: String, connection: OrgConnection, token: SessionToken
+    identity: Identity, apiVersion: String, connection: OrgConnection, token: SessionToken,
+    objects: KnownObjects? = nil
   ) {
     self.identity = identity
     self.apiVersion = apiVersion
     self.connection = connection
     self.token = token
+    self.objects = objects
+  }
+
+  /// The session for the length of a run, in which each object is described once.
+  package var keepingObjects: Session {
+    if objects != nil { return self }
+    return Session(
+      identity: identity, apiVersion: apiVersion, connection: connection, token: token,
+      objects: KnownObjects())
   }
 
   /// The org's clock in milliseconds, as its last answer told it.

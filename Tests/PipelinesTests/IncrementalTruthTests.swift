@@ -85,8 +85,10 @@ import Testing
     var queries: [Int] = []
     for _ in 0..<6 {
       let asked = try await asked { try await world.run() }
-      #expect(Set(asked.keys) == [.query, .priming])
+      #expect(Set(asked.keys) == [.query, .priming, .composite])
       #expect(asked[.priming] == 1)
+      // What the objects are, all in one.
+      #expect(asked[.composite] == 1)
       queries.append(asked[.query] ?? 0)
     }
     // Each third run lists the ids of the three queries, too.

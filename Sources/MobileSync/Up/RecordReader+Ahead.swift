@@ -196,11 +196,9 @@ extension RecordReader {
   }
 
   private func keep(_ answer: Result<Answer, OrgError>, to question: Question) {
-    if case .success(.describe(let describe)) = answer, case .describe(let name) = question {
-      describes[name.lowercased()] = describe
-    } else {
-      answers[question.folded] = answer
-    }
+    // What describes an object the session keeps.
+    if case .success(.describe) = answer { return }
+    answers[question.folded] = answer
   }
 
   private struct Key: Hashable {

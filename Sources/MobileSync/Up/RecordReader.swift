@@ -9,7 +9,6 @@ package final class RecordReader {
   package let session: Session
   /// Who proves deletions; nil where nobody can.
   package let prover: RecordReader?
-  var describes: [String: Describe] = [:]
   /// Answers that were asked for ahead; each is good once.
   var answers: [Question: Result<Answer, OrgError>] = [:]
   /// By object: what became of records, where that was asked for ahead.
@@ -34,7 +33,7 @@ package final class RecordReader {
   private init(
     _ session: Session, isProver: Bool, prover: RecordReader?, _ presumed: PresumedWrites?
   ) {
-    self.session = session
+    self.session = session.keepingObjects
     self.isProver = isProver
     self.prover = prover
     self.presumed = presumed
@@ -51,13 +50,11 @@ package final class RecordReader {
     if let known = known(sobject) { return known }
     // Only a refusal waits there.
     _ = try takeAnswer(to: Question.describe(sobject).folded)
-    let describe = try await session.describe(sobject)
-    describes[sobject.lowercased()] = describe
-    return describe
+    return try await session.describe(sobject)
   }
 
   /// What the org has said of an object to this user; nil where it was not asked yet.
-  package func known(_ sobject: String) -> Describe? { describes[sobject.lowercased()] }
+  package func known(_ sobject: String) -> Describe? { session.knownObject(sobject) }
 
   /// The records of any number of ids, by their 18 characters; those that do not read are missing.
   package func records(

@@ -72,15 +72,7 @@ extension Session {
     _ requests: [CompositeRequest], allOrNone: Bool = false
   ) async throws(OrgError) -> [CompositeResult] {
     guard !requests.isEmpty else { return [] }
-    var call = OrgCall(
-      .composite, "POST", path("composite"), isRead: requests.allSatisfy { $0.method == "GET" })
-    guard requests.count <= RequestLimits.composite else {
-      throw OrgError(
-        .configuration,
-        message: "\(requests.count) requests are more than \(RequestLimits.composite)",
-        request: call.name)
-    }
-    call.body = Self.body(requests, allOrNone)
+    let call = try compositeCall(requests, allOrNone: allOrNone)
     let entries = try await json(call)["compositeResponse"]?.array ?? []
     var byName: [String: CompositeResult] = [:]
     for entry in entries {
@@ -96,6 +88,22 @@ extension Session {
       throw Self.invalidResponse("\(entries.count) results answer \(requests.count) requests", call)
     }
     return results
+  }
+
+  /// The call that carries several requests, counted as one of a kind.
+  func compositeCall(
+    _ requests: [CompositeRequest], allOrNone: Bool = false, kind: RequestKind = .composite
+  ) throws(OrgError) -> OrgCall {
+    var call = OrgCall(
+      kind, "POST", path("composite"), isRead: requests.allSatisfy { $0.method == "GET" })
+    guard requests.count <= RequestLimits.composite else {
+      throw OrgError(
+        .configuration,
+        message: "\(requests.count) requests are more than \(RequestLimits.composite)",
+        request: call.name)
+    }
+    call.body = Self.body(requests, allOrNone)
+    return call
   }
 
   private static func body(_ requests: [CompositeRequest], _ allOrNone: Bool) -> [UInt8] {

@@ -1,4 +1,3 @@
-import HTTP
 import JSON
 
 /// What an org says of an sObject.
@@ -65,11 +64,12 @@ package struct Describe: Sendable, Hashable {
   package let fields: [Field]
   /// What may refer to a record of it, as far as the org has a name for the way there.
   package let children: [Child]
+  /// Where a field stands, by its name in small letters.
+  private let places: [String: Int]
 
   /// The field of a name, without regard to case.
   package func field(_ name: String) -> Field? {
-    let name = name.lowercased()
-    return fields.first { $0.name.lowercased() == name }
+    places[name.lowercased()].map { fields[$0] }
   }
 
   /// Reads an answer; nil if it is of another shape.
@@ -77,6 +77,9 @@ package struct Describe: Sendable, Hashable {
     guard let name = value["name"]?.string, let fields = value["fields"]?.array else { return nil }
     self.name = name
     self.fields = fields.compactMap { Field($0) }
+    places = Dictionary(
+      self.fields.enumerated().map { ($1.name.lowercased(), $0) },
+      uniquingKeysWith: { first, _ in first })
     label = value["label"]?.string
     keyPrefix = value["keyPrefix"]?.string
     isCreateable = value["createable"]?.bool ?? false
@@ -118,32 +121,5 @@ extension Describe.Field {
     compoundFieldName = value["compoundFieldName"]?.string
     referenceTo = value["referenceTo"]?.array?.compactMap(\.string) ?? []
     relationshipName = value["relationshipName"]?.string
-  }
-}
-
-extension Session {
-  /// What the org says of an sObject to this user.
-  package func describe(_ sObject: String) async throws(OrgError) -> Describe {
-    let call = OrgCall(
-      .describe, "GET", path("sobjects/\(HTTPQuery.encode(sObject))/describe"))
-    guard let describe = Describe(try await json(call)) else {
-      throw Self.invalidResponse("the answer does not describe an sObject", call)
-    }
-    return describe
-  }
-
-  /// What the org says of an sObject to this user, as the org's bytes: one JSON object.
-  package func describeAnswer(_ sObject: String) async throws(OrgError) -> [UInt8] {
-    try await object(
-      OrgCall(.describe, "GET", path("sobjects/\(HTTPQuery.encode(sObject))/describe")))
-  }
-
-  /// The API names of all objects that the user sees.
-  package func objectNames() async throws(OrgError) -> [String] {
-    let call = OrgCall(.describe, "GET", path("sobjects"))
-    guard let objects = try await json(call)["sobjects"]?.array else {
-      throw Self.invalidResponse("the answer does not list objects", call)
-    }
-    return objects.compactMap { $0["name"]?.string }
   }
 }

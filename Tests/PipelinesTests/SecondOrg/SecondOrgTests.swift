@@ -85,10 +85,10 @@ import Testing
     async throws
   {
     let scene = try await SecondOrgScene(seed: 5)
-    let first = try await scene.run { $0.apiBudget = 20 }
+    let first = try await scene.run { $0.apiBudget = 24 }
     #expect(first.exitStatus == .tryLater)
     let metered = try await scene.org.log().count { $0.path.hasPrefix("/services/data/v") }
-    #expect(metered == 20)
+    #expect(metered == 24)
     let second = try await scene.run()
     #expect(second.findings == [], "\(scene.skipped)")
     #expect(try await scene.differences() == [])

@@ -1,0 +1,87 @@
+import JSON
+
+/// What does not hold for some users: each problem once, with those who have it.
+package struct PreflightFindings: Sendable {
+  /// A problem, and the users for whom it is one.
+  package struct Finding: Sendable, Hashable {
+    /// What is wrong, where, and how grave it is.
+    package var fault: Preflight.Fault
+    /// The users; empty where it holds for all of several who were asked.
+    package var users: [String] = []
+
+    /// What is wrong and where.
+    package var problem: Problem { fault.problem }
+
+    /// One line; of many users some are named.
+    package var description: String { problem.description + named }
+
+    /// The problem, with the users in its words.
+    package var told: Problem {
+      Problem(
+        file: problem.file, line: problem.line, column: problem.column, path: problem.path,
+        message: problem.message + named, fix: problem.fix)
+    }
+
+    private var named: String {
+      if users.isEmpty { return "" }
+      let rest = users.count - 3
+      let some = users.prefix(3).joined(separator: ", ")
+      return " (as \(some)\(rest > 0 ? " and \(rest) more" : ""))"
+    }
+  }
+
+  /// A problem whatever a user is told to do about it.
+  private struct Key: Hashable {
+    let problem: Problem
+    let actor: Preflight.Actor
+
+    init(_ problem: Problem, _ actor: Preflight.Actor) {
+      self.problem = Problem(
+        file: problem.file, line: problem.line, column: problem.column, path: problem.path,
+        message: problem.message, fix: "")
+      self.actor = actor
+    }
+  }
+
+  private var faults: [Key: Preflight.Fault] = [:]
+  private var users: [Key: [String]] = [:]
+  private var asked: [Preflight.Actor: Set<String>] = [:]
+
+  /// Nobody was asked.
+  package init() {}
+
+  /// Adds what does not hold for a user; for one who was asked before nothing changes.
+  package mutating func add(
+    _ faults: [Preflight.Fault], of username: String, as actor: Preflight.Actor
+  ) {
+    guard asked[actor, default: []].insert(username.lowercased()).inserted else { return }
+    for fault in faults {
+      let key = Key(fault.problem, actor)
+      self.faults[key] = self.faults[key] ?? fault
+      users[key, default: []].append(username)
+    }
+  }
+
+  /// Whether anybody was asked.
+  package func hasAsked(_ actor: Preflight.Actor) -> Bool { asked[actor]?.isEmpty == false }
+
+  /// What keeps a sync from its work for everybody who was asked.
+  package func common(_ actor: Preflight.Actor) -> [Preflight.Fault] {
+    faults.filter { $0.key.actor == actor && $0.value.isFatal && isOfAll($0.key) }.map(\.value)
+  }
+
+  /// What was found, in the order of the files.
+  package var findings: [Finding] {
+    faults.map { key, fault in
+      let isOfMany = asked[key.actor, default: []].count > 1 && isOfAll(key)
+      return Finding(fault: fault, users: isOfMany ? [] : users[key, default: []].sorted())
+    }.sorted {
+      ($0.problem.file, $0.problem.line, $0.problem.column, $0.problem.message)
+        < ($1.problem.file, $1.problem.line, $1.problem.column, $1.problem.message)
+    }
+  }
+
+  private func isOfAll(_ key: Key) -> Bool {
+    users[key, default: []].count == asked[key.actor, default: []].count
+  }
+}

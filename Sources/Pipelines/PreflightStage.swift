@@ -1,0 +1,156 @@
+import JSON
+import MobileSync
+import Reconciliation
+import Salesforce
+import System
+
+/// Holds the syncs of a run against its org, after returns are taken in and before anything is sent or
+/// fetched.
+///
+/// - Asked are the integration user, each user whose edits wait, and the first user who is primed: one
+///   request each. Only while all of them lack the same thing are further users asked, for then it is the
+///   file that is wrong, and the run stops with all its problems at once.
+/// - What some users lack is told, and keeps them alone from being primed: each is asked right before
+///   records are fetched for them (`PrimeJob`), so that a run with a small budget gets on.
+/// - An org that cannot be asked stops nothing here: the stages meet the same trouble, or do not.
+struct PreflightStage {
+  let run: RunContext
+
+  /// What a user was told.
+  private struct Told {
+    var username: String
+    var faults: [Preflight.Fault]
+  }
+
+  private typealias Login = @Sendable () async throws(OrgError) -> Session?
+
+  /// Asks once in a run; throws `Problems` where nobody's syncs can do their work.
+  func perform() async throws {
+    if run.isChecked { return }
+    run.isChecked = true
+    let preflight = Preflight(run.pipeline, stages: run.options.stages)
+    var found = PreflightFindings()
+    do {
+      try await askIntegration(preflight, &found)
+      try await askUsers(preflight, &found)
+      let stops = Set(try await stopping(preflight, found).map(\.problem))
+      guard stops.isEmpty else {
+        throw Problems(found.findings.map { stops.contains($0.problem) ? $0.problem : $0.told })
+      }
+    } catch let error as OrgError where error.kind != .cancelled {
+      try Task.checkCancellation()
+      return run.warn("the syncs could not be held against the org before the run: \(error)")
+    }
+    run.preflight = preflight
+    run.findings = found
+    tell()
+  }
+
+  /// Tells what was not told yet, except what its users are skipped for.
+  func tell() {
+    for finding in run.findings.findings
+    where finding.fault.isOfSyncUp || !finding.fault.isFatal {
+      guard run.toldProblems.insert(finding.problem).inserted else { continue }
+      run.warn(finding.description)
+    }
+  }
+
+  // MARK: asking
+
+  private func askIntegration(
+    _ preflight: Preflight, _ found: inout PreflightFindings
+  ) async throws {
+    guard preflight.concerns(.integration), try isPriming || !snapshotsWithEdits().isEmpty else {
+      return
+    }
+    let access = run.access
+    let answer = await Self.ask(preflight, as: .integration) { () throws(OrgError) in
+      try await access.integrationSession()
+    }
+    if let told = try answer.get() { found.add(told.faults, of: told.username, as: .integration) }
+  }
+
+  private func askUsers(_ preflight: Preflight, _ found: inout PreflightFindings) async throws {
+    guard preflight.concerns(.user) else { return }
+    let senders = try snapshotsWithEdits().compactMap {
+      try run.ledger.snapshotRow(id: $0)?.username
+    }
+    let isFetching = isPriming && run.pipeline.prime.fetchAs == .user
+    // Who they are is told by the stage that serves them.
+    let primed = isFetching ? (try? await PipelineUsers(run: run).listed()) ?? [] : []
+    try Task.checkCancellation()
+    var waiting = (senders + primed.map(\.username))[...]
+    var due = senders.count
+    var size = 1
+    while due > 0 || !found.hasAsked(.user) || !found.common(.user).isEmpty, !waiting.isEmpty {
+      let names = waiting.prefix(size)
+      waiting = waiting.dropFirst(names.count)
+      due -= names.count
+      // One alone goes first: it may be that nobody gets an answer.
+      size = run.pipeline.org.concurrency
+      let access = run.access
+      let answers = await InFlight.all(
+        size,
+        names.map { name in
+          {
+            await Self.ask(preflight, as: .user) { () throws(OrgError) in
+              try await access.session(as: name)
+            }
+          }
+        })
+      for case let answer? in answers {
+        if let told = try answer.get() { found.add(told.faults, of: told.username, as: .user) }
+      }
+    }
+  }
+
+  /// What the org answers somebody; nothing where it is their own trouble, which the stages tell.
+  private static func ask(
+    _ preflight: Preflight, as actor: Preflight.Actor, _ login: Login
+  ) async -> Result<Told?, OrgError> {
+    do throws(OrgError) {
+      guard let session = try await login() else { return .success(nil) }
+      let faults = try await preflight.faults(session, as: actor)
+      return .success(Told(username: session.identity.username, faults: faults))
+    } catch {
+      let isOwn = error.isAboutTheUser || error.isAboutTheObject || error.kind == .configuration
+      return isOwn ? .success(nil) : .failure(error)
+    }
+  }
+
+  /// What stops the run: what nobody who was asked can do without.
+  ///
+  /// Who sends may be few: what they lack for their edits must be lacking for the integration user too.
+  private func stopping(
+    _ preflight: Preflight, _ found: PreflightFindings
+  ) async throws -> [Preflight.Fault] {
+    let common = found.common(.user)
+    var stops = found.common(.integration) + common.filter { !$0.isOfSyncUp }
+    let unsent = common.filter(\.isOfSyncUp)
+    if unsent.isEmpty { return stops }
+    guard let witness = try await run.access.integrationSession() else { return stops + unsent }
+    let messages = Set(try await preflight.faults(witness, as: .user).map(\.problem.message))
+    stops += unsent.filter { messages.contains($0.problem.message) }
+    return stops
+  }
+
+  // MARK: whom to ask
+
+  private var isPriming: Bool { run.options.stages.contains(.prime) }
+
+  /// The snapshots whose edits this run takes up.
+  private func snapshotsWithEdits() throws -> [String] {
+    guard run.options.stages.contains(.reconcile) else { return [] }
+    return try run.ledger.snapshotsWithOpenEdits(run: run.row.id, only: run.options.only)
+  }
+}
+
+extension PipelineError {
+  /// What a user is not given.
+  init(lacking faults: [Preflight.Fault]) {
+    self.init(
+      .authentication, "preflight", "the org does not give this user what the syncs fetch",
+      reason: faults.map(\.problem.description).joined(separator: "; "),
+      fix: "give the user access, or correct the syncs")
+  }
+}

@@ -1,0 +1,149 @@
+import HTTP
+import JSON
+import System
+
+extension Session {
+  /// What the org says of an sObject to this user.
+  package func describe(_ sObject: String) async throws(OrgError) -> Describe {
+    if let known = knownObject(sObject) { return known }
+    let call = OrgCall(.describe, "GET", describePath(sObject))
+    let response = try await send(call)
+    guard let objects else {
+      guard let describe = Describe(try Self.parse(response, call)) else {
+        throw Self.invalidResponse(Self.noDescription, call)
+      }
+      return describe
+    }
+    guard let describe = objects.read(response.body) else {
+      throw Self.invalidResponse(Self.noDescription, call)
+    }
+    objects.keep(describe, as: sObject)
+    return describe
+  }
+
+  private static let noDescription = "the answer does not describe an sObject"
+
+  /// What the org has said of an object to this user; nil where it was not asked, has none of that name, or
+  /// what it says is not kept.
+  package func knownObject(_ sObject: String) -> Describe? { objects?.find(sObject) ?? nil }
+
+  /// Whether it is known what the org says of an object, even if that is nothing.
+  package func knows(_ sObject: String) -> Bool { objects?.find(sObject) != nil }
+
+  /// Asks what the org says of several objects to this user, of as many as possible in one request.
+  ///
+  /// What is known is not asked for again; of a session that keeps nothing nothing is.
+  package func learn(_ sObjects: [String]) async throws(OrgError) {
+    guard let objects else { return }
+    var seen: Set<String> = []
+    var unknown: [String] = []
+    for name in sObjects where !knows(name) && seen.insert(name.lowercased()).inserted {
+      if APIName.isValid(name) { unknown.append(name) } else { objects.keep(nil, as: name) }
+    }
+    for part in unknown.parts(of: RequestLimits.composite) { try await learn(part, objects) }
+  }
+
+  private func learn(_ names: [String], _ objects: KnownObjects) async throws(OrgError) {
+    let requests = names.map {
+      CompositeRequest(method: "GET", url: describePath($0), referenceId: $0)
+    }
+    let call = try compositeCall(requests, kind: .describe)
+    let body: [UInt8]
+    do throws(OrgError) {
+      body = try await send(call).body
+    } catch {
+      guard error.kind == .tooLarge, names.count > 1 else { throw error }
+      for half in names.parts(of: (names.count + 1) / 2) { try await learn(half, objects) }
+      return
+    }
+    let answers = try DescribeAnswer.all(in: body)
+    guard Set(answers.map(\.name)) == Set(names), answers.count == names.count else {
+      throw Self.invalidResponse("\(answers.count) results answer \(names.count) requests", call)
+    }
+    for answer in answers {
+      if answer.status == 404 {
+        objects.keep(nil, as: answer.name)
+        continue
+      }
+      let part = "GET " + describePath(answer.name)
+      guard HTTPStatus.success.contains(answer.status) else {
+        throw answer.error(request: part)
+      }
+      guard let describe = objects.read(answer.body) else {
+        throw OrgError(
+          .invalidResponse, message: Self.noDescription, request: part)
+      }
+      objects.keep(describe, as: answer.name)
+    }
+  }
+
+  private func describePath(_ sObject: String) -> String {
+    path("sobjects/\(HTTPQuery.encode(sObject))/describe")
+  }
+
+  /// What the org says of an sObject to this user, as the org's bytes: one JSON object.
+  package func describeAnswer(_ sObject: String) async throws(OrgError) -> [UInt8] {
+    try await object(OrgCall(.describe, "GET", describePath(sObject)))
+  }
+
+  /// The API names of all objects that the user sees.
+  package func objectNames() async throws(OrgError) -> [String] {
+    let call = OrgCall(.describe, "GET", path("sobjects"))
+    guard let objects = try await json(call)["sobjects"]?.array else {
+      throw Self.invalidResponse("the answer does not list objects", call)
+    }
+    return objects.compactMap { $0["name"]?.string }
+  }
+}
+
+/// One description among several, as its bytes stand in the answer.
+private struct DescribeAnswer {
+  let name: String
+  let status: Int
+  let body: [UInt8]
+
+  private static let scanner = RecordScanner(paths: ["referenceId", "httpStatusCode", "body"])
+
+  /// The results of a composite request.
+  static func all(in answer: [UInt8]) throws(OrgError) -> [DescribeAnswer] {
+    do {
+      return try answer.withUnsafeBytes { page in
+        var answers: [DescribeAnswer] = []
+        _ = try scanner.scan(page, in: .member("compositeResponse")) { _, _, fields in
+          func bytes(_ span: JSONSpan) -> [UInt8] { Array(page[span.range]) }
+          answers.append(
+            DescribeAnswer(
+              name: text(of: fields[0], bytes(fields[0])),
+              status: Int(String(decoding: bytes(fields[1]), as: UTF8.self)) ?? 0,
+              body: bytes(fields[2])))
+        }
+        return answers
+      }
+    } catch {
+      throw OrgError(
+        .invalidResponse, message: "the answer is not that of a composite request: \(error)",
+        request: "POST composite")
+    }
+  }
+
+  private static func text(of span: JSONSpan, _ bytes: [UInt8]) -> String {
+    let plain = String(decoding: bytes, as: UTF8.self)
+    guard span.kind == .escapedString else { return plain }
+    return (try? JSONValue(parsing: Array(("\"" + plain + "\"").utf8)))?.string ?? plain
+  }
+
+  /// Why the object is not described.
+  func error(request: String) -> OrgError {
+    let fault = OrgFault(body)
+    let kind: OrgError.Kind =
+      switch status {
+      case 401: .authentication
+      case 403: .permission
+      case 400..<500: .refused(fault.code ?? "HTTP_\(status)")
+      default: .unreachable
+      }
+    return OrgError(
+      kind, status: status, code: fault.code,
+      message: fault.message ?? "the org does not describe the object", request: request)
+  }
+}

@@ -1,0 +1,235 @@
+import HTTP
+import JSON
+import LocalOrg
+import Pipelines
+import Rehearsal
+import System
+import Testing
+
+/// What a run does with what its org lacks: before anything is sent or fetched, and without losing a return.
+@Suite struct RunPreflightTests {
+  /// Requests that fetch records.
+  private static let fetching: Set<RequestKind> = [
+    .query, .queryMore, .search, .priming, .retrieve, .recent, .bulkCreate,
+  ]
+
+  @discardableResult
+  private func run(
+    _ world: World, _ stages: Stage..., options change: (inout RunOptions) -> Void = { _ in }
+  ) async throws -> RunSummary {
+    let stages = stages.isEmpty ? Set(Stage.allCases) : Set(stages)
+    return try await world.runAsWritten(stages, options: change)
+  }
+
+  private func problems(_ world: World, _ stages: Stage...) async throws -> [String] {
+    let error = await #expect(throws: Problems.self) {
+      try await world.runAsWritten(stages.isEmpty ? Set(Stage.allCases) : Set(stages))
+    }
+    #expect(error.map { PipelineError(describing: $0).kind } == .configuration)
+    return (error?.list ?? []).map { "\($0.line):\($0.column) \($0.message); \($0.fix)" }
+  }
+
+  /// A phone of ada's with a changed account in the inbox; the account's Id.
+  private func edited(_ world: World) async throws -> String {
+    try await run(world)
+    let device = try world.device("ada")
+    let id = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: id, ["Phone": "+1 555 0199"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    return id
+  }
+
+  private func refuse(
+    _ world: World, _ part: Int, to user: String, status: Int = 404, code: String = "NOT_FOUND"
+  ) {
+    world.server.faults.add(
+      .init(kind: .composite, user: user + "@example.com"), times: 1000,
+      .refusePart(part, status: status, code: code))
+  }
+
+  // MARK: what all users lack
+
+  @Test func `nine mistakes end a run at once, each at its place, before anything is fetched`()
+    async throws
+  {
+    let world = try PreflightTests.world(PreflightTests.mistakes)
+    let error = await #expect(throws: Problems.self) { try await world.run() }
+    try PreflightTests.expectMistakes(error?.list ?? [])
+    let kinds = world.server.log.entries.map(\.kind)
+    #expect(kinds.allSatisfy { !Self.fetching.contains($0) })
+    // Both users are asked: one request each, another where ways lead on, and once which objects there are.
+    #expect(kinds.count { $0 == .composite } <= 4)
+    #expect(kinds.count { $0 == .describeGlobal } == 1)
+    #expect(kinds.count { $0 == .describe } == 0)
+  }
+
+  @Test func `a word of a sync down that nobody has stops the run, and the edits wait`()
+    async throws
+  {
+    let world = try World()
+    let id = try await edited(world)
+    let before = world.server.log.count
+    try world.rewrite(
+      "\"BillingCity\"],\n            \"soupName\"", "\"BillingCty\"],\n            \"soupName\"",
+      in: "demo/usersyncs.json")
+    let found = try await problems(world)
+    #expect(found.count == 1)
+    #expect(found.first?.hasPrefix("12:") == true)
+    #expect(
+      found.first?.hasSuffix(
+        "Account has no field \"BillingCty\" for this user; did you mean \"BillingCity\"?") == true)
+    let log = world.server.log.entries(after: before)
+    #expect(log.allSatisfy { !$0.isWrite && $0.kind != .priming && $0.kind != .retrieve })
+    // The return was taken in and proved.
+    #expect(try Files.list(world.data.inbox("inbox")) == [])
+    #expect(try world.record("Account", id)["Phone"] != "+1 555 0199")
+    // What does not fetch goes on.
+    #expect(try await run(world, .reconcile).verdicts == [.updated: 1])
+    #expect(try world.record("Account", id)["Phone"] == "+1 555 0199")
+  }
+
+  @Test func `a word of a sync up that nobody has stops the run before edits lose the field`()
+    async throws
+  {
+    let world = try World()
+    let id = try await edited(world)
+    let list = "[\"Name\", \"Phone\", \"Website\", \"Description\"]"
+    let wrong = list.replacing("Phone", with: "Phne")
+    try world.rewrite(list, wrong, in: "demo/usersyncs.json")
+    for stages in [Set(Stage.allCases), [.ingest, .reconcile], [.reconcile]] {
+      let error = await #expect(throws: Problems.self) { try await world.runAsWritten(stages) }
+      #expect(error?.list.map(\.message) == ["Account has no field \"Phne\" for this user"])
+    }
+    #expect(world.server.log.writes.isEmpty)
+    try world.rewrite(wrong, list, in: "demo/usersyncs.json")
+    #expect(try await run(world).verdicts == [.updated: 1])
+    #expect(try world.record("Account", id)["Phone"] == "+1 555 0199")
+  }
+
+  @Test func `what the integration user lacks for the global store stops the run`() async throws {
+    let world = try World()
+    try world.rewrite("ProductCode", "ProductCde", in: "demo/globalsyncs.json")
+    let found = try await problems(world)
+    #expect(found.count == 1)
+    #expect(found.first?.contains("did you mean \"ProductCode\"?") == true)
+  }
+
+  // MARK: what some users lack
+
+  @Test func `a user whom the org gives less is skipped with all that is lacking`() async throws {
+    let world = try World()
+    // The first and the second object of the briefcase.
+    refuse(world, 0, to: "ben")
+    refuse(world, 1, to: "ben")
+    let summary = try await run(world)
+    #expect(summary.findings == [.skippedUser])
+    #expect(summary.exitStatus == .needsAttention)
+    #expect(
+      summary.snapshots.map(\.username).sorted()
+        == ["ada@example.com", "cleo@example.com", "global"])
+    #expect(world.skipped.count == 1)
+    let told = try #require(world.skipped.first)
+    #expect(told.hasPrefix("ben@example.com: the org does not give this user what the syncs fetch"))
+    #expect(told.contains("usersyncs.json:11:"))
+    #expect(told.contains("usersyncs.json:16:"))
+    #expect(
+      world.server.log.entries.allSatisfy {
+        $0.kind != .priming || $0.user?.hasPrefix("ben") != true
+      })
+    // Mended in the org, he is served by the next run.
+    world.server.faults.removeAll()
+    #expect(try await run(world).findings == [])
+  }
+
+  @Test func `users who lack different things are skipped each for their own`() async throws {
+    let world = try World()
+    refuse(world, 0, to: "ada")
+    refuse(world, 1, to: "ben")
+    refuse(world, 2, to: "cleo")
+    let summary = try await run(world)
+    #expect(summary.findings == [.skippedUser])
+    #expect(world.skipped.count == 3)
+    #expect(Set(world.skipped.map { $0.prefix(3) }) == ["ada", "ben", "cle"])
+  }
+
+  @Test func `a right that is lacking for edits is told, and stops nobody`() async throws {
+    let world = try World()
+    try world.rewrite(
+      "[\"Title\", \"Phone\", \"MobilePhone\"]", "[\"Title\", \"LastModifiedById\"]",
+      in: "demo/usersyncs.json")
+    let summary = try await run(world)
+    #expect(summary.findings == [])
+    #expect(summary.snapshots.count == 4)
+    #expect(summary.warnings.count == 1)
+    #expect(
+      summary.warnings.first?.contains("this user cannot change Contact.LastModifiedById") == true)
+  }
+
+  // MARK: what it costs
+
+  @Test func `objects are described in one request a user, and in no other`() async throws {
+    let world = try World()
+    let id = try await edited(world)
+    let before = world.server.log.count
+    #expect(try await run(world).verdicts == [.updated: 1])
+    let log = world.server.log.entries(after: before).filter { !$0.isWrite }
+    #expect(log.count { $0.kind == .describe || $0.kind == .describeGlobal } == 0)
+    let asked = log.filter { $0.kind == .composite }.compactMap(\.user).sorted()
+    #expect(asked == ["ada", "attache", "ben", "cleo"].map { $0 + "@example.com" })
+    #expect(try world.record("Account", id)["Phone"] == "+1 555 0199")
+    // With nothing to send or fetch nobody is asked.
+    let quiet = world.server.log.count
+    try await run(world, .ingest, .reconcile, .pack)
+    #expect(world.server.log.entries(after: quiet).allSatisfy { $0.kind != .composite })
+  }
+
+  @Test func `a run with a small budget gets on from night to night`() async throws {
+    let world = try World()
+    // One after the other, or all of them are cut off half-way.
+    try world.rewrite("\"platforms\":", "\"limits\": { \"jobs\": 1 }, \"platforms\":")
+    func primed() throws -> Int {
+      try world.data.snapshots().filter { try !world.data.generations(of: $0).isEmpty }.count
+    }
+    var nights = 0
+    while try primed() < 4 {
+      nights += 1
+      try #require(nights < 10)
+      _ = try? await run(world) { $0.apiBudget = 20 }
+    }
+    #expect(nights > 1)
+  }
+
+  // MARK: an org that does not answer
+
+  private static let page = ServerResponse(
+    status: 200, headers: ["Content-Type": "text/html"], body: Array("<html></html>".utf8))
+
+  @Test(arguments: [
+    Faults.Action.status(500, code: "UNKNOWN_EXCEPTION"),
+    .respond(page), .drop(afterCommit: false),
+    .limitExceeded, .refusePart(1, status: 500, code: "UNKNOWN_EXCEPTION"),
+  ])
+  func `an org that describes nothing keeps no run from its work`(_ trouble: Faults.Action)
+    async throws
+  {
+    let world = try World()
+    world.server.faults.add(.kind(.composite), times: 1000, trouble)
+    let summary = try await run(world)
+    #expect(summary.findings == [])
+    #expect(summary.snapshots.count == 4)
+    #expect(summary.warnings.count == 1)
+    #expect(
+      summary.warnings.first?.hasPrefix("the syncs could not be held against the org") == true)
+    // The first who is asked finds out.
+    #expect(world.server.log.counts[.composite, default: 0] <= 7)
+  }
+
+  @Test func `a session that ends before its user is asked is renewed`() async throws {
+    let world = try World()
+    for nth in 1...3 { world.server.faults.add(.kind(.composite), nth: nth * 2, .expireSession) }
+    let summary = try await run(world)
+    #expect(summary.warnings == [])
+    #expect(summary.findings == [])
+    #expect(summary.snapshots.count == 4)
+  }
+}
