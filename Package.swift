@@ -70,7 +70,7 @@ let package = Package(
     library("Arguments", "System"),
     // 2: the two ends of a sync
     library("SmartStore", "SQLite", "JSON", "Crypto", "System"),
-    library("Salesforce", "HTTP", "JSON", "Crypto", "System"),
+    library("Salesforce", "HTTP", "JSON", "CSV", "Crypto", "System"),
     // 3: the sync, and what carries its result
     library("MobileSync", "SmartStore", "Salesforce", "JSON", "System"),
     library("Ledger", "MobileSync", "SmartStore", "SQLite", "JSON", "Crypto", "System"),

@@ -28,6 +28,8 @@ package struct OperationRow {
   /// The record's date then stands beside the fields, under `dateKey`.
   package var seen: JSONValue?
   package var state: OperationState
+  /// The bulk job that carries it; nil for a request of its own.
+  package var job: String?
   /// The field whose date says when the record was last modified; nil in what the ledger tells.
   package var modificationField: String?
 
@@ -101,14 +103,15 @@ extension LedgerDatabase {
     }
   }
 
-  /// Notes that a batch is about to leave, by the org's clock: committed before its first byte is.
-  package func markSent(_ operations: [OperationRow], now: Int64) throws {
+  /// Notes that a batch is about to leave, by the org's clock, and in which bulk job: committed before its
+  /// first byte is.
+  package func markSent(_ operations: [OperationRow], now: Int64, job: String? = nil) throws {
     try connection.transaction {
       for operation in operations {
         try connection.run(
           """
           UPDATE operation SET state = \(OperationState.sent), sent_ms = \(now), attempt = attempt + 1,
-            payload = \(JSONValue.object(operation.payload).text)
+            payload = \(JSONValue.object(operation.payload).text), job_id = \(job)
           WHERE id = \(operation.id)
           """)
       }
@@ -184,11 +187,11 @@ extension LedgerDatabase {
       """
       SELECT id, edit_id, action, sender, sobject, record_id, external_field, external_value,
         payload, expected, attempt, sent_ms, state,
-        coalesce(sender_id, (SELECT user_id FROM snapshot s WHERE s.username = sender)), seen
+        coalesce(sender_id, (SELECT user_id FROM snapshot s WHERE s.username = sender)), seen, job_id
       FROM operation WHERE \(condition)
       """)
     return try rows.map { row in
-      OperationRow(
+      var operation = OperationRow(
         id: row[0].integer ?? 0, editID: row[1].integer ?? 0,
         action: SyncUpAction(rawValue: row[2].text ?? "") ?? .update, sender: row[3].text ?? "",
         senderID: row[13].text, sobject: row[4].text ?? "", recordID: row[5].text,
@@ -199,6 +202,8 @@ extension LedgerDatabase {
         attempt: row[10].integer ?? 0, sentMilliseconds: row[11].integer,
         seen: try row[14].text.map { try parse($0, "an operation") },
         state: try OperationState(row[12].text, in: path))
+      operation.job = row[15].text
+      return operation
     }
   }
 

@@ -5,6 +5,8 @@ package enum SyncDefaults {
   package static let overlapSeconds = 300
   /// Above how many records the whole of a query is made by the org in a bulk job.
   package static let bulkAbove = 200_000
+  /// Above how many changes of one user, action and object a pipeline has the org do them in a bulk job.
+  package static let ingestAbove = 2000
   /// How long, in seconds, a create whose answer was lost is not sent again because it was not found.
   package static let quietWindowSeconds = 900
   /// The share of a soup, in percent, that may be deleted at once, here or in the org.

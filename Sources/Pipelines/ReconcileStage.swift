@@ -124,6 +124,7 @@ struct ReconcileStage {
     result.mergesFields = settings.mode == .mergeFields
     result.inFlight = run.pipeline.org.concurrency
     result.correlationFields = settings.correlationFields
+    result.bulkAbove = settings.bulkAbove
     result.only = run.options.only
     return result
   }

@@ -280,12 +280,6 @@ private struct CSVDecisions {
   }
 }
 
-extension String {
-  fileprivate var trimmed: String {
-    String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
-  }
-}
-
 extension DecisionFile {
   fileprivate static let undoText = "to undo is asked of a run, not of an edit in a file"
   fileprivate static let undoFix = "attache reconcile undo PIPELINE RUN EDIT"

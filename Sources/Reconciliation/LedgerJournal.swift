@@ -2,6 +2,7 @@ import JSON
 import Ledger
 import MobileSync
 import Salesforce
+import System
 
 /// The journal of a pipeline's sync up of one snapshot: the operations of the ledger.
 ///
@@ -32,9 +33,11 @@ final class LedgerJournal: SyncUpJournal {
 
   // MARK: before a request
 
-  nonisolated(nonsending) func prepare(_ batch: [PlannedSend]) async throws -> [PlannedSend] {
+  nonisolated(nonsending) func prepare(
+    _ batch: SyncUpRequest.Batch<PlannedSend>
+  ) async throws -> [PlannedSend] {
     try reconciler.checkDeadline()
-    return try await recheck(try takeParents(batch))
+    return try await recheck(try takeParents(batch.changes), inJob: batch.form == .job)
   }
 
   /// Puts the ids of the parents that were made meanwhile into the children; a child whose parent
@@ -70,10 +73,12 @@ final class LedgerJournal: SyncUpJournal {
     Settlement(.blocked, .because("\(name) refers to a record that did not reach the org"))
   }
 
-  func questions(before batch: [PlannedSend]) -> [RecordReader.Inquiry] {
+  func questions(before batch: SyncUpRequest.Batch<PlannedSend>) -> [RecordReader.Inquiry] {
     // What is presumed of the org is looked at when it is needed.
     guard access.asksAhead else { return [] }
-    let groups = Dictionary(grouping: watched(batch), by: \.sobject)
+    // A job has more records than one question takes.
+    let groups =
+      batch.form == .job ? [:] : Dictionary(grouping: watched(batch.changes), by: \.sobject)
     return groups.sorted { $0.key < $1.key }.map { sobject, group in
       RecordReader.Inquiry(
         access,
@@ -81,22 +86,23 @@ final class LedgerJournal: SyncUpJournal {
     }
   }
 
-  /// Deletes whose records must not have moved.
-  private func watched(_ batch: [PlannedSend]) -> [PlannedSend] {
-    batch.filter { $0.action == .delete && $0.condition != nil }
+  /// Deletes whose records must not have moved; in a job, which bears no conditions, updates too.
+  private func watched(_ batch: [PlannedSend], inJob: Bool = false) -> [PlannedSend] {
+    batch.filter { ($0.action == .delete && $0.condition != nil) || (inJob && $0.isConditional) }
   }
 
   private static func dates(of group: [PlannedSend]) -> [String] {
     ["Id"] + Set(group.map(\.modificationField)).sorted()
   }
 
-  /// Reads dates once more, right before deletes under LEAVE_IF_CHANGED.
+  /// Reads dates once more, right before deletes and jobs under LEAVE_IF_CHANGED.
   ///
-  /// A delete cannot carry a condition. What moved is decided anew.
+  /// A delete cannot carry a condition, and no row of a job can. What moved is decided anew; an update that
+  /// was decided anew already is a conflict.
   private nonisolated(nonsending) func recheck(
-    _ batch: [PlannedSend]
+    _ batch: [PlannedSend], inJob: Bool
   ) async throws -> [PlannedSend] {
-    let watched = watched(batch)
+    let watched = watched(batch, inJob: inJob)
     guard !watched.isEmpty else { return batch }
     var moved: Set<Int64> = []
     let groups = Dictionary(grouping: watched, by: \.sobject)
@@ -104,28 +110,34 @@ final class LedgerJournal: SyncUpJournal {
       let found = try await access.records(
         sobject, ids: group.compactMap(\.recordID), fields: Self.dates(of: group))
       // A new record that is deleted takes with it what others put into it in the meantime.
-      for send in group where send.edit.isToBeUndone || !reconciler.redone.contains(send.edit.id) {
+      for send in group
+      where send.edit.isToBeUndone || send.action == .update
+        || !reconciler.redone.contains(send.edit.id)
+      {
         let date = send.recordID.flatMap { found[$0]?[send.modificationField]?.string }
         if date != send.condition { moved.insert(send.edit.id) }
       }
     }
     for send in batch where moved.contains(send.edit.id) {
-      reconciler.redone.insert(send.edit.id)
       try state.move(send.operation(sender: ""), to: .dropped)
+      if !reconciler.redone.insert(send.edit.id).inserted, send.action == .update {
+        try settle(send, Settlement(.conflict, send.detailOfFailure))
+      }
     }
     return batch.filter { !moved.contains($0.edit.id) }
   }
 
-  func intend(_ batch: [PlannedSend]) throws -> [OperationRow] {
+  func intend(_ batch: [PlannedSend], job: String?) throws -> [OperationRow] {
     let identity = access.session.identity
     let now = access.session.serverDate ?? run.now
     let operations = batch.map { send in
       var operation = send.operation(sender: identity.username)
       operation.senderID = identity.userID
       operation.sentMilliseconds = now
+      operation.job = job
       return operation
     }
-    try state.markSent(operations, now: now)
+    try state.markSent(operations, now: now, job: job)
     return operations
   }
 
@@ -166,12 +178,33 @@ final class LedgerJournal: SyncUpJournal {
         }
       }
     }
+    tellOfJob(answers.map(\.change), intention)
     if let first = answers.first?.change {
       reconciler.report(
         .sent(
           snapshotID: snapshotID, soup: first.edit.row.soup, action: first.action.rawValue,
           records: answers.count, refused: refused))
     }
+  }
+
+  /// Tells for how long nobody saw what others changed: a job bears no conditions.
+  private func tellOfJob(_ sends: [PlannedSend], _ intention: [OperationRow]) {
+    guard let job = intention.first?.job, let sent = intention.first?.sentMilliseconds else {
+      return
+    }
+    let count = sends.count { $0.isConditional || ($0.action == .delete && $0.condition != nil) }
+    guard count > 0, let sobject = sends.first?.sobject else { return }
+    let ended = access.session.serverDate ?? sent
+    warn(
+      """
+      \(count) edits of \(sobject) went in the bulk job \(job): their records were looked at right before, at \
+      \(Dates.utcSeconds(sent)); what somebody changed in them until the job was done, at \
+      \(Dates.utcSeconds(ended)), was not seen and may be written over
+      """)
+  }
+
+  func warn(_ words: String) {
+    if !reconciler.summary.warnings.contains(words) { reconciler.summary.warnings.append(words) }
   }
 
   /// The writes that were done and whose records nobody has read yet.
@@ -206,14 +239,14 @@ final class LedgerJournal: SyncUpJournal {
       if reconciler.redone.insert(send.edit.id).inserted { return .left }
       try refuse(send, refusal)
       return .refused
-    case .locked where !isLast:
+    case .locked where !isLast, .unprocessed where !isLast:
       try state.finish(operation, .again)
       return .left
     case .refused(let refusal) where Self.isRepeated(send, refusal):
       // An earlier request has made it: it is looked up by the field that says so.
       try doubt(send, operation, "an earlier request has made it: \(refusal.message)")
       return .inDoubt
-    case .refused(let refusal), .locked(let refusal):
+    case .refused(let refusal), .locked(let refusal), .unprocessed(let refusal):
       try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
       try refuse(send, refusal)
       return .refused

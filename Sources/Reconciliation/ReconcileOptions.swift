@@ -1,6 +1,7 @@
 import Ledger
 import MobileSync
 import Salesforce
+import System
 
 /// How edits are sent; the names are those of the pipeline file.
 package struct ReconcileOptions: Sendable {
@@ -64,6 +65,8 @@ package struct ReconcileOptions: Sendable {
   package var quietWindowSeconds = Int64(SyncDefaults.quietWindowSeconds)
   /// The most requests at once.
   package var inFlight = Org.defaultConcurrency
+  /// Above how many changes of one user, action and object the org does them in a bulk job.
+  package var bulkAbove = SyncDefaults.ingestAbove
   /// The unique fields that bear an edit's identity, at most one for an object.
   package var correlationFields: [CorrelationField] = []
   /// What needs a person's confirmation.
@@ -78,6 +81,11 @@ package struct ReconcileOptions: Sendable {
   }
   /// When no further request may begin, by the monotonic clock in ns; nil for never.
   package var deadline: UInt64?
+
+  /// Whether there is time to wait for something.
+  var mayWait: @Sendable () -> Bool {
+    { [deadline] in deadline.map { Clock.monotonicNanoseconds() < $0 } ?? true }
+  }
 
   /// The field of an object that bears an edit's identity.
   func correlationField(_ sobject: String) -> CorrelationField? {

@@ -12,7 +12,8 @@ extension Reconciler {
     let doubtful = try await settleNamed(try takeDoubtful(of: snapshots))
     if snapshots == nil { try await readUnread() }
     for (key, group) in try await askable(doubtful) {
-      try await settle(group.writes, key.sobject, group.access)
+      // What this run has sent it has waited for already.
+      try await settle(group.writes, key.sobject, group.access, waits: snapshots == nil)
     }
   }
 
@@ -106,12 +107,16 @@ extension Reconciler {
   }
 
   private nonisolated(nonsending) func settle(
-    _ writes: [DoubtfulWrite], _ sobject: String, _ access: RecordReader
+    _ writes: [DoubtfulWrite], _ sobject: String, _ access: RecordReader,
+    waits: Bool
   ) async throws {
     var resolver = resolver(access)
+    if waits { resolver.mayWait = options.mayWait }
     let noted = writes.map { pending($0.operation, access) }
-    if noted.contains(where: { $0.action == .create }) {
+    if noted.contains(where: { $0.action == .create || $0.job != nil }) {
       resolver.senders = try await senders(of: writes)
+    }
+    if noted.contains(where: { $0.action == .create }) {
       let asked = Set(writes.map(\.operation.id))
       // Other creates without an answer, of any snapshot that has the same sender.
       resolver.rivals = try state.unfinishedOperations().filter {
@@ -152,11 +157,13 @@ extension Reconciler {
     let identity = access.session.identity
     let own = operation.sender == identity.username ? identity.userID : nil
     let sent = operation.sentMilliseconds ?? 0
-    return PendingWrite(
+    var write = PendingWrite(
       operation.action, operation.sobject, userID: operation.senderID ?? own,
       recordID: operation.recordID, externalField: operation.externalField,
       externalValue: operation.externalValue, fields: operation.payload, seen: operation.seen,
       since: sent, sent: sent)
+    write.job = operation.job
+    return write
   }
 
   /// The readers of those who sent writes, as far as they can still log in.

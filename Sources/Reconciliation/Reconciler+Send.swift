@@ -97,13 +97,20 @@ extension Reconciler {
         }.max() ?? 0
       for soup in soups { turns[soup] = (sync, turn) }
       let engine = SyncUpEngine(
-        rules[sync].carrier, shipment.carrier, shipment.journal,
-        patience: .init(
-          lockAttempts: Self.lockAttempts, halvesRefused: true, survivesDoubt: true,
-          pause: options.pause))
+        rules[sync].carrier, shipment.carrier, shipment.journal, patience: patience,
+        bulkAbove: options.bulkAbove)
       // The requests of a tree need each other's answers.
       return (turn, SyncUpEngine.Load(engine, sends, beside: sends.allSatisfy { $0.tree == nil }))
     }
+  }
+
+  /// What is done where a request as a whole went wrong.
+  private var patience: SyncUpEngine<LedgerJournal>.Patience {
+    var patience = SyncUpEngine<LedgerJournal>.Patience(
+      lockAttempts: Self.lockAttempts, halvesRefused: true, survivesDoubt: true,
+      pause: options.pause)
+    patience.mayWait = options.mayWait
+    return patience
   }
 
   /// Where writes go: into the org, or in a dry run into what is presumed of it.

@@ -117,9 +117,12 @@ struct DeathTests {
     let source = day.directory.file("state.sqlite")
     let copy = day.directory.file("copy.sqlite")
     let task = Mutex<Task<Void, any Error>?>(nil)
-    day.server.faults.add(
+    let faults = day.server.faults
+    faults.add(
       .any, nth: nth, times: 1,
       .mutate { _ in
+        // Who is dead sends nothing: what leaves after the copy, which cannot know it, does not arrive.
+        faults.add(.any, times: 1_000_000, .drop(afterCommit: false))
         try? FileManager.default.copyItem(atPath: source, toPath: copy)
         try? FileManager.default.copyItem(atPath: source + "-wal", toPath: copy + "-wal")
         task.withLock { $0?.cancel() }

@@ -139,7 +139,9 @@ struct LedgerJournalTests {
     let reconciler = day.reconciler()
     let access = try #require(try await reconciler.integration())
     let journal = LedgerJournal(reconciler, day.ada.id, access)
-    await #expect(throws: Reconciler.DeadlineReached.self) { _ = try await journal.prepare([]) }
+    await #expect(throws: Reconciler.DeadlineReached.self) {
+      _ = try await journal.prepare(.init(form: .collection, changes: []))
+    }
   }
 
   @Test func `no request leaves after a run was told to end, and what is left is held`()

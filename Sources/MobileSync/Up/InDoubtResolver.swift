@@ -3,6 +3,7 @@ import Salesforce
 
 /// Finds out what writes without an answer have done: the one place that does, for every journal.
 ///
+/// - What went in a bulk job is told by the job, as long as the org keeps it.
 /// - An update is done if the record holds what was sent, a delete if its record is proved deleted.
 /// - An upsert, or a create with a correlation field, is looked up by that field.
 /// - A create is searched by its type, its sender and the time (`UnacknowledgedCreates`).
@@ -46,6 +47,8 @@ package struct InDoubtResolver {
   package var searchesEarly = false
   /// Whether a person can be asked about what is not clear.
   package var asksPerson = true
+  /// Whether there is time to wait for a bulk job that is at work.
+  package var mayWait: @Sendable () -> Bool = { false }
   /// How many questions there are at once.
   package var inFlight = 1
   /// Whether only a record that holds all that was sent is looked at; tests show by it what for.
@@ -67,8 +70,10 @@ package struct InDoubtResolver {
   /// What became of writes to one object; a finding for each, in their order.
   package func resolve(_ writes: [PendingWrite], of sobject: String) async throws -> [Resolution] {
     var findings = writes.map { _ in Resolution.notDone() }
+    let told = try await tellOfJobs(writes)
+    for (place, finding) in told { findings[place] = finding }
     for action in SyncUpAction.allCases {
-      let places = writes.indices.filter { writes[$0].action == action }
+      let places = writes.indices.filter { writes[$0].action == action && told[$0] == nil }
       if places.isEmpty { continue }
       let group = places.map { writes[$0] }
       let found =
@@ -81,6 +86,50 @@ package struct InDoubtResolver {
       for (place, finding) in zip(places, found) { findings[place] = finding }
     }
     return findings
+  }
+
+  // MARK: bulk jobs
+
+  /// What bulk jobs say of the writes that went in them, by the place of each; nothing of a job that the org
+  /// has forgotten, and of a row that its results leave out.
+  private func tellOfJobs(_ writes: [PendingWrite]) async throws -> [Int: Resolution] {
+    var told: [Int: Resolution] = [:]
+    let jobs = Dictionary(grouping: writes.indices.filter { writes[$0].job != nil }) {
+      writes[$0].job ?? ""
+    }
+    for (id, places) in jobs.sorted(by: { $0.key < $1.key }) {
+      // A job is seen by whoever made it.
+      let asker = writes[places[0]].userID.flatMap { senders[$0] } ?? reader
+      let (mayWait, isPresumed) = (self.mayWait, reader.presumed != nil)
+      let results: BulkIngestJob.Results?
+      do throws(OrgError) {
+        results = try await BulkIngestJob(id: id, asker.session).results(
+          while: { !isPresumed && mayWait() }, givesUp: !isPresumed)
+      } catch {
+        if error.isAboutTheObject { continue }
+        throw error
+      }
+      guard let results else {
+        for place in places {
+          told[place] = .unclear("the org is still at work on the bulk job \(id)")
+        }
+        continue
+      }
+      let answers = SyncUpJob.answers(
+        results,
+        places.map { (SyncUpJob.row(of: writes[$0]), writes[$0].action, writes[$0].recordID) })
+      for (place, answer) in zip(places, answers) {
+        switch answer {
+        case .done(let id, let created):
+          let isCreated = writes[place].action == .create ? true : created
+          told[place] = .done(Resolution.Done(id: id, isCreated: isCreated))
+        case .unknown: break
+        // What was refused is refused again, and told then.
+        default: told[place] = .notDone()
+        }
+      }
+    }
+    return told
   }
 
   // MARK: updates and deletes

@@ -79,14 +79,16 @@ extension ParentChildrenRun: SyncUpJournal {
   // MARK: the engine's journal
 
   /// Children whose parent was to be made and was not are not sent: an org would say the same of each.
-  func prepare(_ batch: [ParentChildrenChange]) async throws -> [ParentChildrenChange] {
+  func prepare(
+    _ batch: SyncUpRequest.Batch<ParentChildrenChange>
+  ) async throws -> [ParentChildrenChange] {
     try context.checkStop()
     children.reader = try await parents.reader()
     guard round.isBegun else {
       round.isBegun = true
-      return batch
+      return batch.changes
     }
-    var items = try fresh(batch.map(\.item))
+    var items = try fresh(batch.changes.map(\.item))
     if round.parentFailed {
       try fail(items.filter(\.namesParent))
       items.removeAll(where: \.namesParent)
@@ -114,11 +116,11 @@ extension ParentChildrenRun: SyncUpJournal {
     return fresh
   }
 
-  func intend(_ batch: [ParentChildrenChange]) throws -> Intention {
+  func intend(_ batch: [ParentChildrenChange], job: String?) throws -> Intention {
     try context.store.transaction {
       (
-        try parents.intend(batch.filter(\.write.isParent).map(\.send)),
-        try children.intend(batch.filter { !$0.write.isParent }.map(\.send))
+        try parents.intend(batch.filter(\.write.isParent).map(\.send), job: nil),
+        try children.intend(batch.filter { !$0.write.isParent }.map(\.send), job: nil)
       )
     }
   }

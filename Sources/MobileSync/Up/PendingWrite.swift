@@ -24,6 +24,8 @@ package struct PendingWrite: Sendable, Hashable {
   package var since: Int64
   /// The org's clock when it was sent, as well as that is known.
   package var sent: Int64
+  /// The bulk job that carries it; nil for a request of its own.
+  package var job: String?
 
   /// A write.
   package init(

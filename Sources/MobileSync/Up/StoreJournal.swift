@@ -70,10 +70,10 @@ final class StoreJournal: SyncUpJournal {
 
   // MARK: the engine's journal
 
-  func prepare(_ batch: [SyncUpSend]) async throws -> [SyncUpSend] {
+  func prepare(_ batch: SyncUpRequest.Batch<SyncUpSend>) async throws -> [SyncUpSend] {
     try context.checkStop()
     if !isCustom { _ = try await reader() }
-    return batch
+    return batch.changes
   }
 
   /// The request that is about to leave; nil where sending it again does no harm.
@@ -81,7 +81,7 @@ final class StoreJournal: SyncUpJournal {
   /// New records could be made twice. An update is the same a second time, but under LEAVE_IF_CHANGED
   /// our own write would look like somebody else's. An upsert would go over what somebody made of its
   /// record, unless it names it by its Id and overwrites anyway. A delete finds no record.
-  func intend(_ batch: [SyncUpSend]) throws -> PendingRequest? {
+  func intend(_ batch: [SyncUpSend], job: String?) throws -> PendingRequest? {
     guard let session = reader?.session, !isCustom else { return nil }
     let isCareful = context.options.mergeMode == .leaveIfChanged
     let sends = batch.filter { send in

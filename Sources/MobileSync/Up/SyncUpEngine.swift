@@ -9,16 +9,16 @@ package protocol SyncUpJournal: AnyObject {
   associatedtype Intention
 
   /// What is to be read right before a batch is prepared: it is asked beside other requests.
-  func questions(before batch: [Change]) -> [RecordReader.Inquiry]
+  func questions(before batch: SyncUpRequest.Batch<Change>) -> [RecordReader.Inquiry]
 
   /// What is still to be sent of a batch, as it is to be sent; all else the journal has settled.
-  func prepare(_ batch: [Change]) async throws -> [Change]
+  func prepare(_ batch: SyncUpRequest.Batch<Change>) async throws -> [Change]
 
   /// What a composite is to read after its writes.
   func read(after batch: [Change]) -> CompositeRequest?
 
-  /// Writes down, for good, that a batch is about to leave.
-  func intend(_ batch: [Change]) throws -> Intention
+  /// Writes down, for good, that a batch is about to leave; in which bulk job, where it goes in one.
+  func intend(_ batch: [Change], job: String?) throws -> Intention
 
   /// Takes an intention back: the org has certainly done nothing.
   func withdraw(_ intention: Intention) throws
@@ -28,13 +28,20 @@ package protocol SyncUpJournal: AnyObject {
     _ answers: [(change: Change, answer: RowAnswer)], of intention: Intention,
     read: CompositeResult?, isLast: Bool
   ) async throws
+
+  /// Tells a person something about the way that changes go.
+  func warn(_ words: String)
 }
 
 extension SyncUpJournal {
   /// Nothing.
-  package func questions(before batch: [Change]) -> [RecordReader.Inquiry] { [] }
+  package func questions(before batch: SyncUpRequest.Batch<Change>) -> [RecordReader.Inquiry] { [] }
   /// All of it.
-  package func prepare(_ batch: [Change]) async throws -> [Change] { batch }
+  package func prepare(_ batch: SyncUpRequest.Batch<Change>) async throws -> [Change] {
+    batch.changes
+  }
+  /// Nobody.
+  package func warn(_ words: String) {}
   /// Nothing.
   package func read(after batch: [Change]) -> CompositeRequest? { nil }
 }
@@ -58,6 +65,8 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
     package var halvesRefused: Bool
     /// Whether the work goes on after a request without an answer.
     package var survivesDoubt: Bool
+    /// Whether there is time to wait for a bulk job.
+    package var mayWait: @Sendable () -> Bool = { true }
     /// Waits so many milliseconds.
     package var pause: @Sendable (Int64) async throws -> Void
 
@@ -85,11 +94,14 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
   let patience: Patience
   /// Whether composites read something after their writes.
   let reads: Bool
+  /// Above how many changes of one action and object the org does them in a bulk job; nil for never, as the
+  /// SDK has it.
+  private let bulkAbove: Int?
 
   /// An engine for a target.
   package init(
     _ target: SyncUpTarget, _ carrier: Carrier, _ journal: Journal, patience: Patience = .none,
-    reads: Bool = false
+    reads: Bool = false, bulkAbove: Int? = nil
   ) {
     kind = target.kind
     maxBatchSize = target.maxBatchSize
@@ -97,6 +109,16 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
     self.journal = journal
     self.patience = patience
     self.reads = reads
+    self.bulkAbove = if case .org = carrier { bulkAbove } else { nil }
+  }
+
+  /// The batches that carry changes; those that a job did not do go by the target's own requests.
+  func batches(
+    _ changes: [Journal.Change], afterJob: Bool = false
+  ) -> [SyncUpRequest.Batch<Journal.Change>] {
+    SyncUpRequest.batches(
+      changes, kind: kind, maxBatchSize: maxBatchSize, reads: reads,
+      bulkAbove: afterJob ? nil : bulkAbove)
   }
 
   /// Sends changes, in their order, one request at a time.
@@ -128,8 +150,7 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
     package init(_ engine: SyncUpEngine, _ changes: [Journal.Change], beside: Bool = false) {
       self.engine = engine
       isBeside = beside
-      let batches = SyncUpRequest.batches(
-        changes, kind: engine.kind, maxBatchSize: engine.maxBatchSize, reads: engine.reads)
+      let batches = engine.batches(changes)
       steps = beside ? SyncUpRequest.steps(batches, kind: engine.kind) : batches.map { [$0] }
     }
   }

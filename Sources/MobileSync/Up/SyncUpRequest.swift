@@ -12,6 +12,8 @@ package struct SyncUpRequest: Sendable {
     case composite
     /// A request for one row.
     case row
+    /// A bulk job of one action and object.
+    case job
   }
 
   private static let parentReference = "parent"
@@ -21,11 +23,20 @@ package struct SyncUpRequest: Sendable {
   let writes: [SyncUpWrite]
   /// What a composite reads after its writes: nobody comes between.
   let read: CompositeRequest?
+  /// The job that was opened for them.
+  let job: String?
+  /// Whether there is time to wait for a job.
+  let mayWait: @Sendable () -> Bool
 
-  init(_ form: Form, _ writes: [SyncUpWrite], read: CompositeRequest? = nil) {
+  init(
+    _ form: Form, _ writes: [SyncUpWrite], read: CompositeRequest? = nil, job: String? = nil,
+    while mayWait: @escaping @Sendable () -> Bool = { true }
+  ) {
     self.form = form
     self.writes = writes
     self.read = read
+    self.job = job
+    self.mayWait = mayWait
   }
 
   /// How a query in the same composite names the id of the parent that it makes.
@@ -41,6 +52,7 @@ package struct SyncUpRequest: Sendable {
     case .collection: (try await sendCollection(session), nil)
     case .composite: try await sendComposite(session)
     case .row: ([try await writes[0].sendRow(session)], nil)
+    case .job: (try await sendJob(job ?? "", session, while: mayWait), nil)
     }
   }
 
@@ -101,18 +113,31 @@ extension SyncUpChange {
 extension SyncUpRequest {
   /// Changes that go in one request.
   package struct Batch<Change: SyncUpChange> {
-    var form: Form
-    var changes: [Change]
+    package var form: Form
+    package var changes: [Change]
+
+    /// Changes for a resource.
+    package init(form: Form, changes: [Change]) {
+      self.form = form
+      self.changes = changes
+    }
   }
 
   /// The batches that carry changes, by the kind of target.
   ///
   /// A batch takes as many changes as the target says, in their order. A collection is of one
   /// operation, in the SDK's order; it bears no condition, so that changes with one go in composites.
-  /// A tree is one composite, with a place for what is read in it.
+  /// A tree is one composite, with a place for what is read in it. Of more than `bulkAbove` changes of one
+  /// action and object the org makes jobs, whatever the target.
   package static func batches<Change: SyncUpChange>(
-    _ changes: [Change], kind: SyncUpTarget.Kind, maxBatchSize: Int, reads: Bool = false
+    _ changes: [Change], kind: SyncUpTarget.Kind, maxBatchSize: Int, reads: Bool = false,
+    bulkAbove: Int? = nil
   ) -> [Batch<Change>] {
+    if let bulkAbove, kind != .custom, kind != .parentChildren {
+      let (jobs, rest) = jobs(changes, above: bulkAbove)
+      return jobs
+        + batches(rest, kind: kind, maxBatchSize: maxBatchSize, reads: reads)
+    }
     switch kind {
     case .single, .custom:
       return changes.map { Batch(form: .row, changes: [$0]) }

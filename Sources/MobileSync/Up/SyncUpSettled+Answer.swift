@@ -12,7 +12,8 @@ extension SyncUpSettled.End {
       // The SDK's target of single records keeps no error then, the others do.
       case .absent where action == .update && (kind == .single || kind == .custom):
         .left(.deletedOnServer)
-      case .absent(let refusal), .locked(let refusal), .refused(let refusal):
+      case .absent(let refusal), .locked(let refusal), .refused(let refusal),
+        .unprocessed(let refusal):
         .failed(code: refusal.code ?? "", message: refusal.message, error: refusal.raw)
       case .unknown(let words): .inDoubt(words)
       }

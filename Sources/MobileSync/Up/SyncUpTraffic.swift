@@ -4,7 +4,8 @@ import System
 /// Local changes on their way to an org: the one place that makes requests of them.
 ///
 /// For each batch of a target's kind and size:
-/// 1. the journal looks at its changes once more, and writes down that they are about to leave;
+/// 1. the journal looks at its changes once more, and writes down that they are about to leave, for a bulk job
+///    with the id of the job, which was opened before and does nothing yet;
 /// 2. one request carries them;
 /// 3. the answers stand in the journal as soon as they are there. Where none came, each change is in
 ///    doubt, and is looked for before it is sent again (`InDoubtResolver`).
@@ -23,6 +24,8 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     var attempt = 1
     /// What was to be read before is read.
     var isReady = false
+    /// The bulk job that was opened for it.
+    var job: String?
   }
 
   /// A load on its way.
@@ -116,20 +119,27 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
   private func start(_ item: Item, _ lane: Int) async throws -> SyncUpErrand.Request? {
     let (engine, journal) = (item.engine, item.engine.journal)
     let number = started
+    if item.batch.form == .job, item.job == nil, case .org(let session) = engine.carrier,
+      let write = item.batch.changes.first?.write
+    {
+      started += 1
+      flights[number] = Flight(lane: lane, item: item)
+      return SyncUpErrand.open(write, session, number: number)
+    }
     if !item.isReady {
-      let questions = journal.questions(before: item.batch.changes)
+      let questions = journal.questions(before: item.batch)
       if !questions.isEmpty {
         started += 1
         flights[number] = Flight(lane: lane, item: item, questions: questions)
         return SyncUpErrand.look(questions, number: number)
       }
     }
-    let changes = try await journal.prepare(item.batch.changes)
+    let changes = try await journal.prepare(item.batch)
     if changes.isEmpty {
       lanes[lane]?.open -= 1
       return nil
     }
-    let intention = try journal.intend(changes)
+    let intention = try journal.intend(changes, job: item.job)
     started += 1
     flights[number] = Flight(lane: lane, item: item, cargo: (changes, intention))
     switch engine.carrier {
@@ -141,7 +151,8 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     case .org(let session):
       let request = SyncUpRequest(
         item.batch.form, changes.map(\.write),
-        read: engine.reads ? journal.read(after: changes) : nil)
+        read: engine.reads ? journal.read(after: changes) : nil, job: item.job,
+        while: engine.patience.mayWait)
       return SyncUpErrand.carry(request, session, number: number)
     }
   }
@@ -178,6 +189,19 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       for (inquiry, answer) in zip(flight.questions, answers) { inquiry.keep(answer) }
       flight.item.isReady = true
       looked.append((flight.lane, flight.item))
+    case .opened(.success(let job)):
+      flight.item.job = job
+      looked.append((flight.lane, flight.item))
+    case .opened(.failure(let error)):
+      // What the org does not do in a job it may do in requests.
+      guard error.isAboutTheObject else {
+        lanes[flight.lane]?.open -= 1
+        throw error
+      }
+      let (item, journal) = (flight.item, flight.item.engine.journal)
+      journal.warn(
+        "the org made no bulk job, and the changes go in requests: \(error.message)")
+      again(halves(item.batch.changes, item, attempt: item.attempt), flight.lane)
     case .carried(let result):
       guard let cargo = flight.cargo else { return }
       try await enter(result, flight, cargo.changes, cargo.intention)
@@ -222,7 +246,10 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     try await journal.settle(
       Array(zip(changes, carried.answers)), of: intention, read: carried.read, isLast: isLast)
     let locked = zip(changes, carried.answers).filter {
-      if case .locked = $1 { true } else { false }
+      switch $1 {
+      case .locked, .unprocessed: true
+      default: false
+      }
     }
     if isLast || locked.isEmpty {
       lanes[lane]?.open -= 1
@@ -272,7 +299,13 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     again(halves(changes, item, attempt: item.attempt), lane)
   }
 
+  /// What is sent in smaller parts; after a job in requests.
   private func halves(_ changes: [Journal.Change], _ item: Item, attempt: Int) -> [Item] {
+    if item.batch.form == .job {
+      return item.engine.batches(changes, afterJob: true).map {
+        Item(engine: item.engine, batch: $0, attempt: attempt)
+      }
+    }
     let half = changes.count / 2
     let parts = half == 0 ? [changes] : [Array(changes[..<half]), Array(changes[half...])]
     return parts.map { part in
@@ -290,7 +323,22 @@ enum SyncUpErrand {
 
   enum Answer: Sendable {
     case looked([Result<RecordReader.Answer, OrgError>])
+    case opened(Result<String, OrgError>)
     case carried(Carried)
+  }
+
+  /// Opens a job for writes like this one.
+  static func open(_ write: SyncUpWrite, _ session: Session, number: Int) -> Request {
+    {
+      do throws(OrgError) {
+        let job = try await BulkIngestJob.open(
+          SyncUpJob.operation(write.action), write.objectType,
+          externalIDField: write.externalKey?.field, session)
+        return (number, .opened(.success(job.id)))
+      } catch {
+        return (number, .opened(.failure(error)))
+      }
+    }
   }
 
   static func look(_ questions: [RecordReader.Inquiry], number: Int) -> Request {

@@ -43,6 +43,8 @@ package struct ReconcileSettings: Sendable, Hashable {
   package var quietWindowSeconds = SyncDefaults.quietWindowSeconds
   /// The unique external id of an object that every create fills with its edit's identity, by object.
   package var correlationField: [String: String] = [:]
+  /// Above how many changes of one user, action and object the org does them in a bulk job.
+  package var bulkAbove = Self.standard.bulkAbove
   /// The most changes of one device of a snapshot that are sent without being confirmed.
   package var maxChangesPerSnapshot = Self.standard.maxChanges.perSnapshot
   /// The largest share of a soup that is deleted without being confirmed.
@@ -52,7 +54,8 @@ package struct ReconcileSettings: Sendable, Hashable {
 
   static let keys = [
     "sendAs", "onInactiveUser", "mode", "strict", "acrossSnapshots", "orderParentsFirst", "trust",
-    "recreateDeleted", "quietWindowSeconds", "correlationField", "maxChanges", "nextGeneration",
+    "recreateDeleted", "quietWindowSeconds", "correlationField", "bulkAbove", "maxChanges",
+    "nextGeneration",
   ]
 
   init() {}
@@ -68,6 +71,7 @@ package struct ReconcileSettings: Sendable, Hashable {
     recreateDeleted = object.word("recreateDeleted", "a way to decide", default: recreateDeleted)
     quietWindowSeconds = object.int("quietWindowSeconds", default: quietWindowSeconds)
     correlationField = Self.correlation(object)
+    bulkAbove = object.int("bulkAbove", default: bulkAbove, in: 0...Int.max)
     let known = ["perSnapshot", "deletes"]
     if let most = object.object("maxChanges", known: known, what: "the section maxChanges") {
       maxChangesPerSnapshot = most.int("perSnapshot", default: maxChangesPerSnapshot)
@@ -114,6 +118,7 @@ package struct ReconcileSettings: Sendable, Hashable {
           correlationField.sorted { $0.key < $1.key }.map {
             (name: $0.key, value: .string($0.value))
           })),
+      "bulkAbove": JSONValue(bulkAbove),
       "maxChanges": [
         "perSnapshot": JSONValue(maxChangesPerSnapshot), "deletes": .string("\(maxDeletes)"),
       ], "nextGeneration": JSONValue(nextGeneration),

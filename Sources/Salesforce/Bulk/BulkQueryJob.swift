@@ -18,34 +18,21 @@ package final class BulkQueryJob: Sendable {
 
   private typealias Request = Task<Result<Page, OrgError>, Never>
 
-  private enum State: String {
-    case uploadComplete = "UploadComplete"
-    case inProgress = "InProgress"
-    case complete = "JobComplete"
-    case failed = "Failed"
-    case aborted = "Aborted"
-  }
-
   private struct Course {
     var records = 0
     var ahead: Request?
   }
 
-  private let session: Session
-  private let path: String
+  private let job: BulkJob
   /// The most records of a page: few enough that two of them are no burden.
   private let pageSize: Int
   private let course = Locked(Course())
 
   /// The most records of a page.
   package static let recordsPerPage = 5000
-  private static let firstPauseMilliseconds = 1000
-  private static let longestPauseMilliseconds = 30_000
-  /// An org may let a job wait behind others; longer than this it is taken for lost.
-  private static let mostPauses = 500
 
-  private init(_ session: Session, path: String, pageSize: Int) {
-    (self.session, self.path, self.pageSize) = (session, path, pageSize)
+  private init(_ job: BulkJob, pageSize: Int) {
+    (self.job, self.pageSize) = (job, pageSize)
   }
 
   deinit { course.withLock { $0.ahead }?.cancel() }
@@ -56,15 +43,9 @@ package final class BulkQueryJob: Sendable {
   package static func begin(
     _ soql: String, _ session: Session, pageSize: Int = recordsPerPage
   ) async throws(OrgError) -> BulkQueryJob {
-    let body: JSONValue = [
-      "operation": "query", "query": .string(soql), "contentType": "CSV",
-      "columnDelimiter": "COMMA", "lineEnding": "LF",
-    ]
-    let call = OrgCall(
-      .bulk, "POST", session.path("jobs/query"), body: body.bytes, isRead: true)
-    guard let id = try await session.json(call)["id"]?.string, id.allSatisfy(\.isLetterOrDigit)
-    else { throw Session.invalidResponse("the answer has no id of a job", call) }
-    return BulkQueryJob(session, path: session.path("jobs/query/\(id)"), pageSize: pageSize)
+    let job = try await BulkJob.make(
+      .query, ["operation": "query", "query": .string(soql)], session)
+    return BulkQueryJob(job, pageSize: pageSize)
   }
 
   /// How many records the result has; known once the job is complete.
@@ -72,27 +53,17 @@ package final class BulkQueryJob: Sendable {
 
   /// Waits until the org has the whole result.
   package func complete() async throws(OrgError) {
-    let call = OrgCall(.bulk, "GET", path)
-    var bound = Self.firstPauseMilliseconds
-    for _ in 0..<Self.mostPauses {
-      let job = try await session.json(call)
-      guard let word = job["state"]?.string, let state = State(rawValue: word) else {
-        throw Session.invalidResponse("the answer does not say how far the job is", call)
-      }
-      switch state {
-      case .complete:
-        let records = Int(job["numberRecordsProcessed"]?.int ?? 0)
-        return course.withLock { $0.records = records }
-      case .failed, .aborted:
-        throw OrgError(
-          .refused("JOB_" + word.uppercased()), message: job["errorMessage"]?.string ?? word,
-          request: call.name)
-      case .uploadComplete, .inProgress:
-        try await session.connection.rest(milliseconds: bound, call.name)
-        bound = min(bound * 2, Self.longestPauseMilliseconds)
-      }
+    let (state, answer) = try await job.end()
+    if state.isRunning {
+      throw OrgError(.timeout, message: "the bulk job did not end", request: "GET \(job.path)")
     }
-    throw OrgError(.timeout, message: "the bulk job did not end", request: call.name)
+    guard state == .complete else {
+      throw OrgError(
+        .refused("JOB_" + state.rawValue.uppercased()),
+        message: answer["errorMessage"]?.string ?? state.rawValue, request: "GET \(job.path)")
+    }
+    let records = Int(answer["numberRecordsProcessed"]?.int ?? 0)
+    course.withLock { $0.records = records }
   }
 
   /// The next page of the result; nil after the last.
@@ -116,14 +87,12 @@ package final class BulkQueryJob: Sendable {
   }
 
   /// Lets the org forget the job; that it does not is no reason to fail.
-  package func remove() async {
-    _ = try? await session.send(OrgCall(.bulk, "DELETE", path))
-  }
+  package func remove() async { await job.remove() }
 
   private func ask(for locator: String?) {
-    let request = Request { [session, path, pageSize] in
+    let request = Request { [job, pageSize] in
       do throws(OrgError) {
-        return .success(try await Self.page(locator, session, path, pageSize))
+        return .success(try await Self.page(locator, job, pageSize))
       } catch {
         return .failure(error)
       }
@@ -132,19 +101,11 @@ package final class BulkQueryJob: Sendable {
   }
 
   private static func page(
-    _ locator: String?, _ session: Session, _ path: String, _ size: Int
+    _ locator: String?, _ job: BulkJob, _ size: Int
   ) async throws(OrgError) -> Page {
     var query = [("maxRecords", String(size))]
     if let locator { query.append(("locator", locator)) }
-    var call = OrgCall(.bulk, "GET", path + "/results?" + HTTPQuery.string(query))
-    call.headers["Accept"] = "text/csv"
-    call.expectsJSON = false
-    let response = try await session.send(call)
-    let type = response.headers["Content-Type"] ?? "no content type"
-    guard type.lowercased().contains("csv"), !response.body.isEmpty else {
-      throw Session.invalidResponse(
-        "the answer is \(type.prefix { $0 != ";" }), not a page of CSV", call)
-    }
+    let (response, call) = try await job.csv("results?" + HTTPQuery.string(query))
     // After the last page the header is there, too: it says "null".
     let next = response.headers["Sforce-Locator"].flatMap { $0 == "null" ? nil : $0 }
     guard next == nil || next != locator else {
@@ -152,8 +113,4 @@ package final class BulkQueryJob: Sendable {
     }
     return Page(csv: response.body, locator: next)
   }
-}
-
-extension Character {
-  fileprivate var isLetterOrDigit: Bool { isASCII && (isLetter || isNumber) }
 }

@@ -40,6 +40,8 @@ package enum RowAnswer: Sendable, Hashable {
   case refused(RowRefusal)
   /// It is not known what became of it.
   case unknown(String)
+  /// The org has not looked at it: it can be sent another way.
+  case unprocessed(RowRefusal)
 
   /// Reads the result of one row of a collection; `recordID` is the record that was meant, nil for
   /// one that is new.
@@ -107,7 +109,7 @@ package enum RowAnswer: Sendable, Hashable {
 
   /// A success that does not name its record, or names another, tells nothing of this one: its id
   /// would be lost, or the wrong record taken for it.
-  private static func done(_ id: String?, created: Bool?, meant: String?) -> RowAnswer {
+  static func done(_ id: String?, created: Bool?, meant: String?) -> RowAnswer {
     let named = id?.recordID18
     let meant = meant.map { $0.recordID18 ?? $0 }
     return switch (named, meant) {
@@ -120,7 +122,7 @@ package enum RowAnswer: Sendable, Hashable {
 
   /// A missing record is the row's own where the first error names no fields: a code that names some blames the
   /// reference in them.
-  private static func refusal(
+  static func refusal(
     _ refusal: RowRefusal, blaming fields: [String], isMissing: Bool
   ) -> RowAnswer {
     let blamesRecord = fields.allSatisfy { $0 == "Id" || $0 == "id" }

@@ -18,11 +18,11 @@ private final class Script: SyncUpJournal {
     changes.compactMap(\.write.recordID).joined(separator: " ")
   }
 
-  func prepare(_ batch: [Change]) async throws -> [Change] {
-    batch.filter { !settledBefore.contains($0.write.recordID ?? "") }
+  func prepare(_ batch: SyncUpRequest.Batch<Change>) async throws -> [Change] {
+    batch.changes.filter { !settledBefore.contains($0.write.recordID ?? "") }
   }
 
-  func intend(_ batch: [Change]) throws -> [Change] {
+  func intend(_ batch: [Change], job: String?) throws -> [Change] {
     lines.append("intend \(names(batch))")
     return batch
   }
@@ -40,7 +40,7 @@ private final class Script: SyncUpJournal {
       case .locked: return "\(name) locked"
       case .refused: return "\(name) refused"
       case .unknown: return "\(name) unknown"
-      case .changed, .absent: return "\(name) odd"
+      case .changed, .absent, .unprocessed: return "\(name) odd"
       }
     }
     lines.append("settle \(words.joined(separator: ", "))\(isLast ? ", for good" : "")")

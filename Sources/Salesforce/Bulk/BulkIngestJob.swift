@@ -1,0 +1,173 @@
+import CSV
+import HTTP
+import JSON
+
+/// Rows of one object that the org writes by itself (Bulk API 2.0, "Bulk API 2.0 Ingest").
+///
+/// 1. `open` makes the job: whoever keeps a journal notes its id now. 2. `run` uploads the rows and lets the
+/// org begin. Until then the org does nothing with them. 3. `results` waits for the end and reads what became
+/// of each row. A run that died between 2 and 3 asks the same job again: nothing is sent twice.
+package struct BulkIngestJob: Sendable {
+  /// What is done with the rows.
+  package enum Operation: String, Sendable {
+    case insert, update, upsert, delete
+  }
+
+  /// Why nobody waits for results.
+  package enum RunError: Error {
+    /// The org has done nothing with any of the rows, and will not.
+    case notBegun(OrgError)
+    /// It may be at work.
+    case lost(OrgError)
+  }
+
+  /// What became of the rows; each has the columns that were sent, in an order of the org's own.
+  package struct Results: Sendable {
+    /// A row that the org did.
+    package struct Success: Sendable {
+      /// The record.
+      package var id: String
+      /// Whether it was made.
+      package var isCreated: Bool
+      /// The row as it was sent.
+      package var row: BulkRow
+    }
+
+    /// A row that the org did not do.
+    package struct Failure: Sendable {
+      /// The org's words: a code, a text and the fields.
+      package var error: String
+      /// The row as it was sent.
+      package var row: BulkRow
+    }
+
+    /// Rows that are done.
+    package var successes: [Success] = []
+    /// Rows that were refused.
+    package var failures: [Failure] = []
+    /// Rows that the org never looked at.
+    package var unprocessed: [BulkRow] = []
+    /// Why the job as a whole ended badly; nil where it did not.
+    package var failure: String?
+    /// Whether the org never looked at any row.
+    package var isUntouched = false
+  }
+
+  private static let closeAttempts = 3
+
+  private let job: BulkJob
+
+  /// The job's id: what a journal keeps.
+  package var id: String { job.id }
+
+  /// A job that was opened before.
+  package init(id: String, _ session: Session) { job = BulkJob(.ingest, id: id, session) }
+
+  private init(_ job: BulkJob) { self.job = job }
+
+  /// Makes a job without rows.
+  package static func open(
+    _ operation: Operation, _ sobject: String, externalIDField: String? = nil, _ session: Session
+  ) async throws(OrgError) -> BulkIngestJob {
+    var body: JSONObject = ["operation": .string(operation.rawValue), "object": .string(sobject)]
+    if let externalIDField { body["externalIdFieldName"] = .string(externalIDField) }
+    return BulkIngestJob(try await BulkJob.make(.ingest, body, session))
+  }
+
+  /// Uploads the rows, and lets the org begin.
+  ///
+  /// Where that fails, the job is given up if it can be.
+  package func run(_ csv: [UInt8]) async throws(RunError) {
+    do throws(OrgError) {
+      var call = OrgCall(.bulk, "PUT", job.path + "/batches", body: csv)
+      call.headers["Content-Type"] = "text/csv; charset=UTF-8"
+      call.expectsJSON = false
+      _ = try await job.session.send(call)
+    } catch {
+      // Whether the rows arrived or not: an open job does not run.
+      await abort()
+      throw .notBegun(error)
+    }
+    try await close()
+  }
+
+  /// Says that all rows are there; after an answer that was lost the job itself tells.
+  private func close() async throws(RunError) {
+    for attempt in 1...Self.closeAttempts {
+      do throws(OrgError) {
+        return try await job.move(to: .uploadComplete)
+      } catch {
+        let found: BulkJob.State
+        do throws(OrgError) {
+          found = try await job.state().state
+        } catch let lost {
+          throw .lost(lost.inDoubt)
+        }
+        if found != .open { return }
+        guard attempt == Self.closeAttempts || !error.isAmbiguous else { continue }
+        await abort()
+        throw .notBegun(error)
+      }
+    }
+  }
+
+  /// What became of the rows of a job that was run; nil where the org is still at work when `mayWait` says no.
+  ///
+  /// A job that was never run is given up, unless that is not to be done (`givesUp`): its rows are nobody's.
+  /// Every error is ambiguous.
+  package func results(
+    while mayWait: @Sendable () -> Bool = { true }, givesUp: Bool = true
+  ) async throws(OrgError) -> Results? {
+    do throws(OrgError) {
+      let (state, answer) = try await job.end(while: mayWait)
+      var results = Results()
+      switch state {
+      case .uploadComplete, .inProgress: return nil
+      case .open:
+        if givesUp { try await job.move(to: .aborted) }
+        results.failure = "it was never begun"
+        results.isUntouched = true
+        return results
+      case .failed, .aborted:
+        results.failure = answer["errorMessage"]?.string ?? "the job was \(state.rawValue)"
+      case .complete: break
+      }
+      try await rows("successfulResults") { cells, row in
+        results.successes.append(
+          .init(id: cells["sf__id"] ?? "", isCreated: cells["sf__created"] == "true", row: row))
+      }
+      try await rows("failedResults") { cells, row in
+        results.failures.append(.init(error: cells["sf__error"] ?? "", row: row))
+      }
+      if state != .complete {
+        try await rows("unprocessedrecords") { _, row in results.unprocessed.append(row) }
+      }
+      return results
+    } catch {
+      throw error.inDoubt
+    }
+  }
+
+  private func rows(
+    _ name: String, _ body: (_ cells: [String: String], _ row: BulkRow) -> Void
+  ) async throws(OrgError) {
+    let (response, call) = try await job.csv(name)
+    do {
+      try BulkRow.read(response.body, body)
+    } catch {
+      throw Session.invalidResponse("the page of CSV cannot be read: \(error)", call)
+    }
+  }
+
+  /// Gives the job up, where the org lets it be given up.
+  package func abort() async { try? await job.move(to: .aborted) }
+}
+
+extension OrgError {
+  /// The same of a write that the org may be at work on.
+  fileprivate var inDoubt: OrgError {
+    OrgError(
+      kind, status: status, code: code, message: message, fields: fields, request: request,
+      isAmbiguous: true)
+  }
+}

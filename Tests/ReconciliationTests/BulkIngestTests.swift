@@ -1,0 +1,279 @@
+import Foundation
+import HTTP
+import JSON
+import Ledger
+import LocalOrg
+import MobileSync
+import Reconciliation
+import Testing
+
+/// Changes that are so many that the org does them by itself, in ingest jobs.
+struct BulkIngestTests {
+  /// Texts that a CSV has to write with care.
+  private static let texts: [JSONValue] = [
+    "plain", .null, "", "a \"quote\", a comma", "two\nlines\r\nand a tab\t", "ä \u{2028} 😀",
+    " #N/A",
+  ]
+
+  /// A day with more than `bulkAbove` changes of each kind, some of which the org refuses.
+  private static func day(bulkAbove: Int = 3) throws -> FieldDay {
+    let day = try FieldDay()
+    day.options.bulkAbove = bulkAbove
+    day.options.maxChanges.deletes.maxDeletesPercent = 100
+    day.rules.append(
+      FieldDay.rule(
+        "visits", ["Name", "Notes__c", "External_Id__c", "Account__c"], mode: .overwrite,
+        externalID: "External_Id__c"))
+    var edits: [ReturnedEdit] = []
+    let ids = try (0..<14).map {
+      try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1", "Description": "old"])
+    }
+    for (place, id) in ids[..<7].enumerated() {
+      edits.append(
+        try day.edited(
+          "accounts", "Account", id,
+          [
+            "Description": texts[place], "Phone": .string("\(place)"),
+            // One that no org takes.
+            "Name": place == 4 ? .null : .string("A\(place)"),
+          ]))
+    }
+    for id in ids[7..<12] {
+      try day.org.transfer(id, to: "ada@example.com")
+      edits.append(try day.edited("accounts", "Account", id, [:], deleted: true))
+    }
+    edits.append(try day.edited("accounts", "Account", ids[12], ["Phone": "device"]))
+    try day.change("Account", ids[12], ["Phone": "office"])
+    for (place, text) in texts.enumerated() {
+      edits.append(
+        day.created(
+          "accounts", "Account", "local_\(place)",
+          place == 5
+            ? ["Phone": "no name"] : ["Name": .string("New \(place)"), "Description": text]))
+      edits.append(
+        day.created(
+          "contacts", "Contact", "local_c\(place)",
+          ["LastName": "Twin", "AccountId": .string("local_\(place % 2)")]))
+    }
+    _ = try day.make("Site_Visit__c", ["Name": "V0", "External_Id__c": "E0", "Notes__c": "old"])
+    for number in 0..<5 {
+      edits.append(
+        day.created(
+          "visits", "Site_Visit__c", "local_v\(number)",
+          [
+            "Name": .string("V\(number)"), "External_Id__c": .string("E\(number)"),
+            "Notes__c": "new", "Account__c": .string("local_\(number)"),
+          ]))
+    }
+    try day.handBack(edits)
+    return day
+  }
+
+  private struct End: Equatable {
+    var org: [String]
+    var verdicts: String
+
+    /// The end of a day without what depends on the way that its changes went.
+    init(_ day: FieldDay, _ summary: ReconcileSummary) throws {
+      let dump = try day.org.dump(objects: ["Account", "Contact", "Site_Visit__c"])
+      let masked = [#"[0-9a-zA-Z]{15}AA[A-Z0-5]"#, #"\d{4}-\d\d-\d\dT[\d:.]+(\+0000|Z)"#].reduce(
+        dump
+      ) {
+        $0.replacingOccurrences(of: $1, with: "*", options: .regularExpression)
+      }
+      org = masked.split(separator: "\n").map(String.init).sorted()
+      verdicts = day.verdicts(summary)
+    }
+  }
+
+  private static let verdicts =
+    "conflict 1, created 17, deleted 5, failed 2, updated 7"
+
+  @Test func `changes by jobs end as changes by requests`() async throws {
+    let (bulk, plain) = (try Self.day(), try Self.day(bulkAbove: 1000))
+    let bulkEnd = try End(bulk, try await bulk.run())
+    let plainEnd = try End(plain, try await plain.run())
+    #expect(bulkEnd.org.difference(from: plainEnd.org).map { "\($0)" } == [])
+    #expect(bulkEnd.verdicts == plainEnd.verdicts)
+    #expect(bulkEnd.verdicts == Self.verdicts)
+    let kinds = bulk.server.log.entries.map(\.kind)
+    // Accounts are made and changed, contacts made, visits upserted, accounts deleted.
+    #expect(kinds.count { $0 == .bulkUpload } == 5)
+    #expect(!kinds.contains(.collectionCreate) && !kinds.contains(.collectionDelete))
+    #expect(!plain.server.log.entries.contains { $0.kind == .bulkCreate })
+  }
+
+  @Test func `each refused row of a job has the org's words and fields`() async throws {
+    let day = try Self.day()
+    try await day.run()
+    let run = try #require(try day.state.runs(limit: 1).first)
+    let failed = try ReportModel(state: day.state, run: run.id).edits
+      .filter { $0.verdict == .failed }.map(\.detail)
+    #expect(failed.count == 2)
+    #expect(failed.allSatisfy { $0.code == "REQUIRED_FIELD_MISSING" })
+    #expect(failed.allSatisfy { $0.errorFields == ["Name"] })
+    #expect(failed.allSatisfy { $0.message == "Required fields are missing: [Name]" })
+  }
+
+  @Test func `what others changed after the plan is no less a conflict in a job`() async throws {
+    let day = try FieldDay()
+    day.options.bulkAbove = 3
+    let ids = try (0..<5).map {
+      try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
+    }
+    try day.handBack(try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) })
+    let (moved, admin) = (ids[2], day.admin)
+    day.server.faults.add(
+      .kind(.bulkCreate),
+      .mutate { org in
+        try org.moveClock(by: 5000)
+        _ = org.update("Account", id: moved, ["Phone": "office"], as: admin)
+      })
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "conflict 1, updated 4")
+    #expect(try day.record("Account", moved)["Phone"] == "office")
+    let warning = try #require(summary.warnings.first)
+    #expect(warning.hasPrefix("4 edits of Account went in the bulk job 750"))
+    #expect(warning.contains("was not seen and may be written over"))
+    #expect(summary.warnings.count == 1)
+  }
+
+  @Test func `an org that makes no job gets requests, and the report says so`() async throws {
+    let day = try Self.day()
+    day.server.faults.add(
+      .kind(.bulkCreate), times: 1000,
+      .status(403, code: "API_DISABLED_FOR_ORG", message: "no bulk"))
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == Self.verdicts)
+    #expect(
+      summary.warnings == [
+        "the org made no bulk job, and the changes go in requests: no bulk"
+      ])
+  }
+
+  @Test func `the org's jobs that fail as a whole are sent in requests`() async throws {
+    let day = try Self.day()
+    day.server.faults.add(
+      .kind(.bulkUpload), times: 1000, .status(400, code: "INVALIDBATCH", message: "no"))
+    #expect(day.verdicts(try await day.run()) == Self.verdicts)
+    // Each job is given up.
+    let kinds = day.server.log.entries.map(\.kind)
+    #expect(kinds.count { $0 == .bulkClose } == kinds.count { $0 == .bulkUpload })
+  }
+
+  /// Each fault at each request of a job's life.
+  @Test(arguments: [
+    (RequestKind.bulkCreate, 5), (.bulkUpload, 5), (.bulkClose, 5), (.bulkRead, 5),
+    (.bulkResults, 10),
+  ])
+  func `a fault at any request of a job loses nothing and sends nothing twice`(
+    _ kind: RequestKind, _ requests: Int
+  ) async throws {
+    let expected = try await {
+      let day = try Self.day()
+      return try End(day, try await day.run())
+    }()
+    let actions: [Faults.Action] = [
+      .drop(afterCommit: true), .drop(afterCommit: false),
+      .status(503, code: "SERVER_UNAVAILABLE", afterCommit: true),
+      .status(500, code: "UNKNOWN_EXCEPTION"), .expireSession, .truncate(bytes: 20),
+    ]
+    for nth in 1...requests {
+      let action = actions[nth % actions.count]
+      let day = try Self.day()
+      day.server.faults.add(.kind(kind), nth: nth, times: 1, action)
+      var summary = try await day.run()
+      if summary.interruption != nil { summary = try await day.run() }
+      let end = try End(day, summary)
+      let differences = end.org.difference(from: expected.org).map { "\($0)" }
+      #expect(differences == [], "\(action) at \(kind.rawValue) \(nth)")
+    }
+  }
+
+  @Test
+  func `a job that the org is still at work on leaves its edits in doubt, and the next run tells`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.bulkAbove = 3
+    try day.handBack(
+      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": "Same"]) })
+    day.server.faults.add(
+      .kind(.bulkRead), times: 600,
+      .respond(
+        ServerResponse(
+          status: 200, headers: ["Content-Type": "application/json"],
+          body: Array(#"{"id":"750","state":"InProgress"}"#.utf8))))
+    #expect(day.verdicts(try await day.run()) == "in doubt 5")
+    let words = try day.details().compactMap(\.message)
+    #expect(words.count == 5)
+    #expect(words.allSatisfy { $0.hasPrefix("the org is still at work on the bulk job 750") })
+    day.server.faults.removeAll()
+    #expect(day.verdicts(try await day.run()) == "created 5")
+    #expect(try day.count("SELECT Id FROM Account") == 5)
+    #expect(day.server.log.entries.count { $0.kind == .bulkUpload } == 1)
+  }
+
+  @Test func `a job that the org has forgotten is looked for as any other write`() async throws {
+    let day = try FieldDay()
+    day.options.bulkAbove = 3
+    try day.handBack(
+      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
+    )
+    day.server.faults.add(.kind(.bulkResults), times: 1000, .status(404, code: "NOT_FOUND"))
+    #expect(day.verdicts(try await day.run()) == "created 5")
+    #expect(try day.count("SELECT Id FROM Account") == 5)
+  }
+
+  @Test func `very many edits go in jobs, and each has its verdict`() async throws {
+    let edits =
+      ProcessInfo.processInfo.environment["ATTACHE_BULK_EDITS"].flatMap { Int($0) } ?? 2500
+    let day = try FieldDay()
+    day.options.maxChanges.perSnapshot = edits
+    day.options.bulkAbove = edits / 5
+    let (half, ada) = (edits / 2, day.ada)
+    let ids = try day.org.transaction {
+      try (0..<half).map { number in
+        try #require(
+          day.org.create("Account", ["Name": .string("a\(number)"), "Phone": "1"], as: ada).id)
+      }
+    }
+    let updates = try ids.enumerated().map { place, id in
+      // Every hundredth is refused.
+      try day.edited(
+        "accounts", "Account", id, ["Phone": "2", "Name": place % 100 == 7 ? .null : "b"])
+    }
+    let creates = (0..<edits - half).map { number in
+      day.created(
+        "accounts", "Account", "local_\(number)",
+        number % 100 == 7 ? ["Phone": "3"] : ["Phone": "3", "Name": .string("n\(number % 1000)")])
+    }
+    try day.handBack(updates + creates)
+    let before = day.server.log.count
+    let summary = try await day.run()
+    let failed = (0..<half).count { $0 % 100 == 7 } + (0..<edits - half).count { $0 % 100 == 7 }
+    #expect(summary.edits == edits)
+    #expect(summary.verdicts[.failed] == failed)
+    #expect(
+      (summary.verdicts[.updated] ?? 0) + (summary.verdicts[.created] ?? 0) == edits - failed)
+    #expect(
+      try day.count("SELECT Id FROM Account WHERE Phone = '2'")
+        == half - (0..<half).count { $0 % 100 == 7 })
+    #expect(
+      try day.count("SELECT Id FROM Account WHERE Phone = '3'")
+        == edits - half - (0..<edits - half).count { $0 % 100 == 7 })
+    // Six requests or so for ten thousand rows, and three reads for each two thousand updates.
+    let jobs = 2 * ((half + 9999) / 10_000)
+    let spent = day.server.log.count - before
+    #expect(spent <= jobs * 8 + 4 * ((edits + 1999) / 2000) + 12, "\(spent)")
+  }
+
+  @Test func `a dry run foresees a job's verdicts and makes none`() async throws {
+    let day = try Self.day()
+    let plan = try await day.plan()
+    #expect(!day.server.log.entries.contains { $0.kind == .bulkCreate || $0.isWrite })
+    #expect(
+      plan.counts.map { "\($0.key.rawValue) \($0.value)" }.sorted().joined(separator: ", ")
+        == Self.verdicts)
+  }
+}
