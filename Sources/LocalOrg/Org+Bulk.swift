@@ -16,7 +16,9 @@ extension Org {
       case (.whole, .query): try work.plan(&job, as: user)
       case (.batch, .query): try work.planBatch(&job, as: user)
       case (.batch, .ingest):
-        let object = try jobs.store.table(job.object).schema
+        guard let object = jobs.store.catalog(of: user).object(job.object) else {
+          throw OrgError.unknownObject(job.object)
+        }
         try BulkUpload(jobs: jobs, object: object).take(rows, into: &job)
       }
       try jobs.save(job)

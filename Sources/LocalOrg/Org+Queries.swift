@@ -36,11 +36,11 @@ extension Org {
   }
 
   /// How many records there are of the objects that are wanted; of those that have some.
-  func recordCounts(where wanted: (ObjectSchema) -> Bool) throws(OrgError) -> [(
+  func recordCounts(as user: OrgUser, where wanted: (ObjectSchema) -> Bool) throws(OrgError) -> [(
     object: String, count: Int64
   )] {
     try locked { store in
-      try store.catalog.objects.filter(wanted).compactMap { schema in
+      try store.catalog(of: user).objects.filter(wanted).compactMap { schema in
         let table = try store.table(schema.name).table
         let count = try store.connection.integer(
           "SELECT count(*) FROM \(raw: table) WHERE \"IsDeleted\" = 0")

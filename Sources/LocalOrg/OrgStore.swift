@@ -5,6 +5,14 @@ import System
 final class OrgStore {
   let connection: Connection
   let catalog = Catalog.standard
+  /// What is set up beside the records; `use` changes it.
+  private(set) var setup = OrgSetup.none
+  /// The catalog as users see it, by the names of what gives them their rights.
+  var views: [String: Catalog] = [:]
+  /// How often the org was set up since it was opened.
+  private(set) var setups = 0
+  /// When it was set up last, by the org's clock; 0 before.
+  private(set) var setUpAt: Int64 = 0
   /// The first user, who stands behind what the org does by itself.
   static let administratorID = OrgID.make(prefix: "005", sequence: 1)
   /// Of the org's time.
@@ -28,6 +36,7 @@ final class OrgStore {
     try transaction {
       try makeTables()
       try restoreState(clockStart: clockStart)
+      setup = try keptSetup()
     }
     if try connection.integer("SELECT count(*) FROM \"o_Organization\"") == 0 {
       try transaction { try bootstrap() }
@@ -47,6 +56,7 @@ final class OrgStore {
     try RelayTokens.makeTables(connection)
     try RecentItems.makeTables(connection)
     try BulkJobs.makeTables(connection)
+    try OrgStore.makeSetupTable(connection)
     for table in tables.values {
       try connection.execute(table.creation)
       try addMissingColumns(table)
@@ -153,6 +163,14 @@ final class OrgStore {
     let next = (sequences[prefix] ?? 0) + 1
     sequences[prefix] = next
     return next
+  }
+
+  /// From now on the org is set up like this.
+  func use(_ new: OrgSetup) {
+    setup = new
+    views = [:]
+    setups += 1
+    setUpAt = clock.now()
   }
 
   var cursors: Cursors { Cursors(store: self) }

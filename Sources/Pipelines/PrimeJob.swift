@@ -90,7 +90,8 @@ struct PrimeJob: Sendable {
   private func prime(as session: Session, on thread: StoreThread) async throws -> Output {
     try directory.removeTemporaries()
     let newest = try directory.generations().last ?? 0
-    let previous = try usable(newest, session)
+    let fields = try await OpenFields.digest(stores, as: session)
+    let previous = try usable(newest, session, fields)
     let temporary = data.snapshot(user.id) + "/.tmp-\(run)"
     var input = try input(previous, number: newest + 1, temporary, session)
     input.isRenewed = try newest > 0 && !isCarried(by: directory.record(of: newest))
@@ -99,7 +100,9 @@ struct PrimeJob: Sendable {
       outcome = try await SnapshotPrime.run(input, session: session, thread: thread) {
         if let event = translate($0) { report(event) }
       }
-      if outcome.changed { try publish(outcome, number: newest + 1, temporary, session) }
+      if outcome.changed {
+        try publish(outcome, number: newest + 1, temporary, session, fields)
+      }
     } catch {
       // What was built so far is worth nothing; the error is what matters.
       try? Files.remove(temporary)
@@ -120,14 +123,17 @@ struct PrimeJob: Sendable {
 
   /// The newest generation, if the next one can go on from it.
   ///
-  /// One that was read with other eyes cannot be: what they did not see has no newer date now.
-  private func usable(_ newest: Int, _ session: Session) throws -> GenerationRecord? {
+  /// One that was read with other eyes cannot be: what they did not see has no newer date now. Nor can
+  /// one in which `FIELDS()` stood for other fields.
+  private func usable(_ newest: Int, _ session: Session, _ fields: String?) throws
+    -> GenerationRecord?
+  {
     guard newest > 0 else { return nil }
     let record = try directory.record(of: newest)
     let reader = record.notes["readAs"]?.string ?? session.identity.userID
-    guard record.configHash == definitionsHash, reader == session.identity.userID else {
-      return nil
-    }
+    guard record.configHash == definitionsHash, reader == session.identity.userID,
+      record.notes["fields"]?.string == fields
+    else { return nil }
     return record
   }
 
@@ -223,7 +229,8 @@ struct PrimeJob: Sendable {
   // MARK: what comes out
 
   private func publish(
-    _ outcome: PrimeOutcome, number: Int, _ temporary: String, _ session: Session
+    _ outcome: PrimeOutcome, number: Int, _ temporary: String, _ session: Session,
+    _ fields: String?
   ) throws {
     // What the org holds was issued, whatever devices have made of it.
     try writeIssued(outcome, number: number, temporary)
@@ -242,6 +249,7 @@ struct PrimeJob: Sendable {
     var notes: JSONObject = [
       "username": .string(user.username), "readAs": .string(session.identity.userID),
     ]
+    if let fields { notes["fields"] = .string(fields) }
     if outcome.isIncomplete { notes["warnings"] = JSONValue(outcome.warnings) }
     let record = GenerationRecord(
       snapshot: user.id, generation: number, run: run, created: now, configHash: definitionsHash,

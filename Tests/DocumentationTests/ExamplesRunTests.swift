@@ -37,6 +37,7 @@ import Testing
 
   private func play(_ scene: ExampleScene) throws {
     try scene.run("org seed --data .org --scale 1")
+    try scene.run("org seed --data .org --scale 0 --setup setup.json")
     try scene.run("org ca --data .org")
     try scene.serve("org serve --data .org --app field-app=certificate.pem").stop()
     let server = try scene.serve("org serve --data .org --app field-app=app-cert.pem")
@@ -167,6 +168,7 @@ final class ExampleScene {
     for name in ["certificate.pem", "app-cert.pem"] { try write(name, certificate) }
     try write("jwt.key", Array(key.utf8))
     try write("store.key", Array("c3RvcmU=".utf8))
+    try write("setup.json", Array(#"{"profiles": []}"#.utf8))
     let pipelines = Page.root.appending(path: "pipelines").path
     try FileManager.default.copyItem(atPath: pipelines, toPath: directory.file("pipelines"))
     let demo = try Files.read(pipelines + "/demo.json", limit: 1 << 20)

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import LocalOrg
 import System
 import TestSupport
 import Testing
@@ -22,6 +23,26 @@ import Testing
     }
     #expect(counts[0] == counts[1])
     #expect((counts[0]["Account"]?.int ?? 0) > 0)
+  }
+
+  @Test func `a setup file is taken, and its mistakes are told with their places`() async throws {
+    let (data, file) = (directory.file("org"), directory.file("setup.json"))
+    func write(_ text: String) throws { try DurableFile.write(Array(text.utf8), to: file) }
+    try write(#"{"profiles": [{"name": "Field Technician", "objects": {"Acount": {}}}]}"#)
+    let wrong = try await attache("seed", "--data", data, "--setup", file)
+    #expect(wrong.status == 4 && !Files.exists(data))
+    #expect(
+      wrong.messages.contains("setup.json:1:56: profiles[0].objects.Acount: the org has no object"))
+    try write(
+      #"{"profiles": [{"name": "Field Technician", "objects": {"Lead": {"read": false}}}]}"#)
+    #expect(try await attache("seed", "--data", data, "--setup", file).status == 0)
+    #expect(try await attache("seed", "--data", data, "--scale", "0").status == 2)
+    let again = try await attache("seed", "--data", data, "--scale", "0", "--setup", file, "--json")
+    #expect(again.status == 0)
+    #expect(try JSONValue(parsing: again.output)["Account"] == 200)
+    let org = try Org(directory: data)
+    let ada = try #require(org.user(named: "ada@example.com"))
+    #expect(org.schema("Lead", as: ada) == nil && org.schema("Account", as: ada) != nil)
   }
 
   @Test func `an org is served until it is told to stop, and says where`() async throws {

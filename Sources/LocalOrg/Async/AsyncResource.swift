@@ -91,7 +91,7 @@ enum AsyncResource {
       throw OrgError(code: "INVALIDJOB", message: "Unknown operation: \(given)")
     }
     guard operation != .hardDelete else { throw .hardDelete }
-    guard let schema = call.org.schema(body["object"] ?? "") else {
+    guard let schema = call.schema(body["object"] ?? "") else {
       throw OrgError(
         code: "INVALIDENTITY", message: "Unable to find object: \(body["object"] ?? "")")
     }

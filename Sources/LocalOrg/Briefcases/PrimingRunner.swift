@@ -60,7 +60,7 @@ struct PrimingRunner {
     _ rule: StoredRule, _ parent: StoredRule?, index: Int, keeping: Bool, since: Int64?,
     into list: inout PrimingList
   ) throws {
-    guard !rule.isBroken, let object = store.catalog.object(rule.object) else {
+    guard !rule.isBroken, let object = store.catalog(of: user).object(rule.object) else {
       throw OrgError(code: "RULE_ERROR", message: "the rule \(rule.id) cannot be served")
     }
     let statement = try statement(rule, parent, object)
@@ -111,7 +111,8 @@ struct PrimingRunner {
   private func relation(
     _ rule: StoredRule, _ parent: StoredRule, _ object: ObjectSchema, _ alias: String
   ) throws -> SQL {
-    guard let name = rule.relationship, let above = store.catalog.object(parent.object) else {
+    guard let name = rule.relationship, let above = store.catalog(of: user).object(parent.object)
+    else {
       throw OrgError(code: "RULE_ERROR", message: "the rule \(rule.id) has no relationship")
     }
     let set: SQL = "SELECT id FROM temp.rule_set WHERE rule = \(parent.id)"

@@ -135,7 +135,7 @@ struct ConditionPlanner {
   {
     let target = try filterable(path)
     guard query.selections.count == 1, case .field(let selected, _) = query.selections[0],
-      query.from.parts.count == 1, let object = scope.store.catalog.object(query.from.text)
+      query.from.parts.count == 1, let object = scope.catalog.object(query.from.text)
     else {
       throw OrgError(
         code: "MALFORMED_QUERY", message: "a semi-join selects one field of one object")

@@ -21,7 +21,8 @@ struct PolymorphicParent {
   func table(_ lookup: FieldSchema) throws -> SQL {
     let visibility = Visibility(user: user)
     var parts: [SQL] = []
-    for target in lookup.referenceTo.compactMap({ store.catalog.object($0) }) {
+    let catalog = store.catalog(of: user)
+    for target in lookup.referenceTo.compactMap({ catalog.object($0) }) {
       let name = target.nameField.map { "p." + SQL.quoted(name: $0.name) } ?? "NULL"
       var part: SQL = """
         SELECT p."Id", \(raw: name) AS "Name", \(raw: SQL.quoted(text: target.name)) AS "Type", \

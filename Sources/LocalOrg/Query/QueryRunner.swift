@@ -110,7 +110,7 @@ struct QueryRunner {
       }
       guard place < inner.count,
         let relationship = current.1.children(relationship: inner[place].from.text),
-        let child = store.catalog.object(relationship.childObject)
+        let child = store.catalog(of: user).object(relationship.childObject)
       else { throw OrgError(code: "INVALID_QUERY_LOCATOR", message: "invalid query locator") }
       current = (inner[place], child)
     }
@@ -178,7 +178,8 @@ struct QueryRunner {
   // MARK: What matches
 
   func object(of query: SOQLQuery) throws -> ObjectSchema {
-    guard query.from.parts.count == 1, let object = store.catalog.object(query.from.text) else {
+    guard query.from.parts.count == 1, let object = store.catalog(of: user).object(query.from.text)
+    else {
       throw OrgError(
         code: "INVALID_TYPE",
         message: QueryError.place(query.from) + OrgError.unknownObject(query.from.text).message)

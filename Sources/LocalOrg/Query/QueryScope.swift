@@ -27,6 +27,8 @@ struct QueryScope {
   let user: OrgUser
   let names: AliasCounter
   let object: ObjectSchema
+  /// The objects and fields as the user sees them.
+  let catalog: Catalog
   let alias: String
   private let rootNames: Set<String>
   private(set) var joins: SQL = ""
@@ -40,6 +42,7 @@ struct QueryScope {
     self.user = user
     self.object = object
     self.names = names
+    catalog = store.catalog(of: user)
     alias = names.next()
     rootNames = Set([object.name, soqlAlias].compactMap { $0?.lowercased() })
   }
@@ -68,7 +71,7 @@ struct QueryScope {
       guard let lookup = current.lookup(relationship: part),
         let target = lookup.referenceTo.first,
         let parent = lookup.isPolymorphic
-          ? PolymorphicParent.schema : store.catalog.object(target)
+          ? PolymorphicParent.schema : catalog.object(target)
       else { throw QueryError.noRelationship(path, part) }
       steps.append((lookup, parent))
       current = parent

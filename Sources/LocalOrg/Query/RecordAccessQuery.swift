@@ -34,7 +34,8 @@ struct RecordAccessQuery {
       var record: JSONObject = [
         "attributes": ["type": .string(Self.name)]
       ]
-      for field in fields { record[field] = try Self.value(field, id, level) }
+      let mayDelete = store.catalog(of: asked).object(schema.name)?.rights.deletes == true
+      for field in fields { record[field] = try Self.value(field, id, level, mayDelete) }
       records.append(.object(record))
     }
     return QueryPage(
@@ -42,14 +43,15 @@ struct RecordAccessQuery {
       count: records.count)
   }
 
-  private static func value(_ field: String, _ id: String, _ level: Access.Level) throws
-    -> JSONValue
-  {
+  private static func value(
+    _ field: String, _ id: String, _ level: Access.Level, _ mayDelete: Bool
+  ) throws -> JSONValue {
     switch field.lowercased() {
     case "recordid": .string(id)
     case "hasreadaccess": true
     case "haseditaccess": .bool(level != .read)
-    case "hasdeleteaccess", "hasallaccess", "hastransferaccess": .bool(level == .full)
+    case "hasdeleteaccess", "hasallaccess": .bool(level == .full && mayDelete)
+    case "hastransferaccess": .bool(level == .full)
     default:
       throw OrgError(
         code: "INVALID_FIELD", message: "No such column '\(field)' on entity '\(name)'")

@@ -123,7 +123,7 @@ struct RowPlanner {
   mutating func add(children query: SOQLQuery) throws {
     guard query.from.parts.count == 1,
       let relationship = scope.object.children(relationship: query.from.text),
-      let child = scope.store.catalog.object(relationship.childObject)
+      let child = scope.catalog.object(relationship.childObject)
     else { throw QueryError.noRelationship(query.from, query.from.text) }
     let inner = QueryScope(
       store: scope.store, user: scope.user, object: child, soqlAlias: query.alias,
@@ -194,7 +194,7 @@ struct RowPlanner {
       choices.append((object, alias, node))
     }
     for branch in branches {
-      guard let object = scope.store.catalog.object(branch.object.text),
+      guard let object = scope.catalog.object(branch.object.text),
         lookup.referenceTo.contains(object.name)
       else { throw QueryError.noRelationship(branch.object, branch.object.text) }
       try choose(object, branch.fields)

@@ -47,7 +47,7 @@ enum BulkJobBody {
       return try SOQLParser.parse(query).from.text
     }
     guard let name, !name.isEmpty else { throw refusal("A job needs an object") }
-    guard let schema = call.org.schema(name) else {
+    guard let schema = call.schema(name) else {
       throw OrgError(code: "INVALIDENTITY", message: "Unable to find object: \(name)")
     }
     return schema.name
@@ -78,7 +78,7 @@ enum BulkJobBody {
       return nil
     }
     guard let name, !name.isEmpty else { throw refusal("An upsert needs externalIdFieldName") }
-    guard let field = call.org.schema(job.object)?.field(name), field.idLookup else {
+    guard let field = call.schema(job.object)?.field(name), field.idLookup else {
       throw refusal("Field \(name) of \(job.object) is no external id")
     }
     return field.name

@@ -178,7 +178,7 @@ enum BulkIngestResource {
       throw OrgError(
         status: 415, code: "UNSUPPORTED_MEDIA_TYPE", message: "A job's data has to be text/csv")
     }
-    guard let schema = call.org.schema(current.object) else { throw .notFound }
+    guard let schema = call.schema(current.object) else { throw .notFound }
     _ = try call.org.changeBulkJob(current.id, .ingest, as: call.user) { job, jobs in
       guard job.state == .open else {
         throw OrgError.jobState("The job is \(job.state.rawValue): no data can be added")

@@ -40,7 +40,7 @@ enum CollectionResource {
 
   @Sendable static func upsert(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let (records, allOrNone) = try body(call)
-    guard let schema = call.org.schema(call.path[2]) else { throw .unknownObject(call.path[2]) }
+    guard let schema = call.schema(call.path[2]) else { throw .unknownObject(call.path[2]) }
     let external = call.path[3]
     guard schema.field(external)?.idLookup == true else {
       throw OrgError(
@@ -166,7 +166,7 @@ enum CollectionResource {
     ObjectSchema, OrgError
   > {
     let name = record["attributes"]?["type"]?.string ?? "null"
-    return call.org.schema(name).map { .success($0) } ?? .failure(.unknownObject(name))
+    return call.schema(name).map { .success($0) } ?? .failure(.unknownObject(name))
   }
 
   private static func id(of record: JSONObject) -> String? {

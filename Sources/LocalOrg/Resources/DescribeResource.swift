@@ -8,7 +8,8 @@ enum DescribeResource {
     if let unmodified = try unmodified(call) { return unmodified }
     var answer = APIResponse.json([
       "encoding": "UTF-8", "maxBatchSize": 200,
-      "sobjects": .array(call.org.objects().map { .object(description($0, call).summary) }),
+      "sobjects": .array(
+        call.org.objects(as: call.user).map { .object(description($0, call).summary) }),
     ])
     sign(&answer, call)
     return answer
@@ -33,13 +34,13 @@ enum DescribeResource {
     return answer
   }
 
-  /// The answer to a client that has the description already: the schema does not change while the
-  /// org is served.
+  /// The answer to a client that has the description already: the schema changes only when the org
+  /// is set up.
   private static func unmodified(_ call: APIRequest) throws(OrgError) -> APIResponse? {
     guard call.target.method != "POST" else { return nil }
     let hasTag = call.headers["If-None-Match"]?.contains(tag(call)) ?? false
     let since = try call.date(of: "If-Modified-Since")
-    guard hasTag || since.map({ $0 / 1000 >= call.settings.startedAt / 1000 }) ?? false else {
+    guard hasTag || since.map({ $0 / 1000 >= changedAt(call) / 1000 }) ?? false else {
       return nil
     }
     var answer = APIResponse.empty(304)
@@ -49,14 +50,19 @@ enum DescribeResource {
 
   private static func sign(_ answer: inout APIResponse, _ call: APIRequest) {
     answer.headers["ETag"] = tag(call)
-    answer.headers["Last-Modified"] = Dates.http(call.settings.startedAt)
+    answer.headers["Last-Modified"] = Dates.http(changedAt(call))
+  }
+
+  /// When the schema became what it is.
+  private static func changedAt(_ call: APIRequest) -> Int64 {
+    max(call.settings.startedAt, call.org.setupAge().changedAt)
   }
 
   /// What a user is told of an address in a version, since the org is served.
   private static func tag(_ call: APIRequest) -> String {
     let told = [
       call.version, call.path.joined(separator: "/").lowercased(), call.user.id,
-      String(call.settings.startedAt),
+      String(call.settings.startedAt), String(call.org.setupAge().count),
     ]
     let digest = Digest.sha256Hex(Array(told.joined(separator: " ").utf8))
     return "\"\(digest.prefix(8))\""

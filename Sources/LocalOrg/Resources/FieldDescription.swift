@@ -29,7 +29,7 @@ enum FieldDescription {
       "length": JSONValue(field.type.isID ? 18 : field.length), "mask": .null, "maskType": .null,
       "name": .string(field.name), "nameField": .bool(field.nameField),
       "namePointing": .bool(field.isPolymorphic), "nillable": .bool(field.nillable),
-      "permissionable": .bool(field.nillable && (field.createable || !isData)),
+      "permissionable": .bool(field.isPermissionable),
       "picklistValues": .array(field.picklistValues.map(picklistValue)),
       "polymorphicForeignKey": .bool(field.isPolymorphic),
       "precision": JSONValue(field.precision), "queryByDistance": .bool(!isData),

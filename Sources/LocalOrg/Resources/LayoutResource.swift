@@ -4,7 +4,7 @@ import JSON
 /// `GET /ui-api/layout/X`: the fields of an object as a page shows them.
 enum LayoutResource {
   @Sendable static func read(_ call: APIRequest) throws(OrgError) -> APIResponse {
-    guard let schema = call.org.schema(call.path[2]), !schema.isSetup else {
+    guard let schema = call.schema(call.path[2]), !schema.isSetup else {
       throw OrgError(
         code: "INVALID_TYPE", message: "Object \(call.path[2]) is not supported in UI API")
     }

@@ -23,7 +23,9 @@ enum LimitsResource {
     let names = call.target.query("sObjects").map {
       Set($0.split(separator: ",").map { $0.lowercased().filter { $0 != " " } })
     }
-    let counts = try call.org.recordCounts { names?.contains($0.name.lowercased()) ?? true }
+    let counts = try call.org.recordCounts(as: call.user) {
+      names?.contains($0.name.lowercased()) ?? true
+    }
     return .json([
       "sObjects": .array(
         counts.map { ["count": JSONValue($0.count), "name": .string($0.object)] })

@@ -11,17 +11,21 @@ struct ObjectDescription {
   var summary: JSONObject {
     let isData = !schema.isSetup
     let isWritten = isData && (user.modifiesAll || schema.sharing == .privateToOwner)
+    let rights = schema.rights
     return [
       "activateable": false, "associateEntityType": .null, "associateParentEntity": .null,
-      "createable": .bool(isWritten), "custom": .bool(schema.custom), "customSetting": false,
-      "deepCloneable": false, "deletable": .bool(isWritten), "deprecatedAndHidden": false,
+      "createable": .bool(isData && schema.isCreateable(by: user)), "custom": .bool(schema.custom),
+      "customSetting": false,
+      "deepCloneable": false, "deletable": .bool(isWritten && rights.deletes),
+      "deprecatedAndHidden": false,
       "feedEnabled": false, "hasSubtypes": false, "isInterface": false, "isSubtype": false,
       "keyPrefix": .string(schema.keyPrefix), "label": .string(schema.label),
       "labelPlural": .string(schema.labelPlural), "layoutable": .bool(isData),
       "mergeable": .bool(isMergeable), "mruEnabled": .bool(schema.hasRecentItems),
       "name": .string(schema.name), "queryable": true, "replicateable": .bool(isData),
       "retrieveable": true, "searchable": .bool(schema.isSearchable), "triggerable": .bool(isData),
-      "undeletable": .bool(isWritten), "updateable": .bool(isWritten),
+      "undeletable": .bool(isWritten && rights.deletes),
+      "updateable": .bool(isWritten && rights.edits),
       "urls": .object(summaryURLs),
     ]
   }

@@ -20,7 +20,7 @@ enum RetrieveResource {
   private static func read(_ call: APIRequest, ids: [String], fields: [String]) throws(OrgError)
     -> APIResponse
   {
-    guard let schema = call.org.schema(call.path[2]) else { throw .unknownObject(call.path[2]) }
+    guard let schema = call.schema(call.path[2]) else { throw .unknownObject(call.path[2]) }
     guard ids.count <= most else { throw .tooMany("ids", ids.count, limit: most) }
     let body = try call.org.retrieve(
       schema.name, ids: spoiled(ids, call.faults), fields: fields, as: call.user,

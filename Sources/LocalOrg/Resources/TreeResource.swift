@@ -19,7 +19,7 @@ enum TreeResource {
   }
 
   @Sendable static func create(_ call: APIRequest) throws(OrgError) -> APIResponse {
-    guard let schema = call.org.schema(call.path[2]) else { throw .notFound }
+    guard let schema = call.schema(call.path[2]) else { throw .notFound }
     let body = try call.object(of: ["records"])
     guard let records = body["records"]?.array, !records.isEmpty else {
       throw .unreadableBody("The body has to have an array \"records\"")
@@ -85,7 +85,7 @@ enum TreeResource {
     let place = nodes.count
     nodes.append(Node(reference: reference, schema: schema, fields: fields, parent: parent))
     for (relationship, records) in children {
-      guard let child = call.org.schema(relationship.childObject) else { continue }
+      guard let child = call.schema(relationship.childObject) else { continue }
       for record in records {
         try add(record, child, (relationship.field, place), depth + 1, call, &nodes)
       }

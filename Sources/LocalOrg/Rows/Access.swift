@@ -18,6 +18,7 @@ struct Access {
   let user: OrgUser
 
   func level(_ schema: ObjectSchema, id: String) throws -> Level {
+    guard let rights = store.catalog(of: user).object(schema.name)?.rights else { return .none }
     let table = try store.table(schema.name)
     let owner = schema.hasOwner ? "\"OwnerId\"" : "NULL"
     let statement = try store.prepared(
@@ -42,6 +43,7 @@ struct Access {
     } else {
       level = .none
     }
-    return isDeleted && level != .none ? .deleted : level
+    if isDeleted, level != .none { return .deleted }
+    return rights.edits || level == .none ? level : .read
   }
 }

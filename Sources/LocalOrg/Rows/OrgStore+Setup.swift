@@ -64,8 +64,7 @@ extension OrgStore {
     }
     let now = clock.now() / 1000 * 1000
     let admin = OrgStore.administratorID
-    let known = try connection.text("SELECT \"Id\" FROM \"o_Profile\" WHERE \"Name\" = \(profile)")
-    let profileID = try known ?? insert("Profile", ["Name": .text(profile)], by: admin, at: now)
+    let profileID = try self.profile(profile)
     try insert(
       "User",
       [
@@ -76,6 +75,14 @@ extension OrgStore {
         "LocaleSidKey": "en_US", "LanguageLocaleKey": "en_US",
       ], by: admin, at: now)
     return try user(named: username)
+  }
+
+  /// The id of the profile of that name; a new one has no permissions.
+  func profile(_ name: String) throws -> String {
+    try connection.text("SELECT \"Id\" FROM \"o_Profile\" WHERE \"Name\" = \(name)")
+      ?? insert(
+        "Profile", ["Name": .text(name)], by: OrgStore.administratorID,
+        at: clock.now() / 1000 * 1000)
   }
 
   func setActive(_ username: String, _ active: Bool) throws {

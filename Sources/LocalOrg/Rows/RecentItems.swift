@@ -51,10 +51,11 @@ struct RecentItems {
       """
       SELECT record FROM recent WHERE user = \(user.id) ORDER BY n DESC LIMIT \(Self.most)
       """)
+    let catalog = store.catalog(of: user)
     var items: [RecentItem] = []
     for row in newest {
       guard items.count < limit else { break }
-      guard let id = row[0].text, let own = store.catalog.object(ofID: id),
+      guard let id = row[0].text, let own = catalog.object(ofID: id),
         object == nil || own.name == object?.name
       else { continue }
       if let item = try item(id, own) { items.append(item) }

@@ -99,7 +99,7 @@ struct RecordReader {
   // MARK: Parts
 
   private func schema(_ object: String) throws -> ObjectSchema {
-    guard let schema = store.catalog.object(object) else {
+    guard let schema = store.catalog(of: user).object(object) else {
       throw OrgError(
         status: 404, code: "NOT_FOUND", message: "The requested resource does not exist")
     }

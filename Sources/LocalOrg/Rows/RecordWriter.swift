@@ -80,7 +80,7 @@ struct RecordWriter {
     case .none: throw OrgError.notFound
     case .deleted: throw OrgError.deleted
     case .read, .edit: throw OrgError.readOnlyRecord
-    case .full: break
+    case .full: guard schema.rights.deletes else { throw OrgError.readOnlyRecord }
     }
     guard schema.name != "User", schema.name != "Organization", schema.name != "Profile" else {
       throw OrgError(code: "DELETE_FAILED", message: "\(schema.label) records cannot be deleted")
@@ -130,7 +130,7 @@ struct RecordWriter {
   }
 
   private func schema(_ object: String) throws -> ObjectSchema {
-    guard let schema = store.catalog.object(object) else {
+    guard let schema = store.catalog(of: user).object(object) else {
       throw OrgError(
         status: 404, code: "NOT_FOUND", message: "The requested resource does not exist")
     }
@@ -140,7 +140,7 @@ struct RecordWriter {
   /// The object, if the user may create records of it.
   private func writable(_ object: String) throws -> ObjectSchema {
     let schema = try schema(object)
-    guard user.modifiesAll || schema.sharing == .privateToOwner else {
+    guard schema.isCreateable(by: user) else {
       throw OrgError(
         status: 403, code: "CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY",
         message: "entity type cannot be inserted: \(schema.label)")

@@ -16,7 +16,12 @@ struct RowInput {
     var readOnly: [String] = []
     for (name, json) in fields where name.lowercased() != "attributes" {
       guard let field = object.field(name) else {
-        try takeReference(name, json, reader)
+        if let lookup = try takeReference(name, json, reader),
+          !(creating ? lookup.createable : lookup.updateable)
+        {
+          values[lookup.name] = nil
+          readOnly.append(lookup.name)
+        }
         continue
       }
       if field.name == "Id" {
@@ -50,10 +55,10 @@ struct RowInput {
 
   mutating func fail(_ error: OrgError) { errors.append(error) }
 
-  /// `"Account": {"External_Id__c": "x"}` names a parent by an external id.
+  /// `"Account": {"External_Id__c": "x"}` names a parent by an external id; answers the lookup.
   private mutating func takeReference(
     _ name: String, _ json: JSONValue, _ reader: RecordReader
-  ) throws {
+  ) throws -> FieldSchema? {
     guard let lookup = object.lookup(relationship: name), let target = lookup.referenceTo.first,
       let inner = json.object,
       let key = inner.names.first(where: { $0.lowercased() != "attributes" }),
@@ -63,7 +68,7 @@ struct RowInput {
         OrgError(
           code: "INVALID_FIELD",
           message: "No such column '\(name)' on sobject of type \(object.name)"))
-      return
+      return nil
     }
     guard let id = try reader.find(target, externalField: key, value: value) else {
       errors.append(
@@ -71,9 +76,10 @@ struct RowInput {
           code: "INVALID_FIELD",
           message: "Foreign key external ID: \(value) not found for field \(key) in entity "
             + target))
-      return
+      return nil
     }
     values[lookup.name] = .text(id)
+    return lookup
   }
 
   private mutating func checkNulls(creating: Bool) throws {

@@ -100,6 +100,11 @@ package struct FieldSchema: Sendable {
   /// Whether a create without it is refused.
   package var isRequired: Bool { !nillable && createable && !defaultedOnCreate }
 
+  /// Whether a profile may take it from a user; the parts of a compound field follow the whole.
+  package var isPermissionable: Bool {
+    (nillable || type == .boolean) && (createable || !isStored) && compoundFieldName == nil
+  }
+
   /// Whether a query may group by it.
   package var isGroupable: Bool {
     isStored && length <= 255 && ![.datetime, .double, .currency, .percent].contains(type)

@@ -34,6 +34,8 @@ package struct ObjectSchema: Sendable {
   package let fields: [FieldSchema]
   /// The relationships of other objects that point here.
   package internal(set) var childRelationships: [ChildRelationship] = []
+  /// What the user may do for whom the catalog is.
+  private(set) var rights = ObjectRights.all
   private let places: [String: Int]
 
   /// Makes an object.
@@ -50,6 +52,20 @@ package struct ObjectSchema: Sendable {
     self.places = Dictionary(
       fields.enumerated().map { ($1.name.lowercased(), $0) },
       uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The object for somebody who may do only so much with it, and to whom only these fields are
+  /// there.
+  func restricted(to rights: ObjectRights, _ fields: [FieldSchema]) -> ObjectSchema {
+    var view = ObjectSchema(
+      name, label: label, plural: labelPlural, prefix: keyPrefix, sharing: sharing, fields: fields)
+    view.rights = rights
+    return view
+  }
+
+  /// Whether a user may make records.
+  func isCreateable(by user: OrgUser) -> Bool {
+    rights.creates && (user.modifiesAll || sharing == .privateToOwner)
   }
 
   /// Whether the org's administrator made it.

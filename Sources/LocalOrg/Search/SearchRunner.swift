@@ -41,7 +41,7 @@ struct SearchRunner {
   }
 
   private func everything() -> [SOQLQuery] {
-    store.catalog.objects.filter(\.isSearchable).map { object in
+    store.catalog(of: user).objects.filter(\.isSearchable).map { object in
       var query = SOQLQuery()
       query.from = SOQLPath(parts: [object.name], line: 1, column: 1)
       return query
@@ -49,7 +49,9 @@ struct SearchRunner {
   }
 
   private func object(of query: SOQLQuery) throws -> ObjectSchema {
-    guard query.from.parts.count == 1, let object = store.catalog.object(query.from.text) else {
+    guard query.from.parts.count == 1,
+      let object = store.catalog(of: user).object(query.from.text)
+    else {
       throw OrgError(
         code: "INVALID_TYPE",
         message: QueryError.place(query.from) + OrgError.unknownObject(query.from.text).message)

@@ -73,9 +73,12 @@ struct APIRequest: Sendable {
 
   /// The object of the second segment.
   func schema() throws(OrgError) -> ObjectSchema {
-    guard path.count > 1, let schema = org.schema(path[1]) else { throw .notFound }
+    guard path.count > 1, let schema = schema(path[1]) else { throw .notFound }
     return schema
   }
+
+  /// The object of that name as the user sees it.
+  func schema(_ name: String) -> ObjectSchema? { org.schema(name, as: user) }
 
   /// The same caller's call to another address, as a part of this one.
   func part(

@@ -59,9 +59,21 @@ struct AdminResource: Sendable {
       guard org.user(named: grant.username) != nil else { throw .notFound }
       return .json(["refresh_token": .string(refreshTokens.issue(grant))])
     case ("POST", "clock"): try setClock(object(body))
+    case ("PUT", "setup"): try setUp(body)
     default: throw .notFound
     }
     return .empty(204)
+  }
+
+  /// A setup file, instead of the one before.
+  private func setUp(_ body: [UInt8]) throws(OrgError) {
+    let setup: OrgSetup
+    do {
+      setup = try OrgSetup(parsing: body)
+    } catch {
+      throw OrgError(code: "INVALID_INPUT", message: error.description)
+    }
+    try org.setUp(setup)
   }
 
   /// `{"to": "2024-01-31T12:00:00Z", "moveBy": -60, "step": 0}`, the numbers in seconds.

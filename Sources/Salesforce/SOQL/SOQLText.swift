@@ -76,6 +76,11 @@ package struct SOQLText: Sendable, Hashable {
     selectedFields.contains { isField($0, field) || Self.isEveryField($0) }
   }
 
+  /// Whether `FIELDS()` selects what the org has, so that each user may get other fields.
+  package var selectsOpenly: Bool {
+    selectedFields.contains { $0.lowercased().hasPrefix("fields(") }
+  }
+
   /// Puts a field before the others.
   package mutating func addField(_ field: String) {
     clauses[.select] = clauses[.select].map { "\(field),\($0)" } ?? field

@@ -10,10 +10,14 @@ struct OrgSeedCommand: Command {
   static let discussion = """
     Accounts, contacts, cases, work orders, service appointments, products and site visits, dated over the \
     30 days before the org's clock, with technicians who may see different, overlapping sets and briefcases \
-    for them. The same scale and seed make the same records.
+    for them. The same scale and seed make the same records. A setup file says what an \
+    administrator sets up in an org beside its records: docs/local-org.md.
     """
   static let examples = [
-    Note("attache org seed --data .org --scale 1", "a small org, as the demo has it")
+    Note("attache org seed --data .org --scale 1", "a small org, as the demo has it"),
+    Note(
+      "attache org seed --data .org --scale 0 --setup setup.json",
+      "no more records, but what the file sets up"),
   ]
   static var parameters: [Parameter<Self>] {
     [
@@ -21,6 +25,9 @@ struct OrgSeedCommand: Command {
       .option("scale", "N", "how much; the number of records grows in proportion", \.scale),
       .option("seed", "N", "the start of the random choices", \.seed),
       .option("clock", "START", "the clock of a deterministic org", \.clock),
+      .option(
+        "setup", "FILE", "what is set up in the org, instead of what was set up before",
+        \.setup),
       .flag("json", "print the counts as JSON", \.json),
     ]
   }
@@ -29,16 +36,23 @@ struct OrgSeedCommand: Command {
   var scale = 1
   var seed = 1
   var clock: ClockStart?
+  var setup: String?
   var json = false
 
   func validate() throws(UsageError) {
-    if scale < 1 { throw UsageError("--scale is at least 1") }
+    if scale < (setup == nil ? 1 : 0) { throw UsageError("--scale is at least 1") }
   }
 
   func run(_ context: Program) async throws -> ExitStatus {
+    let rules = try setup.map { path in
+      try OrgSetup(parsing: Files.read(context.absolute(path), limit: 8 << 20), name: path)
+    }
     let org = try Org(
       directory: context.absolute(data), options: .init(clockStart: clock?.milliseconds))
-    try org.seed(SeedOptions(scale: scale, seed: UInt64(bitPattern: Int64(seed))))
+    if scale > 0 {
+      try org.seed(SeedOptions(scale: scale, seed: UInt64(bitPattern: Int64(seed))))
+    }
+    if let rules { try org.setUp(rules) }
     guard let admin = org.user(named: "admin@example.com") else { return .failed }
     var counts = JSONObject()
     for object in org.objects() {
