@@ -20,6 +20,11 @@ extension Org {
     (try? locked { $0.catalog(of: user).object(name) }) ?? nil
   }
 
+  /// The record types of an object, oldest first.
+  func recordTypes(of object: String) -> [RecordType] {
+    (try? locked { try $0.recordTypes(of: object) }) ?? []
+  }
+
   /// How often the org was set up since it was opened, and when last.
   func setupAge() -> (count: Int, changedAt: Int64) {
     (try? locked { ($0.setups, $0.setUpAt) }) ?? (0, 0)

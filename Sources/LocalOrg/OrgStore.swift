@@ -4,7 +4,8 @@ import System
 /// The org's file and what is kept beside its records: clock, sequences, shares, cursors.
 final class OrgStore {
   let connection: Connection
-  let catalog = Catalog.standard
+  /// The objects as they are set up, to somebody who may do everything.
+  private(set) var catalog = Catalog.standard
   /// What is set up beside the records; `use` changes it.
   private(set) var setup = OrgSetup.none
   /// The catalog as users see it, by the names of what gives them their rights.
@@ -36,7 +37,7 @@ final class OrgStore {
     try transaction {
       try makeTables()
       try restoreState(clockStart: clockStart)
-      setup = try keptSetup()
+      adopt(try keptSetup())
     }
     if try connection.integer("SELECT count(*) FROM \"o_Organization\"") == 0 {
       try transaction { try bootstrap() }
@@ -167,10 +168,16 @@ final class OrgStore {
 
   /// From now on the org is set up like this.
   func use(_ new: OrgSetup) {
-    setup = new
-    views = [:]
+    adopt(new)
     setups += 1
     setUpAt = clock.now()
+  }
+
+  private func adopt(_ new: OrgSetup) {
+    setup = new
+    views = [:]
+    catalog = new.adjusted(.standard)
+    for object in catalog.objects { tables[object.name] = StoredObject(object) }
   }
 
   var cursors: Cursors { Cursors(store: self) }

@@ -29,7 +29,9 @@ enum DescribeResource {
   @Sendable static func full(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
     if let unmodified = try unmodified(call) { return unmodified }
-    var answer = APIResponse.json(.object(description(schema, call).whole))
+    var description = description(schema, call)
+    description.recordTypes = call.org.recordTypes(of: schema.name)
+    var answer = APIResponse.json(.object(description.whole))
     sign(&answer, call)
     return answer
   }

@@ -35,7 +35,8 @@ enum FieldDescription {
       "precision": JSONValue(field.precision), "queryByDistance": .bool(!isData),
       "referenceTargetField": .null, "referenceTo": JSONValue(field.referenceTo),
       "relationshipName": field.relationshipName.map(JSONValue.string) ?? .null,
-      "relationshipOrder": .null, "restrictedDelete": false, "restrictedPicklist": false,
+      "relationshipOrder": .null, "restrictedDelete": false,
+      "restrictedPicklist": .bool(field.isRestricted),
       "scale": JSONValue(field.scale),
       "searchPrefilterable": .bool(
         field.type == .reference && !plainReferences.contains(field.name)),

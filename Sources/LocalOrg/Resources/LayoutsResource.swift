@@ -23,7 +23,9 @@ enum LayoutsResource {
 
   @Sendable static func read(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try described(call)
-    guard OrgID.normalize(call.path[4]) == master else { throw .notFound }
+    let id = OrgID.normalize(call.path[4])
+    guard id == master || call.org.recordTypes(of: schema.name).contains(where: { $0.id == id })
+    else { throw .notFound }
     return .json(.object(layout(schema)))
   }
 

@@ -6,6 +6,8 @@ struct ObjectDescription {
   let user: OrgUser
   /// `/services/data/v66.0`.
   let root: String
+  /// The record types beside the master.
+  var recordTypes: [RecordType] = []
 
   /// What the list of all objects says of one.
   var summary: JSONObject {
@@ -48,7 +50,7 @@ struct ObjectDescription {
     object["lookupLayoutable"] = .null
     object["namedLayoutInfos"] = []
     object["networkScopeFieldName"] = .null
-    object["recordTypeInfos"] = [masterRecordType]
+    object["recordTypeInfos"] = .array([masterRecordType] + recordTypes.map(info))
     object["searchLayoutable"] = .bool(isData)
     object["sobjectDescribeOption"] = "FULL"
     object["supportedScopes"] = [
@@ -94,6 +96,15 @@ struct ObjectDescription {
       "active": true, "available": true, "defaultRecordTypeMapping": true,
       "developerName": "Master", "master": true, "name": "Master", "recordTypeId": .string(id),
       "urls": ["layout": .string("\(base)/describe/layouts/\(id)")],
+    ]
+  }
+
+  private func info(_ type: RecordType) -> JSONValue {
+    [
+      "active": .bool(type.isActive), "available": .bool(type.isActive),
+      "defaultRecordTypeMapping": false, "developerName": .string(type.developerName),
+      "master": false, "name": .string(type.name), "recordTypeId": .string(type.id),
+      "urls": ["layout": .string("\(base)/describe/layouts/\(type.id)")],
     ]
   }
 }

@@ -33,12 +33,24 @@ struct FieldConverter {
           + "(max length=\(field.length))",
         fields: [field.name])
     }
+    if field.isRestricted { try checkChoice(value, field) }
     if field.type == .email, !Self.isEmail(value) {
       throw OrgError(
         code: "INVALID_EMAIL_ADDRESS", message: "\(field.label): invalid email address: \(value)",
         fields: [field.name])
     }
     return .text(value)
+  }
+
+  private func checkChoice(_ value: String, _ field: FieldSchema) throws(OrgError) {
+    let chosen =
+      field.type == .multipicklist ? value.split(separator: ";").map(String.init) : [value]
+    for one in chosen where !field.picklistValues.contains(where: { $0.value == one }) {
+      throw OrgError(
+        code: "INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST",
+        message: "\(field.label): bad value for restricted picklist field: \(one)",
+        fields: [field.name])
+    }
   }
 
   private func reference(_ json: JSONValue, _ field: FieldSchema) throws(OrgError) -> SQLiteValue {

@@ -14,8 +14,10 @@ extension OrgStore {
 
   /// Reads a record, lets `body` change its columns, and writes what differs with new dates: those
   /// of the clock unless a moment is given.
+  ///
+  /// `automation` has its say after `body`.
   func change(
-    _ id: String, by userID: String, at given: Int64? = nil,
+    _ id: String, by userID: String, at given: Int64? = nil, automation: RowAutomation? = nil,
     _ body: (inout [SQLiteValue], StoredObject) throws -> Void
   ) throws {
     guard let schema = catalog.object(ofID: id) else { throw OrgError.malformedID(id) }
@@ -29,6 +31,10 @@ extension OrgStore {
     }
     let moment = SQLiteValue.text(date)
     Computed.apply(to: &after, of: table, at: moment)
+    if let automation {
+      try automation.apply(to: &after, of: table, before: before)
+      Computed.apply(to: &after, of: table, at: moment)
+    }
     for (name, value) in [
       ("LastModifiedDate", moment), ("SystemModstamp", moment),
       ("LastModifiedById", .text(userID)),

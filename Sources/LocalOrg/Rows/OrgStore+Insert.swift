@@ -4,10 +4,12 @@ import System
 /// Rows as they go into a table, past the rules of the API.
 extension OrgStore {
   /// Inserts a row: fills id, counters, audit fields and what is computed; answers the id.
+  ///
+  /// `automation` has its say when all of it is there.
   @discardableResult
   func insert(
     _ object: String, _ values: [String: SQLiteValue], by userID: String, at moment: Int64,
-    modified: Int64? = nil
+    modified: Int64? = nil, automation: RowAutomation? = nil
   ) throws -> String {
     let table = try table(object)
     let sequence = nextSequence(table.schema.keyPrefix)
@@ -35,6 +37,10 @@ extension OrgStore {
       row[place] = Self.filled(field, sequence: sequence)
     }
     Computed.apply(to: &row, of: table, at: changed)
+    if let automation {
+      try automation.apply(to: &row, of: table, before: nil)
+      Computed.apply(to: &row, of: table, at: changed)
+    }
     let statement = try prepared(table.insert)
     try statement.bind(1, sequence)
     for (place, value) in row.enumerated() { try statement.bind(Int32(place + 2), value) }

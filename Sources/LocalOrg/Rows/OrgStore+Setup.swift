@@ -85,10 +85,31 @@ extension OrgStore {
         at: clock.now() / 1000 * 1000)
   }
 
+  /// The record types of an object, oldest first.
+  func recordTypes(of object: String) throws -> [RecordType] {
+    let sql: SQL = """
+      SELECT "Id", "Name", "DeveloperName", "IsActive" FROM "o_RecordType" \
+      WHERE "SobjectType" = \(object) AND "IsDeleted" = 0 ORDER BY "seq"
+      """
+    return try connection.all(sql).map { row in
+      RecordType(
+        id: row[0].text ?? "", name: row[1].text ?? "", developerName: row[2].text ?? "",
+        isActive: row[3].integer == 1)
+    }
+  }
+
   func setActive(_ username: String, _ active: Bool) throws {
     let user = try user(named: username)
     try change(user.id, by: OrgStore.administratorID) { row, table in
       if let place = table.place("IsActive") { row[place] = .integer(active ? 1 : 0) }
     }
   }
+}
+
+/// A record type of an object.
+struct RecordType: Sendable {
+  let id: String
+  let name: String
+  let developerName: String
+  let isActive: Bool
 }

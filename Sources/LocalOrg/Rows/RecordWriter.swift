@@ -15,9 +15,29 @@ struct RecordWriter {
     if let error = try firstProblem(input) { input.fail(error) }
     guard input.errors.isEmpty else { return .failure(input.errors) }
     try derive(&input)
-    let id = try store.insert(schema.name, input.values, by: user.id, at: store.tick())
-    try RecentItems(store: store, user: user).note(id, of: schema)
-    return .success(id: id, created: true)
+    let values = input.values
+    return try saving(schema) { automation in
+      let id = try store.insert(
+        schema.name, values, by: user.id, at: store.tick(), automation: automation)
+      try RecentItems(store: store, user: user).note(id, of: schema)
+      return .success(id: id, created: true)
+    }
+  }
+
+  /// Saves a record with what is set up for its object; what that refuses leaves nothing behind.
+  private func saving(
+    _ schema: ObjectSchema, _ body: (RowAutomation?) throws -> RowOutcome
+  ) throws -> RowOutcome {
+    guard let rules = store.setup.objects[schema.name], rules.isActive else {
+      return try body(nil)
+    }
+    do {
+      return try store.transaction {
+        try body(RowAutomation(store: store, user: user, rules: rules))
+      }
+    } catch let refusal as RowAutomation.Refusal {
+      return .failure(refusal.errors)
+    }
   }
 
   /// What follows from a parent at the birth of a record.
@@ -60,13 +80,16 @@ struct RecordWriter {
     if input.values["OwnerId"] != nil, try level(schema, id) != .full {
       throw OrgError.readOnlyRecord
     }
-    try store.change(id, by: user.id) { row, table in
-      for (name, value) in input.values {
-        if let place = table.place(name) { row[place] = value }
+    let values = input.values
+    return try saving(schema) { automation in
+      try store.change(id, by: user.id, automation: automation) { row, table in
+        for (name, value) in values {
+          if let place = table.place(name) { row[place] = value }
+        }
       }
+      try RecentItems(store: store, user: user).note(id, of: schema)
+      return .success(id: id, created: false)
     }
-    try RecentItems(store: store, user: user).note(id, of: schema)
-    return .success(id: id, created: false)
   }
 
   // MARK: Delete and upsert

@@ -9,12 +9,14 @@ struct ReferenceCheck {
   func problem(_ input: RowInput) throws -> OrgError? {
     for field in input.object.fields where field.type == .reference {
       guard case .text(let id)? = input.values[field.name] else { continue }
-      if let error = try problem(field, id) { return error }
+      if let error = try problem(field, id, of: input.object) { return error }
     }
     return nil
   }
 
-  private func problem(_ field: FieldSchema, _ id: String) throws -> OrgError? {
+  private func problem(_ field: FieldSchema, _ id: String, of object: ObjectSchema) throws
+    -> OrgError?
+  {
     guard let target = store.catalog.object(ofID: id), field.referenceTo.contains(target.name)
     else {
       return OrgError(
@@ -37,6 +39,7 @@ struct ReferenceCheck {
         message: "insufficient access rights on cross-reference id: \(id.prefix(15))",
         fields: [field.name])
     case .read, .edit, .full:
+      if field.name == "RecordTypeId" { return try wrongRecordType(id, of: object) }
       guard field.name == "OwnerId",
         try store.users(where: "u.\"Id\" = \(id)").first?.isActive != true
       else { return nil }
@@ -45,6 +48,16 @@ struct ReferenceCheck {
         message: "operation performed with inactive user [\(id)] as owner of the record",
         fields: [field.name])
     }
+  }
+
+  /// A record type is of one object, and may have been retired.
+  private func wrongRecordType(_ id: String, of object: ObjectSchema) throws -> OrgError? {
+    let known = try store.recordTypes(of: object.name)
+    guard !known.contains(where: { $0.id == id && $0.isActive }) else { return nil }
+    return OrgError(
+      code: "INVALID_CROSS_REFERENCE_KEY",
+      message: "Record Type ID: this ID value isn't valid for the user: \(id)",
+      fields: ["RecordTypeId"])
   }
 
   /// Whether another record has one of the row's unique values.

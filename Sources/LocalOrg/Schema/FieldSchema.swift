@@ -81,8 +81,10 @@ package struct FieldSchema: Sendable {
   package var relationshipName: String?
   /// The name of the relationship from the parent, when it has one.
   package var childRelationshipName: String?
-  /// The values offered by a picklist; others are accepted.
+  /// The values offered by a picklist; others are accepted, unless it is restricted.
   package var picklistValues: [PicklistValue] = []
+  /// Whether a picklist takes its own values only.
+  package var isRestricted = false
   /// The value of a new record when nothing is said, as the API would show it.
   package var defaultValue: String?
   /// Whether a condition may name it.

@@ -54,9 +54,9 @@ package struct ObjectSchema: Sendable {
       uniquingKeysWith: { first, _ in first })
   }
 
-  /// The object for somebody who may do only so much with it, and to whom only these fields are
-  /// there.
-  func restricted(to rights: ObjectRights, _ fields: [FieldSchema]) -> ObjectSchema {
+  /// The object with these fields, for somebody who may do so much with it; a catalog of such objects
+  /// finds their relationships anew.
+  func with(rights: ObjectRights, fields: [FieldSchema]) -> ObjectSchema {
     var view = ObjectSchema(
       name, label: label, plural: labelPlural, prefix: keyPrefix, sharing: sharing, fields: fields)
     view.rights = rights

@@ -17,20 +17,10 @@ struct AccessReader {
       return grant
     }
     for member in members {
-      guard let schema = schema(member) else { continue }
+      guard let schema = reader.object(named: member, in: catalog) else { continue }
       grant.objects[schema.name] = rights(member.value, of: schema)
     }
     return grant
-  }
-
-  /// The object that a member names.
-  private func schema(_ member: JSONNode.Member) -> ObjectSchema? {
-    let known = catalog.objects.filter { !$0.isSetup }
-    if let schema = known.first(where: { $0.name == member.name }) { return schema }
-    reader.report(
-      member, "the org has no object \(JSONText.quoted(member.name)) that can be set up",
-      ConfigurationReader.oneOf(known.map(\.name), near: member.name))
-    return nil
   }
 
   private func rights(_ node: JSONNode, of schema: ObjectSchema) -> AccessGrant.OfObject {
@@ -72,6 +62,18 @@ struct AccessReader {
       member, "there are no rights to \(schema.name).\(field.name): an org shows it to everybody",
       whole?.isPermissionable == true
         ? "name \(JSONText.quoted(whole?.name ?? "")), of which it is a part" : "remove it")
+    return nil
+  }
+}
+
+extension ConfigurationReader {
+  /// The object of the org's business that a member names.
+  func object(named member: JSONNode.Member, in catalog: Catalog) -> ObjectSchema? {
+    let known = catalog.objects.filter { !$0.isSetup }
+    if let schema = known.first(where: { $0.name == member.name }) { return schema }
+    report(
+      member, "the org has no object \(JSONText.quoted(member.name)) that can be set up",
+      Self.oneOf(known.map(\.name), near: member.name))
     return nil
   }
 }

@@ -8,6 +8,8 @@ package struct OrgSetup: Sendable {
   var profiles: [AccessGrant] = []
   /// What some users may do beyond that.
   var permissionSets: [AccessGrant] = []
+  /// What holds for the records of objects, by their names.
+  var objects: [String: ObjectRules] = [:]
   /// The file, as it was read.
   let text: [UInt8]
 
@@ -22,14 +24,39 @@ package struct OrgSetup: Sendable {
     let reader = ConfigurationReader(file: name)
     guard let root = reader.parse(text),
       let object = reader.object(
-        root, known: ["$schema", "profiles", "permissionSets"], what: "the setup of an org")
+        root, known: ["$schema", "objects", "profiles", "permissionSets"],
+        what: "the setup of an org")
     else { throw Problems(reader.sorted) }
-    let access = AccessReader(catalog: .standard, reader: reader)
+    objects = Self.rules(object["objects"], reader)
+    let access = AccessReader(catalog: adjusted(.standard), reader: reader)
     profiles = (object.elements("profiles") ?? []).compactMap { access.grant($0, "a profile") }
     permissionSets = (object.elements("permissionSets") ?? []).compactMap {
       access.grant($0, "a permission set")
     }
     try reader.finish()
+  }
+
+  private static func rules(_ node: JSONNode?, _ reader: ConfigurationReader) -> [String:
+    ObjectRules]
+  {
+    guard let node else { return [:] }
+    guard let members = node.members else {
+      reader.wrongType(node, "an object", "name objects: {\"Case\": { … }}")
+      return [:]
+    }
+    let rules = ObjectRulesReader(catalog: .standard, reader: reader)
+    var found: [String: ObjectRules] = [:]
+    for member in members {
+      guard let schema = reader.object(named: member, in: .standard) else { continue }
+      found[schema.name] = rules.rules(member.value, of: schema)
+    }
+    return found
+  }
+
+  /// A catalog with what is set up for fields.
+  func adjusted(_ catalog: Catalog) -> Catalog {
+    guard !objects.isEmpty else { return catalog }
+    return Catalog(catalog.objects.map { $0.adjusted(by: objects[$0.name] ?? ObjectRules()) })
   }
 
   /// The rights of a user; nil when nobody took anything away.

@@ -89,6 +89,6 @@ struct UserRights {
       case .edit: return field
       }
     }
-    return object.restricted(to: rights, fields)
+    return object.with(rights: rights, fields: fields)
   }
 }

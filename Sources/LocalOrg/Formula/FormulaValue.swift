@@ -1,0 +1,82 @@
+import JSON
+import SQLite
+import System
+
+/// A value in a formula.
+enum FormulaValue: Equatable, Sendable {
+  case null
+  case bool(Bool)
+  case number(Double)
+  case text(String)
+  /// Days after 1970-01-01.
+  case date(Int)
+  /// Milliseconds after it.
+  case moment(Int64)
+
+  /// The value of a field as formulas have it: no text is null, and a percentage is a fraction.
+  init(_ value: SQLiteValue, of field: FieldSchema) {
+    switch field.type {
+    case .boolean: self = .bool(value.integer == 1)
+    case .percent: self = value.real.map { .number($0 / 100) } ?? .null
+    case .int, .double, .currency: self = value.real.map { .number($0) } ?? .null
+    case .date: self = value.text.flatMap { CivilDate.parse($0) }.map { .date($0.days) } ?? .null
+    case .datetime:
+      self = value.text.flatMap { Dates.milliseconds(iso8601: $0) }.map { .moment($0) } ?? .null
+    default: self = .text(value.text ?? "")
+    }
+  }
+
+  /// Whether nothing is there.
+  var isBlank: Bool { self == .null || self == .text("") }
+
+  /// Whether it is true; what is no truth value is not.
+  var isTrue: Bool { self == .bool(true) }
+
+  /// As text.
+  var text: String {
+    switch self {
+    case .null: ""
+    case .bool(let value): value ? "true" : "false"
+    case .number(let value):
+      value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : "\(value)"
+    case .text(let value): value
+    case .date(let days): CivilDate(days: days).text
+    case .moment(let moment): Self.spaced(moment)
+    }
+  }
+
+  /// `2024-01-31 12:34:56Z`.
+  private static func spaced(_ moment: Int64) -> String {
+    Dates.utcSeconds(moment).replacing("T", with: " ")
+  }
+
+  /// The number; nil where it is none.
+  var number: Double? {
+    if case .number(let value) = self { value } else { nil }
+  }
+
+  /// As a client would write it into a field.
+  func json(for field: FieldSchema) -> JSONValue {
+    switch self {
+    case .null: .null
+    case .bool(let value): .bool(value)
+    case .number(let value): JSONValue(field.type == .percent ? value * 100 : value)
+    case .text(let value): .string(value)
+    case .date: .string(text)
+    case .moment(let moment): .string(Dates.salesforce(moment))
+    }
+  }
+
+  /// How it stands to another of its kind: below 0, 0, above 0; nil where that means nothing.
+  func order(to other: FormulaValue) -> Int? {
+    switch (self, other) {
+    case (.number(let one), .number(let two)): one == two ? 0 : one < two ? -1 : 1
+    case (.date(let one), .date(let two)): one - two
+    case (.moment(let one), .moment(let two)): one == two ? 0 : one < two ? -1 : 1
+    case (.text(let one), .text(let two)):
+      one.utf8.elementsEqual(two.utf8) ? 0 : one < two ? -1 : 1
+    case (.bool(let one), .bool(let two)): one == two ? 0 : one ? 1 : -1
+    default: isBlank && other.isBlank ? 0 : nil
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/// What is set up for the records of one object, whoever writes them.
+struct ObjectRules: Sendable {
+  /// A condition that no record may meet.
+  struct Validation: Sendable {
+    let name: String
+    let condition: Formula
+    /// What its writer is told.
+    let message: String
+    /// The field beside which that stands; nil: the whole record.
+    let field: String?
+  }
+
+  /// Fields that are set before a record is saved.
+  struct Update: Sendable {
+    let name: String
+    let condition: Formula
+    /// The fields with what they become, in the order of the file.
+    let values: [(field: FieldSchema, formula: Formula)]
+  }
+
+  /// A picklist as the org has it.
+  struct Picklist: Sendable {
+    /// Its values, instead of those that it comes with.
+    var values: [String]?
+    /// Whether no other value is taken.
+    var isRestricted = false
+  }
+
+  var picklists: [String: Picklist] = [:]
+  var required: Set<String> = []
+  var validations: [Validation] = []
+  var updates: [Update] = []
+
+  /// Whether something happens when a record is saved.
+  var isActive: Bool { !validations.isEmpty || !updates.isEmpty }
+}
+
+extension ObjectSchema {
+  /// The object with what is set up for its fields.
+  func adjusted(by rules: ObjectRules) -> ObjectSchema {
+    with(
+      rights: rights,
+      fields: fields.map { field in
+        var field = field
+        if rules.required.contains(field.name) { field.nillable = false }
+        if let picklist = rules.picklists[field.name] { field.adjust(to: picklist) }
+        return field
+      })
+  }
+}
+
+extension FieldSchema {
+  fileprivate mutating func adjust(to picklist: ObjectRules.Picklist) {
+    isRestricted = picklist.isRestricted
+    guard let values = picklist.values else { return }
+    picklistValues = values.map { PicklistValue(value: $0, isDefault: $0 == defaultValue) }
+    // A default that is no value any more is none.
+    guard let standard = defaultValue, !values.contains(standard) else { return }
+    defaultValue = nil
+    defaultedOnCreate = false
+  }
+}

@@ -1,0 +1,51 @@
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import TestSupport
+import Testing
+
+/// Edits that meet an org's own rules on their way.
+@Suite struct AutomationTests {
+  @Test
+  func
+    `a rule's words reach the report, and what the org sets beside an edit is no conflict later`()
+    async throws
+  {
+    let world = try World()
+    let rules = """
+      {"objects": {"Account": {
+        "fieldUpdates": [{"name": "Note", "condition": "NOT(ISNEW()) && ISCHANGED(Phone)",
+          "set": {"Industry": "IF(BEGINS(Phone, '555'), 'Energy', 'Retail')"}}],
+        "validationRules": [{"name": "Number", "condition": "BEGINS(Phone, '666')",
+          "message": "No such number.", "field": "Phone"}]}}}
+      """
+    try world.org.setUp(OrgSetup(parsing: Array(rules.utf8)))
+    try await world.run()
+    let device = try world.device("ada")
+    let ids = try world.ids("accounts", on: device)
+    let now = world.org.now()
+    try device.edit("accounts", id: ids[0], ["Phone": "666 1"], now: now)
+    try device.edit("accounts", id: ids[1], ["Phone": "555 1"], now: now)
+    try world.handBack(device, as: "ada.sqlite")
+    let first = try await world.run()
+    #expect(first.verdicts == [.failed: 1, .updated: 1])
+    let state = try LedgerDatabase(path: world.data.state)
+    let failed = try #require(
+      try ReportModel(state: state, run: first.run).edits.first { $0.verdict == .failed })
+    #expect(failed.detail.code == "FIELD_CUSTOM_VALIDATION_EXCEPTION")
+    #expect(failed.detail.message?.contains("No such number.") == true)
+    #expect(try world.record("Account", ids[1])["Industry"] == "Energy")
+
+    // The phone has not installed the new bundle and goes on with what it had.
+    try device.edit("accounts", id: ids[1], ["Phone": "444 2"], now: world.org.now())
+    try device.edit("accounts", id: ids[0], ["Phone": "555 3"], now: world.org.now())
+    try world.handBack(device, as: "ada-2.sqlite")
+    let second = try await world.run()
+    #expect(second.verdicts == [.updated: 2, .superseded: 1])
+    #expect(try world.record("Account", ids[1])["Industry"] == "Retail")
+    #expect(try world.record("Account", ids[0])["Phone"] == "555 3")
+  }
+}
