@@ -35,6 +35,11 @@ extension Org {
     }
   }
 
+  /// Locks a record, as an approval does, or unlocks it: only who may modify all data changes it.
+  package func lock(_ recordID: String, _ locked: Bool = true) throws(OrgError) {
+    try self.locked { store in try store.transaction { try store.setLock(recordID, locked) } }
+  }
+
   /// The records of some objects (all, when nil) as JSON lines in the order of ids: two orgs fed
   /// the same calls have the same.
   package func dump(objects: [String]? = nil) throws(OrgError) -> String {

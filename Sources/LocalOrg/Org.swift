@@ -9,9 +9,14 @@ package final class Org: Sendable {
     ///
     /// Nil: the wall clock.
     package var clockStart: Int64?
+    /// Whether an org that is made gets an id that no other has, as a refreshed sandbox does.
+    package var hasOwnID: Bool
 
     /// Makes options.
-    package init(clockStart: Int64? = nil) { self.clockStart = clockStart }
+    package init(clockStart: Int64? = nil, hasOwnID: Bool = false) {
+      self.clockStart = clockStart
+      self.hasOwnID = hasOwnID
+    }
   }
 
   /// The directory of the org's data.
@@ -36,7 +41,8 @@ package final class Org: Sendable {
   package init(directory: String, options: Options = Options()) throws(OrgError) {
     self.directory = directory
     do {
-      let store = try OrgStore(directory: directory, clockStart: options.clockStart)
+      let store = try OrgStore(
+        directory: directory, clockStart: options.clockStart, hasOwnID: options.hasOwnID)
       guarded = Guarded(store: store)
       organizationID = try store.organizationID()
     } catch {

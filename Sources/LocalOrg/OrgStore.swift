@@ -24,7 +24,7 @@ final class OrgStore {
   private var statements: [String: Statement] = [:]
   private var tables: [String: StoredObject] = [:]
 
-  init(directory: String, clockStart: Int64?) throws {
+  init(directory: String, clockStart: Int64?, hasOwnID: Bool = false) throws {
     try Files.makeDirectory(directory)
     connection = try Connection(directory + "/org.sqlite", mode: .create)
     clock = OrgClock(stepped: clockStart)
@@ -40,6 +40,8 @@ final class OrgStore {
       adopt(try keptSetup())
     }
     if try connection.integer("SELECT count(*) FROM \"o_Organization\"") == 0 {
+      // An id's sequence has nine characters of 62.
+      if hasOwnID { sequences["00D"] = Int64.random(in: 1..<(1 << 53)) }
       try transaction { try bootstrap() }
     }
   }
@@ -58,6 +60,7 @@ final class OrgStore {
     try RecentItems.makeTables(connection)
     try BulkJobs.makeTables(connection)
     try OrgStore.makeSetupTable(connection)
+    try OrgStore.makeLockTable(connection)
     for table in tables.values {
       try connection.execute(table.creation)
       try addMissingColumns(table)

@@ -72,7 +72,7 @@ package struct FieldDay: Sendable {
   }
 
   private mutating func bensAfternoon() throws {
-    let contact = try pick("contacts", on: ben, owned: "ben@example.com")
+    let contact = try pick("contacts", on: ben, owned: "ben@example.com", withoutCases: true)
     try ben.delete("contacts", id: contact, now: tick())
     add("ben deletes a contact who has moved away", .deleted)
 
@@ -137,9 +137,10 @@ package struct FieldDay: Sendable {
     Set(try device.elements(soup).compactMap { $0["Id"]?.string })
   }
 
-  /// A record that no other scene touches; only one of `owner`, if that is asked.
+  /// A record that no other scene touches; only one of `owner`, if that is asked, and only one that
+  /// an org lets go: not one that has cases.
   private mutating func pick(
-    _ soup: String, on device: Device, owned owner: String? = nil
+    _ soup: String, on device: Device, owned owner: String? = nil, withoutCases: Bool = false
   ) throws -> String {
     let others = [ada, ben, cleo].filter { $0.storePath != device.storePath }
     var shared: Set<String> = []
@@ -154,6 +155,10 @@ package struct FieldDay: Sendable {
         let object = soup == "contacts" ? "Contact" : "Account"
         let record = try org.org.read(object, id: id, fields: ["OwnerId"], as: admin)
         guard record["OwnerId"]?.string == wanted else { continue }
+      }
+      if withoutCases {
+        let soql = "SELECT COUNT() FROM Case WHERE ContactId = '\(id)'"
+        guard try org.org.query(soql, as: admin).totalSize == 0 else { continue }
       }
       used.insert(id)
       return id

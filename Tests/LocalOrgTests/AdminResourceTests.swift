@@ -57,6 +57,42 @@ import Testing
     #expect(try await admin("POST", "dance").outcome == "404 NOT_FOUND")
   }
 
+  @Test func `records are merged, taken back and locked`() async throws {
+    let loser = try await served.create("Account", ["Name": "Loser"])
+    let master = try await served.create("Account", ["Name": "Master"])
+    let contact = try await served.create(
+      "Contact", ["LastName": "C", "AccountId": .string(loser)])
+    let merge: JSONValue = ["record": .string(loser), "into": .string(master)]
+    #expect(try await admin("POST", "merge", merge).status == 204)
+    let gone = try await served.send("GET", "/sobjects/Account/\(loser)")
+    #expect(gone.outcome == "404 ENTITY_IS_DELETED")
+    let soql = "SELECT MasterRecordId, IsDeleted FROM Account WHERE Id = '\(loser)'"
+    let all = try await served.send("GET", "/queryAll?q=" + HTTPQuery.encode(soql))
+    #expect(all.json["records"]?[0]?["MasterRecordId"]?.string == master)
+    let path = "/sobjects/Contact/\(contact)"
+    #expect(try await served.send("GET", path).json["AccountId"]?.string == master)
+    let wrong: JSONValue = ["record": .string(contact), "into": .string(master)]
+    #expect(try await admin("POST", "merge", wrong).outcome == "400 INVALID_OPERATION")
+
+    #expect(try await served.send("DELETE", path).status == 204)
+    #expect(try await admin("POST", "undelete", ["record": .string(contact)]).status == 204)
+    #expect(try await served.send("GET", path).status == 200)
+
+    try served.org.addUser("ben@example.com", lastName: "Berg", profile: "Field Technician")
+    try served.org.transfer(contact, to: "ben@example.com")
+    let ben = try served.server.token(for: "ben@example.com")
+    let lock: JSONValue = ["record": .string(contact), "locked": true]
+    #expect(try await admin("POST", "lock", lock).status == 204)
+    for (method, body) in [("PATCH", ["Title": "x"] as JSONValue?), ("DELETE", nil)] {
+      let refused = try await served.send(method, path, body, token: ben)
+      #expect(refused.outcome == "400 ENTITY_IS_LOCKED")
+    }
+    #expect(try await served.send("PATCH", path, ["Title": "y"]).status == 204)
+    let unlock: JSONValue = ["record": .string(contact), "locked": false]
+    #expect(try await admin("POST", "lock", unlock).status == 204)
+    #expect(try await served.send("PATCH", path, ["Title": "z"], token: ben).status == 204)
+  }
+
   @Test func `sharing and users are changed`() async throws {
     try served.org.addUser("ben@example.com", lastName: "Berg", profile: "Field Technician")
     let ben = try served.server.token(for: "ben@example.com")

@@ -7,14 +7,14 @@ import Testing
   let sample: SampleOrg
   let account: String
   let contact: String
-  let incident: String
+  let order: String
   let task: String
 
   init() throws {
     sample = try SampleOrg()
     account = try sample.make("Account", ["Name": "Alpha"])
     contact = try sample.make("Contact", ["LastName": "Young", "AccountId": .string(account)])
-    incident = try sample.make("Case", ["Subject": "Leak", "AccountId": .string(account)])
+    order = try sample.make("WorkOrder", ["Subject": "Leak", "AccountId": .string(account)])
     task = try sample.make(
       "Task", ["Subject": "Call", "WhoId": .string(contact), "WhatId": .string(account)])
   }
@@ -37,8 +37,8 @@ import Testing
     let dates = try deletedDates(["Account", "Contact", "Task"])
     #expect(dates.count == 3 && Set(dates).count == 1)
     // A mere lookup stays, and shows nothing.
-    #expect(try sample.column("SELECT Subject FROM Case", "Subject") == ["Leak"])
-    #expect(try sample.records("SELECT Account.Name FROM Case")[0]["Account"] == .null)
+    #expect(try sample.column("SELECT Subject FROM WorkOrder", "Subject") == ["Leak"])
+    #expect(try sample.records("SELECT Account.Name FROM WorkOrder")[0]["Account"] == .null)
     // It does so past what the user may do to the children.
     let gone = try sample.org.changes(
       "Contact", deleted: true, from: SampleOrg.start, to: SampleOrg.start + 600_000,
@@ -56,10 +56,41 @@ import Testing
     #expect(try deletedDates(["Account", "Contact", "Task"]).count == 1)
   }
 
+  @Test func `an account or a contact with cases stays, and so does what would take one along`()
+    throws
+  {
+    func delete(_ id: String) -> OrgError? {
+      sample.org.delete(nil, id: id, as: sample.admin).errors.first
+    }
+    let incident = try sample.make(
+      "Case", ["Subject": "Leak", "ContactId": .string(contact), "AccountId": .string(account)])
+    let number = try #require(
+      try sample.org.read("Case", id: incident, as: sample.admin)["CaseNumber"]?.string)
+    let words =
+      "could not be completed because it is associated with the following cases.: \(number)"
+    #expect(delete(account)?.code == "DELETE_FAILED")
+    #expect(delete(account)?.message == "Your attempt to delete Alpha \(words)")
+    #expect(delete(contact)?.message == "Your attempt to delete Young \(words)")
+    // The case is of another account now, but of a contact of this one.
+    let other = try sample.make("Account", ["Name": "Beta"])
+    _ = sample.org.update("Case", id: incident, ["AccountId": .string(other)], as: sample.admin)
+    #expect(delete(account)?.message == "Your attempt to delete Young \(words)")
+    #expect(try sample.column("SELECT Name FROM Account").count == 2)
+    #expect(delete(incident) == nil && delete(account) == nil)
+    #expect(try deletedDates(["Contact"]).count == 1)
+  }
+
   @Test func `the children of a merged record go over to the one that stays`() throws {
     let master = try sample.make("Account", ["Name": "Beta"])
+    try sample.make("Case", ["Subject": "Leak", "AccountId": .string(account)])
+    try sample.make(
+      "ServiceAppointment",
+      [
+        "ParentRecordId": .string(account), "EarliestStartTime": "2024-01-01T08:00:00Z",
+        "DueDate": "2024-01-02T08:00:00Z",
+      ])
     try sample.org.merge(account, into: master)
-    for object in ["Contact", "Case"] {
+    for object in ["Contact", "Case", "WorkOrder", "ServiceAppointment"] {
       #expect(
         try sample.records("SELECT Account.Name FROM \(object)")[0]["Account"]?["Name"] == "Beta")
     }

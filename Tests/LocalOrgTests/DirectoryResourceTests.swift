@@ -124,7 +124,8 @@ import Testing
     #expect(contacts["relationshipName"] == "Contacts" && contacts["field"] == "AccountId")
     #expect(contacts["cascadeDelete"] == true)
     let cases = try #require(children.first { $0["childSObject"] == "Case" })
-    #expect(cases["cascadeDelete"] == false)
+    #expect(cases["cascadeDelete"] == false && cases["restrictedDelete"] == true)
+    #expect(contacts["restrictedDelete"] == false)
     for name in ["listviewable", "lookupLayoutable", "networkScopeFieldName"] {
       #expect(account[name] == .null, "\(name)")
     }

@@ -25,6 +25,24 @@ import Testing
     #expect((counts[0]["Account"]?.int ?? 0) > 0)
   }
 
+  @Test func `an org that is seeded is an org of its own, unless it is to be repeated`()
+    async throws
+  {
+    var ids: [String] = []
+    for (name, clock) in [("a", false), ("b", false), ("c", true), ("d", true)] {
+      let time = clock ? ["--clock", "2026-01-31T00:00:00.000Z"] : []
+      let run = try await ProgramRun.blocking(
+        ["org", "seed", "--data", directory.file(name)] + time)
+      #expect(run.status == 0, "\(run.everything)")
+      ids.append(try Org(directory: directory.file(name)).organizationID)
+    }
+    #expect(ids.allSatisfy { $0.hasPrefix("00D") && $0.count == 18 })
+    #expect(Set(ids).count == 3 && ids[2] == ids[3])
+    // Seeded again, it stays the org that it is.
+    _ = try await attache("seed", "--data", directory.file("a"))
+    #expect(try Org(directory: directory.file("a")).organizationID == ids[0])
+  }
+
   @Test func `a setup file is taken, and its mistakes are told with their places`() async throws {
     let (data, file) = (directory.file("org"), directory.file("setup.json"))
     func write(_ text: String) throws { try DurableFile.write(Array(text.utf8), to: file) }

@@ -12,7 +12,8 @@ enum FieldDescription {
       "autoNumber": .bool(field.autoNumber),
       "byteLength": JSONValue(field.type.isID ? 18 : field.length * (field.type.isText ? 3 : 1)),
       "calculated": .bool(field.calculated), "calculatedFormula": .null,
-      "cascadeDelete": .bool(field.cascadesDelete),
+      // What happens to children is said of the relationship; here it means a master of the record.
+      "cascadeDelete": false,
       "caseSensitive": .bool(field.caseSensitive),
       "compoundFieldName": field.compoundFieldName.map(JSONValue.string) ?? .null,
       "controllerName": .null, "createable": .bool(field.createable),

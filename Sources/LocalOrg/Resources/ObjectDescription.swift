@@ -86,7 +86,8 @@ struct ObjectDescription {
       "cascadeDelete": .bool(child.cascadesDelete), "childSObject": .string(child.childObject),
       "deprecatedAndHidden": false, "field": .string(child.field), "junctionIdListNames": [],
       "junctionReferenceTo": [],
-      "relationshipName": child.name.map(JSONValue.string) ?? .null, "restrictedDelete": false,
+      "relationshipName": child.name.map(JSONValue.string) ?? .null,
+      "restrictedDelete": .bool(child.restrictsDelete),
     ]
   }
 

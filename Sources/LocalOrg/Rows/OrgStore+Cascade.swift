@@ -14,6 +14,34 @@ extension OrgStore {
     }
   }
 
+  /// Why a record cannot be deleted: others refer to it, or to what would go with it, that have to
+  /// keep it.
+  func restriction(of id: String) throws -> OrgError? {
+    guard let schema = catalog.object(ofID: id) else { return nil }
+    for relationship in schema.childRelationships where relationship.restrictsDelete {
+      let child = try table(relationship.childObject)
+      let names = try connection.texts(
+        """
+        SELECT \(name: child.schema.nameField?.name ?? "Id") FROM \(raw: child.table) \
+        WHERE \(name: relationship.field) = \(id) AND "IsDeleted" = 0 ORDER BY "seq" LIMIT 10
+        """)
+      guard !names.isEmpty else { continue }
+      let own = try table(schema.name)
+      let name = try row(own, id: id).flatMap { row in
+        schema.nameField.flatMap { own.place($0.name) }.flatMap { row[$0].text }
+      }
+      return OrgError(
+        code: "DELETE_FAILED",
+        message: "Your attempt to delete \(name ?? id) could not be completed because it is "
+          + "associated with the following \(child.schema.labelPlural.lowercased()).: "
+          + names.joined(separator: ", "))
+    }
+    for child in try dependents(of: id, where: "\"IsDeleted\" = 0") {
+      if let reason = try restriction(of: child) { return reason }
+    }
+    return nil
+  }
+
   /// Takes a record out of the recycle bin, with the children that were deleted with it.
   func restore(_ id: String, by userID: String, at moment: Int64) throws {
     guard let schema = catalog.object(ofID: id) else { throw OrgError.malformedID(id) }

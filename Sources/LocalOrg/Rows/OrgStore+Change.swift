@@ -108,7 +108,10 @@ extension OrgStore {
   ) throws {
     for relationship in schema.childRelationships {
       let child = try table(relationship.childObject)
-      guard child.schema.field(relationship.field)?.createable == true else { continue }
+      // What the org derives goes over with what it is derived from; who wrote a record does not.
+      guard let field = child.schema.field(relationship.field),
+        field.createable || field.name == "AccountId"
+      else { continue }
       let ids = try connection.all(
         """
         SELECT "Id" FROM \(raw: child.table) WHERE \(name: relationship.field) = \(loser) \

@@ -63,6 +63,7 @@ struct RecordWriter {
   {
     let schema = try schema(object)
     let id = try editable(schema, id)
+    try store.refuseLocked(id, user)
     let table = try store.table(schema.name)
     if let limit = ifUnmodifiedSince, let place = table.place("LastModifiedDate"),
       let text = try store.row(table, id: id)?[place].text,
@@ -108,6 +109,8 @@ struct RecordWriter {
     guard schema.name != "User", schema.name != "Organization", schema.name != "Profile" else {
       throw OrgError(code: "DELETE_FAILED", message: "\(schema.label) records cannot be deleted")
     }
+    try store.refuseLocked(normal, user)
+    if let reason = try store.restriction(of: normal) { throw reason }
     try store.remove(normal, by: user.id, at: store.tick())
     return .success(id: normal, created: false)
   }

@@ -19,7 +19,7 @@ struct Catalog: Sendable {
           linked[index].childRelationships.append(
             ChildRelationship(
               childObject: object.name, field: field.name, name: field.childRelationshipName,
-              cascadesDelete: field.cascadesDelete))
+              cascadesDelete: field.cascadesDelete, restrictsDelete: field.restrictsDelete))
         }
       }
     }

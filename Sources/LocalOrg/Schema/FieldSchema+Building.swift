@@ -136,6 +136,8 @@ extension FieldSchema {
 
   /// The record goes when its parent does.
   var cascading: FieldSchema { with { $0.cascadesDelete = true } }
+  /// The parent stays as long as the record does.
+  var restricting: FieldSchema { with { $0.restrictsDelete = true } }
   var required: FieldSchema { with { $0.nillable = false } }
   var readOnly: FieldSchema {
     with {

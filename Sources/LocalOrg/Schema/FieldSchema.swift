@@ -77,6 +77,8 @@ package struct FieldSchema: Sendable {
   package var referenceTo: [String] = []
   /// Whether the record is deleted with the parent that it names.
   package var cascadesDelete = false
+  /// Whether the parent that it names cannot be deleted while the record is there.
+  package var restrictsDelete = false
   /// The name of the relationship to the parent.
   package var relationshipName: String?
   /// The name of the relationship from the parent, when it has one.

@@ -16,6 +16,8 @@ package struct ChildRelationship: Sendable, Hashable {
   package let name: String?
   /// Whether children are deleted with their parent.
   package let cascadesDelete: Bool
+  /// Whether a parent with children cannot be deleted.
+  package let restrictsDelete: Bool
 }
 
 /// One object of the org, with its fields.

@@ -7,8 +7,10 @@ enum ServiceObjects {
     fields: FieldSchema.identity + [
       BusinessObjects.merged(into: "Case"),
       .counter("CaseNumber", "Case Number"),
-      .lookup("ContactId", "Contact ID", ["Contact"], "Contact", children: "Cases"),
-      .lookup("AccountId", "Account ID", ["Account"], "Account", children: "Cases"),
+      FieldSchema.lookup("ContactId", "Contact ID", ["Contact"], "Contact", children: "Cases")
+        .restricting,
+      FieldSchema.lookup("AccountId", "Account ID", ["Account"], "Account", children: "Cases")
+        .restricting,
       .lookup("ParentId", "Parent Case ID", ["Case"], "Parent", children: "Cases"),
       .choice("Type", "Case Type", ["Mechanical", "Electrical", "Other"]),
       BusinessObjects.recordType,

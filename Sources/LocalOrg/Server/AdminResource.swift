@@ -49,6 +49,13 @@ struct AdminResource: Sendable {
     case ("POST", "unshare"):
       let body = try object(body)
       try org.unshare(try text("record", body), from: try text("user", body))
+    case ("POST", "lock"):
+      let body = try object(body)
+      try org.lock(try text("record", body), body["locked"]?.bool ?? true)
+    case ("POST", "merge"):
+      let body = try object(body)
+      try org.merge(try text("record", body), into: try text("into", body))
+    case ("POST", "undelete"): try org.undelete(text("record", object(body)))
     case ("POST", "users"):
       let body = try object(body)
       try org.setActive(try text("user", body), body["active"]?.bool ?? true)

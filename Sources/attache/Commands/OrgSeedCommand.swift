@@ -48,7 +48,9 @@ struct OrgSeedCommand: Command {
       try OrgSetup(parsing: Files.read(context.absolute(path), limit: 8 << 20), name: path)
     }
     let org = try Org(
-      directory: context.absolute(data), options: .init(clockStart: clock?.milliseconds))
+      directory: context.absolute(data),
+      // Two deterministic orgs are equal; others are no copies of each other.
+      options: .init(clockStart: clock?.milliseconds, hasOwnID: clock == nil))
     if scale > 0 {
       try org.seed(SeedOptions(scale: scale, seed: UInt64(bitPattern: Int64(seed))))
     }
