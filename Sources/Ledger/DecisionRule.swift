@@ -45,9 +45,12 @@ package enum DecisionRule {
     case .mergedOnServer:
       kinds = subject.hasRecord && !deletes ? [.device, .server, .set, .again] : [.server, .again]
     case .createdTwice: kinds = [.record, .drop, .again]
-    case .notVisible, .blocked, .notConfigured: kinds = [.again, .drop]
+    case .notVisible, .notConfigured: kinds = [.again, .drop]
+    case .blocked: kinds = [.again, .set, .drop]
     case .notPermitted, .held: kinds = [.device, .again, .drop]
-    case .failed: kinds = [.set, .again, .drop]
+    case .failed:
+      let isRefused = subject.operation == .create && !subject.hasRecord
+      kinds = isRefused ? [.set, .record, .again, .drop] : [.set, .again, .drop]
     case .inDoubt:
       kinds = subject.hasRecord ? [.device, .again, .drop] : [.record, .device, .again, .drop]
     }

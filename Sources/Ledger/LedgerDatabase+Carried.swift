@@ -86,6 +86,11 @@ extension LedgerDatabase {
     }
   }
 
+  /// Says whether a bundle has carried an edit.
+  package func wasCarried(_ edit: Int64) throws -> Bool {
+    try connection.integer("SELECT 1 FROM carried WHERE edit_id = \(edit) LIMIT 1") != nil
+  }
+
   // MARK: coming back
 
   /// The runs that put edits into the stores of a return whose stamps do not say it, where what they hold does:

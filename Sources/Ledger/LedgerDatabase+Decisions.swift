@@ -152,6 +152,7 @@ extension LedgerDatabase {
       return found.twins.contains(id)
         ? nil : "its records are \(found.twins.joined(separator: " and ")); name one of them"
     }
+    if found.subject.verdict == .failed { return nil }
     let isSent = try connection.integer(
       """
       SELECT 1 FROM operation WHERE edit_id = \(found.edit) AND state IN (\(OperationState.underWay))
@@ -246,6 +247,40 @@ extension LedgerDatabase {
     }
     settlement.detail.decision = DecisionNote(pending, fate)
     return settlement
+  }
+
+  /// Notes which record of the org a new one is that the org refused to make: what the record held then, in the
+  /// fields that the edit would have sent, and its date.
+  package func noteNamed(
+    _ id: String, of creation: Int64, by decision: PendingDecision, left: JSONObject, date: String?
+  ) throws {
+    try connection.run(
+      "UPDATE creation SET record_id = \(id) WHERE id = \(creation) AND record_id IS NULL")
+    var detail = decision.decision.values
+    detail["left"] = .object(left)
+    detail["date"] = date.map(JSONValue.string)
+    try connection.run(
+      "UPDATE decision SET detail = \(JSONValue.object(detail).text) WHERE id = \(decision.id)")
+  }
+
+  /// What a record held when somebody said that a device's new one is it, beside the device's element then;
+  /// nil where nobody has.
+  package func named(creation: Int64) throws -> (
+    edit: Int64, left: JSONObject, date: String?, element: JSONObject
+  )? {
+    guard
+      let row = try connection.first(
+        """
+        SELECT e.id, d.detail, e.element FROM decision d JOIN edit e ON e.id = d.edit_id
+        WHERE e.creation_id = \(creation) AND d.kind = 'record' AND d.state = 'done'
+          AND json_extract(d.detail, '$.left') IS NOT NULL ORDER BY d.id DESC LIMIT 1
+        """)
+    else { return nil }
+    let detail = try parse(row[1].text, "a decision")
+    let element = (try? JSONValue(parsing: row[2].blob ?? []))?.object
+    return (
+      row[0].integer ?? 0, detail["left"]?.object ?? [:], detail["date"]?.string, element ?? [:]
+    )
   }
 
   private func endDecision(_ pending: PendingDecision, state: String, run: String) throws {

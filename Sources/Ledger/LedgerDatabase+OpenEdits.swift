@@ -119,10 +119,12 @@ extension LedgerDatabase {
       coalesce(c.chosen_id, (SELECT o.result_id FROM edit f JOIN operation o ON o.edit_id = f.id
         WHERE (f.record_id = e.record_id OR f.creation_id = e.creation_id)
           AND o.action IN ('create', 'upsert') AND o.state = \(OperationState.done) ORDER BY o.id DESC LIMIT 1)),
-      (SELECT max(o.action = 'upsert') = 1 AND max(o.action = 'create' OR o.seen = 'null') = 0
+      coalesce((SELECT max(o.action = 'upsert') = 1 AND max(o.action = 'create' OR o.seen = 'null') = 0
         FROM edit f JOIN operation o ON o.edit_id = f.id
         WHERE f.creation_id = e.creation_id AND o.action IN ('create', 'upsert')
-          AND o.state = \(OperationState.done))
+          AND o.state = \(OperationState.done)),
+        EXISTS (SELECT 1 FROM edit f JOIN decision d ON d.edit_id = f.id
+          WHERE f.creation_id = e.creation_id AND d.kind = 'record' AND d.state = 'done'))
     FROM edit e JOIN returned r ON r.id = e.return_id LEFT JOIN creation c ON c.id = e.creation_id
     """
 

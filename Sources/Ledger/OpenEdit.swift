@@ -36,7 +36,8 @@ package struct OpenEdit {
     package var recordID: String?
     /// The Id that the device's own sync gave to it.
     package var deviceRecordID: String?
-    /// Says that an upsert of ours found the record there: it is somebody else's.
+    /// Says that an upsert of ours found the record there, or somebody named it in the place of one that the
+    /// org refused: it is somebody else's.
     package var isAdopted = false
 
     /// Says that both the device and we made a record of it.

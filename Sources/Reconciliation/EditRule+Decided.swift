@@ -46,11 +46,13 @@ extension EditRule {
   /// The fields that an update or an upsert sends; nil for all that are listed.
   ///
   /// Of a record that stands in several rows of its device those that were edited in this one, so that
-  /// what was entered in another is not put back; of a decided one those that were decided. Nor is
+  /// what was entered in another is not put back; of one that a bundle has given back those too, for beside
+  /// them its device was given what the org held by then; of a decided one those that were decided. Nor is
   /// what a person has entered, or undone, put back by what the device holds still.
   package static func sentFields(_ facts: EditFacts) -> Set<String>? {
     var names: Set<String>?
-    if facts.isShared || facts.mergesFields || facts.decision?.decision.sends == true {
+    let isDecided = facts.decision?.decision.sends == true
+    if facts.isShared || facts.wasCarried || facts.mergesFields || isDecided {
       names = editedFields(facts)
     }
     let kept = (facts.ownWrite?.entered ?? []).union(facts.takenBack).subtracting(

@@ -53,6 +53,8 @@ package struct EditFacts: Sendable {
   package var listed: [String]
   /// Whether other edits of the device are of the same record, in another soup or store.
   package var isShared: Bool
+  /// Whether a bundle has given it back to its device, over what the org held by then.
+  package var wasCarried = false
   /// Whether it is sent beside what others changed in other fields, and with the edited fields alone.
   package var mergesFields = false
   /// Fields in which the device's copy holds what an undo has taken back in the org since.
@@ -174,7 +176,7 @@ package enum EditRule {
     }
     // Overwriting sends the fields that the device left alone as well, over what others made of
     // them since.
-    let overwrites = facts.mode == .overwrite && !facts.isShared
+    let overwrites = facts.mode == .overwrite && !facts.isShared && !facts.wasCarried
     detail.fields = overwrites ? comparison.contested : comparison.edited
     let kept = facts.takenBack.subtracting(comparison.edited.map(\.name))
     detail.fields.removeAll { kept.contains($0.name) }

@@ -18,7 +18,7 @@ extension LedgerDatabase {
   }
 
   /// What our writes for an edit's lineage left of its record; nil when there were none, or when
-  /// nothing is known of what the last of them left.
+  /// nothing is known of what the last of them left and the device has a copy of the org's to compare with.
   ///
   /// A write of the edit's own row that came after the edit is none of its past: an edit that is
   /// taken up again is decided against the org, not against what was sent after it.
@@ -32,12 +32,13 @@ extension LedgerDatabase {
       FROM operation o JOIN edit e ON e.id = o.edit_id
       WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done) AND o.action <> 'delete' ORDER BY o.id
       """)
-    if rows.isEmpty { return nil }
+    let named = try edit.creation.flatMap { try self.named(before: edit, creation: $0.id) }
+    if rows.isEmpty { return named }
     let past = try ancestry(ofEdit: edit.id)
     let own = try written(Set(rows.compactMap { $0[3].integer }), before: edit, past)
-    var date: String?
-    var isKnown = false
-    var write = MergeBaseRule.OwnWrite(date: "", fields: [:])
+    var date = named?.date
+    var isKnown = named != nil
+    var write = named ?? MergeBaseRule.OwnWrite(date: "", fields: [:])
     for row in rows {
       let id = row[3].integer ?? 0
       let isSameRow =
@@ -67,8 +68,25 @@ extension LedgerDatabase {
         write.entered.insert(name)
       }
     }
-    guard let date, isKnown else { return nil }
+    // Of a row that its device made nothing else is known that an edit of it could be compared with: what
+    // somebody made of the record at once is not ours, and stands where it is not what was sent.
+    guard let date, isKnown || edit.modificationDate == nil else { return nil }
     write.date = date
+    return write
+  }
+
+  /// What stood in the record that somebody named for an edit's row, as if we had written it: where the device
+  /// still holds what it held then, the org's value stands.
+  private func named(
+    before edit: OpenEdit, creation: Int64
+  ) throws -> MergeBaseRule.OwnWrite? {
+    guard let named = try named(creation: creation), named.edit < edit.id, let date = named.date
+    else { return nil }
+    var write = MergeBaseRule.OwnWrite(date: date, fields: named.left)
+    for name in named.left.names {
+      write.sent[name] = named.element[name] ?? .null
+      write.entered.insert(name)
+    }
     return write
   }
 

@@ -20,6 +20,64 @@ extension Reconciler {
     return edit
   }
 
+  // MARK: refused
+
+  /// Settles new records that the org refused and for which a person has named one that it has, and answers
+  /// the other edits.
+  nonisolated(nonsending) func settleRefused(
+    _ edits: [OpenEdit], _ planner: SnapshotPlanner
+  ) async throws -> [OpenEdit] {
+    var rest: [OpenEdit] = []
+    for edit in edits {
+      guard let pending = edit.decision, case .record(let id) = pending.decision,
+        pending.verdict == .failed, let creation = edit.creation, creation.recordID == nil
+      else {
+        rest.append(edit)
+        continue
+      }
+      let settlement: Settlement
+      if let (record, fields, date) = try await held(id, edit, planner) {
+        let left = fields.reduce(into: JSONObject()) { $0[$1] = record[$1] }
+        try state.noteNamed(id, of: creation.id, by: pending, left: left, date: date)
+        let element = (try? JSONValue(parsing: edit.element))?.object ?? [:]
+        let comparison = FieldComparison(
+          device: element, base: nil, server: record, listed: fields)
+        var detail = OutcomeDetail.because(
+          "\(pending.by) said that this is the record; what the org holds stands")
+        detail.recordID = id
+        detail.fields = comparison.edited
+        settlement = Settlement(.alreadyThere, detail)
+      } else {
+        var detail = try state.decidable(edit.id)?.detail ?? OutcomeDetail()
+        detail.message =
+          "the org has no \(edit.sobject ?? "such record") \(id) that the user sees: decide again"
+        detail.decision = try state.refuseDecision(pending, run: run.id)
+        settlement = Settlement(.failed, detail)
+      }
+      try settle([(edit, settlement)], planner.snapshotID)
+    }
+    return rest
+  }
+
+  /// The record that was named, with those of the fields that the edit would have sent, and its date; nil where
+  /// there is none.
+  private nonisolated(nonsending) func held(
+    _ id: String, _ edit: OpenEdit, _ planner: SnapshotPlanner
+  ) async throws -> (record: JSONObject, fields: [String], date: String?)? {
+    guard let candidate = try? planner.candidate(edit) else { return nil }
+    do {
+      let describe = try await planner.records.describe(candidate.sobject)
+      let fields = candidate.listed.filter { $0 != "Id" && describe.field($0)?.name == $0 }
+      let dateField = planner.rules[candidate.sync].target.modificationDateFieldName
+      let found = try await planner.records.records(
+        candidate.sobject, ids: [id], fields: ["Id"] + Set(fields + [dateField]).sorted())
+      return found[id].map { ($0, fields, $0[dateField]?.string) }
+    } catch {
+      guard error.isAboutTheObject else { throw error }
+      return nil
+    }
+  }
+
   // MARK: in doubt
 
   /// Leaves edits in doubt of which nobody could ask; those that a person gave up are settled.

@@ -128,7 +128,8 @@ extension Reconciler {
     do {
       findings = try await resolver.resolve(noted, of: sobject)
     } catch let error as OrgError {
-      guard error.isAboutTheObject else { throw error }
+      let isOfIt = error.isFailedAnswer ? await answers(access) : error.isAboutTheObject
+      guard isOfIt else { throw error }
       findings = writes.map { _ in .unclear("the search failed: \(error.message)") }
     }
     var done: [OperationRow] = []

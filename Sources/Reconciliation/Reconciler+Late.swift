@@ -43,7 +43,8 @@ extension Reconciler {
           try await lookForCorrelated(write, group.access)
         }
       } catch let error as OrgError {
-        guard error.isAboutTheObject else { throw error }
+        let isOfIt = error.isFailedAnswer ? await answers(group.access) : error.isAboutTheObject
+        guard isOfIt else { throw error }
         summary.warnings.append(
           "requests without an answer to \(key.sobject) could not be looked for")
       }

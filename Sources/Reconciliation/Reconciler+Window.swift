@@ -92,8 +92,8 @@ extension Reconciler {
       do {
         plans.append(try await draft.planner.finish(draft.plan))
         readers.append(draft.planner.records)
-      } catch let error as OrgError where error.isAboutTheUser {
-        try await holdAlone(draft.edits, error, draft.planner.records)
+      } catch let error as OrgError where error.isAboutTheUser || error.isFailedAnswer {
+        try await holdAlone(draft.edits, error, draft.planner)
       }
     }
     for draft in drafts { draft.planner.records.forgetAnswers() }
@@ -148,20 +148,21 @@ extension Reconciler {
     for work in window {
       let inDoubt = work.edits.filter { doubtful.contains($0.id) }
       if !inDoubt.isEmpty { try leaveInDoubt(inDoubt, work.snapshotID) }
-      let edits = work.edits.filter { !doubtful.contains($0.id) }.map(Self.withChosenRecord)
+      var edits = work.edits.filter { !doubtful.contains($0.id) }.map(Self.withChosenRecord)
       let access: RecordReader?
       do {
         access = try await self.access(to: work.snapshotID)
       } catch let error as OrgError where error.isAboutTheUser || error.kind == .permission {
-        try hold(edits, Self.words(error))
+        try hold(edits, Self.words(error), work.snapshotID)
         continue
       }
       guard let access else {
-        try settle(edits.map { ($0, Self.noLogin) }, work.snapshotID)
+        try hold(edits, Self.noLogin, work.snapshotID)
         continue
       }
       let planner = planner(work.snapshotID, access)
       do {
+        edits = try await settleRefused(edits, planner)
         var plan = try await planner.begin(edits)
         // The others of the window are to see them. An undoing may have to wait for one that comes later.
         let known = plan.plan.settled.filter { !$0.edit.isToBeUndone }
@@ -170,24 +171,47 @@ extension Reconciler {
         let ids = Set(known.map(\.edit.id))
         drafts.append(
           Draft(planner: planner, plan: plan, edits: edits.filter { !ids.contains($0.id) }))
-      } catch let error as OrgError where error.isAboutTheUser {
-        try await holdAlone(edits, error, access)
+      } catch let error as OrgError where error.isAboutTheUser || error.isFailedAnswer {
+        try await holdAlone(edits, error, planner)
       }
     }
     return drafts
   }
 
-  /// Holds the edits of a user who got in and whom the org then knew no more: nobody else's wait for that.
+  /// Holds the edits of a user who got in and whom the org then knew no more, or one of whose questions it
+  /// cannot answer: nobody else's wait for that.
   ///
-  /// The login of who proves deletions for all may be the one that has ended: then that is thrown.
+  /// The login of who proves deletions for all may be the one that has ended, or the org may answer nothing at
+  /// all: then that is thrown.
   private nonisolated(nonsending) func holdAlone(
-    _ edits: [OpenEdit], _ error: OrgError, _ access: RecordReader
+    _ edits: [OpenEdit], _ error: OrgError, _ planner: SnapshotPlanner
   ) async throws {
+    if error.isFailedAnswer {
+      guard await answers(planner.records) else { throw error }
+      return try hold(
+        edits, "the org cannot answer: \(error.description)", planner.snapshotID)
+    }
     if let integration = try await integration() {
-      if integration === access { throw error }
+      if integration === planner.records { throw error }
       _ = try await integration.session.userInfo()
     }
-    try hold(edits, Self.words(error))
+    try hold(edits, Self.words(error), planner.snapshotID)
+  }
+
+  /// Says whether the org answers somebody anything at all.
+  nonisolated(nonsending) func answers(_ access: RecordReader) async -> Bool {
+    (try? await access.session.userInfo()) != nil
+  }
+
+  /// Holds edits that nobody can send now; what a person has ended without a write is settled all the same.
+  private func hold(_ edits: [OpenEdit], _ words: String, _ snapshotID: String) throws {
+    let ended = try edits.compactMap { edit in
+      try state.decidedWithoutLogin(edit, rules).map { (edit, $0) }
+    }
+    let ids = Set(ended.map(\.0.id))
+    let held = edits.filter { !ids.contains($0.id) }
+    try settle(ended + held.map { ($0, Settlement(.held, .because(words))) }, snapshotID)
+    if !held.isEmpty { summary.warnings.append("\(held.count) edits are held: \(words)") }
   }
 
   private static func words(_ error: OrgError) -> String {

@@ -153,7 +153,7 @@ package final class Reconciler {
     plan.sends.removeAll { ids.contains($0.edit.id) }
   }
 
-  static let noLogin = Settlement(.held, .because("there is no login for the snapshot's user"))
+  static let noLogin = "there is no login for the snapshot's user"
 
   // MARK: sessions
 
@@ -181,20 +181,22 @@ package final class Reconciler {
     try checkDeadline()
     let integration = try await integration()
     guard options.sendAs == .user, snapshotID != SnapshotID.global else { return integration }
-    // A user whom the ledger does not know, or whose name is somebody else's by now: as another user
-    // the edits would do what their user may not.
     guard let username = try state.snapshotRow(id: snapshotID)?.username else { return nil }
+    let inactive: OrgError?
     do {
       let own = try await reader(.user(username: username, id: snapshotID)) {
         [presumed] in RecordReader($0, prover: integration, presumed: presumed)
       }
-      return own?.session.identity.userID == snapshotID ? own : nil
-    } catch let error as OrgError
-      where error.kind == .authentication && options.onInactiveUser == .integration
-    {
-      guard let integration else { throw error }
-      return integration
+      guard let own, own.session.identity.userID != snapshotID else { return own }
+      // The name is somebody else's by now, so its user is gone. As its new owner the edits would do what
+      // their user may not.
+      inactive = nil
+    } catch let error as OrgError where error.kind == .authentication {
+      inactive = error
     }
+    if options.onInactiveUser == .integration, let integration { return integration }
+    if let inactive { throw inactive }
+    return nil
   }
 
   /// The pipeline's integration user, who proves deletions; nil where it names none.
@@ -253,15 +255,6 @@ package final class Reconciler {
       report(
         .settled(snapshotID: snapshotID, soup: edit.row.soup, verdict: settlement.verdict))
     }
-  }
-
-  func hold(_ edits: [OpenEdit], _ words: String) throws {
-    try state.connection.transaction {
-      for edit in edits {
-        try state.settle(edit.id, run: run.id, Settlement(.held, .because(words)))
-      }
-    }
-    summary.warnings.append("\(edits.count) edits are held: \(words)")
   }
 
   private func interrupt(_ error: OrgError) {

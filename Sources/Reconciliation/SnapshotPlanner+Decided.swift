@@ -2,22 +2,20 @@ import JSON
 import Ledger
 import Salesforce
 
-// What a person has decided, as far as the org is not asked.
-extension SnapshotPlanner {
+extension LedgerDatabase {
   /// What becomes of a decided edit whatever the org holds; nil where that matters, or nothing is decided.
-  func decidedWithoutOrg(_ edit: OpenEdit) throws -> Settlement? {
+  func decidedWithoutOrg(_ edit: OpenEdit, _ rules: [ReconciledSync]) throws -> Settlement? {
     switch edit.decision?.decision {
     case .drop?:
       var detail = OutcomeDetail()
       detail.recordID = edit.recordID
-      if try state.hasGivenUpUndoing(edit.id) {
+      if try hasGivenUpUndoing(edit.id) {
         detail.message = "it is not undone any more: what it sent stands in the org"
         return Settlement(.notUndone, detail)
       }
-      if edit.finding == nil { detail.fields = try editedFields(of: edit).edited }
+      if edit.finding == nil { detail.fields = try editedFields(of: edit, rules).edited }
       return Settlement(.dropped, detail)
-    case .record(let id)?
-    where [.create, .synced].contains(edit.operation) && edit.creation?.recordID == id:
+    case .record(let id)? where try edit.creation?.recordID == id && isWhollySent(edit):
       var detail = OutcomeDetail.because("it is the record that counts from now on")
       detail.recordID = id
       return Settlement(.alreadyThere, detail)
@@ -25,6 +23,32 @@ extension SnapshotPlanner {
     }
   }
 
+  /// Says whether all that an edit holds is in its record: what its device has entered since is still to be
+  /// sent.
+  private func isWhollySent(_ edit: OpenEdit) throws -> Bool {
+    switch edit.operation {
+    case .synced: true
+    case .create: try doneRecordID(of: edit.id) != nil
+    case .update, .delete, .dropped: false
+    }
+  }
+
+  /// What becomes of a decided edit whose user cannot act: what ends without a write needs nobody's login.
+  ///
+  /// That the org's values stand is taken as it was said, though nobody can compare them with those that were
+  /// shown; nil for what has to be sent, or is not decided.
+  func decidedWithoutLogin(_ edit: OpenEdit, _ rules: [ReconciledSync]) throws -> Settlement? {
+    guard edit.decision?.decision == .server else { return try decidedWithoutOrg(edit, rules) }
+    var detail = OutcomeDetail.because(
+      "the org was not asked for its values once more, for nobody can act as the user; they stand")
+    detail.recordID = edit.recordID
+    if edit.finding == nil { detail.fields = try editedFields(of: edit, rules).edited }
+    return Settlement(.dropped, detail)
+  }
+}
+
+// What a person has decided, as far as the org is not asked.
+extension SnapshotPlanner {
   /// Says whether a decision says which edit of a clash stands.
   func isAboveClash(_ pending: PendingDecision) -> Bool {
     pending.isApproval || pending.decision == .server

@@ -145,7 +145,7 @@ struct SnapshotPlanner {
   // MARK: what needs no org
 
   private func settlementWithoutOrg(_ edit: OpenEdit) throws -> Settlement? {
-    if let settlement = try decidedWithoutOrg(edit) { return settlement }
+    if let settlement = try state.decidedWithoutOrg(edit, rules) { return settlement }
     if let finding = edit.finding { return Settlement(.failed, .because(finding)) }
     if let creation = edit.creation, creation.isTwice {
       var detail = OutcomeDetail.because("the device's own sync created the record as well")
@@ -304,7 +304,7 @@ struct SnapshotPlanner {
         }
         report(.learned(snapshotID: snapshotID, soup: sobject, records: indices.count))
       } catch let error as OrgError {
-        guard error.isAboutTheObject else { throw error }
+        guard error.isAboutTheObject else { throw error.asked(about: sobject) }
         for index in indices {
           candidates[index].server = .unknown(code: error.code, message: error.message)
         }
@@ -401,6 +401,7 @@ struct SnapshotPlanner {
     facts.decision = edit.decision
     facts.remaining = candidate.remaining
     if facts.mode == .overwrite, facts.operation == .update, let id = edit.recordID {
+      facts.wasCarried = try state.wasCarried(edit.id)
       facts.takenBack = try state.takenBack(
         recordID: id, device: candidate.element, deviceDate: edit.modificationDate)
     }

@@ -77,6 +77,13 @@ public struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
       message: "the record \(record) alone is too much: \(message)", request: request)
   }
 
+  /// The same with the object that was asked about.
+  package func asked(about sobject: String) -> OrgError {
+    OrgError(
+      kind, status: status, code: code, message: "asked about \(sobject): \(message)",
+      fields: fields, request: request, isAmbiguous: isAmbiguous)
+  }
+
   /// What the org said, to which request, and what to do.
   public var description: String {
     let answer = [status.map(String.init), code].compactMap { $0 }.joined(separator: " ")

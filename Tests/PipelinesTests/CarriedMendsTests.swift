@@ -152,6 +152,34 @@ import Testing
     #expect(try scene.scene.field("Description", of: id) == "entered")
   }
 
+  @Test func `under OVERWRITE a held edit that was given back puts nothing back that came with it`()
+    async throws
+  {
+    let scene = try CarriedScene(maxChanges: 1)
+    let world = scene.world
+    try world.rewrite("LEAVE_IF_CHANGED", "OVERWRITE", in: "demo/usersyncs.json")
+    let all = Set(Stage.allCases)
+    _ = try await world.runAsWritten(all)
+    let device = try world.device("ada")
+    let ids = try (0..<2).map { try scene.scene.account(device, $0) }
+    for id in ids {
+      try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
+    }
+    try scene.handBack(device, as: "one.sqlite")
+    try scene.scene.office(ids[0], ["Description": "entered"])
+    let held = try await world.runAsWritten(all)
+    #expect(held.verdicts == [.held: 2])
+    let phone = try world.device("ada", as: "ada-2")
+    #expect(try scene.row(ids[0], on: phone)["Description"] == "entered")
+    let digest = try #require(held.confirm.first?.split(separator: " ").last)
+    let sent = try await world.runAsWritten(all) { $0.confirmed = [String(digest)] }
+    #expect(sent.verdicts == [.updated: 2])
+    for id in ids { #expect(try scene.scene.field("Phone", of: id) == "device") }
+    #expect(try scene.scene.field("Description", of: ids[0]) == "entered")
+    let told = try scene.scene.edits(of: sent.run)
+    #expect(told.flatMap(\.detail.fields).map(\.name) == ["Phone", "Phone"])
+  }
+
   @Test func `of a record that its user sees no more the row has the Id and what was edited`()
     async throws
   {

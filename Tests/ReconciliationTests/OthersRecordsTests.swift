@@ -192,4 +192,37 @@ struct OthersRecordsTests {
     let detail = try #require(try day.details().first { $0.otherID != nil })
     #expect(Set([detail.recordID, detail.otherID]).count == 2)
   }
+
+  @Test(arguments: [true, false])
+  func `what a device enters before somebody says which of two records counts is sent into that`(
+    _ takesOurs: Bool
+  ) async throws {
+    let day = try FieldDay()
+    let edit = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
+    try day.handBack([edit], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    let ours = try #require(try day.details().first?.recordID)
+    let own = try day.make("Account", ["Name": "New", "Phone": "1"])
+    try day.handBack(
+      [], handback: 2,
+      witnesses: [
+        CleanRow(row: edit.row, created: edit.created, lastModified: 8000, serverID: own)
+      ])
+    #expect(day.verdicts(try await day.run()) == "created twice 1")
+    // Its row is a new record's still, as in a store from before the device's own sync.
+    var later = edit
+    var element = try #require(try JSONValue(parsing: edit.element).object)
+    element["Phone"] = "5"
+    (later.element, later.lastModified) = (JSONValue.object(element).bytes, 9000)
+    try day.handBack([later], handback: 3)
+    #expect(try await day.run().verdicts[.createdTwice] == 1)
+    let open = try day.state.editsToDecide([.createdTwice])
+    #expect(open.count == 1)
+    let (chosen, other) = takesOurs ? (ours, own) : (own, ours)
+    try day.state.decide(open.map { DecidedEdit($0, .record(chosen)) }, by: "the office")
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Account", chosen)["Phone"] == "5")
+    #expect(try day.record("Account", other)["Phone"] == "1")
+    #expect(try day.state.unsettledEdits().isEmpty)
+  }
 }

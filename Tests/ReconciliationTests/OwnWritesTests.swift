@@ -54,6 +54,41 @@ struct OwnWritesTests {
     #expect(try day.record("Account", id)["Phone"] == "3")
   }
 
+  /// The office corrects a new record before anybody reads what its creation left: `isLost` says that the
+  /// answer was lost, too.
+  @Test(arguments: [true, false])
+  func `what the office corrects in a new record at once is not gone over`(
+    _ isLost: Bool
+  ) async throws {
+    let day = try FieldDay()
+    let edit = day.created(
+      "contacts", "Contact", "local_1", ["LastName": "Lovelace", "Department": "Analysis"])
+    try day.handBack([edit], handback: 1)
+    let admin = day.admin
+    let correct: @Sendable (LocalOrg.Org) -> Void = { org in
+      let page = try? org.query(
+        "SELECT Id FROM Contact WHERE LastName = 'Lovelace'", as: admin, includeDeleted: false)
+      let made = page.flatMap { try? JSONValue(parsing: $0.records) }?.array?.first
+      guard let id = made?["Id"]?.string else { return }
+      _ = org.update("Contact", id: id, ["Department": "Engines"], as: admin)
+    }
+    if isLost { day.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: true)) }
+    day.server.faults.add(.kind(isLost ? .query : .retrieve), nth: 1, times: 1, .mutate(correct))
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    let id = try #require(try day.details().first?.recordID)
+    #expect(try day.record("Contact", id)["Department"] == "Engines")
+    try day.handBack([try changed(edit, ["Email": "ada@lovelace.example"])], handback: 2)
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "conflict 1")
+    #expect(try day.record("Contact", id)["Department"] == "Engines")
+    #expect(try day.record("Contact", id)["Email"]?.string == nil)
+    // Decided for the device it sends what that has entered since, and nothing else.
+    try day.state.decide([DecidedEdit(2, .device)], by: "the office")
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Contact", id)["Email"] == "ada@lovelace.example")
+    #expect(try day.record("Contact", id)["Department"] == "Engines")
+  }
+
   @Test func `what another device wrote is no base`() async throws {
     let day = try FieldDay()
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone", "Industry"], mode: .overwrite)]

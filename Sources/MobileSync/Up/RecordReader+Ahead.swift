@@ -180,7 +180,7 @@ extension RecordReader {
         prover.knownFates[sobject.lowercased(), default: [:]].merge(fates) { $1 }
       } catch {
         // Whoever needs it is told by the same question.
-        guard error.isAboutTheObject else { throw error }
+        guard error.isAboutTheObject || error.isFailedAnswer else { throw error }
       }
     }
   }

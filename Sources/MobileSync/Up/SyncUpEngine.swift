@@ -168,6 +168,9 @@ extension OrgError {
   /// Whether it is about who asks: the org knows the user no more, and what others ask may fare better.
   package var isAboutTheUser: Bool { kind == .authentication }
 
+  /// Whether the org has answered that it could not: it may be this request alone that it cannot do.
+  package var isFailedAnswer: Bool { kind == .unreachable && status != nil }
+
   /// Whether another request would fare no better: the org is out of reach, or takes no more.
   package var isOutage: Bool {
     switch kind {

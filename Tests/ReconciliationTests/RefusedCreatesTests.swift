@@ -1,0 +1,94 @@
+import JSON
+import Ledger
+import LocalOrg
+import Reconciliation
+import Testing
+
+/// A new record that the org refuses, as a duplicate rule does, with what refers to it.
+struct RefusedCreatesTests {
+  private let family: [ReturnedEdit]
+  private let day: FieldDay
+  private let existing: String
+
+  init() async throws {
+    day = try FieldDay()
+    existing = try day.make("Account", ["Name": "Acme Inc.", "Phone": "office"])
+    family = [
+      day.created("accounts", "Account", "local_1", ["Name": "Acme", "Phone": "1"]),
+      day.created(
+        "contacts", "Contact", "local_2", ["LastName": "Keel", "AccountId": "local_1"]),
+    ]
+    try day.handBack(family, handback: 1)
+    day.server.faults.add(.writes, times: 1, .refusePart(0, code: "DUPLICATES_DETECTED"))
+    #expect(day.verdicts(try await day.run()) == "blocked 1, failed 1")
+  }
+
+  private func decide(_ edit: Int64, _ decision: Decision) throws {
+    try day.state.decide([DecidedEdit(edit, decision)], by: "grace")
+  }
+
+  /// The row of the new account with other values, or flags.
+  private func later(_ fields: JSONObject, _ operation: EditOperation = .create) throws
+    -> ReturnedEdit
+  {
+    var edit = family[0]
+    var element = try #require(try JSONValue(parsing: edit.element).object)
+    for (name, value) in fields { element[name] = value }
+    edit.element = JSONValue.object(element).bytes
+    (edit.lastModified, edit.operation) = (edit.lastModified + 10, operation)
+    return edit
+  }
+
+  @Test func `somebody says that the org has it, and its children follow`() async throws {
+    try decide(1, .record(existing))
+    #expect(day.verdicts(try await day.run()) == "already there 1, created 1")
+    #expect(try day.record("Account", existing)["Name"] == "Acme Inc.")
+    #expect(try day.record("Account", existing)["Phone"] == "office")
+    #expect(try day.count("SELECT Id FROM Contact WHERE AccountId = '\(existing)'") == 1)
+    #expect(try day.state.unsettledEdits().isEmpty)
+    let detail = try #require(try day.details().first { $0.recordID == existing })
+    #expect(Set(detail.fields.map(\.name)).isSuperset(of: ["Name", "Phone"]))
+    // What the device enters next goes there, and nothing beside it.
+    try day.handBack([try later(["Phone": "2"])], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Account", existing)["Phone"] == "2")
+    #expect(try day.record("Account", existing)["Name"] == "Acme Inc.")
+  }
+
+  @Test func `what the office changes in it afterwards is not gone over`() async throws {
+    try decide(1, .record(existing))
+    #expect(day.verdicts(try await day.run()) == "already there 1, created 1")
+    try day.org.moveClock(by: 60_000)
+    try day.change("Account", existing, ["Phone": "office again"])
+    try day.handBack([try later(["Phone": "2"])], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try day.record("Account", existing)["Phone"] == "office again")
+  }
+
+  @Test func `the record that was named is not the device's to delete`() async throws {
+    try decide(1, .record(existing))
+    #expect(day.verdicts(try await day.run()) == "already there 1, created 1")
+    try day.handBack([try later([:], .dropped)], handback: 2)
+    _ = try await day.run()
+    #expect(try day.record("Account", existing)["Name"] == "Acme Inc.")
+  }
+
+  @Test func `a record that the org has not is asked about again`() async throws {
+    try decide(1, .record("001000000000009AAA"))
+    #expect(day.verdicts(try await day.run()) == "blocked 1, failed 1")
+    #expect(
+      try day.state.connection.texts("SELECT kind || ' ' || state FROM decision")
+        == ["record moved"])
+    try decide(1, .record(existing))
+    #expect(day.verdicts(try await day.run()) == "already there 1, created 1")
+  }
+
+  @Test func `what refers to it is sent with another record entered`() async throws {
+    try decide(2, .set(["AccountId": .string(existing)], rest: .device))
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try day.count("SELECT Id FROM Contact WHERE AccountId = '\(existing)'") == 1)
+    try decide(1, .drop)
+    #expect(day.verdicts(try await day.run()) == "dropped 1")
+    #expect(try day.state.unsettledEdits().isEmpty)
+  }
+}

@@ -1,0 +1,74 @@
+import JSON
+import Ledger
+import LocalOrg
+import MobileSync
+import Testing
+
+@testable import Reconciliation
+
+/// One question that the org cannot answer, whoever asks it and how often: it holds what needs the answer.
+struct UnansweredReadsTests {
+  /// The org answers 500 to a question about contacts, or about anything, from now on.
+  private func fail(_ day: FieldDay, _ match: Faults.Match) {
+    day.server.faults.add(
+      match, times: 100_000, .status(500, code: "UNKNOWN_EXCEPTION", message: "gack"))
+  }
+
+  private static let retrieve = Faults.Match(
+    pathPrefix: "/services/data/v66.0/composite/sobjects/Contact")
+
+  private static let describe = Faults.Match(
+    pathPrefix: "/services/data/v66.0/sobjects/Contact/describe")
+
+  /// Ada's edit of a contact and ben's of an account; the account.
+  private func handBack(_ day: FieldDay) throws -> (contact: String, account: String) {
+    let contact = try day.make("Contact", ["LastName": "Lovelace", "Department": "1"])
+    let account = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.handBack([try day.edited("contacts", "Contact", contact, ["Department": "2"])])
+    try day.handBack(
+      [try day.edited("accounts", "Account", account, ["Phone": "2"])], user: day.ben)
+    return (contact, account)
+  }
+
+  @Test(arguments: [retrieve, describe])
+  func `nobody else's edits wait for it`(_ match: Faults.Match) async throws {
+    let day = try FieldDay()
+    let (contact, account) = try handBack(day)
+    fail(day, match)
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "held 1, updated 1")
+    #expect(summary.interruption == nil)
+    #expect(try day.record("Account", account)["Phone"] == "2")
+    let words = try #require(try day.details().compactMap(\.message).first)
+    #expect(words.contains("asked about Contact: gack") && words.contains("500"), "\(words)")
+    // Held it stays open, and is sent when the org has mended.
+    day.server.faults.removeAll()
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Contact", contact)["Department"] == "2")
+  }
+
+  @Test func `what was sent stands where only the reading back fails`() async throws {
+    let day = try FieldDay()
+    day.rules = [
+      FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite),
+      FieldDay.rule("contacts", ["LastName", "Email"], mode: .overwrite),
+    ]
+    try day.handBack([day.created("contacts", "Contact", "local_1", ["LastName": "Byron"])])
+    try day.handBack(
+      [day.created("accounts", "Account", "local_1", ["Name": "New"])], user: day.ben)
+    fail(day, Faults.Match(method: "POST", pathPrefix: Self.retrieve.pathPrefix))
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "created 2")
+    #expect(summary.interruption == nil)
+    #expect(summary.warnings.contains { $0.contains("Contact could not be read back") })
+  }
+
+  @Test func `an org that answers nothing holds everybody's`() async throws {
+    let day = try FieldDay()
+    _ = try handBack(day)
+    fail(day, .init())
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "held 2")
+    #expect(summary.interruption != nil)
+  }
+}

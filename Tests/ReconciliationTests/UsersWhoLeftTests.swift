@@ -1,0 +1,95 @@
+import JSON
+import Ledger
+import LocalOrg
+import Reconciliation
+import Testing
+
+/// A technician has left: what is open of their work can still be ended.
+struct UsersWhoLeftTests {
+  private func decide(_ day: FieldDay, _ decision: Decision) throws {
+    try day.state.decide([DecidedEdit(1, decision)], by: "the office")
+  }
+
+  private func states(_ day: FieldDay) throws -> [String] {
+    try day.state.connection.texts("SELECT kind || ' ' || state FROM decision ORDER BY id")
+  }
+
+  /// Ada's edit of an account, handed back; the account.
+  private func handedBack(_ day: FieldDay) throws -> String {
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    return id
+  }
+
+  @Test func `an edit of a user who cannot log in is given up`() async throws {
+    let day = try FieldDay()
+    let id = try handedBack(day)
+    let other = try day.make("Account", ["Name": "Two", "Phone": "1"])
+    try day.handBack([try day.edited("accounts", "Account", other, ["Phone": "2"])])
+    try day.org.setActive("ada@example.com", false)
+    #expect(day.verdicts(try await day.run()) == "held 2")
+    try decide(day, .drop)
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "dropped 1, held 1")
+    #expect(summary.warnings.count == 1 && summary.warnings[0].hasPrefix("1 edits are held"))
+    #expect(try states(day) == ["drop done"])
+    #expect(try day.details().contains { $0.decision?.fate == .carriedOut })
+    #expect(try day.record("Account", id)["Phone"] == "1")
+  }
+
+  @Test func `the org's side is taken of a conflict of a user who cannot log in`() async throws {
+    let day = try FieldDay()
+    let id = try handedBack(day)
+    try day.change("Account", id, ["Phone": "office"])
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    try decide(day, .server)
+    try day.org.setActive("ada@example.com", false)
+    #expect(day.verdicts(try await day.run()) == "dropped 1")
+    #expect(try states(day) == ["server done"])
+    #expect(try day.record("Account", id)["Phone"] == "office")
+    #expect(day.writes.isEmpty)
+  }
+
+  @Test func `what has to be sent waits for a user who cannot log in`() async throws {
+    let day = try FieldDay()
+    let id = try handedBack(day)
+    try day.change("Account", id, ["Phone": "office"])
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    try decide(day, .device)
+    try day.org.setActive("ada@example.com", false)
+    #expect(day.verdicts(try await day.run()) == "held 1")
+    #expect(try states(day) == ["device pending"])
+    try day.org.setActive("ada@example.com", true)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+  }
+
+  @Test func `an undoing of a user who cannot log in is given up`() async throws {
+    let day = try FieldDay()
+    let id = try handedBack(day)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    let run = try #require(try day.state.runs(limit: 1).first).id
+    try day.state.undo([1], of: run, by: "grace")
+    try day.org.setActive("ada@example.com", false)
+    #expect(day.verdicts(try await day.run()) == "held 1")
+    try decide(day, .drop)
+    #expect(day.verdicts(try await day.run()) == "not undone 1")
+    #expect(try day.state.unsettledEdits().isEmpty)
+    #expect(try day.record("Account", id)["Phone"] == "2")
+  }
+
+  /// Where the name was freed for a successor, the login is somebody else's.
+  @Test func `a user whose name is somebody else's by now is one who cannot act`() async throws {
+    let day = try FieldDay()
+    let id = try handedBack(day)
+    try day.state.save(
+      SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
+    #expect(day.verdicts(try await day.run()) == "held 1")
+    #expect(day.writes.isEmpty)
+    // The integration user sends what the one who left was issued.
+    day.options.onInactiveUser = .integration
+    day.issued = [id]
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    let writer = try day.record("Account", id)["LastModifiedById"]?.string
+    #expect(writer == day.org.user(named: "attache@example.com")?.id)
+  }
+}
