@@ -1,11 +1,31 @@
+import SQLite
+
 extension LedgerDatabase {
-  /// Notes that a snapshot was primed: its newest generation holds what the org held at `time`.
-  package func notePrimed(snapshotID: String, at time: Int64) throws {
+  /// Notes that a run has primed a snapshot: its newest generation holds what the org held at `time`.
+  package func notePrimed(snapshotID: String, at time: Int64, run: Int64) throws {
     try setMeta("primed \(snapshotID)", String(time))
+    try setMeta("primed by \(snapshotID)", String(run))
   }
 
   /// When a snapshot was last primed, by the org's clock; nil if that was never noted.
   package func primedAt(snapshotID: String) throws -> Int64? {
     try meta("primed \(snapshotID)").flatMap { Int64($0) }
+  }
+
+  /// The records of a snapshot's edits that runs have settled since it was last primed, and in the run that
+  /// primes it: what its user has made of them may be that a sync selects them no more.
+  package func recordsSettledSincePrime(snapshotID: String) throws -> Set<String> {
+    let time = try primedAt(snapshotID: snapshotID) ?? 0
+    let run = try meta("primed by \(snapshotID)").flatMap { Int64($0) } ?? 0
+    let rows = try connection.all(
+      """
+      SELECT e.record_id, c.record_id, c.device_record_id, c.chosen_id, o.result_id
+      FROM returned r JOIN edit e ON e.return_id = r.id LEFT JOIN creation c ON c.id = e.creation_id
+        LEFT JOIN operation o ON o.edit_id = e.id AND o.state = \(OperationState.done)
+      WHERE r.snapshot_id = \(snapshotID) AND e.state = 'closed' AND EXISTS (
+        SELECT 1 FROM outcome x JOIN run n ON n.id = x.run_id
+        WHERE x.edit_id = e.id AND n.number > \(run) AND n.now_ms >= \(time))
+      """)
+    return Set(rows.flatMap { $0.compactMap(\.text) })
   }
 }

@@ -22,6 +22,8 @@ struct PrimeJob: Sendable {
   let carried: [CarriedEdit]
   /// The `soql` syncs whose ids are to be listed whole.
   let listIDs: Set<String>
+  /// The records that the user's own edits have changed since the last prime.
+  let changed: Set<String>
   /// The share of a soup that may go at once, where this run was told another than the pipeline.
   let maxDeletes: Percentage?
   /// What holds the syncs against the org first; nil where it could not be asked.
@@ -38,6 +40,8 @@ struct PrimeJob: Sendable {
     let carried: Set<Int64>
     /// What the org does not give the user, though nothing that is fetched; nil where nobody asked.
     var lacking: [Preflight.Fault]?
+    /// Whether the guard has kept the newest generation in the place of what the org gave.
+    var isHeld = false
   }
 
   var isGlobal: Bool { user.id == SnapshotID.global }
@@ -100,6 +104,10 @@ struct PrimeJob: Sendable {
       outcome = try await SnapshotPrime.run(input, session: session, thread: thread) {
         if let event = translate($0) { report(event) }
       }
+      if let held = try held(outcome, newest, previous, input.ghosts) {
+        try Files.remove(temporary)
+        return held
+      }
       if outcome.changed {
         try publish(outcome, number: newest + 1, temporary, session, fields)
       }
@@ -111,6 +119,37 @@ struct PrimeJob: Sendable {
     return Output(
       user: user, generation: newest + (outcome.changed ? 1 : 0), outcome: outcome,
       carried: Set(carried.map(\.edit)))
+  }
+
+  /// What a prime came to that began anew and left so much out of the newest generation that its devices would
+  /// be emptied: nothing is published until a person allows it.
+  ///
+  /// With other definitions, or other eyes, nothing is there of which ghosts could be found.
+  private func held(
+    _ outcome: PrimeOutcome, _ newest: Int, _ previous: GenerationRecord?, _ limits: DeletionGuard
+  ) throws -> Output? {
+    guard previous == nil, newest > 0, outcome.changed, let platform = pipeline.platforms.first
+    else { return nil }
+    let entries = try directory.record(of: newest).entries(of: platform)
+    var words: [String] = []
+    for store in stores {
+      let before = entries.first { $0.storeName == store.storeName }?.counts ?? [:]
+      for soup in store.schema.soups.map(\.soupName) {
+        let filled = outcome.soups.last { $0.store == store.storeName && $0.soup == soup }
+        let (old, new) = (before[soup] ?? 0, filled?.total ?? 0)
+        if limits.allows(deleting: old - new, of: old) { continue }
+        words.append(
+          "the soup \"\(soup)\" would have \(new) records where it has \(old), more than "
+            + "\(limits.maxDeletesPercent) % less; generation \(newest) was kept; look why, then allow it "
+            + "once with --max-deletes")
+      }
+    }
+    if words.isEmpty { return nil }
+    var outcome = outcome
+    (outcome.changed, outcome.guardTripped) = (false, true)
+    outcome.warnings += words
+    return Output(
+      user: user, generation: newest, outcome: outcome, carried: [], isHeld: true)
   }
 
   /// Whether a generation carries just what the next one would.
@@ -156,6 +195,7 @@ struct PrimeJob: Sendable {
       stores: primeStores, now: now, overlapSeconds: pipeline.prime.overlapSeconds,
       cursors: previous?.cursors ?? [:], knownStamps: try knownStamps(previous))
     input.listIDs = listIDs
+    input.changed = changed
     input.ghosts.maxDeletesPercent = (maxDeletes ?? pipeline.prime.ghostsMaxDeletes).value
     input.wasIncomplete = previous?.notes["warnings"] != nil
     input.bulkAbove = pipeline.prime.bulkAbove
@@ -324,7 +364,9 @@ struct PrimeJob: Sendable {
         opening: temporary + "/" + fileName(of: settings, platform), readOnly: true)
       for soup in settings.schema.soups.map(\.soupName) {
         let key = PrimeInput.key(settings.storeName, soup)
-        let fields = FieldNames.known(of: soup, in: settings)
+        let first = try store.query(QuerySpec(soupName: soup, .all, pageSize: 1)).first
+        let fields = FieldNames.known(
+          of: soup, in: settings, held: try first.flatMap { try JSONValue(parsing: $0).object })
         try writer.append(
           IssuedRecordWriter.SoupFields(soup: soup, key: key, fields: fields), of: store)
         if let listed = outcome.stamps[key] { stamps[key] = try held(listed, in: soup, of: store) }

@@ -91,8 +91,9 @@ struct PrimeStage {
       user: user, pipeline: run.pipeline, data: run.data, run: run.row.id, now: run.now,
       organizationID: try run.ledger.organizationID ?? "", stampKey: try run.stamps().current,
       carried: try carried(user.id),
-      listIDs: try dueListings(row, user.id), maxDeletes: run.options.maxDeletes,
-      preflight: run.preflight, report: run.report)
+      listIDs: try dueListings(row, user.id),
+      changed: try run.ledger.recordsSettledSincePrime(snapshotID: user.id),
+      maxDeletes: run.options.maxDeletes, preflight: run.preflight, report: run.report)
   }
 
   /// The open edits that a user's next generation carries.
@@ -157,7 +158,8 @@ struct PrimeStage {
         removed: $0.ghosts, total: $0.total)
     }
     try noteFindings(output)
-    try save(output)
+    // What was not published is fetched again; no return is in it.
+    if !output.isHeld { try save(output) }
     run.summary.snapshots.append(
       RunSummary.Snapshot(
         id: output.user.id, username: output.user.username, generation: output.generation,
@@ -186,6 +188,6 @@ struct PrimeStage {
     row.generation = Int64(output.generation)
     row.included = try run.ledger.includes(snapshotID: id, carried: output.carried)
     try run.ledger.save(row)
-    try run.ledger.notePrimed(snapshotID: id, at: run.now)
+    try run.ledger.notePrimed(snapshotID: id, at: run.now, run: run.row.number)
   }
 }

@@ -41,7 +41,7 @@ struct ReturnReading {
       reading = try read(nil)
     }
     do {
-      try addBases(to: &reading.edits, validated)
+      try addBases(to: &reading.edits, validated, settings)
     } catch let error as SnapshotError where error.isDamage {
       // A file of ours degrades a comparison; it never refuses a return.
       contents.warnings.append(
@@ -102,7 +102,7 @@ struct ReturnReading {
             soup: PrimeInput.key(validated.storeName, soup), ids: [id])[id],
           record.lastModified != lastModified
         else { return nil }
-        return try Self.baseRecord(record)
+        return try Self.baseRecord(record, isComplete: true)
       },
       isEdit: { [sent] edit in
         guard let base = edit.base, base.isIssued(at: edit.modificationDate),
@@ -115,7 +115,9 @@ struct ReturnReading {
     return (rule, sent.keys.map { SoupKey(store: key, soup: $0) })
   }
 
-  private func addBases(to edits: inout [ReturnedEdit], _ validated: ValidatedStore) throws {
+  private func addBases(
+    to edits: inout [ReturnedEdit], _ validated: ValidatedStore, _ settings: StoreSettings?
+  ) throws {
     let path = data.issued(validated.stamp.generation, of: validated.stamp.user)
     // Without it a return is compared as the SDK compares, and the verdicts say so.
     guard Files.exists(path) else { return }
@@ -129,18 +131,21 @@ struct ReturnReading {
     for (soup, ids) in wanted {
       let records = try issued.lookup(
         soup: PrimeInput.key(validated.storeName, soup), ids: ids)
+      let isComplete = settings.map { FieldNames.areAll(of: soup, in: $0) } ?? true
       for index in found.indices where found[index].row.soup == soup {
         guard let id = found[index].serverID, let record = records[id] else { continue }
-        found[index].base = try Self.baseRecord(record)
+        found[index].base = try Self.baseRecord(record, isComplete: isComplete)
       }
     }
     edits = found
   }
 
-  private static func baseRecord(_ record: IssuedRecord) throws -> MergeBase {
+  private static func baseRecord(
+    _ record: IssuedRecord, isComplete: Bool
+  ) throws -> MergeBase {
     MergeBase(
       modificationDate: record.modified, lastModified: record.lastModified,
-      fields: try JSONValue(parsing: record.fields).object ?? [:], isComplete: true)
+      fields: try JSONValue(parsing: record.fields).object ?? [:], isComplete: isComplete)
   }
 }
 

@@ -16,7 +16,9 @@ package struct GhostCleaner {
     package let total: Int
     let guardLimits: DeletionGuard
     /// Whether the guard lets them go.
-    package var isAllowed: Bool { guardLimits.allows(deleting: count, of: total) }
+    package var isAllowed: Bool {
+      list.isExpected || guardLimits.allows(deleting: count, of: total)
+    }
     /// What a person is told where it does not.
     package var keptText: String {
       "\(count) of \(total) records of soup \"\(soupName)\" are no longer given by the org, "
@@ -60,6 +62,17 @@ package struct GhostCleaner {
   func hasCandidates(in place: SyncDestination) throws(SyncError) -> Bool {
     guard let store = sink.stores.first else { return false }
     return try !clean(place.soupName, place.idPath, in: store) { _ in true }.isEmpty
+  }
+
+  /// The clean elements of a soup that the sync brought, of these and without those.
+  func candidates(
+    in place: SyncDestination, among ids: RecordIDSet, without others: RecordIDSet
+  ) throws(SyncError) -> IDList {
+    guard let store = sink.stores.first else { return IDList() }
+    return IDList(
+      try clean(place.soupName, place.idPath, in: store) {
+        ids.contains($0) && !others.contains($0)
+      }.map(\.id))
   }
 
   private func entries(

@@ -51,16 +51,38 @@ struct IDQuery: Sendable {
   ) async throws(SyncError) -> RecordIDSet {
     var ids = RecordIDSet()
     guard values.count > 0 else { return ids }
-    let window = window(try await context.session(), values: values) { [self] values in
+    try await window(try await context.session(), values: values) { [self] values in
       soql([idField], values: values)
-    }
-    while window.hasMore {
+    }.readIDs(idField, into: &ids, context)
+    return ids
+  }
+}
+
+extension AnswerWindow<QueryAnswer> {
+  /// Adds the ids of all records of the answers.
+  func readIDs(
+    _ idField: String, into ids: inout RecordIDSet, _ context: SyncContext
+  ) async throws(SyncError) {
+    while hasMore {
       try context.checkStop()
-      try await window.take().read(paths: [idField]) { bytes, fields in
+      try await take().read(paths: [idField]) { bytes, fields in
         guard fields[0].kind == .string else { return }
         ids.insert(UnsafeRawBufferPointer(rebasing: bytes[fields[0].range]))
       }
     }
-    return ids
+  }
+}
+
+extension SyncDestination {
+  /// Which of these records the org gives by statements of `soql`.
+  func remoteIDs(
+    among asked: IDList, _ context: SyncContext,
+    _ soql: @escaping @Sendable (_ values: [String]) -> String
+  ) async throws(SyncError) -> RemoteIDs {
+    var ids = RecordIDSet()
+    try await context.session().answers(
+      about: asked, slice: RequestLimits.idsPerQuery, soql
+    ).readIDs(idPath, into: &ids, context)
+    return RemoteIDs(soupName: soupName, idPath: idPath, ids: ids, asked: asked.set)
   }
 }

@@ -68,11 +68,20 @@ struct ParentChildrenQuery: Sendable, Hashable {
     matchingChildren(where: children.condition(ids), isCount)
   }
 
+  /// The query for the ids of those of these children whose parents match.
+  func childrenIDs(among ids: [String]) -> String {
+    matchingChildren(where: children.condition(ids), fields: [children.idFieldName])
+  }
+
   private func matchingChildren(where condition: String, _ isCount: Bool) -> String {
+    matchingChildren(where: condition, fields: isCount ? ["COUNT()"] : ownChildrenFields)
+  }
+
+  private func matchingChildren(where condition: String, fields: [String]) -> String {
     let key = children.parentIdFieldName ?? ""
     // Only record ids can be compared with a subquery's.
     return select(
-      isCount ? ["COUNT()"] : ownChildrenFields, from: children.sobjectType,
+      fields, from: children.sobjectType,
       where:
         "\(condition) and \(key) in (\(select(["Id"], from: parent.sobjectType, where: filter)))")
   }
@@ -94,6 +103,13 @@ struct ParentChildrenQuery: Sendable, Hashable {
 
   var parentIDs: String {
     select([parent.idFieldName], from: parent.sobjectType, where: filter)
+  }
+
+  /// The query for the ids of those of these parents that match.
+  func parentIDs(among ids: [String]) -> String {
+    select(
+      [parent.idFieldName], from: parent.sobjectType,
+      where: [parent.condition(ids), filter].filter { !$0.isEmpty }.joined(separator: " and "))
   }
 
   /// The query for the ids of all parents that match now, with those of their children.

@@ -62,6 +62,35 @@ extension ParentChildrenTarget: SyncDownTarget {
     ]
   }
 
+  /// Which of these parents match, and which of these children have one that does; all children of a parent
+  /// that does not are gone with it.
+  func remoteIDs(
+    among ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] {
+    let query = try ParentChildrenQuery(self, variables: context.variables)
+    let places = family.destinations
+    var remote: [RemoteIDs] = []
+    var children = ids[places.children.soupName]?.set ?? RecordIDSet()
+    if let asked = ids[places.parents.soupName] {
+      let parents = try await places.parents.remoteIDs(among: asked, context) {
+        query.parentIDs(among: $0)
+      }
+      let gone = asked.set.subtracting(parents.ids ?? RecordIDSet())
+      for id in gone.slice(0, of: gone.count) {
+        for child in try family.children(of: id, in: context.store) { children.insert(child) }
+      }
+      remote.append(parents)
+    }
+    if children.count > 0 {
+      let asked = children.subtracting(RecordIDSet())
+      remote.append(
+        try await places.children.remoteIDs(among: asked, context) {
+          query.childrenIDs(among: $0)
+        })
+    }
+    return remote
+  }
+
   /// The parents and the children that were deleted; dirty trees stay.
   func deletions(
     since: Int64, _ context: SyncContext

@@ -35,6 +35,18 @@ extension RefreshTarget: OneSoupTarget {
       .remoteIDs(context)
   }
 
+  func remoteIDs(
+    among ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] {
+    guard let asked = ids[context.soupName] else { return [] }
+    let query = IDQuery(sobjectType, idField: idFieldName, slice: countIdsPerSoql)
+    return [
+      RemoteIDs(
+        soupName: context.soupName, idPath: idFieldName,
+        ids: try await query.existing(among: asked, context), asked: asked.set)
+    ]
+  }
+
   func deletions(
     since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {

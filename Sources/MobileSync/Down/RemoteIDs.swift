@@ -6,6 +6,8 @@ struct RemoteIDs: Sendable {
   var ids: RecordIDSet?
   /// The ids that the org was asked about, so that no other can be missing; nil for all.
   var asked: RecordIDSet?
+  /// Whether it is known why what the org no longer gives is gone, so that no guard keeps it.
+  var isExpected = false
   /// Whether ghosts of this soup count in the number that `cleanResyncGhosts` answers.
   var isCounted = true
 

@@ -36,6 +36,18 @@ extension SoqlTarget: OneSoupTarget {
     return [RemoteIDs(soupName: context.soupName, idPath: query.idField, ids: ids)]
   }
 
+  func remoteIDs(
+    among ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] {
+    let query = try syncQuery(variables: context.variables)
+    guard !query.isBounded, let asked = ids[context.soupName] else { return [] }
+    return [
+      try await destination(context.soupName).remoteIDs(among: asked, context) {
+        query.fetch(among: $0, idsOnly: true)
+      }
+    ]
+  }
+
   func deletions(
     since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {

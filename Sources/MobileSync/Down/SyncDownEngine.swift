@@ -33,6 +33,9 @@ package final class SyncDownEngine {
     package var ghosts = GhostStep.left
     /// How many of them may go.
     package var guardLimits = DeletionGuard()
+    /// The records that edits of the stores' user have changed since the last run: what of them does not match
+    /// any more goes, for no question for changes tells it, whatever a guard says.
+    package var changed: Set<String> = []
     /// Whether the last run held the cursor before something that it could not read.
     package var wasHeld = false
 
@@ -61,6 +64,8 @@ package final class SyncDownEngine {
   private let request: Request
   /// Where the sync stands.
   package private(set) var cursor: SyncCursor
+  /// The records that came, where it matters.
+  private var arrived = RecordIDSet()
 
   init(
     _ target: any SyncDownTarget, _ context: SyncContext, into sink: any RecordSink,
@@ -204,6 +209,7 @@ package final class SyncDownEngine {
     while let current = page {
       try context.checkStop()
       let records = try sink.load(current) { pages.expected(in: $0) }
+      try note(current)
       // The first change of a snapshot has put copies in the place of its stores.
       context.store = sink.stores.first ?? context.store
       arrived += current.records ?? records
@@ -211,6 +217,14 @@ package final class SyncDownEngine {
       if !isExtra { try tell(arrived, of: pages) }
       try context.checkStop()
       page = try await pages.next()
+    }
+  }
+
+  /// Notes which records came, where a run asks about those that its user has changed.
+  private func note(_ page: SyncPage) throws(SyncError) {
+    guard !request.changed.isEmpty, !sink.isInitialLoad else { return }
+    for part in page.parts {
+      try arrived.insert(part.bytes, part.destination.idPath, in: part.container)
     }
   }
 
@@ -241,28 +255,65 @@ package final class SyncDownEngine {
   ) async throws(SyncError) {
     let isWhole = since == nil || pages.isWhole
     let listsAll = isWhole || request.ghosts == .listed
-    let remote: [RemoteIDs]
+    var remote: [RemoteIDs]
     if let told = pages.remoteIDs {
       remote = told
+      outcome.ghosts = try removeChanged(told)
       if listsAll, context.report.ruleErrors.isEmpty, told.contains(where: { $0.ids == nil }) {
         context.warn("which of its records the org still has cannot be told; none was removed")
       }
     } else if listsAll {
       remote = try await target.remoteIDs(context)
+      outcome.ghosts = try removeChanged(remote)
       // Where all was fetched, what is not here came into being since.
       if !isWhole { try await fetchMissing(remote) }
-    } else if let told = pages.deletions {
-      remote = told
     } else {
-      remote = try await target.deletions(since: since ?? 1, context)
+      outcome.ghosts = try await removeChanged()
+      remote = pages.deletions ?? []
+      if pages.deletions == nil { remote = try await target.deletions(since: since ?? 1, context) }
     }
-    outcome.ghosts = try cleaner.find(remote)
-    try cleaner.remove(outcome.ghosts.filter(\.isAllowed))
+    let found = try cleaner.find(remote)
+    outcome.ghosts += found
+    try cleaner.remove(found.filter(\.isAllowed))
     context.store = sink.stores.first ?? context.store
     // What the guard kept is looked at again in the next run.
     outcome.isClean =
-      outcome.ghosts.allSatisfy(\.isAllowed) && remote.allSatisfy { $0.ids != nil }
+      found.allSatisfy(\.isAllowed) && remote.allSatisfy { $0.ids != nil }
     outcome.isListed = outcome.isClean && (listsAll || pages.remoteIDs != nil)
+  }
+
+  /// Removes what its user's own edits took out of what the sync selects, where lists of all ids tell it.
+  private func removeChanged(_ told: [RemoteIDs]) throws(SyncError) -> [GhostCleaner.Ghosts] {
+    guard !request.changed.isEmpty else { return [] }
+    let changed = RecordIDSet(request.changed)
+    let lists = told.map { list in
+      var list = list
+      list.asked = changed
+      list.isExpected = true
+      return list
+    }
+    let ghosts = try cleaner.find(lists)
+    try cleaner.remove(ghosts)
+    return ghosts
+  }
+
+  /// Removes what its user's own edits took out of what the sync selects: the org is asked for those of them
+  /// that are here and did not come.
+  private func removeChanged() async throws(SyncError) -> [GhostCleaner.Ghosts] {
+    guard !request.changed.isEmpty else { return [] }
+    let changed = RecordIDSet(request.changed)
+    var asked: [String: IDList] = [:]
+    for place in target.destinations(soupName: context.soupName) {
+      let ids = try cleaner.candidates(in: place, among: changed, without: arrived)
+      if ids.count > 0 { asked[place.soupName] = ids }
+    }
+    guard !asked.isEmpty else { return [] }
+    var lists = try await target.remoteIDs(among: asked, context)
+    for index in lists.indices { lists[index].isExpected = true }
+    let ghosts = try cleaner.find(lists)
+    try cleaner.remove(ghosts)
+    context.store = sink.stores.first ?? context.store
+    return ghosts
   }
 
   /// Fetches what the org has and is not here.

@@ -23,6 +23,12 @@ protocol SyncDownTarget: Sendable {
   /// What the org still has of each soup; empty for a target that knows no ghosts.
   func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs]
 
+  /// Which of these records, by soup, the org still has for the sync; nothing for a target whose every fetch
+  /// tells.
+  func remoteIDs(
+    among ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs]
+
   /// What was deleted after `since`, in milliseconds, as far as one question an object tells it: what
   /// a prime asks between two lists of all ids.
   func deletions(since: Int64, _ context: SyncContext) async throws(SyncError) -> [RemoteIDs]
@@ -35,6 +41,11 @@ extension SyncDownTarget {
   ) async throws(SyncError) -> any SyncDownPages {
     try await pages(since: nil, context)
   }
+
+  /// Nothing is asked; the next list of all ids tells.
+  func remoteIDs(
+    among ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs] { [] }
 
   /// Nothing is asked; the next list of all ids tells.
   func deletions(

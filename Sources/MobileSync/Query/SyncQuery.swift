@@ -79,9 +79,10 @@ struct SyncQuery: Sendable, Hashable {
     return query.text
   }
 
-  /// The query to fetch the records with these ids with.
-  func fetch(among ids: [String]) -> String {
+  /// The query to fetch the records with these ids with; `idsOnly` asks for their ids alone.
+  func fetch(among ids: [String], idsOnly: Bool = false) -> String {
     var query = soql
+    if idsOnly { query[.select] = idField }
     query.addCondition("\(idField) in (\(SOQLLiteral.list(ids)))")
     query[.orderBy] = nil
     return query.text

@@ -60,6 +60,8 @@ package struct PrimeInput: Sendable {
   /// The syncs (`PrimeInput.key`) whose ids are listed whole in this run; the others only ask for
   /// what was deleted.
   package var listIDs: Set<String> = []
+  /// The records that the user's own edits have changed since the last prime.
+  package var changed: Set<String> = []
   /// How many records that the org no longer gives may go.
   package var ghosts = DeletionGuard()
   /// What to do when a briefcase rule failed.

@@ -1,0 +1,98 @@
+import Bundles
+import JSON
+import LocalOrg
+import Pipelines
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// Other definitions of soups and syncs: everything is fetched anew, and no device is emptied by it.
+@Suite struct ChangedDefinitionsTests {
+  let world: World
+
+  init() throws {
+    world = try World(file: IncrementalTruthTests.pipeline.get().file("truth.json"))
+  }
+
+  private func run(_ change: (inout RunOptions) -> Void = { _ in }) async throws -> RunSummary {
+    try await world.runAsWritten(Set(Stage.allCases), options: change)
+  }
+
+  private func ids() throws -> Set<String> {
+    Set(try world.ids("accounts", on: world.device("ada", as: "d\(world.server.log.count)")))
+  }
+
+  private func change() throws {
+    try world.rewrite(
+      "SELECT Id, Name, Phone FROM Account", "SELECT Id, Name, Phone, Industry FROM Account",
+      in: "usersyncs.json")
+  }
+
+  /// As many accounts of ada's are lost: by a permission, or by mistake.
+  private func lose(_ count: Int) async throws -> Set<String> {
+    let (ada, admin) = (try world.user("ada"), try world.user("admin"))
+    let lost = try (0..<count).map { number in
+      try #require(
+        world.org.create("Account", ["Name": .string("more \(number)")], as: ada).id)
+    }
+    _ = try await run()
+    for id in lost { #expect(world.org.delete(nil, id: id, as: admin).errors == []) }
+    return Set(lost)
+  }
+
+  @Test func `a store that would lose most of its records is not published`() async throws {
+    let lost = try await lose(14)
+    let before = try ids()
+    try change()
+    for _ in 0..<2 {
+      let summary = try await run()
+      #expect(summary.findings.contains(.guardTripped))
+      #expect(summary.exitStatus == .needsAttention)
+      #expect(summary.snapshots.map(\.generation) == [1])
+      #expect(try ids() == before)
+      #expect(summary.warnings.contains { $0.contains("where it has 19") })
+      let status = try PipelineStatus.read(world.pipeline, root: world.root)
+      #expect(status.findings.map(\.kind) == [.removalsHeld])
+    }
+    let allowed = try await run { $0.maxDeletes = Percentage(100) }
+    #expect(allowed.findings == [])
+    #expect(try ids() == before.subtracting(lost))
+    #expect(try await run().findings == [])
+  }
+
+  @Test func `a few that are gone stop nothing`() async throws {
+    let lost = try await lose(9)
+    let before = try ids()
+    try change()
+    #expect(try await run().findings == [])
+    #expect(try ids() == before.subtracting(lost))
+  }
+
+  /// What is not published is in no bundle: the edit's return is not named.
+  @Test func `a hand-back is not named by a bundle that does not show it`() async throws {
+    let world = try World(file: OwnEffectsTests.pipeline.get().file("orders.json"))
+    let all = Set(Stage.allCases)
+    let (ada, admin) = (try world.user("ada"), try world.user("admin"))
+    let made = try (0..<30).map { number in
+      let fields: JSONObject = ["Subject": .string("\(number)"), "Status": "New"]
+      return try #require(world.org.create("WorkOrder", fields, as: ada).id)
+    }
+    _ = try await world.runAsWritten(all)
+    let device = try world.device("ada")
+    try device.edit("orders", id: made[0], ["Status": "Completed"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    for id in made.dropFirst(2) { #expect(world.org.delete(nil, id: id, as: admin).errors == []) }
+    try world.rewrite(
+      "Id, Subject, Status FROM", "Id, Subject, Status, Priority FROM", in: "usersyncs.json")
+    #expect(try await world.runAsWritten(all).verdicts == [.updated: 1])
+    func includes() throws -> [Int?] {
+      try BundleReader.inspect(world.bundle("ada")).includes.map(\.handback)
+    }
+    #expect(try includes() == [])
+    _ = try await world.runAsWritten(all) { $0.maxDeletes = Percentage(100) }
+    #expect(try includes() == [1])
+    let left = Set(try world.ids("orders", on: world.device("ada", as: "fresh")))
+    #expect(left.isDisjoint(with: made.filter { $0 != made[1] }) && left.contains(made[1]))
+  }
+}
