@@ -164,7 +164,8 @@ extension LedgerDatabase {
   /// Of each installation the latest hand-back up to which all edits need nothing more, those of
   /// forks and of stores that came back by themselves too. What a later hand-back of the lineage has
   /// of a soup stands for the earlier ones. An app that does not count its hand-backs could not know
-  /// itself in the list and is left out. The edits in `carried` need nothing more either: the device
+  /// itself in the list and is left out. Where a user has several stores that come back by themselves, a
+  /// hand-back counts when the last of them is there. The edits in `carried` need nothing more either: the device
   /// finds them in what it installs.
   package func includes(
     snapshotID: String, carried: Set<Int64> = []
@@ -179,6 +180,13 @@ extension LedgerDatabase {
       SELECT r.stamp_id, r.install, max(r.handback) FROM returned r
       WHERE r.snapshot_id = \(snapshotID) AND r.install IS NOT NULL AND r.handback IS NOT NULL
         AND r.part_of IS NULL
+        AND NOT EXISTS (
+          SELECT 1 FROM returned_mark a WHERE a.return_id = r.id AND a.mark = \(ReturnRow.absent)
+            AND NOT EXISTS (
+              SELECT 1 FROM returned q WHERE q.stamp_id = r.stamp_id AND q.install = r.install
+                AND q.handback = r.handback AND NOT EXISTS (
+                  SELECT 1 FROM returned_mark b WHERE b.return_id = q.id AND b.store = a.store
+                    AND b.mark = \(ReturnRow.absent))))
         AND NOT EXISTS (
           SELECT 1 FROM handed q JOIN seen n ON n.return_id = q.id
             JOIN edit f ON f.id = n.edit_id

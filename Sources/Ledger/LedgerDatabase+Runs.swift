@@ -30,6 +30,18 @@ package struct RunRow: Sendable, Hashable {
   /// Says whether a report of it was begun; which was written whole, unless the run died over it.
   package var hasReport = false
 
+  /// The name of a run that begins at `now`, in ms.
+  static func id(_ number: Int64, at now: Int64) -> String {
+    "\(Dates.utcSeconds(now).filter { $0 != "-" && $0 != ":" })-\(number)"
+  }
+
+  /// The number in a run's name; nil for what is no such name.
+  package static func number(ofID id: String) -> Int? {
+    let parts = id.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[0].utf8.count == 16, parts[0].last == "Z" else { return nil }
+    return Int(parts[1])
+  }
+
   /// No run yet.
   package static let none = RunRow(
     number: 0, id: "", pipeline: "", now: 0, started: 0, configHash: "", host: "")
@@ -46,9 +58,8 @@ extension LedgerDatabase {
     try connection.transaction {
       let number = try runNumber + 1
       try setMeta("runNumber", String(number))
-      let time = Dates.utcSeconds(now).filter { $0 != "-" && $0 != ":" }
       let row = RunRow(
-        number: number, id: "\(time)-\(number)", pipeline: pipeline, now: now,
+        number: number, id: RunRow.id(number, at: now), pipeline: pipeline, now: now,
         started: Clock.wallMilliseconds(), configHash: configHash, host: host, wanted: stages)
       try connection.run(
         """

@@ -188,6 +188,8 @@ package struct ReturnRow: Sendable {
   package var soupTotals: [SoupKey: Int]
   /// The run that put open edits into a store, by store, where one did.
   package var marks: [StoreKey: String] = [:]
+  /// The mark of a store of the same user that did not come with it; no run has such a name.
+  package static let absent = "absent"
   /// The stores of which the stamp does not say it, and what they hold does.
   var presumed: Set<StoreKey> = []
   /// The soups in which edits without flags were looked for.

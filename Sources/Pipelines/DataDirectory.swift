@@ -38,6 +38,14 @@ package struct DataDirectory: Sendable, Hashable {
   package var reports: String { path + "/reports" }
   /// The directory of one run's report.
   package func report(_ run: String) -> String { reports + "/" + run }
+  /// The report of the latest run, with that run's number; nil where there is none.
+  func lastReport() throws(SystemError) -> (name: String, run: Int)? {
+    guard Files.isDirectory(reports) else { return nil }
+    return try Files.list(reports).compactMap { name in
+      RunRow.number(ofID: name).map { (name, $0) }
+    }.max { $0.run < $1.run }
+  }
+
   /// The number of the directory's format.
   package var format: String { path + "/format" }
 

@@ -67,7 +67,8 @@ struct IngestStage {
     let isInInbox = Files.parent(of: candidate.path) == inbox.directory
     let taking = try alone(name, places: []) {
       try inbox.take(
-        candidate, now: Clock.wallMilliseconds(), keepsOriginal: !isInInbox || isDryRun)
+        candidate, now: Clock.wallMilliseconds(), keepsOriginal: !isInInbox || isDryRun,
+        isKnown: run.ledger.isKnown(sha256:))
     }
     switch taking {
     case .success(.taken(let taken)):
@@ -226,6 +227,9 @@ struct IngestStage {
       let contents = try contents(of: stores, stamp, issued, validated, taken)
       var row = row(stamp, contents, issued, validated, taken)
       for store in stores { row.marks[store.key] = store.stamp.carried }
+      if stamp.stampID == validated.stamp.stampID {
+        for key in absent(from: validated, issued) { row.marks[key] = ReturnRow.absent }
+      }
       read.append((stamp, contents, row))
     }
     let whole = read.removeFirst()
@@ -239,6 +243,15 @@ struct IngestStage {
     return .accepted(
       whole.stamp, edits: contents.reduce(0) { $0 + $1.edits.count }, new: result.new,
       known: result.known, leftAlone: leftAlone(validated, contents))
+  }
+
+  /// The user's stores of a generation that did not come with a return: one comes back by itself.
+  private func absent(
+    from validated: ValidatedReturn, _ issued: GenerationRecord?
+  ) -> Set<StoreKey> {
+    let all = issued?.entries(of: validated.platform).filter { $0.scope == .user } ?? []
+    return Set(all.map { StoreKey(scope: $0.scope, storeName: $0.storeName) })
+      .subtracting(validated.stores.map(\.key))
   }
 
   private func contents(

@@ -6,26 +6,38 @@ import System
 
 /// What is seen to before a ledger is used: that it is the newest, and belongs to this pipeline file.
 enum LedgerGuard {
-  /// Refuses a ledger that is older than what was published with it, and to make one anew, where
-  /// there is none, beside what an earlier one published.
+  /// Refuses a ledger that is older than what was published or reported with it, and to make one anew, where
+  /// there is none, beside what an earlier one left.
+  ///
+  /// A run whose edits went to the org has left a report, also where nothing was published since.
   static func checkLedger(_ state: LedgerDatabase?, _ data: DataDirectory) throws {
     let (epoch, run) = (Int(try state?.epoch ?? 0), Int(try state?.runNumber ?? 0))
     for id in try data.snapshots() {
       let directory = SnapshotDirectory(path: data.snapshot(id))
       guard let current = try directory.current() else { continue }
       if (current.epoch, current.run) <= (epoch, run) { continue }
-      let known = state == nil ? "there is no ledger" : "the ledger knows \(run) of epoch \(epoch)"
-      throw PipelineError(
-        .configuration, "ledger.behind",
-        "the ledger is older than what was published: edits of devices could be sent twice",
-        location: data.state,
-        reason: "\(directory.path)/current was written by run \(current.run) of epoch "
-          + "\(current.epoch), and \(known)",
-        fix: "bring back the ledger that belongs to these snapshots; if it is lost, move users, "
-          + "global, issued and state.sqlite out of \(data.path), leave stamp.key there, and run "
-          + "again: everybody is primed anew, and returns of earlier bundles are put into quarantine "
-          + "as return.earlier-ledger, for nobody knows which of their edits were sent")
+      throw behind(
+        state, data,
+        "\(directory.path)/current was written by run \(current.run) of epoch "
+          + "\(current.epoch), and ", "the ledger knows \(run) of epoch \(epoch)")
     }
+    guard let last = try data.lastReport(), last.run > run else { return }
+    throw behind(
+      state, data, "\(data.reports)/\(last.name) is of run \(last.run), and ",
+      "the ledger knows \(run)")
+  }
+
+  private static func behind(
+    _ state: LedgerDatabase?, _ data: DataDirectory, _ found: String, _ known: String
+  ) -> PipelineError {
+    PipelineError(
+      .configuration, "ledger.behind",
+      "the ledger is older than what was published or sent: edits of devices could be sent twice",
+      location: data.state, reason: found + (state == nil ? "there is no ledger" : known),
+      fix: "bring back the ledger that belongs to these snapshots; if it is lost, move users, "
+        + "global, issued, reports and state.sqlite out of \(data.path), leave stamp.key there, and run "
+        + "again: everybody is primed anew, and returns of earlier bundles are put into quarantine "
+        + "as return.earlier-ledger, for nobody knows which of their edits were sent")
   }
 
   /// Refuses a second pipeline file of one name over one data directory: each would take the other's

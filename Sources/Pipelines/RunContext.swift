@@ -26,7 +26,7 @@ final class RunContext {
   /// Who the users are, once somebody asked.
   var listed: Result<[SnapshotUser], any Error>?
   /// What opens sealed returns, once it was asked for: deriving it takes a while.
-  var returnKey: SQLCipherKey?
+  var returnKeys: [SQLCipherKey]?
   /// What stamps are made with; nil in a dry run, which makes none.
   private var stampKey: ProvenanceKey?
 

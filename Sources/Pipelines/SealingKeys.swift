@@ -15,15 +15,18 @@ struct SealingKeys {
       secret: try run.stamps().current)
   }
 
-  /// What opens sealed returns; nil where none can come.
-  func unsealing() throws -> SQLCipherKey? {
-    if let key = run.returnKey { return key }
+  /// What opens sealed returns, the likeliest first; empty where none can come.
+  ///
+  /// With another passphrase for bundles, or none, those in the field come back as they were sealed:
+  /// `inbox.passphrase` is theirs then.
+  func unsealing() throws -> [SQLCipherKey] {
+    if let keys = run.returnKeys { return keys }
     let seal = run.pipeline.pack.seal
-    guard let passphrase = run.pipeline.inbox.passphrase ?? seal?.passphrase else { return nil }
-    let key = try sealKey(
-      passphrase, iterations: seal?.kdfIterations ?? SQLCipherKey.sdkIterations)
-    run.returnKey = key
-    return key
+    let keys = try [run.pipeline.inbox.passphrase, seal?.passphrase].compactMap(\.self).map {
+      try sealKey($0, iterations: seal?.kdfIterations ?? SQLCipherKey.sdkIterations)
+    }
+    run.returnKeys = keys
+    return keys
   }
 
   private func sealKey(_ source: SecretSource, iterations: Int) throws -> SQLCipherKey {

@@ -29,15 +29,17 @@ extension Inbox {
 
   /// Takes a candidate into `processing`.
   ///
-  /// With `keepsOriginal` the file is copied, for one that somebody named outside the inbox. Throws
+  /// With `keepsOriginal` the file is copied, for one that somebody named outside the inbox. `isKnown` says
+  /// of a digest in `done` whether the ledger has it: one that was restored from a backup may not. Throws
   /// for trouble of this machine alone: what cannot be read or removed is said in the answer.
   package func take(
-    _ candidate: Candidate, now milliseconds: Int64, keepsOriginal: Bool = false
+    _ candidate: Candidate, now milliseconds: Int64, keepsOriginal: Bool = false,
+    isKnown: (_ sha256: String) throws -> Bool = { _ in true }
   ) throws(BundleError) -> Taking {
     if let refusal = candidate.refusal { return .left(refusal) }
     return try BundleError.mapping {
       do {
-        return try takeOver(candidate, now: milliseconds, keepsOriginal)
+        return try takeOver(candidate, now: milliseconds, keepsOriginal, isKnown)
       } catch let error as SystemError {
         guard Files.exists(candidate.path) else { return .gone }
         // The disk may be ours, or the one that the inbox is on: ours shows it in other places.
@@ -51,12 +53,14 @@ extension Inbox {
   }
 
   private func takeOver(
-    _ candidate: Candidate, now milliseconds: Int64, _ keepsOriginal: Bool
+    _ candidate: Candidate, now milliseconds: Int64, _ keepsOriginal: Bool,
+    _ isKnown: (_ sha256: String) throws -> Bool
   ) throws -> Taking {
     let companions = Companions(of: candidate)
     let sha256 = try TakenReturn.digest(
       candidate.path, log: companions.log, fault: companions.fault)
-    if Files.exists("\(done)/\(sha256)") || Files.exists("\(processing)/\(sha256)") {
+    let isDone = try Files.exists("\(done)/\(sha256)") && isKnown(sha256)
+    if isDone || Files.exists("\(processing)/\(sha256)") {
       let remains = keepsOriginal ? nil : discard(candidate)
       return remains.map { .left($0) } ?? .duplicate(sha256: sha256)
     }

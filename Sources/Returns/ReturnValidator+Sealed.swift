@@ -4,17 +4,19 @@ import System
 extension ReturnValidator {
   /// Replaces a sealed private copy by its plain form; a plain one is left alone.
   func unseal(_ path: String, name: String) throws {
-    guard let key = expected.unsealing, try SQLCipherFile.mayBeSealed(path) else { return }
+    guard let first = expected.unsealing.first, try SQLCipherFile.mayBeSealed(path) else { return }
     if Inbox.log(of: path) != nil {
       throw Refusal(
         .sealedLog, "\(name) is sealed and has a -wal beside it, which cannot be folded in",
         fix: "run PRAGMA wal_checkpoint(TRUNCATE) in the app, then hand the store back again")
     }
+    var key = first
+    for one in expected.unsealing where try SQLCipherFile.opens(path, key: one) { key = one }
     let plain = path + "-plain"
     do {
       try SQLCipherFile.unseal(path, to: plain, key: key)
     } catch SQLCipherError.wrongKey {
-      throw try wrongKey(path, name, key)
+      throw try wrongKey(path, name)
     } catch SQLCipherError.damagedPage(_, let page) {
       throw Refusal.damaged(name, "page \(page) is not as it was sealed")
     } catch SQLCipherError.truncated(_, let page, _) {
@@ -23,9 +25,11 @@ extension ReturnValidator {
     try Files.rename(plain, to: path)
   }
 
-  private func wrongKey(_ path: String, _ name: String, _ key: SQLCipherKey) throws -> Refusal {
+  private func wrongKey(_ path: String, _ name: String) throws -> Refusal {
     // What an export is sealed with when nobody sets the iterations.
-    if try SQLCipherFile.opens(path, key: key.with(iterations: SQLCipherKey.defaultIterations)) {
+    for key in expected.unsealing {
+      let unset = try key.with(iterations: SQLCipherKey.defaultIterations)
+      guard try SQLCipherFile.opens(path, key: unset) else { continue }
       return Refusal(
         .wrongKey,
         "\(name) does not open under the pipeline's passphrase with \(key.iterations) KDF iterations, but with SQLCipher's own "

@@ -64,8 +64,8 @@ package struct ReturnValidator: Sendable {
     package var limits = InboxLimits().archive
     /// Bytes of the largest file.
     package var fileBytes = InboxLimits().fileBytes
-    /// What opens sealed returns; nil where they are not taken.
-    package var unsealing: SQLCipherKey?
+    /// What opens sealed returns; empty where they are not taken.
+    package var unsealing: [SQLCipherKey] = []
     /// For a file that lost its stamp.
     package var asSnapshot: AsSnapshot?
 

@@ -228,6 +228,39 @@ import Testing
     #expect(summary.returns.quarantined == 0)
   }
 
+  @Test(arguments: [true, false])
+  func `what is in the field comes back under the passphrase that it was sealed with`(
+    _ isReplaced: Bool
+  ) async throws {
+    let world = try Self.world()
+    try await world.run()
+    let device = try device("ada", world, .ios)
+    let ids = try world.ids("accounts", on: device)
+    // Another passphrase for new bundles, or none any more.
+    let new = "c29tZXRoaW5nIGVsc2UgZm9yIGJ1bmRsZXM="
+    if isReplaced {
+      try world.rewrite(Self.passphrase, new)
+    } else {
+      let seal =
+        #"{"with": "sqlcipher", "passphrase": {"command": ["/bin/echo", "\#(Self.passphrase)"]}}"#
+      try world.rewrite(#", "seal": "# + seal, "")
+    }
+    try world.rewrite(
+      #""inbox": {"#,
+      #""inbox": { "passphrase": {"command": ["/bin/echo", "\#(Self.passphrase)"]}, "#)
+    try device.edit("accounts", id: ids[0], ["Phone": "1"], now: world.org.now())
+    try handBack(device, world, as: "old.db", key: key())
+    let returns = Set([Stage.ingest, .reconcile])
+    #expect(try await world.runAsWritten(returns).verdicts == [.updated: 1])
+    guard isReplaced else { return }
+    try device.edit("accounts", id: ids[0], ["Phone": "2"], now: world.org.now() + 1000)
+    try handBack(device, world, as: "new.db", key: key(new))
+    #expect(try await world.runAsWritten(returns).verdicts == [.updated: 1])
+    try handBack(device, world, as: "kdf.db", key: key(new, iterations: 256_000))
+    #expect(try await world.runAsWritten([.ingest]).returns.quarantined == 1)
+    #expect(try reasons(world).joined().contains("PRAGMA returned.kdf_iter = 4000"))
+  }
+
   @Test(
     .enabled(if: ForeignSQLCipher.isThere, "SQLCipher's Python package is missing: make deps-test"))
   func `SQLCipher opens what a pipeline issues`() async throws {

@@ -12,13 +12,6 @@ extension PipelineReader {
     checkStores(pipeline, root)
     checkTrust(pipeline, root)
     checkQueries(pipeline, root)
-    if pipeline.inbox.passphrase != nil, pipeline.pack.seal == nil,
-      let node = root["inbox"]?["passphrase"]
-    {
-      reader.report(
-        node, "stores are issued plain, so none comes back sealed",
-        "remove it, or seal them with \"pack.seal\"")
-    }
   }
 
   /// A refresh token has to be somewhere, and a table of them is for that login alone.

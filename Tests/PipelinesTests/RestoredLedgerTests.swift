@@ -1,0 +1,65 @@
+import JSON
+import LocalOrg
+import Pipelines
+import Rehearsal
+import System
+import Testing
+
+/// A ledger that was restored from a backup, and what has happened since.
+@Suite struct RestoredLedgerTests {
+  let world: World
+
+  init() throws { world = try World() }
+
+  private var backup: String { world.directory.file("backup.sqlite") }
+
+  private func restore() throws {
+    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    try Files.copy(backup, to: world.data.state)
+  }
+
+  /// Ada's phone, whose edit a run has sent since the backup, and published nothing.
+  private func sentSince() async throws -> (device: Device, account: String) {
+    try await world.run()
+    try Files.copy(world.data.state, to: backup)
+    let device = try world.device("ada")
+    let account = try world.ids("accounts", on: device)[0]
+    try device.edit("accounts", id: account, ["Phone": "8"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
+    return (device, account)
+  }
+
+  @Test func `one that is older than a report is refused, though nothing was published since`()
+    async throws
+  {
+    _ = try await sentSince()
+    try restore()
+    for stages in [[Stage.ingest, .reconcile], Stage.allCases] {
+      let error = await #expect(throws: PipelineError.self) {
+        try await world.run { $0.stages = Set(stages) }
+      }
+      #expect(error?.code == "ledger.behind")
+      #expect(error?.reason?.contains("/reports/") == true)
+      #expect(error?.fix?.contains("issued, reports and state.sqlite") == true)
+    }
+    // What lies beside the reports is nobody's run.
+    for name in try Files.list(world.data.reports) {
+      try Files.rename(world.data.reports + "/" + name, to: world.data.reports + "/kept-" + name)
+    }
+    #expect(try await world.run().exitStatus == .done)
+  }
+
+  @Test func `a return that it does not know is taken in once more`() async throws {
+    let (device, account) = try await sentSince()
+    try restore()
+    try Files.remove(world.data.reports)
+    try Files.copy(device.storePath, to: world.data.inbox("inbox") + "/ada.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.alreadyThere: 1])
+    #expect(try world.record("Account", account)["Phone"] == "8")
+    // Now it is known.
+    try Files.copy(device.storePath, to: world.data.inbox("inbox") + "/again.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
+    #expect(try Files.list(world.data.inbox("inbox")).isEmpty)
+  }
+}
