@@ -68,6 +68,9 @@ package final class OrgAccess: Sendable {
   /// How many requests were sent so far.
   package var requestsMade: Int { org.requestsMade.reduce(0) { $0 + $1.count } }
 
+  /// What was asked so far: requests, logins too, and the bytes of their answers.
+  package var spent: (requests: Int, bytes: Int) { (requestsMade, org.bytesReceived) }
+
   /// A session of `username`, or of the one user that the login is.
   package func session(as username: String) async throws(OrgError) -> Session {
     try await login(username)

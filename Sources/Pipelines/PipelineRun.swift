@@ -173,6 +173,7 @@ package struct PipelineRun {
       try Task.checkCancellation()
       context.report(.stageStarted(stage))
       try note(stage, isFinished: false)
+      let (before, start) = (context.access.spent, Clock.monotonicNanoseconds())
       switch stage {
       case .ingest: try IngestStage(run: context).perform()
       case .reconcile: try await ReconcileStage(run: context).perform()
@@ -181,11 +182,26 @@ package struct PipelineRun {
       }
       try note(stage, isFinished: true)
       context.report(.stageFinished(stage))
+      let spent = context.spent(in: stage, since: before)
+      context.summary.costs.append(
+        StageCost(
+          stage, requests: spent.requests, records: records(of: stage), bytes: spent.bytes,
+          milliseconds: Int((Clock.monotonicNanoseconds() - start) / 1_000_000)))
     }
     if context.access.org.replacedHalves > 0 {
       context.warn(
         "texts of the org hold halves of characters, which no device can read: in place of each stands U+FFFD"
       )
+    }
+  }
+
+  /// The records that a stage has fetched, or the edits that it has settled.
+  private func records(of stage: Stage) -> Int {
+    switch stage {
+    case .ingest: context.summary.edits.new
+    case .reconcile: context.summary.verdicts.values.reduce(0, +)
+    case .prime: context.summary.snapshots.flatMap(\.soups).reduce(0) { $0 + $1.fetched }
+    case .pack: 0
     }
   }
 

@@ -28,6 +28,11 @@ struct PreflightStage {
   func perform() async throws {
     if run.isChecked { return }
     run.isChecked = true
+    let before = run.access.spent
+    defer {
+      let spent = run.access.spent
+      run.checkSpent = (spent.requests - before.requests, spent.bytes - before.bytes)
+    }
     let preflight = Preflight(run.pipeline, stages: run.options.stages)
     var found = PreflightFindings()
     do {

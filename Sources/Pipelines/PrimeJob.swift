@@ -79,7 +79,7 @@ struct PrimeJob: Sendable {
   }
 
   /// Whose eyes see the records: the user's own, unless the pipeline says otherwise.
-  private func session(_ access: OrgAccess) async throws -> Session {
+  func session(_ access: OrgAccess) async throws -> Session {
     let asIntegration = isGlobal || pipeline.prime.fetchAs == .integration
     guard asIntegration else { return try await access.session(as: user.username) }
     guard let session = try await access.integrationSession() else {
@@ -164,7 +164,7 @@ struct PrimeJob: Sendable {
   ///
   /// One that was read with other eyes cannot be: what they did not see has no newer date now. Nor can
   /// one in which `FIELDS()` stood for other fields.
-  private func usable(_ newest: Int, _ session: Session, _ fields: String?) throws
+  func usable(_ newest: Int, _ session: Session, _ fields: String?) throws
     -> GenerationRecord?
   {
     guard newest > 0 else { return nil }
@@ -206,7 +206,7 @@ struct PrimeJob: Sendable {
   }
 
   /// The literals of a query's variables; whoever fetches, `:userId` is whose snapshot it is.
-  private func variables(_ session: Session) -> [String: String] {
+  func variables(_ session: Session) -> [String: String] {
     var values = pipeline.prime.variables
     values["userId"] = isGlobal ? session.identity.userID : user.id
     values["username"] = isGlobal ? session.identity.username : user.username

@@ -14,12 +14,12 @@ struct PrimeStage {
   func perform() async throws {
     try await PreflightStage(run: run).perform()
     let users = try await people.listed()
-    if run.options.isDryRun { return planPrime(users) }
     var jobs: [PrimeJob] = []
     if !run.pipeline.stores(of: .global).isEmpty, run.options.users.isEmpty {
       jobs.append(try job(for: SnapshotUser(id: SnapshotID.global, username: SnapshotID.global)))
     }
     if !run.pipeline.stores(of: .user).isEmpty { jobs += try users.map { try job(for: $0) } }
+    if run.options.isDryRun { return try await PrimePlan(run: run, users: users.count).make(jobs) }
     let atOnce = run.pipeline.limits.jobs
     try await withThrowingTaskGroup(of: (PrimeJob, Result<PrimeJob.Output, any Error>).self) {
       group in
@@ -75,15 +75,6 @@ struct PrimeStage {
 
   /// More runs since the last list of all ids than any pipeline waits.
   private static let longOverdue: Int64 = 1_000_000
-
-  private func planPrime(_ users: [SnapshotUser]) {
-    for store in run.pipeline.stores {
-      for sync in store.primed {
-        let whom = store.scope == .global ? "the global store" : "\(users.count) users"
-        run.summary.plan.append("prime: \(sync.syncName) into \(sync.soupName) for \(whom)")
-      }
-    }
-  }
 
   private func job(for user: SnapshotUser) throws -> PrimeJob {
     let row = try run.ledger.snapshotRow(id: user.id)

@@ -12,6 +12,7 @@ struct ReconcileStage {
   /// Sends the open edits of every ingested return, and writes the report; in a dry run the writes are
   /// presumed done.
   func perform() async throws {
+    let before = run.access.spent
     // A dry run has a copy of the ledger.
     if run.options.isDryRun { try run.ledger.decide(run.options.decisions, by: run.options.by) }
     if let retry = run.options.retry { try reopen(retry) }
@@ -31,7 +32,7 @@ struct ReconcileStage {
       run.summary.findings.insert(
         result.interruptionKind == .authentication ? .loginFailed : .limitReached)
     }
-    if let presumed { return try plan(result, presumed) }
+    if let presumed { return try plan(result, presumed, since: before) }
     try noteHeld(result.awaiting)
     // At once: what follows may take hours, or fail.
     if result.edits > 0 { try RunReport(run: run).write() }
@@ -129,8 +130,32 @@ struct ReconcileStage {
     return result
   }
 
+  /// Tells what the writes will cost beside what a dry run has asked for itself.
+  private func forecast(since before: (requests: Int, bytes: Int)) throws {
+    let planned = run.summary.planned
+    if planned.isEmpty { return }
+    let sent = Dictionary(grouping: planned.filter { $0.action != nil }) {
+      [$0.snapshotID, $0.soup.store.text, $0.soup.soup]
+    }
+    // The most that carries the changes of one user and soup.
+    let writes = sent.values.reduce(0) {
+      $0 + ($1.count + RequestLimits.composite - 1) / RequestLimits.composite
+    }
+    let spent = run.spent(in: .reconcile, since: before)
+    let forecast = StageForecast(
+      cost: StageCost(
+        .reconcile, requests: spent.requests + writes, records: planned.count,
+        bytes: spent.bytes),
+      last: try RunHistory(.reconcile, run.ledger).last)
+    run.summary.forecasts.append(forecast)
+    run.summary.plan += forecast.lines
+  }
+
   /// Tells what a dry run has found.
-  private func plan(_ result: ReconcileSummary, _ presumed: PresumedWrites) throws {
+  private func plan(
+    _ result: ReconcileSummary, _ presumed: PresumedWrites,
+    since before: (requests: Int, bytes: Int)
+  ) throws {
     run.summary.planned = try run.ledger.plannedEdits(run: run.row.id, presumed)
     for edit in run.summary.planned {
       if edit.isUndo {
@@ -141,6 +166,7 @@ struct ReconcileStage {
       run.summary.plan.append(
         "reconcile: \(action)\(edit.soup.soup) \(edit.recordID ?? "")  →  \(edit.verdict.rawValue)")
     }
+    try forecast(since: before)
     for (snapshot, digests) in result.awaiting.sorted(by: { $0.key < $1.key }) {
       run.summary.plan.append(
         "reconcile: changes of \(snapshot) are held; this sends them: "

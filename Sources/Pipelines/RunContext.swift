@@ -23,6 +23,8 @@ final class RunContext {
   var findings = PreflightFindings()
   /// What of that a person was told.
   var toldProblems: Set<Problem> = []
+  /// What that took: requests and the bytes of their answers.
+  var checkSpent = (requests: 0, bytes: 0)
   /// Who the users are, once somebody asked.
   var listed: Result<[SnapshotUser], any Error>?
   /// What opens sealed returns, once it was asked for: deriving it takes a while.
@@ -65,6 +67,21 @@ final class RunContext {
     defer { try? Files.remove(copy.stampKey) }
     if Files.exists(data.stampKey) { try Files.copy(data.stampKey, to: copy.stampKey) }
     return try ProvenanceKey.take(ledger, copy)
+  }
+
+  /// What a stage has asked of the org since it began.
+  ///
+  /// Of a run with both, holding the syncs against the org is counted as the prime's: it is nearly all for it.
+  func spent(
+    in stage: Stage, since before: (requests: Int, bytes: Int)
+  ) -> (requests: Int, bytes: Int) {
+    let now = access.spent
+    let hasBoth = options.stages.isSuperset(of: [.reconcile, .prime])
+    let share = hasBoth ? (stage == .prime ? 1 : stage == .reconcile ? -1 : 0) : 0
+    return (
+      now.requests - before.requests + share * checkSpent.requests,
+      now.bytes - before.bytes + share * checkSpent.bytes
+    )
   }
 
   /// Keeps what was found besides verdicts: in the ledger at once, so that it is told even if the

@@ -44,6 +44,10 @@ package struct RunSummary: Sendable {
   package var warnings: [String] = []
   /// Requests sent to the org.
   package var requests = 0
+  /// What each stage asked of the org, and how long it took.
+  package var costs: [StageCost] = []
+  /// What a dry run expects the stages to ask of the org.
+  package var forecasts: [StageForecast] = []
   /// Why the run wants a person's eye.
   package var findings: Set<RunFinding> = []
   /// The commands that send what a guard holds.
@@ -95,6 +99,8 @@ package struct RunSummary: Sendable {
       "requests": number(requests),
       "findings": .array(findings.map(\.rawValue).sorted().map { .string($0) }),
     ]
+    if !costs.isEmpty { object["stages"] = .array(costs.map(\.json)) }
+    if !forecasts.isEmpty { object["expected"] = .array(forecasts.map(\.json)) }
     if !confirm.isEmpty { object["confirm"] = JSONValue(confirm) }
     if let report { object["report"] = .string(report) }
     if !plan.isEmpty { object["plan"] = .array(plan.map { .string($0) }) }

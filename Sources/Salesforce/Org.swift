@@ -117,6 +117,9 @@ public final class Org: Sendable {
   /// The requests so far, by kind and user; repeats count.
   package var requestsMade: [RequestCount] { connection.counts }
 
+  /// The bytes of all answers so far, as they are when they are unpacked.
+  package var bytesReceived: Int { connection.bytesReceived }
+
   /// How many halves of characters the org has sent in texts, each of which became U+FFFD.
   package var replacedHalves: Int { connection.replacedHalves }
 

@@ -6,6 +6,7 @@ final class OrgConnection: Sendable {
   private struct State {
     var counts: [RequestCount.Key: Int] = [:]
     var made = 0
+    var bytes = 0
     var repeats = 0
     var usage: APIUsage?
     var serverDate: Int64?
@@ -107,6 +108,7 @@ final class OrgConnection: Sendable {
     let date = response.headers["Date"].flatMap { Dates.milliseconds(http: $0) }
     let now = Clock.wallMilliseconds()
     state.withLock { state in
+      state.bytes += response.body.count
       if let usage { state.usage = usage }
       if let date {
         state.serverDate = date
@@ -166,6 +168,9 @@ final class OrgConnection: Sendable {
       throw OrgError(.cancelled, message: "the work was cancelled", request: request)
     }
   }
+
+  /// The bytes of all answers so far.
+  var bytesReceived: Int { state.withLock { $0.bytes } }
 
   /// The org's clock in milliseconds as its last answer told it.
   var serverDate: Int64? { state.withLock { $0.serverDate } }

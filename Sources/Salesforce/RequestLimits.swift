@@ -5,6 +5,8 @@ package enum RequestLimits {
   package static let collection = 200
   /// Requests of a composite.
   package static let composite = 25
+  /// Queries of a composite.
+  package static let queriesOfComposite = 5
   /// Runs of one sObject type in a collection: an org works through it in runs of records of one
   /// type, and refuses more.
   package static let typesOfCollection = 10

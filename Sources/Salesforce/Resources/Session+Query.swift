@@ -2,6 +2,20 @@ import HTTP
 import JSON
 
 extension Session {
+  /// How many records each of some `COUNT()` queries counts; nil where the org does not answer one.
+  package func counts(of queries: [String]) async throws(OrgError) -> [Int?] {
+    var counts: [Int?] = []
+    for part in queries.parts(of: RequestLimits.queriesOfComposite) {
+      let requests = part.enumerated().map {
+        queryRequest([$1], referenceId: "count\($0)")
+      }
+      counts += try await composite(requests).map { result in
+        result.isSuccess ? result.body["totalSize"]?.int.map { Int($0) } : nil
+      }
+    }
+    return counts
+  }
+
   /// The records that a statement selects, page by page; nothing is sent before the first is read.
   ///
   /// `all` also finds deleted and archived records. `batchSize` is a wish, from 200 to 2,000. With

@@ -57,14 +57,8 @@ enum EventText {
     return text
   }
 
-  static func count(_ number: Int, _ noun: String) -> String {
-    "\(number) \(noun)\(number == 1 ? "" : "s")"
-  }
+  static func count(_ number: Int, _ noun: String) -> String { ByteCount.count(number, noun) }
 
   /// A size in the unit that keeps it short.
-  static func size(_ bytes: Int) -> String {
-    if bytes < 10_000 { return "\(bytes) bytes" }
-    if bytes < 10_000_000 { return "\((bytes + 512) / 1024) KiB" }
-    return "\((bytes + 524_288) / 1_048_576) MiB"
-  }
+  static func size(_ bytes: Int) -> String { ByteCount.text(bytes) }
 }
