@@ -55,8 +55,8 @@ final class OrgConnection: Sendable {
       case .accept:
         if let response = exchange.response { return response }
       case .refresh:
-        guard let token, let current else { throw exchange.error(.authentication, call) }
-        try await token.renew(current, because: exchange.error(.authentication, call))
+        guard let token, let current else { throw exchange.error(exchange.reasonToRenew, call) }
+        try await token.renew(current, because: exchange.error(exchange.reasonToRenew, call))
         hasRefreshed = true
       case .retry, .retryAfter:
         attempt += 1

@@ -64,6 +64,19 @@ struct OrgExchange: Sendable {
     }
   }
 
+  /// What is wrong where a new login is to help.
+  var reasonToRenew: OrgError.Kind { redirect == nil ? .authentication : .invalidResponse }
+
+  /// Where the answer points to, if it is a redirect; without what an address may hide in its path.
+  private var redirect: String? {
+    guard case .success(let response) = result, (300..<400).contains(response.status),
+      response.status != 304, let address = response.headers["Location"]
+    else { return nil }
+    let parts = address.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0].hasSuffix(":"), parts[1].isEmpty else { return "another path" }
+    return String(parts[2].prefix { $0 != "/" && $0 != "?" && $0 != "#" })
+  }
+
   /// The error that a caller gets.
   func error(_ kind: OrgError.Kind, _ call: OrgCall, isAmbiguous: Bool = false) -> OrgError {
     switch result {
@@ -76,7 +89,9 @@ struct OrgExchange: Sendable {
     case .success(let response):
       OrgError(
         kind, status: response.status, code: fault?.code,
-        message: fault?.message ?? "the org answered with HTTP status \(response.status)",
+        message: fault?.message ?? redirect.map {
+          "the org redirects to \($0), where no token is sent"
+        } ?? "the org answered with HTTP status \(response.status)",
         fields: fault?.fields ?? [], request: call.name, isAmbiguous: isAmbiguous)
     case .failure(let error):
       OrgError(kind, message: error.message, request: call.name, isAmbiguous: isAmbiguous)

@@ -63,6 +63,10 @@ package struct RetryPolicy: Sendable {
     case (HTTPStatus.success, _), (304, _): return .accept
     case (401, ErrorCodes.session), (403, "Bad_OAuth_Token"):
       return hasRefreshed ? .fail(.authentication, isAmbiguous: false) : .refresh
+    case (301...303, _), (307...308, _):
+      // Not followed, a token must not travel; but the login says where the org is now.
+      guard isRead, !hasRefreshed else { return .fail(.invalidResponse, isAmbiguous: !isRead) }
+      return .refresh
     case (401, _): return .fail(.authentication, isAmbiguous: false)
     case (403, ErrorCodes.requestLimit): return .fail(.limit, isAmbiguous: false)
     case (403, ErrorCodes.concurrency):
@@ -83,9 +87,7 @@ package struct RetryPolicy: Sendable {
       return pause(attempt, retryAfter) ?? .fail(.unreachable, isAmbiguous: false)
     case (300, _), (400..<500, _):
       return .fail(.refused(code ?? "HTTP_\(status)"), isAmbiguous: false)
-    default:
-      // A redirect, above all: it is not followed, a token must not travel.
-      return .fail(.invalidResponse, isAmbiguous: !isRead)
+    default: return .fail(.invalidResponse, isAmbiguous: !isRead)
     }
   }
 

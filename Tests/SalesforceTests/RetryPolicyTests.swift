@@ -15,6 +15,12 @@ import Testing
   static func both(_ status: Int, _ code: String?, _ decision: RetryPolicy.Decision) -> Case {
     Case(status: status, code: code, read: decision, write: decision)
   }
+
+  static func moved(_ status: Int) -> Case {
+    Case(
+      status: status, code: nil, read: .refresh, write: .fail(.invalidResponse, isAmbiguous: true))
+  }
+
   static func inDoubt(_ status: Int) -> Case {
     Case(
       status: status, code: nil, read: pause, write: .fail(.unreachable, isAmbiguous: true))
@@ -41,9 +47,7 @@ import Testing
     both(412, nil, .fail(.refused("HTTP_412"), isAmbiguous: false)),
     both(429, nil, pause),
     inDoubt(420), inDoubt(500), inDoubt(502), inDoubt(503), inDoubt(504),
-    Case(
-      status: 302, code: nil, read: .fail(.invalidResponse, isAmbiguous: false),
-      write: .fail(.invalidResponse, isAmbiguous: true)),
+    moved(301), moved(302), moved(303), moved(307), moved(308),
   ])
   func `an answer is decided by status, code and whether it was a write`(row: Case) {
     let outcome = RetryPolicy.Outcome.answer(

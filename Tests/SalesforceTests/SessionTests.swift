@@ -180,7 +180,41 @@ private let expired = ServerResponse.json(
     let session = try await scripted.session()
     let error = await #expect(throws: OrgError.self) { try await session.limits() }
     #expect(error?.kind == .invalidResponse)
+    #expect(error?.message == "the org redirects to \(url.dropFirst(7)), where no token is sent")
     #expect(elsewhere.now == 0)
+    // One more login, and the same answer.
+    #expect(scripted.tokenRequests.count == 2)
+    #expect(scripted.log.count == 2)
+  }
+
+  @Test func `an org that has moved is found by another login`() async throws {
+    let limits = #"{"DailyApiRequests":{"Max":10,"Remaining":9}}"#
+    let new = try ScriptedOrg { $0.path.hasSuffix("/limits") ? .json(200, limits) : nil }
+    let logins = Kept(0)
+    let newURL = new.url
+    let old = try ScriptedOrg(token: { _ in
+      let number = logins.change {
+        $0 += 1
+        return $0
+      }
+      guard number > 1 else { return nil }
+      return .json(
+        200,
+        """
+        {"access_token":"moved","instance_url":"\(newURL)","token_type":"Bearer",
+         "id":"\(newURL)/id/\(ScriptedOrg.organizationID)/\(ScriptedOrg.userID)"}
+        """)
+    }) { request in
+      request.path.hasSuffix("/limits")
+        ? ServerResponse(status: 302, headers: ["Location": newURL + request.path]) : nil
+    }
+    let session = try await old.session()
+    #expect(try await session.limits()["DailyApiRequests"]?.remaining == 9)
+    #expect(session.instanceURL == newURL)
+    _ = try await session.limits()
+    #expect(old.log.count == 1)
+    #expect(new.log.count == 2)
+    #expect(new.log.allSatisfy { $0.headers["Authorization"] == "Bearer moved" })
   }
 
   @Test func `the org's words and fields reach the caller, its query does not`() async throws {

@@ -100,7 +100,7 @@ package final class QueryPages: Sendable {
     case .refresh:
       // A page asked for ahead may have left with an older token than the session has by now.
       let failed = issued.take(address) ?? session.token.current
-      try await session.token.renew(failed, because: exchange.error(.authentication, call))
+      try await session.token.renew(failed, because: exchange.error(exchange.reasonToRenew, call))
       state.withLock { $0.hasRefreshed = true }
     case .retry, .retryAfter:
       state.withLock { $0.attempt += 1 }
