@@ -144,7 +144,7 @@ extension LedgerDatabase {
       """
       SELECT e.creation_id FROM edit e JOIN returned r ON r.id = e.return_id
       WHERE r.snapshot_id = \(entry.row.snapshotID) AND e.creation_id IS NOT NULL
-        AND e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)
+        AND +e.store = \(edit.row.store.text) AND +e.soup = \(edit.row.soup)
         AND e.local_id = \(local) AND e.last_modified_ms = \(edit.created) LIMIT 1
       """)
   }
@@ -208,8 +208,8 @@ extension LedgerDatabase {
       """
       SELECT n.store, n.soup, n.entry_id, e.id, r.lineage_id, r.handback, n.last_modified_ms
       FROM seen n JOIN edit e ON e.id = n.edit_id JOIN returned r ON r.id = n.return_id
-        JOIN returned_soup s ON s.return_id = \(entry.returnID) AND s.store = n.store
-          AND s.soup = n.soup
+        JOIN returned_soup s ON s.return_id = \(entry.returnID) AND s.store = +n.store
+          AND s.soup = +n.soup
       WHERE r.stamp_id = \(entry.row.stampID) AND r.handback < \(handback)
         AND e.operation <> 'synced' AND e.verdict IS NOT \(Verdict.createdTwice)
         AND \(Self.isReplaceable)

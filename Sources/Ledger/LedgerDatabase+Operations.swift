@@ -177,7 +177,7 @@ extension LedgerDatabase {
     try operations(
       """
       state = \(OperationState.done) AND action <> 'delete' AND left_values IS NULL AND sent_ms >= \(since)
-        ORDER BY id
+        ORDER BY +id
       """)
   }
 

@@ -174,9 +174,10 @@ extension LedgerDatabase {
     // A part counts with the bundle that it came in.
     let rows = try connection.all(
       """
-      WITH handed AS (
+      WITH handed AS MATERIALIZED (
         SELECT p.id, p.lineage_id, w.stamp_id, w.install, w.handback
-        FROM returned p JOIN returned w ON w.id = coalesce(p.part_of, p.id))
+        FROM returned w CROSS JOIN returned p ON coalesce(p.part_of, p.id) = +w.id
+        WHERE w.stamp_id IN (SELECT stamp_id FROM returned WHERE snapshot_id = \(snapshotID)))
       SELECT r.stamp_id, r.install, max(r.handback) FROM returned r
       WHERE r.snapshot_id = \(snapshotID) AND r.install IS NOT NULL AND r.handback IS NOT NULL
         AND r.part_of IS NULL

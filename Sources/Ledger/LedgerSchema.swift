@@ -1,7 +1,7 @@
 /// The ledger's tables, and the changes of state that it lets happen.
 package enum LedgerSchema {
   /// The version that this program reads and writes.
-  package static let version: Int64 = 10
+  package static let version: Int64 = 11
 
   /// What each version added to the one before, from the second on.
   ///
@@ -39,6 +39,7 @@ package enum LedgerSchema {
     9: partlyUndone,
     // The bulk job that carries a write: noted before its rows leave.
     10: ["ALTER TABLE operation ADD COLUMN job_id TEXT"],
+    11: growth,
   ]
 
   /// Who sent a write, what was there before it, whether its answer was lost: a request that was held

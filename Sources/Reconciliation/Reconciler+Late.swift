@@ -324,7 +324,7 @@ extension LedgerDatabase {
   /// Writes that got no answer and were held to have done nothing, sent since a moment.
   func lateOperations(since: Int64) throws -> [OperationRow] {
     try operations(
-      "is_doubted = 1 AND state = \(OperationState.dropped) AND sent_ms >= \(since) ORDER BY id")
+      "is_doubted = 1 AND state = \(OperationState.dropped) AND sent_ms >= \(since) ORDER BY +id")
   }
 
   /// The last write that was done to a record after another one was sent.

@@ -1,5 +1,6 @@
 import JSON
 import LocalOrg
+import SQLite
 import Salesforce
 import SmartStore
 import System
@@ -66,6 +67,26 @@ import Testing
     for platform in Platform.allCases {
       #expect(try rows(bulk, platform) == rows(paged, platform))
       #expect(try rows(bulk, platform).count == 230)
+    }
+  }
+
+  @Test func `very many records by a job are those by pages, row by row`() async throws {
+    let count = ProcessEnvironment.variable("ATTACHE_BULK_RECORDS").flatMap(Int.init) ?? 6000
+    let org = try SyncedOrg()
+    try org.org.seedBulk(object: "Account", count: count, owner: "admin@example.com")
+    let (bulk, paged) = (snapshot(org), snapshot(org, bulkAbove: .max))
+    #expect(try await bulk.prime().soups.map(\.fetched) == [count])
+    #expect(org.requests(.bulkCreate) == 1)
+    try await paged.prime()
+    for platform in Platform.allCases {
+      let stores = try Connection(bulk.path(platform), mode: .readOnly)
+      try stores.run("ATTACH \(paged.path(platform)) AS paged")
+      let equal = try stores.integer(
+        """
+        SELECT count(*) FROM TABLE_1 one JOIN paged.TABLE_1 other ON other.TABLE_1_0 = one.TABLE_1_0
+        WHERE json_remove(one.soup, '$._soupEntryId') = json_remove(other.soup, '$._soupEntryId')
+        """)
+      #expect(equal == Int64(count))
     }
   }
 

@@ -1,0 +1,54 @@
+import JSON
+import Ledger
+import Reconciliation
+import Testing
+
+/// What a return costs must not grow with the returns of others, and with the nights before.
+struct LedgerGrowthTests {
+  private static let edits = 20
+
+  /// Hands back a phone's edits and new records for the first time, and once more after a night.
+  private func handBack(
+    _ fixture: LedgerFixture, user: Int, handback: Int64
+  ) throws {
+    let snapshot = "005000000000\(1000 + user)AAA"
+    var row = LedgerFixture.returned(
+      "sha-\(user)-\(handback)", install: "phone", handback: handback, stamp: "stamp-\(user)")
+    row.snapshotID = snapshot
+    var edits = (0..<Self.edits).map { place in
+      LedgerFixture.update(
+        Int64(place), id: "001000000\(100_000 + user * 100 + place)AAA", date: 1000 + handback,
+        name: "n\(handback)")
+    }
+    edits.append(LedgerFixture.create(900, local: "local_\(user)", date: 1000, name: "new"))
+    _ = try fixture.state.record(return: row, edits: edits)
+  }
+
+  /// What a night asks of a snapshot.
+  private func ask(_ fixture: LedgerFixture, user: Int, run: String) throws {
+    let snapshot = "005000000000\(1000 + user)AAA"
+    _ = try fixture.state.openEdits(run: run, snapshotID: snapshot)
+    _ = try fixture.state.leftEdits(snapshotID: snapshot)
+    _ = try fixture.state.carriable(snapshotID: snapshot)
+    _ = try fixture.state.includes(snapshotID: snapshot)
+    _ = try fixture.state.rowsToWitness(stampIDs: ["stamp-\(user)"])
+    _ = try fixture.state.isClaimed(recordID: "001000000000009AAA")
+  }
+
+  @Test func `the last of many returns costs as much as the first`() throws {
+    let fixture = try LedgerFixture()
+    let run = try fixture.state.beginRun(pipeline: "p", now: 5000, configHash: "c", host: "h")
+    var costs: [Int] = []
+    for group in 0..<10 {
+      costs.append(
+        try fixture.state.connection.work {
+          for user in group * 20..<(group + 1) * 20 {
+            try handBack(fixture, user: user, handback: 1)
+            try handBack(fixture, user: user, handback: 2)
+            try ask(fixture, user: user, run: run.id)
+          }
+        })
+    }
+    #expect(costs[9] * 10 <= costs[1] * 13, "\(costs)")
+  }
+}
