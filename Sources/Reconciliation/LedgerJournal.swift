@@ -19,6 +19,8 @@ final class LedgerJournal: SyncUpJournal {
   private var written: [OperationRow] = []
   /// Whether a request got no answer that nobody has looked for yet.
   var isDoubtful = false
+  /// Why nothing leaves any more: the org knows the user no more.
+  private(set) var refusal: OrgError?
   /// The ids of the parents that this snapshot's trees have made, by the trees' keys.
   private var parentIDs: [String: String] = [:]
 
@@ -29,6 +31,14 @@ final class LedgerJournal: SyncUpJournal {
     self.reconciler = reconciler
     self.snapshotID = snapshotID
     self.access = access
+  }
+
+  var isEnded: Bool { refusal != nil }
+
+  nonisolated(nonsending) func end(_ error: OrgError) async throws -> Bool {
+    try await reconciler.checkAlone(error, access)
+    refusal = error
+    return true
   }
 
   // MARK: before a request

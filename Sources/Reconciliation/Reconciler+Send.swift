@@ -50,6 +50,12 @@ extension Reconciler {
       for (_, turn) in Dictionary(grouping: groups, by: \.turn).sorted(by: { $0.key < $1.key }) {
         try await SyncUpTraffic(turn.map(\.load), inFlight: options.inFlight).run()
       }
+      for shipment in shipments {
+        guard let refusal = shipment.journal.refusal else { continue }
+        try holdTheRest(Self.words(refusal), of: shipment.plan.snapshotID)
+      }
+      // What they wrote before is read back by a later run.
+      shipments.removeAll(where: \.journal.isEnded)
       let doubtful = shipments.filter(\.journal.isDoubtful)
       if doubtful.isEmpty { continue }
       try await readBack(doubtful)

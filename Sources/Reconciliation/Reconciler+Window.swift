@@ -191,10 +191,7 @@ extension Reconciler {
       return try hold(
         edits, "the org cannot answer: \(error.description)", planner.snapshotID)
     }
-    if let integration = try await integration() {
-      if integration === planner.records { throw error }
-      _ = try await integration.session.userInfo()
-    }
+    try await checkAlone(error, planner.records)
     try hold(edits, Self.words(error), planner.snapshotID)
   }
 
@@ -214,7 +211,14 @@ extension Reconciler {
     if !held.isEmpty { summary.warnings.append("\(held.count) edits are held: \(words)") }
   }
 
-  private static func words(_ error: OrgError) -> String {
+  /// Throws where the login that has ended is that of all.
+  nonisolated(nonsending) func checkAlone(_ error: OrgError, _ access: RecordReader) async throws {
+    guard let integration = try await integration() else { return }
+    if integration === access { throw error }
+    _ = try await integration.session.userInfo()
+  }
+
+  static func words(_ error: OrgError) -> String {
     "cannot act as the user: \(error.message)"
   }
 

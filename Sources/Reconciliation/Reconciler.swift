@@ -262,26 +262,37 @@ package final class Reconciler {
     summary.interruptionKind = error.kind == .authentication ? .authentication : .later
   }
 
-  /// What was not tried is held; what was sent without an answer is in doubt.
-  private func holdTheRest(_ words: String) throws {
-    let unfinished = try state.unfinishedOperations()
+  /// What was not tried is held, of one snapshot or of all; what was sent without an answer is in doubt.
+  func holdTheRest(_ words: String, of onlySnapshot: String? = nil) throws {
+    var unfinished = try state.unfinishedOperations()
+    if let onlySnapshot {
+      unfinished = try unfinished.filter {
+        try state.openEdit(id: $0.editID)?.snapshotID == onlySnapshot
+      }
+    }
+    var count = 0
     let doubtful = Set(unfinished.filter { $0.state != .planned }.map(\.editID))
     try state.connection.transaction {
       for operation in unfinished where operation.state == .planned {
         try state.move(operation, to: .dropped)
       }
     }
-    for snapshotID in try state.snapshotsWithOpenEdits(run: run.id, only: options.only) {
+    let snapshots = try state.snapshotsWithOpenEdits(run: run.id, only: options.only)
+    for snapshotID in snapshots where onlySnapshot == nil || snapshotID == onlySnapshot {
       // Of several edits of one record it is the first each time.
       while true {
         let edits = try state.openEdits(run: run.id, snapshotID: snapshotID, only: options.only)
         if edits.isEmpty { break }
+        count += edits.count
         try settle(
           edits.map { edit in
             let verdict: Verdict = doubtful.contains(edit.id) ? .inDoubt : .held
             return (edit, Settlement(verdict, .because(words)))
           }, snapshotID)
       }
+    }
+    if onlySnapshot != nil, count > 0 {
+      summary.warnings.append("\(count) edits are held: \(words)")
     }
   }
 

@@ -182,6 +182,40 @@ struct InFlightTests {
     #expect(day.verdicts(try await day.run()) == "updated 2")
   }
 
+  @Test func `a user whose login ends while edits are sent keeps only his own waiting`()
+    async throws
+  {
+    let day = try day(inFlight: 1)
+    // Two requests of his: the second finds the login ended.
+    let more = try (0..<28).map { number in
+      let id = try day.make("Account", ["Name": .string("B\(number)"), "Phone": "1"])
+      try day.org.share(id, with: day.ben.username)
+      return try day.edited("accounts", "Account", id, ["Phone": "2"])
+    }
+    try day.handBack(more, user: day.ben, handback: 2)
+    day.server.faults.add(
+      Faults.Match(isWrite: true, user: "ben@example.com"), nth: 2, times: .max, .expireSession)
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "held 5, updated 33")
+    #expect(summary.interruption == nil)
+    #expect(summary.warnings.contains { $0.hasPrefix("5 edits are held: cannot act as the user") })
+    day.server.faults.removeAll()
+    #expect(day.verdicts(try await day.run()) == "updated 5")
+    #expect(try day.count("SELECT Id FROM Account WHERE Phone = '2'") == 38)
+  }
+
+  @Test func `a user whose login ends before the read back keeps nobody's edits waiting`()
+    async throws
+  {
+    let day = try day(inFlight: 3)
+    day.server.faults.add(
+      Faults.Match(kind: .retrieve, user: "ben@example.com"), nth: 2, times: .max, .expireSession)
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "updated 10")
+    #expect(summary.interruption == nil)
+    #expect(summary.warnings.contains { $0.contains("could not be read back") })
+  }
+
   @Test func `a run ends when the login of who proves deletions does`() async throws {
     let day = try day(inFlight: 3)
     let gone = try day.make("Account", ["Name": "Gone"])

@@ -29,6 +29,12 @@ package protocol SyncUpJournal: AnyObject {
     read: CompositeResult?, isLast: Bool
   ) async throws
 
+  /// Takes note that the org knows the sender no more; false where that is the end for everybody.
+  func end(_ error: OrgError) async throws -> Bool
+
+  /// Whether nothing leaves any more, as its sender is known no more.
+  var isEnded: Bool { get }
+
   /// Tells a person something about the way that changes go.
   func warn(_ words: String)
 }
@@ -40,6 +46,10 @@ extension SyncUpJournal {
   package func prepare(_ batch: SyncUpRequest.Batch<Change>) async throws -> [Change] {
     batch.changes
   }
+  /// It is the end for everybody.
+  package func end(_ error: OrgError) async throws -> Bool { false }
+  /// It may.
+  package var isEnded: Bool { false }
   /// Nobody.
   package func warn(_ words: String) {}
   /// Nothing.

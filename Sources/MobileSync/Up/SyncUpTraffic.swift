@@ -13,7 +13,8 @@ import System
 /// Loads go beside each other; the steps of a load go one after another, and the batches of a step beside
 /// each other where the load says so. All but the requests themselves happens in the caller's task, so that
 /// no journal is ever asked two things at once. After an error nothing more leaves, and the answers of what
-/// is on its way are entered.
+/// is on its way are entered; where the org knows a sender no more, nothing more leaves for that one, if the
+/// journal says so.
 package final class SyncUpTraffic<Journal: SyncUpJournal> {
   /// What knows how a target is sent.
   package typealias Engine = SyncUpEngine<Journal>
@@ -118,6 +119,10 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
   /// Begins with a batch; nil where there is nothing to wait for.
   private func start(_ item: Item, _ lane: Int) async throws -> SyncUpErrand.Request? {
     let (engine, journal) = (item.engine, item.engine.journal)
+    if journal.isEnded {
+      lanes[lane]?.open -= 1
+      return nil
+    }
     let number = started
     if item.batch.form == .job, item.job == nil, case .org(let session) = engine.carrier,
       let write = item.batch.changes.first?.write
@@ -134,7 +139,13 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
         return SyncUpErrand.look(questions, number: number)
       }
     }
-    let changes = try await journal.prepare(item.batch)
+    let changes: [Journal.Change]
+    do {
+      changes = try await journal.prepare(item.batch)
+    } catch let error as OrgError {
+      guard try await Self.ends(journal, error) else { throw error }
+      changes = []
+    }
     if changes.isEmpty {
       lanes[lane]?.open -= 1
       return nil
@@ -196,6 +207,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       // What the org does not do in a job it may do in requests.
       guard error.isAboutTheObject else {
         lanes[flight.lane]?.open -= 1
+        if try await Self.ends(flight.item.engine.journal, error) { return }
         throw error
       }
       let (item, journal) = (flight.item, flight.item.engine.journal)
@@ -206,6 +218,12 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       guard let cargo = flight.cargo else { return }
       try await enter(result, flight, cargo.changes, cargo.intention)
     }
+  }
+
+  /// Whether an error is that of one sender whom the org knows no more: what others send goes on.
+  private static func ends(_ journal: Journal, _ error: OrgError) async throws -> Bool {
+    guard error.isAboutTheUser else { return false }
+    return try await journal.isEnded ? true : journal.end(error)
   }
 
   /// Puts what goes once more before all else of its lane.
@@ -231,6 +249,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       lanes[lane]?.open -= 1
       guard error.isAmbiguous else {
         try journal.withdraw(intention)
+        if try await Self.ends(journal, error) { return }
         throw error
       }
       // An answer that is none, such as one to other requests, tells nothing of the rows either.
