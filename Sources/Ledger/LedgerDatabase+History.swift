@@ -74,8 +74,7 @@ extension LedgerDatabase {
         \(Self.isUnderWay)
       FROM edit e WHERE e.id IN (
           SELECT v.id FROM edit v JOIN returned r ON r.id = v.return_id
-          WHERE \(same) AND +v.store = \(edit.row.store.text) AND +v.soup = \(edit.row.soup)
-            AND +r.stamp_id IN (\(list: entry.stampIDs))
+          WHERE \(same) AND +r.stamp_id IN (\(list: entry.stampIDs))
           UNION ALL SELECT \(carried?.edit))
         AND +e.store = \(edit.row.store.text) AND +e.soup = \(edit.row.soup)
         AND e.operation <> 'synced' ORDER BY e.id
