@@ -118,6 +118,11 @@ extension LedgerDatabase {
     }
   }
 
+  /// Notes when a write that is done was done, by the org's clock: a bulk job may have taken hours.
+  package func noteEnd(of operation: OperationRow, _ milliseconds: Int64) throws {
+    try connection.run("UPDATE operation SET sent_ms = \(milliseconds) WHERE id = \(operation.id)")
+  }
+
   /// Notes what came of one write.
   package func finish(_ operation: OperationRow, _ outcome: OperationOutcome) throws {
     switch outcome {

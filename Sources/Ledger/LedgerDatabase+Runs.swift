@@ -42,6 +42,9 @@ package struct RunRow: Sendable, Hashable {
     return Int(parts[1])
   }
 
+  /// The time in an id, as text that sorts as times do; empty where there is none.
+  package static func time(ofID id: String) -> Substring { id.prefix { $0 != "-" } }
+
   /// No run yet.
   package static let none = RunRow(
     number: 0, id: "", pipeline: "", now: 0, started: 0, configHash: "", host: "")

@@ -38,12 +38,16 @@ package struct DataDirectory: Sendable, Hashable {
   package var reports: String { path + "/reports" }
   /// The directory of one run's report.
   package func report(_ run: String) -> String { reports + "/" + run }
-  /// The report of the latest run, with that run's number; nil where there is none.
-  func lastReport() throws(SystemError) -> (name: String, run: Int)? {
+  /// The report of the latest run beyond one, by number and by time; nil where there is none.
+  ///
+  /// A report of a higher number that is older is of a ledger before this one.
+  func lastReport(beyond run: Int, _ id: String) throws(SystemError) -> (name: String, run: Int)? {
     guard Files.isDirectory(reports) else { return nil }
     return try Files.list(reports).compactMap { name in
       RunRow.number(ofID: name).map { (name, $0) }
-    }.max { $0.run < $1.run }
+    }.filter { $0.1 > run && RunRow.time(ofID: $0.0) >= RunRow.time(ofID: id) }.max {
+      $0.run < $1.run
+    }
   }
 
   /// The number of the directory's format.

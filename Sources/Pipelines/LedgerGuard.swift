@@ -21,7 +21,8 @@ enum LedgerGuard {
         "\(directory.path)/current was written by run \(current.run) of epoch "
           + "\(current.epoch), and ", "the ledger knows \(run) of epoch \(epoch)")
     }
-    guard let last = try data.lastReport(), last.run > run else { return }
+    let newest = try state?.runs(limit: 1).first?.id ?? ""
+    guard let last = try data.lastReport(beyond: run, newest) else { return }
     throw behind(
       state, data, "\(data.reports)/\(last.name) is of run \(last.run), and ",
       "the ledger knows \(run)")

@@ -128,15 +128,22 @@ struct PrimeJob: Sendable {
   private func held(
     _ outcome: PrimeOutcome, _ newest: Int, _ previous: GenerationRecord?, _ limits: DeletionGuard
   ) throws -> Output? {
-    guard previous == nil, newest > 0, outcome.changed, let platform = pipeline.platforms.first
+    guard previous == nil, newest > 0, outcome.changed else { return nil }
+    let record = try directory.record(of: newest)
+    guard let platform = pipeline.platforms.first(where: { !record.entries(of: $0).isEmpty })
     else { return nil }
-    let entries = try directory.record(of: newest).entries(of: platform)
+    let entries = record.entries(of: platform)
     var words: [String] = []
     for store in stores {
       let before = entries.first { $0.storeName == store.storeName }?.counts ?? [:]
       for soup in store.schema.soups.map(\.soupName) {
         let filled = outcome.soups.last { $0.store == store.storeName && $0.soup == soup }
-        let (old, new) = (before[soup] ?? 0, filled?.total ?? 0)
+        // New records that were carried there are no records of the org.
+        let own = record.carried.count {
+          $0.platform == platform && $0.storeName == store.storeName && $0.soup == soup
+            && $0.recordID == nil
+        }
+        let (old, new) = ((before[soup] ?? 0) - own, filled?.total ?? 0)
         if limits.allows(deleting: old - new, of: old) { continue }
         words.append(
           "the soup \"\(soup)\" would have \(new) records where it has \(old), more than "

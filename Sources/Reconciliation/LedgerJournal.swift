@@ -98,7 +98,9 @@ final class LedgerJournal: SyncUpJournal {
 
   /// Deletes whose records must not have moved; in a job, which bears no conditions, updates too.
   private func watched(_ batch: [PlannedSend], inJob: Bool = false) -> [PlannedSend] {
-    batch.filter { ($0.action == .delete && $0.condition != nil) || (inJob && $0.isConditional) }
+    batch.filter {
+      $0.condition != nil && ($0.action == .delete || (inJob && $0.action == .update))
+    }
   }
 
   private static func dates(of group: [PlannedSend]) -> [String] {
@@ -202,7 +204,7 @@ final class LedgerJournal: SyncUpJournal {
     guard let job = intention.first?.job, let sent = intention.first?.sentMilliseconds else {
       return
     }
-    let count = sends.count { $0.isConditional || ($0.action == .delete && $0.condition != nil) }
+    let count = watched(sends, inJob: true).count
     guard count > 0, let sobject = sends.first?.sobject else { return }
     let ended = access.session.serverDate ?? sent
     warn(
@@ -236,6 +238,7 @@ final class LedgerJournal: SyncUpJournal {
       if send.action != .delete {
         var done = operation
         done.recordID = id ?? send.recordID
+        try reconciler.noteEnd(ofJobOf: &done, access)
         written.append(done)
       }
       return .accepted

@@ -136,10 +136,21 @@ extension Reconciler {
     try state.connection.transaction {
       for (write, finding) in zip(writes, findings) {
         let isOver = resolver.unacknowledged(pending(write.operation, access)).isOver
-        if let operation = try enter(finding, of: write, isOver: isOver) { done.append(operation) }
+        if var operation = try enter(finding, of: write, isOver: isOver) {
+          try noteEnd(ofJobOf: &operation, access)
+          done.append(operation)
+        }
       }
     }
     try await recordServerState(after: [(done, access)])
+  }
+
+  /// Notes by when a bulk job was done with a write: what it left may bear any date until then.
+  func noteEnd(ofJobOf operation: inout OperationRow, _ access: RecordReader) throws {
+    guard operation.job != nil else { return }
+    let end = max(operation.sentMilliseconds ?? 0, access.session.serverDate ?? run.now)
+    operation.sentMilliseconds = end
+    try state.noteEnd(of: operation, end)
   }
 
   /// Who finds out about writes of this ledger.
@@ -214,6 +225,10 @@ extension Reconciler {
       try state.move(operation, to: .dropped)
       try state.reopen(operation.editID, run: run.id)
       redone.insert(operation.editID)
+      return nil
+    case .atWork(let words):
+      // Whatever a person has decided: sent again it would be there twice.
+      try inDoubt(operation, words)
       return nil
     case .unclear(let words, let ids):
       if let decision = try decidedInDoubt(write, isOver: isOver),

@@ -115,8 +115,12 @@ struct BulkIngestTests {
     #expect(failed.allSatisfy { $0.message == "Required fields are missing: [Name]" })
   }
 
-  @Test func `what others changed after the plan is no less a conflict in a job`() async throws {
+  @Test(arguments: [true, false])
+  func `what others changed after the plan is no less a conflict in a job`(
+    _ strict: Bool
+  ) async throws {
     let day = try FieldDay()
+    day.options.strict = strict
     day.options.bulkAbove = 3
     let ids = try (0..<5).map {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
@@ -215,6 +219,55 @@ struct BulkIngestTests {
     #expect(day.verdicts(try await day.run()) == "created 5")
     #expect(try day.count("SELECT Id FROM Account") == 5)
     #expect(day.server.log.entries.count { $0.kind == .bulkUpload } == 1)
+  }
+
+  @Test func `a result without a body has no rows`() async throws {
+    let day = try FieldDay()
+    day.options.bulkAbove = 3
+    try day.handBack(
+      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
+    )
+    day.server.faults.add(.kind(.bulkResults), nth: 2, .respond(ServerResponse(status: 204)))
+    #expect(day.verdicts(try await day.run()) == "created 5")
+  }
+
+  @Test func `a job whose results cannot be read holds up nobody else, and is asked again`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.bulkAbove = 3
+    try day.handBack(
+      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
+    )
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])], user: day.ben)
+    day.server.faults.add(
+      .kind(.bulkResults), times: 1000,
+      .respond(
+        ServerResponse(
+          status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8))))
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "in doubt 5, updated 1")
+    #expect(summary.interruption == nil)
+    day.server.faults.removeAll()
+    #expect(day.verdicts(try await day.run()) == "created 5")
+    #expect(try day.count("SELECT Id FROM Account") == 6)
+  }
+
+  @Test func `a close that nobody answers is not followed by requests while the job may run`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.bulkAbove = 3
+    try day.handBack(
+      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
+    )
+    // The closes are lost, and so is the request that would give the job up.
+    day.server.faults.add(.kind(.bulkClose), times: 4, .drop(afterCommit: false))
+    _ = try await day.run()
+    #expect(try day.count("SELECT Id FROM Account") == 0)
+    #expect(day.verdicts(try await day.run()) == "created 5")
+    #expect(try day.count("SELECT Id FROM Account") == 5)
   }
 
   @Test func `a job that the org has forgotten is looked for as any other write`() async throws {

@@ -31,6 +31,8 @@ package struct InDoubtResolver {
     case notDone(standing: JSONObject? = nil)
     /// Only a person can tell; with the ids of the records that it may have made.
     case unclear(String, ids: [String] = [])
+    /// Nobody can tell yet: a bulk job may be at work on it.
+    case atWork(String)
   }
 
   /// Who asks.
@@ -106,12 +108,15 @@ package struct InDoubtResolver {
         results = try await BulkIngestJob(id: id, asker.session).results(
           while: { !isPresumed && mayWait() }, givesUp: !isPresumed)
       } catch {
-        if error.isAboutTheObject { continue }
-        throw error
+        guard let words = try self.words(error, ofJob: id, writes[places[0]], asker) else {
+          continue
+        }
+        for place in places { told[place] = .atWork(words) }
+        continue
       }
       guard let results else {
         for place in places {
-          told[place] = .unclear("the org is still at work on the bulk job \(id)")
+          told[place] = .atWork("the org is still at work on the bulk job \(id)")
         }
         continue
       }
@@ -131,6 +136,31 @@ package struct InDoubtResolver {
     }
     return told
   }
+
+  /// What is told of the writes of a job that could not be asked; nil where the org has forgotten the job, so
+  /// that they are looked for as any other.
+  private func words(
+    _ error: OrgError, ofJob id: String, _ write: PendingWrite, _ asker: RecordReader
+  ) throws(OrgError) -> String? {
+    let isSender = asker.session.identity.userID == write.userID
+    switch error.kind {
+    case .invalidResponse, .tooLarge:
+      return "the results of the bulk job \(id) cannot be read: \(error.message)"
+    case .refused, .notFound, .permission:
+      // Another user does not see it; a day later no job is at work any more.
+      let now = max(begun, asker.session.serverDate ?? asker.session.estimatedServerDate)
+      return isSender || now - write.sent > Self.longestJobMilliseconds
+        ? nil : "only its sender can be asked about the bulk job \(id)"
+    case .authentication where asker !== reader:
+      return "only its sender can be asked about the bulk job \(id), and cannot log in"
+    case _ where error.isFailedAnswer:
+      return "the org could not answer for the bulk job \(id): \(error.message)"
+    default: throw error
+    }
+  }
+
+  /// No job is at work longer, in milliseconds of the org's time.
+  private static let longestJobMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
   // MARK: updates and deletes
 

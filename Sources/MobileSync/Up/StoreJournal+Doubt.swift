@@ -64,7 +64,8 @@ extension StoreJournal {
           if let standing, hasChanged(standing, since: doubt.change.write) {
             ends[doubt.record.soupEntryID] = .left(.changedOnServer)
           }
-        case .unclear(let words, _): ends[doubt.record.soupEntryID] = .inDoubt(words)
+        case .unclear(let words, _), .atWork(let words):
+          ends[doubt.record.soupEntryID] = .inDoubt(words)
         }
       }
     }

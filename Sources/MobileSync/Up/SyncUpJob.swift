@@ -8,12 +8,16 @@ import Salesforce
 package enum SyncUpJob {
   /// The most rows of a job: the org works on so many at a time, so that a larger one saves nothing.
   package static let mostRows = 10_000
-  /// The most bytes of its CSV: the org takes 150 MB, counted in an encoding that is longer by half.
-  package static let mostBytes = 100_000_000
+  /// The most bytes of its CSV: the results, which have all columns again, are to be read whole.
+  package static let mostBytes = 30_000_000
+  /// Objects for whose records an org's assignment rules choose owners; in a job they do so only where one names
+  /// the rule.
+  private static let assigned: Set<String> = ["case", "lead"]
 
   /// A write as a row; nil where no row says the same.
   package static func row(of write: SyncUpWrite) -> BulkRow? {
     guard !write.isParent, write.parentField == nil,
+      write.action == .delete || !assigned.contains(write.objectType.lowercased()),
       let fields = write.fields.isEmpty
         ? JSONObject() : try? JSONValue(parsing: write.body).object
     else { return nil }

@@ -205,7 +205,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       looked.append((flight.lane, flight.item))
     case .opened(.failure(let error)):
       // What the org does not do in a job it may do in requests.
-      guard error.isAboutTheObject else {
+      guard error.isAboutTheObject || error.isFailedAnswer || error.kind == .invalidResponse else {
         lanes[flight.lane]?.open -= 1
         if try await Self.ends(flight.item.engine.journal, error) { return }
         throw error

@@ -104,9 +104,17 @@ package struct BulkIngestJob: Sendable {
           throw .lost(lost.inDoubt)
         }
         if found != .open { return }
-        guard attempt == Self.closeAttempts || !error.isAmbiguous else { continue }
-        await abort()
-        throw .notBegun(error)
+        guard error.isAmbiguous else {
+          await abort()
+          throw .notBegun(error)
+        }
+        // It may arrive still: only the job itself can tell that it does not.
+        guard attempt < Self.closeAttempts else { throw .lost(error) }
+        do throws(OrgError) {
+          try await job.session.connection.rest(milliseconds: 1000 << attempt, "PATCH \(job.path)")
+        } catch {
+          throw .lost(error.inDoubt)
+        }
       }
     }
   }
@@ -151,7 +159,7 @@ package struct BulkIngestJob: Sendable {
   private func rows(
     _ name: String, _ body: (_ cells: [String: String], _ row: BulkRow) -> Void
   ) async throws(OrgError) {
-    let (response, call) = try await job.csv(name)
+    let (response, call) = try await job.csv(name, mayBeEmpty: true)
     do {
       try BulkRow.read(response.body, body)
     } catch {

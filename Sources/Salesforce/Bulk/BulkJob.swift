@@ -82,12 +82,15 @@ struct BulkJob: Sendable {
     return found
   }
 
-  /// One of its results.
-  func csv(_ name: String) async throws(OrgError) -> (response: HTTPResponse, call: OrgCall) {
+  /// One of its results; where it may be empty, an answer without a body is one without rows.
+  func csv(_ name: String, mayBeEmpty: Bool = false) async throws(OrgError) -> (
+    response: HTTPResponse, call: OrgCall
+  ) {
     var call = OrgCall(.bulk, "GET", path + "/" + name)
     call.headers["Accept"] = "text/csv"
     call.expectsJSON = false
     let response = try await session.send(call)
+    if mayBeEmpty, response.body.isEmpty { return (response, call) }
     let type = response.headers["Content-Type"] ?? "no content type"
     guard type.lowercased().contains("csv"), !response.body.isEmpty else {
       throw Session.invalidResponse(
