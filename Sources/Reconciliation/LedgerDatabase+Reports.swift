@@ -109,7 +109,7 @@ extension LedgerDatabase {
     """
     FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.reported_by = \(run) AND NOT EXISTS (
       SELECT 1 FROM outcome y JOIN run m ON m.id = y.run_id
-      WHERE y.edit_id = x.edit_id AND y.reported_by = \(run) AND m.number > n.number)
+      WHERE y.edit_id = x.edit_id AND +y.reported_by = \(run) AND m.number > n.number)
     """
   }
 

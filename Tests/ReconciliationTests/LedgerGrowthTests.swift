@@ -51,4 +51,29 @@ struct LedgerGrowthTests {
     }
     #expect(costs[9] * 10 <= costs[1] * 13, "\(costs)")
   }
+
+  /// The work of reading the report of a run that gave so many verdicts.
+  private func reporting(_ count: Int) throws -> Int {
+    let fixture = try LedgerFixture()
+    let run = try fixture.state.beginRun(pipeline: "p", now: 5000, configHash: "c", host: "h")
+    let edits = (0..<count).map { place in
+      LedgerFixture.update(
+        Int64(place), id: "001000000\(100_000 + place)AAA", date: 1000, name: "n")
+    }
+    _ = try fixture.state.record(
+      return: LedgerFixture.returned("sha", install: "phone", handback: 1), edits: edits)
+    for edit in try fixture.state.openEdits(run: run.id, snapshotID: "005000000000001AAA") {
+      try fixture.state.settle(edit.id, run: run.id, Settlement(.updated, OutcomeDetail()))
+    }
+    try fixture.state.beginReport(run: run.id)
+    return try fixture.state.connection.work {
+      let report = try ReportModel(state: fixture.state, run: run.id)
+      #expect(report.edits.count == count)
+    }
+  }
+
+  @Test func `a report of five times as many edits is five times the work`() throws {
+    let (some, many) = (try reporting(400), try reporting(2000))
+    #expect(many * 10 <= some * 60, "\(some) and \(many)")
+  }
 }
