@@ -84,7 +84,7 @@ struct RunReport {
   func rehearse(in place: String) throws {
     // In the dry run's own copy of the ledger.
     try run.ledger.beginReport(run: run.row.id)
-    let model = try ReportModel.rehearsal(state: run.ledger, run: run.row.id)
+    let model = try ReportModel(state: run.ledger, run: run.row.id, isRehearsal: true)
     let shown = run.pipeline.report.reportMask
     try Files.makeDirectory(place)
     for format in ReportFormats.all { try format.write(model, to: place, shown) }

@@ -12,17 +12,24 @@ extension CSVReport {
   /// What needed nothing is in neither file, as no load would have had it.
   static func loaded(
     _ model: ReportModel, _ options: ReportMask, isSuccess: Bool, _ sink: ReportSink
-  ) throws(SystemError) {
-    let edits = model.edits.filter {
-      isSuccess
-        ? $0.verdict.isWritten || $0.undoing != nil
-        : !$0.verdict.isSettled || $0.verdict == .notUndone || $0.verdict == .partlyUndone
+  ) throws {
+    func forEach(_ body: (ReportEdit) throws -> Void) throws {
+      try model.edits.forEach(where: {
+        isSuccess
+          ? $0.verdict.isWritten || $0.verdict.isUndone
+          : !$0.verdict.isSettled || $0.verdict == .notUndone || $0.verdict == .partlyUndone
+      }) { edit in
+        // An undo that needed nothing sent nothing.
+        if !isSuccess || edit.verdict.isWritten || edit.undoing != nil { try body(edit) }
+      }
     }
-    let fields = Set(edits.flatMap { $0.detail.fields.map(\.name) }).sorted()
+    var names: Set<String> = []
+    try forEach { edit in names.formUnion(edit.detail.fields.lazy.map(\.name)) }
+    let fields = names.sorted()
     let prefix = model.isRehearsal ? "Rehearsal: " : ""
     var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
     writer.row(["ID", "EDIT", "OBJECT", "USER"] + fields + [isSuccess ? "STATUS" : "ERROR"])
-    for edit in edits {
+    try forEach { edit in
       let values = Dictionary(
         edit.detail.fields.map {
           let sent = edit.verdict.isUndone ? $0.server : $0.device

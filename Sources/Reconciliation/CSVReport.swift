@@ -20,7 +20,7 @@ package enum CSVReport: ReportFormat {
   /// Writes one of the tables.
   package static func write(
     _ file: String, _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
-  ) throws(SystemError) {
+  ) throws {
     switch file {
     case "records.csv": try records(model, options, sink)
     case "conflicts.csv": try conflicts(model, options, sink)
@@ -28,14 +28,19 @@ package enum CSVReport: ReportFormat {
     }
   }
 
-  private static func rows(_ model: ReportModel) -> [(edit: ReportEdit, state: String)] {
-    model.edits.map { ($0, model.isRehearsal ? "rehearsal" : "new") }
-      + model.stillOpen.map { ($0, "open") }
+  /// Hands over the edits that are wanted with their states: the news first.
+  private static func forEach(
+    _ model: ReportModel, where isWanted: (ReportEdits.Row) -> Bool = { _ in true },
+    _ body: (_ edit: ReportEdit, _ state: String) throws -> Void
+  ) throws {
+    let state = model.isRehearsal ? "rehearsal" : "new"
+    try model.edits.forEach(where: isWanted) { try body($0, state) }
+    try model.stillOpen.forEach(where: isWanted) { try body($0, "open") }
   }
 
   private static func records(
     _ model: ReportModel, _ options: ReportMask, _ sink: ReportSink
-  ) throws(SystemError) {
+  ) throws {
     var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
     writer.row([
       "number", "verdict", "operation", "user", "store", "soup", "soupEntryId", "sobject",
@@ -44,7 +49,7 @@ package enum CSVReport: ReportFormat {
       "fields", "outside", "code", "message", "decided", "decidedBy", "decision", "state",
       "foundBy", "since", "link", "editedAt",
     ])
-    for (edit, state) in rows(model) {
+    try forEach(model) { edit, state in
       let detail = edit.detail
       let cells: [String] =
         place(edit, model, options) + [
@@ -82,10 +87,10 @@ package enum CSVReport: ReportFormat {
 
   private static func conflicts(
     _ model: ReportModel, _ options: ReportMask, _ sink: ReportSink
-  ) throws(SystemError) {
+  ) throws {
     var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
     writer.row(ConflictColumn.allCases.map(\.rawValue))
-    for (edit, state) in rows(model) where !edit.verdict.isSettled {
+    try forEach(model, where: { !$0.verdict.isSettled }) { edit, state in
       // A row to decide in, also where there is no field to compare.
       let none = FieldDifference(name: "", base: nil, device: nil, server: nil)
       for field in edit.detail.fields.isEmpty ? [none] : edit.detail.fields {

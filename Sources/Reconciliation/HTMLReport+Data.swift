@@ -23,14 +23,14 @@ extension HTMLReport {
   /// sentences as markup, `f` and `x` fields inside and outside the field list, `c` what can be decided,
   /// `w` where it comes from.
   static func data(
-    _ model: ReportModel, _ options: ReportMask, _ known: Set<Int64>, to sink: ReportSink
-  ) throws(SystemError) {
+    _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
+  ) throws {
     var (users, objects, soups) = (Names(), Names(), Names())
     var (files, ways, did) = (Names(), Names(), Names())
-    for user in model.users.map(\.name) { _ = users.place(user) }
+    for user in model.edits.totals.users.map(\.name) { _ = users.place(user) }
     var bytes = Array("<script type=\"application/json\" id=\"data\">{\"rows\":[".utf8)
     var isFirst = true
-    try inOrder(model) { edit, isOpen throws(SystemError) in
+    try inOrder(model) { edit, isOpen in
       var row: JSONObject = [
         "n": JSONValue(edit.number), "v": JSONValue(order.firstIndex(of: edit.verdict) ?? 0),
         "o": objects.place(model.label(edit.sobject ?? edit.soup)), "u": users.place(edit.owner),
@@ -44,7 +44,7 @@ extension HTMLReport {
         row["s"] = JSONValue(edit.foundAt)
         row["g"] = .string(age(model.ageDays(since: edit.foundAt)))
       }
-      let reasons = reasons(edit, model, options, known)
+      let reasons = reasons(edit, model, options)
       if !reasons.isEmpty { row["h"] = JSONValue(reasons) }
       if !edit.detail.fields.isEmpty { row["f"] = fields(edit.detail.fields, edit, options) }
       if !edit.detail.outside.isEmpty { row["x"] = fields(edit.detail.outside, edit, options) }
@@ -83,16 +83,12 @@ extension HTMLReport {
 
   /// Every edit once, in the order in which a person should read them.
   static func inOrder(
-    _ model: ReportModel, _ body: (ReportEdit, _ isOpen: Bool) throws(SystemError) -> Void
-  ) throws(SystemError) {
-    let news = Dictionary(grouping: model.edits, by: \.verdict)
-    let open = Dictionary(grouping: model.stillOpen, by: \.verdict)
-    for verdict in order where !verdict.isSettled {
-      for edit in news[verdict] ?? [] { try body(edit, false) }
-      for edit in open[verdict] ?? [] { try body(edit, true) }
-    }
-    for verdict in order where verdict.isSettled {
-      for edit in news[verdict] ?? [] { try body(edit, false) }
+    _ model: ReportModel, _ body: (ReportEdit, _ isOpen: Bool) throws -> Void
+  ) throws {
+    let waiting = order.filter { !$0.isSettled }
+    for verdict in waiting + order.filter(\.isSettled) {
+      try model.edits.forEach(where: { $0.verdict == verdict }) { try body($0, false) }
+      try model.stillOpen.forEach(where: { $0.verdict == verdict }) { try body($0, true) }
     }
   }
 

@@ -5,18 +5,14 @@ import Salesforce
 import System
 
 extension HTMLReport {
-  /// The edits of one verdict, as many of them as there is `room` for.
-  static func section(
-    _ verdict: Verdict, _ edits: ArraySlice<ReportEdit>, of count: Int, _ model: ReportModel,
-    _ options: ReportMask, known: Set<Int64>
-  ) -> String {
+  /// The edits of one verdict, as many of them as there is room for.
+  static func section(_ verdict: Verdict, _ articles: [String], of count: Int) -> String {
     var text = "<section id=\"\(anchor(verdict))\" class=\"verdict \(kind(verdict))\">\n"
     text += "<h2><span class=\"tag \(kind(verdict))\">\(verdict.rawValue)</span> "
     text += "<span class=\"count\">\(count)</span></h2>\n<p class=\"quiet\">\(verdict.meaning)"
     if let next = verdict.nextStep { text += " <span class=\"next\">\(next)</span>" }
-    text += "</p>\n"
-    for edit in edits { text += article(edit, model, options, known) }
-    return text + elsewhere(count - edits.count) + "</section>\n"
+    text += "</p>\n" + articles.joined()
+    return text + elsewhere(count - articles.count) + "</section>\n"
   }
 
   /// Where the edits are for which the page has no room.
@@ -28,12 +24,11 @@ extension HTMLReport {
   }
 
   static func article(
-    _ edit: ReportEdit, _ model: ReportModel, _ options: ReportMask, _ known: Set<Int64>,
-    _ more: String = ""
+    _ edit: ReportEdit, _ model: ReportModel, _ options: ReportMask, _ more: String = ""
   ) -> String {
     var text = "<article id=\"edit-\(edit.number)\">\n<h3>\(title(edit, model, options))</h3>\n"
     text += "<p class=\"where\">\(whoAndWhen(edit, model))</p>\n" + more
-    let reasons = reasons(edit, model, options, known)
+    let reasons = reasons(edit, model, options)
     if !reasons.isEmpty {
       text += "<div class=\"reason \(kind(edit.verdict))\">"
       text += reasons.map { "<p>\($0)</p>" }.joined() + "</div>\n"
@@ -111,7 +106,7 @@ extension HTMLReport {
 
   /// The org's words, or ours, and the other records and edits that the verdict is about.
   static func reasons(
-    _ edit: ReportEdit, _ model: ReportModel, _ options: ReportMask, _ known: Set<Int64>
+    _ edit: ReportEdit, _ model: ReportModel, _ options: ReportMask
   ) -> [String] {
     let detail = edit.detail
     var lines: [String] = []
@@ -139,7 +134,7 @@ extension HTMLReport {
     if !detail.otherEdits.isEmpty {
       // An edit of an earlier run stands in that run's report.
       let links = detail.otherEdits.map { number in
-        known.contains(number)
+        model.edits.contains(number) || model.stillOpen.contains(number)
           ? "<a href=\"#edit-\(number)\">edit \(number)</a>"
           : "edit \(number) of an earlier run"
       }

@@ -6,20 +6,16 @@ extension HTMLReport {
   // MARK: edits of earlier runs
 
   /// The edits that earlier reports have shown and that are not settled, by verdict.
-  static func stillOpen(
-    _ edits: [ReportEdit], _ model: ReportModel, _ options: ReportMask, known: Set<Int64>
-  ) -> String {
-    let count = model.stillOpen.count
+  static func stillOpen(_ articles: [String], of count: Int) -> String {
     guard count > 0 else { return "" }
     var text = "<section id=\"still-open\" class=\"verdict attention\">\n"
     text += "<h2>Still open <span class=\"count\">\(count)</span></h2>\n"
     text += "<p class=\"quiet\">Edits of earlier runs that wait for somebody. "
     text += "Each stands here until it is settled; they are not among the totals above.</p>\n"
-    for edit in edits { text += article(edit, model, options, known, since(edit, model)) }
-    return text + elsewhere(count - edits.count) + "</section>\n"
+    return text + articles.joined() + elsewhere(count - articles.count) + "</section>\n"
   }
 
-  private static func since(_ edit: ReportEdit, _ model: ReportModel) -> String {
+  static func since(_ edit: ReportEdit, _ model: ReportModel) -> String {
     var text = "<p class=\"where\">Still open: found on \(time(edit.foundAt)), "
     text += "\(age(model.ageDays(since: edit.foundAt)))"
     if let next = edit.verdict.nextStep { text += ". <span class=\"next\">\(next)</span>" }

@@ -28,18 +28,17 @@ package enum HTMLReport: ReportFormat {
   /// Writes the page.
   package static func write(
     _ file: String, _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
-  ) throws(SystemError) {
-    let known = Set((model.edits + model.stillOpen).map(\.number))
+  ) throws {
     var page = head(model) + header(model) + "<main>\n" + summary(model)
     if model.edits.isEmpty {
       page +=
         "<p class=\"quiet\">No edits came back, so there is nothing new to tell of them.</p>\n"
     }
-    page += findings(model) + "<div id=\"edits\">\n" + edits(model, options, known) + "</div>\n"
+    page += findings(model) + "<div id=\"edits\">\n" + (try edits(model, options)) + "</div>\n"
     if !model.edits.isEmpty { page += groups(model) }
     page += timeline(model) + notes(model) + "</main>\n" + footer(model, options)
     try sink(Array(page.utf8))
-    try data(model, options, known, to: sink)
+    try data(model, options, to: sink)
     try sink(Array("<script>\(script)</script>\n</body>\n</html>\n".utf8))
   }
 
@@ -65,28 +64,32 @@ package enum HTMLReport: ReportFormat {
 
   /// The edits that stand in the page as they are: the open ones first, as far as there is room.
   private static func edits(
-    _ model: ReportModel, _ options: ReportMask, _ known: Set<Int64>
-  ) -> String {
+    _ model: ReportModel, _ options: ReportMask
+  ) throws -> String {
     var room = room
-    func sections(_ isIn: (Verdict) -> Bool) -> String {
+    func sections(_ isIn: (Verdict) -> Bool) throws -> String {
       var text = ""
       for verdict in order where isIn(verdict) {
-        let edits = model.edits(with: verdict)
-        if edits.isEmpty { continue }
-        let shown = edits.prefix(room)
-        room -= shown.count
-        text += section(verdict, shown, of: edits.count, model, options, known: known)
+        guard let count = model.edits.totals.verdicts[verdict] else { continue }
+        var articles: [String] = []
+        try model.edits.forEach(where: { $0.verdict == verdict }, limit: room) {
+          articles.append(article($0, model, options))
+        }
+        room -= articles.count
+        text += section(verdict, articles, of: count)
       }
       return text
     }
-    var text = sections { !$0.isSettled }
-    let places = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, $0) })
-    let open = model.stillOpen.sorted {
-      (places[$0.verdict] ?? 0, $0.number) < (places[$1.verdict] ?? 0, $1.number)
-    }.prefix(room)
+    var text = try sections { !$0.isSettled }
+    var open: [String] = []
+    for verdict in order {
+      try model.stillOpen.forEach(where: { $0.verdict == verdict }, limit: room - open.count) {
+        open.append(article($0, model, options, since($0, model)))
+      }
+    }
     room -= open.count
-    text += stillOpen(Array(open), model, options, known: known)
-    return text + sections(\.isSettled)
+    text += stillOpen(open, of: model.stillOpen.count)
+    return text + (try sections(\.isSettled))
   }
 
   private static func header(_ model: ReportModel) -> String {
@@ -137,7 +140,7 @@ package enum HTMLReport: ReportFormat {
   }
 
   private static func summary(_ model: ReportModel) -> String {
-    let counts = model.counts
+    let counts = model.edits.totals.verdicts
     let groups = groups(counts)
     let total = model.edits.count
     var text = "<section class=\"totals\" aria-label=\"Totals\">\n"
@@ -155,7 +158,7 @@ package enum HTMLReport: ReportFormat {
       text += "</ul>\n" + verdicts(counts, total)
     }
     for fate in DecisionNote.Fate.allCases {
-      guard let count = model.decisions[fate] else { continue }
+      guard let count = model.edits.totals.decisions[fate] else { continue }
       text += "<p>Decisions \(fate.rawValue): <strong>\(count)</strong></p>\n"
     }
     let open = model.stillOpen.count
@@ -164,7 +167,7 @@ package enum HTMLReport: ReportFormat {
       text += open == 1 ? "edit of an earlier run is" : "edits of earlier runs are"
       text += " still open</a></p>\n"
     }
-    if open > 0 || model.edits.contains(where: { !$0.verdict.isSettled }) {
+    if open > 0 || counts.keys.contains(where: { !$0.isSettled }) {
       let command = "attache review \(model.run.pipeline)"
       text +=
         "<p class=\"next\">What to do next: each open edit below has the commands that end it; "

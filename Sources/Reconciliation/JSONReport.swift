@@ -13,12 +13,12 @@ package enum JSONReport: ReportFormat {
   /// The document: everything that the report says, as docs/report.schema.json has it.
   package static func write(
     _ file: String, _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
-  ) throws(SystemError) {
+  ) throws {
     var bytes = Array("{\n  \"format\": 1".utf8)
     for (name, value) in head(model) { member(name, value, &bytes) }
     try list("records", model.edits, &bytes, sink) { record($0, model, options) }
     member("openEdits", JSONValue(model.stillOpen.count), &bytes)
-    member("openVerdicts", counts(model.openCounts, all: false), &bytes)
+    member("openVerdicts", counts(model.stillOpen.totals.verdicts, all: false), &bytes)
     try list("stillOpen", model.stillOpen, &bytes, sink) { open($0, model, options) }
     for (name, value) in findings(model) { member(name, value, &bytes) }
     bytes += "\n}\n".utf8
@@ -32,12 +32,14 @@ package enum JSONReport: ReportFormat {
 
   /// A list whose elements are made one at a time: of a large report no two are in memory.
   private static func list(
-    _ name: String, _ edits: [ReportEdit], _ bytes: inout [UInt8], _ sink: ReportSink,
+    _ name: String, _ edits: ReportEdits, _ bytes: inout [UInt8], _ sink: ReportSink,
     _ object: (ReportEdit) -> JSONObject
-  ) throws(SystemError) {
+  ) throws {
     bytes += ",\n  \"\(name)\": [".utf8
-    for (place, edit) in edits.enumerated() {
-      bytes += (place == 0 ? "\n    " : ",\n    ").utf8
+    var isFirst = true
+    try edits.forEach { edit in
+      bytes += (isFirst ? "\n    " : ",\n    ").utf8
+      isFirst = false
       JSONValue.object(object(edit)).append(to: &bytes, indent: 2)
       try pass(&bytes, to: sink)
     }
@@ -55,15 +57,16 @@ package enum JSONReport: ReportFormat {
     if model.isRehearsal { run["rehearsal"] = true }
     return [
       ("run", .object(run)), ("edits", JSONValue(model.edits.count)),
-      ("verdicts", counts(model.counts, all: true)), ("decisions", decisions(model)),
+      ("verdicts", counts(model.edits.totals.verdicts, all: true)), ("decisions", decisions(model)),
       (
         "users",
-        .array(model.users.map { .object(group(["user": .string($0.name)], $0.counts)) })
+        .array(
+          model.edits.totals.users.map { .object(group(["user": .string($0.name)], $0.counts)) })
       ),
       (
         "objects",
         .array(
-          model.objects.map {
+          model.edits.totals.objects.map {
             .object(
               group(
                 ["object": .string($0.name), "label": .string(model.label($0.name))], $0.counts))
@@ -72,7 +75,7 @@ package enum JSONReport: ReportFormat {
       (
         "soups",
         .array(
-          model.soups.map { soup, counts in
+          model.edits.totals.soups.map { soup, counts in
             .object(
               group(["store": .string(soup.store.text), "soup": .string(soup.soup)], counts))
           })
@@ -185,9 +188,6 @@ package enum JSONReport: ReportFormat {
     if !edit.detail.otherEdits.isEmpty {
       object["otherEdits"] = .array(edit.detail.otherEdits.map { JSONValue($0) })
     }
-    if !edit.detail.candidates.isEmpty {
-      object["candidates"] = JSONValue(edit.detail.candidates)
-    }
     if !edit.detail.fields.isEmpty {
       object["fields"] = .array(edit.detail.fields.map { field($0, options) })
     }
@@ -223,7 +223,7 @@ package enum JSONReport: ReportFormat {
   private static func decisions(_ model: ReportModel) -> JSONValue {
     var object = JSONObject()
     for fate in DecisionNote.Fate.allCases {
-      if let count = model.decisions[fate] { object[fate.rawValue] = JSONValue(count) }
+      if let count = model.edits.totals.decisions[fate] { object[fate.rawValue] = JSONValue(count) }
     }
     return .object(object)
   }

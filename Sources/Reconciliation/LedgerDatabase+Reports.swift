@@ -99,8 +99,8 @@ extension LedgerDatabase {
   // MARK: edits
 
   /// The edits whose verdicts a run's report is the first to show, each with its last one.
-  func newlyReported(by run: String) throws -> [ReportEdit] {
-    try reportEdits("SELECT x.edit_id, x.run_id \(Self.lastVerdicts(shownBy: run))")
+  func newlyReported(by run: String) throws -> [ReportEdits.Row] {
+    try reportRows("SELECT x.edit_id, x.run_id, x.verdict \(Self.lastVerdicts(shownBy: run))")
   }
 
   /// The last verdict of each edit that a run's report is the first to show: a dead run may have given
@@ -114,15 +114,15 @@ extension LedgerDatabase {
   }
 
   /// The edits that a run gave a verdict, whichever report shows it.
-  func settled(by run: String) throws -> [ReportEdit] {
-    try reportEdits("SELECT edit_id, run_id FROM outcome WHERE run_id = \(run)")
+  func settled(by run: String) throws -> [ReportEdits.Row] {
+    try reportRows("SELECT edit_id, run_id, verdict FROM outcome WHERE run_id = \(run)")
   }
 
   /// The edits whose last verdict, as far as reports up to a run's show it, needs somebody still.
-  func unsettled(upTo run: RunRow) throws -> [ReportEdit] {
-    try reportEdits(
+  func unsettled(upTo run: RunRow) throws -> [ReportEdits.Row] {
+    try reportRows(
       """
-      SELECT l.edit_id, l.run_id FROM (
+      SELECT l.edit_id, l.run_id, l.verdict FROM (
         SELECT x.edit_id, x.run_id, x.verdict, max(n.number)
         FROM outcome x JOIN run n ON n.id = x.run_id JOIN run m ON m.id = x.reported_by
         WHERE m.number <= \(run.number) AND x.edit_id IN (\(Self.everUnsettled))
@@ -135,7 +135,7 @@ extension LedgerDatabase {
   package func unsettledEditList() throws -> [ReportEdit] {
     try reportEdits(
       """
-      SELECT l.edit_id, l.run_id FROM (
+      SELECT l.edit_id, l.run_id, l.verdict FROM (
         SELECT x.edit_id, x.run_id, x.verdict, max(n.number)
         FROM outcome x JOIN run n ON n.id = x.run_id
         WHERE x.edit_id IN (\(Self.everUnsettled)) GROUP BY x.edit_id) l
@@ -149,11 +149,17 @@ extension LedgerDatabase {
     let wanted = numbers.map { SQLiteValue.integer($0) }
     return try reportEdits(
       """
-      SELECT l.edit_id, l.run_id FROM (
-        SELECT x.edit_id, x.run_id, max(n.number)
+      SELECT l.edit_id, l.run_id, l.verdict FROM (
+        SELECT x.edit_id, x.run_id, x.verdict, max(n.number)
         FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id IN (\(list: wanted))
         GROUP BY x.edit_id) l
       """)
+  }
+
+  private func reportEdits(_ selection: SQL) throws -> [ReportEdit] {
+    var edits: [ReportEdit] = []
+    try reportEdits(try reportRows(selection)) { edits.append($0) }
+    return edits
   }
 
   /// The edits that had an unsettled verdict in some run: an edit that waits through many nights has
@@ -182,50 +188,5 @@ extension LedgerDatabase {
           AND x.verdict = \(Self.shownBefore(run.number))
         """
       ).compactMap { $0[0].integer })
-  }
-
-  /// The edits of the verdicts that `selection` names (edit and run), in order of arrival.
-  private func reportEdits(_ selection: SQL) throws -> [ReportEdit] {
-    var edits: [ReportEdit] = []
-    try connection.rows(
-      """
-      SELECT e.id, x.verdict, x.detail, s.username, e.store, e.soup, e.entry_id, e.operation,
-        e.sobject, coalesce(c.record_id, e.record_id), e.local_id, e.element, r.source_name,
-        r.platform, r.generation, e.lineage_id, x.run_id,
-        (SELECT n.id || ' ' || n.now_ms FROM outcome f JOIN run n ON n.id = f.run_id
-          WHERE f.edit_id = e.id ORDER BY n.number LIMIT 1),
-        e.record_id IS NOT NULL OR coalesce(c.record_id, c.device_record_id) IS NOT NULL,
-        e.finding IS NULL, e.last_modified_ms, r.arrived_ms,
-        CASE WHEN x.verdict IN (\(Verdict.undone), \(Verdict.partlyUndone)) THEN (
-          SELECT o.action FROM operation o WHERE o.edit_id = e.id AND o.state = \(OperationState.done)
-            AND \(Self.isUndo()) ORDER BY o.id DESC LIMIT 1) END
-      FROM (\(selection)) p JOIN outcome x ON x.run_id = p.run_id AND x.edit_id = p.edit_id
-        JOIN edit e ON e.id = x.edit_id JOIN returned r ON r.id = e.return_id
-        LEFT JOIN snapshot s ON s.id = r.snapshot_id LEFT JOIN creation c ON c.id = e.creation_id
-      ORDER BY e.id
-      """
-    ) { row in
-      let detail = OutcomeDetail(json: try parse(row.text(2), "an outcome"))
-      let element = Array(row.bytes(11))
-      let first = (row.text(17) ?? "").split(separator: " ")
-      edits.append(
-        ReportEdit(
-          number: row.integer(0), verdict: Verdict(rawValue: row.text(1) ?? "") ?? .failed,
-          detail: detail, username: row.text(3), store: StoreKey(text: row.text(4) ?? ""),
-          soup: row.text(5) ?? "", soupEntryID: row.integer(6),
-          operation: EditOperation(rawValue: row.text(7) ?? "") ?? .update, sobject: row.text(8),
-          recordID: detail.recordID ?? row.text(9), localID: row.text(10),
-          titles: (try? JSONValue(parsing: element))?.object.map(ReportEdit.titles(of:)) ?? [],
-          source: row.text(12) ?? "",
-          platform: row.text(13) ?? "", generation: row.integer(14),
-          element: detail.message == nil ? nil : (try? JSONValue(parsing: element))?.object,
-          device: row.integer(15), hasRecord: row.integer(18) == 1,
-          isReadable: row.integer(19) == 1, run: row.text(16) ?? "",
-          foundBy: first.first.map(String.init) ?? "",
-          foundAt: first.last.flatMap { Int64($0) } ?? 0, editedAt: row.integer(20),
-          arrivedAt: row.integer(21),
-          undoing: row.text(22).flatMap { SyncUpAction(rawValue: $0) }))
-    }
-    return edits
   }
 }

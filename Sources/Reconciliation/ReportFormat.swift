@@ -12,29 +12,31 @@ package protocol ReportFormat {
   /// The files that it writes.
   static var files: [String] { get }
   /// Hands a file's bytes to `sink`, in parts: a pure function of the model.
+  ///
+  /// - Throws: what `sink` throws, and errors of the ledger that the model reads from.
   static func write(
     _ file: String, _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
-  ) throws(SystemError)
+  ) throws
 }
 
 extension ReportFormat {
   /// Writes the files into a directory, each under a temporary name first.
   package static func write(
     _ model: ReportModel, to directory: String, _ options: ReportMask
-  ) throws(SystemError) {
+  ) throws {
     for file in files {
-      try DurableFile.write(to: directory + "/" + file) { sink throws(SystemError) in
+      try DurableFile.write(to: directory + "/" + file) { sink in
         try write(file, model, options, to: sink)
       }
     }
   }
 
   /// A file as a whole.
-  package static func bytes(_ file: String, _ model: ReportModel, _ options: ReportMask) -> [UInt8]
-  {
+  package static func bytes(
+    _ file: String, _ model: ReportModel, _ options: ReportMask
+  ) throws -> [UInt8] {
     var bytes: [UInt8] = []
-    // Memory takes every part.
-    try? write(file, model, options) { bytes += $0 }
+    try write(file, model, options) { bytes += $0 }
     return bytes
   }
 

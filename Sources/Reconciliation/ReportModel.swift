@@ -7,7 +7,7 @@ import MobileSync
 /// A verdict is news in one report, that of the run that gave it, or of the next one where that run
 /// died. An edit that is not settled by it stands in every later report too, among those that are
 /// still open, until it is settled; those are counted apart.
-package struct ReportModel: Sendable {
+package struct ReportModel {
   /// The run.
   package let run: RunRow
   /// The org of the ledger.
@@ -18,29 +18,42 @@ package struct ReportModel: Sendable {
   package let labels: [String: String]
   /// The user names of the pipeline's users, by their Ids.
   package let usernames: [String: String]
-  /// Every edit whose verdict is news, in order of arrival.
-  package internal(set) var edits: [ReportEdit]
-  /// The edits that earlier reports have shown and that are not settled yet, in order of arrival.
-  package internal(set) var stillOpen: [ReportEdit]
+  /// Every edit whose verdict is news.
+  package internal(set) var edits: ReportEdits
+  /// The edits that earlier reports have shown and that are not settled yet.
+  package internal(set) var stillOpen: ReportEdits
   /// What else the run found, and runs before it that nobody told of.
-  package internal(set) var findings: [Finding]
+  package let findings: [Finding]
   /// What earlier reports have told besides verdicts and what waits for a person still.
-  package internal(set) var earlierFindings: [Finding]
+  package let earlierFindings: [Finding]
   /// Says that nothing was sent: a dry run tells what it foresees.
-  package private(set) var isRehearsal = false
+  package let isRehearsal: Bool
 
   /// The model of a run's report; of a run that has none, because it died, what is known of it.
-  package init(state: LedgerDatabase, run id: String) throws {
+  ///
+  /// - Parameters:
+  ///   - user: Only what this user's devices brought; nil for all.
+  ///   - isRehearsal: The report is that of a dry run; Ids that the org has never given are left out.
+  package init(
+    state: LedgerDatabase, run id: String, user: String? = nil, isRehearsal: Bool = false
+  ) throws {
     guard let run = try state.run(id: id) else { throw LedgerError.unknownRun(id) }
     self.run = run
+    self.isRehearsal = isRehearsal
     organizationID = try state.organizationID ?? ""
     instance = try state.instance ?? ""
     labels = try state.labels()
     usernames = try state.usernames()
+    func edits(_ rows: [ReportEdits.Row]) throws -> ReportEdits {
+      try ReportEdits(state, rows, user: user, isRehearsal: isRehearsal)
+    }
+    func part(_ findings: [Finding]) -> [Finding] {
+      user.map { user in findings.filter { $0.text("username") == user } } ?? findings
+    }
     guard run.hasReport else {
-      edits = try state.settled(by: id)
-      (stillOpen, earlierFindings) = ([], [])
-      findings = try state.findings("f.run_id = \(id)")
+      self.edits = try edits(try state.settled(by: id))
+      (stillOpen, earlierFindings) = (.none, [])
+      findings = part(try state.findings("f.run_id = \(id)"))
       return
     }
     let shown = try state.newlyReported(by: id)
@@ -49,35 +62,12 @@ package struct ReportModel: Sendable {
       throw LedgerError.unaccounted(run: id, edits: count, verdicts: shown.count)
     }
     let repeated = try state.repeated(in: run)
-    edits = shown.filter { !repeated.contains($0.number) }
-    let news = Set(edits.map(\.number))
-    stillOpen = try state.unsettled(upTo: run).filter { !news.contains($0.number) }
-    findings = try state.newFindings(report: id)
-    earlierFindings = try state.earlierFindings(report: run)
-  }
-
-  /// The model of a dry run's report, which says so; Ids that the org has never given are left out.
-  package static func rehearsal(state: LedgerDatabase, run id: String) throws -> ReportModel {
-    var model = try ReportModel(state: state, run: id)
-    model.isRehearsal = true
-    for index in model.edits.indices {
-      let edit = model.edits[index]
-      if edit.recordID.map(PresumedWrites.isMade) == true { model.edits[index].recordID = nil }
-      if edit.detail.recordID.map(PresumedWrites.isMade) == true {
-        model.edits[index].detail.recordID = nil
-      }
-    }
-    return model
-  }
-
-  /// How many edits have which verdict; they add up to the edits.
-  package var counts: [Verdict: Int] { Self.counts(edits) }
-
-  /// How many edits of earlier reports are still open, by verdict.
-  package var openCounts: [Verdict: Int] { Self.counts(stillOpen) }
-
-  private static func counts(_ edits: [ReportEdit]) -> [Verdict: Int] {
-    edits.reduce(into: [:]) { $0[$1.verdict, default: 0] += 1 }
+    let news = shown.filter { !repeated.contains($0.number) }
+    self.edits = try edits(news)
+    let numbers = Set(news.lazy.filter { !$0.verdict.isSettled }.map(\.number))
+    stillOpen = try edits(try state.unsettled(upTo: run).filter { !numbers.contains($0.number) })
+    findings = part(try state.newFindings(report: id))
+    earlierFindings = part(try state.earlierFindings(report: run))
   }
 
   /// How many whole days before the run an edit or a finding was found.
@@ -94,12 +84,5 @@ package struct ReportModel: Sendable {
   package var isWorthTelling: Bool {
     !edits.isEmpty || !stillOpen.isEmpty || !earlierFindings.isEmpty
       || findings.contains { $0.kind.wantsPerson }
-  }
-
-  /// How many decisions came to what, of those that the edits tell of.
-  package var decisions: [DecisionNote.Fate: Int] {
-    edits.reduce(into: [:]) { counts, edit in
-      if let fate = edit.detail.decision?.fate { counts[fate, default: 0] += 1 }
-    }
   }
 }

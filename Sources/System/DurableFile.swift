@@ -8,25 +8,47 @@ package enum DurableFile {
   package static func write(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o600)
     throws(SystemError)
   {
-    try write(to: path, mode: mode) { write throws(SystemError) in try write(bytes) }
-  }
-
-  /// Writes what `content` hands on, a part at a time, to `path`, replacing what stands there.
-  package static func write(
-    to path: String, mode: UInt32 = 0o600,
-    _ content: (_ write: ([UInt8]) throws(SystemError) -> Void) throws(SystemError) -> Void
-  ) throws(SystemError) {
     let temporary = temporaryName(for: path)
     do throws(SystemError) {
-      let file = try FileDescriptorHandle.open(
-        temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
-      try content { bytes throws(SystemError) in try file.write(bytes) }
-      try file.synchronize()
-      try Files.rename(temporary, to: path)
+      let file = try begin(temporary, mode)
+      try file.write(bytes)
+      try finish(file, temporary, path)
     } catch {
       unlink(temporary)
       throw error
     }
+  }
+
+  /// Writes what `content` hands on, a part at a time, to `path`, replacing what stands there.
+  ///
+  /// - Throws: `SystemError`, and what `content` throws; then what stood at `path` stays.
+  package static func write(
+    to path: String, mode: UInt32 = 0o600,
+    _ content: (_ write: ([UInt8]) throws(SystemError) -> Void) throws -> Void
+  ) throws {
+    let temporary = temporaryName(for: path)
+    do {
+      let file = try begin(temporary, mode)
+      try content { bytes throws(SystemError) in try file.write(bytes) }
+      try finish(file, temporary, path)
+    } catch {
+      unlink(temporary)
+      throw error
+    }
+  }
+
+  private static func begin(
+    _ temporary: String, _ mode: UInt32
+  ) throws(SystemError) -> FileDescriptorHandle {
+    try FileDescriptorHandle.open(
+      temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+  }
+
+  private static func finish(
+    _ file: borrowing FileDescriptorHandle, _ temporary: String, _ path: String
+  ) throws(SystemError) {
+    try file.synchronize()
+    try Files.rename(temporary, to: path)
     try synchronize(directory: Files.parent(of: path) ?? ".")
   }
 

@@ -61,7 +61,7 @@ import Testing
     let state = try LedgerDatabase(path: world.data.state)
     defer { state.close() }
     let model = try ReportModel(state: state, run: summary.run)
-    return model.edits + model.stillOpen
+    return try model.edits.all() + model.stillOpen.all()
   }
 
   @Test func `a lost create that the office has corrected since is not made again`() async throws {

@@ -67,8 +67,9 @@ import Testing
   }
 
   private func details(_ run: String, _ world: World) throws -> [OutcomeDetail] {
-    try ReportModel(state: try LedgerDatabase.open(path: world.data.state), run: run).edits.map(
-      \.detail)
+    try ReportModel(state: try LedgerDatabase.open(path: world.data.state), run: run).edits.all()
+      .map(
+        \.detail)
   }
 
   // MARK: one record in two soups

@@ -92,7 +92,7 @@ import Testing
     defer { state.close() }
     let model = try ReportModel(state: state, run: Self.reconciled)
     #expect(model.edits.count == 13)
-    #expect(model.stillOpen == [])
+    #expect(model.stillOpen.isEmpty)
     #expect(told.report(Self.reconciled)["edits"] == 13)
   }
 

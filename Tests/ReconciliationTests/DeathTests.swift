@@ -64,7 +64,7 @@ struct DeathTests {
 
   private static func end(_ day: FieldDay, _ state: LedgerDatabase) throws -> End {
     let run = try #require(try state.runs(limit: 1).first)
-    let report = JSONReport.bytes(
+    let report = try JSONReport.bytes(
       "report.json", try ReportModel(state: state, run: run.id), .init())
     return End(
       org: try day.org.dump(objects: ["Account", "Contact"]),

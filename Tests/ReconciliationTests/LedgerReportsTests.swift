@@ -39,8 +39,8 @@ struct LedgerReportsTests {
     let second = try begin()
     try state.settle(1, run: second, Settlement(.updated))
     try state.beginReport(run: second)
-    #expect(try model(second).edits.map(\.verdict) == [.updated])
-    #expect(try model(second).edits.map(\.run) == [second])
+    #expect(try model(second).edits.all().map(\.verdict) == [.updated])
+    #expect(try model(second).edits.all().map(\.run) == [second])
   }
 
   @Test func `a new verdict is news after a dead run that gave the old one again`()
@@ -56,8 +56,39 @@ struct LedgerReportsTests {
     let last = try begin()
     try state.settle(1, run: last, Settlement(.createdTwice))
     try state.beginReport(run: last)
-    #expect(try model(last).edits.map(\.verdict) == [.createdTwice])
+    #expect(try model(last).edits.all().map(\.verdict) == [.createdTwice])
     #expect(try model(last).stillOpen.isEmpty)
+  }
+
+  @Test func `verdicts of several runs stand in one order, however they are read`() throws {
+    let edits = (0..<1300).map { place in
+      LedgerFixture.update(
+        Int64(place) + 100, id: "001000000\(100_000 + place)AAA", date: 1000, name: "n")
+    }
+    _ = try state.record(
+      return: LedgerFixture.returned("many", install: "phone", handback: 9), edits: edits)
+    let numbers = Array(2...1301).map(Int64.init)
+    let dead = try begin()
+    for number in numbers where number % 3 == 0 { try settle(number, dead, .conflict) }
+    try state.endRun(id: dead, exitStatus: 1, summary: "{}")
+    let last = try begin()
+    for number in numbers where number % 3 != 0 { try settle(number, last, .updated) }
+    try state.beginReport(run: last)
+    let told = try model(last)
+    #expect(try told.edits.all().map(\.number) == numbers)
+    #expect(told.edits.totals.verdicts == [.conflict: 433, .updated: 867])
+    var conflicts: [Int64] = []
+    try told.edits.forEach(where: { $0.verdict == .conflict }, limit: 400) {
+      #expect($0.run == dead)
+      conflicts.append($0.number)
+    }
+    #expect(conflicts == Array(numbers.filter { $0 % 3 == 0 }.prefix(400)))
+    for number in [0, 1, 1302] { #expect(!told.edits.contains(Int64(number))) }
+    #expect(numbers.allSatisfy(told.edits.contains))
+  }
+
+  private func settle(_ number: Int64, _ run: String, _ verdict: Verdict) throws {
+    try state.settle(number, run: run, Settlement(verdict))
   }
 
   @Test func `what a report that was never written was to show is shown by the next`() throws {
@@ -73,7 +104,7 @@ struct LedgerReportsTests {
     #expect(try state.hasNews())
     let second = try begin()
     try state.beginReport(run: second)
-    #expect(try model(second).edits.map(\.verdict) == [.conflict])
+    #expect(try model(second).edits.all().map(\.verdict) == [.conflict])
     #expect(try model(second).findings.map(\.subject) == ["ada"])
     try end(second)
     #expect(try state.unfinishedReports().isEmpty)

@@ -136,6 +136,6 @@ struct OneWriteTests {
     await #expect(throws: CancellationError.self) { try await day.run() }
     let run = try #require(try day.state.runs(limit: 1).first)
     let model = try ReportModel(state: day.state, run: run.id)
-    #expect(model.counts == [.updated: 1, .held: 1])
+    #expect(model.edits.totals.verdicts == [.updated: 1, .held: 1])
   }
 }

@@ -20,7 +20,8 @@ import Testing
     let run = try #require(day.state.runs().first).id
     try day.state.beginReport(run: run)
     let told = try ReportModel(state: day.state, run: run)
-    let verdicts = Dictionary(uniqueKeysWithValues: told.edits.map { ($0.number, $0.verdict) })
+    let verdicts = Dictionary(
+      uniqueKeysWithValues: try told.edits.all().map { ($0.number, $0.verdict) })
     #expect(Dictionary(uniqueKeysWithValues: plan.map { ($0.editID, $0.verdict) }) == verdicts)
     return plan
   }

@@ -63,7 +63,9 @@ struct ReportCommand: Command {
       throw none("there is no report of a run \(name)", data)
     }
     let whole = try ReportModel(state: state, run: name)
-    let model = try user.map { whole.of(user: try Self.user($0, whole)) } ?? whole
+    let model =
+      try user.map { try ReportModel(state: state, run: name, user: try Self.user($0, whole)) }
+      ?? whole
     let isWritten = reports.contains(name)
     if try show(model, isWritten ? data.report(name) : nil, read.report.reportMask, context) {
       return .done
@@ -149,7 +151,9 @@ struct ReportCommand: Command {
         verdicts[verdict].map { "\($0)\t\(verdict.rawValue)\(more)" }
       }
     }
-    var lines = counts(model.counts, "") + counts(model.openCounts, ", still open")
+    var lines =
+      counts(model.edits.totals.verdicts, "")
+      + counts(model.stillOpen.totals.verdicts, ", still open")
     for kind in Finding.Kind.allCases where kind.wantsPerson {
       let count =
         model.findings([kind]).count + model.findings([kind], earlier: true).count
