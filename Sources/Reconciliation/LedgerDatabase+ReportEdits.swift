@@ -5,14 +5,21 @@ import SQLite
 
 extension LedgerDatabase {
   /// The verdicts that `selection` names (edit, run, verdict), in order of arrival.
-  func reportRows(_ selection: SQL) throws -> [ReportEdits.Row] {
+  ///
+  /// - Parameter count: How many there will be, as far as that is known.
+  func reportRows(_ selection: SQL, count: Int = 0) throws -> [ReportEdits.Row] {
     var rows: [ReportEdits.Row] = []
-    // Most rows are of one run: they share its name.
-    var run = ""
-    try connection.rows("SELECT * FROM (\(selection)) ORDER BY 1") { row in
-      let name = row.text(1) ?? ""
-      if name != run { run = name }
-      rows.append(.init(number: row.integer(0), run: run, verdict: Self.verdict(row.text(2))))
+    rows.reserveCapacity(count)
+    try connection.rows(
+      """
+      SELECT p.edit_id, n.number, p.verdict FROM (\(selection)) p JOIN run n ON n.id = p.run_id
+      ORDER BY p.edit_id
+      """
+    ) { row in
+      rows.append(
+        .init(
+          number: row.integer(0), run: Int32(clamping: row.integer(1)),
+          verdict: Self.verdict(row.text(2))))
     }
     return rows
   }
@@ -33,13 +40,14 @@ extension LedgerDatabase {
     while let run = rest.first?.run {
       let batch = rest.prefix(500).prefix { $0.run == run }
       rest = rest[batch.endIndex...]
+      let name = try connection.text("SELECT id FROM run WHERE number = \(Int64(run))") ?? ""
       var told = 0
-      try connection.rows(Self.edits(batch, of: run, isBrief: isBrief)) { row in
+      try connection.rows(Self.edits(batch, of: name, isBrief: isBrief)) { row in
         try body(try edit(row))
         told += 1
       }
       guard told == batch.count else {
-        throw LedgerError.unaccounted(run: run, edits: batch.count, verdicts: told)
+        throw LedgerError.unaccounted(run: name, edits: batch.count, verdicts: told)
       }
     }
   }

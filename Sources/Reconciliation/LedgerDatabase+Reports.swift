@@ -99,8 +99,9 @@ extension LedgerDatabase {
   // MARK: edits
 
   /// The edits whose verdicts a run's report is the first to show, each with its last one.
-  func newlyReported(by run: String) throws -> [ReportEdits.Row] {
-    try reportRows("SELECT x.edit_id, x.run_id, x.verdict \(Self.lastVerdicts(shownBy: run))")
+  func newlyReported(by run: String, count: Int) throws -> [ReportEdits.Row] {
+    try reportRows(
+      "SELECT x.edit_id, x.run_id, x.verdict \(Self.lastVerdicts(shownBy: run))", count: count)
   }
 
   /// The last verdict of each edit that a run's report is the first to show: a dead run may have given

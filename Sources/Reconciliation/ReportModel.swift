@@ -56,13 +56,13 @@ package struct ReportModel {
       findings = part(try state.findings("f.run_id = \(id)"))
       return
     }
-    let shown = try state.newlyReported(by: id)
     let count = try state.reportedCount(run: id)
-    guard shown.count == count else {
-      throw LedgerError.unaccounted(run: id, edits: count, verdicts: shown.count)
+    var news = try state.newlyReported(by: id, count: count)
+    guard news.count == count else {
+      throw LedgerError.unaccounted(run: id, edits: count, verdicts: news.count)
     }
     let repeated = try state.repeated(in: run)
-    let news = shown.filter { !repeated.contains($0.number) }
+    news.removeAll { repeated.contains($0.number) }
     self.edits = try edits(news)
     let numbers = Set(news.lazy.filter { !$0.verdict.isSettled }.map(\.number))
     stillOpen = try edits(try state.unsettled(upTo: run).filter { !numbers.contains($0.number) })

@@ -17,8 +17,16 @@ public final class Org: Sendable {
   /// The longest that a request may take, unless told otherwise.
   package static let defaultTimeoutSeconds = HTTPRequest.defaultTimeoutSeconds
 
+  private typealias LoginTask = Task<Result<Session, OrgError>, Never>
+
+  /// How far a user's login is. A task that is over holds kilobytes of its memory: it is not kept.
+  private enum Entry {
+    case underWay(LoginTask)
+    case done(Session)
+  }
+
   private struct State {
-    var sessions: [String: Task<Result<Session, OrgError>, Never>] = [:]
+    var sessions: [String: Entry] = [:]
     /// The version that is spoken, once the org has said which it has.
     var version: APIVersion?
   }
@@ -83,35 +91,41 @@ public final class Org: Sendable {
   /// Without a name it is the one that the credentials are for; a JWT is for nobody in particular.
   package func session(username: String? = nil) async throws(OrgError) -> Session {
     let key = credentials.canActAsAnyone ? (username ?? "").lowercased() : ""
-    let task = state.withLock { state in
+    let entry = state.withLock { state in
       if let known = state.sessions[key] { return known }
-      let started = Task { () -> Result<Session, OrgError> in
-        do throws(OrgError) {
-          return .success(try await self.begin(username))
-        } catch {
-          return .failure(error)
-        }
-      }
+      let started = Entry.underWay(
+        LoginTask {
+          do throws(OrgError) {
+            return .success(try await self.begin(username))
+          } catch {
+            return .failure(error)
+          }
+        })
       state.sessions[key] = started
       return started
     }
+    let session =
+      switch entry {
+      case .done(let session): session
+      case .underWay(let task): try await end(of: task, as: key)
+      }
+    try check(session, isFor: username)
+    return session
+  }
+
+  /// The session of a login that is under way; after one that fails the next who asks tries again.
+  private func end(of task: LoginTask, as key: String) async throws(OrgError) -> Session {
     // A login that somebody else waits for too is asked for anew by them.
     let result = await withTaskCancellationHandler {
       await task.value
     } onCancel: {
       task.cancel()
     }
-    switch result {
-    case .success(let session):
-      try check(session, isFor: username)
-      return session
-    case .failure(let error):
-      // The next one who asks tries again.
-      state.withLock { state in
-        if state.sessions[key] == task { state.sessions[key] = nil }
-      }
-      throw error
+    state.withLock { state in
+      guard case .underWay(let current) = state.sessions[key], current == task else { return }
+      state.sessions[key] = (try? result.get()).map(Entry.done)
     }
+    return try result.get()
   }
 
   /// The requests so far, by kind and user; repeats count.

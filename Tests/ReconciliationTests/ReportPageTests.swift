@@ -240,7 +240,7 @@ extension ReportEdits {
     for edit in edits { totals.add(edit) }
     let known = Dictionary(uniqueKeysWithValues: edits.map { ($0.number, $0) })
     self.init(
-      rows: edits.map { Row(number: $0.number, run: $0.run, verdict: $0.verdict) }, totals: totals
+      rows: edits.map { Row(number: $0.number, run: 1, verdict: $0.verdict) }, totals: totals
     ) { rows, body in
       for row in rows { if let edit = known[row.number] { try body(edit) } }
     }
