@@ -19,7 +19,9 @@ public final class Org: Sendable {
 
   private typealias LoginTask = Task<Result<Session, OrgError>, Never>
 
-  /// How far a user's login is. A task that is over holds kilobytes of its memory: it is not kept.
+  /// How far a user's login is.
+  ///
+  /// A task that is over holds kilobytes of its memory: it is not kept.
   private enum Entry {
     case underWay(LoginTask)
     case done(Session)
