@@ -15,7 +15,7 @@ CHECKED := $(SCRATCH)-test
 OPTIMISED := --scratch-path $(CHECKED) --explicit-target-dependency-import-check error -c release \
   -Xswiftc -enable-testing
 
-.PHONY: help deps deps-test build release demo test test-clients soak mutants tsan lint format bench clean install
+.PHONY: help deps deps-test build release checked demo test test-clients soak mutants tsan lint format bench clean install
 
 help:  ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -46,8 +46,7 @@ test: deps  ## everything that CI runs; TEST='--filter NAME' runs what it names 
 	swift build $(FLAGS) $(STRICT) --build-tests
 	$(RUN) $(TEST)
 else
-test: lint
-	swift build $(OPTIMISED) $(STRICT) --build-tests
+test: lint checked
 	$(CHECKED)/release/attache demo --data $(CHECKED)/demo/snapshots --scratch $(CHECKED)/demo/org
 	.ci/suites $(CHECKED)
 endif
@@ -57,6 +56,9 @@ ifndef ATTACHE
 test-clients: release
 endif
 test-clients: ATTACHE ?= $(SCRATCH)/release/attache
+checked: deps
+	swift build $(OPTIMISED) $(STRICT) --build-tests
+
 test-clients:  ## other people's clients, each as it is installed, against the embedded org
 	@Tests/Clients/run.py $(ATTACHE) .build
 

@@ -31,9 +31,12 @@ func system(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
 }
 
 // What is judged is what ships, optimised. What judges it need not be, and is compiled in a fraction of the
-// time: no product holds these targets.
+// time: no product holds these targets. Nothing waits for their modules either: written ahead of the code, as
+// others are, they would have all expressions checked twice.
 let judges: [SwiftSetting] =
-  settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+  settings + [
+    .unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"], .when(configuration: .release))
+  ]
 
 func tests(_ name: String, _ dependencies: String...) -> Target {
   .testTarget(

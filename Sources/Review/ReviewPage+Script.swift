@@ -1,4 +1,7 @@
 extension ReviewPage {
+  /// Of how many edits the page asks the details at a time, and the server tells them.
+  static let batch = 200
+
   /// The list, its filters, the choices and their way to the server.
   ///
   /// Only the rows in sight are in the document, so that a hundred thousand edits scroll as ten do.
@@ -7,7 +10,7 @@ extension ReviewPage {
     'use strict'
     const $ = id => document.getElementById(id)
     const rowHeight = 64
-    const batch = 200
+    const batch = \#(batch)
     const state = {
       edits: [], shown: [], at: 0, choices: new Map(), details: new Map(), candidates: {},
       looked: new Set(), busy: false, plan: 0, by: ''

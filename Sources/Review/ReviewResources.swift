@@ -126,7 +126,7 @@ final class ReviewResources: Sendable {
   private func details(_ request: ServerRequest) throws -> ServerResponse {
     let wanted = (request.query("of") ?? "").split(separator: ",").compactMap { Int64($0) }
     let (known, looks, revisions) = state.withLock { state in
-      let known = wanted.prefix(200).compactMap { state.open[$0] }
+      let known = wanted.prefix(ReviewPage.batch).compactMap { state.open[$0] }
       return (known, state.looks, known.map { state.revision($0.edit, state.seen($0.edit)) })
     }
     let others = Set(known.flatMap(\.edit.detail.otherEdits))

@@ -56,6 +56,14 @@ package struct RetryPolicy: Sendable {
     }
   }
 
+  /// What an answer means where nothing is sent again: that of a part of a composite request.
+  func kind(status: Int, code: String?) -> OrgError.Kind {
+    let last = decide(
+      status: status, code: code, retryAfter: nil, isRead: true, attempt: .max, hasRefreshed: true)
+    guard case .fail(let kind, _) = last else { return .invalidResponse }
+    return kind
+  }
+
   private func decide(
     status: Int, code: String?, retryAfter: Int?, isRead: Bool, attempt: Int, hasRefreshed: Bool
   ) -> Decision {

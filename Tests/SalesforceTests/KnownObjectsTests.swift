@@ -112,7 +112,7 @@ import Testing
   @Test(arguments: [
     ("missing", OrgError.Kind.invalidResponse), ("referenceId", .invalidResponse),
     ("body", .invalidResponse), ("500", .unreachable), ("403", .permission),
-    ("401", .authentication), ("400", .refused("NOT_FOUND")),
+    ("401", .authentication), ("400", .refused("NOT_FOUND")), ("429", .limit), ("limit", .limit),
   ])
   func `an answer that describes nothing is an error`(_ word: String, _ kind: OrgError.Kind)
     async throws
@@ -124,6 +124,9 @@ import Testing
       case "missing": break
       case "referenceId": last["referenceId"] = "Other"
       case "body": last["body"] = ["name": "Account"]
+      case "limit":
+        last["httpStatusCode"] = 403
+        last["body"] = [["errorCode": "REQUEST_LIMIT_EXCEEDED", "message": "no more today"]]
       default:
         last["httpStatusCode"] = .number(word)
         last["body"] = [["errorCode": "NOT_FOUND", "message": "no such object"]]

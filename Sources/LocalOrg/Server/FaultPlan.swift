@@ -1,7 +1,7 @@
 import HTTP
 import JSON
 
-/// The faults that applyBefore one request, by the moment at which they do.
+/// The faults that strike one request, by the moment at which they do.
 struct FaultPlan: Sendable {
   private(set) var actions: [Faults.Action]
   /// Whether the token endpoint is struck, whose refusals have a shape of their own.

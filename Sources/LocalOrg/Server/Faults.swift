@@ -131,7 +131,7 @@ package final class Faults: Sendable {
 
   /// Arms a fault that strikes at the `nth` request that matches from now on.
   ///
-  /// It strikes the next ones too, up to `times` in all. Several faults may applyBefore one request, in
+  /// It strikes the next ones too, up to `times` in all. Several faults may strike one request, in
   /// the order of arming.
   package func add(_ match: Match, nth: Int = 1, times: Int = 1, _ action: Action) {
     state.withLock {

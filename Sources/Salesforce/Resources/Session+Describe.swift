@@ -135,15 +135,8 @@ private struct DescribeAnswer {
   /// Why the object is not described.
   func error(request: String) -> OrgError {
     let fault = OrgFault(body)
-    let kind: OrgError.Kind =
-      switch status {
-      case 401: .authentication
-      case 403: .permission
-      case 400..<500: .refused(fault.code ?? "HTTP_\(status)")
-      default: .unreachable
-      }
     return OrgError(
-      kind, status: status, code: fault.code,
+      RetryPolicy().kind(status: status, code: fault.code), status: status, code: fault.code,
       message: fault.message ?? "the org does not describe the object", request: request)
   }
 }

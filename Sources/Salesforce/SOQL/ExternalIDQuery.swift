@@ -21,7 +21,7 @@ package enum ExternalIDQuery {
   package static func isSame(_ one: JSONValue?, _ value: String) -> Bool {
     switch one {
     case .string(let text)?: text == value || text.lowercased() == value.lowercased()
-    case .number(let literal)?: literal == value || Double(literal) == Double(value)
+    case .number?: Double(value) != nil && FieldValue.isSame(one, .number(value))
     default: false
     }
   }

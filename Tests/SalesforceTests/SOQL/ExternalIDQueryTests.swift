@@ -27,6 +27,9 @@ import Testing
     #expect(ExternalIDQuery.isSame("Ab-1", "aB-1"))
     #expect(!ExternalIDQuery.isSame("Ab-1", "Ab-2"))
     #expect(ExternalIDQuery.isSame(.number("12.0"), "12"))
+    #expect(ExternalIDQuery.isSame(.number("1.2E1"), "12"))
+    #expect(!ExternalIDQuery.isSame(.number("123456789012345678"), "123456789012345679"))
+    #expect(!ExternalIDQuery.isSame(.number("0"), ""))
     #expect(!ExternalIDQuery.isSame(nil, ""))
   }
 }
