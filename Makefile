@@ -64,10 +64,11 @@ test-clients:  ## other people's clients, each as it is installed, against the e
 
 soak: deps  ## 5,000 histories over whole pipelines, a night of 1,000 returns, 1,000,000 records, 100,000 edits in jobs; SEED=… begins elsewhere
 	swift build $(FLAGS) $(STRICT) --build-tests
-	ATTACHE_HISTORIES=$(or $(HISTORIES),5000) $(RUN) --filter 'HistoriesTests\.HistoriesTests/.*passed'
+	ATTACHE_HISTORIES=$(or $(HISTORIES),5000) ATTACHE_FORETELL=1 $(RUN) --filter 'HistoriesTests\.HistoriesTests/.*passed'
 	ATTACHE_RETURNS=$(or $(RETURNS),1000) ATTACHE_EDITS=100 $(RUN) --filter 'PipelinesTests\.ManyReturnsTests'
 	ATTACHE_BULK_EDITS=$(or $(EDITS),100000) $(RUN) --filter 'ReconciliationTests\.BulkIngestTests/.*very many'
 	ATTACHE_BULK_RECORDS=$(or $(RECORDS),1000000) $(RUN) --filter 'MobileSyncTests\.BulkPrimeTests/.*very many'
+	ATTACHE_ROWS=100000 $(RUN) --filter 'PipelinesTests\.ReviewPageTests/.*thousands'
 	ATTACHE_SESSION_RECORDS=200000 ATTACHE_FAULTS=all $(RUN) --filter 'PipelinesTests\.SecondOrg'
 
 mutants: deps  ## break the rules on purpose and see the tests notice, most of an hour; AREA=… or MUTANT=… a part

@@ -90,6 +90,14 @@ package struct PipelineDecisions: Sendable {
     return try numbers.parts(of: 500).flatMap { try ledger.reportEdits(numbers: Array($0)) }
   }
 
+  /// The user names of the pipeline's users, by their Ids.
+  package func usernames() throws -> [String: String] {
+    guard Files.exists(data.state) else { return [:] }
+    let ledger = try data.openLedger()
+    defer { ledger.close() }
+    return try ledger.usernames()
+  }
+
   /// Enters decisions: what is asked of single edits as a whole or not at all, of a selection as far as it
   /// is possible; `asFarAsPossible` makes no such difference, and leaves out what is refused.
   ///

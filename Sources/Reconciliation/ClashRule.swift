@@ -24,9 +24,22 @@ package enum ClashRule {
     let standing: [RecordClaim]
     switch policy {
     case .report: standing = written + undecided
-    case .first: standing = written + undecided.filter { $0.editID < edit.editID }
-    case .last: standing = (written + undecided).filter { $0.editID > edit.editID }
+    case .first:
+      standing = written + undecided.filter { !policy.sends(edit.editID, over: $0.editID) }
+    case .last:
+      standing = (written + undecided).filter { !policy.sends(edit.editID, over: $0.editID) }
     }
     return standing.map(\.editID).sorted()
+  }
+}
+
+extension ReconcileOptions.Across {
+  /// Whether of two edits of one record this is the one to send; edits are numbered as they come in.
+  func sends(_ edit: Int64, over other: Int64) -> Bool {
+    switch self {
+    case .report: false
+    case .first: edit < other
+    case .last: edit > other
+    }
   }
 }

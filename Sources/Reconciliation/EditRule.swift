@@ -92,9 +92,7 @@ package struct EditFacts: Sendable {
 
   /// Whether an update of a record that is proved to be deleted makes it anew.
   var recreatesDeleted: Bool {
-    let decision = MergeDecision.decide(
-      .update, local: deviceDate.map { ModificationDate($0) }, server: .deleted, mode: mode)
-    return decision == .recreate && recreate != .never
+    MergeDecision.makesDeletedAnew(mode) && recreate != .never
   }
 
   /// Whether the edit of a record that was merged, or is not seen, makes it anew.

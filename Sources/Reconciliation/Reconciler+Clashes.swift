@@ -29,9 +29,7 @@ extension Reconciler {
       let edits = try state.clashes(snapshotID: snapshotID).filter { clash in
         guard options.only?.contains(clash.edit.id) != false else { return false }
         // Of several that were told with it, the policy means one.
-        return clash.others.allSatisfy {
-          options.acrossSnapshots == .first ? $0 > clash.edit.id : $0 < clash.edit.id
-        }
+        return clash.others.allSatisfy { options.acrossSnapshots.sends(clash.edit.id, over: $0) }
       }
       if !edits.isEmpty { found.append((snapshotID, edits.map(\.edit))) }
     }

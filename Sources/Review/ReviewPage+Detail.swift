@@ -44,16 +44,19 @@ extension ReviewPage {
       dropped: 'created and deleted', synced: 'sent'}
 
     function parts(edit, detail) {
-      const since = new Date(detail.since)
+      const change = detail.serverChange
       return [
         make('h2', {}, detail.name),
         make('p', {className: 'soft'}, `${edit.object} ${did[detail.operation] ?? ''} by `,
-          make('b', {}, edit.user), ` · open since `,
-          make('time', {dateTime: detail.since}, since.toLocaleString()),
+          make('b', {}, edit.user), ...(detail.editedAt ? [' on ', time(detail.editedAt)] : []),
+          ` · open since `, time(detail.since),
           edit.id ? make('span', {}, ' · ', make('code', {}, edit.id)) : null),
         make('p', {}, make('span', {className: 'verdict ' + kind(detail.verdict)}, detail.verdict),
           ' ', detail.meaning),
         detail.message ? make('p', {className: 'note'}, detail.message) : null,
+        change ? make('p', {className: 'soft', id: 'server-change'}, 'Changed in the org by ',
+          make('b', {}, change.user ?? `user ${change.by}`), ' on ', time(change.at),
+          ', after the device had read it.') : null,
         detail.now ? now(detail.now) : null,
         detail.decided ? make('p', {className: 'note good'}, `${detail.decided.by} decided already: `
           + `${words[detail.decided.decision]}. The next run carries it out.`) : null,
@@ -63,6 +66,11 @@ extension ReviewPage {
             + `${detail.device} (${detail.platform}) · ${detail.source}`),
           ...detail.commands.map(command => make('p', {}, make('code', {}, command))))
       ]
+    }
+
+    /** A moment in the reader's own zone. */
+    function time(text) {
+      return make('time', {dateTime: text}, new Date(text).toLocaleString())
     }
 
     /** What the org was found to hold, where the verdict would be another one by now. */

@@ -49,6 +49,12 @@ struct ReviewPageTests {
     let marked = try await browser.run(
       "[...document.querySelectorAll('mark')].map(m => m.textContent)")
     #expect(marked == ["11", "99"])
+    // Who had it first, and who changed it since.
+    let times = try await browser.run(
+      "[...document.querySelectorAll('#detail > p time')].map(t => t.dateTime.slice(-1))")
+    #expect(times == ["Z", "Z", "Z"])
+    let change = try await browser.text("#server-change")
+    #expect(change.hasPrefix("Changed in the org by user 005"), "\(change)")
     // The first: the device's. The second: the org's.
     try await browser.press("d")
     try await browser.press("j")
@@ -195,10 +201,33 @@ struct ReviewPageTests {
     #expect(
       try await browser.text("[aria-selected=true] .name") == "Customer \(count + 7) Ltd")
     try await browser.press("/")
-    try await browser.type("customer 7777 ")
+    try await browser.type("customer 7777 ltd")
     #expect(try await browser.text("#count") == "1 of \(count) shown")
     try await browser.click("[data-all=server]")
     #expect(try await browser.text("#chosen") == "1 edit is decided.")
+    let errors = try await browser.errors()
+    #expect(errors == [])
+    await browser.close()
+    await server.stop()
+    // A hundred thousand are looked at on a desk and a phone, by day and by night.
+    for look in count < 100_000 ? [Browser.Look.all[0]] : Browser.Look.all {
+      try await examine(scene, look, "\(count)")
+    }
+  }
+
+  /// Opens the page with what is open in a scene: no errors, nothing that axe-core finds, no wider than its
+  /// window.
+  private func examine(_ scene: DecisionScene, _ look: Browser.Look, _ rows: String) async throws {
+    let server = try serve(scene)
+    let browser = try Browser()
+    try await browser.open(server.address, look)
+    try await browser.wait(until: "document.querySelector('[role=option]')", seconds: 120)
+    if Browser.hasAxe { #expect(try await browser.violations() == [], "\(look)") }
+    #expect(
+      try await browser.run("document.documentElement.scrollWidth <= innerWidth") == true)
+    if let place = ProcessEnvironment.variable("ATTACHE_PICTURES") {
+      try await browser.screenshot(to: "\(place)/rows-\(rows)-\(look.width)-\(look.isDark).png")
+    }
     let errors = try await browser.errors()
     #expect(errors == [])
     await browser.close()

@@ -48,17 +48,12 @@ extension ParentChildrenRun {
     self.tree = tree
     try commit(
       missing.map { missing in
-        var message = missing.refusal.message
-        if let master = merged[missing.item.place] {
-          message += "; the record was merged into \(master)"
-        }
         let record = missing.item.record
         return (
           missing.item.place,
           SyncUpSettled(
             record: record, operation: record.operation,
-            end: .failed(
-              code: missing.refusal.code ?? "", message: message, error: missing.refusal.raw))
+            end: .missing(missing.refusal, mergedInto: merged[missing.item.place]))
         )
       })
   }

@@ -158,14 +158,11 @@ final class SyncUpRun {
         again.append(try bodies.send(record, .create, isRecreated: true))
         continue
       }
-      var message = one.refusal.message
-      if case .merged(let id)? = fates[record.soupEntryID] {
-        message += "; the record was merged into \(id)"
-      }
+      var master: String?
+      if case .merged(let id)? = fates[record.soupEntryID] { master = id }
       refused.append(
         SyncUpSettled(
-          record: record, operation: .update,
-          end: .failed(code: one.refusal.code ?? "", message: message, error: one.refusal.raw)))
+          record: record, operation: .update, end: .missing(one.refusal, mergedInto: master)))
     }
     if !refused.isEmpty { try journal.commit(refused) }
     try await send(again)
