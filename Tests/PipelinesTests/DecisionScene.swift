@@ -146,10 +146,8 @@ struct DecisionScene {
   }
 
   /// Nothing is open any more, the bundle names the return, and the generation in it is clean.
-  ///
-  /// `returns` is how many returns with that number there are.
   func expectClosed(
-    _ name: String = "ada", handback: Int64 = 1, returns: Int = 1,
+    _ name: String = "ada", handback: Int64 = 1,
     location: SourceLocation = #_sourceLocation
   ) async throws {
     let all = Set(Stage.allCases)
@@ -158,7 +156,7 @@ struct DecisionScene {
     #expect(open.isEmpty, sourceLocation: location)
     let bundle = try BundleReader.inspect(world.bundle(name))
     let included: [Int64] = bundle.includes.compactMap(\.handback).map { Int64($0) }
-    #expect(included == Array(repeating: handback, count: returns), sourceLocation: location)
+    #expect(included == [handback], sourceLocation: location)
     let fresh = try world.device(name, as: "\(name)-fresh")
     for soup in ["accounts", "contacts", "workorders"] {
       let dirty = try fresh.elements(soup).filter { $0["__local__"]?.bool == true }

@@ -239,6 +239,35 @@ import Testing
     try await scene.expectClosed("ben")
   }
 
+  @Test(arguments: [Decision.device, .again])
+  func `of two copies of a new record one is given up, and the other sent`(
+    _ decision: Decision
+  ) async throws {
+    let scene = try DecisionScene()
+    let (world, device) = (scene.world, try await scene.phone())
+    // The field hears of nothing that happens on the day of the prime.
+    try world.org.moveClock(by: 3_600_000)
+    let backup = world.directory.file("backup")
+    try device.create(
+      "contacts", type: "Contact", ["LastName": "Lovelace"], localID: "local_1",
+      now: world.org.now())
+    try Files.copy(device.storePath, to: backup)
+    try device.edit("contacts", id: "local_1", ["Title": "left"], now: world.org.now() + 1000)
+    try world.handBack(device, as: "left.sqlite")
+    try Files.remove(device.storePath)
+    try Files.copy(backup, to: device.storePath)
+    try device.edit("contacts", id: "local_1", ["Title": "right"], now: world.org.now() + 2000)
+    try await scene.handBack(device, as: "right", leaves: [.clash: 2])
+    try scene.decide(1, .drop)
+    let given = try await scene.night().verdicts
+    #expect(given == [.dropped: 1])
+    try scene.decide(2, decision)
+    let sent = try await scene.night().verdicts
+    #expect(sent == [.created: 1])
+    #expect(try scene.count("SELECT Id FROM Contact WHERE LastName = 'Lovelace'") == 1)
+    try await scene.expectClosed()
+  }
+
   // MARK: updates and deletions in doubt
 
   struct Doubt: Sendable, CustomTestStringConvertible {
