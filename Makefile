@@ -51,14 +51,15 @@ test: lint checked
 	.ci/suites $(CHECKED)
 endif
 
+# The optimised build with its tests, for which CI need not wait to have all its tools.
+checked: deps
+	swift build $(OPTIMISED) $(STRICT) --build-tests
+
 # ATTACHE=… judges a program that is built already.
 ifndef ATTACHE
 test-clients: release
 endif
 test-clients: ATTACHE ?= $(SCRATCH)/release/attache
-checked: deps
-	swift build $(OPTIMISED) $(STRICT) --build-tests
-
 test-clients:  ## other people's clients, each as it is installed, against the embedded org
 	@Tests/Clients/run.py $(ATTACHE) .build
 
