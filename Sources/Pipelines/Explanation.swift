@@ -108,7 +108,10 @@ package enum Explanation {
     pipeline.stores.filter { ($0.scope == .global) == isGlobal }.flatMap { store in
       store.primed.filter { sync in
         sync.soups.contains { PrimeInput.key(store.storeName, $0.soupName) == key }
-      }.map(\.syncName)
+      }.map { sync in
+        let kind = sync.target.json["type"]?.string
+        return kind.map { "\(sync.syncName) (\($0))" } ?? sync.syncName
+      }
     }
   }
 }

@@ -28,8 +28,29 @@ extension Demo {
       if let count = result.verdicts[verdict] { say("  \(pad(count)) \(verdict.rawValue)") }
     }
     expect(result.open.isEmpty, "edits are open still: \(result.open)")
+    expect(
+      result.verdicts == [.updated: 3, .dropped: 3], "the decisions became \(result.verdicts)")
     try expectIncluded(pipeline)
-    say("Nothing is open any more, and the new bundles may be installed over what came home.")
+    try installNewest(result, DataDirectory(root: places.snapshots, name: pipeline.name), org)
+    say("Nothing is open any more, and the three phones install their new bundles over what they")
+    say("handed back: no row waits in them.")
+  }
+
+  /// Each phone may take its newest bundle over what it handed back, and nothing waits in that.
+  private mutating func installNewest(
+    _ night: RunSummary, _ data: DataDirectory, _ org: DemoOrg
+  ) throws {
+    let snapshots = night.snapshots.filter { devices[$0.username] != nil }
+    expect(snapshots.count == devices.count, "\(snapshots.count) phones have a new bundle")
+    for snapshot in snapshots {
+      guard let device = devices[snapshot.username] else { continue }
+      let bundle = try newestBundle(snapshot, device.platform, data)
+      expect(try device.mayInstall(bundle), "\(snapshot.username) may not install \(bundle)")
+      let place = places.scratch + "/devices/\(snapshot.username)-morning"
+      let next = try Device.install(bundle, device.platform, into: place, now: org.org.now())
+      let waiting = try next.dirtyElements()
+      expect(waiting.isEmpty, "\(snapshot.username) has open rows: \(waiting)")
+    }
   }
 
   /// The device is right in the conflict, and what the office deleted stays deleted.

@@ -33,6 +33,8 @@ package struct Demo {
   let say: (String) -> Void
   let report: @Sendable (RunEvent) -> Void
   var deviations: [String] = []
+  /// The technicians' phones, by user name.
+  var devices: [String: Device] = [:]
 
   /// Tells and plays the story; throws `RehearsalError.unexpected` if it came out another way.
   package static func run(
@@ -94,34 +96,34 @@ package struct Demo {
     return summary
   }
 
-  private func fieldDay(
+  private mutating func fieldDay(
     _ night: RunSummary, _ data: DataDirectory, _ org: DemoOrg
   ) throws -> FieldDay {
     chapter("A day in the field")
     let now = org.org.now()
-    var devices: [String: Device] = [:]
     for (name, platform) in [("ada", Platform.ios), ("ben", .android), ("cleo", .ios)] {
       let username = "\(name)@example.com"
       guard let snapshot = night.snapshots.first(where: { $0.username == username }) else {
         throw RehearsalError.noUser(username)
       }
       let bundle = try newestBundle(snapshot, platform, data)
-      devices[name] = try Device.install(
+      devices[username] = try Device.install(
         bundle, platform, into: places.scratch + "/devices/" + name, now: now)
     }
-    guard let ada = devices["ada"], let ben = devices["ben"], let cleo = devices["cleo"] else {
-      throw RehearsalError.noUser("ada, ben or cleo")
-    }
+    guard let ada = devices["ada@example.com"], let ben = devices["ben@example.com"],
+      let cleo = devices["cleo@example.com"]
+    else { throw RehearsalError.noUser("ada, ben or cleo") }
     let day = try FieldDay.play(org: org, ada: ada, ben: ben, cleo: cleo, now: now)
     for scene in day.scenes { say("  \(scene.text)") }
-    for (name, device) in devices.sorted(by: { $0.key < $1.key }) {
+    for (username, device) in devices.sorted(by: { $0.key < $1.key }) {
+      let name = username.prefix { $0 != "@" }
       try device.handBack(to: data.inbox("inbox") + "/\(name).sqlite", now: now + 86_400_000)
     }
     say("In the evening each hands the database file back: three files in the inbox.")
     return day
   }
 
-  private func newestBundle(
+  func newestBundle(
     _ snapshot: RunSummary.Snapshot, _ platform: Platform, _ data: DataDirectory
   ) throws -> String {
     let directory = data.generation(snapshot.generation, of: snapshot.id)

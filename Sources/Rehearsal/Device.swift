@@ -123,6 +123,9 @@ package struct Device: Sendable {
     }
   }
 
+  /// The elements that were edited, or came open, and that no hand-back has settled.
+  package func dirtyElements() throws -> Set<JSONValue> { try Self.state(of: storePath).dirty }
+
   /// The stamp of a store, and its dirty elements.
   private static func state(of path: String) throws -> (stamp: Provenance, dirty: Set<JSONValue>) {
     let store = try Store(opening: path, readOnly: true)

@@ -37,6 +37,47 @@ import Testing
     }
     #expect(Set(stages) == Set(Stage.allCases))
     try expectResults(directory.file("snapshots/demo"))
+    try expectStories(places)
+  }
+
+  /// Each edit of the day reads as a story: who was given what, what a device made of it, how it came back, what
+  /// was decided, sent and said of it.
+  private func expectStories(_ places: Demo.Places) throws {
+    // The org has gone: a story needs the pipeline's directory alone.
+    let pipeline = try PipelineFile.read(
+      path: places.pipelineFile,
+      variables: [
+        "ATTACHE_ORG_URL": "http://127.0.0.1:9", "ATTACHE_CLIENT_ID": "none",
+        "ATTACHE_JWT_KEY": "none",
+      ])
+    var told: [String: Int] = [:]
+    for number in 1...13 {
+      let story = try Explanation.story(of: "\(number)", pipeline, root: places.snapshots)
+      let lines = StoryText.lines(story, pipeline.report.reportMask)
+      let text = lines.joined(separator: "\n")
+      #expect(text.contains("edit \(number) came back in "), "\(text)")
+      #expect(lines.contains { $0.contains("edit \(number) is ") && $0.contains(", says run ") })
+      let kinds = story.events.map(\.kind)
+      for kind in kinds {
+        switch kind {
+        case .issued(_, _, _, let syncs):
+          told["issued", default: 0] += 1
+          #expect(!syncs.isEmpty && syncs.allSatisfy { $0.hasSuffix(")") }, "\(syncs)")
+        case .edited: told["edited", default: 0] += 1
+        case .returned: told["returned", default: 0] += 1
+        case .decided: told["decided", default: 0] += 1
+        case .written: told["written", default: 0] += 1
+        case .settled: told["settled", default: 0] += 1
+        }
+      }
+    }
+    // Two edits of one record are in each other's story. Six waited for a person.
+    for (kind, least) in [
+      ("edited", 13), ("returned", 13), ("settled", 13), ("decided", 6), ("issued", 10),
+      ("written", 8),
+    ] {
+      #expect(told[kind, default: 0] >= least, "\(kind): \(told)")
+    }
   }
 
   /// What it leaves to look at.
