@@ -84,6 +84,11 @@ private struct JSONDecisions {
       return nil
     }
     guard let choice = choice(kind, object, node) else { return nil }
+    if let node = object["shown"], !node.isNull, node.members == nil {
+      // Passed over, the decision would be held against nothing.
+      reader.wrongType(node, "an object", "write the org's values by field: { \"Field\": … }")
+      return nil
+    }
     let shown = object["shown"]?.members ?? []
     return DecisionRequest(
       edit: Int64(number), choice,

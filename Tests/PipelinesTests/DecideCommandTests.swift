@@ -56,6 +56,45 @@ import Testing
     #expect(none.output == "no edit is open that could be decided so\n")
   }
 
+  /// The words that name edits by their verdicts.
+  private static let words: [(word: String, verdict: Verdict)] = [
+    ("conflicts", .conflict), ("clashes", .clash), ("failed", .failed), ("in-doubt", .inDoubt),
+    ("created-twice", .createdTwice), ("deleted", .deletedOnServer),
+    ("merged", .mergedOnServer), ("not-visible", .notVisible),
+    ("not-permitted", .notPermitted), ("blocked", .blocked), ("held", .held),
+    ("not-configured", .notConfigured),
+  ]
+
+  @Test func `each verdict that wants a person has a word, which names its edits and no others`()
+    async throws
+  {
+    #expect(Set(Self.words.map(\.verdict)) == Set(Verdict.allCases.filter { !$0.isSettled }))
+    _ = try await scene.conflict()
+    for (place, (word, verdict)) in Self.words.enumerated() {
+      try scene.withLedger { ledger in
+        try ledger.connection.run("UPDATE edit SET verdict = \(verdict.rawValue)")
+        try ledger.connection.run("UPDATE outcome SET verdict = \(verdict.rawValue)")
+      }
+      let list = try await decide("--list", "--" + word)
+      #expect(list.output.hasPrefix("edit 1: \(verdict.rawValue), "), "\(word): \(list.output)")
+      let other = Self.words[(place + 1) % Self.words.count].word
+      #expect(try await decide("--list", "--" + other).output == "nothing is open\n")
+    }
+  }
+
+  @Test func `a record is named, and an edit is given up, by the program`() async throws {
+    _ = try await scene.conflict()
+    try scene.withLedger { ledger in
+      try ledger.connection.run("UPDATE edit SET verdict = 'held'")
+      try ledger.connection.run("UPDATE outcome SET verdict = 'held'")
+    }
+    let refused = try await decide("1", "--record", "001000000000001")
+    #expect(refused.status != 0 && refused.messages.contains("edit 1"), "\(refused.everything)")
+    #expect(try await decide("1", "--drop").output.contains("edit 1: "))
+    #expect(try await scene.night().verdicts == [.dropped: 1])
+    #expect(try scene.open() == [:])
+  }
+
   @Test func `a dry run shows the plan and leaves everything`() async throws {
     let id = try await scene.conflict()
     let dry = try await decide("1", "--set", "Phone=both", "--dry-run")

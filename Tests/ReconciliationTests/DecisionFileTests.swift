@@ -1,6 +1,7 @@
 import JSON
 import Ledger
 import Reconciliation
+import TestSupport
 import Testing
 
 struct DecisionFileTests {
@@ -60,6 +61,37 @@ struct DecisionFileTests {
       problems(
         #"{"decisions": [{"edit": 1, "decision": "drop"}, {"edit": 1, "decision": "again"}]}"#)
         == ["0: edit 1 is decided twice"])
+  }
+
+  @Test func `the published schema takes what is read, and refuses what it can tell is wrong`()
+    throws
+  {
+    let schema = try JSONSchema(published: "decisions.schema.json")
+    for decision in [
+      #""decision": "device", "shown": {"Phone": "x", "Fax": null}"#, #""decision": "server""#,
+      #""decision": "set", "values": {"Phone": 1, "Fax": null}, "rest": "device""#,
+      #""decision": "set", "values": {"Phone": "x"}"#, #""decision": "again""#,
+      #""decision": "record", "record": "001000000000001""#, #""decision": "drop""#,
+    ] {
+      let text = #"{"format": 1, "decisions": [{"edit": 7, \#(decision)}]}"#
+      #expect(problems(text) == [], "\(text)")
+      #expect(schema.faults(try JSONValue(parsing: text)) == [], "\(text)")
+    }
+    for text in [
+      "{}", "[]", #"{"decisions": {}}"#, #"{"format": 2, "decisions": []}"#,
+      #"{"decisions": [], "more": 1}"#, #"{"decisions": [{"decision": "drop"}]}"#,
+      #"{"decisions": [{"edit": 1}]}"#, #"{"decisions": [{"edit": 0, "decision": "drop"}]}"#,
+      #"{"decisions": [{"edit": "1", "decision": "drop"}]}"#,
+      #"{"decisions": [{"edit": 1, "decision": "devise"}]}"#,
+      #"{"decisions": [{"edit": 1, "decision": "drop", "why": "x"}]}"#,
+      #"{"decisions": [{"edit": 1, "decision": "set", "values": ["x"]}]}"#,
+      #"{"decisions": [{"edit": 1, "decision": "set", "values": {"A": 1}, "rest": "both"}]}"#,
+      #"{"decisions": [{"edit": 1, "decision": "record", "record": 1}]}"#,
+      #"{"decisions": [{"edit": 1, "decision": "device", "shown": "x"}]}"#,
+    ] {
+      #expect(problems(text) != [], "\(text)")
+      #expect(schema.faults(try JSONValue(parsing: text)) != [], "\(text)")
+    }
   }
 
   @Test func `rows that say the same say it of the whole edit, and empty ones go along`() throws {
