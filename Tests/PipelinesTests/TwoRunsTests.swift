@@ -7,7 +7,8 @@ import Testing
 
 /// A pipeline's data is one run's at a time.
 @Suite struct TwoRunsTests {
-  @Test(.timeLimit(.minutes(2)))
+  // Against a lock that is never given up: all tests of a group begin at once, and this one waits for its turn.
+  @Test(.timeLimit(.minutes(10)))
   func `a second run of one pipeline is refused while the first is at work`() async throws {
     let world = try World()
     let gate = DispatchSemaphore(value: 0)
