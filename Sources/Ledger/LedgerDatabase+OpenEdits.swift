@@ -16,6 +16,13 @@ extension LedgerDatabase {
       """)
   }
 
+  /// How many edits wait for a verdict; of some only, where any are named.
+  package func openCount(only: Set<Int64>? = nil) throws -> Int {
+    Int(
+      try connection.integer(
+        "SELECT count(*) FROM edit e WHERE e.state <> 'closed' AND \(Self.isAmong(only))") ?? 0)
+  }
+
   /// The edits of a snapshot that have no verdict of this run yet: those that are to be undone, the last
   /// first, then the others in order of arrival; of several edits of one record, in whichever soup they
   /// stand, only the first: the next is decided when it is known what became of that one.
@@ -227,6 +234,7 @@ extension LedgerDatabase {
 
   /// Enters the verdict that a run gives to an edit.
   func enterOutcome(_ edit: Int64, run: String, _ settlement: Settlement) throws {
+    verdictsGiven += 1
     try connection.run(
       """
       INSERT INTO outcome (run_id, edit_id, verdict, detail) VALUES (\(run), \(edit),

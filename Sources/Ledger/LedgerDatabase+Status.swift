@@ -40,21 +40,6 @@ extension LedgerDatabase {
     Int(try connection.integer("SELECT count(*) FROM creation") ?? 0)
   }
 
-  /// How many edits are not closed, by verdict; those never considered are under nil.
-  package func openEdits(snapshotID: String? = nil) throws -> [Verdict?: Int] {
-    var counts: [Verdict?: Int] = [:]
-    let rows = try connection.all(
-      """
-      SELECT e.verdict, count(*) FROM edit e JOIN returned r ON r.id = e.return_id
-      WHERE e.state <> 'closed' AND (\(snapshotID) IS NULL OR r.snapshot_id = \(snapshotID))
-      GROUP BY e.verdict
-      """)
-    for row in rows {
-      counts[row[0].text.flatMap(Verdict.init(rawValue:))] = Int(row[1].integer ?? 0)
-    }
-    return counts
-  }
-
   /// The edits whose last verdict is not settled, by verdict: what `status` shows as open.
   package func unsettledEdits() throws -> [Verdict: Int] {
     var counts: [Verdict: Int] = [:]

@@ -9,6 +9,8 @@ import System
 /// transaction is on the disk when its call returns (`synchronous = FULL`).
 package final class LedgerDatabase {
   package let connection: Connection
+  /// How many verdicts were given since it was opened.
+  package internal(set) var verdictsGiven = 0
 
   /// The file's path.
   package var path: String { connection.path }
@@ -159,6 +161,33 @@ package final class LedgerDatabase {
     try connection.all(
       "SELECT user_id, username FROM snapshot WHERE user_id IS NOT NULL AND username IS NOT NULL"
     ).reduce(into: [:]) { $0[$1[0].text ?? ""] = $1[1].text }
+  }
+
+  /// How people are called by their Ids: the pipeline's users by their user names, others who have changed a
+  /// record by their names in the org, as far as a run has seen them.
+  package func people() throws -> [String: String] {
+    try connection.all("SELECT name, value FROM meta WHERE name LIKE 'person %'").reduce(
+      into: usernames()
+    ) { known, row in
+      let id = String((row[0].text ?? "").dropFirst("person ".count))
+      known[id] = known[id] ?? row[1].text
+    }
+  }
+
+  /// Keeps what the org calls a user who has no snapshot.
+  package func notePerson(_ name: String, id: String) throws {
+    if try meta("person " + id) != name { try setMeta("person " + id, name) }
+  }
+
+  /// The Ids of those who changed records of a run's edits in the org and whose names nobody knows.
+  package func unnamedPeople(run id: String) throws -> [String] {
+    let known = try people()
+    return try connection.all(
+      """
+      SELECT DISTINCT detail ->> '$.serverChange.by' FROM outcome WHERE run_id = \(id)
+        AND detail ->> '$.serverChange.by' IS NOT NULL ORDER BY 1
+      """
+    ).compactMap { $0[0].text }.filter { known[$0] == nil }
   }
 
   // MARK: snapshots

@@ -7,6 +7,9 @@ package struct RecordEvent: Sendable, Hashable {
     /// Generations of a snapshot held it: in which soup, with which modification date, and by which
     /// syncs the soup is filled.
     case issued(generations: ClosedRange<Int>, soup: String, modified: String?, syncs: [String])
+    /// A generation carried the edit, still open, into a soup: on which platforms, and the words that say in
+    /// its row why it is open.
+    case carried(generation: Int, platforms: [String], soup: String, words: String?)
     /// A device changed its row, by the device's own clock; the fields that it changed, with what it
     /// had been given where that is known.
     case edited(operation: EditOperation, fields: [FieldDifference], reason: String?)

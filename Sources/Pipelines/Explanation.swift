@@ -19,11 +19,10 @@ package enum Explanation {
     let ledger = try data.openLedger()
     defer { ledger.close() }
     var story = try RecordStory(of: name, in: ledger)
-    if let id = story.recordID {
-      let names = Dictionary(
-        try ledger.snapshotRows().map { ($0.id, $0.username) }, uniquingKeysWith: { $1 })
-      story.add(try issued(id, pipeline, data, names))
-    }
+    let names = Dictionary(
+      try ledger.snapshotRows().map { ($0.id, $0.username) }, uniquingKeysWith: { $1 })
+    if let id = story.recordID { story.add(try issued(id, pipeline, data, names)) }
+    story.add(try carried(Set(story.events.compactMap(\.edit)), data, names))
     guard !story.events.isEmpty else { throw unknown(name, data) }
     return story
   }
@@ -90,6 +89,34 @@ package enum Explanation {
       }
     }
     return result
+  }
+
+  /// One event for each generation, of those that are kept, that carried one of some edits into a soup.
+  private static func carried(
+    _ edits: Set<Int64>, _ data: DataDirectory, _ usernames: [String: String?]
+  ) throws -> [RecordEvent] {
+    if edits.isEmpty { return [] }
+    var events: [RecordEvent] = []
+    for snapshot in try data.snapshots() {
+      let directory = SnapshotDirectory(path: data.snapshot(snapshot))
+      for number in try directory.generations() {
+        // What cannot be read tells nothing; the others do.
+        guard let record = try? directory.record(of: number) else { continue }
+        let rows = Dictionary(grouping: record.carried.filter { edits.contains($0.edit) }) {
+          [String($0.edit), $0.soup]
+        }
+        events += rows.values.compactMap { rows in
+          rows.first.map { row in
+            RecordEvent(
+              time: record.created, username: usernames[snapshot] ?? nil, edit: row.edit,
+              kind: .carried(
+                generation: number, platforms: rows.map(\.platform.rawValue).sorted(),
+                soup: PrimeInput.key(row.storeName, row.soup), words: row.words))
+          }
+        }
+      }
+    }
+    return events.sorted { ($0.time ?? 0, $0.edit ?? 0) < ($1.time ?? 0, $1.edit ?? 0) }
   }
 
   /// When a generation was made, by the org's clock; by this machine's where its record is gone.

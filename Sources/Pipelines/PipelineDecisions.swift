@@ -90,12 +90,12 @@ package struct PipelineDecisions: Sendable {
     return try numbers.parts(of: 500).flatMap { try ledger.reportEdits(numbers: Array($0)) }
   }
 
-  /// The user names of the pipeline's users, by their Ids.
-  package func usernames() throws -> [String: String] {
+  /// How everybody is called who is known by an Id.
+  package func people() throws -> [String: String] {
     guard Files.exists(data.state) else { return [:] }
     let ledger = try data.openLedger()
     defer { ledger.close() }
-    return try ledger.usernames()
+    return try ledger.people()
   }
 
   /// Enters decisions: what is asked of single edits as a whole or not at all, of a selection as far as it

@@ -33,9 +33,28 @@ struct ReconcileStage {
         result.interruptionKind == .authentication ? .loginFailed : .limitReached)
     }
     if let presumed { return try plan(result, presumed, since: before) }
+    if result.interruption == nil { try await learnNames() }
     try noteHeld(result.awaiting)
     // At once: what follows may take hours, or fail.
     if result.edits > 0 { try RunReport(run: run).write() }
+  }
+
+  /// Asks who they are that changed records in the org, where the report has no more than their Ids: one
+  /// request for all of them.
+  private func learnNames() async throws {
+    let unnamed = try run.ledger.unnamedPeople(run: run.row.id)
+    if unnamed.isEmpty { return }
+    let found: [String: JSONObject]
+    do throws(OrgError) {
+      let session = try await run.access.anySession()
+      found = try await session.records("User", ids: unnamed, fields: ["Id", "Name"])
+    } catch {
+      // The report says the Id then; nothing depends on the name.
+      return
+    }
+    for (id, user) in found {
+      if let name = user["Name"]?.string { try run.ledger.notePerson(name, id: id) }
+    }
   }
 
   /// Keeps which snapshots' changes wait for a person's word; of others they wait no longer.
@@ -74,8 +93,6 @@ struct ReconcileStage {
   private func reconciler(_ presumed: PresumedWrites?) throws -> Reconciler {
     let access = run.access
     let report = run.report
-    let total = try run.ledger.openEdits().values.reduce(0, +)
-    var settled = 0
     return Reconciler(
       state: run.ledger, options: reconcileOptions(), syncUps: try Self.rules(of: run.pipeline),
       presumed: presumed,
@@ -86,15 +103,7 @@ struct ReconcileStage {
         case .user(let username, _): try await access.session(as: username)
         }
       },
-      report: { event in
-        switch event {
-        case .settled:
-          settled += 1
-          report(.editsSettled(done: settled, of: max(total, settled)))
-        case .warning(let text): report(.warning(text))
-        case .began, .learned, .sent: break
-        }
-      })
+      progress: { done, total in report(.editsSettled(done: done, of: total)) })
   }
 
   /// The sync ups that a pipeline's stores name, in the order of the file.

@@ -154,7 +154,7 @@ extension HTMLReport {
   }
 
   private static func changed(_ change: ServerChange, _ model: ReportModel) -> String {
-    let who = model.usernames[change.by] ?? "user \(change.by)"
+    let who = model.people[change.by] ?? "user \(change.by)"
     var by = HTMLText.escaped(who)
     if let address = model.address(of: change.by) {
       by = "<a href=\"\(HTMLText.escaped(address))\" rel=\"noreferrer\">\(by)</a>"

@@ -32,13 +32,23 @@ extension HTMLReport {
 
   // MARK: besides the edits
 
-  /// What waits for a person besides the edits: refused returns, users who were skipped, and more.
+  /// Findings that are told together: under which title, and what to do about them.
+  private typealias FindingGroup = (title: String, kinds: Set<Finding.Kind>, step: String)
+
+  /// What the guards hold, with the digest that lets it through.
+  static func held(_ model: ReportModel) -> String {
+    sections(
+      of: [
+        (
+          "Held by a guard", [.removalsHeld, .changesHeld],
+          "Look why there are so many, then allow it."
+        )
+      ], model)
+  }
+
+  /// What else waits for a person besides the edits: refused returns, users who were skipped, and more.
   static func findings(_ model: ReportModel) -> String {
-    let groups: [(title: String, kinds: Set<Finding.Kind>, step: String)] = [
-      (
-        "Held by a guard", [.removalsHeld, .changesHeld],
-        "Look why there are so many, then allow it."
-      ),
+    let groups: [FindingGroup] = [
       (
         "Returns that were refused", [.returnQuarantined, .returnLeft],
         "Each is told of until it is taken out of the quarantine, or out of the inbox."
@@ -49,6 +59,10 @@ extension HTMLReport {
         "Nothing was removed from them; the next prime asks again."
       ),
     ]
+    return sections(of: groups, model)
+  }
+
+  private static func sections(of groups: [FindingGroup], _ model: ReportModel) -> String {
     var text = ""
     for group in groups {
       let news = model.findings(group.kinds)

@@ -29,7 +29,7 @@ package enum HTMLReport: ReportFormat {
   package static func write(
     _ file: String, _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
   ) throws {
-    var page = head(model) + header(model) + "<main>\n" + summary(model)
+    var page = head(model) + header(model) + "<main>\n" + held(model) + summary(model)
     if model.edits.isEmpty {
       page +=
         "<p class=\"quiet\">No edits came back, so there is nothing new to tell of them.</p>\n"

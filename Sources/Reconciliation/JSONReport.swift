@@ -176,7 +176,7 @@ package enum JSONReport: ReportFormat {
       object[name] = .string(Dates.utc(time))
     }
     if let change = edit.detail.serverChange {
-      object["serverChange"] = .object(self.change(change, model.usernames))
+      object["serverChange"] = .object(self.change(change, model.people))
     }
     if edit.detail.hasNoBase { object["noBase"] = true }
     if !edit.detail.errorFields.isEmpty {
@@ -205,12 +205,12 @@ package enum JSONReport: ReportFormat {
     return object
   }
 
-  /// Who changed a record in the org and when, with the user name of who is a user of the pipeline.
+  /// Who changed a record in the org and when, with how that person is called where it is known.
   package static func change(
-    _ change: ServerChange, _ usernames: [String: String]
+    _ change: ServerChange, _ people: [String: String]
   ) -> JSONObject {
     var object: JSONObject = ["by": .string(change.by)]
-    if let name = usernames[change.by] { object["user"] = .string(name) }
+    if let name = people[change.by] { object["user"] = .string(name) }
     let time = Dates.milliseconds(iso8601: change.at).map(Dates.utc)
     object["at"] = .string(time ?? change.at)
     return object

@@ -13,7 +13,6 @@ final class LedgerJournal: SyncUpJournal {
   typealias Intention = [OperationRow]
 
   private let reconciler: Reconciler
-  private let snapshotID: String
   private let access: RecordReader
   /// Writes that were done, and whose records are to be read.
   private var written: [OperationRow] = []
@@ -27,9 +26,8 @@ final class LedgerJournal: SyncUpJournal {
   private var state: LedgerDatabase { reconciler.state }
   private var run: RunRow { reconciler.run }
 
-  init(_ reconciler: Reconciler, _ snapshotID: String, _ access: RecordReader) {
+  init(_ reconciler: Reconciler, _ access: RecordReader) {
     self.reconciler = reconciler
-    self.snapshotID = snapshotID
     self.access = access
   }
 
@@ -75,7 +73,7 @@ final class LedgerJournal: SyncUpJournal {
 
   private func block(_ send: PlannedSend, _ name: String) throws -> PlannedSend? {
     try state.move(send.operation(sender: ""), to: .dropped)
-    try reconciler.settle([(send.edit, Self.blocked(by: name))], snapshotID)
+    try reconciler.settle([(send.edit, Self.blocked(by: name))])
     return nil
   }
 
@@ -166,7 +164,6 @@ final class LedgerJournal: SyncUpJournal {
     _ answers: [(change: PlannedSend, answer: RowAnswer)], of intention: [OperationRow],
     read: CompositeResult?, isLast: Bool
   ) async throws {
-    var refused = 0
     try state.connection.transaction {
       for (send, answer) in answers {
         guard let tree = send.tree, tree.isParent, case .done(let id?, _) = answer else { continue }
@@ -179,24 +176,17 @@ final class LedgerJournal: SyncUpJournal {
           // The org says of each child that its parent was not made.
           try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
           try settle(send, Self.blocked(by: name))
-          refused += 1
           continue
         }
         switch try enter(send, answer, operation, isLast: isLast) {
-        case .refused: refused += 1
         case .accepted: reconciler.summary.writes += 1
         case .inDoubt: isDoubtful = true
-        case .left: break
+        case .refused, .left: break
         }
       }
     }
     tellOfJob(answers.map(\.change), intention)
-    if let first = answers.first?.change {
-      reconciler.report(
-        .sent(
-          snapshotID: snapshotID, soup: first.edit.row.soup, action: first.action.rawValue,
-          records: answers.count, refused: refused))
-    }
+    reconciler.tellProgress()
   }
 
   /// Tells for how long nobody saw what others changed: a job bears no conditions.

@@ -95,17 +95,3 @@ package struct ReconcileOptions: Sendable {
   /// The defaults.
   package init() {}
 }
-
-/// What a reconciliation tells while it works.
-package enum ReconcileEvent: Sendable {
-  /// The edits of a snapshot are taken up.
-  case began(snapshotID: String, edits: Int)
-  /// The state of the org's records was learnt.
-  case learned(snapshotID: String, soup: String, records: Int)
-  /// A batch was answered.
-  case sent(snapshotID: String, soup: String, action: String, records: Int, refused: Int)
-  /// An edit got its verdict.
-  case settled(snapshotID: String, soup: String, verdict: Verdict)
-  /// Something that a person should know.
-  case warning(String)
-}

@@ -54,7 +54,7 @@ extension Reconciler {
         detail.decision = try state.refuseDecision(pending, run: run.id)
         settlement = Settlement(.failed, detail)
       }
-      try settle([(edit, settlement)], planner.snapshotID)
+      try settle([(edit, settlement)])
     }
     return rest
   }
@@ -81,7 +81,7 @@ extension Reconciler {
   // MARK: in doubt
 
   /// Leaves edits in doubt of which nobody could ask; those that a person gave up are settled.
-  func leaveInDoubt(_ edits: [OpenEdit], _ snapshotID: String) throws {
+  func leaveInDoubt(_ edits: [OpenEdit]) throws {
     let dropped = Set(edits.filter { $0.decision?.decision == .drop }.map(\.id))
     for operation in try state.unfinishedOperations() where dropped.contains(operation.editID) {
       try state.move(operation, to: .dropped)
@@ -91,7 +91,7 @@ extension Reconciler {
       edits.map { edit in
         dropped.contains(edit.id)
           ? (edit, Settlement(.dropped)) : (edit, Settlement(.inDoubt, .because(words)))
-      }, snapshotID)
+      })
   }
 
   /// Settles creates whose record a person has named; returns the writes that are in doubt still.

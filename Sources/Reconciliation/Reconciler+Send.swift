@@ -77,7 +77,7 @@ extension Reconciler {
       sends[send.edit.id] = send
       sends[send.edit.id]?.operationID = row.id
     }
-    let journal = LedgerJournal(self, plan.snapshotID, access)
+    let journal = LedgerJournal(self, access)
     return Shipment(
       plan: plan, sends: sends, journal: journal, access: access,
       carrier: try await carrier(of: plan, access))

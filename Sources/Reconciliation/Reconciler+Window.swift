@@ -31,16 +31,12 @@ extension Reconciler {
   /// A snapshot that has edits left, because one waited for another or was decided anew, is in the next
   /// window again.
   nonisolated(nonsending) func reconcileAll() async throws {
-    var begun: Set<String> = []
     while true {
       var queue = try state.snapshotsWithOpenEdits(run: run.id, only: options.only)[...]
       if queue.isEmpty { return }
       while true {
         let window = try nextWindow(&queue)
         if window.isEmpty { break }
-        for work in window where begun.insert(work.snapshotID).inserted {
-          report(.began(snapshotID: work.snapshotID, edits: work.edits.count))
-        }
         try await reconcile(window)
         queue = window.map(\.snapshotID)[...] + queue
       }
@@ -102,7 +98,7 @@ extension Reconciler {
     for isHeld in [true, false] {
       for plan in plans {
         try settle(
-          plan.settled.filter { ($0.settlement.verdict == .held) == isHeld }, plan.snapshotID)
+          plan.settled.filter { ($0.settlement.verdict == .held) == isHeld })
       }
     }
     for place in plans.indices {
@@ -147,17 +143,17 @@ extension Reconciler {
     var drafts: [Draft] = []
     for work in window {
       let inDoubt = work.edits.filter { doubtful.contains($0.id) }
-      if !inDoubt.isEmpty { try leaveInDoubt(inDoubt, work.snapshotID) }
+      if !inDoubt.isEmpty { try leaveInDoubt(inDoubt) }
       var edits = work.edits.filter { !doubtful.contains($0.id) }.map(Self.withChosenRecord)
       let access: RecordReader?
       do {
         access = try await self.access(to: work.snapshotID)
       } catch let error as OrgError where error.isAboutTheUser || error.kind == .permission {
-        try hold(edits, Self.words(error), work.snapshotID)
+        try hold(edits, Self.words(error))
         continue
       }
       guard let access else {
-        try hold(edits, Self.noLogin, work.snapshotID)
+        try hold(edits, Self.noLogin)
         continue
       }
       let planner = planner(work.snapshotID, access)
@@ -166,7 +162,7 @@ extension Reconciler {
         var plan = try await planner.begin(edits)
         // The others of the window are to see them. An undoing may have to wait for one that comes later.
         let known = plan.plan.settled.filter { !$0.edit.isToBeUndone }
-        try settle(known, work.snapshotID)
+        try settle(known)
         plan.plan.settled.removeAll { !$0.edit.isToBeUndone }
         let ids = Set(known.map(\.edit.id))
         drafts.append(
@@ -188,11 +184,10 @@ extension Reconciler {
   ) async throws {
     if error.isFailedAnswer {
       guard await answers(planner.records) else { throw error }
-      return try hold(
-        edits, "the org cannot answer: \(error.description)", planner.snapshotID)
+      return try hold(edits, "the org cannot answer: \(error.description)")
     }
     try await checkAlone(error, planner.records)
-    try hold(edits, Self.words(error), planner.snapshotID)
+    try hold(edits, Self.words(error))
   }
 
   /// Says whether the org answers somebody anything at all.
@@ -201,13 +196,13 @@ extension Reconciler {
   }
 
   /// Holds edits that nobody can send now; what a person has ended without a write is settled all the same.
-  private func hold(_ edits: [OpenEdit], _ words: String, _ snapshotID: String) throws {
+  private func hold(_ edits: [OpenEdit], _ words: String) throws {
     let ended = try edits.compactMap { edit in
       try state.decidedWithoutLogin(edit, rules).map { (edit, $0) }
     }
     let ids = Set(ended.map(\.0.id))
     let held = edits.filter { !ids.contains($0.id) }
-    try settle(ended + held.map { ($0, Settlement(.held, .because(words))) }, snapshotID)
+    try settle(ended + held.map { ($0, Settlement(.held, .because(words))) })
     if !held.isEmpty { summary.warnings.append("\(held.count) edits are held: \(words)") }
   }
 

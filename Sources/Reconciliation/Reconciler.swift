@@ -20,7 +20,14 @@ package final class Reconciler {
   let state: LedgerDatabase
   let options: ReconcileOptions
   let rules: [ReconciledSync]
-  let report: (ReconcileEvent) -> Void
+  /// Takes how many edits have their verdict of this run, of how many.
+  private let progress: (_ done: Int, _ total: Int) -> Void
+  /// How many edits the run takes up.
+  private var total = 0
+  /// How many of them were told to have a verdict.
+  private var told = 0
+  /// How many verdicts the ledger had been given before.
+  private var givenBefore = 0
   /// How long a request that got no answer is looked out for, in milliseconds of the org's time.
   static let watchMilliseconds: Int64 = 7 * 24 * 60 * 60 * 1000
   private let issued: IssuedLookup
@@ -50,7 +57,7 @@ package final class Reconciler {
     presumed: PresumedWrites? = nil,
     issued: @escaping IssuedLookup = { _, _ in IssuedIDs() },
     sessionFor: @escaping @Sendable (SessionRequest) async throws -> Session?,
-    report: @escaping (ReconcileEvent) -> Void = { _ in }
+    progress: @escaping (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) {
     self.state = state
     self.options = options
@@ -58,7 +65,7 @@ package final class Reconciler {
     self.presumed = presumed
     self.issued = issued
     self.sessionFor = sessionFor
-    self.report = report
+    self.progress = progress
   }
 
   // MARK: running
@@ -75,6 +82,8 @@ package final class Reconciler {
     try state.connection.transaction {
       try state.reopenWaiting(run: run.id, only: options.only)
       try state.settleSuperseded(run: run.id)
+      total = try state.openCount(only: options.only)
+      (givenBefore, told) = (state.verdictsGiven, 0)
     }
     do {
       if try isIdle(), try standingClashes().isEmpty { return try accounted() }
@@ -83,6 +92,7 @@ package final class Reconciler {
       try await checkCorrelation()
       try await settleDoubts()
       try await settleLate()
+      tellProgress()
       try await takeUpClashes()
       try await reconcileAll()
       try await settleLate()
@@ -148,7 +158,7 @@ package final class Reconciler {
         // The details go with their master.
         return [(send.edit, Settlement(.held, detail))]
           + send.followers.map { ($0, Settlement(.held, .because(words))) }
-      }, plan.snapshotID)
+      })
     let ids = Set(held.map(\.edit.id))
     plan.sends.removeAll { ids.contains($0.edit.id) }
   }
@@ -161,7 +171,7 @@ package final class Reconciler {
     SnapshotPlanner(
       state: state, options: options, rules: rules, firstSync: firstSync, snapshotID: snapshotID,
       records: access,
-      report: report, issued: issued, referring: referring(as: access), run: run.id)
+      issued: issued, referring: referring(as: access), run: run.id)
   }
 
   /// Who tells what refers to records: one who sees all is asked once for all users.
@@ -244,17 +254,23 @@ package final class Reconciler {
   // MARK: verdicts
 
   /// Gives verdicts in one transaction.
-  func settle(_ settled: [(OpenEdit, Settlement)], _ snapshotID: String) throws {
+  func settle(_ settled: [(OpenEdit, Settlement)]) throws {
     guard !settled.isEmpty else { return }
     try state.connection.transaction {
       for (edit, settlement) in settled {
         try state.settle(edit.id, run: run.id, settlement)
       }
     }
-    for (edit, settlement) in settled {
-      report(
-        .settled(snapshotID: snapshotID, soup: edit.row.soup, verdict: settlement.verdict))
-    }
+    tellProgress()
+  }
+
+  /// Tells how many edits have their verdict.
+  ///
+  /// One may get two: in doubt first, and then what was found out.
+  func tellProgress() {
+    let given = min(state.verdictsGiven - givenBefore, total)
+    if given > told { progress(given, total) }
+    told = given
   }
 
   private func interrupt(_ error: OrgError) {
@@ -288,7 +304,7 @@ package final class Reconciler {
           edits.map { edit in
             let verdict: Verdict = doubtful.contains(edit.id) ? .inDoubt : .held
             return (edit, Settlement(verdict, .because(words)))
-          }, snapshotID)
+          })
       }
     }
     if onlySnapshot != nil, count > 0 {
@@ -297,6 +313,7 @@ package final class Reconciler {
   }
 
   private func accounted() throws -> ReconcileSummary {
+    tellProgress()
     let account = try state.account(run: run.id, only: options.only)
     summary.edits = account.edits
     summary.verdicts = account.verdicts

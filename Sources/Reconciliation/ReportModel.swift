@@ -18,6 +18,9 @@ package struct ReportModel {
   package let labels: [String: String]
   /// The user names of the pipeline's users, by their Ids.
   package let usernames: [String: String]
+  /// How everybody is called who is known by an Id: the pipeline's users by their user names, others by their
+  /// names in the org.
+  package let people: [String: String]
   /// Every edit whose verdict is news.
   package internal(set) var edits: ReportEdits
   /// The edits that earlier reports have shown and that are not settled yet.
@@ -44,6 +47,7 @@ package struct ReportModel {
     instance = try state.instance ?? ""
     labels = try state.labels()
     usernames = try state.usernames()
+    people = try state.people()
     func edits(_ rows: [ReportEdits.Row]) throws -> ReportEdits {
       try ReportEdits(state, rows, user: user, isRehearsal: isRehearsal)
     }

@@ -13,7 +13,6 @@ struct SnapshotPlanner {
   var firstSync: [Int64: Int] = [:]
   let snapshotID: String
   let records: RecordReader
-  let report: (ReconcileEvent) -> Void
   /// What the snapshot was issued with.
   let issued: IssuedLookup
   /// What refers to records that are to be deleted.
@@ -302,7 +301,6 @@ struct SnapshotPlanner {
           let field = rules[candidates[index].sync].target.modificationDateFieldName
           candidates[index].remaining = .init(date: record[field]?.string, fields: record)
         }
-        report(.learned(snapshotID: snapshotID, soup: sobject, records: indices.count))
       } catch let error as OrgError {
         guard error.isAboutTheObject else { throw error.asked(about: sobject) }
         for index in indices {

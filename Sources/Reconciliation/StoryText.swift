@@ -37,6 +37,10 @@ package enum StoryText {
       let filled = syncs.isEmpty ? "" : ", filled by " + syncs.joined(separator: ", ")
       return "issued to \(user) in \(number): soup \(soup)\(filled)"
         + (modified.map { "; as of \($0)" } ?? "")
+    case .carried(let generation, let platforms, let soup, let words):
+      return "\(edit) was carried to \(user) in generation \(generation), "
+        + "\(platforms.joined(separator: " and ")): soup \(soup)"
+        + (self.words(words, story, options).map { "; its row says: \($0)" } ?? "")
     case .edited(let operation, _, let reason):
       return "\(verb(operation)) on a device of \(user), by the device's clock: \(edit)"
         + (reason.map { "; it cannot be sent: \($0)" } ?? "")
@@ -87,9 +91,7 @@ package enum StoryText {
       if let date = write.serverDate { text += "; the record's date was \(date) then" }
       if write.wasInDoubt { text += "; its answer had been lost" }
     case .rejected:
-      var detail = OutcomeDetail()
-      detail.message = write.message
-      let words = options.words(detail, element: story.element) ?? ""
+      let words = self.words(write.message, story, options) ?? ""
       text +=
         ": refused: \([write.code ?? "", words].filter { !$0.isEmpty }.joined(separator: ": "))"
     case .conflict: text += ": not done, the record had changed"
@@ -98,6 +100,15 @@ package enum StoryText {
     case .planned: text += ": planned"
     }
     return text
+  }
+
+  /// Words that quote the record, with no more of it than a report shows.
+  private static func words(
+    _ message: String?, _ story: RecordStory, _ options: ReportMask
+  ) -> String? {
+    var detail = OutcomeDetail()
+    detail.message = message
+    return options.words(detail, element: story.element)
   }
 
   private static func fields(of event: RecordEvent) -> [FieldDifference] {
@@ -154,6 +165,7 @@ package enum StoryText {
   private static func kind(_ event: RecordEvent) -> String {
     switch event.kind {
     case .issued: "issued"
+    case .carried: "carried"
     case .edited: "edited"
     case .returned: "returned"
     case .decided: "decided"

@@ -47,13 +47,17 @@ package struct ReviewVisit: Sendable {
 
   /// Orders something that takes its time, and waits for its last event.
   package func work(_ place: String, _ body: JSONValue) async throws -> JSONValue {
+    try await events(of: place, body).last ?? .null
+  }
+
+  /// Orders something that takes its time, and gathers its events up to the last, as the page does.
+  package func events(of place: String, _ body: JSONValue) async throws -> [JSONValue] {
     let number = try await post(place, body, status: 202)["work"]?.int ?? 0
-    var after = 0
+    var events: [JSONValue] = []
     while true {
-      let answer = try await get("work?number=\(number)&after=\(after)")
-      let events = answer["events"]?.array ?? []
-      after += events.count
-      if answer["ended"] == true, let last = events.last { return last }
+      let answer = try await get("work?number=\(number)&after=\(events.count)")
+      events += answer["events"]?.array ?? []
+      if answer["ended"] == true, !events.isEmpty { return events }
     }
   }
 

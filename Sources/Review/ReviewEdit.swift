@@ -32,7 +32,7 @@ enum ReviewEdit {
   /// it clashes with.
   static func details(
     _ open: PipelineDecisions.Open, look: PlannedEdit?, others: [Int64: ReportEdit],
-    revision: Int, _ usernames: [String: String], _ options: ReportMask, _ pipeline: String
+    revision: Int, _ people: [String: String], _ options: ReportMask, _ pipeline: String
   ) -> JSONValue {
     var open = open
     let verdict = open.edit.verdict
@@ -55,7 +55,7 @@ enum ReviewEdit {
     object["since"] = .string(Dates.utc(edit.foundAt))
     if edit.editedAt > 0 { object["editedAt"] = .string(Dates.utc(edit.editedAt)) }
     if let change = edit.detail.serverChange {
-      object["serverChange"] = .object(JSONReport.change(change, usernames))
+      object["serverChange"] = .object(JSONReport.change(change, people))
     }
     object["noBase"] = JSONValue(edit.detail.hasNoBase)
     object["revision"] = JSONValue(revision)

@@ -132,10 +132,10 @@ final class ReviewResources: Sendable {
     let others = Set(known.flatMap(\.edit.detail.otherEdits))
     let byNumber = Dictionary(
       try decisions.edits(others.sorted()).map { ($0.number, $0) }, uniquingKeysWith: { $1 })
-    let usernames = try decisions.usernames()
+    let people = try decisions.people()
     let list = zip(known, revisions).map { open, revision in
       ReviewEdit.details(
-        open, look: looks[open.edit.number], others: byNumber, revision: revision, usernames,
+        open, look: looks[open.edit.number], others: byNumber, revision: revision, people,
         decisions.shown, pipeline.name)
     }
     return Self.json(200, ["edits": .array(list)])

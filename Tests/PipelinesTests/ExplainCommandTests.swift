@@ -56,7 +56,7 @@ import Testing
     let document = try JSONValue(parsing: try await explain(account, "--json").output)
     #expect(document["recordId"]?.string == account)
     let kinds = (document["events"]?.array ?? []).compactMap { $0["kind"]?.string }
-    #expect(Set(kinds) == ["issued", "edited", "returned", "settled"])
+    #expect(Set(kinds) == ["issued", "edited", "returned", "settled", "carried"])
   }
 
   @Test func `a record that a device made is found by its local id, with the request that made it`()
@@ -78,6 +78,27 @@ import Testing
     ]
     expect(told, inOrderIn: story.output)
     #expect(try await explain("1").output == story.output)
+  }
+
+  @Test
+  func `an edit that generations carried is told with the words of its row and each generation`()
+    async throws
+  {
+    let carried = try CarriedScene()
+    let (_, account) = try await carried.carriedConflict()
+    let story = try await carried.world.program(["explain"], [account])
+    #expect(story.status == 0)
+    let told = [
+      "edit 1 is conflict, says run ",
+      "edit 1 was carried to ada@example.com in generation 2, ios: soup ",
+      "accounts; its row says: Not sent: the record changed in the org after this device read it.",
+    ]
+    expect(told, inOrderIn: story.output)
+    let document = try await carried.world.program(["explain"], ["1", "--json"])
+    let kinds = (try JSONValue(parsing: document.output)["events"]?.array ?? []).compactMap {
+      $0["kind"]?.string
+    }
+    #expect(Set(kinds) == ["issued", "edited", "returned", "settled", "carried"])
   }
 
   @Test func `masked values stay masked, and what nobody knows is said in one sentence`()

@@ -54,11 +54,14 @@ struct ReviewPageTests {
       "[...document.querySelectorAll('#detail > p time')].map(t => t.dateTime.slice(-1))")
     #expect(times == ["Z", "Z", "Z"])
     let change = try await browser.text("#server-change")
-    #expect(change.hasPrefix("Changed in the org by user 005"), "\(change)")
+    let admin = try scene.world.user("admin")
+    let name = try #require(try scene.field("Name", of: admin.id, "User")?.string)
+    #expect(change.hasPrefix("Changed in the org by \(name) "), "\(change)")
     // The first: the device's. The second: the org's.
-    try await browser.press("d")
     try await browser.press("j")
     try await browser.press("s")
+    try await browser.press("k")
+    try await browser.press("d")
     #expect(try await browser.text("#chosen") == "2 edits are decided.")
     try await browser.press("Enter")
     try await browser.wait(until: "document.getElementById('send')")
@@ -260,6 +263,51 @@ struct ReviewPageTests {
     #expect(results.contains("2 of 2 are settled."), "\(results)")
     #expect(try scene.field("Phone", of: id) == "one")
     if !overlaps { #expect(try scene.field("Description", of: id) == "two") }
+    let errors = try await browser.errors()
+    #expect(errors == [])
+    await browser.close()
+    await server.stop()
+  }
+
+  @Test func `a create in doubt stands beside the records that it may have made`() async throws {
+    let scene = try DecisionScene {
+      $0.replacing(#""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 900"#)
+    }
+    let device = try await scene.phone()
+    let contact: JSONObject = ["LastName": "Lovelace", "Title": "Analyst"]
+    try device.create(
+      "contacts", type: "Contact", contact, localID: "local_1", now: scene.world.org.now())
+    scene.world.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: false))
+    try await scene.handBack(device, leaves: [.inDoubt: 1])
+    // Two records of her own by hand, each of which might be the one.
+    let made = try (1...2).map { _ in
+      try #require(
+        scene.world.org.create("Contact", contact, as: try scene.world.user("ada")).id)
+    }
+    try scene.world.org.moveClock(by: 86_400_000)
+    #expect(try await scene.night().verdicts == [.inDoubt: 1])
+
+    let server = try serve(scene)
+    let browser = try Browser()
+    try await browser.open(server.address)
+    try await browser.wait(until: Self.isFresh)
+    // What the org has of each stands beside its Id.
+    try await browser.wait(until: "document.querySelectorAll('#detail dl').length >= 2")
+    let words = try await browser.text("#detail")
+    #expect(words.contains("Which record is it?"))
+    for id in made { #expect(words.contains("It is \(id)"), "\(words)") }
+    #expect(
+      words.split(separator: "Lovelace", omittingEmptySubsequences: false).count > 3, "\(words)")
+    try await browser.click("#record-1")
+    #expect(try await browser.text("#chosen") == "1 edit is decided.")
+    let chosen = try await browser.text("#record-1 code")
+    try await browser.click("#plan")
+    try await browser.wait(until: "document.getElementById('send')")
+    try await browser.click("#send")
+    try await browser.wait(until: "document.getElementById('results')")
+    let edit = try #require(try scene.decisions.edits([1]).first)
+    #expect(edit.verdict == .created && edit.recordID == chosen && made.contains(chosen))
+    #expect(try scene.count("SELECT Id FROM Contact WHERE LastName = 'Lovelace'") == 2)
     let errors = try await browser.errors()
     #expect(errors == [])
     await browser.close()

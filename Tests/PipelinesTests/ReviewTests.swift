@@ -166,6 +166,21 @@ import Testing
     try await scene.expectClosed()
   }
 
+  @Test func `a sending tells of its run as it happens, and of each edit at its end`() async throws
+  {
+    _ = try await scene.conflict()
+    let page = try await visit(scene)
+    _ = try await page.get("edits")
+    _ = try await page.post("decide", ["decisions": [["edit": 1, "decision": "device"]]])
+    let events = try await page.events(of: "send", ["edits": [1]])
+    let types = events.compactMap { $0["type"]?.string }
+    let told = ["runStarted", "stageStarted", "editsSettled", "reportWritten", "stageFinished"]
+    #expect(types.filter(told.contains) == told && types.last == "done", "\(types)")
+    let settled = try #require(events.first { $0["type"] == "editsSettled" })
+    #expect(settled["done"] == 1 && settled["of"] == 1)
+    #expect(events.last?["results"]?[0]?["verdict"] == "updated")
+  }
+
   @Test func `a decision holds for the values that the page showed, not for newer ones`()
     async throws
   {

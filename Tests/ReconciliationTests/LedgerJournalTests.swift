@@ -138,7 +138,7 @@ struct LedgerJournalTests {
     day.options.deadline = Clock.monotonicNanoseconds()
     let reconciler = day.reconciler()
     let access = try #require(try await reconciler.integration())
-    let journal = LedgerJournal(reconciler, day.ada.id, access)
+    let journal = LedgerJournal(reconciler, access)
     await #expect(throws: Reconciler.DeadlineReached.self) {
       _ = try await journal.prepare(.init(form: .collection, changes: []))
     }

@@ -209,6 +209,56 @@ struct ReportPageTests {
     await browser.close()
   }
 
+  @Test(.enabled(if: Self.pdftotext != nil, "pdftotext is missing: make deps-test"))
+  func
+    `on paper no heading stands alone at the foot of a page, and nothing of the tools is printed`()
+    async throws
+  {
+    let path = try write(try await large(400))
+    let browser = try Browser()
+    for hasScript in [true, false] {
+      try await browser.open(path, .init(hasScript: hasScript))
+      let found = try await browser.run(
+        """
+        [...document.querySelectorAll('h2, h3, caption, thead')].map(h => h.textContent)
+        """)
+      let headings = Set((found.array ?? []).compactMap(\.string).map(Self.letters))
+      try await browser.print(to: directory.file("page.pdf"))
+      let pages = try Self.lines(ofPDF: directory.file("page.pdf"))
+      #expect(pages.count > 10 && headings.count > 10)
+      for (number, lines) in pages.dropLast().enumerated() {
+        let last = Self.letters(lines.last ?? "")
+        #expect(!headings.contains(last), "page \(number + 1) ends with a heading: \(last)")
+      }
+      let words = pages.joined().joined(separator: "\n")
+      #expect(words.contains("The edits by what became of them") && !words.contains("Search"))
+    }
+    await browser.close()
+  }
+
+  private static let pdftotext = ["/usr/bin/pdftotext"].first {
+    FileManager.default.isExecutableFile(atPath: $0)
+  }
+
+  /// A line without what a printer sets otherwise than a screen.
+  private static func letters(_ text: String) -> String { text.filter { !$0.isWhitespace } }
+
+  /// The lines with text of each page.
+  private static func lines(ofPDF path: String) throws -> [[String]] {
+    let program = Process()
+    program.executableURL = URL(fileURLWithPath: try #require(pdftotext))
+    program.arguments = ["-layout", path, "-"]
+    let output = Pipe()
+    program.standardOutput = output
+    try program.run()
+    let text = String(
+      decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    program.waitUntilExit()
+    return text.split(separator: "\u{0C}").map { page in
+      page.split(separator: "\n").map(String.init).filter { !letters($0).isEmpty }
+    }
+  }
+
   @Test func `a page holds 2,000 characters of a value, and report.json all of them`() async throws
   {
     let long = String(repeating: "long text ", count: 500_000)

@@ -187,6 +187,61 @@ struct ReportTests {
     )
   }
 
+  @Test func `who changed a record in the org is called by name, once a run has learned it`()
+    async throws
+  {
+    let day = try await Self.day()
+    let run = try #require(try day.state.runs(limit: 1).first)
+    let unnamed = try day.state.unnamedPeople(run: run.id)
+    #expect(unnamed.count == 1 && unnamed[0].hasPrefix("005"))
+    #expect(
+      try Self.text(HTMLReport.self, try Self.model(day)).contains("by user \(unnamed[0]) on"))
+    try day.state.notePerson("Grace Hopper", id: unnamed[0])
+    #expect(try day.state.unnamedPeople(run: run.id) == [])
+    let model = try Self.model(day)
+    #expect(try Self.text(HTMLReport.self, model).contains("by Grace Hopper on"))
+    #expect(try Self.text(JSONReport.self, model).contains(#""user": "Grace Hopper""#))
+    // She is none of the pipeline's users.
+    #expect(!model.usernames.values.contains("Grace Hopper"))
+  }
+
+  @Test
+  func
+    `totals by technician and object, the way in time, and what a guard holds stand in the page`()
+    async throws
+  {
+    let day = try await Self.day()
+    let run = try #require(try day.state.runs(limit: 1).first)
+    try day.state.noteLabel("Customer", of: "Account")
+    try day.state.note(
+      .changesHeld, "x",
+      [
+        "username": "ada@example.com",
+        "reason": "more changes than reconcile.maxChanges lets through",
+        "fix": "this sends them: attache reconcile demo --confirm 0123456789abcdef",
+      ], run: run.id)
+    let page = try Self.text(HTMLReport.self, try Self.model(day))
+    func rows(_ caption: String) throws -> String {
+      let start = try #require(page.range(of: "<h2>\(caption)</h2>"))
+      let end = try #require(page[start.upperBound...].range(of: "</section>"))
+      return String(page[start.upperBound..<end.lowerBound])
+    }
+    let people = try rows("By technician")
+    #expect(people.contains(#"ada@example.com</th><td class="number">7</td>"#), "\(people)")
+    #expect(people.contains(#"ben@example.com</th><td class="number">1</td>"#), "\(people)")
+    #expect(people.contains(">conflict 1</span>") && people.contains(">clash 1</span>"))
+    let objects = try rows("By object")
+    #expect(objects.contains(#"Customer</th><td class="number">7</td>"#), "\(objects)")
+    #expect(objects.contains(#"Contact</th><td class="number">1</td>"#), "\(objects)")
+    let way = try rows("How it went")
+    #expect(
+      way.contains("worked on the device: 7 edits") && way.contains("the run took up 8 edits"))
+    // The digest that lets changes through comes before anything else.
+    let digest = try #require(page.range(of: "--confirm 0123456789abcdef"))
+    let totals = try #require(page.range(of: "<section class=\"totals\""))
+    #expect(digest.upperBound < totals.lowerBound)
+  }
+
   @Test func `what was sent and what failed stand in tables as Data Loader leaves them`()
     async throws
   {

@@ -63,6 +63,7 @@ import Testing
         case .issued(_, _, _, let syncs):
           told["issued", default: 0] += 1
           #expect(!syncs.isEmpty && syncs.allSatisfy { $0.hasSuffix(")") }, "\(syncs)")
+        case .carried: told["carried", default: 0] += 1
         case .edited: told["edited", default: 0] += 1
         case .returned: told["returned", default: 0] += 1
         case .decided: told["decided", default: 0] += 1
@@ -74,7 +75,7 @@ import Testing
     // Two edits of one record are in each other's story. Six waited for a person.
     for (kind, least) in [
       ("edited", 13), ("returned", 13), ("settled", 13), ("decided", 6), ("issued", 10),
-      ("written", 8),
+      ("written", 8), ("carried", 5),
     ] {
       #expect(told[kind, default: 0] >= least, "\(kind): \(told)")
     }
