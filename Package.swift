@@ -15,9 +15,13 @@ let features: [String: [SwiftSetting]] = [
   "Snapshots": [.enableUpcomingFeature("NonisolatedNonsendingByDefault")],
 ]
 
+// Files that a module brings along stand in the program itself, so that it needs nothing beside it.
+let embedded: [String: [Resource]] = ["Rehearsal": [.embedInCode("Pipeline")]]
+
 func library(_ name: String, _ dependencies: String...) -> Target {
   .target(
     name: name, dependencies: dependencies.map { .byName(name: $0) },
+    resources: embedded[name],
     swiftSettings: settings + features[name, default: []])
 }
 

@@ -8,6 +8,8 @@ package enum ValueCompletion: Sendable, Hashable {
   case directories
   /// These words.
   case words([String])
+  /// What the program prints for `complete KIND` and the words of the command line; with files, these too.
+  case asked(String, orFiles: Bool)
 }
 
 /// What is known of a parameter, without the type it belongs to.

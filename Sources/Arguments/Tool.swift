@@ -10,8 +10,11 @@ package struct Tool<Context: Sendable>: Sendable {
     case command(name: String, run: @Sendable (Context) async throws -> ExitStatus)
   }
 
-  /// What is known of the program, for help and documentation.
-  package let description: ToolDescription
+  /// What is known of the program, for help and documentation; made anew at each call.
+  package var description: ToolDescription { describe() }
+  private let name: String
+  private let version: String
+  private let describe: @Sendable () -> ToolDescription
   private let entries: [Entry]
 
   private struct Entry: Sendable {
@@ -26,11 +29,15 @@ package struct Tool<Context: Sendable>: Sendable {
     variables: [Note] = []
   ) {
     entries = commands.map { Self.entry($0) }
-    description = ToolDescription(
-      name: name, summary: summary, version: version, date: date, discussion: discussion,
-      groups: groups,
-      commands: commands.map { Self.describe($0) } + ToolDescription.builtIns(of: name),
-      exitStatuses: exitStatuses, variables: variables)
+    (self.name, self.version) = (name, version)
+    // Nine tenths of what the program does to tell its version would be this.
+    describe = {
+      ToolDescription(
+        name: name, summary: summary, version: version, date: date, discussion: discussion,
+        groups: groups,
+        commands: commands.map { Self.describe($0) } + ToolDescription.builtIns(of: name),
+        exitStatuses: exitStatuses, variables: variables)
+    }
   }
 
   private static func describe<C: Command>(_ type: C.Type) -> CommandDescription {
@@ -47,9 +54,11 @@ package struct Tool<Context: Sendable>: Sendable {
 
   /// What `words` (without the program's own name) ask for.
   package func parse(_ words: [String]) throws(UsageError) -> Invocation {
-    guard let first = words.first else { return .answer(description.help) }
-    if first == "--version" { return .answer("\(description.name) \(description.version)\n") }
-    if first == "--help" || first == "-h" { return .answer(description.help) }
+    if words.first == "--version" { return .answer("\(name) \(version)\n") }
+    let description = description
+    guard let first = words.first, first != "--help", first != "-h" else {
+      return .answer(description.help)
+    }
     if first.hasPrefix("-") {
       throw UsageError(
         "the command comes first, then \"\(first)\"",

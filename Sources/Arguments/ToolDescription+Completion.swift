@@ -65,7 +65,7 @@ extension ToolDescription {
       for option in command.options where option.kind != .flag {
         let spellings = ["--" + option.name] + (option.short.map { ["-\($0)"] } ?? [])
         let pattern = spellings.map { "'\(command.name) \($0)'" }.joined(separator: "|")
-        text += "    \(pattern)) \(Self.bashReply(option.completion)); return ;;\n"
+        text += "    \(pattern)) \(bashReply(option.completion)); return ;;\n"
       }
     }
     text += "  esac\n  case \"$command\" in\n"
@@ -84,24 +84,29 @@ extension ToolDescription {
     let options = command.options.map { "--" + $0.name }.joined(separator: " ")
     var text = "    '\(command.name)')\n      if [[ $cur == -* ]]; then\n"
     text += "        COMPREPLY=($(compgen -W '\(options)' -- \"$cur\"))\n      else\n"
-    text += "        \(Self.bashReply(command.positionals.first?.completion ?? .nothing))\n"
+    text += "        \(bashReply(command.positionals.first?.completion ?? .nothing))\n"
     let below = members(of: command.name).map { $0.words[1] }.joined(separator: " ")
     if !below.isEmpty { text += "        COMPREPLY+=($(compgen -W '\(below)' -- \"$cur\"))\n" }
     return text + "      fi ;;\n"
   }
 
-  private static func bashReply(_ completion: ValueCompletion) -> String {
+  private func bashReply(_ completion: ValueCompletion) -> String {
     switch completion {
     case .nothing: "COMPREPLY=()"
     case .files: "COMPREPLY=($(compgen -f -- \"$cur\"))"
     case .directories: "COMPREPLY=($(compgen -d -- \"$cur\"))"
     case .words(let words):
       "COMPREPLY=($(compgen -W '\(words.joined(separator: " "))' -- \"$cur\"))"
+    case .asked(let kind, let orFiles):
+      "COMPREPLY=($(compgen -W \"$(\(name) complete \(kind) -- \"${COMP_WORDS[@]:1}\" 2>/dev/null)\" -- \"$cur\")"
+        + (orFiles ? " $(compgen -f -- \"$cur\"))" : ")")
     }
   }
 
   private var zsh: String {
-    var text = "#compdef \(name)\n\(function)() {\n  local command=\"${words[2]}\"\n"
+    var text = "#compdef \(name)\n\(function)_asked() {\n"
+    text += "  local -a names=(${(f)\"$(\(name) complete $1 -- \"${(@)words}\" 2>/dev/null)\"})\n"
+    text += "  compadd -a names\n}\n\(function)() {\n  local command=\"${words[2]}\"\n"
     text += "  if (( CURRENT == 2 )); then\n    local -a names=(\n"
     for word in firstWords { text += "      \(Self.quoted("\(word.name):\(word.summary)"))\n" }
     text += "    )\n    _describe command names\n    return\n  fi\n"
@@ -118,28 +123,30 @@ extension ToolDescription {
     text += "  shift words; (( CURRENT-- ))\n  case \"$command\" in\n"
     for command in commands {
       text += "    '\(command.name)') _arguments -s \\\n"
-      for parameter in command.parameters { text += "      \(Self.zshArgument(parameter)) \\\n" }
+      for parameter in command.parameters { text += "      \(zshArgument(parameter)) \\\n" }
       text += "      && return ;;\n"
     }
     return text + "  esac\n}\n\(function) \"$@\"\n"
   }
 
-  private static func zshArgument(_ parameter: ParameterDescription) -> String {
+  private func zshArgument(_ parameter: ParameterDescription) -> String {
     let action =
       switch parameter.completion {
       case .nothing: " "
       case .files: "_files"
       case .directories: "_files -/"
       case .words(let words): "(\(words.joined(separator: " ")))"
+      case .asked(let kind, let orFiles):
+        "{\(function)_asked \(kind)" + (orFiles ? "; _files}" : "}")
       }
     let summary = parameter.summary.filter { $0 != "[" && $0 != "]" && $0 != ":" }
     let value = ":\(parameter.placeholder):\(action)"
     let star = parameter.kind == .repeatable ? "*" : ""
     return switch parameter.kind {
-    case .argument: quoted((parameter.isRequired ? "" : ":") + value)
-    case .arguments: quoted("*" + value)
-    case .flag: quoted("--\(parameter.name)[\(summary)]")
-    case .option, .repeatable: quoted("\(star)--\(parameter.name)=[\(summary)]\(value)")
+    case .argument: Self.quoted((parameter.isRequired ? "" : ":") + value)
+    case .arguments: Self.quoted("*" + value)
+    case .flag: Self.quoted("--\(parameter.name)[\(summary)]")
+    case .option, .repeatable: Self.quoted("\(star)--\(parameter.name)=[\(summary)]\(value)")
     }
   }
 
@@ -172,25 +179,33 @@ extension ToolDescription {
       }
       let condition = "-n 'test \"\(current)\" = \"\(command.name)\"'"
       for parameter in command.parameters {
-        text += "complete -c \(name) \(condition)\(Self.fishArgument(parameter))\n"
+        text += "complete -c \(name) \(condition)\(fishArgument(parameter))\n"
       }
     }
     return text
   }
 
-  private static func fishArgument(_ parameter: ParameterDescription) -> String {
+  private func fishArgument(_ parameter: ParameterDescription) -> String {
     var text = ""
+    let takesFiles =
+      switch parameter.completion {
+      case .files, .asked(_, orFiles: true): true
+      default: false
+      }
     if !parameter.kind.isPositional {
       text += " -l \(parameter.name)" + (parameter.short.map { " -s \($0)" } ?? "")
-      if parameter.kind != .flag { text += parameter.completion == .files ? " -r" : " -x" }
+      if parameter.kind != .flag { text += takesFiles ? " -r" : " -x" }
     }
     switch parameter.completion {
     case .nothing: break
     case .files: text += " -F"
     case .directories: text += " -a '(__fish_complete_directories)'"
     case .words(let words): text += " -a '\(words.joined(separator: " "))'"
+    case .asked(let kind, _):
+      text += takesFiles ? " -F" : ""
+      text += " -a '(\(name) complete \(kind) -- (commandline -opc)[2..] 2>/dev/null)'"
     }
-    return text + " -d " + quoted(parameter.summary)
+    return text + " -d " + Self.quoted(parameter.summary)
   }
 
   /// A word in single quotes, as all three shells read it.

@@ -16,15 +16,15 @@ import System
 package struct Demo {
   /// Where things are.
   package struct Places: Sendable {
-    /// The pipeline file.
-    package var pipelineFile: String
+    /// The pipeline file; nil for the program's own, which is then written into `scratch`.
+    package var pipelineFile: String?
     /// `snapshots/`.
     package var snapshots: String
     /// Where the org and the devices live; emptied first.
     package var scratch: String
 
     /// Places of a demo.
-    package init(pipelineFile: String, snapshots: String, scratch: String) {
+    package init(pipelineFile: String? = nil, snapshots: String, scratch: String) {
       (self.pipelineFile, self.snapshots, self.scratch) = (pipelineFile, snapshots, scratch)
     }
   }
@@ -51,7 +51,8 @@ package struct Demo {
   }
 
   private mutating func play(_ org: DemoOrg) async throws {
-    let pipeline = try PipelineFile.read(path: places.pipelineFile, variables: org.variables)
+    let file = try places.pipelineFile ?? DemoPipeline.write(into: places.scratch + "/pipelines")
+    let pipeline = try PipelineFile.read(path: file, variables: org.variables)
     let data = DataDirectory(root: places.snapshots, name: pipeline.name)
     try Files.remove(data.path)
 
@@ -68,6 +69,7 @@ package struct Demo {
     say("  users/<id>/<generation>/   the stores and bundles of each technician")
     say("  reports/                   open report.html in a browser")
     say("  done/                      the returned stores, as they came")
+    say("and answers, for one: attache status \(file) --data \(places.snapshots)")
   }
 
   private static let objects = [

@@ -2,6 +2,9 @@ import FoundationEssentials
 import JSON
 
 /// Elements as types of the program, where JSON text is not what it wants to hold.
+///
+/// What needs Foundation is compiled into the program that calls it: one that does not, as `attache` itself, is
+/// linked without Foundation, and three megabytes smaller.
 extension Store {
   /// Inserts or updates one element; see `upsert(_:into:externalIDPath:)` of JSON text.
   ///
@@ -12,6 +15,7 @@ extension Store {
   /// - Returns: The element's `_soupEntryId`.
   /// - Throws: `StoreError.invalidElement` where the value does not encode as a JSON object.
   @discardableResult
+  @_alwaysEmitIntoClient
   public func upsert<Element: Encodable>(
     _ element: Element, into soup: String, externalIDPath: String = "_soupEntryId"
   ) throws(StoreError) -> Int64 {
@@ -20,17 +24,33 @@ extension Store {
 
   /// Inserts or updates elements, all of them or none, and returns their `_soupEntryId`s.
   @discardableResult
+  @_alwaysEmitIntoClient
   public func upsert<Element: Encodable>(
     _ elements: [Element], into soup: String, externalIDPath: String = "_soupEntryId"
   ) throws(StoreError) -> [Int64] {
     let encoder = JSONEncoder()
-    var values: [JSONValue] = []
+    var texts: [String] = []
     for (index, element) in elements.enumerated() {
       do {
-        values.append(try JSONValue(parsing: Array(encoder.encode(element))))
+        texts.append(String(decoding: try encoder.encode(element), as: UTF8.self))
       } catch {
         throw .invalidElement(soup: soup, element: index, reason: "it does not encode as JSON")
       }
+    }
+    return try upsertEncoded(texts, into: soup, externalIDPath: externalIDPath)
+  }
+
+  /// The `_soupEntryId`s of elements that an encoder wrote.
+  @usableFromInline
+  func upsertEncoded(
+    _ texts: [String], into soup: String, externalIDPath: String
+  ) throws(StoreError) -> [Int64] {
+    var values: [JSONValue] = []
+    for (index, text) in texts.enumerated() {
+      guard let value = try? JSONValue(parsing: text) else {
+        throw .invalidElement(soup: soup, element: index, reason: "it does not encode as JSON")
+      }
+      values.append(value)
     }
     return try upsert(values, into: soup, externalIDPath: externalIDPath).map {
       $0[StoreField.soupEntryID]?.int ?? 0
@@ -40,6 +60,7 @@ extension Store {
   /// A page of a query's elements as values of a type.
   ///
   /// - Throws: `StoreError.notDecodable` for an element that the type cannot be read from.
+  @_alwaysEmitIntoClient
   public func query<Element: Decodable>(
     _ type: Element.Type, _ spec: QuerySpec, page: Int = 0
   ) throws(StoreError) -> [Element] {
@@ -57,7 +78,8 @@ extension Store {
   }
 
   /// Where the decoding failed, without a value of the element.
-  private static func reason(of error: any Error) -> String {
+  @usableFromInline
+  static func reason(of error: any Error) -> String {
     func place(_ path: [any CodingKey]) -> String {
       path.isEmpty ? "" : " at " + path.map(\.stringValue).joined(separator: ".")
     }

@@ -32,6 +32,7 @@ enum AttacheTool {
       SyncRunCommand.self, SyncStatusCommand.self, SyncListCommand.self, SyncDeleteCommand.self,
       OrgServeCommand.self,
       OrgSeedCommand.self, OrgCheckCommand.self, OrgCACommand.self, DemoCommand.self,
+      CompleteCommand.self,
     ],
     exitStatuses: ExitStatus.meanings.map { Note($0.status, $0.meaning) },
     variables: [

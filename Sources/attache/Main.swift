@@ -14,6 +14,18 @@ enum Main {
     Signals.ignorePipe()
     let program = Program.current()
     let words = Array(CommandLine.arguments.dropFirst())
+    let work: @Sendable (Program) async throws -> ExitStatus
+    do {
+      switch try AttacheTool.tool.parse(words) {
+      case .answer(let text):
+        // Told at once: it takes no threads.
+        program.write(text)
+        ProcessEnvironment.leave(program.ending(.done).rawValue)
+      case .command(_, let run): work = run
+      }
+    } catch {
+      ProcessEnvironment.leave(program.ending(told(error, words, program)).rawValue)
+    }
     if let trouble = ProcessLimits.threadTrouble() {
       let error = PipelineError(
         .failed, "process.threads", "attache cannot have the threads that it needs",
@@ -22,22 +34,11 @@ enum Main {
       ProcessEnvironment.leave(told(error, words, program).rawValue)
     }
     ProcessEnvironment.leave {
-      program.ending(await run(words, program)).rawValue
-    }
-  }
-
-  /// What `words` ask for, done; the exit status.
-  static func run(_ words: [String], _ program: Program) async -> ExitStatus {
-    do {
-      switch try AttacheTool.tool.parse(words) {
-      case .answer(let text):
-        program.write(text)
-        return .done
-      case .command(_, let run):
-        return try await run(program)
+      do {
+        return program.ending(try await work(program)).rawValue
+      } catch {
+        return program.ending(told(error, words, program)).rawValue
       }
-    } catch {
-      return told(error, words, program)
     }
   }
 

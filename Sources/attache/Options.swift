@@ -22,7 +22,8 @@ struct Options: Sendable {
   static var pipeline: [Parameter<Options>] {
     [
       .option(
-        "data", "DIR", "where snapshots are kept (else $ATTACHE_DATA, else ../snapshots)",
+        "data", "DIR",
+        "where snapshots are kept (else $ATTACHE_DATA, else ../snapshots; for /etc/attache, /var/lib/attache)",
         completes: .directories, \.data)
     ] + output
   }
@@ -32,7 +33,16 @@ struct Options: Sendable {
 extension Parameter {
   /// The pipeline that a command works on.
   static func pipeline(_ path: WritableKeyPath<Root, String>) -> Parameter {
-    .argument("pipeline", "the pipeline file, or a name in pipelines/", completes: .files, path)
+    .argument(
+      "pipeline", "the pipeline file, or a name in pipelines/ or /etc/attache",
+      completes: .asked("pipelines", orFiles: true), path)
+  }
+
+  /// `--user` of a command that keeps to one user, or to some.
+  static func user(
+    _ placeholder: String, _ summary: String, _ path: WritableKeyPath<Root, [String]>
+  ) -> Parameter {
+    .option("user", placeholder, summary, completes: .asked("users", orFiles: false), path)
   }
 
   /// `--dry-run` of a command that would write.

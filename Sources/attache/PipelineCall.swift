@@ -1,5 +1,4 @@
 import Arguments
-import FoundationEssentials
 import JSON
 import Ledger
 import Pipelines
@@ -20,12 +19,17 @@ struct PipelineCall {
     return (pipeline, root(of: pipeline))
   }
 
-  /// `--data`, else `$ATTACHE_DATA`, else `../snapshots` from the pipeline file's directory.
-  func root(of pipeline: Pipeline) -> String {
+  /// `--data`, else `$ATTACHE_DATA`, else `/var/lib/attache` for a pipeline in `/etc/attache`, and
+  /// `../snapshots` from the directory of any other.
+  func root(of pipeline: Pipeline) -> String { root(in: pipeline.directory) }
+
+  /// The same for a pipeline in a directory.
+  func root(in directory: String) -> String {
     if let data = options.data { return program.absolute(data) }
     if let data = program.variables["ATTACHE_DATA"], !data.isEmpty { return program.absolute(data) }
-    let parent = Files.parent(of: pipeline.directory) ?? pipeline.directory
-    return parent + "/snapshots"
+    let installed = PipelineFile.installed
+    if directory == installed.pipelines { return installed.data }
+    return (Files.parent(of: directory) ?? directory) + "/snapshots"
   }
 
   /// Runs stages, shows their events and the summary, and answers the exit status.

@@ -36,7 +36,9 @@ struct Prime: Command {
     [
       .argument("pipeline", "a pipeline file, or a name in pipelines/", completes: .files, \.file),
       .arguments("more", "further pipelines", \.more),
-      .option("user", short: "u", "NAME", "only these users", \.users),
+      .option(
+        "user", short: "u", "NAME", "only these users", completes: .asked("users", orFiles: false),
+        \.users),
       .option("only", "STAGES", "stages to do", commas: true, \.only),
       .option("jobs", short: "j", "N", "stores in work at once", \.jobs),
       .option("format", "FORMAT", "archive format", \.format),
@@ -74,7 +76,10 @@ struct Reconcile: Command {
   static let summary = "send what came back"
   static let examples = [Note("planner reconcile field-service", "everything that is due")]
   static var parameters: [Parameter<Self>] {
-    [.argument("pipeline", "the pipeline", \.pipeline)]
+    [
+      .argument(
+        "pipeline", "the pipeline", completes: .asked("pipelines", orFiles: true), \.pipeline)
+    ]
   }
   var pipeline: String?
   func run(_ context: Journal) async throws -> ExitStatus {

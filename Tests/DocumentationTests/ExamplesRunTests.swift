@@ -68,7 +68,11 @@ import Testing
       as: "reconcile retry field-service \(try scene.lastRun())")
     try playDecisions(scene)
     try playStores(scene)
-    for words in ["demo", "completion bash", "manual", "help completion"] { try scene.run(words) }
+    try scene.run("run field-service --json")
+    for words in [
+      "demo", "completion bash", "manual", "help completion", "complete pipelines",
+      "complete users field-service",
+    ] { try scene.run(words) }
   }
 
   /// Each decision about a conflict takes the place of the one before; the last is carried out.

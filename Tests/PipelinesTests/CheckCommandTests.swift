@@ -45,6 +45,49 @@ import Testing
     }
   }
 
+  @Test func `check reads the login's key and its authorities, and names what is wrong in one`()
+    async throws
+  {
+    let directory = TemporaryDirectory("check")
+    let samples = World.repository + "/pipelines/samples/"
+    for name in ["contacts.userstore.json", "contacts.usersyncs.json"] {
+      try Files.copy(samples + name, to: directory.file(name))
+    }
+    let minimal = String(decoding: try Files.read(samples + "pipeline-minimal.json"), as: UTF8.self)
+      .replacing("/etc/attache/jwt.key", with: "jwt.key")
+      .replacing(#""login""#, with: #""caFile": "ca.pem", "login""#)
+    try DurableFile.write(Array(minimal.utf8), to: directory.file("first.json"))
+    let missing = try await ProgramRun.blocking(["check", directory.file("first.json")])
+    #expect(missing.status == 0, "\(missing.everything)")
+    for name in ["jwt.key", "ca.pem"] {
+      #expect(missing.messages.contains("\(directory.file(name)) was not looked at: No such file"))
+    }
+    let key = try OrgTemplate.key.get()
+    try DurableFile.write(key.certificate, to: directory.file("jwt.key"))
+    try DurableFile.write(Array("junk".utf8), to: directory.file("ca.pem"))
+    let wrong = try await ProgramRun.blocking(["check", directory.file("first.json")])
+    #expect(wrong.status == 4)
+    #expect(
+      wrong.messages.contains(
+        "org.login.key.file: \(directory.file("jwt.key")) holds a certificate, not"))
+    #expect(wrong.messages.contains("org.caFile: \(directory.file("ca.pem")) is no PEM"))
+    try DurableFile.write(Array(key.pem.utf8), to: directory.file("jwt.key"), mode: 0o644)
+    try DurableFile.write(key.certificate, to: directory.file("ca.pem"))
+    let open = try await ProgramRun.blocking(["check", directory.file("first.json")])
+    #expect(open.status == 4 && open.messages.contains("others may read"), "\(open.everything)")
+    try Files.setMode(of: directory.file("jwt.key"), 0o600)
+    let right = try await ProgramRun.blocking(["check", directory.file("first.json")])
+    #expect(right.status == 0 && right.messages == "", "\(right.everything)")
+  }
+
+  @Test func `check says that a pipeline and its file have two names`() async throws {
+    let file = World.repository + "/pipelines/samples/pipeline-minimal.json"
+    let run = try await ProgramRun.blocking(["check", file])
+    #expect(run.status == 0)
+    #expect(
+      run.messages.contains("is named first and its file pipeline-minimal"), "\(run.messages)")
+  }
+
   /// A command that answers as `sf` does, with a token of `username`.
   private func installSF(_ world: World, _ username: String) throws -> String {
     let token = try world.server.token(for: username)

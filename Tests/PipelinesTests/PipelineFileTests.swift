@@ -77,9 +77,9 @@ import Testing
   @Test func `a pipeline is named by its path or by its name`() throws {
     let path = Self.samples + "/pipeline-minimal.json"
     #expect(try PipelineFile.locate(path) == path)
-    #expect(try PipelineFile.locate("pipeline-minimal", in: Self.samples) == path)
+    #expect(try PipelineFile.locate("pipeline-minimal", in: ["/nowhere", Self.samples]) == path)
     let error = #expect(throws: Problems.self) {
-      try PipelineFile.locate("pipeline-minimum", in: "/nowhere")
+      try PipelineFile.locate("pipeline-minimum", in: ["/nowhere"])
     }
     #expect(
       error?.description

@@ -9,14 +9,10 @@ import Testing
 
 /// The story of the README, in a directory of its own.
 @Suite struct DemoTests {
-  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().path
-
   @Test func `the demo's verdicts are as they were played`() async throws {
     let directory = TemporaryDirectory("demo")
     let places = Demo.Places(
-      pipelineFile: Self.root + "/pipelines/demo.json", snapshots: directory.file("snapshots"),
-      scratch: directory.file("scratch"))
+      snapshots: directory.file("snapshots"), scratch: directory.file("scratch"))
     let lines = Locked<[String]>([])
     let events = Locked<[RunEvent]>([])
     // It throws where the outcome is not what was played.
@@ -45,7 +41,7 @@ import Testing
   private func expectStories(_ places: Demo.Places) throws {
     // The org has gone: a story needs the pipeline's directory alone.
     let pipeline = try PipelineFile.read(
-      path: places.pipelineFile,
+      path: places.scratch + "/pipelines/demo.json",
       variables: [
         "ATTACHE_ORG_URL": "http://127.0.0.1:9", "ATTACHE_CLIENT_ID": "none",
         "ATTACHE_JWT_KEY": "none",

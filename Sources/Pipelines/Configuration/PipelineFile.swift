@@ -13,6 +13,15 @@ package enum PipelineFile {
     package let problems: [Problem]
     /// What is right but cannot be done yet.
     package let notYet: [Problem]
+    /// What somebody who checks the file should know, and is no problem.
+    package var notes: [String] = []
+
+    /// The pipeline, if nothing is wrong with it.
+    package func checked() throws(Problems) -> Pipeline {
+      let all = problems + notYet
+      guard all.isEmpty, let pipeline else { throw Problems(all) }
+      return pipeline
+    }
   }
 
   /// A file larger than this is none of ours.
@@ -26,14 +35,13 @@ package enum PipelineFile {
   package static func read(
     path: String, variables: [String: String]? = nil
   ) throws(Problems) -> Pipeline {
-    let reading = reading(path: path, variables: variables)
-    let problems = reading.problems + reading.notYet
-    guard problems.isEmpty, let pipeline = reading.pipeline else { throw Problems(problems) }
-    return pipeline
+    try reading(path: path, variables: variables).checked()
   }
 
-  /// Reads a pipeline as far as it can be understood.
-  package static func reading(path: String, variables: [String: String]? = nil) -> Reading {
+  /// Reads a pipeline as far as it can be understood; `thoroughly` also reads the login's files, and compares names.
+  package static func reading(
+    path: String, variables: [String: String]? = nil, thoroughly: Bool = false
+  ) -> Reading {
     let reader = ConfigurationReader(file: path)
     let bytes: [UInt8]
     do throws(SystemError) {
@@ -46,30 +54,47 @@ package enum PipelineFile {
     }
     let directory = path.contains("/") ? Files.parent(of: path) ?? "" : ""
     var parser = PipelineReader(reader: reader, directory: directory)
-    let pipeline = reader.parse(bytes).flatMap { parser.pipeline($0) }
+    let root = reader.parse(bytes)
+    let pipeline = root.flatMap { parser.pipeline($0) }
+    if thoroughly, let root, let pipeline {
+      parser.checkFiles(pipeline, root)
+      parser.compareNames(pipeline)
+    }
     if let variables { parser.checkVariables(variables) }
     return Reading(
       pipeline: pipeline, problems: reader.sorted + parser.otherProblems,
-      notYet: parser.notYet.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
+      notYet: parser.notYet.sorted { ($0.line, $0.column) < ($1.line, $1.column) },
+      notes: parser.notes)
   }
 
-  /// Finds the file that a command line names: a path, or a name looked up in `pipelines/`.
+  /// Where names are looked up: beside the caller, then where an installed attache has its pipelines.
+  package static let places = ["pipelines", installed.pipelines]
+
+  /// Where an installed attache has its pipelines, and where their data are kept.
+  package static let installed = (pipelines: "/etc/attache", data: "/var/lib/attache")
+
+  /// The names of the pipelines that a directory holds.
+  package static func names(in directory: String) -> [String] {
+    ((try? Files.list(directory)) ?? []).filter { $0.hasSuffix(".json") }
+      .map { String($0.dropLast(5)) }.sorted()
+  }
+
+  /// Finds the file that a command line names: a path, or a name looked up in `places`.
   package static func locate(
-    _ argument: String, in directory: String = "pipelines"
+    _ argument: String, in directories: [String] = places
   ) throws(Problems) -> String {
     if argument.contains("/") || argument.hasSuffix(".json") || Files.exists(argument + ".json") {
       return Files.exists(argument) || argument.hasSuffix(".json") ? argument : argument + ".json"
     }
-    let path = "\(directory)/\(argument).json"
-    if Files.exists(path) { return path }
-    let names = ((try? Files.list(directory)) ?? []).filter { $0.hasSuffix(".json") }
-      .map { String($0.dropLast(5)) }
+    let paths = directories.map { "\($0)/\(argument).json" }
+    if let path = paths.first(where: Files.exists) { return path }
+    let names = directories.flatMap(names(in:))
     let fix =
       names.isEmpty
       ? "name the file by its path" : ConfigurationReader.oneOf(names, near: argument)
     throw Problems([
       Problem(
-        file: path, line: 0, column: 0, path: "",
+        file: paths.first ?? argument, line: 0, column: 0, path: "",
         message: "there is no pipeline \(JSONText.quoted(argument))", fix: fix)
     ])
   }

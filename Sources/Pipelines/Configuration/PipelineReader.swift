@@ -11,6 +11,8 @@ struct PipelineReader {
   private(set) var otherProblems: [Problem] = []
   /// The keys whose feature does not exist yet.
   var notYet: [Problem] = []
+  /// What is no problem, and should be known.
+  var notes: [String] = []
   /// The files that were read already, by path: two stores may share one.
   private var schemas: [String: StoreConfig] = [:]
   private var syncFiles: [String: SyncsConfig] = [:]

@@ -8,7 +8,9 @@ struct CheckCommand: Command {
   static let summary = "read a pipeline and everything it names, offline"
   static let discussion = """
     All problems are listed at once, each with file, line, column, JSON path and what to write instead. A \
-    pipeline without problems is printed with every default filled in.
+    pipeline without problems is printed with every default filled in. Private keys and certificates of \
+    authorities are read too, and what is wrong in one is named; a file that is not there, or not yours to \
+    read, is told and no problem, and so is a pipeline that has another name than its file.
     """
   static let examples = [
     Note("attache check field-service", "the effective pipeline, or its problems")
@@ -24,8 +26,12 @@ struct CheckCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let path = try PipelineFile.locate(pipeline)
-    let read = try PipelineFile.read(path: context.absolute(path))
-    if !options.quiet { context.print(read.effectiveJSON, pretty: !options.json) }
+    let reading = PipelineFile.reading(path: context.absolute(path), thoroughly: true)
+    let pipeline = try reading.checked()
+    if !options.quiet {
+      for note in reading.notes { context.note("attache: \(note)") }
+      context.print(pipeline.effectiveJSON, pretty: !options.json)
+    }
     return .done
   }
 }

@@ -10,12 +10,15 @@ struct DemoCommand: Command {
   static let discussion = """
     Starts an org of its own on a free port, primes three technicians' snapshots, plays a day in the field, \
     ingests and reconciles what comes back, and primes again. It checks itself and exits with status 1 if \
-    the result is not what was played. Its results stay under snapshots/demo.
+    the result is not what was played. It brings its own pipeline, which it writes into the scratch directory, \
+    and its results stay under snapshots/demo.
     """
-  static let examples = [Note("attache demo", "from the directory that holds pipelines/demo.json")]
+  static let examples = [Note("attache demo", "in any directory that you may write to")]
   static var parameters: [Parameter<Self>] {
     [
-      .option("pipeline", "FILE", "the demo's pipeline", completes: .files, \.pipeline),
+      .option(
+        "pipeline", "FILE", "a pipeline to play instead of the demo's own", completes: .files,
+        \.pipeline),
       .option("data", "DIR", "where snapshots are kept", completes: .directories, \.data),
       .option(
         "scratch", "DIR", "where the org and the devices live; emptied first",
@@ -24,14 +27,14 @@ struct DemoCommand: Command {
     ]
   }
 
-  var pipeline = "pipelines/demo.json"
+  var pipeline: String?
   var data = "snapshots"
   var scratch = ".demo"
   var verbose = false
 
   func run(_ context: Program) async throws -> ExitStatus {
     let places = Demo.Places(
-      pipelineFile: context.absolute(pipeline), snapshots: context.absolute(data),
+      pipelineFile: pipeline.map(context.absolute), snapshots: context.absolute(data),
       scratch: context.absolute(scratch))
     let (outcome, signal, _) = await Interruption.run(deadlineSeconds: 600) { [verbose] in
       try await Demo.run(

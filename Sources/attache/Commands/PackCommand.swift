@@ -14,7 +14,7 @@ struct PackCommand: Command {
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .option("user", "USERNAME", "only this user's snapshot", \.users),
+      .user("USERNAME", "only this user's snapshot", \.users),
       .dryRun(\.dryRun),
     ] + Options.pipeline.map { $0.within(\.options) }
   }

@@ -16,7 +16,7 @@ struct PrimeCommand: Command {
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .option("user", "USERNAME", "only this user's snapshot", \.users),
+      .user("USERNAME", "only this user's snapshot", \.users),
       .maxDeletes(\.maxDeletes),
       .dryRun(\.dryRun),
     ] + Options.pipeline.map { $0.within(\.options) }

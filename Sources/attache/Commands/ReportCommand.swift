@@ -24,7 +24,9 @@ struct ReportCommand: Command {
       .pipeline(\.pipeline),
       .argument("run", "the run; else the last that has a report", \.run),
       .option("format", "FORM", "what is printed (default: text)", \.format),
-      .option("user", "NAME", "only what this user's devices brought", \.user),
+      .option(
+        "user", "NAME", "only what this user's devices brought",
+        completes: .asked("users", orFiles: false), \.user),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 

@@ -15,7 +15,7 @@ struct RunCommand: Command {
     [
       .pipeline(\.pipeline),
       .option("only", "STAGES", "only these stages", commas: true, \.only),
-      .option("user", "USERNAME", "prime and pack only this user's snapshot", \.users),
+      .user("USERNAME", "prime and pack only this user's snapshot", \.users),
       .maxDeletes(\.maxDeletes),
       .option("confirm", "DIGEST", "confirm a plan that was held", \.confirm),
       .deadline(\.deadline),

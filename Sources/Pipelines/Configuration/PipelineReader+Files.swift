@@ -1,0 +1,68 @@
+import Crypto
+import JSON
+import System
+
+extension PipelineReader {
+  /// Reads the files of the login: the private key, and the authorities to trust.
+  ///
+  /// What is wrong in one is a problem. One that is not there, or that only another user may read, is told: a
+  /// pipeline is often checked where its secrets are not.
+  mutating func checkFiles(_ pipeline: Pipeline, _ root: JSONNode) {
+    let login = root["org"]?["login"]
+    if case .file(let path) = pipeline.org.login.key, let node = login?["key"]?["file"],
+      let bytes = content(of: path, node)
+    {
+      report(PEMFault.ofKey(bytes), of: path, node)
+      checkAccess(path, node)
+    }
+    if let path = pipeline.org.caFile, let node = root["org"]?["caFile"],
+      let bytes = content(of: path, node)
+    {
+      report(PEMFault.ofAuthorities(bytes, now: Clock.wallMilliseconds()), of: path, node)
+    }
+    let secrets = [
+      (pipeline.org.login.clientSecret, "clientSecret"),
+      (pipeline.org.login.refreshToken, "refreshToken"),
+      (pipeline.org.login.accessToken, "accessToken"),
+    ]
+    for (secret, name) in secrets {
+      guard case .file(let path) = secret, let node = login?[name]?["file"],
+        let bytes = content(of: path, node)
+      else { continue }
+      if bytes.isEmpty { reader.report(node, "\(path) is empty", "put the secret there") }
+      checkAccess(path, node)
+    }
+  }
+
+  private mutating func content(of path: String, _ node: JSONNode) -> [UInt8]? {
+    do throws(SystemError) {
+      return try Files.read(path, limit: PipelineFile.limitBytes)
+    } catch {
+      notes.append(
+        "\(reader.file):\(node.line):\(node.column): \(path) was not looked at: \(error.reason)")
+      return nil
+    }
+  }
+
+  /// A secret that others may read is refused by every run.
+  private func checkAccess(_ path: String, _ node: JSONNode) {
+    guard let status = try? Files.status(path), status.mode & 0o077 != 0 else { return }
+    reader.report(node, "others may read \(path)", "chmod 600 \(path)")
+  }
+
+  private func report(_ fault: PEMFault?, of path: String, _ node: JSONNode) {
+    guard let fault else { return }
+    reader.report(node, "\(path) \(fault.message)", fault.fix.replacing("FILE", with: path))
+  }
+
+  /// A file that has another name than its pipeline: on the command line the file's counts, for its data the
+  /// pipeline's.
+  mutating func compareNames(_ pipeline: Pipeline) {
+    let file = Files.name(of: pipeline.file)
+    let stem = file.hasSuffix(".json") ? String(file.dropLast(5)) : file
+    guard stem != pipeline.name else { return }
+    notes.append(
+      "\(pipeline.file): the pipeline is named \(pipeline.name) and its file \(stem): commands are given \(stem), "
+        + "and the data are in \(pipeline.name)/; one name for both is easier")
+  }
+}

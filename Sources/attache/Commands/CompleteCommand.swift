@@ -1,0 +1,68 @@
+import Arguments
+import Ledger
+import Pipelines
+import System
+
+/// `attache complete`: the names that completion scripts offer; no org is asked.
+struct CompleteCommand: Command {
+  /// What is named.
+  enum Kind: String, ArgumentValue, CaseIterable {
+    case pipelines, users
+  }
+
+  static let name = "complete"
+  static let summary = "print the names that a shell offers"
+  static let discussion = """
+    What the scripts of attache completion ask for, a name on each line. Pipelines are those of pipelines/ and \
+    /etc/attache; users are those of the first pipeline among the words, as its file lists them and its ledger \
+    knows them.
+    """
+  static let examples = [
+    Note("attache complete pipelines", "every pipeline that a name calls"),
+    Note("attache complete users field-service", "the users of one"),
+  ]
+  static var parameters: [Parameter<Self>] {
+    [
+      .argument("kind", "what is named", \.kind),
+      .arguments("word", "the words of a command line; -- before them", \.words),
+    ]
+  }
+
+  var kind = Kind.pipelines
+  var words: [String] = []
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    let names =
+      switch kind {
+      case .pipelines: PipelineFile.places.flatMap(PipelineFile.names(in:))
+      case .users: users(context)
+      }
+    for name in Set(names).sorted() { context.print(name) }
+    return .done
+  }
+
+  /// The users of the first word that names a pipeline; none where there is none to be read.
+  private func users(_ context: Program) -> [String] {
+    for word in words {
+      guard let path = try? PipelineFile.locate(word),
+        let pipeline = PipelineFile.reading(path: context.absolute(path)).pipeline
+      else { continue }
+      var options = Options()
+      options.data = words.firstIndex(of: "--data").flatMap { words.dropFirst($0 + 1).first }
+      let call = PipelineCall(program: context, options: options, name: word)
+      return listed(pipeline)
+        + primed(DataDirectory(root: call.root(of: pipeline), name: pipeline.name))
+    }
+    return []
+  }
+
+  private func listed(_ pipeline: Pipeline) -> [String] {
+    if case .list(let names) = pipeline.users.source { names } else { [] }
+  }
+
+  private func primed(_ data: DataDirectory) -> [String] {
+    guard Files.exists(data.state), let ledger = try? data.openLedger() else { return [] }
+    defer { ledger.close() }
+    return ((try? ledger.snapshotRows()) ?? []).compactMap(\.username)
+  }
+}

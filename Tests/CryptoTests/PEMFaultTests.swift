@@ -1,0 +1,88 @@
+import Crypto
+import Testing
+
+/// What is said of a file that holds no key, or no authorities, as somebody's copy of it turned out.
+@Suite struct PEMFaultTests {
+  static let key = Result { try PrivateKey.generateRSA() }
+  static let now: Int64 = 1_800_000_000_000
+
+  static func text() throws -> String { String(decoding: try key.get().pem, as: UTF8.self) }
+
+  static func certificate() throws -> [UInt8] {
+    try key.get().selfSignedCertificate(
+      commonName: "ca", days: 36500, dnsNames: [], ipAddresses: [])
+  }
+
+  private func fault(_ text: String) -> String? { PEMFault.ofKey(Array(text.utf8))?.message }
+
+  @Test func `a right key and a right certificate have no fault`() throws {
+    #expect(try fault(Self.text()) == nil)
+    #expect(try PEMFault.ofAuthorities(Self.certificate(), now: Self.now) == nil)
+    #expect(
+      try PEMFault.ofAuthorities(
+        Array("# ours\n".utf8) + Self.certificate() + Self.certificate(), now: Self.now)
+        == nil)
+  }
+
+  @Test func `each way in which a copy of a key goes wrong has its own sentence`() throws {
+    let text = try Self.text()
+    let lines = text.split(separator: "\n").map(String.init)
+    let wrong: [(String, String)] = [
+      ("", "is empty"), ("hello\n", "is no PEM: no line begins with -----BEGIN PRIVATE KEY-----"),
+      (
+        lines.dropLast().joined(separator: "\n"),
+        "is cut off: the line -----END PRIVATE KEY----- is missing"
+      ),
+      (lines.joined(separator: " "), "stands on one line"),
+      (lines.joined(separator: "\\n"), "has the two characters \\n where lines end"),
+      (lines.map { "  " + $0 }.joined(separator: "\n"), "is indented"),
+      (
+        text.replacing(lines[3], with: "AAAA" + lines[3].dropFirst(4)).replacing(
+          lines[1], with: "AAAA" + lines[1].dropFirst(4)),
+        "is a damaged private key: a letter of it was changed or lost"
+      ),
+      (
+        String(decoding: try Self.certificate(), as: UTF8.self),
+        "holds a certificate, not a private key"
+      ),
+      (
+        Self.encrypted, "is a private key with a passphrase, which nobody can be asked for at night"
+      ),
+      (Self.elliptic, "is a private key of another kind than RSA, which a login by JWT signs with"),
+      (
+        "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n",
+        "holds a public key, not a private key"
+      ),
+      (
+        "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----\n",
+        "is a key for ssh"
+      ),
+    ]
+    for (text, sentence) in wrong { #expect(fault(text) == sentence, "\(text.prefix(60))") }
+    #expect(PEMFault.ofKey([0x30, 0x82, 0, 1])?.message == "is binary (DER), not PEM")
+  }
+
+  @Test func `authorities that hold nothing, the wrong thing, or nothing today are named`() throws {
+    let certificate = try Self.certificate()
+    func fault(_ bytes: [UInt8], now: Int64 = Self.now) -> String? {
+      PEMFault.ofAuthorities(bytes, now: now)?.message
+    }
+    #expect(fault([]) == "is empty")
+    #expect(try fault(Array(Self.text().utf8)) == "holds a private key, no certificate")
+    #expect(fault(certificate, now: 0) == "has no certificate that holds today")
+    let damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+    #expect(fault(certificate + Array(damaged.utf8)) == "has a damaged certificate, number 2 of 2")
+  }
+
+  /// No secrets: made for this test, and used nowhere.
+  static let encrypted = """
+    -----BEGIN ENCRYPTED PRIVATE KEY-----
+    MIIBvTBXBgkqhkiG9w0BBQ0wSjApBgkqhkiG9w0BBQwwHAQI
+    -----END ENCRYPTED PRIVATE KEY-----
+    """
+  static let elliptic = """
+    -----BEGIN EC PRIVATE KEY-----
+    MHcCAQEEIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB
+    -----END EC PRIVATE KEY-----
+    """
+}
