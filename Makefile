@@ -20,7 +20,7 @@ OPTIMISED := --scratch-path $(CHECKED) --explicit-target-dependency-import-check
 SHIPPED := -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
   $(addprefix -Xlinker ,--no-export-dynamic --icf=safe -z pack-relative-relocs -z now)
 
-.PHONY: help deps deps-test build release checked demo test test-clients soak mutants tsan lint format bench \
+.PHONY: help deps deps-test build release checked demo test test-clients test-install soak mutants tsan lint format bench \
   clean install deb
 
 help:  ## what there is to make
@@ -29,7 +29,7 @@ help:  ## what there is to make
 deps:  ## install the Debian packages that are missing
 	@.ci/deps $(PACKAGES)
 
-deps-test: deps  ## install what judges from outside: mandoc, shells, Chromium, axe-core, SQLCipher
+deps-test: deps  ## install what judges from outside: mandoc, shells, Chromium, axe-core, SQLCipher, lintian, mmdebstrap
 	@.ci/deps-test .build
 
 build: deps  ## a debug build
@@ -68,6 +68,9 @@ endif
 test-clients: ATTACHE ?= $(SCRATCH)/release/attache
 test-clients:  ## other people's clients, each as it is installed, against the embedded org
 	@Tests/Clients/run.py $(ATTACHE) .build
+
+test-install: deb  ## the package in a bare Debian without network: demo, nights by cron and systemd, removal
+	@Tests/Install/run.py $(SCRATCH)/deb/attache_*.deb $(SCRATCH)/install
 
 soak: deps  ## 5,000 histories over whole pipelines, a night of 1,000 returns, 1,000,000 records, 100,000 edits in jobs; SEED=… begins elsewhere
 	swift build $(FLAGS) $(STRICT) --build-tests

@@ -95,6 +95,10 @@ package struct OrgCheck: Sendable {
   private static func usernames(
     _ pipeline: Pipeline, _ access: OrgAccess
   ) async throws -> [String] {
+    // Several users who share the view of the one that the login is.
+    if pipeline.isOneUserLogin, pipeline.users.mayBeSeveral {
+      return [try await access.anySession().identity.username]
+    }
     switch pipeline.users.source {
     case .list, .csv: return try pipeline.users.names() ?? []
     case .query(let soql):

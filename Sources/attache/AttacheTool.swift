@@ -25,7 +25,7 @@ enum AttacheTool {
       DecideCommand.self, ReviewCommand.self,
       PrimeCommand.self,
       PackCommand.self, StatusCommand.self, ReportCommand.self, ExplainCommand.self,
-      CheckCommand.self,
+      CheckCommand.self, InitCommand.self,
       BundleInspectCommand.self, BundleVerifyCommand.self,
       BundleExtractCommand.self, StoreQueryCommand.self, StoreCheckCommand.self,
       StoreSealCommand.self, StoreUnsealCommand.self,

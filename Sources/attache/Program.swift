@@ -10,6 +10,8 @@ struct Program: Sendable {
   let variables: [String: String]
   /// The working directory, for names given on the command line only.
   let workingDirectory: String
+  /// Whether somebody can answer questions.
+  let inputIsTerminal: Bool
   /// Whether results go to a terminal.
   let outputIsTerminal: Bool
   /// Whether messages go to a terminal that can move its cursor.
@@ -19,11 +21,12 @@ struct Program: Sendable {
   private let lost = Locked<SystemError?>(nil)
 
   init(
-    variables: [String: String], workingDirectory: String, outputIsTerminal: Bool,
-    errorIsTerminal: Bool
+    variables: [String: String], workingDirectory: String, inputIsTerminal: Bool,
+    outputIsTerminal: Bool, errorIsTerminal: Bool
   ) {
     self.variables = variables
     self.workingDirectory = workingDirectory
+    self.inputIsTerminal = inputIsTerminal
     self.outputIsTerminal = outputIsTerminal
     self.errorIsTerminal = errorIsTerminal
   }
@@ -33,6 +36,7 @@ struct Program: Sendable {
     let variables = ProcessEnvironment.variables()
     return Program(
       variables: variables, workingDirectory: ProcessEnvironment.currentDirectory(),
+      inputIsTerminal: ProcessEnvironment.isTerminal(0),
       outputIsTerminal: ProcessEnvironment.isTerminal(1),
       errorIsTerminal: ProcessEnvironment.isTerminal(2) && variables["TERM"] != "dumb")
   }
@@ -51,6 +55,13 @@ struct Program: Sendable {
 
   /// Writes a line to standard error.
   func note(_ line: String) { put(2, VisibleText.line(line) + "\n") }
+
+  /// Asks somebody at the terminal, and waits; nil at the end of the input.
+  func ask(_ question: String) -> String? {
+    put(2, VisibleText.line(question) + " ")
+    guard let line = readLine() else { return nil }
+    return String(line.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
 
   /// Shows a line on the terminal that the next one replaces; an empty one takes it away.
   func show(_ line: String) { put(2, "\r\u{1B}[K" + VisibleText.line(line)) }

@@ -44,6 +44,7 @@ import Testing
     defer { server.stop() }
     for name in ["field-service", "first"] { try scene.run("check \(name)") }
     try scene.run("org check field-service")
+    try playInit(scene)
     for words in ["run first --dry-run", "run first", "status first", "report first"] {
       try scene.run(words)
     }
@@ -73,6 +74,17 @@ import Testing
       "demo", "completion bash", "manual", "help completion", "complete pipelines",
       "complete users field-service",
     ] { try scene.run(words) }
+  }
+
+  private func playInit(_ scene: ExampleScene) throws {
+    let address = "https://example.my.salesforce.com"
+    let objects =
+      "init visits --object Account,Contact --user ada@example.com --key-file jwt.key --client-id APP "
+      + "--org-url \(address)"
+    try scene.run(
+      objects,
+      as: objects.replacing(address, with: scene.url).replacing("APP", with: "field-app"))
+    try scene.run("init app --from userstore.json usersyncs.json --target-org field")
   }
 
   /// Each decision about a conflict takes the place of the one before; the last is carried out.

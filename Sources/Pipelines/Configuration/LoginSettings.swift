@@ -55,7 +55,8 @@ package struct LoginSettings: Sendable, Hashable {
   /// The user who sees everything: queries users, primes global stores, proves deletions.
   package var integrationUser: String?
 
-  init(method: Method) { self.method = method }
+  /// A login of this kind, with nothing said of it yet.
+  package init(method: Method) { self.method = method }
 
   static let keys = [
     "method", "clientId", "key", "clientSecret", "refreshToken", "accessToken", "alias",

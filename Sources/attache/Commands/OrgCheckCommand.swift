@@ -35,8 +35,14 @@ struct OrgCheckCommand: Command {
     } else if !options.quiet {
       for line in check.lines { context.print(line) }
     }
-    return ExitStatus.told(
-      of: (check.findings.isEmpty ? [] : [.configuration])
-        + (check.failures.isEmpty ? [] : [.authentication]))
+    return check.exitStatus
+  }
+}
+
+extension OrgCheck {
+  /// What a command that looked at the org ends with.
+  var exitStatus: ExitStatus {
+    ExitStatus.told(
+      of: (findings.isEmpty ? [] : [.configuration]) + (failures.isEmpty ? [] : [.authentication]))
   }
 }

@@ -1,0 +1,113 @@
+import JSON
+import SmartStore
+import System
+
+/// A pipeline that is about to be written: what somebody said of it, and the files that say it.
+package struct PipelineDraft: Sendable {
+  /// Its name, which its file and the directory of its store files have too.
+  package let name: String
+  /// The org's address, or its login host.
+  package var url: TextSource
+  /// How it logs in.
+  package var login: LoginSettings
+  /// Authorities to trust.
+  package var caFile: String?
+  /// Whose snapshots are made.
+  package var users: UserSelection.Source
+  /// The platforms.
+  package var platforms: [Platform]
+  /// The store file and the sync file, byte by byte.
+  package var store: StoreDraft
+
+  /// Puts a draft together.
+  package init(
+    name: String, url: TextSource, login: LoginSettings, caFile: String? = nil,
+    users: UserSelection.Source, platforms: [Platform], store: StoreDraft
+  ) {
+    (self.name, self.url, self.login, self.caFile) = (name, url, login, caFile)
+    (self.users, self.platforms, self.store) = (users, platforms, store)
+  }
+
+  /// The pipeline file.
+  private var json: JSONValue {
+    JSONObject.of([
+      ("format", JSONValue(Pipeline.newestFormat)), ("name", .string(name)),
+      (
+        "org",
+        JSONObject.of([
+          ("url", url.json), ("login", login.json), ("caFile", caFile.map(JSONValue.string)),
+        ])
+      ), ("users", usersJSON),
+      ("stores", [["schema": .string(storeFile), "syncs": .string(syncsFile)]]),
+      ("platforms", .array(platforms.map { .string($0.rawValue) })),
+      ("prime", sharesOneView ? ["fetchAs": "integration"] : nil),
+      ("reconcile", sharesOneView && store.sendsEdits ? ["sendAs": "integration"] : nil),
+    ])
+  }
+
+  private var usersJSON: JSONValue {
+    switch users {
+    case .list(let names): ["list": JSONValue(names)]
+    case .query(let soql): ["query": .string(soql)]
+    case .csv(let file, let username, _):
+      ["csv": ["file": .string(file), "username": .string(username)]]
+    case .loginUser: ["self": true]
+    }
+  }
+
+  /// A login that can only be one user shows several users what that one sees.
+  private var sharesOneView: Bool {
+    let isOne = login.method != .jwt
+    switch users {
+    case .list(let names): return isOne && names.count > 1
+    case .query, .csv: return isOne
+    case .loginUser: return false
+    }
+  }
+
+  private var storeFile: String { name + "/userstore.json" }
+  private var syncsFile: String { name + "/usersyncs.json" }
+
+  /// The files by their places in a directory, the pipeline file last: what stands without it does nothing.
+  var files: [(name: String, bytes: [UInt8])] {
+    [
+      (storeFile, store.schema), (syncsFile, store.syncs),
+      (name + ".json", json.bytes(pretty: true, sortedKeys: false)),
+    ]
+  }
+
+  /// Refuses a place where one of the files stands already.
+  package func expectNothing(in directory: String) throws(PipelineError) {
+    for file in files where Files.exists(directory + "/" + file.name) {
+      throw PipelineError(
+        .configuration, "init.exists", "there is a \(directory)/\(file.name) already",
+        fix: "choose another name, or move the file away: nothing was written")
+    }
+  }
+
+  /// Writes the files into a directory and reads them back as a run would; what was there is left alone, and what
+  /// is wrong leaves nothing.
+  ///
+  /// - Throws: `Problems` of the files, `PipelineError` where one stands there already, `SystemError`.
+  package func write(into directory: String, variables: [String: String]) throws -> Pipeline {
+    try expectNothing(in: directory)
+    try Files.makeDirectory(directory + "/" + name)
+    var made: [String] = []
+    do {
+      for file in files {
+        let path = directory + "/" + file.name
+        let new = try Files.createNew(path)
+        made.append(path)
+        try new.write(file.bytes)
+        try new.synchronize()
+      }
+      return try PipelineFile.read(path: "\(directory)/\(name).json", variables: variables)
+    } catch {
+      for path in made { try? Files.remove(path) }
+      if (try? Files.list(directory + "/" + name))?.isEmpty == true {
+        try? Files.remove(directory + "/" + name)
+      }
+      throw error
+    }
+  }
+}

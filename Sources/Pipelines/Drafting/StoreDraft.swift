@@ -1,0 +1,126 @@
+import JSON
+import Salesforce
+
+/// The store file and the sync file of a pipeline that is about to be written.
+package struct StoreDraft: Sendable {
+  /// The store file.
+  package let schema: [UInt8]
+  /// The sync file.
+  package let syncs: [UInt8]
+  /// Whether it has a sync up.
+  let sendsEdits: Bool
+
+  /// An app's own files, as they are.
+  package init(schema: [UInt8], syncs: [UInt8]) {
+    (self.schema, self.syncs) = (schema, syncs)
+    let list = (try? JSONValue(parsing: syncs))?["syncs"]?.array ?? []
+    sendsEdits = list.contains { $0["syncType"]?.string == "syncUp" }
+  }
+
+  /// A soup for each object, with a sync down of what the user may read and a sync up of what the user may change.
+  package init(_ objects: [Describe]) throws(PipelineError) {
+    var soups: [JSONValue] = []
+    var syncs: [JSONValue] = []
+    for object in objects {
+      let fields = Fields(object)
+      soups.append(["soupName": .string(object.name), "indexes": fields.indexes])
+      syncs.append(try fields.down())
+      if let up = fields.up { syncs.append(up) }
+    }
+    schema = JSONValue.object(["soups": .array(soups)]).bytes(pretty: true, sortedKeys: false)
+    self.syncs = JSONValue.object(["syncs": .array(syncs)]).bytes(pretty: true, sortedKeys: false)
+    sendsEdits = syncs.contains { $0["syncType"]?.string == "syncUp" }
+  }
+
+  /// The least that is a store, for a login that is to describe the objects.
+  package static let provisional = StoreDraft(
+    schema: Array(
+      #"{"soups":[{"soupName":"User","indexes":[{"path":"Id","type":"string"},{"path":"__local__","type":"string"}]}]}"#
+        .utf8),
+    syncs: Array(
+      #"{"syncs":[{"syncName":"down","syncType":"syncDown","soupName":"User","target":{"type":"soql","query":"SELECT Id, LastModifiedDate FROM User"},"options":{"mergeMode":"OVERWRITE"}}]}"#
+        .utf8))
+}
+
+/// What of an object a device takes along.
+private struct Fields {
+  let object: Describe
+  /// Every field of a value of its own.
+  private let plain: [Describe.Field]
+
+  /// Values that a soup cannot hold as one, or that a query cannot give with others.
+  private static let others: Set<String> = [
+    "address", "location", "base64", "complexvalue", "json", "anyType", "encryptedstring",
+  ]
+  private static let dates = ["LastModifiedDate", "SystemModstamp", "CreatedDate"]
+
+  init(_ object: Describe) {
+    self.object = object
+    plain = object.fields.filter { !Self.others.contains($0.type) }
+  }
+
+  /// The date by which changes are found.
+  private var date: String? {
+    Self.dates.lazy.compactMap { object.field($0)?.name }.first
+  }
+
+  private func names(_ matches: (Describe.Field) -> Bool) -> [String] {
+    plain.filter(matches).map(\.name)
+  }
+
+  /// What is fetched: names, what can be edited, and external ids; the org's own books are left there.
+  private var read: [String] {
+    names {
+      $0.isCreateable || $0.isUpdateable || $0.isExternalID || $0.isAutoNumber || $0.name == "Name"
+    }
+  }
+
+  private var updated: [String] { names { $0.isUpdateable && $0.name != "OwnerId" } }
+  private var created: [String] { names { $0.isCreateable && $0.name != "OwnerId" } }
+
+  var indexes: JSONValue {
+    let named = plain.filter {
+      $0.name == "Name" || $0.isExternalID || $0.isAutoNumber
+        || ($0.type == "reference" && $0.name != "OwnerId" && ($0.isCreateable || $0.isUpdateable))
+    }
+    let columns = ["Id"] + named.map(\.name)
+    let flags = ["__local__", "__locally_created__", "__locally_updated__", "__locally_deleted__"]
+    return .array(
+      (columns + flags).map { ["path": .string($0), "type": "string"] }
+        + [["path": "__sync_id__", "type": "integer"]])
+  }
+
+  func down() throws(PipelineError) -> JSONValue {
+    guard object.isQueryable, let date else {
+      throw PipelineError(
+        .configuration, "init.object",
+        object.isQueryable
+          ? "records of \(object.name) bear no date by which changes could be found"
+          : "records of \(object.name) cannot be queried",
+        fix: "leave it out of --object")
+    }
+    let list = (["Id"] + read + [date]).reduce(into: [String]()) { names, name in
+      if !names.contains(name) { names.append(name) }
+    }
+    var target: JSONObject = ["type": "soql"]
+    target["query"] = .string("SELECT \(list.joined(separator: ", ")) FROM \(object.name)")
+    if date != Self.dates[0] { target["modificationDateFieldName"] = .string(date) }
+    return [
+      "syncName": .string("syncDown" + object.name), "syncType": "syncDown",
+      "soupName": .string(object.name), "target": .object(target),
+      "options": ["mergeMode": "LEAVE_IF_CHANGED"],
+    ]
+  }
+
+  var up: JSONValue? {
+    guard object.isUpdateable, !updated.isEmpty else { return nil }
+    var target: JSONObject = [:]
+    if object.isCreateable { target["createFieldlist"] = JSONValue(created) }
+    if let date, date != Self.dates[0] { target["modificationDateFieldName"] = .string(date) }
+    return [
+      "syncName": .string("syncUp" + object.name), "syncType": "syncUp",
+      "soupName": .string(object.name), "target": .object(target),
+      "options": ["fieldlist": JSONValue(updated), "mergeMode": "LEAVE_IF_CHANGED"],
+    ]
+  }
+}

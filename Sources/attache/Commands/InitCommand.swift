@@ -1,0 +1,125 @@
+import Arguments
+import JSON
+import Pipelines
+import System
+
+/// `attache init`: writes a pipeline with its store and sync files, from an app's own or from what the org says.
+struct InitCommand: Command {
+  static let name = "init"
+  static let summary = "write a new pipeline, from an app's own files or from the org's objects"
+  static let discussion = """
+    Writes NAME.json, NAME/userstore.json and NAME/usersyncs.json, and says what to do next. What stands there \
+    already is never changed. With --from the app's store file and sync file are taken as they are. With --object \
+    the org is asked, as the first of the users, what the objects have: a soup for each, a sync down of what the \
+    user may edit and of names and external ids, and a sync up of what the user may change. Then the pipeline is \
+    held against the org, as attache org check does.
+
+    On a terminal it asks for what the options do not say. Secrets stay where they are: the pipeline names their \
+    file or their variable.
+    """
+  static let examples = [
+    Note(
+      "attache init visits --object Account,Contact --user ada@example.com --key-file jwt.key "
+        + "--client-id APP --org-url https://example.my.salesforce.com", "a pipeline of two objects"
+    ),
+    Note(
+      "attache init app --from userstore.json usersyncs.json --target-org field",
+      "a pipeline of an app's own files, for the user of an sf login"),
+  ]
+  static var parameters: [Parameter<Self>] {
+    [
+      .argument("name", "the pipeline's name", \.pipeline),
+      .argument("syncs", "with --from, the app's sync file", completes: .files, \.syncs),
+      .option("in", "DIR", "where pipelines are", completes: .directories, \.directory),
+    ] + InitOptions.parameters.map { $0.within(\.told) }
+      + Options.pipeline.map { $0.within(\.options) }
+  }
+
+  var pipeline = ""
+  var syncs: String?
+  var directory = "pipelines"
+  var told = InitOptions()
+  var options = Options()
+
+  func validate() throws(UsageError) {
+    if told.from != nil, !told.objects.isEmpty {
+      throw UsageError(
+        "--from and --object exclude each other", hint: "an app's files say which objects there are"
+      )
+    }
+    if (told.from == nil) != (syncs == nil) {
+      throw UsageError(
+        told.from == nil
+          ? "unexpected argument \"\(syncs ?? "")\"" : "the app's sync file is missing",
+        hint: "write --from userstore.json usersyncs.json")
+    }
+  }
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    let told = try InitQuestions(program: context).completed(told)
+    if told.from == nil, told.objects.isEmpty {
+      throw UsageError(
+        "what the devices take along is needed",
+        hint: "give --object Account,Contact, or --from userstore.json usersyncs.json")
+    }
+    let place = context.absolute(directory)
+    let login = try told.login(context)
+    var draft = PipelineDraft(
+      name: pipeline, url: try told.address(context), login: login,
+      caFile: told.caFile.map(context.absolute), users: try told.selection(login),
+      platforms: told.platforms, store: .provisional)
+    try draft.expectNothing(in: place)
+    let root = PipelineCall(program: context, options: options, name: pipeline).root(in: place)
+    if let from = told.from, let syncs {
+      draft.store = StoreDraft(
+        schema: try Files.read(context.existing(from)),
+        syncs: try Files.read(context.existing(syncs)))
+    } else {
+      let found = try await DraftedObjects.ask(
+        told.objects, draft, root: root, variables: context.variables)
+      draft.store = try StoreDraft(found.objects)
+      if login.method == .sf { draft.url = .plain(found.address) }
+    }
+    let written = try draft.write(into: place, variables: context.variables)
+    return try await tell(written, context)
+  }
+
+  /// Says what was written, what the org says to it, and what to do next.
+  private func tell(_ written: Pipeline, _ context: Program) async throws -> ExitStatus {
+    let call = PipelineCall(program: context, options: options, name: written.file)
+    let outcome: Result<OrgCheck, any Error>
+    do {
+      outcome = .success(
+        try await OrgCheck.run(written, root: call.root(of: written), variables: context.variables))
+    } catch {
+      outcome = .failure(error)
+    }
+    var lines = ["wrote \(written.file)"]
+    lines += written.stores.flatMap { ["wrote \($0.schemaFile)", "wrote \($0.syncsFile)"] }
+    var status = ExitStatus.done
+    var answer: JSONObject = ["pipeline": .string(written.file)]
+    switch outcome {
+    case .success(let check):
+      lines += check.lines
+      answer["org"] = check.json
+      status = check.exitStatus
+    case .failure(let error):
+      let diagnostic = Diagnostic(error)
+      lines += ["the org was not asked:"] + diagnostic.lines.map { "  " + $0 }
+      answer["error"] = diagnostic.json
+      status = diagnostic.status
+    }
+    let called = (try? PipelineFile.locate(written.name)).map(context.absolute)
+    let named = called == written.file ? written.name : written.file
+    let next =
+      status == .done ? ["run \(named) --dry-run", "run \(named)"] : ["org check \(named)"]
+    lines += ["next:"] + next.map { "  attache \($0)" }
+    answer["next"] = JSONValue(next.map { "attache \($0)" })
+    if options.json {
+      context.print(.object(answer))
+    } else if !options.quiet {
+      for line in lines { context.print(line) }
+    }
+    return status
+  }
+}

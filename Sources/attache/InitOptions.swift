@@ -1,0 +1,147 @@
+import Arguments
+import Pipelines
+import SmartStore
+import System
+
+/// What `attache init` is told of a pipeline, or asks for.
+struct InitOptions: Sendable {
+  static var parameters: [Parameter<InitOptions>] {
+    [
+      .option(
+        "from", "FILE", "the app's own store file; its sync file follows", completes: .files, \.from
+      ),
+      .option("object", "NAMES", "objects to take along, by API name", commas: true, \.objects),
+      .option("user", "USERNAMES", "whose data is primed", commas: true, \.users),
+      .option("users-query", "SOQL", "a query of Id and Username instead", \.usersQuery),
+      .option("platform", "PLATFORMS", "the platforms", commas: true, \.platforms),
+      .option("target-org", "ALIAS", "log in as the sf command does under this alias", \.alias),
+      .option(
+        "org-url", "URL", "the org's address, or its login host (else $ATTACHE_ORG_URL)", \.url),
+      .option(
+        "client-id", "ID",
+        "the connected app, of every login but sf and a token (else $ATTACHE_CLIENT_ID)",
+        \.clientID),
+      .option(
+        "key-file", "PATH", "log in by JWT with the private key in this file", completes: .files,
+        \.keyFile),
+      .option(
+        "key-env", "NAME", "the same with the key in this environment variable", \.keyVariable),
+      .option(
+        "client-secret-file", "PATH", "log in as the app, with the secret in this file",
+        completes: .files, \.secretFile),
+      .option(
+        "client-secret-env", "NAME", "the same with the secret in this environment variable",
+        \.secretVariable),
+      .option(
+        "refresh-token-file", "PATH", "log in with the refresh token in this file",
+        completes: .files,
+        \.refreshFile),
+      .option(
+        "refresh-token-env", "NAME", "the same with the token in this environment variable",
+        \.refreshVariable),
+      .option(
+        "token-file", "PATH", "log in with the access token in this file", completes: .files,
+        \.tokenFile),
+      .option(
+        "token-env", "NAME", "the same with the token in this environment variable", \.tokenVariable
+      ),
+      .option(
+        "integration-user", "USERNAME", "who lists users and sees everything", \.integrationUser),
+      .option("ca-file", "FILE", "certificate authorities to trust", completes: .files, \.caFile),
+    ]
+  }
+
+  var from: String?
+  var objects: [String] = []
+  var users: [String] = []
+  var usersQuery: String?
+  var platforms: [Platform] = [.ios, .android]
+  var alias: String?
+  var url: String?
+  var clientID: String?
+  var keyFile: String?
+  var keyVariable: String?
+  var secretFile: String?
+  var secretVariable: String?
+  var refreshFile: String?
+  var refreshVariable: String?
+  var tokenFile: String?
+  var tokenVariable: String?
+  var integrationUser: String?
+  var caFile: String?
+
+  private static func source(
+    _ file: String?, _ variable: String?, _ program: Program
+  ) -> SecretSource? {
+    file.map { .file(program.absolute($0)) } ?? variable.map(SecretSource.env)
+  }
+
+  /// The ways to log in that were named.
+  var ways: [LoginSettings.Method] {
+    var ways: [LoginSettings.Method] = []
+    if alias != nil { ways.append(.sf) }
+    if keyFile ?? keyVariable != nil { ways.append(.jwt) }
+    if refreshFile ?? refreshVariable != nil {
+      ways.append(.refreshToken)
+    } else if secretFile ?? secretVariable != nil {
+      ways.append(.clientCredentials)
+    }
+    if tokenFile ?? tokenVariable != nil { ways.append(.accessToken) }
+    return ways
+  }
+
+  /// The login that the options describe.
+  func login(_ program: Program) throws(UsageError) -> LoginSettings {
+    guard ways.count == 1, let method = ways.first else {
+      throw UsageError(
+        ways.isEmpty ? "a login is needed" : "there is more than one login",
+        hint:
+          "give one of --target-org, --key-file, --client-secret-file, --refresh-token-file and --token-file"
+      )
+    }
+    var login = LoginSettings(method: method)
+    login.alias = alias
+    login.integrationUser = integrationUser
+    switch method {
+    case .jwt: login.key = Self.source(keyFile, keyVariable, program)
+    case .clientCredentials: login.clientSecret = Self.source(secretFile, secretVariable, program)
+    case .refreshToken:
+      login.refreshToken = Self.source(refreshFile, refreshVariable, program)
+      login.clientSecret = Self.source(secretFile, secretVariable, program)
+    case .accessToken: login.accessToken = Self.source(tokenFile, tokenVariable, program)
+    case .sf: break
+    }
+    guard [.jwt, .clientCredentials, .refreshToken].contains(method) else { return login }
+    if let clientID {
+      login.clientId = .plain(clientID)
+    } else if program.variables["ATTACHE_CLIENT_ID"] != nil {
+      login.clientId = .source(.env("ATTACHE_CLIENT_ID"))
+    } else {
+      throw UsageError("the connected app is needed", hint: "give --client-id ID")
+    }
+    return login
+  }
+
+  /// The org's address; that of an alias is what sf says.
+  func address(_ program: Program) throws(UsageError) -> TextSource {
+    if let url { return .plain(url) }
+    if alias != nil { return .plain("https://login.salesforce.com") }
+    guard program.variables["ATTACHE_ORG_URL"] != nil else {
+      throw UsageError(
+        "the org's address is needed", hint: "give --org-url URL, or --target-org ALIAS")
+    }
+    return .source(.env("ATTACHE_ORG_URL"))
+  }
+
+  /// Whose snapshots are made: those who are named, else the one user that a login is.
+  func selection(_ login: LoginSettings) throws(UsageError) -> UserSelection.Source {
+    if let usersQuery { return .query(usersQuery) }
+    if !users.isEmpty { return .list(users) }
+    guard login.method == .jwt else { return .loginUser }
+    throw UsageError(
+      "a login by JWT can be anybody, and nobody is named",
+      hint: "give --user USERNAME, or --users-query SOQL")
+  }
+}
+
+extension Platform: ArgumentValue {}

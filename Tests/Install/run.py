@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Installs the package in a bare Debian without network and works as an operator does: `run.py PACKAGE SCRATCH`.
+
+The Debian is unpacked below SCRATCH once, with what the package needs and no more than cron, logrotate and a clock that
+can be moved. It runs in namespaces of its own, in which there is the loopback address only; the org stands there too.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from debian import Debian, loopback_up
+from steps import STEPS, Skipped
+
+TOOLS = ["mmdebstrap", "dpkg-deb", "unshare", "chroot", "openssl", "readelf"]
+# What the operator's examples ask for, beside the package's own needs.
+BESIDE = ["cron", "logrotate", "faketime", "bash-completion"]
+
+
+def needs(package):
+    """What the package depends on, without versions."""
+    field = subprocess.run(["dpkg-deb", "-f", package, "Depends"], check=True, capture_output=True, text=True).stdout
+    return sorted(part.split("|")[0].split("(")[0].strip() for part in field.split(","))
+
+
+def unpacked(package, scratch):
+    """An archive of a Debian with the package's needs, made by the first call."""
+    wanted = needs(package) + BESIDE
+    suite = subprocess.run(
+        ["sh", "-c", ". /etc/os-release; echo $VERSION_CODENAME"], capture_output=True, text=True
+    ).stdout.strip()
+    name = hashlib.sha256(" ".join([suite, *wanted]).encode()).hexdigest()[:12]
+    archive = scratch / f"debian-{name}.tar"
+    if not archive.exists():
+        half = archive.with_name(".half-" + archive.name)
+        # This machine's own sources are where it comes from.
+        sources = [p for p in [Path("/etc/apt/sources.list"), Path("/etc/apt/sources.list.d/debian.sources")] if p.is_file()]
+        subprocess.run(
+            ["mmdebstrap", "--quiet", "--variant=essential", "--format=tar", "--include=" + ",".join(wanted),
+             suite, half, *sources],
+            check=True, stdin=subprocess.DEVNULL,
+        )
+        half.rename(archive)
+    return archive
+
+
+def skip(reason):
+    """Says why nothing can be tried, and ends."""
+    print(f"install: skipped, {reason}\n0 passed, 0 failed, 1 skipped")
+    sys.exit(0)
+
+
+def outside(package, scratch):
+    """Makes the Debian, and goes on in namespaces of its own."""
+    missing = [tool for tool in TOOLS if not shutil.which(tool)]
+    if missing:
+        skip(f"there is no {', '.join(missing)}: make deps-test")
+    if os.geteuid() != 0:
+        skip("only root may make a root directory of its own")
+    if subprocess.run(["unshare", "--net", "--mount", "--pid", "--fork", "true"]).returncode != 0:
+        skip("this machine gives no namespaces")
+    scratch.mkdir(parents=True, exist_ok=True)
+    try:
+        archive = unpacked(package, scratch)
+    except subprocess.CalledProcessError as error:
+        skip(f"Debian cannot be unpacked here: {error}")
+    with tempfile.TemporaryDirectory(dir=scratch) as root:
+        os.chmod(root, 0o755)
+        subprocess.run(["tar", "-xf", archive, "-C", root, "--exclude=./dev/*"], check=True)
+        return subprocess.run(
+            ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", sys.executable, __file__,
+             "--inside", package, root]
+        ).returncode
+
+
+def inside(package, root):
+    """Plays every step; what has failed ends the others that build on it."""
+    loopback_up()
+    debian = Debian(root)
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    try:
+        for step in STEPS:
+            start = time.monotonic()
+            try:
+                step(debian, package)
+                word, more = "passed", ""
+            except Skipped as reason:
+                word, more = "skipped", f", {reason}"
+            except AssertionError as error:
+                word, more = "failed", f": {error}"
+            counts[word] += 1
+            print(f"install: {step.__doc__.splitlines()[0].rstrip('.')}: {word}{more} after {time.monotonic() - start:.1f} s",
+                  flush=True)
+            if word == "failed":
+                break
+    finally:
+        debian.stop()
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return 1 if counts["failed"] else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--inside":
+        sys.exit(inside(Path(sys.argv[2]), Path(sys.argv[3])))
+    sys.exit(outside(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()))

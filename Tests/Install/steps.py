@@ -1,0 +1,295 @@
+"""What an operator does with the package, in order; each step stands on those before it."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import time
+
+from debian import CRON_PATH
+from phone import Phone
+
+# The five libraries, and what every C and C++ program has.
+LIBRARIES = {
+    "libsqlite3.so.0", "libcurl.so.4", "libarchive.so.13", "libcrypto.so.3", "libmicrohttpd.so.12",
+    "libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1",
+}
+MOST_BYTES = 25_000_000
+# How much longer than an empty C program with the same libraries it may take to tell its version.
+MOST_START = 1.3
+PIPELINE = "field-service"
+ATTACHE = "attache:attache"
+DOCUMENTS = "/usr/share/doc/attache"
+
+
+class Skipped(Exception):
+    """Why a step cannot be tried here."""
+
+
+def installs(debian, package):
+    """The package installs, with dpkg alone."""
+    debian.before = debian.listing()
+    shutil.copy(package, debian.path("/tmp/attache.deb"))
+    debian.run("dpkg -i /tmp/attache.deb")
+    assert "attache" in debian.run("getent passwd attache")
+    found = debian.run("stat -c '%n %U:%G %a' /etc/attache /var/lib/attache /var/log/attache")
+    assert found.split() == (
+        "/etc/attache root:attache 770 /var/lib/attache attache:attache 700 /var/log/attache attache:adm 2750".split()
+    ), found
+
+
+def is_as_debian_wants(_, package):
+    """lintian has nothing to say of the package."""
+    if not shutil.which("lintian"):
+        raise Skipped("there is no lintian")
+    done = subprocess.run(
+        ["lintian", "--fail-on", "warning,error", "--allow-root", package], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def stands_alone(debian, _):
+    """The program needs five libraries and nothing of Swift's."""
+    program = debian.path("/usr/bin/attache")
+    size = program.stat().st_size
+    assert size <= MOST_BYTES, f"it has {size} bytes"
+    dynamic = subprocess.run(["readelf", "-d", program], capture_output=True, text=True).stdout
+    needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic))
+    assert needed <= LIBRARIES, f"it needs {needed - LIBRARIES} too"
+    assert "RUNPATH" not in dynamic and "RPATH" not in dynamic, "it looks for libraries in places of its own"
+    version = debian.run("attache --version")
+    assert re.fullmatch(r"attache \d+\.\d+\.\d+\n", version), version
+    print(f"  {size / 1e6:.1f} MB; needs {', '.join(sorted(needed))}")
+
+
+def quickest(*commands, rounds=100):
+    """The shortest time that each command takes, in seconds; they take turns."""
+    best = [float("inf")] * len(commands)
+    with open(os.devnull, "w") as nothing:
+        actions = [(os.POSIX_SPAWN_DUP2, nothing.fileno(), 1)]
+        for _ in range(rounds):
+            for place, command in enumerate(commands):
+                start = time.perf_counter()
+                child = os.posix_spawn(command[0], command, os.environ, file_actions=actions)
+                assert os.waitpid(child, 0)[1] == 0, command
+                best[place] = min(best[place], time.perf_counter() - start)
+    return best
+
+
+def starts_at_once(debian, _):
+    """It starts as quickly as an empty C program with the same libraries, nearly."""
+    if not shutil.which("cc"):
+        raise Skipped("there is no C compiler")
+    program, empty = str(debian.path("/usr/bin/attache")), str(debian.path("/tmp/empty"))
+    libraries = ["sqlite3", "curl", "archive", "crypto", "microhttpd", "stdc++", "m", "gcc_s"]
+    subprocess.run(
+        ["cc", "-O2", "-x", "c", "-", "-o", empty, "-Wl,--no-as-needed", *(f"-l{name}" for name in libraries)],
+        input=b"int main(void) { return 0; }", check=True)
+    told, nothing = quickest([program, "--version"], [empty])
+    print(f"  {told * 1e3:.1f} ms beside {nothing * 1e3:.1f} ms: {told / nothing:.2f} times")
+    assert told <= MOST_START * nothing, f"it takes {told / nothing:.2f} times as long"
+
+
+def has_pages_and_completions(debian, _):
+    """Manual pages and completions are there, and complete pipelines' names."""
+    for name in ["attache", "attache-run", "attache-org-serve", "attache-reconcile-undo"]:
+        assert debian.path(f"/usr/share/man/man1/{name}.1.gz").is_file(), name
+    for name in ["zsh/vendor-completions/_attache", "fish/vendor_completions.d/attache.fish"]:
+        assert debian.path("/usr/share/" + name).stat().st_size > 1000, name
+    debian.write("/etc/attache/night-of-oslo.json", "{}")
+    script = """
+      . /usr/share/bash-completion/bash_completion
+      _completion_loader attache
+      COMP_WORDS=(attache run night) COMP_CWORD=2
+      _attache
+      echo "${COMPREPLY[*]}"
+    """
+    said = debian.run(["bash", "-c", script], user=ATTACHE)
+    debian.path("/etc/attache/night-of-oslo.json").unlink()
+    assert said == "night-of-oslo\n", said
+
+
+def plays_the_demo(debian, _):
+    """The demo plays in an empty directory."""
+    debian.run("install -d -o attache -g attache /tmp/demo")
+    said = debian.run("attache demo", user=ATTACHE, directory="/tmp/demo")
+    assert "nothing to the org." in said, said
+    debian.run("rm -r /tmp/demo")
+
+
+def has_an_org(debian, _):
+    """An org and a pipeline of it are set up."""
+    debian.run("install -d -o nobody /srv/org")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30", "-subj", "/CN=field-app",
+         "-keyout", debian.path("/etc/attache/jwt.key"), "-out", debian.path("/srv/org.pem")],
+        check=True, capture_output=True)
+    debian.run("chmod 0600 /etc/attache/jwt.key && chown attache:attache /etc/attache/jwt.key")
+    debian.run("attache org seed --data /srv/org/data --scale 1", user="nobody:nogroup")
+    server = debian.serve(
+        "exec attache org serve --data /srv/org/data --app field-app=/srv/org.pem", user="nobody:nogroup")
+    debian.url = server.stdout.readline().strip()
+    assert debian.url.startswith("http://"), debian.url
+
+
+def initialises(debian, place, key, user):
+    """Writes a pipeline of the org into a place, as a user who has the key."""
+    said = debian.run(
+        f"attache init {PIPELINE} --in {place} --object Account,Contact --user ada@example.com,ben@example.com "
+        f"--key-file {key} --client-id field-app --org-url {debian.url}", user=user)
+    assert "next:" in said, said
+    for check in ["check", "org check"]:
+        debian.run(f"attache {check} {place}/{PIPELINE}.json", user=user)
+
+
+def has_a_pipeline(debian, _):
+    """attache init writes a pipeline of the org, which both checks pass."""
+    initialises(debian, "/etc/attache", "/etc/attache/jwt.key", ATTACHE)
+    debian.run(f"attache status {PIPELINE}", user=ATTACHE)
+
+
+def runs_by_cron(debian, _):
+    """cron runs both examples as they are pasted, by a moved clock: that of root, and that of a user."""
+    examples = debian.path(DOCUMENTS + "/examples")
+    debian.write("/etc/cron.d/attache", (examples / "cron.d/attache").read_text())
+    debian.run("adduser --quiet --disabled-password --gecos '' night")
+    debian.run("install -D -o night -g night -m 0600 /etc/attache/jwt.key /home/night/jwt.key")
+    debian.run("install -d -o night -g night /home/night/attache")
+    initialises(debian, "/home/night/attache/pipelines", "/home/night/jwt.key", "night:night")
+    debian.run(f"crontab -u night {DOCUMENTS}/examples/crontab")
+    cron = debian.serve("exec faketime -f '@2030-01-31 02:16:57' cron -f")
+    logs = [debian.path(f"/var/log/attache/{PIPELINE}.jsonl"), debian.path(f"/home/night/attache/{PIPELINE}.jsonl")]
+    limit = time.monotonic() + 60
+    while time.monotonic() < limit and not all(log.exists() and '"type":"summary"' in log.read_text() for log in logs):
+        time.sleep(0.2)
+    cron.terminate()
+    for log in logs:
+        assert log.exists(), f"cron did not write {log}"
+        summary = json.loads(log.read_text().splitlines()[-1])
+        assert summary.get("status") == 0, summary
+    debian.run("logrotate -f /etc/logrotate.d/attache")
+    assert logs[0].with_name(logs[0].name + ".1").exists(), "the log was not rotated"
+    debian.run("crontab -u night -r && deluser --quiet --remove-home night")
+
+
+def runs_by_systemd(debian, _):
+    """The service's own command runs, and the units pass systemd's own check."""
+    unit = debian.path("/lib/systemd/system/attache@.service").read_text()
+    settings = dict(line.split("=", 1) for line in unit.splitlines() if re.match(r"(ExecStart|User|Group)=", line))
+    variables = dict(re.findall(r"^Environment=(\w+)=(.*)$", unit, re.M))
+    command = settings["ExecStart"].replace("%i", PIPELINE)
+    said = debian.run(
+        shlex.split(command), user=f"{settings['User']}:{settings['Group']}", environment={**variables, "PATH": CRON_PATH})
+    assert "generation" in said or "nothing" in said, said
+    status = debian.run(f"attache status {PIPELINE}", user=ATTACHE)
+    assert status.count("exit status 0") == 2, status
+
+
+def units_are_right(debian, _):
+    """The units pass systemd-analyze verify."""
+    if not shutil.which("systemd-analyze"):
+        raise Skipped("there is no systemd-analyze")
+    units = [debian.path(f"/lib/systemd/system/attache@.{kind}") for kind in ("service", "timer")]
+    for unit in units:
+        named = debian.path(f"/tmp/attache@{PIPELINE}{unit.suffix}")
+        named.write_text(unit.read_text().replace("/usr/bin/attache", str(debian.path("/usr/bin/attache"))))
+        done = subprocess.run(["systemd-analyze", "verify", "--man=no", named], capture_output=True, text=True)
+        said = [line for line in done.stderr.splitlines() if "attache" in line]
+        assert done.returncode == 0 and not said, done.stderr
+    done = subprocess.run(
+        ["systemd-analyze", "security", "--offline=yes", "--threshold=25", "--no-pager",
+         debian.path(f"/tmp/attache@{PIPELINE}.service")],
+        capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-300:] + done.stderr
+
+
+def takes_a_return(debian, _):
+    """What a phone brings home reaches the org in the next night, and not twice."""
+    bundle = next(debian.path(f"/var/lib/attache/{PIPELINE}/users").glob("*/1/ios.bundle.zip"))
+    inside = "/" + str(bundle.relative_to(debian.root))
+    debian.run(["attache", "bundle", "extract", inside, "/tmp/phone"], user=ATTACHE)
+    phone = Phone(next(debian.path("/tmp/phone").rglob("store.sqlite")))
+    phone.edit("Contact", "Title", "Facility manager")
+    shutil.copy(phone.hand_back(), debian.path("/tmp/return.sqlite"))
+    debian.run("chown attache:attache /tmp/return.sqlite")
+    debian.run(f"attache ingest {PIPELINE} /tmp/return.sqlite", user=ATTACHE)
+    said = debian.run(f"attache run {PIPELINE}", user=ATTACHE)
+    assert "1  updated" in said, said
+    debian.run(f"attache ingest {PIPELINE} /tmp/return.sqlite", user=ATTACHE)
+    said = debian.run(f"attache run {PIPELINE}", user=ATTACHE)
+    assert "updated" not in said, said
+    debian.run("rm -r /tmp/phone /tmp/return.sqlite")
+
+
+def leaves_a_decision(debian, _):
+    """What the org refuses waits for a person, and the service does not call that a failure."""
+    bundle = sorted(debian.path(f"/var/lib/attache/{PIPELINE}/users").glob("*/*/ios.bundle.zip"))[-1]
+    inside = "/" + str(bundle.relative_to(debian.root))
+    debian.run(["attache", "bundle", "extract", inside, "/tmp/phone"], user=ATTACHE)
+    phone = Phone(next(debian.path("/tmp/phone").rglob("store.sqlite")))
+    phone.edit("Contact", "Title", "M" * 200)
+    shutil.copy(phone.hand_back(), debian.path("/tmp/return.sqlite"))
+    debian.run("chown attache:attache /tmp/return.sqlite")
+    debian.run(f"attache ingest {PIPELINE} /tmp/return.sqlite", user=ATTACHE, status=(0, 3))
+    debian.run(f"attache run {PIPELINE}", user=ATTACHE, status=3)
+    unit = debian.path("/lib/systemd/system/attache@.service").read_text()
+    assert "3" in re.search(r"^SuccessExitStatus=(.*)$", unit, re.M)[1].split()
+    listed = debian.run(f"attache decide {PIPELINE} --list", user=ATTACHE)
+    number = re.search(r"edit (\d+)", listed)
+    assert number, listed
+    debian.run(f"attache decide {PIPELINE} {number[1]} --drop --now", user=ATTACHE)
+    status = debian.run(f"attache status {PIPELINE}", user=ATTACHE)
+    assert "edits not settled: 0" in status, status
+    debian.run("rm -r /tmp/phone /tmp/return.sqlite")
+
+
+def commands(debian):
+    """The names of the program's commands."""
+    text = debian.run("attache help").split("commands:\n")[1].split("\n\n")[0]
+    return {line.split("  ")[1] for line in text.splitlines() if re.match(r"  \S", line)}
+
+
+def prunes(debian, _):
+    """prune: what `keep` lets go is removed."""
+    if "prune" not in commands(debian):
+        raise Skipped("there is no such command")
+    debian.run(f"attache prune {PIPELINE} --dry-run", user=ATTACHE)
+
+
+def backs_up(debian, _):
+    """backup: everything that cannot be made anew is written into a directory."""
+    if "backup" not in commands(debian):
+        raise Skipped("there is no such command")
+
+
+def recovers(debian, _):
+    """recover: on a machine that has nothing but the backup, the nights go on."""
+    if "recover" not in commands(debian):
+        raise Skipped("there is no such command")
+
+
+def goes(debian, _):
+    """The package goes, and what is the operator's stays."""
+    debian.stop()
+    debian.run("dpkg -r attache")
+    assert not debian.path("/usr/bin/attache").exists()
+    assert debian.path("/var/lib/attache/" + PIPELINE).is_dir()
+    said = debian.run("dpkg -P attache")
+    for place in ["/etc/attache", "/var/lib/attache"]:
+        assert f"{place} is kept" in said, said
+    assert not debian.path("/var/log/attache").exists(), "logs are left"
+    debian.run("rm -r /etc/attache /var/lib/attache /etc/cron.d/attache /srv/*")
+    # The account stays: a number is not given to another while files of it may lie somewhere.
+    books = re.compile(r"/(etc/(passwd|shadow|group|gshadow|subuid|subgid)-?|var/lib/logrotate/.*|var/log/.*|var/spool/.*|var/mail.*)$")
+    left = {name for name in debian.listing() - debian.before if not books.match(name)}
+    assert not left, f"it left {sorted(left)}"
+    debian.run("dpkg -i /tmp/attache.deb && dpkg -P attache")
+    left = {name for name in debian.listing() - debian.before if not books.match(name)}
+    assert not left, f"an unused one left {sorted(left)}"
+
+
+STEPS = [
+    installs, is_as_debian_wants, stands_alone, starts_at_once, has_pages_and_completions, plays_the_demo, has_an_org, has_a_pipeline, runs_by_cron,
+    runs_by_systemd, units_are_right, takes_a_return, leaves_a_decision, prunes, backs_up, recovers, goes,
+]

@@ -1,0 +1,218 @@
+import Foundation
+import JSON
+import LocalOrg
+import Pipelines
+import System
+import TestSupport
+import Testing
+
+/// `attache init`: a pipeline from nothing, over each login, held against the org and run.
+@Suite struct InitCommandTests {
+  let world: World
+
+  init() throws {
+    world = try World(server: { options in
+      options.clients = [
+        "init-app": OrgServer.Client(secret: "open sesame", username: "admin@example.com")
+      ]
+    })
+  }
+
+  /// A shell that finds programs in `$BIN` too.
+  private static let shell = #"PATH="$BIN:$PATH" exec "$@""#
+
+  private var place: String { world.directory.file("new/pipelines") }
+
+  private func attache(_ words: String..., variables: [String: String] = [:]) async throws
+    -> ProgramRun
+  {
+    try await ProgramRun.blocking(
+      words, variables: world.variables.merging(variables) { $1 }, shell: Self.shell)
+  }
+
+  private func initialise(
+    _ name: String, _ words: [String], variables: [String: String] = [:]
+  ) async throws -> ProgramRun {
+    try await ProgramRun.blocking(
+      ["init", name, "--in", place] + words, variables: world.variables.merging(variables) { $1 },
+      shell: Self.shell)
+  }
+
+  /// Both checks pass, and a run primes somebody.
+  private func expectRuns(_ name: String, variables: [String: String] = [:]) async throws {
+    let file = "\(place)/\(name).json"
+    for words in [["check", file], ["org", "check", file], ["run", file]] {
+      let run = try await ProgramRun.blocking(
+        words, variables: world.variables.merging(variables) { $1 }, shell: Self.shell)
+      #expect(run.status == 0, "\(words): \(run.everything)")
+    }
+    let status = try await attache("status", file, variables: variables)
+    #expect(status.output.contains("generation 1"), "\(status.everything)")
+  }
+
+  private static let jwt = [
+    "--key-env", "ATTACHE_JWT_KEY", "--user", "ada@example.com,ben@example.com",
+  ]
+
+  @Test func `objects of the org become a pipeline that both checks pass and a run primes`()
+    async throws
+  {
+    let run = try await initialise(
+      "visits", Self.jwt + ["--object", "Account,Contact,Site_Visit__c"])
+    #expect(run.status == 0, "\(run.everything)")
+    for line in ["wrote \(place)/visits.json", "next:", "ada@example.com: logged in"] {
+      #expect(run.output.contains(line), "\(line) in \(run.everything)")
+    }
+    try await expectRuns("visits")
+    let syncs =
+      try JSONValue(parsing: Files.read(place + "/visits/usersyncs.json"))["syncs"]?.array ?? []
+    #expect(
+      syncs.compactMap { $0["syncName"]?.string } == [
+        "syncDownAccount", "syncUpAccount", "syncDownContact", "syncUpContact",
+        "syncDownSite_Visit__c",
+        "syncUpSite_Visit__c",
+      ])
+    // No secret is in a file.
+    let text = String(decoding: try Files.read(place + "/visits.json"), as: UTF8.self)
+    #expect(!text.contains("BEGIN") && text.contains("ATTACHE_JWT_KEY"))
+  }
+
+  @Test func `every login makes a pipeline that both checks pass and a run primes`() async throws {
+    let objects = ["--object", "Account,Contact"]
+    let token = ["TOKEN": try world.server.token(for: "ada@example.com")]
+    let secret = ["SECRET": "open sesame"]
+    let refresh = [
+      "REFRESH": try world.server.refreshToken(for: "ada@example.com", app: OrgTemplate.clientID)
+    ]
+    let bin = try installSF("ada@example.com")
+    let path = ["BIN": bin]
+    let logins: [(String, [String], [String: String])] = [
+      ("token", ["--token-env", "TOKEN"], token),
+      ("client", ["--client-secret-env", "SECRET", "--client-id", "init-app"], secret),
+      ("refresh", ["--refresh-token-env", "REFRESH"], refresh),
+      ("sf", ["--target-org", "night"], path),
+      ("shared", ["--token-env", "TOKEN", "--user", "ada@example.com,ben@example.com"], token),
+    ]
+    for (name, words, variables) in logins {
+      let run = try await initialise(name, words + objects, variables: variables)
+      #expect(run.status == 0, "\(name): \(run.everything)")
+      try await expectRuns(name, variables: variables)
+    }
+  }
+
+  @Test func `an app's own files are taken byte by byte`() async throws {
+    let demo = World.repository + "/pipelines/demo/"
+    let run = try await initialise(
+      "app", ["--from", demo + "userstore.json", demo + "usersyncs.json"] + Self.jwt)
+    #expect(run.status == 0, "\(run.everything)")
+    for name in ["userstore.json", "usersyncs.json"] {
+      #expect(try Files.read(place + "/app/" + name) == Files.read(demo + name))
+    }
+    try await expectRuns("app")
+  }
+
+  @Test func `what stands there is never changed`() async throws {
+    let words = Self.jwt + ["--object", "Account"]
+    for name in ["visits.json", "visits/userstore.json", "visits/usersyncs.json"] {
+      try Files.remove(place)
+      try Files.makeDirectory(place + "/visits")
+      try DurableFile.write(Array("mine".utf8), to: place + "/" + name)
+      let run = try await initialise("visits", words)
+      #expect(run.status == 4 && run.messages.contains("\(name) already"), "\(run.everything)")
+      #expect(try Files.read(place + "/" + name) == Array("mine".utf8))
+      let files = try FileManager.default.subpathsOfDirectory(atPath: place).filter {
+        $0.hasSuffix(".json")
+      }
+      #expect(files == [name])
+    }
+  }
+
+  @Test func `what cannot be made leaves nothing, and says what is wrong`() async throws {
+    let broken = world.directory.file("broken.json")
+    try DurableFile.write(Array(#"{"syncs": [{}]}"#.utf8), to: broken)
+    let store = World.repository + "/pipelines/demo/userstore.json"
+    let cases: [([String], Int32, String)] = [
+      (Self.jwt + ["--object", "Acount"], 4, "write Account"),
+      (
+        Self.jwt + ["--object", "Account", "--org-url", "http://127.0.0.1:9"], 6, "org.unreachable"
+      ),
+      (
+        ["--key-env", "ATTACHE_JWT_KEY", "--user", "nobody@example.com", "--object", "Account"], 5,
+        "nobody"
+      ),
+      (["--key-env", "ATTACHE_JWT_KEY", "--object", "Account"], 2, "--user USERNAME"),
+      (["--object", "Account", "--user", "ada@example.com"], 2, "a login is needed"),
+      (Self.jwt, 2, "--object"),
+      (Self.jwt + ["--from", store], 2, "the app's sync file is missing"),
+      (Self.jwt + ["--from", store, broken], 4, "usersyncs.json"),
+      (
+        [
+          "--key-env", "ATTACHE_JWT_KEY", "--object", "Account", "--users-query",
+          "SELECT Id, Username FROM User",
+        ], 4,
+        "integration user"
+      ),
+    ]
+    for (words, status, part) in cases {
+      let run = try await initialise("night", words)
+      #expect(run.status == status, "\(words): \(run.everything)")
+      #expect(run.messages.contains(part), "\(words): \(part) in \(run.everything)")
+      let left = (try? FileManager.default.subpathsOfDirectory(atPath: place)) ?? []
+      #expect(left.filter { $0.hasSuffix(".json") } == [], "\(words)")
+    }
+    let wrong = try await initialise("Night Shift", Self.jwt + ["--object", "Account"])
+    #expect(wrong.status == 4 && wrong.messages.contains("night-shift"), "\(wrong.everything)")
+  }
+
+  @Test func `an app's files are taken where the org cannot be asked, and that is said`()
+    async throws
+  {
+    let demo = World.repository + "/pipelines/demo/"
+    let run = try await initialise(
+      "app",
+      [
+        "--from", demo + "userstore.json", demo + "usersyncs.json", "--org-url",
+        "http://127.0.0.1:9",
+      ]
+        + Self.jwt)
+    #expect(run.status == 6, "\(run.everything)")
+    #expect(run.output.contains("the org was not asked:"))
+    #expect(run.output.contains("attache org check \(place)/app.json"))
+    #expect(try await attache("check", place + "/app.json").status == 0)
+  }
+
+  @Test func `a person at a terminal is asked for what is missing`() async throws {
+    let answers = ["jwt", world.directory.file("jwt.key"), "ada@example.com", "Account, Contact"]
+    try DurableFile.write(
+      Array((world.variables["ATTACHE_JWT_KEY"] ?? "").utf8), to: answers[1], mode: 0o600)
+    let script = #"script -qec "$(printf '%q ' "$@")" /dev/null"#
+    let run = try await ProgramRun.blocking(
+      ["init", "asked", "--in", place], variables: world.variables,
+      shell: "printf '\(answers.joined(separator: "\\n"))\\n' | " + script)
+    #expect(run.status == 0, "\(run.everything)")
+    for question in ["how to log in", "the file with the private key", "whose data", "the objects"]
+    {
+      #expect(run.everything.contains(question), "\(question) in \(run.everything)")
+    }
+    try await expectRuns("asked")
+  }
+
+  /// A command that answers as `sf` does, with a token of `username`.
+  private func installSF(_ username: String) throws -> String {
+    let token = try world.server.token(for: username)
+    let script = """
+      #!/bin/sh
+      case "$*" in
+      "org display --target-org night --json")
+        echo '{"status":0,"result":{"accessToken":"[REDACTED]","instanceUrl":"\(world.server.url)"}}';;
+      "org auth show-access-token --no-prompt --target-org night --json")
+        echo '{"status":0,"result":{"accessToken":"\(token)"}}';;
+      *) exit 1;;
+      esac
+      """
+    let directory = world.directory.file("bin")
+    try Files.makeDirectory(directory)
+    try DurableFile.write(Array(script.utf8), to: directory + "/sf", mode: 0o700)
+    return directory
+  }
+}
