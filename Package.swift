@@ -99,7 +99,7 @@ let package = Package(
     library(
       "Pipelines", "Reconciliation", "Returns", "Ledger", "Bundles", "Snapshots", "MobileSync",
       "SmartStore",
-      "Salesforce", "SQLite", "JSON", "CSV", "Crypto", "System"),
+      "Salesforce", "HTTP", "SQLite", "JSON", "CSV", "Crypto", "System"),
     // 7: the page on which a person decides
     library(
       "Review", "Pipelines", "Reconciliation", "Ledger", "Salesforce", "HTTP", "JSON", "Crypto",

@@ -181,12 +181,12 @@ package struct PipelineRun {
       case .pack: try PackStage(run: context).perform()
       }
       try note(stage, isFinished: true)
-      context.report(.stageFinished(stage))
       let spent = context.spent(in: stage, since: before)
-      context.summary.costs.append(
-        StageCost(
-          stage, requests: spent.requests, records: records(of: stage), bytes: spent.bytes,
-          milliseconds: Int((Clock.monotonicNanoseconds() - start) / 1_000_000)))
+      let cost = StageCost(
+        stage, requests: spent.requests, records: records(of: stage), bytes: spent.bytes,
+        milliseconds: Int((Clock.monotonicNanoseconds() - start) / 1_000_000))
+      context.summary.costs.append(cost)
+      context.report(.stageFinished(cost))
     }
     if context.access.org.replacedHalves > 0 {
       context.warn(

@@ -27,6 +27,11 @@ struct PrimeStage {
       func start() {
         guard let next = waiting.popFirst() else { return }
         let access = run.access
+        run.report(
+          .snapshotStarted(
+            snapshot: next.user.id, username: next.user.username,
+            number: jobs.count - waiting.count, of: jobs.count,
+            requestsLeft: access.org.requestsLeft))
         group.addTask {
           do { return (next, .success(try await next.prime(with: access))) } catch {
             return (next, .failure(error))

@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 
 /// What happens in a run, as it happens.
 ///
@@ -18,6 +19,9 @@ package enum RunEvent: Sendable, Equatable {
   case returnQuarantined(name: String, code: String, reason: String)
   /// Something in the inbox was left there.
   case returnLeft(name: String, code: String, reason: String)
+  /// The prime of a snapshot begins, as the so manieth of all; `requestsLeft` is what the budget leaves.
+  case snapshotStarted(
+    snapshot: String, username: String, number: Int, of: Int, requestsLeft: Int?)
   /// Records of a soup arrived; `total` is what the org announced, if it did.
   case soupProgress(snapshot: String, soup: String, fetched: Int, total: Int?)
   /// A snapshot was primed.
@@ -33,8 +37,11 @@ package enum RunEvent: Sendable, Equatable {
   case reportWritten(path: String)
   /// Something that a person should know and that stopped nothing.
   case warning(String)
-  /// A stage ended.
-  case stageFinished(Stage)
+  /// A stage ended, and took this.
+  case stageFinished(StageCost)
+  /// What is left for a person when the run ends, of earlier runs too: edits that are not settled, and
+  /// findings.
+  case leftOpen(edits: [Verdict: Int], findings: [Finding.Kind: Int])
 }
 
 /// What a prime did to one soup of a snapshot.
@@ -73,8 +80,18 @@ extension RunEvent {
         ])
     case .stageStarted(let stage):
       return event("stageStarted", [("stage", .string(stage.rawValue))])
-    case .stageFinished(let stage):
-      return event("stageFinished", [("stage", .string(stage.rawValue))])
+    case .stageFinished(let cost):
+      return event("stageFinished", (cost.json.object ?? [:]).map { ($0.0, $0.1) })
+    case .leftOpen(let edits, let findings):
+      return event(
+        "leftOpen", [("edits", Verdict.counts(edits)), ("findings", Finding.Kind.counts(findings))])
+    case .snapshotStarted(let snapshot, let username, let count, let total, let left):
+      return event(
+        "snapshotStarted",
+        [
+          ("snapshot", .string(snapshot)), ("username", .string(username)),
+          ("number", number(count)), ("of", number(total)),
+        ] + (left.map { [("requestsLeft", number($0))] } ?? []))
     case .returnIngested(let name, let snapshot, let edits, let new, let leftAlone):
       return event(
         "returnIngested",
@@ -148,6 +165,28 @@ extension SoupChange {
     ] {
       object[name] = .number(String(value))
     }
+    return .object(object)
+  }
+}
+
+extension Verdict {
+  /// How many there are of which verdict, as one JSON object; none where there is none.
+  static func counts(_ counts: [Verdict: Int]) -> JSONValue {
+    .counts(allCases.map { ($0.rawValue, counts[$0]) })
+  }
+}
+
+extension Finding.Kind {
+  /// How many there are of which kind, as one JSON object; none where there is none.
+  static func counts(_ counts: [Finding.Kind: Int]) -> JSONValue {
+    .counts(allCases.map { ($0.rawValue, counts[$0]) })
+  }
+}
+
+extension JSONValue {
+  fileprivate static func counts(_ counts: [(name: String, count: Int?)]) -> JSONValue {
+    var object = JSONObject()
+    for case (let name, let count?) in counts where count > 0 { object[name] = JSONValue(count) }
     return .object(object)
   }
 }

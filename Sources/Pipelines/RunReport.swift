@@ -58,6 +58,7 @@ struct RunReport {
       case .returnAccepted, .returnKnown, .warning: break
       }
     }
+    run.report(.leftOpen(edits: run.summary.open, findings: run.summary.waiting))
   }
 
   /// Writes the report, where there is anything for a person in it.

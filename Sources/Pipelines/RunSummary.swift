@@ -66,17 +66,6 @@ package struct RunSummary: Sendable {
   /// The summary as JSON, the `result` of the last line of `--json`.
   package var json: JSONValue {
     func number(_ value: Int) -> JSONValue { .number(String(value)) }
-    func counts(_ verdicts: [Verdict: Int]) -> JSONValue {
-      var object = JSONObject()
-      for verdict in Verdict.allCases {
-        if let count = verdicts[verdict], count > 0 { object[verdict.rawValue] = number(count) }
-      }
-      return .object(object)
-    }
-    var waitingCounts = JSONObject()
-    for kind in Finding.Kind.allCases {
-      if let count = waiting[kind], count > 0 { waitingCounts[kind.rawValue] = number(count) }
-    }
     var object: JSONObject = [
       "run": .string(run), "pipeline": .string(pipeline),
       "returns": .object([
@@ -86,7 +75,8 @@ package struct RunSummary: Sendable {
       "edits": .object([
         "found": number(edits.found), "new": number(edits.new), "known": number(edits.known),
       ]),
-      "verdicts": counts(verdicts), "open": counts(open), "waiting": .object(waitingCounts),
+      "verdicts": Verdict.counts(verdicts), "open": Verdict.counts(open),
+      "waiting": Finding.Kind.counts(waiting),
       "snapshots": .array(
         snapshots.map {
           .object([

@@ -43,14 +43,14 @@ package struct StageCost: Sendable, Hashable {
   }
 
   /// `12 requests for 340 records, 1200 KiB`.
-  var words: String {
+  package var words: String {
     let unit = stage == .prime ? "record" : "edit"
     return ByteCount.count(requests, "request") + " for " + ByteCount.count(records, unit) + ", "
       + ByteCount.text(bytes)
   }
 
   /// `3.2 s`, `12 min`.
-  var duration: String {
+  package var duration: String {
     let seconds = (milliseconds + 500) / 1000
     if milliseconds < 10_000 {
       return "\((milliseconds + 50) / 100 / 10).\((milliseconds + 50) / 100 % 10) s"

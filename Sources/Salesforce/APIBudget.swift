@@ -11,14 +11,24 @@ package struct APIBudget: Sendable, Hashable {
     self.leaveForOthersPercent = leaveForOthersPercent
   }
 
-  /// Why no further request may be made, nil if one may.
-  func refusal(made: Int, usage: APIUsage?) -> String? {
-    if let perRun, made >= perRun { return "the run's budget of \(perRun) requests is used up" }
-    guard let usage, usage.maximum > 0 else { return nil }
+  /// How many requests may be made still; nil where neither the run nor the org has a limit that is known.
+  func left(made: Int, usage: APIUsage?) -> Int? {
+    let ofOrg = usage.map { max(0, mostUsed(of: $0) - $0.used) }
+    return [perRun.map { max(0, $0 - made) }, ofOrg].compactMap(\.self).min()
+  }
+
+  /// How many of the org's daily requests may be used, by whomever, before the run leaves the rest to others.
+  private func mostUsed(of usage: APIUsage) -> Int {
     let reserve =
       usage.maximum / 100 * leaveForOthersPercent
       + usage.maximum % 100 * leaveForOthersPercent / 100
-    guard usage.used >= usage.maximum - reserve else { return nil }
+    return usage.maximum - reserve
+  }
+
+  /// Why no further request may be made, nil if one may.
+  func refusal(made: Int, usage: APIUsage?) -> String? {
+    if let perRun, made >= perRun { return "the run's budget of \(perRun) requests is used up" }
+    guard let usage, usage.used >= mostUsed(of: usage) else { return nil }
     return "the org counts \(usage.used) of \(usage.maximum) requests today, and "
       + "\(leaveForOthersPercent)% are left for others"
   }

@@ -145,6 +145,9 @@ public final class Org: Sendable {
   /// What the org last said of its daily requests.
   package var usage: APIUsage? { connection.usage }
 
+  /// How many requests the budget leaves; nil where no limit is known.
+  package var requestsLeft: Int? { connection.requestsLeft }
+
   private func begin(_ username: String?) async throws(OrgError) -> Session {
     let acting = credentials.canActAsAnyone ? username : nil
     let login = self.login

@@ -178,6 +178,9 @@ final class OrgConnection: Sendable {
   /// What the org last said of its daily requests.
   var usage: APIUsage? { state.withLock { $0.usage } }
 
+  /// How many requests the budget leaves; nil where no limit is known.
+  var requestsLeft: Int? { state.withLock { budget.left(made: $0.made, usage: $0.usage) } }
+
   /// How far the org's clock is ahead of this machine's, in milliseconds, as its last answer told it.
   var clockOffset: Int64 { state.withLock { $0.clockOffset } }
 

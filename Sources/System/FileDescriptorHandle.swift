@@ -2,7 +2,7 @@ import CSystem
 import Glibc
 
 /// An open file that is closed with its value.
-package struct FileDescriptorHandle: ~Copyable {
+package struct FileDescriptorHandle: ~Copyable, Sendable {
   /// The descriptor, for calls that want it while this value lives.
   package let descriptor: Int32
   /// The path it was opened by, for errors.
@@ -25,6 +25,13 @@ package struct FileDescriptorHandle: ~Copyable {
       let code = errno
       if code != EINTR { throw SystemError(operation: "open", path: path, errno: code) }
     }
+  }
+
+  /// Opens a file to whose end each write goes, or makes it.
+  package static func appending(
+    _ path: String, mode: UInt32 = 0o600
+  ) throws(SystemError) -> FileDescriptorHandle {
+    try open(path, O_WRONLY | O_APPEND | O_CREAT, mode: mode)
   }
 
   /// Fills `buffer` as far as the file goes and answers how much was read; 0 is the end.

@@ -7,6 +7,8 @@ struct Options: Sendable {
   var json = false
   var quiet = false
   var data: String?
+  var logFile: String?
+  var logFormat = LogFormat.text
 
   /// `--json` and `--quiet`.
   static var output: [Parameter<Options>] {
@@ -27,6 +29,21 @@ struct Options: Sendable {
         completes: .directories, \.data)
     ] + output
   }
+
+  /// Those of a command that runs a pipeline.
+  static var run: [Parameter<Options>] {
+    pipeline + [
+      .option(
+        "log-file", "FILE", "add what happens to a file, a line for each event, with its time",
+        completes: .files, \.logFile),
+      .option("log-format", "FORMAT", "how: text for people, json for programs", \.logFormat),
+    ]
+  }
+}
+
+/// How the lines of a log file are written.
+enum LogFormat: String, ArgumentValue, CaseIterable {
+  case text, json
 }
 
 /// Parameters that mean the same in several commands.

@@ -36,41 +36,80 @@ struct PipelineCall {
   func run(_ runOptions: RunOptions) async throws -> ExitStatus {
     let (pipeline, root): (Pipeline, String)
     do { (pipeline, root) = try self.pipeline() } catch { return try ended(error) }
+    let log = try options.logFile.map { path throws(PipelineError) in
+      try LogFile(program.absolute(path), options.logFormat)
+    }
+    let watch = RunWatch(pipeline: pipeline.name)
+    let outcome = await outcome(runOptions, pipeline, root, watch, log)
+    switch outcome {
+    case .success(let summary):
+      let status = summary.exitStatus
+      show(summary, status, isDryRun: runOptions.isDryRun)
+      let end = watch.end(status, summary: summary)
+      await close(end, pipeline, log, isDryRun: runOptions.isDryRun)
+      return status
+    case .failure(let error):
+      let failure = PipelineError(describing: error)
+      let end = watch.end(failure.kind.exitStatus, summary: nil, error: failure)
+      // What it settled and found before it failed is told there, and nowhere else.
+      if !options.json, let path = end.report { program.note("report: \(path)") }
+      await close(end, pipeline, log, isDryRun: runOptions.isDryRun)
+      return try ended(error)
+    }
+  }
+
+  /// What the run came to; a signal and the deadline are errors of their own.
+  private func outcome(
+    _ runOptions: RunOptions, _ pipeline: Pipeline, _ root: String, _ watch: RunWatch,
+    _ log: LogFile?
+  ) async -> Result<RunSummary, any Error> {
     let progress = Progress(program, quiet: options.quiet || options.json)
     let (program, json) = (program, options.json)
-    let report = Locked<String?>(nil)
     let seconds = runOptions.deadlineSeconds ?? pipeline.org.runDeadlineSeconds
     let (outcome, signal, isLate) = await Interruption.run(deadlineSeconds: seconds) {
       try await PipelineRun.execute(
         pipeline, root: root, variables: program.variables, options: runOptions
       ) { event in
-        if case .reportWritten(let path) = event { report.withLock { $0 = path } }
-        if json { program.print(event.json) } else { progress.show(event) }
+        let seen = watch.see(event)
+        log?.add(seen)
+        if let text = EventText.status(of: event) {
+          ServiceManager.tell("STATUS=\(VisibleText.line(text))", program.variables)
+        }
+        if json { program.print(seen.json) } else { progress.show(event) }
       }
     }
     progress.finish()
-    switch outcome {
-    case .success(let summary):
-      let status = summary.exitStatus
-      show(summary, status, isDryRun: runOptions.isDryRun)
-      return status
-    case .failure(let error):
-      // What it settled and found before it failed is told there, and nowhere else.
-      if !json, let path = report.withLock({ $0 }) { program.note("report: \(path)") }
-      if let signal {
-        return try ended(
-          PipelineError(
-            .interrupted(signal: signal), "run.interrupted", "the run was interrupted",
-            fix: PipelineError.goesOnText))
-      }
-      if isLate {
-        return try ended(
-          PipelineError(
-            .tryLater, "run.deadline", "the run reached its deadline of \(seconds) seconds",
-            fix: PipelineError.goesOnText + "; or raise org.runDeadlineSeconds"))
-      }
-      return try ended(error)
+    guard case .failure(let error) = outcome else { return outcome }
+    if let signal {
+      return .failure(
+        PipelineError(
+          .interrupted(signal: signal), "run.interrupted", "the run was interrupted",
+          fix: PipelineError.goesOnText))
     }
+    if isLate {
+      return .failure(
+        PipelineError(
+          .tryLater, "run.deadline", "the run reached its deadline of \(seconds) seconds",
+          fix: PipelineError.goesOnText + "; or raise org.runDeadlineSeconds"))
+    }
+    return .failure(error)
+  }
+
+  /// Tells of the end whoever was not there, and shows on a terminal what the run took.
+  private func close(
+    _ end: RunEnd, _ pipeline: Pipeline, _ log: LogFile?, isDryRun: Bool
+  ) async {
+    log?.add(end)
+    if program.errorIsTerminal, !options.quiet, !options.json {
+      for line in ClosingTable.lines(end) { program.note(line) }
+    }
+    if !isDryRun {
+      for failure in await RunNotices(pipeline, variables: program.variables).tell(end) {
+        program.note("warning: \(failure)")
+        log?.add(warning: failure, of: end)
+      }
+    }
+    if let trouble = log?.trouble { program.note("warning: \(trouble)") }
   }
 
   private func ended(_ error: any Error) throws -> ExitStatus {

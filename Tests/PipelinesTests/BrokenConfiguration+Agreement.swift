@@ -184,15 +184,15 @@ extension BrokenConfiguration {
       pipeline.json:15:5: stores[0]: a global store is in every bundle, and its edits would be sent with the rights of the integration user; name the sync ups whose edits are to be sent in "reconcile", or write "reconcile": []
       """#),
     BrokenConfiguration(
-      "a metrics file that nobody would write",
+      "a metrics file that nobody would read",
       [
         .edit(
           .pipeline, #""limits""#,
-          "\"report\": {\"metricsFile\": \"/run/attache.prom\"},\n  \"limits\""
+          "\"report\": {\"metricsFile\": \"attache.prom\"},\n  \"limits\""
         )
       ],
       #"""
-      pipeline.json:23:29: report.metricsFile: not yet: a file of metrics does not exist in this version; remove it
+      pipeline.json:23:29: report.metricsFile: "attache.prom" is no file that node exporter reads; write its whole path, ending with .prom
       """#),
     BrokenConfiguration(
       "a feature that does not exist yet",

@@ -166,7 +166,9 @@ import Testing
   @Test func `what a run found is told by the next one, if it dies`() async throws {
     try await world.run()
     try put("no store", as: "note.txt")
-    try await world.die { if case .stageFinished(.ingest) = $0 { true } else { false } }
+    try await world.die {
+      if case .stageFinished(let cost) = $0 { cost.stage == .ingest } else { false }
+    }
     try world.org.moveClock(by: 25 * 3_600_000)
     let next = try await world.run()
     #expect(try Told(world).states(next.run, "returns") == ["quarantined"])

@@ -29,7 +29,7 @@ import Testing
       ])
     #expect(!told.contains { $0.contains("but ") && $0.hasSuffix("played)") })
     let stages = events.withLock { $0 }.compactMap {
-      if case .stageFinished(let stage) = $0 { stage } else { nil }
+      if case .stageFinished(let cost) = $0 { cost.stage } else { nil }
     }
     #expect(Set(stages) == Set(Stage.allCases))
     try expectResults(directory.file("snapshots/demo"))

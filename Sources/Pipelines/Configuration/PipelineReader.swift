@@ -56,18 +56,21 @@ struct PipelineReader {
     let inbox = optional("inbox", InboxSettings.keys, "the section inbox")
     let reconcile = optional("reconcile", ReconcileSettings.keys, "the section reconcile")
     let report = optional("report", ReportSettings.keys, "the section report")
+    let notify = optional("notify", NotifySettings.keys, "the section notify")
     let limits = optional("limits", LimitSettings.keys, "the section limits")
     let primeSettings = prime.map { PrimeSettings($0) } ?? PrimeSettings()
     let packSettings = pack.map { PackSettings($0, in: directory) } ?? PackSettings()
     let inboxSettings = inbox.map { InboxSettings($0, in: directory) } ?? InboxSettings()
     let reconcileSettings = reconcile.map { ReconcileSettings($0) } ?? ReconcileSettings()
     let reportSettings = report.map { ReportSettings($0) } ?? ReportSettings()
+    let notifySettings = notify.map { NotifySettings($0, in: directory) } ?? NotifySettings()
     let limitSettings = limits.map { LimitSettings($0) } ?? LimitSettings()
     guard let name, let org, let users else { return nil }
     let pipeline = Pipeline(
       file: reader.file, directory: directory, name: name, org: org, users: users, stores: stores,
       platforms: platforms, prime: primeSettings, pack: packSettings, inbox: inboxSettings,
-      reconcile: reconcileSettings, report: reportSettings, limits: limitSettings)
+      reconcile: reconcileSettings, report: reportSettings, notify: notifySettings,
+      limits: limitSettings)
     check(pipeline, node)
     return pipeline
   }

@@ -44,7 +44,7 @@ struct DecideCommand: Command {
       .flag("dry-run", short: "n", "show what it would do, decide and send nothing", \.dryRun),
       .option("by", "NAME", "who decides; else the name of the system's user", \.by),
     ] + VerdictFlags.parameters.map { $0.within(\.verdicts) }
-      + Options.pipeline.map { $0.within(\.options) }
+      + Options.run.map { $0.within(\.options) }
   }
 
   var pipeline = ""

@@ -22,7 +22,7 @@ struct IngestCommand: Command {
       .option(
         "as", "SNAPSHOT/GENERATION", "whose a file is that lost its stamp", \.identity),
       .flag("dry-run", short: "n", "tell what the files hold, take nothing", \.dryRun),
-    ] + Options.pipeline.map { $0.within(\.options) }
+    ] + Options.run.map { $0.within(\.options) }
   }
 
   var pipeline = ""

@@ -83,7 +83,9 @@ struct OrgServeCommand: Command {
       context.print(server.url)
       if let secure = server.secureURL { context.print(secure) }
     }
+    ServiceManager.tell("READY=1", context.variables)
     _ = await stopped.wait()
+    ServiceManager.tell("STOPPING=1", context.variables)
     server.stop()
     return .done
   }

@@ -16,7 +16,7 @@ struct PackCommand: Command {
       .pipeline(\.pipeline),
       .user("USERNAME", "only this user's snapshot", \.users),
       .dryRun(\.dryRun),
-    ] + Options.pipeline.map { $0.within(\.options) }
+    ] + Options.run.map { $0.within(\.options) }
   }
 
   var pipeline = ""

@@ -19,7 +19,7 @@ struct PrimeCommand: Command {
       .user("USERNAME", "only this user's snapshot", \.users),
       .maxDeletes(\.maxDeletes),
       .dryRun(\.dryRun),
-    ] + Options.pipeline.map { $0.within(\.options) }
+    ] + Options.run.map { $0.within(\.options) }
   }
 
   var pipeline = ""

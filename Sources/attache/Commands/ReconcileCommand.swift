@@ -20,7 +20,7 @@ struct ReconcileCommand: Command {
       .option("confirm", "DIGEST", "confirm a plan that was held", \.confirm),
       .flag("dry-run", short: "n", "show the plan, send nothing", \.dryRun),
       .rehearse(\.rehearse),
-    ] + Options.pipeline.map { $0.within(\.options) }
+    ] + Options.run.map { $0.within(\.options) }
   }
 
   var pipeline = ""

@@ -25,7 +25,7 @@ struct ReconcileRetryCommand: Command {
       .flag("failed", "only the edits that failed", \.failed),
       .flag(
         "conflicts", "only the conflicts: compared again with what the org holds now", \.conflicts),
-    ] + Options.pipeline.map { $0.within(\.options) }
+    ] + Options.run.map { $0.within(\.options) }
   }
 
   var pipeline = ""

@@ -30,7 +30,7 @@ struct ReconcileUndoCommand: Command {
       .option("confirm", "DIGEST", "carry out the plan with this digest", \.confirm),
       .flag("dry-run", short: "n", "show the plan, and end with status 0", \.dryRun),
       .option("by", "NAME", "who undoes it; else the name of the system's user", \.by),
-    ] + Options.pipeline.map { $0.within(\.options) }
+    ] + Options.run.map { $0.within(\.options) }
   }
 
   var pipeline = ""

@@ -24,7 +24,7 @@ struct RunCommand: Command {
         \.apiBudget),
       .dryRun(\.dryRun),
       .rehearse(\.rehearse),
-    ] + Options.pipeline.map { $0.within(\.options) }
+    ] + Options.run.map { $0.within(\.options) }
   }
 
   var pipeline = ""

@@ -7,8 +7,10 @@ enum EventText {
     switch event {
     case .runStarted(let run, _, let resumed):
       return resumed ? "run \(run) goes on where it stopped" : nil
-    // The report's path is part of the summary.
-    case .stageStarted, .stageFinished, .soupProgress, .editsSettled, .reportWritten: return nil
+    // The report's path, and what is open, are part of the summary.
+    case .stageStarted, .stageFinished, .soupProgress, .editsSettled, .reportWritten, .leftOpen,
+      .snapshotStarted:
+      return nil
     case .returnIngested(let name, let snapshot, let edits, let new, let leftAlone):
       let known = edits - new
       return "ingest: \(name) from \(snapshot): \(count(new, "new edit"))"
@@ -30,7 +32,51 @@ enum EventText {
     }
   }
 
+  /// The line of a log file for an event, where it has one: more than a terminal shows.
+  static func logLine(for event: RunEvent) -> String? {
+    switch event {
+    case .runStarted(_, _, let resumed): resumed ? "begins, where it stopped before" : "begins"
+    case .stageStarted(let stage): "\(stage.rawValue): begins"
+    case .stageFinished(let cost):
+      "\(cost.stage.rawValue): ended: \(cost.words), \(cost.duration)"
+    case .reportWritten(let path): "report: \(path)"
+    case .leftOpen(let edits, let findings):
+      "open: \(count(edits.values.reduce(0, +), "edit")), "
+        + count(findings.filter { $0.key.wantsPerson }.values.reduce(0, +), "finding")
+    default: line(for: event)
+    }
+  }
+
+  /// What a service manager shows of a run that is at work.
+  static func status(of event: RunEvent) -> String? {
+    switch event {
+    case .stageStarted(let stage): stage.rawValue
+    case .snapshotStarted(_, let username, let number, let total, _):
+      "prime: \(number) of \(total) snapshots, \(username)"
+    case .editsSettled(let done, let total): settled(done, of: total)
+    default: nil
+    }
+  }
+
   // MARK: the status line
+
+  /// How many snapshots are primed, who is at it, and how long it may take still.
+  static func users(_ progress: Progress.Users) -> String {
+    var text = "\(progress.number) of \(progress.total) snapshots, \(progress.username)"
+    if let left = progress.secondsLeft { text += ", about \(duration(left)) left" }
+    if let requests = progress.requestsLeft { text += ", \(requests) requests left" }
+    return text
+  }
+
+  /// `0.4 s`, `40 s`, `12 min`, `3 h`.
+  static func duration(_ seconds: Double) -> String {
+    switch seconds {
+    case ..<10: "\((seconds * 10).rounded() / 10) s"
+    case ..<100: "\(Int(seconds.rounded(.up))) s"
+    case ..<6000: "\(Int((seconds / 60).rounded())) min"
+    default: "\(Int((seconds / 3600).rounded())) h"
+    }
+  }
 
   /// How far a soup is fetched: records, how many there are where the org said it, and the speed.
   static func fetched(_ count: Int, of total: Int?, into soup: String, seconds: Double) -> String {

@@ -9,8 +9,24 @@ import System
 final class Progress: Sendable {
   private struct State {
     var line = ""
+    var users: Users?
+    var began: UInt64 = 0
     var started: [String: UInt64] = [:]
     var lastDrawn: UInt64 = 0
+  }
+
+  /// How far the prime of all users is.
+  struct Users {
+    /// Who was begun last, as the so manieth of all.
+    var username: String
+    var number: Int
+    var total: Int
+    /// How many are done.
+    var done = 0
+    /// What the budget of requests leaves.
+    var requestsLeft: Int?
+    /// How long the others take at the pace so far.
+    var secondsLeft: Double?
   }
 
   private let program: Program
@@ -32,6 +48,11 @@ final class Progress: Sendable {
       draw(snapshot: snapshot, soup: soup, fetched: fetched, total: total)
     case .editsSettled(let done, let total):
       if draws { redraw(EventText.settled(done, of: total)) }
+    case .snapshotStarted(_, let username, let number, let total, let requestsLeft):
+      begin(username, number, of: total, requestsLeft)
+    case .snapshotPrimed, .snapshotSkipped:
+      if let text = EventText.line(for: event) { last(text) }
+      count()
     default:
       if let text = EventText.line(for: event) { last(text) }
     }
@@ -52,6 +73,29 @@ final class Progress: Sendable {
     }
   }
 
+  private func begin(_ username: String, _ number: Int, of total: Int, _ requestsLeft: Int?) {
+    guard draws else { return }
+    state.withLock { state in
+      if state.users == nil { state.began = Clock.monotonicNanoseconds() }
+      let (done, left) = (state.users?.done ?? 0, state.users?.secondsLeft)
+      state.users = Users(
+        username: username, number: number, total: total, done: done, requestsLeft: requestsLeft,
+        secondsLeft: left)
+    }
+  }
+
+  /// Counts a user who is done: the others take as long, as far as anybody knows.
+  private func count() {
+    guard draws else { return }
+    state.withLock { state in
+      guard var users = state.users else { return }
+      users.done += 1
+      let seconds = Double(Clock.monotonicNanoseconds() - state.began) / 1e9
+      users.secondsLeft = seconds / Double(users.done) * Double(users.total - users.done)
+      state.users = users
+    }
+  }
+
   private func last(_ text: String) {
     finish()
     program.note(text)
@@ -60,13 +104,15 @@ final class Progress: Sendable {
   private func draw(snapshot: String, soup: String, fetched: Int, total: Int?) {
     guard draws else { return }
     let now = Clock.monotonicNanoseconds()
-    let start = state.withLock { state in
+    let (start, users) = state.withLock { state in
       let key = snapshot + "/" + soup
-      if let start = state.started[key] { return start }
-      state.started[key] = now
-      return now
+      let start = state.started[key] ?? now
+      state.started[key] = start
+      return (start, state.users)
     }
-    redraw(EventText.fetched(fetched, of: total, into: soup, seconds: Double(now - start) / 1e9))
+    let text = EventText.fetched(
+      fetched, of: total, into: soup, seconds: Double(now - start) / 1e9)
+    redraw(users.map { "\(text); \(EventText.users($0))" } ?? text)
   }
 
   private func redraw(_ text: String) {

@@ -1,0 +1,70 @@
+import JSON
+
+/// Who is told of a run's end.
+package struct NotifySettings: Sendable, Hashable {
+  /// An address that is told, with the key that its messages are signed with.
+  package struct Webhook: Sendable, Hashable {
+    /// The address; of another machine https.
+    package var url: TextSource
+    /// The key of the signature.
+    package var secret: SecretSource?
+  }
+
+  /// After which ends the command and the address are told.
+  package var on: [RunEnd.Outcome] = [.failure, .attention]
+  /// A program with its arguments; empty for none.
+  package var command: [String] = []
+  /// An address; nil for none.
+  package var webhook: Webhook?
+  /// An address that is asked for after each run that did its work; nil for none.
+  package var heartbeat: TextSource?
+
+  static let keys = ["on", "command", "webhook", "heartbeat"]
+
+  init() {}
+
+  init(_ object: ConfigurationObject, in directory: String) {
+    let reader = object.reader
+    on = object.words("on", "the end of a run", default: on)
+    command = object.strings("command") ?? []
+    if let node = object["command"], let program = command.first, !program.hasPrefix("/") {
+      reader.report(
+        node, "\(JSONText.quoted(program)) is no whole path", "write where the program is")
+    }
+    func address(_ node: JSONNode) -> TextSource? {
+      let text = reader.text(node, in: directory)
+      if case .plain(let url) = text, !Self.isSafe(url) {
+        reader.report(
+          node, "\(JSONText.quoted(url)) is no https address", "write \"https://…\"")
+      }
+      return text
+    }
+    if let section = object.object("webhook", known: ["url", "secret"], what: "a webhook") {
+      let secret = section["secret"].flatMap { reader.secret($0, in: directory) }
+      webhook = section.required("url", "\"https://…\"").flatMap(address).map {
+        Webhook(url: $0, secret: secret)
+      }
+    }
+    heartbeat = object["heartbeat"].flatMap(address)
+  }
+
+  /// Says whether nobody on the way can read what is sent to an address.
+  static func isSafe(_ url: String) -> Bool {
+    url.hasPrefix("https://")
+      || ["http://127.0.0.1", "http://localhost", "http://[::1]"].contains {
+        url == $0 || url.hasPrefix($0 + ":") || url.hasPrefix($0 + "/")
+      }
+  }
+
+  var json: JSONValue {
+    JSONObject.of([
+      ("on", .array(on.map { .string($0.rawValue) })),
+      ("command", command.isEmpty ? nil : JSONValue(command)),
+      (
+        "webhook",
+        webhook.map { JSONObject.of([("url", $0.url.json), ("secret", $0.secret?.json)]) }
+      ),
+      ("heartbeat", heartbeat?.json),
+    ])
+  }
+}

@@ -1,0 +1,92 @@
+import Ledger
+import System
+
+/// The figures of a pipeline's last run for Prometheus, as node exporter's textfile collector reads them.
+///
+/// The format is that of Prometheus' text exposition; samples have no time of their own, and nothing in it names a
+/// user or a record.
+package enum MetricsFile {
+  private static let lastSuccess = "attache_last_success_timestamp_seconds"
+
+  /// Replaces the file as a whole, for everybody to read.
+  ///
+  /// The time of the last success is kept from the file before.
+  package static func write(_ end: RunEnd, to path: String) throws(SystemError) {
+    var success = end.outcome == .failure ? nil : String(end.ended / 1000)
+    if success == nil, Files.exists(path) {
+      let before = String(decoding: try Files.read(path, limit: 1 << 20), as: UTF8.self)
+      success = before.split(separator: "\n").first {
+        $0.hasPrefix(lastSuccess + "{") && $0.contains(label("pipeline", end.pipeline))
+      }?.split(separator: " ").last.map(String.init)
+    }
+    try DurableFile.write(Array(text(end, lastSuccess: success).utf8), to: path)
+    // Node exporter is another user.
+    try Files.setMode(of: path, 0o644)
+  }
+
+  /// The text of the file.
+  static func text(_ end: RunEnd, lastSuccess success: String?) -> String {
+    let own = label("pipeline", end.pipeline)
+    var text = ""
+    func add(_ name: String, _ help: String, _ samples: [(label: String?, value: String)]) {
+      if samples.isEmpty { return }
+      text += "# HELP \(name) \(help)\n# TYPE \(name) gauge\n"
+      for sample in samples {
+        text +=
+          "\(name){\([own, sample.label].compactMap(\.self).joined(separator: ","))} \(sample.value)\n"
+      }
+    }
+    func stages(_ value: (StageCost) -> String) -> [(label: String?, value: String)] {
+      end.costs.map { (label("stage", $0.stage.rawValue), value($0)) }
+    }
+    add(
+      "attache_last_run_timestamp_seconds", "When the last run ended.",
+      [(nil, String(end.ended / 1000))])
+    add(lastSuccess, "When a run last did its work.", success.map { [(nil, $0)] } ?? [])
+    add(
+      "attache_last_run_exit_status", "What the last run ended with; attache help lists them.",
+      [(nil, String(end.status.rawValue))])
+    add(
+      "attache_last_run_duration_seconds", "How long the last run took.",
+      [(nil, String(end.seconds))])
+    add(
+      "attache_last_run_stage_duration_seconds", "How long each stage took.",
+      stages { String(Double($0.milliseconds) / 1000) })
+    add(
+      "attache_last_run_requests", "Requests sent to the org, by stage.",
+      stages { String($0.requests) })
+    add(
+      "attache_last_run_records", "Records fetched or edits settled, by stage.",
+      stages { String($0.records) })
+    add(
+      "attache_last_run_received_bytes", "Bytes of the org's answers, by stage.",
+      stages { String($0.bytes) })
+    add("attache_last_run_snapshots", "Snapshots primed.", [(nil, String(end.snapshots))])
+    add("attache_last_run_bundles", "Bundles written.", [(nil, String(end.bundles))])
+    add(
+      "attache_last_run_edits", "Edits taken up, by verdict.", counts("verdict", end.verdicts))
+    // Where they were not counted there is no figure: none is not nothing.
+    if let open = end.open {
+      add("attache_open_edits", "Edits that are not settled, by verdict.", counts("verdict", open))
+    }
+    if let findings = end.findings {
+      let kinds = Finding.Kind.allCases.filter(\.wantsPerson)
+      add(
+        "attache_open_findings", "What else waits for a person, by kind.",
+        kinds.map { (label("kind", $0.rawValue), String(findings[$0] ?? 0)) })
+    }
+    return text
+  }
+
+  private static func counts(
+    _ name: String, _ counts: [Verdict: Int]
+  ) -> [(label: String?, value: String)] {
+    Verdict.allCases.map { (label(name, $0.rawValue), String(counts[$0] ?? 0)) }
+  }
+
+  private static func label(_ name: String, _ value: String) -> String {
+    let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+      .replacing("\n", with: "\\n")
+    return "\(name)=\"\(escaped)\""
+  }
+}

@@ -1,0 +1,80 @@
+import Arguments
+import JSON
+import Pipelines
+import System
+
+/// A file to which a run adds what happens, a line for each event.
+///
+/// It is opened anew by each run and only ever added to, so that logrotate may move it away between runs. A new one
+/// only its owner may read: it names users.
+final class LogFile: Sendable {
+  private let path: String
+  private let format: LogFormat
+  private let file: FileDescriptorHandle
+  private let failure = Locked<String?>(nil)
+
+  /// Opens the file, or makes it.
+  init(_ path: String, _ format: LogFormat) throws(PipelineError) {
+    (self.path, self.format) = (path, format)
+    do throws(SystemError) {
+      file = try FileDescriptorHandle.appending(path)
+    } catch {
+      throw PipelineError(
+        .failed, "log.file", "the log file cannot be opened: \(error.reason)", location: path,
+        fix: "make its directory, writable for the user who runs attache")
+    }
+  }
+
+  /// Adds an event.
+  func add(_ seen: SeenEvent) {
+    switch format {
+    case .json: write(seen.json)
+    case .text:
+      guard let text = EventText.logLine(for: seen.event) else { return }
+      write("\(seen.pipeline) \(seen.run ?? "-")  \(text)", at: seen.time)
+    }
+  }
+
+  /// Adds the end of the run.
+  func add(_ end: RunEnd) {
+    switch format {
+    case .json:
+      var object = end.json.object ?? [:]
+      object["time"] = .string(Dates.utc(end.ended))
+      write(.object(object))
+    case .text:
+      let status = "exit status \(end.status.rawValue)"
+      write("\(end.pipeline) \(end.run ?? "-")  ended: \(end.words); \(status)", at: end.ended)
+    }
+  }
+
+  /// Adds a warning that came after the end.
+  func add(warning text: String, of end: RunEnd) {
+    let now = Clock.wallMilliseconds()
+    switch format {
+    case .json:
+      write([
+        "type": "warning", "message": .string(text), "time": .string(Dates.utc(now)),
+        "pipeline": .string(end.pipeline), "run": end.run.map { .string($0) } ?? .null,
+      ])
+    case .text: write("\(end.pipeline) \(end.run ?? "-")  warning: \(text)", at: now)
+    }
+  }
+
+  /// Why lines are missing; nil where none is.
+  var trouble: String? { failure.withLock { $0 } }
+
+  private func write(_ text: String, at time: Int64) {
+    append("\(Dates.utcSeconds(time))  \(VisibleText.line(text))\n")
+  }
+
+  private func write(_ value: JSONValue) { append(VisibleText.json(value.text) + "\n") }
+
+  /// In one write, so that the lines of two runs of one file do not mix.
+  private func append(_ line: String) {
+    do throws(SystemError) { try file.write(Array(line.utf8)) } catch {
+      let words = "the log file \(path) could not be written: \(error.reason)"
+      failure.withLock { $0 = $0 ?? words }
+    }
+  }
+}

@@ -1,0 +1,240 @@
+import Crypto
+import HTTP
+import JSON
+import LocalOrg
+import Pipelines
+import System
+import TestSupport
+import Testing
+
+/// What a run tells whoever was not there: its log, its figures, notifications, a heartbeat.
+@Suite struct NoticesTests {
+  private let directory = TemporaryDirectory("notices")
+
+  /// A world whose pipeline has `section` in place of that of its report.
+  private func world(_ section: String) throws -> World {
+    try World { $0.replacing(#""report": { "mask": ["Email"] }"#, with: section) }
+  }
+
+  private func lines(_ path: String) throws -> [String] {
+    String(decoding: try Files.read(path, limit: 1 << 20), as: UTF8.self)
+      .split(separator: "\n").map(String.init)
+  }
+
+  /// One edit that conflicts, handed back.
+  private func leaveConflict(_ world: World) throws {
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "secret-device"], now: world.org.now() + 1)
+    _ = world.org.update(
+      "Account", id: account, ["Phone": "secret-office"], as: try world.user("admin"))
+    try world.handBack(device, as: "ada.sqlite")
+  }
+
+  // MARK: the log
+
+  @Test func `a log file gathers the runs, each line with its time, pipeline and run`()
+    async throws
+  {
+    let world = try World()
+    let log = directory.file("attache.log")
+    #expect(try await world.program(["run"], ["--log-file", log]).status == 0)
+    let first = try lines(log)
+    for line in first {
+      #expect(line.prefixMatch(of: #/[0-9-]{10}T[0-9:]{8}Z  demo [0-9TZ]+-1  /#) != nil, "\(line)")
+    }
+    let words = first.joined(separator: "\n")
+    for part in [
+      "  begins\n", "  prime: begins", "prime: ada@example.com: generation 1:", "  prime: ended: ",
+      "  ended: attache: demo: success: ", "; exit status 0",
+    ] {
+      #expect(words.contains(part), "\(part) in \(words)")
+    }
+    let quiet = try await world.program(["run"], ["--log-file", log, "--quiet"])
+    #expect(quiet.status == 0 && quiet.everything == "")
+    let both = try lines(log)
+    #expect(both.count > first.count && Array(both.prefix(first.count)) == first)
+    #expect(try Files.status(log).mode & 0o77 == 0)
+  }
+
+  @Test func `as JSON each line says when, which run, stage and user`() async throws {
+    let world = try World()
+    let log = directory.file("attache.jsonl")
+    let run = try await world.program(
+      ["run"], ["--json", "--log-file", log, "--log-format", "json"])
+    let logged = try lines(log).map { try JSONValue(parsing: $0) }
+    let printed = try run.output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+    // The last line is the summary on the output, and the run's end in the log.
+    #expect(logged.dropLast() == printed.dropLast())
+    for line in logged {
+      #expect(line["time"]?.string?.hasSuffix("Z") == true && line["pipeline"] == "demo")
+      #expect(line["run"]?.string?.hasSuffix("-1") == true, "\(line)")
+    }
+    let primed = try #require(logged.last { $0["type"] == "snapshotPrimed" })
+    #expect(primed["stage"] == "prime" && primed["user"] == primed["username"])
+    let fetched = try #require(logged.last { $0["type"] == "soupProgress" })
+    #expect(fetched["stage"] == "prime" && fetched["user"]?.string?.contains("@") == true)
+    let packed = try #require(logged.last { $0["type"] == "bundleWritten" })
+    #expect(packed["stage"] == "pack" && packed["user"]?.string?.contains("@") == true)
+    let ended = try #require(
+      logged.first { $0["type"] == "stageFinished" && $0["stage"] == "prime" })
+    #expect((ended["requests"]?.int ?? 0) > 0 && (ended["records"]?.int ?? 0) > 0)
+    #expect(logged.last?["type"] == "runEnded" && logged.last?["status"] == 0)
+  }
+
+  @Test func `a log that cannot be opened is said before anything is done`() async throws {
+    let world = try World()
+    let run = try await world.program(["run"], ["--log-file", "/no/such/place/attache.log"])
+    #expect(run.status == 1)
+    #expect(run.messages.contains("the log file cannot be opened"))
+    #expect(run.messages.contains("/no/such/place/attache.log"))
+    #expect(!Files.exists(world.data.path))
+  }
+
+  @Test func `a terminal is shown what the run took, by stage`() async throws {
+    let world = try World()
+    let run = try await world.program(
+      ["run"], shell: #"TERM=xterm script -qec "$(printf '%q ' "$@")" /dev/null"#)
+    let words = run.output
+    #expect(
+      words.contains(#/stage +rows +requests +received +time/#), "\(words)")
+    #expect(
+      words.contains(#/prime +[1-9][0-9]* +[1-9][0-9]* +[0-9]+ KiB +[0-9.]+ s/#)
+        && words.contains("slowest:"))
+    #expect(words.contains(#/ 2 of 4 snapshots, [a-z]+@example.com/#))
+  }
+
+  // MARK: figures
+
+  @Test func `the metrics are those of the last run, and a failed one keeps the last success`()
+    async throws
+  {
+    let path = directory.file("demo.prom")
+    let world = try world("\"report\": {\"metricsFile\": \"\(path)\"}")
+    #expect(try await world.program(["run"]).status == 0)
+    try leaveConflict(world)
+    #expect(try await world.program(["run"]).status == 3)
+    let text = try lines(path).joined(separator: "\n") + "\n"
+    for part in [
+      "attache_last_run_exit_status{pipeline=\"demo\"} 3\n",
+      "attache_open_edits{pipeline=\"demo\",verdict=\"conflict\"} 1\n",
+      "attache_last_run_edits{pipeline=\"demo\",verdict=\"conflict\"} 1\n",
+      "attache_open_findings{pipeline=\"demo\",kind=\"userSkipped\"} 0\n",
+      "# TYPE attache_last_run_requests gauge\nattache_last_run_requests{pipeline=\"demo\",stage=\"ingest\"} ",
+    ] {
+      #expect(text.contains(part), "\(part) in \(text)")
+    }
+    #expect(!text.contains("ada@") && !text.contains("secret"))
+    #expect(try Files.status(path).mode & 0o777 == 0o644)
+    let success = try lines(path).first { $0.hasPrefix("attache_last_success") }
+    world.server.stop()
+    #expect(try await world.program(["run"]).status == 6)
+    let failed = try lines(path)
+    #expect(failed.contains("attache_last_run_exit_status{pipeline=\"demo\"} 6"))
+    #expect(failed.first { $0.hasPrefix("attache_last_success") } == success)
+    // What it could not count is no figure.
+    #expect(!failed.contains { $0.hasPrefix("attache_open_edits") })
+  }
+
+  @Test(.enabled(if: Files.exists("/usr/bin/promtool"), "promtool is missing: make deps-test"))
+  func `promtool finds nothing wrong with the metrics`() async throws {
+    let path = directory.file("demo.prom")
+    let world = try world("\"report\": {\"metricsFile\": \"\(path)\"}")
+    #expect(try await world.program(["run"]).status == 0)
+    let check = try ChildProcess.run(
+      "/usr/bin/promtool", ["check", "metrics"], input: try Files.read(path, limit: 1 << 20))
+    #expect(check.status == 0, "\(String(decoding: check.error, as: UTF8.self))")
+  }
+
+  // MARK: notifications
+
+  @Test func `a program is told of what wants a person, and not of a night without`() async throws {
+    let (told, program) = (directory.file("told"), directory.file("tell.sh"))
+    try DurableFile.write(
+      Array("#!/bin/sh\n{ env | grep ATTACHE; cat; } >> \(told)\n".utf8), to: program, mode: 0o755)
+    let world = try world("\"notify\": {\"command\": [\"\(program)\"]}")
+    #expect(try await world.program(["run"]).status == 0)
+    #expect(!Files.exists(told))
+    try leaveConflict(world)
+    #expect(try await world.program(["run"], variables: ["MY_SECRET": "x"]).status == 3)
+    let lines = try lines(told)
+    #expect(lines.contains("ATTACHE_OUTCOME=attention") && lines.contains("ATTACHE_STATUS=3"))
+    // No secret of the run's environment goes there.
+    #expect(lines.count { $0.hasPrefix("ATTACHE_") } == 5)
+    let message = try JSONValue(parsing: try #require(lines.last))
+    #expect(message["open"] == ["conflict": 1] && message["pipeline"] == "demo")
+    #expect(!lines.joined().contains("secret-"))
+    // A dry run ends nothing.
+    #expect(try await world.program(["run"], ["--dry-run"]).status == 0)
+    #expect(try self.lines(told).count == lines.count)
+  }
+
+  @Test func `a program that fails is a warning, and changes no exit status`() async throws {
+    let world = try world(
+      "\"notify\": {\"on\": [\"success\"], \"command\": [\"/bin/sh\", \"-c\", \"echo no mail >&2; exit 7\"]}"
+    )
+    let run = try await world.program(["run"])
+    #expect(run.status == 0)
+    #expect(
+      run.messages.contains(
+        "warning: notify.command could not be told of the run's end: /bin/sh ended with exit status 7: no mail"
+      ), "\(run.messages)")
+  }
+
+  @Test func `an address gets a signed message, and the heartbeat is for runs that did their work`()
+    async throws
+  {
+    let asked = Locked<[(path: String, request: ServerRequest)]>([])
+    let refusals = Locked(1)
+    let server = try HTTPServer { request in
+      asked.withLock { $0.append((request.path, request)) }
+      let fails =
+        request.path == "/hook"
+        && refusals.withLock { left in
+          left -= 1
+          return left >= 0
+        }
+      return ServerResponse(status: fails ? 503 : 200)
+    }
+    let key = directory.file("hook.key")
+    try DurableFile.write(Array("very secret\n".utf8), to: key)
+    let world = try world(
+      """
+      "notify": {"on": ["failure", "attention", "success"], "heartbeat": "\(server.url)/beat",
+        "webhook": {"url": "\(server.url)/hook", "secret": {"file": "\(key)"}}}
+      """)
+    let run = try await world.program(["run"])
+    #expect(run.status == 0 && !run.messages.contains("warning"), "\(run.messages)")
+    var all = asked.withLock { $0 }
+    // Asked once more where the server failed.
+    #expect(all.map(\.path) == ["/hook", "/hook", "/beat"])
+    let message = try #require(all.dropFirst().first?.request)
+    let time = try #require(message.headers["X-Attache-Timestamp"])
+    let code = HMAC.sha256(
+      key: Array("very secret".utf8), Array(time.utf8) + [0x2E] + message.body)
+    #expect(message.headers["X-Attache-Signature"] == "sha256=" + Hex.encode(code))
+    #expect(try JSONValue(parsing: message.body)["outcome"] == "success")
+
+    world.server.stop()
+    #expect(try await world.program(["run"]).status == 6)
+    all = Array(asked.withLock { $0 }.dropFirst(3))
+    #expect(all.map(\.path) == ["/hook"])
+    let failure = try JSONValue(parsing: try #require(all.first).request.body)
+    #expect(failure["outcome"] == "failure" && failure["error"]?["code"] == "org.unreachable")
+    server.stop()
+    let silent = try await world.program(["run"])
+    #expect(silent.status == 6)
+    #expect(silent.messages.contains("notify.webhook could not be told of the run's end: "))
+    #expect(!silent.messages.contains(server.url), "an address may bear a token")
+  }
+
+  @Test func `a service manager is told what a run is at`() async throws {
+    let world = try World()
+    let listener = try DatagramListener(directory.file("notify"))
+    let run = try await world.program(["run"], variables: ["NOTIFY_SOCKET": listener.path])
+    #expect(run.status == 0)
+    let told = listener.received()
+    #expect(told.contains("STATUS=prime") && told.contains("STATUS=pack"))
+    #expect(told.contains { $0.hasPrefix("STATUS=prime: 2 of 4 ") && $0.hasSuffix("@example.com") })
+  }
+}

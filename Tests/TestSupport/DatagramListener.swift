@@ -1,0 +1,37 @@
+import Glibc
+import System
+
+/// A socket as a service manager keeps it, which gathers what it is told.
+package final class DatagramListener: Sendable {
+  /// Where it listens.
+  package let path: String
+  private let descriptor: Int32
+
+  /// Listens at a path.
+  package init(_ path: String) throws {
+    self.path = path
+    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+    let bound = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard bound == 0 else { throw SystemError(operation: "listen at", path: path, errno: errno) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// What has come so far.
+  package func received() -> [String] {
+    var all: [String] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      guard count > 0 else { return all }
+      all.append(String(decoding: buffer[..<count], as: UTF8.self))
+    }
+  }
+}
