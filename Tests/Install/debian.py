@@ -2,10 +2,10 @@
 
 import fcntl
 import os
-import shutil
 import socket
 import struct
 import subprocess
+import time
 from pathlib import Path
 
 # What cron gives its jobs; a service's PATH is wider.
@@ -26,17 +26,51 @@ class Debian:
         self.root = Path(root)
         self.servers = []
         self.url = None
+        # The process that is the first of a booted Debian; None where it cannot be booted.
+        self.init = None
+        # systemd makes namespaces only below what is a mount of its own.
+        subprocess.run(["mount", "--bind", self.root, self.root], check=True)
         for kind, place in (("proc", "proc"), ("tmpfs", "tmp"), ("tmpfs", "run"), ("tmpfs", "dev")):
             (self.root / place).mkdir(exist_ok=True)
             subprocess.run(["mount", "-t", kind, kind, self.root / place], check=True)
         os.chmod(self.root / "tmp", 0o1777)
-        for number, name in enumerate(("null", "zero", "full", "random", "urandom")):
+        for number, name in enumerate(("null", "zero", "full", "random", "urandom", "tty")):
             node = self.root / "dev" / name
             node.touch()
             subprocess.run(["mount", "--bind", f"/dev/{name}", node], check=True)
         (self.root / "dev/fd").symlink_to("/proc/self/fd")
+        (self.root / "dev/pts").mkdir()
+        subprocess.run(
+            ["mount", "-t", "devpts", "-o", "newinstance,ptmxmode=0666", "devpts", self.root / "dev/pts"], check=True)
+        (self.root / "dev/ptmx").symlink_to("pts/ptmx")
         (self.root / "dev/shm").mkdir()
         os.chmod(self.root / "dev/shm", 0o1777)
+
+    def boot(self):
+        """Starts systemd as the first process of a namespace; whether it runs is in `init`."""
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", self.root / "sys"], check=True)
+        self.path("/sys/fs/cgroup").mkdir(parents=True)
+        self.path("/tmp/outside").mkdir()
+        script = f"""
+            mount --make-rprivate / && cd {self.root} && mount -t proc proc proc && mount -t cgroup2 none sys/fs/cgroup &&
+            pivot_root . tmp/outside && umount -l /tmp/outside &&
+            exec env -i container=lxc TERM=dumb PATH=/usr/sbin:/usr/bin:/sbin:/bin \\
+              /lib/systemd/systemd --show-status=0 --unit=multi-user.target
+        """
+        outer = subprocess.Popen(
+            ["unshare", "--mount", "--pid", "--cgroup", "--uts", "--ipc", "--fork", "--kill-child", "sh", "-c", script],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.servers.append(outer)
+        limit = time.monotonic() + 30
+        while time.monotonic() < limit and outer.poll() is None:
+            inner = Path(f"/proc/{outer.pid}/task/{outer.pid}/children").read_text().split()
+            if inner and self.path("/run/systemd/private").exists():
+                self.init = inner[0]
+                self.run("timeout 30 systemctl is-system-running --wait", status=(0, 1, 124))
+                # cron waits for a clock of its own.
+                self.run("systemctl stop cron")
+                return
+            time.sleep(0.1)
 
     def path(self, name):
         """A path of the Debian as the outside sees it."""
@@ -70,6 +104,9 @@ class Debian:
             command = ["/bin/sh", "-c", command]
         spec = [f"--userspec={user}"] if user else []
         inner = ["/usr/bin/env", "-i", f"--chdir={directory}", *(f"{k}={v}" for k, v in given.items()), *command]
+        if self.init:
+            # Its root is the namespace's own.
+            return ["nsenter", "--target", self.init, "--mount", "--pid", "--cgroup", "chroot", *spec, "/", *inner]
         return ["chroot", *spec, str(self.root), *inner]
 
     def serve(self, command, **more):
@@ -79,9 +116,9 @@ class Debian:
         return process
 
     def stop(self):
-        """Ends every server."""
+        """Ends every server; what one has started ends with the namespace."""
         for process in self.servers:
-            process.terminate()
+            process.kill()
             process.wait()
         self.servers = []
 

@@ -3,6 +3,7 @@
 
 The Debian is unpacked below SCRATCH once, with what the package needs and no more than cron, logrotate and a clock that
 can be moved. It runs in namespaces of its own, in which there is the loopback address only; the org stands there too.
+Where systemd can be booted in them, it is: then the service runs with all its fences.
 """
 
 import hashlib
@@ -20,7 +21,7 @@ from steps import STEPS, Skipped
 
 TOOLS = ["mmdebstrap", "dpkg-deb", "unshare", "chroot", "openssl", "readelf"]
 # What the operator's examples ask for, beside the package's own needs.
-BESIDE = ["cron", "logrotate", "faketime", "bash-completion"]
+BESIDE = ["cron", "logrotate", "faketime", "bash-completion", "systemd-sysv", "dbus"]
 
 
 def needs(package):
@@ -63,7 +64,7 @@ def outside(package, scratch):
         skip(f"there is no {', '.join(missing)}: make deps-test")
     if os.geteuid() != 0:
         skip("only root may make a root directory of its own")
-    if subprocess.run(["unshare", "--net", "--mount", "--pid", "--fork", "true"]).returncode != 0:
+    if subprocess.run(["unshare", "--net", "--mount-proc", "--pid", "--fork", "true"]).returncode != 0:
         skip("this machine gives no namespaces")
     scratch.mkdir(parents=True, exist_ok=True)
     try:
@@ -74,7 +75,7 @@ def outside(package, scratch):
         os.chmod(root, 0o755)
         subprocess.run(["tar", "-xf", archive, "-C", root, "--exclude=./dev/*"], check=True)
         return subprocess.run(
-            ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", sys.executable, __file__,
+            ["unshare", "--net", "--mount-proc", "--pid", "--fork", "--kill-child", sys.executable, __file__,
              "--inside", package, root]
         ).returncode
 
@@ -83,6 +84,7 @@ def inside(package, root):
     """Plays every step; what has failed ends the others that build on it."""
     loopback_up()
     debian = Debian(root)
+    debian.boot()
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     try:
         for step in STEPS:
