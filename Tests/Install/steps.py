@@ -220,6 +220,8 @@ def runs_as_a_service(debian, _):
     service, timer = f"attache@{PIPELINE}.service", f"attache@{PIPELINE}.timer"
     start(debian, service)
     assert "ExecMainStatus=0" in debian.run(f"systemctl show {service}"), debian.run(f"systemctl status {service}")
+    said = debian.run(f"journalctl --no-pager -o cat -u {service}")
+    assert "Failed" not in said and "warning" not in said, said
     debian.run(f"systemctl enable --now {timer}")
     assert timer in debian.run("systemctl list-timers --all --no-pager")
     assert debian.run("systemctl start attache@nowhere.service", status=1)
