@@ -63,6 +63,7 @@ struct CompleteCommand: Command {
   private func primed(_ data: DataDirectory) -> [String] {
     guard Files.exists(data.state), let ledger = try? data.openLedger() else { return [] }
     defer { ledger.close() }
-    return ((try? ledger.snapshotRows()) ?? []).compactMap(\.username)
+    return ((try? ledger.snapshotRows()) ?? []).filter { $0.id != SnapshotID.global }
+      .compactMap(\.username)
   }
 }

@@ -1,0 +1,35 @@
+import System
+import TestSupport
+import Testing
+
+/// `attache complete`: what shells offer, without a word to the org.
+@Suite struct CompleteCommandTests {
+  @Test func `users are those whom the file lists and those whom the ledger knows`() async throws {
+    let world = try World()
+    func offered(_ words: String...) async throws -> [Substring] {
+      let run = try await ProgramRun.blocking(["complete", "users", "--"] + words)
+      #expect(run.status == 0, "\(run.everything)")
+      return run.output.split(separator: "\n")
+    }
+    // The file has a query, and nothing ran yet.
+    let (file, data) = (world.pipeline.file, world.root)
+    #expect(try await offered("run", file, "--data", data, "--user", "") == [])
+    try await world.run(.prime)
+    let names: [Substring] = ["ada@example.com", "ben@example.com", "cleo@example.com"]
+    #expect(try await offered("run", file, "--data", data, "--user", "") == names)
+    #expect(try await offered("run", "no-such-pipeline", "--user", "") == [])
+    let listed = World.repository + "/pipelines/first.json"
+    #expect(try await offered("run", listed, "--user", "a") == ["ada@example.com"])
+  }
+
+  @Test func `pipelines are those of the directory that names are looked up in`() async throws {
+    let directory = TemporaryDirectory("complete")
+    try Files.makeDirectory(directory.file("pipelines"))
+    for name in ["north.json", "south.json", "notes.txt"] {
+      try DurableFile.write([], to: directory.file("pipelines/" + name))
+    }
+    let run = try await ProgramRun.blocking(
+      ["complete", "pipelines"], shell: "cd '\(directory.file(""))' && exec \"$@\"")
+    #expect(run.status == 0 && run.output.hasPrefix("north\nsouth\n"), "\(run.everything)")
+  }
+}
