@@ -46,6 +46,8 @@ package struct RunEnd: Sendable {
   package internal(set) var findings: [Finding.Kind: Int]?
   /// How many snapshots were primed.
   package internal(set) var snapshots = 0
+  /// How many of them changed.
+  package internal(set) var changed = 0
   /// How many bundles were written.
   package internal(set) var bundles = 0
   /// The directory of its report.
@@ -89,7 +91,10 @@ package struct RunEnd: Sendable {
     if left > 0 { parts.append(ByteCount.count(left, "edit") + " not settled") }
     let told = (findings ?? [:]).filter { $0.key.wantsPerson }.values.reduce(0, +)
     if told > 0 { parts.append(ByteCount.count(told, "finding") + " for a person") }
-    if snapshots > 0 { parts.append(ByteCount.count(snapshots, "snapshot") + " primed") }
+    if snapshots > 0 {
+      let of = changed == 0 ? "none of them" : changed == snapshots ? "all" : "\(changed) of them"
+      parts.append(ByteCount.count(snapshots, "snapshot") + " primed, \(of) changed")
+    }
     return "\(name): \(outcome.rawValue): "
       + (parts.isEmpty ? "nothing was due" : parts.joined(separator: ", "))
   }

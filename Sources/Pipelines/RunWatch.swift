@@ -46,6 +46,7 @@ package final class RunWatch: Sendable {
     (end.status, end.error, end.ended) = (status, error, Clock.wallMilliseconds())
     if let summary {
       (end.verdicts, end.snapshots) = (summary.verdicts, summary.snapshots.count)
+      end.changed = summary.snapshots.count(where: \.changed)
       (end.bundles, end.report) = (summary.bundles.count, summary.report)
     }
     return end

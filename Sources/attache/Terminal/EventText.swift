@@ -38,7 +38,8 @@ enum EventText {
     case .runStarted(_, _, let resumed): resumed ? "begins, where it stopped before" : "begins"
     case .stageStarted(let stage): "\(stage.rawValue): begins"
     case .stageFinished(let cost):
-      "\(cost.stage.rawValue): ended: \(cost.words), \(cost.duration)"
+      "\(cost.stage.rawValue): ended: "
+        + (cost.stage == .pack ? "" : cost.words + ", ") + cost.duration
     case .reportWritten(let path): "report: \(path)"
     case .leftOpen(let edits, let findings):
       "open: \(count(edits.values.reduce(0, +), "edit")), "

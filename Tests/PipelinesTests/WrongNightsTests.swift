@@ -1,0 +1,189 @@
+import Crypto
+import Foundation
+import HTTP
+import JSON
+import LocalOrg
+import Pipelines
+import System
+import TestSupport
+import Testing
+
+/// The table of `docs/operations.md`, night by night.
+@Suite struct WrongNightsTests {
+  /// A row of the table.
+  struct Row: Sendable, CustomTestStringConvertible {
+    let night: String
+    let exit: String
+    let told: String
+    let log: String
+    let hasReport: Bool
+    var testDescription: String { night }
+
+    static let all: [Row] = {
+      let page = PipelineSchemaTests.root.appendingPathComponent("docs/operations.md")
+      let text = (try? String(contentsOf: page, encoding: .utf8)) ?? ""
+      return text.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst().map { line in
+        let cells = line.split(separator: "|", omittingEmptySubsequences: false).map {
+          $0.trimmingCharacters(in: .whitespaces)
+        }
+        return Row(
+          night: cells[1], exit: cells[2], told: cells[3],
+          log: cells[4].replacing("`", with: ""), hasReport: cells[5] == "yes")
+      }
+    }()
+  }
+
+  /// A night as it is played: the run that is looked at, after what went before.
+  private struct Scene {
+    let world: World
+    var words: [String] = []
+    var variables: [String: String] = [:]
+    /// What has to live as long as the run.
+    var held: [Any] = []
+  }
+
+  private let directory = TemporaryDirectory("nights")
+  private var log: String { directory.file("attache.log") }
+  private var message: String { directory.file("message.json") }
+
+  /// A world whose end is told to a file.
+  private func world(_ change: (String) -> String = { $0 }) throws -> World {
+    try World {
+      change($0).replacing(
+        #""report": { "mask": ["Email"] }"#,
+        with: """
+          "notify": {"on": ["success", "attention", "failure"],
+            "command": ["/bin/sh", "-c", "cat > \(message)"]}
+          """)
+    }
+  }
+
+  private func edit(_ world: World, _ count: Int, conflicting: Bool = false) throws {
+    let device = try world.device("ada")
+    for id in try world.ids("accounts", on: device).prefix(count) {
+      try device.edit("accounts", id: id, ["Phone": "device"], now: world.org.now() + 1)
+      if conflicting {
+        _ = world.org.update("Account", id: id, ["Phone": "office"], as: try world.user("admin"))
+      }
+    }
+    try world.handBack(device, as: "ada.sqlite")
+  }
+
+  private func scene(_ night: String) async throws -> Scene {
+    switch night {
+    case "the org refuses one user":
+      return Scene(
+        world: try world { text in
+          text.replacing(
+            #/"users": \{[^}]*\}[^}]*\}/#,
+            with: #""users": {"list": ["ada@example.com", "nobody@example.com"]}"#)
+        })
+    case "a guard holds changes":
+      let world = try world {
+        $0.replacing(
+          #""quietWindowSeconds": 0"#,
+          with: #""quietWindowSeconds": 0, "maxChanges": {"perSnapshot": 1}"#)
+      }
+      try await world.run()
+      try edit(world, 2)
+      return Scene(world: world)
+    case "the disk is full":
+      return Scene(
+        world: try world {
+          $0.replacing(#""inbox":"#, with: #""limits": {"freeDiskMiB": 1000000000}, "inbox":"#)
+        })
+    case "the org's certificate has expired": return try expired()
+    case "the run before was killed":
+      let world = try world()
+      try await world.die { if case .snapshotPrimed = $0 { true } else { false } }
+      return Scene(world: world)
+    default: return try await plainScene(night)
+    }
+  }
+
+  /// Those that begin with a good night of a plain pipeline.
+  private func plainScene(_ night: String) async throws -> Scene {
+    let world = try world()
+    try await world.run()
+    var scene = Scene(world: world)
+    switch night {
+    case "nothing is wrong": break
+    case "the org cannot be reached": world.server.stop()
+    case "the org refuses every login": scene.variables["ATTACHE_CLIENT_ID"] = "another"
+    case "a return is damaged":
+      let place = world.data.inbox("inbox") + "/broken.sqlite"
+      try DurableFile.write(Array("SQLite format 3\0 and no more".utf8), to: place)
+    case "an edit conflicts": try edit(world, 1, conflicting: true)
+    case "another run is at work": scene.held.append(try FileLock(world.data.lock, exclusive: true))
+    case "the requests are used up": scene.words = ["--api-budget", "2"]
+    case "the ledger is lost":
+      for suffix in ["", "-wal", "-shm"] where Files.exists(world.data.state + suffix) {
+        try Files.remove(world.data.state + suffix)
+      }
+    case "the org is another one":
+      let text = String(decoding: try Files.read(world.pipeline.file), as: UTF8.self)
+        .replacing(#""org": {"#, with: #""org": { "id": "00D000000000009EAA","#)
+      try DurableFile.write(Array(text.utf8), to: world.pipeline.file)
+    case "the org's clock goes back an hour": try world.org.moveClock(by: -3_600_000)
+    case "the pipeline file is wrong":
+      try DurableFile.write(Array("{".utf8), to: world.pipeline.file)
+    default: Issue.record("nobody plays the night \(night)")
+    }
+    return scene
+  }
+
+  /// An org whose certificate a trusted authority signed, to an end that is past.
+  private func expired() throws -> Scene {
+    let authorityKey = try PrivateKey.generateRSA()
+    let authority = try authorityKey.selfSignedCertificate(
+      commonName: "Test authority", days: 1, isAuthority: true)
+    let key = try PrivateKey.generateRSA()
+    let certificate = try authorityKey.signCertificate(
+      for: key, issuer: Certificate(pem: authority),
+      PrivateKey.CertificateRequest(
+        commonName: "server", days: -1, dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"]))
+    let caFile = directory.file("ca.pem")
+    try DurableFile.write(authority, to: caFile)
+    var configuration = HTTPServer.Configuration()
+    configuration.identity = (
+      String(decoding: certificate, as: UTF8.self), String(decoding: key.pem, as: UTF8.self)
+    )
+    let server = try HTTPServer(configuration) { _ in ServerResponse(status: 200) }
+    let world = try world {
+      $0.replacing(#""url": {"#, with: "\"caFile\": \"\(caFile)\", \"url\": {")
+    }
+    return Scene(world: world, variables: ["ATTACHE_ORG_URL": server.url], held: [server])
+  }
+
+  @Test(arguments: Row.all)
+  func `the alarm, the exit status, the log and the report are those of the table`(
+    _ row: Row
+  ) async throws {
+    let scene = try await scene(row.night)
+    let before = try reports(scene.world)
+    let run = try await scene.world.program(
+      ["run"], ["--log-file", log] + scene.words, variables: scene.variables)
+    withExtendedLifetime(scene.held) {}
+    #expect(String(run.status) == row.exit, "\(run.everything)")
+    let told = Files.exists(message) ? try JSONValue(parsing: Files.read(message)) : nil
+    #expect((told["outcome"]?.string ?? "nobody") == row.told)
+    #expect((told["status"]?.int).map { String($0) } ?? row.exit == row.exit)
+    let lines = Files.exists(log) ? String(decoding: try Files.read(log), as: UTF8.self) : ""
+    #expect(row.log.isEmpty ? lines.isEmpty : lines.contains(row.log), "\(lines)")
+    if !row.log.isEmpty { #expect(lines.contains("; exit status \(row.exit)\n"), "\(lines)") }
+    let hasNew = try reports(scene.world).count > before.count
+    #expect(hasNew == row.hasReport, "\(run.everything)")
+    // Who reads the report finds it by the message.
+    #expect((told["report"] != nil) == row.hasReport)
+  }
+
+  @Test func `the table has every exit status that a run can end with`() {
+    let statuses = Set(Row.all.map(\.exit))
+    #expect(statuses == ["0", "1", "3", "4", "5", "6", "7"])
+  }
+
+  private func reports(_ world: World) throws -> [String] {
+    let place = world.data.path + "/reports"
+    return Files.isDirectory(place) ? try Files.list(place).filter { !$0.hasPrefix(".") } : []
+  }
+}
