@@ -31,6 +31,15 @@ import Testing
     #expect(APIBudget(perRun: 5).refusal(made: 5, usage: nil) != nil)
   }
 
+  @Test func `what is left is the lesser of the run's own limit and the org's`() {
+    let usage = APIUsage(header: "api-usage=880/1000")
+    #expect(APIBudget().left(made: 3, usage: nil) == nil)
+    #expect(APIBudget().left(made: 3, usage: usage) == 20)
+    #expect(APIBudget(perRun: 10).left(made: 3, usage: usage) == 7)
+    #expect(APIBudget(perRun: 2).left(made: 3, usage: usage) == 0)
+    #expect(APIBudget().left(made: 3, usage: APIUsage(header: "api-usage=950/1000")) == 0)
+  }
+
   @Test func `no request is made beyond the budget`() async throws {
     let scripted = try ScriptedOrg { $0.path.hasSuffix("/limits") ? .json(200, "{}") : nil }
     let org = try scripted.org(budget: APIBudget(perRun: 4))
