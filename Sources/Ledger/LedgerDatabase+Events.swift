@@ -61,7 +61,7 @@ extension LedgerDatabase {
         """
         SELECT e.operation, e.store, e.soup, e.sobject, coalesce(c.record_id, e.record_id),
           coalesce(e.local_id, c.local_id), e.last_modified_ms, e.element, e.base, e.finding,
-          s.username
+          s.username, e.pruned IS NOT NULL
         FROM edit e JOIN returned r ON r.id = e.return_id LEFT JOIN snapshot s
           ON s.id = r.snapshot_id LEFT JOIN creation c ON c.id = e.creation_id WHERE e.id = \(id)
         """)
@@ -75,7 +75,11 @@ extension LedgerDatabase {
     let operation = EditOperation(rawValue: row[0].text ?? "") ?? .update
     let fields = changes(object, row[8].text.flatMap(MergeBaseText.base))
     var events = [
-      event(row[6].integer, .edited(operation: operation, fields: fields, reason: row[9].text))
+      event(
+        row[6].integer,
+        .edited(
+          operation: operation, fields: fields, reason: row[9].text,
+          isPruned: row[11].integer == 1))
     ]
     events += try returns(of: id).map { event($0.time, .returned($0.value)) }
     let writes = try self.writes(of: id)

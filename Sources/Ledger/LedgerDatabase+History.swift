@@ -71,7 +71,7 @@ extension LedgerDatabase {
     let rows = try connection.all(
       """
       SELECT e.id, e.element, (\(Self.isUnsettledEdit) AND NOT \(Self.isToBeUndone)),
-        \(Self.isUnderWay)
+        \(Self.isUnderWay), e.pruned
       FROM edit e WHERE e.id IN (
           SELECT v.id FROM edit v JOIN returned r ON r.id = v.return_id
           WHERE \(same) AND +r.stamp_id IN (\(list: entry.stampIDs))
@@ -86,7 +86,8 @@ extension LedgerDatabase {
       return EditVersion(
         editID: id,
         sightings: try sightings(of: id, stampIDs: isCarried ? entry.stampIDs : nil),
-        value: isCarried ? carried?.value ?? "" : ElementContent.value(of: row[1].blob ?? []),
+        value: isCarried
+          ? carried?.value ?? "" : row[4].text ?? ElementContent.value(of: row[1].blob ?? []),
         standing: row[3].integer == 1 ? .underWay : isUnsettled ? .unsettled : .settled,
         carried: isCarried ? carried?.lastModified : nil)
     }

@@ -11,8 +11,9 @@ package struct RecordEvent: Sendable, Hashable {
     /// its row why it is open.
     case carried(generation: Int, platforms: [String], soup: String, words: String?)
     /// A device changed its row, by the device's own clock; the fields that it changed, with what it
-    /// had been given where that is known.
-    case edited(operation: EditOperation, fields: [FieldDifference], reason: String?)
+    /// had been given where that is known; none where the values are pruned.
+    case edited(
+      operation: EditOperation, fields: [FieldDifference], reason: String?, isPruned: Bool)
     /// A return brought the edit, for the first time or again.
     case returned(Return)
     /// A request was made for it, or is planned; `time` is when it last left.

@@ -106,7 +106,7 @@ package struct DataDirectory: Sendable, Hashable {
       directories += try Files.list(directory).map { directory + "/" + $0 }
     }
     for id in try snapshots() {
-      directories.append(snapshot(id))
+      directories += [snapshot(id), snapshot(id) + "/" + BundleIndex.latest]
       directories += try generations(of: id).map { generation($0, of: id) }
     }
     for directory in directories where Files.isDirectory(directory) {

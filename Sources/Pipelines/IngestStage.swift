@@ -90,6 +90,7 @@ struct IngestStage {
     let work = run.data.returns + "/.tmp-proof-\(taken.sha256.prefix(16))"
     let expectation = try expectation(snapshot)
     try Files.remove(work)
+    if try run.ledger.isKnown(sha256: taken.sha256) { return try finishKnown(taken, inbox) }
     let ingested = try alone(taken.name, places: places(of: taken, work)) {
       let validated = try ReturnValidator(expectation).validate(taken, in: work)
       try refuseExpired(validated)
@@ -105,6 +106,13 @@ struct IngestStage {
     if let remains = taken.remains {
       try tell(taken, inbox.directory + "/" + taken.name, .left(remains))
     }
+  }
+
+  /// Puts away what was taken once more: its copy was removed as it was old, or a run died before the copy was
+  /// put away.
+  private func finishKnown(_ taken: TakenReturn, _ inbox: Inbox) throws {
+    let finished = isDryRun ? taken : try inbox.finish(taken)
+    try tell(finished, finished.directory, .known)
   }
 
   private func tell(
@@ -192,6 +200,7 @@ struct IngestStage {
     let stamp = validated.stamp
     guard let created = issued(stamp, validated.sourceName)?.created else { return nil }
     let directory = run.data.generation(stamp.generation, of: stamp.user)
+    if let pruned = try PrunedGeneration(directory: directory) { return pruned.goodUntil }
     let bundles = try PackStage.bundles(in: directory, stamp.platform)
     let packed = try bundles.last.map { try BundleReader.inspect(directory + "/" + $0.name) }
     return packed?.expires ?? created + run.pipeline.pack.expiryMilliseconds
@@ -224,6 +233,11 @@ struct IngestStage {
     var read: [(stamp: Provenance, contents: EditReading, row: ReturnRow)] = []
     for (stamp, stores) in validated.storesByStamp {
       let issued = issued(stamp, validated.sourceName)
+      if issued == nil, !Files.exists(run.data.issued(stamp.generation, of: stamp.user)) {
+        run.warn(
+          "\(taken.name): what generation \(stamp.generation) issued is not kept any more (keep.basesDays): "
+            + "its edits are compared as the SDK compares")
+      }
       let contents = try contents(of: stores, stamp, issued, validated, taken)
       var row = row(stamp, contents, issued, validated, taken)
       for store in stores { row.marks[store.key] = store.stamp.carried }
@@ -249,8 +263,11 @@ struct IngestStage {
   private func absent(
     from validated: ValidatedReturn, _ issued: GenerationRecord?
   ) -> Set<StoreKey> {
-    let all = issued?.entries(of: validated.platform).filter { $0.scope == .user } ?? []
-    return Set(all.map { StoreKey(scope: $0.scope, storeName: $0.storeName) })
+    let all =
+      issued?.entries(of: validated.platform).filter { $0.scope == .user }.map(\.storeName)
+      // Of one that is not kept any more: as the pipeline has them.
+      ?? run.pipeline.stores(of: .user).map(\.storeName)
+    return Set(all.map { StoreKey(scope: .user, storeName: $0) })
       .subtracting(validated.stores.map(\.key))
   }
 

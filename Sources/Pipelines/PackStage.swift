@@ -38,7 +38,9 @@ struct PackStage {
       }
       try publishCurrent(record, of: id)
     }
-    if let global, !run.options.isDryRun { try publishCurrent(global, of: SnapshotID.global) }
+    if run.options.isDryRun { return }
+    if let global { try publishCurrent(global, of: SnapshotID.global) }
+    try BundleIndex(data: run.data, pipeline: run.pipeline).write()
   }
 
   /// What a generation carries, for the ledger: it knows of it before any device can.

@@ -1,3 +1,4 @@
+import JSON
 import System
 
 /// Why a command of a pipeline could not do its work, in the words that its user reads.
@@ -6,6 +7,8 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
   package enum Kind: Sendable, Equatable {
     /// The disk, or a defect.
     case failed
+    /// The command line names what is not there.
+    case usage
     /// The configuration, or an org or a ledger that is not this pipeline's.
     case configuration
     /// A login or a permission.
@@ -23,6 +26,7 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
     package var exitStatus: ExitStatus {
       switch self {
       case .failed: .failed
+      case .usage: .usage
       case .configuration: .configuration
       case .authentication: .authentication
       case .tryLater: .tryLater
@@ -53,6 +57,14 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
   ) {
     (self.kind, self.code, self.message) = (kind, code, message)
     (self.location, self.reason, self.fix) = (location, reason, fix)
+  }
+
+  /// That nobody of the pipeline has a name that was asked for.
+  init(unknownUser name: String, in pipeline: Pipeline, near names: [String]) {
+    let nearest = Spelling.nearest(name, among: names)
+    self.init(
+      .usage, "users.unknown", "\(name) is no user of the pipeline", location: pipeline.file,
+      fix: nearest.map { "did you mean \($0)?" } ?? "name one of those that \"users\" gives")
   }
 
   /// The four parts on one line.

@@ -169,6 +169,7 @@ package struct PipelineRun {
   }
 
   private func performStages() async throws {
+    try await PipelineUsers(run: context).checkAsked()
     for stage in Stage.allCases where context.options.stages.contains(stage) {
       try Task.checkCancellation()
       context.report(.stageStarted(stage))
@@ -229,7 +230,22 @@ package struct PipelineRun {
       id: context.row.id, exitStatus: context.summary.exitStatus.rawValue,
       summary: context.summary.json.text
     )
+    prune()
     return context.summary
+  }
+
+  /// Removes what `keep` does not keep any more, when all else is done.
+  ///
+  /// A failure is told, and fails nothing: the next run tries again.
+  private func prune() {
+    do {
+      let work = KeepWork(context.pipeline, context.data, ledger: context.ledger)
+      context.summary.pruned = try work.obey()
+    } catch {
+      let words = "what is old could not be removed: \(PipelineError(describing: error).message)"
+      context.summary.warnings.append(words)
+      context.report(.warning(words))
+    }
   }
 
   /// Ends a run that failed, with a report of what it settled and found before.

@@ -92,6 +92,10 @@ package struct PipelineUndo: Sendable {
       return DecisionRefusal.unknown(edit).reason
     }
     if try ledger.isToBeUndone(edit) { return nil }
+    if try ledger.isPruned(edit) {
+      return
+        "the values that it took the place of are pruned (keep.runsDays): nothing is left to undo it with"
+    }
     let verdict = found.subject.verdict
     if verdict == .inDoubt {
       return "it is in doubt, nobody knows yet what its request did: attache reconcile "

@@ -62,15 +62,26 @@ struct PipelineUsers {
           + "allows \(least) to \(most)",
         location: run.pipeline.file, fix: "check where the users come from, or change users.expect")
     }
+    try checkAsked(names)
+  }
+
+  private func checkAsked(_ names: [String]) throws {
     let known = Set(names.map { $0.lowercased() })
     guard
       let unknown = run.options.users.sorted().first(where: { !known.contains($0.lowercased()) })
     else { return }
-    let nearest = Spelling.nearest(unknown, among: names)
-    throw PipelineError(
-      .configuration, "users.unknown", "\(unknown) is no user of the pipeline",
-      location: run.pipeline.file,
-      fix: nearest.map { "did you mean \($0)?" } ?? "name one of those that \"users\" gives")
+    throw PipelineError(unknownUser: unknown, in: run.pipeline, near: names)
+  }
+
+  /// Sees to it, before anything else is done, that the users who were asked for are some of the pipeline's:
+  /// where nobody is primed, of its list or of those who were primed before.
+  func checkAsked() async throws {
+    if run.options.users.isEmpty { return }
+    if run.options.stages.contains(.prime) {
+      _ = try await listed()
+    } else {
+      try checkAsked(run.pipeline.users.names() ?? run.ledger.usernames().values.sorted())
+    }
   }
 
   private func ownUser() async throws -> SnapshotUser {

@@ -3,6 +3,11 @@ import System
 
 /// The returns that were refused and lie aside, with the reason beside each.
 package enum Quarantine {
+  /// What the name of a reason ends in, behind the digest.
+  static let reasonEnding = ".reason.json"
+  /// What the name of a note ends in that says who discarded a return.
+  static let discardedEnding = ".discarded.json"
+
   /// One of them.
   package struct Item: Sendable, Hashable {
     /// The digest of its content, which names its directory.
@@ -17,7 +22,7 @@ package enum Quarantine {
   /// no more of it, its `.reason.json`.
   package static func list(_ directory: String) throws(SystemError) -> [Item] {
     guard Files.isDirectory(directory) else { return [] }
-    let ending = ".reason.json"
+    let ending = reasonEnding
     return try Files.list(directory).compactMap { name in
       let sha256 = String(name.dropLast(ending.count))
       let place = directory + "/" + sha256

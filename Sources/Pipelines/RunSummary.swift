@@ -52,6 +52,8 @@ package struct RunSummary: Sendable {
   package var findings: Set<RunFinding> = []
   /// The commands that send what a guard holds.
   package var confirm: [String] = []
+  /// What was removed as it was old.
+  package var pruned = KeepPlan()
   /// What a dry run would do with each edit.
   package var planned: [PlannedEdit] = []
   /// What a dry run would do, in lines.
@@ -92,6 +94,7 @@ package struct RunSummary: Sendable {
     if !costs.isEmpty { object["stages"] = .array(costs.map(\.json)) }
     if !forecasts.isEmpty { object["expected"] = .array(forecasts.map(\.json)) }
     if !confirm.isEmpty { object["confirm"] = JSONValue(confirm) }
+    if !pruned.isEmpty { object["pruned"] = .object(pruned.totals) }
     if let report { object["report"] = .string(report) }
     if !plan.isEmpty { object["plan"] = .array(plan.map { .string($0) }) }
     return .object(object)

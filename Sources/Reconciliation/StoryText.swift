@@ -41,9 +41,10 @@ package enum StoryText {
       return "\(edit) was carried to \(user) in generation \(generation), "
         + "\(platforms.joined(separator: " and ")): soup \(soup)"
         + (self.words(words, story, options).map { "; its row says: \($0)" } ?? "")
-    case .edited(let operation, _, let reason):
+    case .edited(let operation, _, let reason, let isPruned):
       return "\(verb(operation)) on a device of \(user), by the device's clock: \(edit)"
         + (reason.map { "; it cannot be sent: \($0)" } ?? "")
+        + (isPruned ? "; its values are pruned" : "")
     case .returned(let one):
       let again = one.isAgain ? " once more" : ""
       let handback = one.handback.map { ", hand-back \($0)" } ?? ""
@@ -113,7 +114,7 @@ package enum StoryText {
 
   private static func fields(of event: RecordEvent) -> [FieldDifference] {
     switch event.kind {
-    case .edited(_, let fields, _): fields
+    case .edited(_, let fields, _, _): fields
     case .settled(let verdict, let detail, _) where !verdict.isSettled: detail.fields
     default: []
     }

@@ -84,6 +84,9 @@ package struct ReturnFleet: Sendable {
   }
 
   private static func copy(_ source: String, to target: String) throws {
+    if Files.isSymbolicLink(source) {
+      return try DurableFile.link(target, to: Files.target(ofLink: source))
+    }
     guard Files.isDirectory(source) else { return try Files.copy(source, to: target) }
     try Files.makeDirectory(target, intermediate: true)
     for name in try Files.list(source) { try copy(source + "/" + name, to: target + "/" + name) }

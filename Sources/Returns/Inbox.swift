@@ -126,6 +126,11 @@ package struct Inbox: Sendable {
       && !suffixes.contains(where: name.hasSuffix)
   }
 
+  /// Whether a name says that the file is still being uploaded: it is left alone until it has its own.
+  package static func isUpload(_ name: String) -> Bool {
+    name.hasSuffix(".tmp") || name.hasSuffix(".part")
+  }
+
   /// What the names of a store's companions end in.
   static let suffixes = ["-wal", "-shm", "-journal"]
 

@@ -77,7 +77,7 @@ package struct TakenReturn: Sendable, Hashable {
   }
 
   /// Reads the note of a directory; nil where there is none that can be read.
-  init?(directory: String) {
+  package init?(directory: String) {
     guard let bytes = try? Files.read(directory + "/" + TakenReturn.noteName, limit: 1 << 16),
       let json = try? JSONValue(parsing: bytes), let name = json["name"]?.string,
       !name.isEmpty, !name.contains("/"), let sha256 = json["sha256"]?.string,

@@ -72,6 +72,19 @@ package enum DurableFile {
     try synchronizeParents(of: temporary, final)
   }
 
+  /// Makes a symbolic link, or points the one that is there to something else, by one rename.
+  package static func link(_ path: String, to target: String) throws(SystemError) {
+    let temporary = temporaryName(for: path)
+    if symlink(target, temporary) != 0 { throw .last("make the link", temporary) }
+    do throws(SystemError) {
+      try Files.rename(temporary, to: path)
+      try synchronizeParents(of: temporary, path)
+    } catch {
+      unlink(temporary)
+      throw error
+    }
+  }
+
   /// Renames a finished file (or directory) durably; a file at `to` is replaced.
   package static func rename(_ from: String, to: String) throws(SystemError) {
     if try Files.status(from).kind == .regular { try synchronize(file: from) }

@@ -55,6 +55,14 @@ package enum Files {
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
+  /// What a symbolic link points to, as it was written.
+  package static func target(ofLink path: String) throws(SystemError) -> String {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(path, &buffer, buffer.count)
+    if count < 0 { throw .last("read the link", path) }
+    return String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
   /// The bytes in the file.
   package static func size(of path: String) throws(SystemError) -> Int64 {
     try status(path).size

@@ -67,6 +67,7 @@ import Testing
     try scene.run(
       "reconcile retry field-service 20260131T020000Z-12",
       as: "reconcile retry field-service \(try scene.lastRun())")
+    try playReturns(scene)
     try playDecisions(scene)
     try playStores(scene)
     try scene.run("run field-service --json")
@@ -85,6 +86,21 @@ import Testing
       objects,
       as: objects.replacing(address, with: scene.url).replacing("APP", with: "field-app"))
     try scene.run("init app --from userstore.json usersyncs.json --target-org field")
+  }
+
+  /// What is old and what lies where; a file that is no store is refused twice, and discarded.
+  private func playReturns(_ scene: ExampleScene) throws {
+    for words in [
+      "prune field-service --dry-run", "prune field-service", "status field-service --disk",
+      "returns list field-service", "returns show field-service ada.sqlite",
+    ] { try scene.run(words) }
+    try DurableFile.write(Array("no store".utf8), to: scene.directory.file("holiday.jpg"))
+    try scene.run(
+      "ingest field-service ada.sqlite", as: "ingest field-service holiday.jpg", status: 3)
+    try scene.run(
+      "returns release field-service ada.sqlite", as: "returns release field-service holiday.jpg")
+    try scene.run("ingest field-service", as: "ingest field-service", status: 3)
+    try scene.run("returns discard field-service holiday.jpg")
   }
 
   /// Each decision about a conflict takes the place of the one before; the last is carried out.
@@ -153,6 +169,7 @@ import Testing
     for words in [
       "sync list --store store.sqlite", "sync status --store store.sqlite --name contactsDown",
       "sync status --store store.sqlite --id 2 --json", "store check store.sqlite",
+      "store soups store.sqlite",
       "store check store.sqlite --config userstore.json",
     ] { try scene.run(words) }
     try scene.run(

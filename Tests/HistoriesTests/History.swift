@@ -13,6 +13,8 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   var carries = false
   /// `org.concurrency`; in which order requests beside each other arrive, no seed says.
   var concurrency = 1
+  /// Whether each run removes all that it may: `keep` with the least of everything.
+  var prunes = false
   var phones: [PhoneSetup]
 
   enum Across: String, Sendable, Hashable, CaseIterable { case report, first, last }
@@ -56,6 +58,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
       + (across == .report ? "" : ", across snapshots: \(across.rawValue)")
       + (carries ? ", open edits are carried" : "")
       + (concurrency == 1 ? "" : ", \(concurrency) requests at once")
+      + (prunes ? ", what is old goes" : "")
       + phones.enumerated().map {
         "; phone \($0) is \($1.user)'s, \($1.isAndroid ? "android" : "ios")"
           + ($1.marksInstall ? "" : ", without install")
@@ -94,6 +97,7 @@ struct History: Sendable, Hashable, CustomStringConvertible {
     var random = HistoryRandom(seed)
     setup = HistorySetup.draw(&random)
     setup.concurrency = seed.isMultiple(of: 2) ? 4 : 1
+    setup.prunes = seed % 4 < 2
     steps = []
     let length = focus == nil ? Self.lengthWithMore : Self.length
     while steps.count < length {

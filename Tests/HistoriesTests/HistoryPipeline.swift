@@ -19,9 +19,12 @@ enum HistoryPipeline {
     ] {
       try DurableFile.write(Array(text.utf8), to: directory + "/" + name)
     }
-    return (
-      try PipelineFile.read(path: directory + "/history.json", variables: variables), variables
-    )
+    var pipeline = try PipelineFile.read(path: directory + "/history.json", variables: variables)
+    if setup.prunes {
+      pipeline.keep.generations = 1
+      (pipeline.keep.basesDays, pipeline.keep.returnedDays) = (0, 0)
+    }
+    return (pipeline, variables)
   }
 
   private static func pipeline(_ setup: HistorySetup) -> String {

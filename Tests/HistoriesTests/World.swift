@@ -70,22 +70,27 @@ final class World {
   static func run(_ history: History, keeping: String? = nil) async throws -> Tally {
     let world = try World(history)
     defer { if let keeping { world.keep(in: keeping) } }
-    for kind in history.setup.kinds { world.tally.setups[kind] = 1 }
-    try await world.run(.all, nil)
-    for phone in world.phones { try world.install(phone) }
+    try await world.play()
+    return world.tally
+  }
+
+  /// Plays the history; throws a `Violation` where a promise is broken.
+  func play() async throws {
+    for kind in history.setup.kinds { tally.setups[kind] = 1 }
+    try await run(.all, nil)
+    for phone in phones { try install(phone) }
     for (index, step) in history.steps.enumerated() {
-      world.step = index + 1
+      self.step = index + 1
       do {
-        try await world.perform(step)
+        try await perform(step)
       } catch let violation as Violation {
         throw Violation("step \(index + 1): \(violation)")
       } catch {
         throw Violation("step \(index + 1): \(error)")
       }
     }
-    world.step = history.steps.count + 1
-    try await world.comeToRest()
-    return world.tally
+    step = history.steps.count + 1
+    try await comeToRest()
   }
 
   private func keep(in directory: String) {

@@ -184,6 +184,18 @@ extension BrokenConfiguration {
       pipeline.json:15:5: stores[0]: a global store is in every bundle, and its edits would be sent with the rights of the integration user; name the sync ups whose edits are to be sent in "reconcile", or write "reconcile": []
       """#),
     BrokenConfiguration(
+      "what was issued kept for fewer days than a bundle is good",
+      [
+        .edit(
+          .pipeline, #""limits""#,
+          "\"keep\": {\"basesDays\": 30, \"runsDays\": 20},\n  \"limits\""
+        )
+      ],
+      #"""
+      pipeline.json:23:25: keep.basesDays: a bundle is good for 35 days, and what it issued would be kept for 30; write 35 or more in keep.basesDays, or fewer days in pack.expiresAfterDays
+      pipeline.json:23:41: keep.runsDays: what was issued is kept for 30 days, and what became of its edits for 20; write 30 or more in keep.runsDays
+      """#),
+    BrokenConfiguration(
       "a metrics file that nobody would read",
       [
         .edit(

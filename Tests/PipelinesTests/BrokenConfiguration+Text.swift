@@ -111,7 +111,7 @@ extension BrokenConfiguration {
       "a key that nobody can guess",
       [.edit(.pipeline, #""limits""#, #""zzz": 1, "limits""#)],
       #"""
-      pipeline.json:23:3: zzz: a pipeline file has no key "zzz"; remove it; the keys are "format", "name", "org", "users", "stores", "platforms", "prime", "pack", "inbox", "reconcile", "report", "notify", "limits"
+      pipeline.json:23:3: zzz: a pipeline file has no key "zzz"; remove it; the keys are "format", "name", "org", "users", "stores", "platforms", "prime", "pack", "inbox", "reconcile", "report", "notify", "keep", "limits"
       """#),
     BrokenConfiguration(
       "a number in quotes",

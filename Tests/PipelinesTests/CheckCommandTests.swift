@@ -32,14 +32,14 @@ import Testing
   @Test func `check says all that is wrong at once and ends with status 4`() async throws {
     let directory = TemporaryDirectory("check")
     let path = directory.file("p.json")
-    let text = #"{"format": 1, "name": "P", "platforms": ["ios"], "keep": {}}"#
+    let text = #"{"format": 1, "name": "P", "platforms": ["ios"], "limits": {"memoryMiB": 1}}"#
     try DurableFile.write(Array(text.utf8), to: path)
     let run = try await ProgramRun.blocking(["check", path])
     #expect(run.status == 4)
     #expect(run.output == "")
     for part in [
       ":1:23: name: ", "needs \"org\"", "needs \"users\"", "needs \"stores\"",
-      ":1:58: keep: not yet: ",
+      ":1:74: limits.memoryMiB: not yet: ",
     ] {
       #expect(run.messages.contains(part), "\(part) in \(run.messages)")
     }

@@ -97,11 +97,13 @@ struct UndoRuleTests {
     try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "Quay"])])
     let path = day.directory.file("state.sqlite")
     let decisions = LedgerSchema.additions[4]?.filter { $0.contains("decision") } ?? []
-    // What came after that version is taken away: the last steps add a column and indexes.
+    // What came after that version is taken away: the last steps add columns and indexes.
     let indexes = LedgerSchema.additions[11]?.filter { $0.hasPrefix("CREATE INDEX") } ?? []
     let names = indexes.map { $0.split(separator: " ")[2] }
     try day.state.connection.execute(
       """
+      DROP INDEX edit_unpruned;
+      ALTER TABLE edit DROP COLUMN pruned;
       ALTER TABLE operation DROP COLUMN job_id;
       \(names.map { "DROP INDEX \($0);" }.joined())
       CREATE INDEX edit_unfinished ON edit (state) WHERE state <> 'closed';

@@ -25,6 +25,7 @@ import Testing
     "PackSettings": ["pack"], "Seal": ["seal"], "InboxSettings": ["inbox"],
     "InboxLimits": ["limits"],
     "ReconcileSettings": ["reconcile"], "ReportSettings": ["report"], "LimitSettings": ["limits"],
+    "KeepSettings": ["keep"],
   ]
 
   /// What tells `attache check` and the messages where a value came from, and decides nothing.

@@ -36,12 +36,14 @@ package struct Pipeline: Sendable {
   package var report: ReportSettings
   /// Who is told of a run's end.
   package var notify: NotifySettings
+  /// What is kept of the nights that are over.
+  package var keep = KeepSettings()
   /// What a run may use.
   package var limits: LimitSettings
 
   static let keys = [
     "$schema", "format", "name", "org", "users", "stores", "platforms", "prime", "pack", "inbox",
-    "reconcile", "report", "notify", "limits",
+    "reconcile", "report", "notify", "keep", "limits",
   ]
 
   /// The file with every default written out, as `attache check` prints it; secrets stay where they
@@ -52,7 +54,7 @@ package struct Pipeline: Sendable {
       "stores": .array(stores.map(\.json)),
       "platforms": .array(platforms.map { .string($0.rawValue) }), "prime": prime.json,
       "pack": pack.json, "inbox": inbox.json, "reconcile": reconcile.json, "report": report.json,
-      "notify": notify.json, "limits": limits.json,
+      "notify": notify.json, "keep": keep.json, "limits": limits.json,
     ]
   }
 

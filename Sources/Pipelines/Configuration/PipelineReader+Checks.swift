@@ -12,6 +12,26 @@ extension PipelineReader {
     checkStores(pipeline, root)
     checkTrust(pipeline, root)
     checkQueries(pipeline, root)
+    checkKeep(pipeline, root)
+  }
+
+  /// What a device that holds a good bundle can be compared with is there as long as the bundle is good, and
+  /// what the ledger says of it as long as that.
+  private func checkKeep(_ pipeline: Pipeline, _ root: JSONNode) {
+    let (keep, expiry) = (pipeline.keep, pipeline.pack.expiresAfterDays)
+    if keep.basesDays < expiry {
+      reader.report(
+        root["keep"]?["basesDays"] ?? root,
+        "a bundle is good for \(expiry) days, and what it issued would be kept for \(keep.basesDays)",
+        "write \(expiry) or more in keep.basesDays, or fewer days in pack.expiresAfterDays")
+    }
+    if keep.runsDays < keep.basesDays {
+      reader.report(
+        root["keep"]?["runsDays"] ?? root,
+        "what was issued is kept for \(keep.basesDays) days, and what became of its edits for "
+          + "\(keep.runsDays)",
+        "write \(keep.basesDays) or more in keep.runsDays")
+    }
   }
 
   /// A refresh token has to be somewhere, and a table of them is for that login alone.

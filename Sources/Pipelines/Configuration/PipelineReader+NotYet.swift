@@ -16,7 +16,6 @@ extension PipelineReader {
   /// The plan's keys that nothing reads: each is refused where it stands, instead of being passed over.
   private static let absent = [
     Absent("pack.sign", what: "signing"),
-    Absent("keep", what: "removing what is old"),
     Absent("limits.memoryMiB", what: "a limit of memory"),
   ]
 

@@ -57,6 +57,7 @@ struct PipelineReader {
     let reconcile = optional("reconcile", ReconcileSettings.keys, "the section reconcile")
     let report = optional("report", ReportSettings.keys, "the section report")
     let notify = optional("notify", NotifySettings.keys, "the section notify")
+    let keep = optional("keep", KeepSettings.keys, "the section keep")
     let limits = optional("limits", LimitSettings.keys, "the section limits")
     let primeSettings = prime.map { PrimeSettings($0) } ?? PrimeSettings()
     let packSettings = pack.map { PackSettings($0, in: directory) } ?? PackSettings()
@@ -64,12 +65,14 @@ struct PipelineReader {
     let reconcileSettings = reconcile.map { ReconcileSettings($0) } ?? ReconcileSettings()
     let reportSettings = report.map { ReportSettings($0) } ?? ReportSettings()
     let notifySettings = notify.map { NotifySettings($0, in: directory) } ?? NotifySettings()
+    let keepSettings = KeepSettings(keep, bundlesAreGood: packSettings.expiresAfterDays)
     let limitSettings = limits.map { LimitSettings($0) } ?? LimitSettings()
     guard let name, let org, let users else { return nil }
     let pipeline = Pipeline(
       file: reader.file, directory: directory, name: name, org: org, users: users, stores: stores,
       platforms: platforms, prime: primeSettings, pack: packSettings, inbox: inboxSettings,
       reconcile: reconcileSettings, report: reportSettings, notify: notifySettings,
+      keep: keepSettings,
       limits: limitSettings)
     check(pipeline, node)
     return pipeline

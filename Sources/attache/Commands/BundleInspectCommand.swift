@@ -17,7 +17,7 @@ struct BundleInspectCommand: Command {
   var options = Options()
 
   func run(_ context: Program) async throws -> ExitStatus {
-    let manifest = try BundleReader.inspect(context.existing(bundle))
+    let manifest = try BundleReader.inspect(Files.resolved(context.existing(bundle)))
     context.print(try JSONValue(parsing: manifest.bytes), pretty: !options.json)
     return .done
   }
@@ -39,7 +39,7 @@ struct BundleVerifyCommand: Command {
   var options = Options()
 
   func run(_ context: Program) async throws -> ExitStatus {
-    let manifest = try BundleReader.verify(context.existing(bundle))
+    let manifest = try BundleReader.verify(Files.resolved(context.existing(bundle)))
     if options.json {
       context.print(.object(["sound": true, "stores": JSONValue(manifest.stores.count)]))
     } else if !options.quiet {
@@ -75,7 +75,7 @@ struct BundleExtractCommand: Command {
         "\(directory) is there already", hint: "name a directory that is not there",
         command: "attache bundle extract")
     }
-    let manifest = try BundleReader.extract(context.existing(bundle), to: target)
+    let manifest = try BundleReader.extract(Files.resolved(context.existing(bundle)), to: target)
     for store in manifest.stores where !options.quiet { context.print(target + "/" + store.path) }
     return .done
   }

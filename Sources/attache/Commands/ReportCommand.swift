@@ -48,13 +48,14 @@ struct ReportCommand: Command {
     let reports = try written(data)
     // A run's number ends its name; the newest report is the last of them.
     guard let name = run ?? reports.max(by: { Self.number($0) < Self.number($1) }) else {
-      guard Files.exists(data.state) else { throw none("no run has a report yet", data) }
-      // Runs that had nothing for a person are in order.
+      // Runs that had nothing for a person are in order, and so is a pipeline that never ran.
       if options.json {
         context.print(.null)
       } else {
         context.print(
-          "no run had anything to report: attache status \(pipeline) lists the last runs")
+          Files.exists(data.state)
+            ? "no run had anything to report: attache status \(pipeline) lists the last runs"
+            : "there is no report yet: nothing has run")
       }
       return .done
     }
@@ -74,6 +75,10 @@ struct ReportCommand: Command {
     }
     if !isWritten { context.note(try Self.words(for: model.run, state)) }
     for line in Self.lines(model) { context.print(line) }
+    let pruned = try state.prunedEdits(of: name)
+    if pruned > 0 {
+      context.note("the values of \(EventText.count(pruned, "edit")) are pruned (keep.runsDays)")
+    }
     if isWritten {
       for file in try Files.list(data.report(name)) {
         context.print(data.report(name) + "/" + file)
@@ -141,6 +146,10 @@ struct ReportCommand: Command {
     if !others.isEmpty {
       return "run \(run.id) died before its report; it is told by that of "
         + others.joined(separator: ", ")
+    }
+    if run.summary == RunRow.prunedSummary {
+      return
+        "run \(run.id) is older than keep.runsDays: its report is pruned, and this is what the ledger keeps"
     }
     return run.ended == nil
       ? "run \(run.id) has not ended; this is what it settled so far"

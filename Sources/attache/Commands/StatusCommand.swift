@@ -11,28 +11,76 @@ struct StatusCommand: Command {
   static let summary = "show what is open: edits, returns that wait, snapshots, last runs"
   static let discussion = """
     Reads the ledger and the directories; the org is not asked. Doubts and refused edits stay here until a \
-    later return or a person settles them.
+    later return or a person settles them. --disk says what lies on the disk, by kind and snapshot, and what \
+    attache prune would remove.
     """
-  static let examples = [Note("attache status field-service", "the state of one pipeline")]
+  static let examples = [
+    Note("attache status field-service", "the state of one pipeline"),
+    Note("attache status field-service --disk", "what lies on the disk"),
+  ]
   static var parameters: [Parameter<Self>] {
     [
-      .pipeline(\.pipeline)
+      .pipeline(\.pipeline),
+      .flag("disk", "show what lies on the disk instead", \.disk),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 
   var pipeline = ""
+  var disk = false
   var options = Options()
 
   func run(_ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: pipeline)
     let path = try PipelineFile.locate(pipeline)
     let read = try PipelineFile.read(path: context.absolute(path))
+    if disk { return try showDisk(read, root: call.root(of: read), context) }
     let status = try PipelineStatus.read(read, root: call.root(of: read))
     if options.json {
       context.print(status.json)
     } else if !options.quiet {
       for line in lines(status) { context.print(line) }
     }
+    return .done
+  }
+
+  private func showDisk(
+    _ pipeline: Pipeline, root: String, _ context: Program
+  ) throws -> ExitStatus {
+    let data = DataDirectory(root: root, name: pipeline.name)
+    let use = try DiskUse.read(data)
+    let plan: KeepPlan?
+    do {
+      plan = try KeepWork.prune(pipeline, root: root, isDryRun: true)
+    } catch let error as PipelineError where error.kind == .locked {
+      plan = nil
+    }
+    if options.json {
+      context.print(
+        .object([
+          "pipeline": .string(pipeline.name), "disk": use.json,
+          "prune": plan.map { .object($0.totals) } ?? .null,
+        ]))
+      return .done
+    }
+    if options.quiet { return .done }
+    let names = try PipelineStatus.read(pipeline, root: root).snapshots.reduce(into: [:]) {
+      $0[$1.id] = $1.username
+    }
+    let rows = use.parts.map { part in
+      [
+        part.kind, part.snapshot.map { names[$0] ?? $0 } ?? "", String(part.count),
+        ByteCount.text(Int(part.bytes)),
+      ]
+    }
+    for line in TextTable.lines(header: ["what", "whose", "how many", "size"], rows: rows) {
+      context.print(line)
+    }
+    context.print("\(ByteCount.text(Int(use.bytes))) in \(data.path)")
+    guard let plan else {
+      context.print("a run is at work: what attache prune would remove is not known")
+      return .done
+    }
+    for line in KeepText.lines(plan, isDone: false) { context.print(line) }
     return .done
   }
 

@@ -53,8 +53,10 @@ struct StoreQueryCommand: Command {
     let store = try Store(opening: context.existing(store), readOnly: true)
     try store.limitTime(seconds: deadline.value)
     var rows: [[JSONValue]] = []
+    var columns: [String] = []
     do {
-      try store.forEachRow(ofSmartSQL: query) { _, values in
+      try store.forEachRow(ofSmartSQL: query) { names, values in
+        columns = names
         if rows.count < limit { rows.append(values) }
       }
     } catch {
@@ -67,7 +69,7 @@ struct StoreQueryCommand: Command {
         ? UsageError("\(error)", hint: "correct the query", command: "attache store query") : error
     }
     try store.close()
-    let names = ColumnNames.of(query, count: rows.first?.count ?? 0)
+    let names = ColumnNames.of(query, columns: columns)
     if json {
       context.print(.array(rows.map { .array($0) }))
     } else if csv {
@@ -110,11 +112,12 @@ extension StoreQueryCommand {
 
 /// What the columns of a Smart SQL answer are called.
 enum ColumnNames {
-  /// The select list as it was written, split at its top-level commas; numbers where it cannot be told.
-  static func of(_ query: String, count: Int) -> [String] {
+  /// The select list as it was written, split at its top-level commas; what SQLite calls the columns where
+  /// it cannot be told, as behind a `*`.
+  static func of(_ query: String, columns: [String]) -> [String] {
     let lower = query.lowercased()
     guard let start = lower.firstRange(of: "select"), let end = lower.firstRange(of: " from ")
-    else { return (0..<count).map { "column \($0 + 1)" } }
+    else { return columns }
     var names: [String] = []
     var depth = 0
     var name = ""
@@ -130,7 +133,8 @@ enum ColumnNames {
     }
     names.append(name)
     let trimmed = names.map { $0.drop { $0 == " " } }.map { String($0) }
-    return trimmed.count == count ? trimmed : (0..<count).map { "column \($0 + 1)" }
+    let isWritten = trimmed.count == columns.count && !trimmed.contains { $0.hasSuffix("*") }
+    return isWritten ? trimmed : columns
   }
 
   /// A value as text: nothing for null, JSON for elements.

@@ -1,0 +1,36 @@
+import JSON
+
+/// What is kept of the nights that are over, and for how long.
+package struct KeepSettings: Sendable, Hashable {
+  /// The newest generations of a snapshot whose stores and bundles stay.
+  package var generations = 3
+  /// For how many days the issued records of an older generation stay.
+  package var basesDays = 60
+  /// For how many days a return stays whose edits are in the ledger.
+  package var returnedDays = 90
+  /// For how many days reports stay, and the values of settled edits in the ledger.
+  package var runsDays = 400
+
+  static let keys = ["generations", "basesDays", "returnedDays", "runsDays"]
+
+  init() {}
+
+  /// Reads the section, where there is one; what it does not say is no shorter than bundles are good.
+  init(_ object: ConfigurationObject?, bundlesAreGood days: Int) {
+    basesDays = max(basesDays, days)
+    if let object {
+      generations = object.int("generations", default: generations, in: 1...10_000)
+      basesDays = object.int("basesDays", default: basesDays, in: 1...36_500)
+      returnedDays = object.int("returnedDays", default: returnedDays, in: 1...36_500)
+    }
+    runsDays = max(runsDays, basesDays)
+    if let object { runsDays = object.int("runsDays", default: runsDays, in: 1...36_500) }
+  }
+
+  var json: JSONValue {
+    [
+      "generations": JSONValue(generations), "basesDays": JSONValue(basesDays),
+      "returnedDays": JSONValue(returnedDays), "runsDays": JSONValue(runsDays),
+    ]
+  }
+}

@@ -1,0 +1,87 @@
+import JSON
+import System
+
+/// How many bytes lie in a pipeline's directory, by what they are.
+package struct DiskUse: Sendable {
+  /// A sort of files, of one snapshot or of the whole pipeline.
+  package struct Part: Sendable, Hashable {
+    /// What it is: `stores and bundles`, `issued`, a directory's name, `ledger`.
+    package var kind: String
+    /// The snapshot; nil for the pipeline's own.
+    package var snapshot: String?
+    /// The bytes of the files.
+    package var bytes: Int64
+    /// How many generations, returns or reports.
+    package var count: Int
+  }
+
+  /// What lies there, the snapshots first.
+  package var parts: [Part] = []
+  /// All of it.
+  package var bytes: Int64 { parts.reduce(0) { $0 + $1.bytes } }
+
+  /// Looks through a pipeline's directory.
+  ///
+  /// A run may be at work: what is gone by then is not counted.
+  package static func read(_ data: DataDirectory) throws -> DiskUse {
+    var use = DiskUse()
+    for id in try data.snapshots() {
+      let numbers = try data.generations(of: id)
+      use.add("stores and bundles", id, bytes(of: data.snapshot(id)), numbers.count)
+    }
+    if Files.isDirectory(data.issued) {
+      for id in try Files.list(data.issued) where !id.hasPrefix(".") {
+        let count = try data.issuedGenerations(of: id).count
+        use.add("issued", id, bytes(of: data.issued + "/" + id), count)
+      }
+    }
+    for (kind, directory) in [
+      ("processing", data.processing), ("done", data.done), ("quarantine", data.quarantine),
+      ("reports", data.reports),
+    ] where Files.isDirectory(directory) {
+      let count = try Files.list(directory).count { Files.isDirectory(directory + "/" + $0) }
+      use.add(kind, nil, bytes(of: directory), count)
+    }
+    let known = ["users", "global", "issued", "processing", "done", "quarantine", "reports"]
+    var (ledger, rest) = (Int64(0), Int64(0))
+    for name in Files.isDirectory(data.path) ? try Files.list(data.path) : []
+    where !known.contains(name) {
+      let size = bytes(of: data.path + "/" + name)
+      if name.hasPrefix("state.sqlite") { ledger += size } else { rest += size }
+    }
+    use.add("ledger", nil, ledger, 1)
+    use.add("the rest", nil, rest, 1)
+    return use
+  }
+
+  private mutating func add(_ kind: String, _ snapshot: String?, _ bytes: Int64, _ count: Int) {
+    if bytes > 0 {
+      parts.append(Part(kind: kind, snapshot: snapshot, bytes: bytes, count: count))
+    }
+  }
+
+  /// The bytes of a file, or of all files below a directory; nothing for what is not there.
+  static func bytes(of path: String) -> Int64 {
+    guard let status = try? Files.status(path) else { return 0 }
+    guard status.kind == .directory else { return status.kind == .regular ? status.size : 0 }
+    guard let names = try? Files.list(path) else { return 0 }
+    var sum: Int64 = 0
+    for name in names { sum += bytes(of: path + "/" + name) }
+    return sum
+  }
+
+  /// As JSON.
+  package var json: JSONValue {
+    [
+      "bytes": JSONValue(bytes),
+      "parts": .array(
+        parts.map { part in
+          var object: JSONObject = ["kind": .string(part.kind)]
+          object["snapshot"] = part.snapshot.map(JSONValue.string)
+          object["bytes"] = JSONValue(part.bytes)
+          object["count"] = JSONValue(part.count)
+          return .object(object)
+        }),
+    ]
+  }
+}

@@ -1,0 +1,175 @@
+import Bundles
+import JSON
+import Ledger
+import Returns
+import SmartStore
+import Snapshots
+import System
+
+/// Looks through a pipeline's directory and its ledger for `KeepRule`.
+///
+/// Only the holder of the pipeline's lock may count on what it says.
+struct KeepSurvey {
+  let data: DataDirectory
+  let ledger: LedgerDatabase
+  /// For how long bundles are good, where one of them does not say it.
+  let expiryMilliseconds: Int64
+  /// How old a finished return is before it is looked at.
+  let returnedMilliseconds: Int64
+
+  /// Everything that lies there.
+  func facts(now: Int64) throws -> KeepFacts {
+    var facts = KeepFacts(now: now)
+    let places = try ledger.openEditPlaces()
+    facts.openEdits = Set(places.map(\.edit))
+    let last = try ledger.lastReturned()
+    let names = try ledger.snapshotRows().reduce(into: [:]) { $0[$1.id] = $1.username }
+    let open = Dictionary(grouping: places) { "\($0.snapshotID) \($0.generation)" }
+    var globals: [Int: Int64] = [:]
+    for id in try snapshots() {
+      var snapshot = KeepFacts.Snapshot(id: id, name: names[id] ?? id, generations: [])
+      snapshot.current = try SnapshotDirectory(path: data.snapshot(id)).current()?.generation
+      for number in try generations(of: id) {
+        var one = try generation(number, of: id, now: now, globals: &globals)
+        one.openEdits = Set(open["\(id) \(number)"]?.map(\.edit) ?? [])
+        one.isLastReturned = last[id]?.contains(number) == true
+        snapshot.generations.append(one)
+      }
+      facts.snapshots.append(snapshot)
+    }
+    Self.note(globals, in: &facts)
+    facts.returned = try returned(places, before: now - returnedMilliseconds)
+    facts.quarantined = try quarantined()
+    facts.reports = try reports()
+    return facts
+  }
+
+  /// The global stores of a generation are good as long as a bundle that holds them is.
+  private static func note(_ globals: [Int: Int64], in facts: inout KeepFacts) {
+    guard let place = facts.snapshots.firstIndex(where: { $0.id == SnapshotID.global }) else {
+      return
+    }
+    for index in facts.snapshots[place].generations.indices {
+      facts.snapshots[place].generations[index].goodUntil =
+        globals[facts.snapshots[place].generations[index].number]
+    }
+  }
+
+  // MARK: generations
+
+  /// The snapshots of which anything lies there.
+  private func snapshots() throws -> [String] {
+    var ids = try data.snapshots()
+    if Files.isDirectory(data.issued) {
+      for id in try Files.list(data.issued) where !id.hasPrefix(".") && !ids.contains(id) {
+        ids.append(id)
+      }
+    }
+    return ids
+  }
+
+  /// The generations of which anything lies there; what a prime that died had issued for the next one is
+  /// none.
+  private func generations(of id: String) throws -> [Int] {
+    let published = try data.generations(of: id)
+    let issued = try data.issuedGenerations(of: id).filter { $0 <= published.last ?? .max }
+    return Set(published + issued).sorted()
+  }
+
+  private func generation(
+    _ number: Int, of id: String, now: Int64, globals: inout [Int: Int64]
+  ) throws -> KeepFacts.Generation {
+    var one = KeepFacts.Generation(number: number)
+    let directory = data.generation(number, of: id)
+    let issued = data.issued(number, of: id)
+    if Files.exists(issued) { one.issuedBytes = try Files.size(of: issued) }
+    guard Files.isDirectory(directory) else {
+      // Whoever removed the rest of it did that after it was made.
+      one.retired = try Files.modificationTime(of: issued) / 1_000_000
+      return one
+    }
+    let rest = try Files.list(directory).filter {
+      $0 != GenerationRecord.fileName && $0 != PrunedGeneration.fileName
+    }
+    if !rest.isEmpty { one.storeBytes = DiskUse.bytes(of: directory) }
+    do {
+      let note = try note(of: number, in: id, now: now)
+      if try PrunedGeneration(directory: directory) != nil { one.retired = note.pruned }
+      (one.goodUntil, one.carried) = (note.goodUntil, note.carried)
+      for (global, until) in note.globals {
+        globals[global] = max(globals[global] ?? 0, until)
+      }
+    } catch let error as SnapshotError where error.isDamage {
+      one.damage = "it cannot be read: \(error)"
+    }
+    return one
+  }
+
+  /// What is asked for later of a generation, as it is noted or as its files say.
+  func note(of number: Int, in id: String, now: Int64) throws -> PrunedGeneration {
+    let directory = data.generation(number, of: id)
+    if let noted = try PrunedGeneration(directory: directory) { return noted }
+    let record = try SnapshotDirectory(path: data.snapshot(id)).record(of: number)
+    var note = PrunedGeneration(
+      pruned: now, goodUntil: nil, globals: [:], carried: Set(record.carried.map(\.edit)))
+    for platform in record.platforms {
+      for bundle in try PackStage.bundles(in: directory, platform) {
+        // One that cannot be read is good for no longer than one that is made now.
+        let manifest = try? BundleReader.inspect(directory + "/" + bundle.name)
+        let until = manifest?.expires ?? now + expiryMilliseconds
+        note.goodUntil = max(note.goodUntil ?? 0, until)
+        for store in manifest?.stores ?? [] where store.scope == .global {
+          note.globals[store.generation] = max(note.globals[store.generation] ?? 0, until)
+        }
+      }
+    }
+    return note
+  }
+
+  // MARK: returns and reports
+
+  /// The finished returns that arrived before a moment, or that the ledger does not know.
+  private func returned(
+    _ places: [OpenEditPlace], before time: Int64
+  ) throws -> [KeepFacts.Returned] {
+    let open = Dictionary(grouping: places, by: \.sha256)
+    return try Self.names(in: data.done).compactMap { sha256 in
+      let arrived = try ledger.arrival(ofReturn: sha256)
+      if let arrived, arrived > time { return nil }
+      let directory = data.done + "/" + sha256
+      return KeepFacts.Returned(
+        sha256: sha256, name: TakenReturn(directory: directory)?.name ?? sha256,
+        bytes: DiskUse.bytes(of: directory), arrived: arrived,
+        openEdits: Set(open[sha256]?.map(\.edit) ?? []))
+    }
+  }
+
+  private func quarantined() throws -> [KeepFacts.Quarantined] {
+    try Quarantine.list(data.quarantine).map { item in
+      KeepFacts.Quarantined(
+        sha256: item.sha256, name: item.detail["name"]?.string ?? item.sha256,
+        bytes: DiskUse.bytes(of: data.quarantine + "/" + item.sha256),
+        ingested: try ledger.arrival(ofReturn: item.sha256))
+    }
+  }
+
+  private func reports() throws -> [KeepFacts.Report] {
+    let open = try ledger.runsOfOpenEdits()
+    return try Self.names(in: data.reports).compactMap { run in
+      guard let row = try ledger.run(id: run), row.ended != nil else { return nil }
+      return KeepFacts.Report(
+        run: run, time: row.now, bytes: DiskUse.bytes(of: data.report(run)),
+        openEdits: open[run] ?? [])
+    }
+  }
+
+  private static func names(in directory: String) throws(SystemError) -> [String] {
+    guard Files.isDirectory(directory) else { return [] }
+    return try Files.list(directory).filter { !$0.hasPrefix(".") }
+  }
+}
+
+extension GenerationRecord {
+  /// The platforms that it has stores of.
+  var platforms: Set<Platform> { Set(stores.map(\.platform)) }
+}

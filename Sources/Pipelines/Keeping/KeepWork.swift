@@ -1,0 +1,121 @@
+import Ledger
+import SmartStore
+import Snapshots
+import System
+
+/// Obeys `keep`: plans what goes, and removes it.
+///
+/// Whatever dies in between, the next prune goes on: a generation is noted as pruned before a byte of it goes,
+/// and what is taken away whole has a temporary name first, which the next run sweeps. Nothing depends on
+/// how far it came: what is not there is not asked for, and what is there may be.
+package struct KeepWork {
+  private let keep: KeepSettings
+  private let data: DataDirectory
+  private let ledger: LedgerDatabase
+  private let survey: KeepSurvey
+
+  /// The keeping of a pipeline's directory; to be used under its lock.
+  init(_ pipeline: Pipeline, _ data: DataDirectory, ledger: LedgerDatabase) {
+    keep = pipeline.keep
+    (self.data, self.ledger) = (data, ledger)
+    survey = KeepSurvey(
+      data: data, ledger: ledger, expiryMilliseconds: pipeline.pack.expiryMilliseconds,
+      returnedMilliseconds: Int64(pipeline.keep.returnedDays) * 24 * 60 * 60 * 1000)
+  }
+
+  /// What goes and what stays, at the time of the newest run that asked the org: whatever this machine's
+  /// clock says, nothing is older than that.
+  func plan() throws -> KeepPlan {
+    let stages: Set<Stage> = [.reconcile, .prime]
+    guard let now = try ledger.lastRunTime(ofStages: Set(stages.map(\.rawValue))) else {
+      return KeepPlan()
+    }
+    return try plan(now: now)
+  }
+
+  private func plan(now: Int64) throws -> KeepPlan {
+    let facts = try survey.facts(now: now)
+    var plan = KeepRule.plan(facts, keep)
+    plan.now = now
+    let past = now - Int64(keep.runsDays) * 24 * 60 * 60 * 1000
+    let comparable = KeepRule.comparable(facts, keep)
+    plan.values = try ledger.settledEdits(before: past).filter {
+      !comparable.carried.contains($0.edit)
+        && comparable.generations[$0.snapshotID]?.contains($0.generation) != true
+    }.map(\.edit)
+    plan.runs = try ledger.summarizedRuns(before: past)
+    return plan
+  }
+
+  /// Plans, and carries the plan out.
+  func obey() throws -> KeepPlan {
+    let plan = try plan()
+    for item in plan.going { try remove(item, now: plan.now) }
+    try sweepReasons()
+    try ledger.prune(edits: plan.values)
+    try ledger.prune(runs: plan.runs)
+    return plan
+  }
+
+  private func remove(_ item: KeepPlan.Item, now: Int64) throws {
+    switch item.kind {
+    case .generation:
+      guard let id = item.snapshot, let number = Int(item.id) else { return }
+      try empty(number, of: id, now: now)
+    case .issued:
+      guard let id = item.snapshot, let number = Int(item.id) else { return }
+      try Files.remove(data.issued(number, of: id))
+      try takeAway(data.generation(number, of: id))
+    case .returned: try takeAway(data.done + "/" + item.id)
+    case .quarantined: try takeAway(data.quarantine + "/" + item.id)
+    case .report: try takeAway(data.report(item.id))
+    case .values, .run: break
+    }
+  }
+
+  /// Takes the stores and bundles out of a generation that nobody gets any more.
+  private func empty(_ number: Int, of id: String, now: Int64) throws {
+    let directory = data.generation(number, of: id)
+    try survey.note(of: number, in: id, now: now).write(into: directory)
+    for name in try Files.list(directory)
+    where name != GenerationRecord.fileName && name != PrunedGeneration.fileName {
+      try Files.remove(directory + "/" + name)
+    }
+  }
+
+  /// Removes a directory: it is there as a whole, or not at all.
+  private func takeAway(_ directory: String) throws(SystemError) {
+    guard Files.exists(directory) else { return }
+    let temporary = DurableFile.temporaryName(for: directory)
+    try Files.rename(directory, to: temporary)
+    try Files.remove(temporary)
+  }
+
+  /// Removes the reasons of refused returns that are gone.
+  private func sweepReasons() throws(SystemError) {
+    guard Files.isDirectory(data.quarantine) else { return }
+    for name in try Files.list(data.quarantine) where name.hasSuffix(Quarantine.reasonEnding) {
+      let directory = data.quarantine + "/" + name.dropLast(Quarantine.reasonEnding.count)
+      if !Files.exists(directory) { try Files.remove(data.quarantine + "/" + name) }
+    }
+  }
+}
+
+extension KeepWork {
+  /// Plans for a pipeline, and removes what goes unless it is a dry run; what a run does at its end.
+  ///
+  /// A pipeline that never ran has nothing to remove.
+  package static func prune(
+    _ pipeline: Pipeline, root: String, isDryRun: Bool
+  ) throws -> KeepPlan {
+    let data = DataDirectory(root: root, name: pipeline.name)
+    guard Files.exists(data.state) else { return KeepPlan() }
+    let lock = try PipelineRun.takeLock(data, exclusive: !isDryRun)
+    defer { lock.close() }
+    let ledger = try data.openLedger()
+    defer { ledger.close() }
+    try LedgerGuard.checkLedger(ledger, data)
+    let work = KeepWork(pipeline, data, ledger: ledger)
+    return isDryRun ? try work.plan() : try work.obey()
+  }
+}

@@ -1,0 +1,64 @@
+import JSON
+import Snapshots
+import System
+
+/// `pruned.json` of a generation whose stores and bundles are gone: what of them is asked for later.
+package struct PrunedGeneration: Sendable, Hashable {
+  /// The file's name in the generation's directory.
+  package static let fileName = "pruned.json"
+
+  /// When its stores went: no device could get it from then on.
+  package var pruned: Int64
+  /// Until when the last of its bundles is good; nil where it never had one.
+  package var goodUntil: Int64?
+  /// Until when the bundles are good that hold a generation of the global stores.
+  package var globals: [Int: Int64]
+  /// The edits that its stores carried, by their numbers in the ledger.
+  package var carried: Set<Int64>
+
+  /// What is kept of a generation.
+  package init(pruned: Int64, goodUntil: Int64?, globals: [Int: Int64], carried: Set<Int64>) {
+    (self.pruned, self.goodUntil) = (pruned, goodUntil)
+    (self.globals, self.carried) = (globals, carried)
+  }
+
+  /// Reads the note of a generation's directory; nil where there is none.
+  package init?(directory: String) throws(SnapshotError) {
+    let file = directory + "/" + Self.fileName
+    guard Files.exists(file) else { return nil }
+    let bytes = try SnapshotError.mapping { try Files.read(file, limit: 1 << 24) }
+    guard let json = try? JSONValue(parsing: bytes), json["format"]?.int == 1,
+      let pruned = Self.time(json["pruned"])
+    else {
+      throw .damaged(path: directory, file: Self.fileName, reason: "cannot be read")
+    }
+    self.pruned = pruned
+    goodUntil = Self.time(json["goodUntil"])
+    globals = [:]
+    for (name, value) in json["globals"]?.object ?? [:] {
+      if let number = Int(name) { globals[number] = Self.time(value) }
+    }
+    carried = Set(json["carried"]?.array?.compactMap(\.int) ?? [])
+  }
+
+  private static func time(_ value: JSONValue?) -> Int64? {
+    value?.string.flatMap { Dates.milliseconds(iso8601: $0) }
+  }
+
+  /// Writes the note, durably.
+  func write(into directory: String) throws(SystemError) {
+    var json: JSONObject = ["format": 1, "pruned": .string(Dates.utc(pruned))]
+    json["goodUntil"] = goodUntil.map { .string(Dates.utc($0)) }
+    if !globals.isEmpty {
+      var object: JSONObject = [:]
+      for (number, until) in globals.sorted(by: { $0.key < $1.key }) {
+        object[String(number)] = .string(Dates.utc(until))
+      }
+      json["globals"] = .object(object)
+    }
+    if !carried.isEmpty { json["carried"] = .array(carried.sorted().map { JSONValue($0) }) }
+    try DurableFile.write(
+      JSONValue.object(json).bytes(pretty: true, sortedKeys: false) + [0x0A],
+      to: directory + "/" + Self.fileName)
+  }
+}

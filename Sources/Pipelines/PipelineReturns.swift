@@ -1,0 +1,211 @@
+import JSON
+import Ledger
+import Returns
+import System
+
+/// The returns of a pipeline, where they lie, and what a person does about those that were refused.
+package struct PipelineReturns: Sendable {
+  private let pipeline: Pipeline
+  private let data: DataDirectory
+
+  /// The returns of a pipeline; `root` is the directory that holds `<pipeline>/`.
+  package init(_ pipeline: Pipeline, root: String) {
+    self.pipeline = pipeline
+    data = DataDirectory(root: root, name: pipeline.name)
+  }
+
+  /// Everything that lies anywhere, in the order of its way.
+  ///
+  /// A run may be at work: what it moves meanwhile may be missing, or named by its digest.
+  package func list() throws -> [LyingReturn] {
+    var found = try inbox()
+    for directory in try Self.directories(in: data.processing) {
+      found.append(try lying(directory, .taken))
+    }
+    found += try quarantined()
+    let finished = try Self.directories(in: data.done).map { try lying($0, .done) }
+    found += try withOwners(finished)
+    return found + (try discarded())
+  }
+
+  /// What a name or the beginning of a digest names.
+  package func find(_ word: String) throws -> [LyingReturn] {
+    let all = try list()
+    let exact = all.filter { $0.name == word || $0.sha256 == word }
+    if !exact.isEmpty || word.utf8.count < 4 { return exact }
+    return all.filter { $0.sha256?.hasPrefix(word) == true }
+  }
+
+  // MARK: what lies where
+
+  private func inbox() throws -> [LyingReturn] {
+    let directory = data.inbox(pipeline.inbox.path)
+    guard Files.isDirectory(directory) else { return [] }
+    let inbox = Inbox(
+      directory: directory, root: data.path, settleSeconds: pipeline.inbox.settleSeconds,
+      fileBytes: pipeline.inbox.limits.fileBytes)
+    var found: [LyingReturn] = []
+    for candidate in try inbox.candidates(now: Clock.wallMilliseconds()) {
+      var one = waiting(candidate.path)
+      if let refusal = candidate.refusal {
+        one.state = .left
+        (one.reason, one.code, one.fix) = (refusal.sentence, refusal.code.rawValue, refusal.fix)
+      } else if !candidate.hasStoodStill {
+        one.state = .arriving
+        one.reason =
+          "it was written to a moment ago; it is taken when it has stood still for "
+          + "\(pipeline.inbox.settleSeconds) seconds (inbox.settleSeconds)"
+      }
+      found.append(one)
+    }
+    for name in try Files.list(directory) where Inbox.isUpload(name) {
+      var one = waiting(directory + "/" + name)
+      one.state = .arriving
+      one.reason = "its name says that it is still being uploaded: it is taken under its own name"
+      found.append(one)
+    }
+    return found
+  }
+
+  private func waiting(_ path: String) -> LyingReturn {
+    let time = (try? Files.modificationTime(of: path)).map { $0 / 1_000_000 }
+    return LyingReturn(
+      state: .waiting, name: Files.name(of: path), path: path, bytes: DiskUse.bytes(of: path),
+      since: time)
+  }
+
+  private func lying(_ directory: String, _ state: LyingReturn.State) throws -> LyingReturn {
+    let taken = TakenReturn(directory: directory)
+    let sha256 = Files.name(of: directory)
+    return LyingReturn(
+      state: state, name: taken?.name ?? sha256, sha256: sha256, path: directory,
+      bytes: DiskUse.bytes(of: directory), since: taken?.arrived)
+  }
+
+  private func quarantined() throws -> [LyingReturn] {
+    let reasons = try Quarantine.list(data.quarantine).reduce(into: [:]) {
+      $0[$1.sha256] = $1.detail
+    }
+    return try Self.directories(in: data.quarantine).map { directory in
+      var one = try lying(directory, .quarantined)
+      let detail = reasons[one.sha256 ?? ""]
+      one.code = detail?["code"]?.string
+      one.reason =
+        detail?["reason"]?.string ?? "its reason was taken away, so that no report tells of it"
+      one.fix = detail?["fix"]?.string
+      return one
+    }
+  }
+
+  private func discarded() throws -> [LyingReturn] {
+    guard Files.isDirectory(data.quarantine) else { return [] }
+    return try Files.list(data.quarantine).compactMap { name in
+      guard name.hasSuffix(Quarantine.discardedEnding) else { return nil }
+      let bytes = (try? Files.read(data.quarantine + "/" + name, limit: 1 << 16)) ?? []
+      guard let note = try? JSONValue(parsing: bytes) else { return nil }
+      let sha256 = String(name.dropLast(Quarantine.discardedEnding.count))
+      var one = LyingReturn(
+        state: .discarded, name: note["name"]?.string ?? sha256, sha256: sha256)
+      one.since = note["discarded"]?.string.flatMap { Dates.milliseconds(iso8601: $0) }
+      (one.reason, one.code) = (note["reason"]?.string, note["code"]?.string)
+      one.by = note["by"]?.string
+      return one
+    }
+  }
+
+  /// What the ledger knows of returns that are done with.
+  private func withOwners(_ returns: [LyingReturn]) throws -> [LyingReturn] {
+    guard !returns.isEmpty, Files.exists(data.state) else { return returns }
+    let ledger = try data.openLedger()
+    defer { ledger.close() }
+    return try returns.map { one in
+      guard let known = try one.sha256.flatMap(ledger.returnStory(sha256:)) else { return one }
+      var one = one
+      (one.owner, one.of, one.edits) = (
+        known.owner, "generation \(known.generation), \(known.platform)", known.edits
+      )
+      return one
+    }
+  }
+
+  private static func directories(in directory: String) throws(SystemError) -> [String] {
+    guard Files.isDirectory(directory) else { return [] }
+    return try Files.list(directory).filter { !$0.hasPrefix(".") }.map { directory + "/" + $0 }
+      .filter { Files.isDirectory($0) }
+  }
+
+  // MARK: what a person does
+
+  /// Puts refused returns back, so that the next ingest proves them once more.
+  package func release(_ words: [String]) throws -> [LyingReturn] {
+    try work(words) { one, sha256 in
+      let place = data.processing + "/" + sha256
+      guard TakenReturn(directory: data.quarantine + "/" + sha256) != nil else {
+        throw PipelineError(
+          .configuration, "returns.no-note",
+          "\(one.name) cannot be released: its note is not there",
+          location: data.quarantine + "/" + sha256,
+          fix: "put the file into the inbox, then discard the rest")
+      }
+      try Files.makeDirectory(data.processing)
+      try DurableFile.move(data.quarantine + "/" + sha256, toNew: place)
+      try Files.remove(data.quarantine + "/" + sha256 + Quarantine.reasonEnding)
+    }
+  }
+
+  /// Removes refused returns, and keeps who did it and when.
+  package func discard(_ words: [String], by name: String) throws -> [LyingReturn] {
+    try work(words) { one, sha256 in
+      let place = data.quarantine + "/" + sha256
+      var note: JSONObject = ["format": 1, "name": .string(one.name), "sha256": .string(sha256)]
+      note["code"] = one.code.map(JSONValue.string)
+      note["reason"] = one.reason.map(JSONValue.string)
+      note["arrived"] = one.since.map { .string(Dates.utc($0)) }
+      note["discarded"] = .string(Dates.utc(Clock.wallMilliseconds()))
+      note["by"] = .string(name)
+      try DurableFile.write(
+        JSONValue.object(note).bytes(pretty: true, sortedKeys: false) + [0x0A],
+        to: place + Quarantine.discardedEnding)
+      let temporary = DurableFile.temporaryName(for: place)
+      try DurableFile.rename(place, to: temporary)
+      try Files.remove(place + Quarantine.reasonEnding)
+      try Files.remove(temporary)
+    }
+  }
+
+  /// Does the work on refused returns: on all that are named, or on none where one is not there.
+  private func work(
+    _ words: [String], _ body: (LyingReturn, _ sha256: String) throws -> Void
+  ) throws -> [LyingReturn] {
+    guard Files.exists(data.path) else { throw unknown(words.first ?? "") }
+    let lock = try PipelineRun.takeLock(data)
+    defer { lock.close() }
+    var chosen: [LyingReturn] = []
+    for word in words {
+      let found = try find(word).filter { $0.state == .quarantined }
+      guard found.count == 1, let one = found.first else {
+        throw found.isEmpty ? unknown(word) : several(word, found)
+      }
+      if !chosen.contains(where: { $0.sha256 == one.sha256 }) { chosen.append(one) }
+    }
+    for one in chosen { if let sha256 = one.sha256 { try body(one, sha256) } }
+    return chosen
+  }
+
+  private func unknown(_ word: String) -> PipelineError {
+    PipelineError(
+      .configuration, "returns.unknown", "there is no return \(word) in quarantine",
+      location: data.quarantine,
+      fix:
+        "attache returns list \(pipeline.name) shows what lies where; name it, or the beginning of its "
+        + "digest")
+  }
+
+  private func several(_ word: String, _ found: [LyingReturn]) -> PipelineError {
+    PipelineError(
+      .configuration, "returns.several", "\(word) names \(found.count) returns",
+      location: data.quarantine,
+      fix: "name one of their digests: "
+        + found.compactMap { $0.sha256?.prefix(12) }.joined(separator: ", "))
+  }
+}

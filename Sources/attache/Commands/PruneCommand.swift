@@ -1,0 +1,77 @@
+import Arguments
+import Pipelines
+import System
+
+/// `attache prune`: removes what the pipeline's `keep` does not keep.
+struct PruneCommand: Command {
+  static let name = "prune"
+  static let summary = "remove what is old, as the pipeline's keep says"
+  static let discussion = """
+    Every run that ends well does the same at its end. What is old and needed still stays: what a good bundle \
+    issued, what an open edit came from or stands in, the last that a device handed back from. The plan names \
+    each with the reason. No return in quarantine goes by its age. The org is not asked; ages are counted to \
+    the time of the last run.
+    """
+  static let examples = [
+    Note("attache prune field-service --dry-run", "what would go, and what stays for which reason"),
+    Note("attache prune field-service", "remove it"),
+  ]
+  static var parameters: [Parameter<Self>] {
+    [
+      .pipeline(\.pipeline),
+      .flag("dry-run", short: "n", "show the plan, remove nothing", \.dryRun),
+    ] + Options.pipeline.map { $0.within(\.options) }
+  }
+
+  var pipeline = ""
+  var dryRun = false
+  var options = Options()
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    let call = PipelineCall(program: context, options: options, name: pipeline)
+    let path = try PipelineFile.locate(pipeline)
+    let read = try PipelineFile.read(path: context.absolute(path))
+    let plan = try KeepWork.prune(read, root: call.root(of: read), isDryRun: dryRun)
+    if options.json {
+      context.print(plan.json(read.name, isDone: !dryRun))
+    } else if !options.quiet {
+      for line in KeepText.lines(plan, isDone: !dryRun) { context.print(line) }
+    }
+    return .done
+  }
+}
+
+/// A plan of what is kept, for a person.
+enum KeepText {
+  /// More lines of one sort are not shown on a terminal; `--json` has them all.
+  private static let mostLines = 20
+
+  /// What goes by its sort, and what stays with the reasons.
+  static func lines(_ plan: KeepPlan, isDone: Bool) -> [String] {
+    var lines = KeepPlan.Kind.allCases.compactMap { kind -> String? in
+      let count = plan.count(kind)
+      guard count > 0 else { return nil }
+      let size = plan.going.filter { $0.kind == kind }.reduce(0) { $0 + $1.bytes }
+      return (isDone ? "removed: " : "would be removed: ") + kind.words(count)
+        + (size > 0 ? ", " + ByteCount.text(Int(size)) : "")
+    }
+    if lines.isEmpty { lines.append("there is nothing to remove") }
+    for item in plan.staying.prefix(mostLines) {
+      lines.append("stays: \(words(item)): \(item.because.joined(separator: "; "))")
+    }
+    let more = plan.staying.count - mostLines
+    if more > 0 { lines.append("and \(more) more stay; --json lists them") }
+    return lines
+  }
+
+  private static func words(_ item: KeepPlan.Item) -> String {
+    switch item.kind {
+    case .generation: item.name
+    case .issued: "what \(item.name) issued"
+    case .returned: "the return \(item.name)"
+    case .quarantined: "the refused return \(item.name)"
+    case .report: "the report of run \(item.name)"
+    case .values, .run: item.name
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import Arguments
+import Pipelines
+import System
+
+/// `attache returns list`: what lies where.
+struct ReturnsListCommand: Command {
+  static let name = "returns list"
+  static let summary = "show the returns that wait, arrive, were taken or refused"
+  static let discussion = """
+    Each with where it lies, since when, whose it is and why. --all adds the returns that are done with, and \
+    those that somebody discarded.
+    """
+  static let examples = [
+    Note("attache returns list field-service", "what waits, and what was refused for which reason")
+  ]
+  static var parameters: [Parameter<Self>] {
+    [
+      .pipeline(\.pipeline),
+      .flag("all", "show those that are done with, too", \.all),
+    ] + Options.pipeline.map { $0.within(\.options) }
+  }
+
+  var pipeline = ""
+  var all = false
+  var options = Options()
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    let call = PipelineCall(program: context, options: options, name: pipeline)
+    let found = try call.returns().list().filter {
+      all || ($0.state != .done && $0.state != .discarded)
+    }
+    if options.json {
+      context.print(.array(found.map(\.json)))
+    } else if !options.quiet {
+      if found.isEmpty { context.print("no return waits, and none is in quarantine") }
+      for one in found { for line in ReturnText.lines(one, isWhole: false) { context.print(line) } }
+    }
+    return .done
+  }
+}
+
+/// A return, for a person.
+enum ReturnText {
+  /// What it is and why it lies there; whole, with where and with its edits.
+  static func lines(_ one: LyingReturn, isWhole: Bool) -> [String] {
+    let digest = one.sha256.map { " (\($0.prefix(12)))" } ?? ""
+    let owner = one.owner.map { " of \($0)" } ?? ""
+    let since = one.since.map { " since \(Dates.utcSeconds($0))" } ?? ""
+    var lines = ["\(one.state.words): \(one.name)\(digest)\(owner)\(since)"]
+    if let reason = one.reason { lines.append("  \(reason)") }
+    if let fix = one.fix { lines.append("  \(fix)") }
+    if let by = one.by { lines.append("  by \(by)") }
+    guard isWhole else { return lines }
+    if let of = one.of { lines.append("  \(of)") }
+    if let code = one.code { lines.append("  \(code)") }
+    if let path = one.path { lines.append("  \(path), \(ByteCount.text(Int(one.bytes)))") }
+    return lines + one.edits.map { "  edit \($0.number): \($0.verdict)" }
+  }
+}
+
+extension PipelineCall {
+  /// The pipeline's returns; the pipeline is read, and no secret of it.
+  func returns() throws -> PipelineReturns {
+    let read = try PipelineFile.read(path: program.absolute(PipelineFile.locate(name)))
+    return PipelineReturns(read, root: root(of: read))
+  }
+}

@@ -1,0 +1,39 @@
+import Arguments
+import Pipelines
+import System
+
+/// `attache returns show`: one return.
+struct ReturnsShowCommand: Command {
+  static let name = "returns show"
+  static let summary = "show one return: where it lies, why, and what became of its edits"
+  static let discussion = "A return is named by its file's name, or by the beginning of its digest."
+  static let examples = [
+    Note("attache returns show field-service ada.sqlite", "where it lies, and its edits")
+  ]
+  static var parameters: [Parameter<Self>] {
+    [
+      .pipeline(\.pipeline),
+      .argument("return", "the file's name, or the beginning of its digest", \.word),
+    ] + Options.pipeline.map { $0.within(\.options) }
+  }
+
+  var pipeline = ""
+  var word = ""
+  var options = Options()
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    let call = PipelineCall(program: context, options: options, name: pipeline)
+    let found = try call.returns().find(word)
+    if found.isEmpty {
+      throw PipelineError(
+        .configuration, "returns.unknown", "there is no return \(word)",
+        fix: "attache returns list \(pipeline) --all shows what lies where")
+    }
+    if options.json {
+      context.print(.array(found.map(\.json)))
+    } else {
+      for one in found { for line in ReturnText.lines(one, isWhole: true) { context.print(line) } }
+    }
+    return .done
+  }
+}

@@ -1,0 +1,60 @@
+import Pipelines
+import System
+import Testing
+
+/// The same random days with everything old removed after each run, and without: no verdict is another one
+/// for a device that holds a good bundle.
+@Suite struct PruningTests {
+  static let histories =
+    ProcessEnvironment.variable("ATTACHE_HISTORIES_PRUNED").flatMap(Int.init) ?? 24
+
+  /// What reports say, run by run, or how it broke a promise.
+  private func outcome(_ history: History, prunes: Bool) async -> (
+    told: [[String]], world: World?
+  ) {
+    var history = history
+    history.setup.prunes = prunes
+    do {
+      let world = try World(history)
+      try await world.play()
+      let told = world.book.orderedReports.map { report in
+        report.records.map { "\($0.number) \($0.verdict) \($0.operation) \($0.row) \($0.file)" }
+          + report.stillOpen.map { "\($0.number) is \($0.verdict) still" }
+      }
+      return (told, world)
+    } catch {
+      return ([["\(error)"]], nil)
+    }
+  }
+
+  @Test func `removing what is old after each run changes no verdict`() async throws {
+    var (compared, removed, taken, left) = (0, 0, 0, 0)
+    for seed in 0..<UInt64(Self.histories) {
+      var history = History(seed: 20_261_123_000 + seed)
+      // Requests beside each other, and what goes wrong, come in another order each time.
+      history.setup.concurrency = 1
+      history.steps = history.steps.filter { $0.kinds.allSatisfy { $0 != .lateArrival } }.map {
+        if case .run(let verb, _) = $0 { .run(verb, nil) } else { $0 }
+      }
+      // A history may break a promise for a reason of its own, which the campaign tells: then it does twice.
+      let all = await outcome(history, prunes: false)
+      let pruned = await outcome(history, prunes: true)
+      #expect(all.told == pruned.told, "seed \(20_261_123_000 + seed)")
+      guard let world = pruned.world, let before = all.world else { continue }
+      compared += 1
+      for name in ["ada", "ben"] {
+        guard let user = world.org.user(named: name + "@example.com") else { continue }
+        for number in try world.data.generations(of: user.id).dropLast() {
+          let left = try Files.list(world.data.generation(number, of: user.id))
+          #expect(left == ["generation.json", "pruned.json"])
+          removed += 1
+        }
+      }
+      taken += try Files.list(before.data.done).count
+      left += try Files.list(world.data.done).count
+    }
+    #expect(compared > Self.histories / 2 && removed > Self.histories)
+    // Returns with an open edit stay.
+    #expect(left * 2 < taken)
+  }
+}

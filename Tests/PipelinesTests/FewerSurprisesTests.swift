@@ -1,0 +1,70 @@
+import JSON
+import LocalOrg
+import Pipelines
+import Rehearsal
+import System
+import Testing
+
+/// What somebody who does not know the program by heart gets wrong or asks first.
+@Suite struct FewerSurprisesTests {
+  let world: World
+
+  init() throws { world = try World() }
+
+  @Test func `a user whom nobody knows ends a run before anything is done`() async throws {
+    for only in ["ingest,reconcile,prime,pack", "pack", "prime"] {
+      let run = try await world.program(["run"], ["--user", "adda@example.com", "--only", only])
+      #expect(run.status == 2, "\(run.everything)")
+      #expect(run.messages.contains("adda@example.com is no user of the pipeline"))
+    }
+    #expect(try world.data.snapshots().isEmpty)
+    try await world.run()
+    try DurableFile.write(Array("no store".utf8), to: world.data.inbox("inbox") + "/x.sqlite")
+    let late = try await world.program(["run"], ["--user", "adda@example.com"])
+    #expect(late.status == 2 && late.messages.contains("did you mean ada@example.com?"))
+    // Not even what lies in the inbox was taken.
+    #expect(try Files.list(world.data.inbox("inbox")) == ["x.sqlite"])
+  }
+
+  @Test func `a store says which soups it has, and a star names its columns`() async throws {
+    try await world.run()
+    let store = try world.device("ada").storePath
+    let soups = try await ProgramRun.blocking(["store", "soups", store])
+    #expect(soups.status == 0)
+    for words in ["accounts", "contacts", "Id (string)", "attache_stamp"] {
+      #expect(soups.output.contains(words), "\(words) in \(soups.output)")
+    }
+    let list = try JSONValue(
+      parsing: try await ProgramRun.blocking(["store", "soups", store, "--json"]).output)
+    let accounts = list.array?.first { $0["soup"] == "accounts" }
+    #expect(accounts?["elements"]?.int ?? 0 > 0)
+    #expect(accounts?["indexes"]?.array?.contains { $0["path"] == "Id" } == true)
+    let star = try await ProgramRun.blocking(
+      ["store", "query", store, "select * from {accounts}", "--csv", "--limit", "1"])
+    let header = try #require(star.output.split(separator: "\n").first)
+    #expect(header.hasPrefix("id,soup,created,lastModified,"))
+    let named = try await ProgramRun.blocking(
+      ["store", "query", store, "select {accounts:Id} from {accounts}", "--csv", "--limit", "1"])
+    #expect(named.output.hasPrefix("{accounts:Id}"))
+  }
+
+  @Test func `a look at one file says what it holds`() async throws {
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try world.ids("accounts", on: device)[0]
+    try device.edit("accounts", id: account, ["Phone": "8"], now: world.org.now())
+    let file = world.directory.file("ada.sqlite")
+    try device.handBack(to: file, now: world.org.now())
+    let look = try await world.program(["ingest"], [file, "--dry-run"])
+    #expect(look.status == 0 && look.output.contains("ada.sqlite holds 1 edits, 1 of them new"))
+    #expect(Files.exists(file))
+    #expect(try Files.list(world.data.done).isEmpty)
+  }
+
+  @Test func `a bundle is looked into by its stable name`() async throws {
+    try await world.run()
+    let latest = try world.snapshot("ada") + "/latest/ios.tar.zst"
+    #expect(try await ProgramRun.blocking(["bundle", "verify", latest]).status == 0)
+    #expect(try await ProgramRun.blocking(["bundle", "inspect", latest]).status == 0)
+  }
+}
