@@ -154,7 +154,7 @@ extension LedgerDatabase {
     // That a record was not there is asked for; what it held is not.
     try connection.run(
       """
-      UPDATE operation SET seen = iif(seen IN ('null', '{}'), seen, '{}'),
+      UPDATE operation SET seen = CASE WHEN seen IS NULL OR seen IN ('null', '{}') THEN seen ELSE '{}' END,
         expected = json_remove(expected, '$.detail.fields', '$.detail.outside', '$.detail.kept')
       WHERE edit_id = \(edit)
       """)

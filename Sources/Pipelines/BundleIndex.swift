@@ -26,6 +26,7 @@ struct BundleIndex {
   func write() throws {
     let known = Dictionary(
       (listed()).map { ($0["path"]?.string ?? "", $0) }, uniquingKeysWith: { $1 })
+    let written = Files.exists(file) ? try Files.modificationTime(of: file) : 0
     var entries: [JSONValue] = []
     for id in try data.snapshots() where id != SnapshotID.global {
       let directory = SnapshotDirectory(path: data.snapshot(id))
@@ -42,7 +43,9 @@ struct BundleIndex {
         let path = "users/\(id)/\(generation)/\(name)"
         let latest = "users/\(id)/\(Self.latest)/\(link)"
         let bytes = try Files.size(of: place + "/" + name)
-        if let entry = known[path], entry["bytes"]?.int == bytes, entry["latest"]?.string == latest
+        // One that is newer than the list is another one, of the same name after the ledger was lost.
+        if let entry = known[path], entry["bytes"]?.int == bytes, entry["latest"]?.string == latest,
+          try Files.modificationTime(of: place + "/" + name) < written
         {
           entries.append(entry)
         } else {
@@ -102,7 +105,8 @@ struct BundleIndex {
   private func removeLinks(but links: Set<String>, in snapshot: String) throws(SystemError) {
     let directory = snapshot + "/" + Self.latest
     guard Files.isDirectory(directory) else { return }
-    for name in try Files.list(directory) where !links.contains(name) {
+    for name in try Files.list(directory)
+    where !links.contains(name) && Files.isSymbolicLink(directory + "/" + name) {
       try Files.remove(directory + "/" + name)
     }
   }

@@ -200,10 +200,13 @@ struct IngestStage {
     let stamp = validated.stamp
     guard let created = issued(stamp, validated.sourceName)?.created else { return nil }
     let directory = run.data.generation(stamp.generation, of: stamp.user)
-    if let pruned = try PrunedGeneration(directory: directory) { return pruned.goodUntil }
+    let standard = created + run.pipeline.pack.expiryMilliseconds
+    if let pruned = try PrunedGeneration(directory: directory) {
+      return pruned.goodUntil ?? standard
+    }
     let bundles = try PackStage.bundles(in: directory, stamp.platform)
     let packed = try bundles.last.map { try BundleReader.inspect(directory + "/" + $0.name) }
-    return packed?.expires ?? created + run.pipeline.pack.expiryMilliseconds
+    return packed?.expires ?? standard
   }
 
   /// The record of the generation that a return was issued in; nil where it is not kept any more.
@@ -233,7 +236,7 @@ struct IngestStage {
     var read: [(stamp: Provenance, contents: EditReading, row: ReturnRow)] = []
     for (stamp, stores) in validated.storesByStamp {
       let issued = issued(stamp, validated.sourceName)
-      if issued == nil, !Files.exists(run.data.issued(stamp.generation, of: stamp.user)) {
+      if !Files.exists(run.data.issued(stamp.generation, of: stamp.user)) {
         run.warn(
           "\(taken.name): what generation \(stamp.generation) issued is not kept any more (keep.basesDays): "
             + "its edits are compared as the SDK compares")

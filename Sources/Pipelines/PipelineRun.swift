@@ -234,10 +234,11 @@ package struct PipelineRun {
     return context.summary
   }
 
-  /// Removes what `keep` does not keep any more, when all else is done.
+  /// Removes what `keep` does not keep any more, when all else is done and the pipeline file asks for it.
   ///
   /// A failure is told, and fails nothing: the next run tries again.
   private func prune() {
+    guard context.pipeline.keep.isAsked else { return }
     do {
       let work = KeepWork(context.pipeline, context.data, ledger: context.ledger)
       context.summary.pruned = try work.obey()

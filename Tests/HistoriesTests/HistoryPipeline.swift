@@ -21,6 +21,7 @@ enum HistoryPipeline {
     }
     var pipeline = try PipelineFile.read(path: directory + "/history.json", variables: variables)
     if setup.prunes {
+      pipeline.keep.isAsked = true
       pipeline.keep.generations = 1
       (pipeline.keep.basesDays, pipeline.keep.returnedDays) = (0, 0)
     }

@@ -38,7 +38,7 @@ import Testing
   @Test func `what a return can be compared with stays, and nothing else beyond its time`() throws {
     var random = HistoryRandom(20_261_123)
     let some = try Self.settings(&random)
-    var gone = 0
+    var (gone, over) = (0, 0)
     for _ in 0..<3000 {
       var keep = some
       keep.generations = 1 + random.below(4)
@@ -49,6 +49,7 @@ import Testing
       let plan = KeepRule.plan(facts, keep)
       let comparable = KeepRule.comparable(facts, keep).generations["u"] ?? []
       let issued = Set(plan.going.filter { $0.kind == .issued }.compactMap { Int($0.id) })
+      let records = Set(plan.going.filter { $0.kind == .record }.compactMap { Int($0.id) })
       let stores = Set(plan.going.filter { $0.kind == .generation }.compactMap { Int($0.id) })
       let newest = facts.snapshots[0].generations.suffix(keep.generations).map(\.number)
       for one in facts.snapshots[0].generations {
@@ -59,15 +60,23 @@ import Testing
         let isOld = one.retired.map { facts.now - $0 >= Int64(keep.basesDays) * Self.day } ?? false
         let mayGo = !isServed && one.damage == nil
         #expect(stores.contains(one.number) == (mayGo && one.storeBytes != nil))
-        #expect(issued.contains(one.number) == (mayGo && isOld && !isNeeded))
-        #expect(comparable.contains(one.number) == !issued.contains(one.number))
+        let isDone = mayGo && isOld && !isNeeded
+        #expect(issued.contains(one.number) == (isDone && one.issuedBytes != nil))
+        #expect(comparable.contains(one.number) == !isDone)
+        // What says which soups it had stays longer, and never beside what it issued.
+        let isLongOver =
+          one.retired.map { facts.now - $0 >= Int64(keep.runsDays) * Self.day } ?? false
+        #expect(
+          records.contains(one.number) == (isDone && isLongOver && one.issuedBytes == nil))
+        if records.contains(one.number) { over += 1 }
         if issued.contains(one.number) { gone += 1 }
-        guard !isServed, isNeeded, one.retired != nil, one.damage == nil else { continue }
+        guard !isServed, isNeeded, one.retired != nil, one.damage == nil, one.issuedBytes != nil
+        else { continue }
         let because = plan.staying.first { $0.kind == .issued && $0.id == "\(one.number)" }?.because
         #expect(because?.isEmpty == false, "what stays beyond its number says why")
       }
     }
-    #expect(gone > 500)
+    #expect(gone > 500 && over > 5)
   }
 
   @Test func `a return goes by its age, unless an edit of it is open or the ledger lost it`() throws

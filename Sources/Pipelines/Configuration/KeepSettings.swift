@@ -2,6 +2,8 @@ import JSON
 
 /// What is kept of the nights that are over, and for how long.
 package struct KeepSettings: Sendable, Hashable {
+  /// Whether the pipeline file asks for it: without the section only `attache prune` removes anything.
+  package var isAsked = false
   /// The newest generations of a snapshot whose stores and bundles stay.
   package var generations = 3
   /// For how many days the issued records of an older generation stay.
@@ -11,12 +13,16 @@ package struct KeepSettings: Sendable, Hashable {
   /// For how many days reports stay, and the values of settled edits in the ledger.
   package var runsDays = 400
 
+  /// Requests that may still arrive are looked out for as long as a week.
+  private static let leastRunsDays = 8
+
   static let keys = ["generations", "basesDays", "returnedDays", "runsDays"]
 
   init() {}
 
   /// Reads the section, where there is one; what it does not say is no shorter than bundles are good.
   init(_ object: ConfigurationObject?, bundlesAreGood days: Int) {
+    isAsked = object != nil
     basesDays = max(basesDays, days)
     if let object {
       generations = object.int("generations", default: generations, in: 1...10_000)
@@ -24,7 +30,9 @@ package struct KeepSettings: Sendable, Hashable {
       returnedDays = object.int("returnedDays", default: returnedDays, in: 1...36_500)
     }
     runsDays = max(runsDays, basesDays)
-    if let object { runsDays = object.int("runsDays", default: runsDays, in: 1...36_500) }
+    if let object {
+      runsDays = object.int("runsDays", default: runsDays, in: Self.leastRunsDays...36_500)
+    }
   }
 
   var json: JSONValue {

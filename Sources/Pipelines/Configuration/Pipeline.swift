@@ -49,13 +49,16 @@ package struct Pipeline: Sendable {
   /// The file with every default written out, as `attache check` prints it; secrets stay where they
   /// are.
   package var effectiveJSON: JSONValue {
-    [
+    var object: JSONObject = [
       "format": JSONValue(format), "name": .string(name), "org": org.json, "users": users.json,
       "stores": .array(stores.map(\.json)),
       "platforms": .array(platforms.map { .string($0.rawValue) }), "prime": prime.json,
       "pack": pack.json, "inbox": inbox.json, "reconcile": reconcile.json, "report": report.json,
-      "notify": notify.json, "keep": keep.json, "limits": limits.json,
+      "notify": notify.json, "limits": limits.json,
     ]
+    // Not a default: with the section runs remove what is old.
+    if keep.isAsked { object["keep"] = keep.json }
+    return .object(object)
   }
 
   /// The stores of one scope.

@@ -8,6 +8,8 @@ package struct KeepPlan: Sendable {
     case generation
     /// What a generation issued, for the comparison.
     case issued
+    /// What says of a generation whose stores and issued records are gone what it was.
+    case record
     /// A return whose edits are in the ledger.
     case returned
     /// A refused return that was taken in after all.
@@ -24,6 +26,7 @@ package struct KeepPlan: Sendable {
       switch self {
       case .generation: "stores and bundles of \(ByteCount.count(count, "generation"))"
       case .issued: "issued records of \(ByteCount.count(count, "generation"))"
+      case .record: "records of \(ByteCount.count(count, "generation"))"
       case .returned: ByteCount.count(count, "finished return")
       case .quarantined: ByteCount.count(count, "refused return") + ", taken in since"
       case .report: ByteCount.count(count, "report")
@@ -51,6 +54,8 @@ package struct KeepPlan: Sendable {
 
   /// The time that it is of, in ms of the org's.
   var now: Int64 = 0
+  /// Until when bundles are good that hold a generation of the global stores, by its number.
+  var globals: [Int: Int64] = [:]
   /// What goes, in this order.
   package var going: [Item] = []
   /// What would go by its age or number, and stays.

@@ -12,6 +12,8 @@ import System
 ///   phone that was restored from a backup may hand back an old store), while an edit that came from it or
 ///   that it carried is open, and for the last generation that a user's device handed back from. Then a
 ///   return is compared as the SDK compares, and is told to be.
+/// - `generation.json` and the note: by the soups that they name, the edits of a late return are told from an
+///   app's own rows. They are small, and stay for `runsDays`.
 /// - A return that is done with: the ledger has its edits and knows its digest. It stays while one is open.
 /// - A refused return: nobody else has what is in it. It goes when it was taken in after all, never by age.
 /// - Reports: the last says whether a ledger is behind; the others are for people.
@@ -101,7 +103,16 @@ package enum KeepRule {
       }
       if let bytes = one.storeBytes { plan.going.append(item(.generation, bytes, [])) }
       // What is found to be old now may have been got until now.
-      guard one.retired != nil else { continue }
+      guard let retired = one.retired else { continue }
+      if one.issuedBytes == nil {
+        // Which soups it had tells the edits of an old return from an app's own rows.
+        if facts.now - retired >= Int64(keep.runsDays) * day,
+          reasons(one, in: facts, keep: keep).isEmpty
+        {
+          plan.going.append(item(.record, 0, []))
+        }
+        continue
+      }
       let because = reasons(one, in: facts, keep: keep)
       // That devices may be away for so long is the rule, and no exception to tell of.
       if because == [Self.mayBeHeld(keep)] { continue }

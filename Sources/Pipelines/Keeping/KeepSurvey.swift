@@ -83,11 +83,8 @@ struct KeepSurvey {
     let directory = data.generation(number, of: id)
     let issued = data.issued(number, of: id)
     if Files.exists(issued) { one.issuedBytes = try Files.size(of: issued) }
-    guard Files.isDirectory(directory) else {
-      // Whoever removed the rest of it did that after it was made.
-      one.retired = try Files.modificationTime(of: issued) / 1_000_000
-      return one
-    }
+    // Somebody removed the rest of it, and nothing says since when no device could get it: what it issued stays.
+    guard Files.isDirectory(directory) else { return one }
     let rest = try Files.list(directory).filter {
       $0 != GenerationRecord.fileName && $0 != PrunedGeneration.fileName
     }

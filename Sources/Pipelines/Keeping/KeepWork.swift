@@ -10,6 +10,7 @@ import System
 /// how far it came: what is not there is not asked for, and what is there may be.
 package struct KeepWork {
   private let keep: KeepSettings
+  private let index: BundleIndex
   private let data: DataDirectory
   private let ledger: LedgerDatabase
   private let survey: KeepSurvey
@@ -17,6 +18,7 @@ package struct KeepWork {
   /// The keeping of a pipeline's directory; to be used under its lock.
   init(_ pipeline: Pipeline, _ data: DataDirectory, ledger: LedgerDatabase) {
     keep = pipeline.keep
+    index = BundleIndex(data: data, pipeline: pipeline)
     (self.data, self.ledger) = (data, ledger)
     survey = KeepSurvey(
       data: data, ledger: ledger, expiryMilliseconds: pipeline.pack.expiryMilliseconds,
@@ -37,6 +39,9 @@ package struct KeepWork {
     let facts = try survey.facts(now: now)
     var plan = KeepRule.plan(facts, keep)
     plan.now = now
+    for one in facts.snapshots.first(where: { $0.id == SnapshotID.global })?.generations ?? [] {
+      plan.globals[one.number] = one.goodUntil
+    }
     let past = now - Int64(keep.runsDays) * 24 * 60 * 60 * 1000
     let comparable = KeepRule.comparable(facts, keep)
     plan.values = try ledger.settledEdits(before: past).filter {
@@ -50,21 +55,25 @@ package struct KeepWork {
   /// Plans, and carries the plan out.
   func obey() throws -> KeepPlan {
     let plan = try plan()
-    for item in plan.going { try remove(item, now: plan.now) }
+    // What the stable names point to does not go, also where a run could not write them.
+    if plan.going.contains(where: { $0.kind == .generation }) { try index.write() }
+    for item in plan.going { try remove(item, by: plan) }
     try sweepReasons()
     try ledger.prune(edits: plan.values)
     try ledger.prune(runs: plan.runs)
     return plan
   }
 
-  private func remove(_ item: KeepPlan.Item, now: Int64) throws {
+  private func remove(_ item: KeepPlan.Item, by plan: KeepPlan) throws {
     switch item.kind {
     case .generation:
       guard let id = item.snapshot, let number = Int(item.id) else { return }
-      try empty(number, of: id, now: now)
+      try empty(number, of: id, by: plan)
     case .issued:
       guard let id = item.snapshot, let number = Int(item.id) else { return }
       try Files.remove(data.issued(number, of: id))
+    case .record:
+      guard let id = item.snapshot, let number = Int(item.id) else { return }
       try takeAway(data.generation(number, of: id))
     case .returned: try takeAway(data.done + "/" + item.id)
     case .quarantined: try takeAway(data.quarantine + "/" + item.id)
@@ -74,9 +83,12 @@ package struct KeepWork {
   }
 
   /// Takes the stores and bundles out of a generation that nobody gets any more.
-  private func empty(_ number: Int, of id: String, now: Int64) throws {
+  private func empty(_ number: Int, of id: String, by plan: KeepPlan) throws {
     let directory = data.generation(number, of: id)
-    try survey.note(of: number, in: id, now: now).write(into: directory)
+    var note = try survey.note(of: number, in: id, now: plan.now)
+    // Global stores are in the bundles of users.
+    if id == SnapshotID.global { note.goodUntil = note.goodUntil ?? plan.globals[number] }
+    try note.write(into: directory)
     for name in try Files.list(directory)
     where name != GenerationRecord.fileName && name != PrunedGeneration.fileName {
       try Files.remove(directory + "/" + name)

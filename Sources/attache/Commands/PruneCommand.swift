@@ -68,6 +68,7 @@ enum KeepText {
     switch item.kind {
     case .generation: item.name
     case .issued: "what \(item.name) issued"
+    case .record: "the record of \(item.name)"
     case .returned: "the return \(item.name)"
     case .quarantined: "the refused return \(item.name)"
     case .report: "the report of run \(item.name)"
