@@ -12,9 +12,10 @@ package enum MetricsFile {
   ///
   /// The time of the last success is kept from the file before.
   package static func write(_ end: RunEnd, to path: String) throws(SystemError) {
-    var success = end.outcome == .failure ? nil : String(end.ended / 1000)
-    if success == nil, Files.exists(path) {
-      let before = String(decoding: try Files.read(path, limit: 1 << 20), as: UTF8.self)
+    var success = end.didItsWork ? String(end.ended / 1000) : nil
+    // Of a file that cannot be read no time is known.
+    if success == nil, let bytes = try? Files.read(path, limit: 1 << 20) {
+      let before = String(decoding: bytes, as: UTF8.self)
       success = before.split(separator: "\n").first {
         $0.hasPrefix(lastSuccess + "{") && $0.contains(label("pipeline", end.pipeline))
       }?.split(separator: " ").last.map(String.init)
@@ -42,7 +43,7 @@ package enum MetricsFile {
     add(
       "attache_last_run_timestamp_seconds", "When the last run ended.",
       [(nil, String(end.ended / 1000))])
-    add(lastSuccess, "When a run last did its work.", success.map { [(nil, $0)] } ?? [])
+    add(lastSuccess, "When a whole run last did its work.", success.map { [(nil, $0)] } ?? [])
     add(
       "attache_last_run_exit_status", "What the last run ended with; attache help lists them.",
       [(nil, String(end.status.rawValue))])
@@ -61,11 +62,15 @@ package enum MetricsFile {
     add(
       "attache_last_run_received_bytes", "Bytes of the org's answers, by stage.",
       stages { String($0.bytes) })
-    add("attache_last_run_snapshots", "Snapshots primed.", [(nil, String(end.snapshots))])
-    add("attache_last_run_bundles", "Bundles written.", [(nil, String(end.bundles))])
-    add(
-      "attache_last_run_edits", "Edits taken up, by verdict.", counts("verdict", end.verdicts))
     // Where they were not counted there is no figure: none is not nothing.
+    add(
+      "attache_last_run_snapshots", "Snapshots primed.",
+      end.snapshots.map { [(nil, String($0))] } ?? [])
+    add(
+      "attache_last_run_bundles", "Bundles written.", end.bundles.map { [(nil, String($0))] } ?? [])
+    add(
+      "attache_last_run_edits", "Edits taken up, by verdict.",
+      end.verdicts.map { counts("verdict", $0) } ?? [])
     if let open = end.open {
       add("attache_open_edits", "Edits that are not settled, by verdict.", counts("verdict", open))
     }

@@ -38,18 +38,22 @@ package struct RunEnd: Sendable {
   package internal(set) var error: PipelineError?
   /// What each stage took that came to its end.
   package internal(set) var costs: [StageCost] = []
-  /// The verdicts that it gave.
-  package internal(set) var verdicts: [Verdict: Int] = [:]
+  /// Whether it was to do everything for everybody: a stage by itself, or one user's, says nothing of a night.
+  package internal(set) var isWhole = false
+  /// The verdicts that it gave; nil where it ended before they were counted, as with the next figures.
+  package internal(set) var verdicts: [Verdict: Int]?
   /// The edits that are not settled, of earlier runs too; empty where the run ended before they were counted.
   package internal(set) var open: [Verdict: Int]?
   /// What else waits for a person.
   package internal(set) var findings: [Finding.Kind: Int]?
   /// How many snapshots were primed.
-  package internal(set) var snapshots = 0
+  package internal(set) var snapshots: Int?
   /// How many of them changed.
   package internal(set) var changed = 0
   /// How many bundles were written.
-  package internal(set) var bundles = 0
+  package internal(set) var bundles: Int?
+  /// What it found that wants a person, or another run.
+  package internal(set) var reasons: [RunFinding] = []
   /// The directory of its report.
   package internal(set) var report: String?
   /// The ten users whose prime took longest, the longest first.
@@ -77,6 +81,12 @@ package struct RunEnd: Sendable {
     }
   }
 
+  /// Says whether it was a night's whole work, and was done: not where nobody could be served.
+  package var didItsWork: Bool {
+    let servedNobody = snapshots == 0 && (findings?[.userSkipped] ?? 0) > 0
+    return isWhole && outcome != .failure && !servedNobody
+  }
+
   /// How long it took.
   package var seconds: Double { Double(max(0, ended - began)) / 1000 }
 
@@ -84,14 +94,14 @@ package struct RunEnd: Sendable {
   package var words: String {
     let name = "attache: \(pipeline)"
     if let error { return "\(name): \(error.message) [\(error.code)]" }
-    var parts: [String] = []
-    let edits = verdicts.values.reduce(0, +)
+    var parts = outcome == .failure ? reasons.map(\.rawValue) : []
+    let edits = (verdicts ?? [:]).values.reduce(0, +)
     if edits > 0 { parts.append(ByteCount.count(edits, "edit") + " taken up") }
     let left = (open ?? [:]).values.reduce(0, +)
     if left > 0 { parts.append(ByteCount.count(left, "edit") + " not settled") }
     let told = (findings ?? [:]).filter { $0.key.wantsPerson }.values.reduce(0, +)
     if told > 0 { parts.append(ByteCount.count(told, "finding") + " for a person") }
-    if snapshots > 0 {
+    if let snapshots, snapshots > 0 {
       let of = changed == 0 ? "none of them" : changed == snapshots ? "all" : "\(changed) of them"
       parts.append(ByteCount.count(snapshots, "snapshot") + " primed, \(of) changed")
     }
@@ -105,8 +115,10 @@ package struct RunEnd: Sendable {
       "type": "runEnded", "pipeline": .string(pipeline), "outcome": .string(outcome.rawValue),
       "status": JSONValue(Int(status.rawValue)), "words": .string(words),
       "began": .string(Dates.utc(began)), "ended": .string(Dates.utc(ended)),
-      "stages": .array(costs.map(\.json)), "verdicts": Verdict.counts(verdicts),
+      "stages": .array(costs.map(\.json)),
     ]
+    object["verdicts"] = verdicts.map(Verdict.counts)
+    if !reasons.isEmpty { object["reasons"] = JSONValue(reasons.map(\.rawValue)) }
     object["run"] = run.map { .string($0) }
     object["open"] = open.map(Verdict.counts)
     object["findings"] = findings.map(Finding.Kind.counts)

@@ -22,6 +22,8 @@ package struct RunNotices: Sendable {
   ///
   /// It is done also where the task was cancelled: an interrupted run is told as one.
   package func tell(_ end: RunEnd) async -> [String] {
+    // Whoever mistypes a command sees it.
+    if end.status == .usage { return [] }
     let notices = self
     return await Task.detached { await notices.telling(end) }.value
   }
@@ -50,7 +52,7 @@ package struct RunNotices: Sendable {
         }
       }
     }
-    if let heartbeat = notify.heartbeat, end.outcome != .failure {
+    if let heartbeat = notify.heartbeat, end.didItsWork {
       await attempt("notify.heartbeat could not be reached") {
         try await send(HTTPRequest("GET", try address(heartbeat)))
       }

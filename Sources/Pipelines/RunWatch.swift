@@ -38,15 +38,18 @@ package final class RunWatch: Sendable {
     }
   }
 
-  /// What the run came to, which ended now with `status`.
+  /// What the run came to, which ended now with `status`; `options` are what it was asked for.
   package func end(
-    _ status: ExitStatus, summary: RunSummary?, error: PipelineError? = nil
+    _ status: ExitStatus, summary: RunSummary?, error: PipelineError? = nil, of options: RunOptions
   ) -> RunEnd {
     var end = state.withLock { $0.end }
+    end.isWhole =
+      options.stages == Set(Stage.allCases) && options.users.isEmpty && options.only == nil
     (end.status, end.error, end.ended) = (status, error, Clock.wallMilliseconds())
     if let summary {
       (end.verdicts, end.snapshots) = (summary.verdicts, summary.snapshots.count)
       end.changed = summary.snapshots.count(where: \.changed)
+      end.reasons = summary.findings.sorted { $0.rawValue < $1.rawValue }
       (end.bundles, end.report) = (summary.bundles.count, summary.report)
     }
     return end

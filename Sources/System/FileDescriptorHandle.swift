@@ -27,11 +27,12 @@ package struct FileDescriptorHandle: ~Copyable, Sendable {
     }
   }
 
-  /// Opens a file to whose end each write goes, or makes it.
+  /// Opens a file to whose end each write goes, or makes it; a pipe that nobody reads is an error, and not waited
+  /// for.
   package static func appending(
     _ path: String, mode: UInt32 = 0o600
   ) throws(SystemError) -> FileDescriptorHandle {
-    try open(path, O_WRONLY | O_APPEND | O_CREAT, mode: mode)
+    try open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, mode: mode)
   }
 
   /// Fills `buffer` as far as the file goes and answers how much was read; 0 is the end.

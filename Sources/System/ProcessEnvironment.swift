@@ -107,6 +107,13 @@ package enum ProcessEnvironment {
   /// Whether the descriptor is a terminal.
   package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
+  /// How many characters a line of the terminal has; nil where the descriptor is none, or does not say.
+  package static func columns(_ descriptor: Int32) -> Int? {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
+  }
+
   /// Opens something harmless in the place of each of the three streams that was closed: the next
   /// file to be opened, the ledger at worst, would take its number, and messages would go into it.
   ///

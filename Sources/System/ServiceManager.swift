@@ -23,7 +23,9 @@ package enum ServiceManager {
     let bytes = Array(state.utf8)
     _ = withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, length)
+        sendto(
+          descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT), $0,
+          length)
       }
     }
   }

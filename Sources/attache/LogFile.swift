@@ -44,7 +44,8 @@ final class LogFile: Sendable {
       write(.object(object))
     case .text:
       let status = "exit status \(end.status.rawValue)"
-      write("\(end.pipeline) \(end.run ?? "-")  ended: \(end.words); \(status)", at: end.ended)
+      let words = end.error.map { "\($0)" } ?? end.words
+      write("\(end.pipeline) \(end.run ?? "-")  ended: \(words); \(status)", at: end.ended)
     }
   }
 

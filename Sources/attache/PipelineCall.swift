@@ -36,21 +36,29 @@ struct PipelineCall {
   func run(_ runOptions: RunOptions) async throws -> ExitStatus {
     let (pipeline, root): (Pipeline, String)
     do { (pipeline, root) = try self.pipeline() } catch { return try ended(error) }
-    let log = try options.logFile.map { path throws(PipelineError) in
-      try LogFile(program.absolute(path), options.logFormat)
-    }
     let watch = RunWatch(pipeline: pipeline.name)
+    let log: LogFile?
+    do throws(PipelineError) {
+      log = try options.logFile.map { path throws(PipelineError) in
+        try LogFile(program.absolute(path), options.logFormat)
+      }
+    } catch {
+      let end = watch.end(error.kind.exitStatus, summary: nil, error: error, of: runOptions)
+      await close(end, pipeline, nil, isDryRun: runOptions.isDryRun)
+      return try ended(error)
+    }
     let outcome = await outcome(runOptions, pipeline, root, watch, log)
     switch outcome {
     case .success(let summary):
       let status = summary.exitStatus
       show(summary, status, isDryRun: runOptions.isDryRun)
-      let end = watch.end(status, summary: summary)
+      let end = watch.end(status, summary: summary, of: runOptions)
       await close(end, pipeline, log, isDryRun: runOptions.isDryRun)
       return status
     case .failure(let error):
       let failure = PipelineError(describing: error)
-      let end = watch.end(failure.kind.exitStatus, summary: nil, error: failure)
+      let end = watch.end(
+        failure.kind.exitStatus, summary: nil, error: failure, of: runOptions)
       // What it settled and found before it failed is told there, and nowhere else.
       if !options.json, let path = end.report { program.note("report: \(path)") }
       await close(end, pipeline, log, isDryRun: runOptions.isDryRun)

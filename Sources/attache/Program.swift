@@ -64,7 +64,12 @@ struct Program: Sendable {
   }
 
   /// Shows a line on the terminal that the next one replaces; an empty one takes it away.
-  func show(_ line: String) { put(2, "\r\u{1B}[K" + VisibleText.line(line)) }
+  ///
+  /// It is cut where the terminal's line ends: one that went on in the next could not be taken away.
+  func show(_ line: String) {
+    let room = (ProcessEnvironment.columns(2) ?? 80) - 1
+    put(2, "\r\u{1B}[K" + VisibleText.line(line).prefix(max(0, room)))
+  }
 
   /// Prints one JSON document, or one line of them.
   func print(_ value: JSONValue, pretty: Bool = false) {

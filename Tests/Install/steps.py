@@ -277,9 +277,12 @@ def commands(debian):
 
 def prunes(debian, _):
     """prune: what `keep` lets go is removed."""
-    if "prune" not in commands(debian):
-        raise Skipped("there is no such command")
-    debian.run(f"attache prune {PIPELINE} --dry-run", user=ATTACHE)
+    foretold = debian.run(f"attache prune {PIPELINE} --dry-run", user=ATTACHE)
+    done = debian.run(f"attache prune {PIPELINE}", user=ATTACHE)
+    assert foretold.replace("would be removed", "removed") == done, (foretold, done)
+    again = debian.run(f"attache prune {PIPELINE}", user=ATTACHE)
+    assert "there is nothing to remove" in again, again
+    debian.run(f"attache run {PIPELINE}", user=ATTACHE)
 
 
 def backs_up(debian, _):

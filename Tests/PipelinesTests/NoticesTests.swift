@@ -89,6 +89,19 @@ import Testing
     #expect(run.messages.contains("the log file cannot be opened"))
     #expect(run.messages.contains("/no/such/place/attache.log"))
     #expect(!Files.exists(world.data.path))
+    // A pipe that nobody reads is not waited for.
+    let pipe = directory.file("pipe")
+    #expect(try ChildProcess.run("/usr/bin/mkfifo", [pipe]).status == 0)
+    let stuck = try await world.program(["run"], ["--log-file", pipe])
+    #expect(stuck.status == 1 && stuck.messages.contains("the log file cannot be opened"))
+  }
+
+  @Test func `a log that cannot be opened is an alarm too`() async throws {
+    let told = directory.file("told")
+    let world = try world(#""notify": {"command": ["/bin/sh", "-c", "cat > \#(told)"]}"#)
+    #expect(try await world.program(["run"], ["--log-file", "/no/such/place/x.log"]).status == 1)
+    let message = try JSONValue(parsing: try #require(try lines(told).last))
+    #expect(message["outcome"] == "failure" && message["error"]?["code"] == "log.file")
   }
 
   @Test func `a terminal is shown what the run took, by stage`() async throws {
@@ -133,7 +146,24 @@ import Testing
     #expect(failed.contains("attache_last_run_exit_status{pipeline=\"demo\"} 6"))
     #expect(failed.first { $0.hasPrefix("attache_last_success") } == success)
     // What it could not count is no figure.
-    #expect(!failed.contains { $0.hasPrefix("attache_open_edits") })
+    for name in ["attache_open_edits", "attache_last_run_edits", "attache_last_run_snapshots"] {
+      #expect(!failed.contains { $0.hasPrefix(name) }, "\(name)")
+    }
+  }
+
+  @Test func `a stage by itself, or one user's, is no night that did its work`() async throws {
+    let path = directory.file("demo.prom")
+    let world = try world("\"report\": {\"metricsFile\": \"\(path)\"}")
+    for words in [
+      ["run", "--only", "prime,pack"], ["run", "--user", "ada@example.com"], ["pack"],
+    ] {
+      #expect(try await world.program([words[0]], Array(words.dropFirst())).status == 0)
+      let text = try lines(path)
+      #expect(text.contains("attache_last_run_exit_status{pipeline=\"demo\"} 0"))
+      #expect(!text.contains { $0.hasPrefix("attache_last_success") }, "\(words)")
+    }
+    #expect(try await world.program(["run"]).status == 0)
+    #expect(try lines(path).contains { $0.hasPrefix("attache_last_success") })
   }
 
   @Test(.enabled(if: Files.exists("/usr/bin/promtool"), "promtool is missing: make deps-test"))
@@ -167,6 +197,19 @@ import Testing
     // A dry run ends nothing.
     #expect(try await world.program(["run"], ["--dry-run"]).status == 0)
     #expect(try self.lines(told).count == lines.count)
+  }
+
+  @Test
+  func
+    `whom nobody can tell, as a variable is not set, is a warning and keeps nobody from the night`()
+    async throws
+  {
+    let world = try world(
+      #""notify": {"on": ["success"], "webhook": {"url": {"env": "NO_SUCH_VARIABLE"}}}"#)
+    let run = try await world.program(["run"])
+    #expect(run.status == 0, "\(run.everything)")
+    #expect(run.messages.contains("warning: notify.webhook could not be told of the run's end: "))
+    #expect(run.messages.contains("the environment variable NO_SUCH_VARIABLE is not set"))
   }
 
   @Test func `a program that fails is a warning, and changes no exit status`() async throws {

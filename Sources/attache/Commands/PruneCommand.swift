@@ -7,7 +7,7 @@ struct PruneCommand: Command {
   static let name = "prune"
   static let summary = "remove what is old, as the pipeline's keep says"
   static let discussion = """
-    Every run that ends well does the same at its end. What is old and needed still stays: what a good bundle \
+    Every run that ends well does the same at its end, where the pipeline has keep. What is old and needed still stays: what a good bundle \
     issued, what an open edit came from or stands in, the last that a device handed back from. The plan names \
     each with the reason. No return in quarantine goes by its age. The org is not asked; ages are counted to \
     the time of the last run.

@@ -89,7 +89,7 @@ enum EventText {
 
   /// How many edits have a verdict.
   static func settled(_ done: Int, of total: Int) -> String {
-    "reconcile: \(done) of \(total) edits settled"
+    "reconcile: \(done) of \(total) edits have their verdict"
   }
 
   /// How far a sync of a live store is.
