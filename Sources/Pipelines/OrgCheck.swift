@@ -96,7 +96,7 @@ package struct OrgCheck: Sendable {
     _ pipeline: Pipeline, _ access: OrgAccess
   ) async throws -> [String] {
     // Several users who share the view of the one that the login is.
-    if pipeline.isOneUserLogin, pipeline.users.mayBeSeveral {
+    if pipeline.isOneUserLogin, pipeline.users.source.mayBeSeveral {
       return [try await access.anySession().identity.username]
     }
     switch pipeline.users.source {

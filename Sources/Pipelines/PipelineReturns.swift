@@ -166,10 +166,8 @@ package struct PipelineReturns: Sendable {
       try DurableFile.write(
         JSONValue.object(note).bytes(pretty: true, sortedKeys: false) + [0x0A],
         to: place + Quarantine.discardedEnding)
-      let temporary = DurableFile.temporaryName(for: place)
-      try DurableFile.rename(place, to: temporary)
+      try DurableFile.takeAway(place)
       try Files.remove(place + Quarantine.reasonEnding)
-      try Files.remove(temporary)
     }
   }
 

@@ -85,6 +85,14 @@ package enum DurableFile {
     }
   }
 
+  /// Removes a directory: it is there as a whole, or not at all; what is not there is gone already.
+  package static func takeAway(_ directory: String) throws(SystemError) {
+    guard Files.exists(directory) else { return }
+    let temporary = temporaryName(for: directory)
+    try rename(directory, to: temporary)
+    try Files.remove(temporary)
+  }
+
   /// Renames a finished file (or directory) durably; a file at `to` is replaced.
   package static func rename(_ from: String, to: String) throws(SystemError) {
     if try Files.status(from).kind == .regular { try synchronize(file: from) }

@@ -31,7 +31,7 @@ final class LogFile: Sendable {
     case .json: write(seen.json)
     case .text:
       guard let text = EventText.logLine(for: seen.event) else { return }
-      write("\(seen.pipeline) \(seen.run ?? "-")  \(text)", at: seen.time)
+      write(text, of: (seen.pipeline, seen.run), at: seen.time)
     }
   }
 
@@ -45,7 +45,7 @@ final class LogFile: Sendable {
     case .text:
       let status = "exit status \(end.status.rawValue)"
       let words = end.error.map { "\($0)" } ?? end.words
-      write("\(end.pipeline) \(end.run ?? "-")  ended: \(words); \(status)", at: end.ended)
+      write("ended: \(words); \(status)", of: (end.pipeline, end.run), at: end.ended)
     }
   }
 
@@ -58,15 +58,16 @@ final class LogFile: Sendable {
         "type": "warning", "message": .string(text), "time": .string(Dates.utc(now)),
         "pipeline": .string(end.pipeline), "run": end.run.map { .string($0) } ?? .null,
       ])
-    case .text: write("\(end.pipeline) \(end.run ?? "-")  warning: \(text)", at: now)
+    case .text: write("warning: \(text)", of: (end.pipeline, end.run), at: now)
     }
   }
 
   /// Why lines are missing; nil where none is.
   var trouble: String? { failure.withLock { $0 } }
 
-  private func write(_ text: String, at time: Int64) {
-    append("\(Dates.utcSeconds(time))  \(VisibleText.line(text))\n")
+  private func write(_ text: String, of run: (pipeline: String, id: String?), at time: Int64) {
+    let line = "\(run.pipeline) \(run.id ?? "-")  \(text)"
+    append("\(Dates.utcSeconds(time))  \(VisibleText.line(line))\n")
   }
 
   private func write(_ value: JSONValue) { append(VisibleText.json(value.text) + "\n") }

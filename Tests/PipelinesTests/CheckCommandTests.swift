@@ -88,25 +88,6 @@ import Testing
       run.messages.contains("is named first and its file pipeline-minimal"), "\(run.messages)")
   }
 
-  /// A command that answers as `sf` does, with a token of `username`.
-  private func installSF(_ world: World, _ username: String) throws -> String {
-    let token = try world.server.token(for: username)
-    let script = """
-      #!/bin/sh
-      case "$*" in
-      "org display --target-org night --json")
-        echo '{"status":0,"result":{"accessToken":"[REDACTED]","instanceUrl":"\(world.server.url)"}}';;
-      "org auth show-access-token --no-prompt --target-org night --json")
-        echo '{"status":0,"result":{"accessToken":"\(token)"}}';;
-      *) echo '{"status":1,"message":"no such alias"}'; exit 1;;
-      esac
-      """
-    let directory = world.directory.file("bin")
-    try Files.makeDirectory(directory)
-    try DurableFile.write(Array(script.utf8), to: directory + "/sf", mode: 0o700)
-    return directory
-  }
-
   @Test(arguments: [("night", Int32(0)), ("day", 5)])
   func `a pipeline logs in as the sf command is logged in`(alias: String, status: Int32)
     async throws
@@ -125,7 +106,7 @@ import Testing
       }
       return text
     }
-    let directory = try installSF(world, "attache@example.com")
+    let directory = try world.installSF("attache@example.com")
     let shell = "export PATH=\(directory):$PATH; exec \"$@\""
     let run = try await world.program(["run"], [], shell: shell)
     #expect(run.status == status, "\(run.everything)")

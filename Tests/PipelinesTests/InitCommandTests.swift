@@ -84,7 +84,7 @@ import Testing
     let refresh = [
       "REFRESH": try world.server.refreshToken(for: "ada@example.com", app: OrgTemplate.clientID)
     ]
-    let bin = try installSF("ada@example.com")
+    let bin = try world.installSF("ada@example.com")
     let path = ["BIN": bin]
     let logins: [(String, [String], [String: String])] = [
       ("token", ["--token-env", "TOKEN"], token),
@@ -195,24 +195,5 @@ import Testing
       #expect(run.everything.contains(question), "\(question) in \(run.everything)")
     }
     try await expectRuns("asked")
-  }
-
-  /// A command that answers as `sf` does, with a token of `username`.
-  private func installSF(_ username: String) throws -> String {
-    let token = try world.server.token(for: username)
-    let script = """
-      #!/bin/sh
-      case "$*" in
-      "org display --target-org night --json")
-        echo '{"status":0,"result":{"accessToken":"[REDACTED]","instanceUrl":"\(world.server.url)"}}';;
-      "org auth show-access-token --no-prompt --target-org night --json")
-        echo '{"status":0,"result":{"accessToken":"\(token)"}}';;
-      *) exit 1;;
-      esac
-      """
-    let directory = world.directory.file("bin")
-    try Files.makeDirectory(directory)
-    try DurableFile.write(Array(script.utf8), to: directory + "/sf", mode: 0o700)
-    return directory
   }
 }

@@ -38,6 +38,15 @@ package struct LoginSettings: Sendable, Hashable {
 
   /// The way to log in.
   package var method: Method
+
+  /// Whether the login serves everybody: the org is read and written as that one user.
+  func isOneUser(of users: UserSelection.Source) -> Bool {
+    switch method {
+    case .jwt: false
+    case .refreshToken: !users.hasRefreshTokens
+    case .clientCredentials, .accessToken, .sf: true
+    }
+  }
   /// The connected app.
   package var clientId: TextSource?
   /// The private key of the app's certificate.

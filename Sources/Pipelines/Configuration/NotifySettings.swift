@@ -50,10 +50,7 @@ package struct NotifySettings: Sendable, Hashable {
 
   /// Says whether nobody on the way can read what is sent to an address.
   static func isSafe(_ url: String) -> Bool {
-    url.hasPrefix("https://")
-      || ["http://127.0.0.1", "http://localhost", "http://[::1]"].contains {
-        url == $0 || url.hasPrefix($0 + ":") || url.hasPrefix($0 + "/")
-      }
+    url.hasPrefix("https://") || LoopbackAddress.contains(url)
   }
 
   var json: JSONValue {

@@ -66,9 +66,7 @@ package struct OrgSettings: Sendable, Hashable {
   }
 
   private static func check(_ url: String, _ node: JSONNode, _ reader: ConfigurationReader) {
-    let isLoopback = ["http://127.0.0.1", "http://localhost", "http://[::1]"].contains {
-      url == $0 || url.hasPrefix($0 + ":") || url.hasPrefix($0 + "/")
-    }
+    let isLoopback = LoopbackAddress.contains(url)
     if url.hasPrefix("http://"), !isLoopback {
       reader.report(
         node, "a login over plain http shows its secrets to the network",

@@ -75,13 +75,7 @@ package struct Pipeline: Sendable {
   }
 
   /// Whether one login serves everybody: the org is read and written as that one user.
-  package var isOneUserLogin: Bool {
-    switch org.login.method {
-    case .jwt: false
-    case .refreshToken: !users.hasRefreshTokens
-    case .clientCredentials, .accessToken, .sf: true
-    }
-  }
+  package var isOneUserLogin: Bool { org.login.isOneUser(of: users.source) }
 }
 
 extension JSONObject {

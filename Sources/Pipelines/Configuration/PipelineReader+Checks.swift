@@ -37,7 +37,7 @@ extension PipelineReader {
   /// A refresh token has to be somewhere, and a table of them is for that login alone.
   private func checkRefreshTokens(_ pipeline: Pipeline, _ root: JSONNode) {
     let login = pipeline.org.login
-    if pipeline.users.hasRefreshTokens, login.method != .refreshToken {
+    if pipeline.users.source.hasRefreshTokens, login.method != .refreshToken {
       reader.report(
         root["users"]?["csv"]?["refreshToken"] ?? root,
         "a login by \(login.method.rawValue) has no use for a column of refresh tokens",
@@ -45,7 +45,7 @@ extension PipelineReader {
     }
     guard login.method == .refreshToken, login.refreshToken == nil else { return }
     let node = root["org"]?["login"] ?? root
-    if !pipeline.users.hasRefreshTokens {
+    if !pipeline.users.source.hasRefreshTokens {
       reader.report(
         node, "a login by refreshToken needs \"refreshToken\"",
         "add \"refreshToken\": {\"file\": \"…\"}, or name a column of tokens in users.csv")
@@ -68,7 +68,7 @@ extension PipelineReader {
   /// A login that can only be one user serves one user, unless the file says that all share one
   /// view.
   private func checkLogin(_ pipeline: Pipeline, _ root: JSONNode) {
-    guard pipeline.isOneUserLogin, pipeline.users.mayBeSeveral else { return }
+    guard pipeline.isOneUserLogin, pipeline.users.source.mayBeSeveral else { return }
     let method = pipeline.org.login.method.rawValue
     let node = root["org"]?["login"]?["method"] ?? root
     let briefcase = pipeline.stores(of: .user).lazy.flatMap(\.primed).first {

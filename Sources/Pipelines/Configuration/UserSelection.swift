@@ -13,6 +13,36 @@ package struct UserSelection: Sendable, Hashable {
     case query(String)
     /// The user of the login.
     case loginUser
+
+    /// Whether the table has a refresh token for each user.
+    package var hasRefreshTokens: Bool {
+      if case .csv(_, _, _?) = self { true } else { false }
+    }
+
+    /// Whether there may be more than one.
+    var mayBeSeveral: Bool {
+      switch self {
+      case .list(let names): names.count > 1
+      case .csv, .query: true
+      case .loginUser: false
+      }
+    }
+
+    /// The member of the section that names them.
+    var json: JSONObject {
+      switch self {
+      case .list(let names): ["list": JSONValue(names)]
+      case .csv(let file, let username, let token):
+        [
+          "csv": JSONObject.of([
+            ("file", .string(file)), ("username", .string(username)),
+            ("refreshToken", token.map(JSONValue.string)),
+          ])
+        ]
+      case .query(let query): ["query": .string(query)]
+      case .loginUser: ["self": true]
+      }
+    }
   }
 
   /// Where the users come from.
@@ -114,32 +144,8 @@ package struct UserSelection: Sendable, Hashable {
     return .query(query)
   }
 
-  /// Whether the table has a refresh token for each user.
-  package var hasRefreshTokens: Bool {
-    if case .csv(_, _, _?) = source { true } else { false }
-  }
-
-  /// Whether there may be more than one.
-  var mayBeSeveral: Bool {
-    switch source {
-    case .list(let names): names.count > 1
-    case .csv, .query: true
-    case .loginUser: false
-    }
-  }
-
   var json: JSONValue {
-    var object = JSONObject()
-    switch source {
-    case .list(let names): object["list"] = JSONValue(names)
-    case .csv(let file, let username, let token):
-      object["csv"] = JSONObject.of([
-        ("file", .string(file)), ("username", .string(username)),
-        ("refreshToken", token.map(JSONValue.string)),
-      ])
-    case .query(let query): object["query"] = .string(query)
-    case .loginUser: object["self"] = true
-    }
+    var object = source.json
     object["except"] = JSONValue(except)
     object["expect"] = ["atLeast": JSONValue(atLeast), "atMost": JSONValue(atMost)]
     return .object(object)

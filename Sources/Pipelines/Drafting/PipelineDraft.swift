@@ -37,7 +37,7 @@ package struct PipelineDraft: Sendable {
         JSONObject.of([
           ("url", url.json), ("login", login.json), ("caFile", caFile.map(JSONValue.string)),
         ])
-      ), ("users", usersJSON),
+      ), ("users", .object(users.json)),
       ("stores", [["schema": .string(storeFile), "syncs": .string(syncsFile)]]),
       ("platforms", .array(platforms.map { .string($0.rawValue) })),
       ("prime", sharesOneView ? ["fetchAs": "integration"] : nil),
@@ -45,25 +45,8 @@ package struct PipelineDraft: Sendable {
     ])
   }
 
-  private var usersJSON: JSONValue {
-    switch users {
-    case .list(let names): ["list": JSONValue(names)]
-    case .query(let soql): ["query": .string(soql)]
-    case .csv(let file, let username, _):
-      ["csv": ["file": .string(file), "username": .string(username)]]
-    case .loginUser: ["self": true]
-    }
-  }
-
   /// A login that can only be one user shows several users what that one sees.
-  private var sharesOneView: Bool {
-    let isOne = login.method != .jwt
-    switch users {
-    case .list(let names): return isOne && names.count > 1
-    case .query, .csv: return isOne
-    case .loginUser: return false
-    }
-  }
+  private var sharesOneView: Bool { login.isOneUser(of: users) && users.mayBeSeveral }
 
   private var storeFile: String { name + "/userstore.json" }
   private var syncsFile: String { name + "/usersyncs.json" }

@@ -23,7 +23,7 @@ struct KeepSurvey {
     let places = try ledger.openEditPlaces()
     facts.openEdits = Set(places.map(\.edit))
     let last = try ledger.lastReturned()
-    let names = try ledger.snapshotRows().reduce(into: [:]) { $0[$1.id] = $1.username }
+    let names = try ledger.usernames()
     let open = Dictionary(grouping: places) { "\($0.snapshotID) \($0.generation)" }
     var globals: [Int: Int64] = [:]
     for id in try snapshots() {

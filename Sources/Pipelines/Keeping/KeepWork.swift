@@ -74,10 +74,10 @@ package struct KeepWork {
       try Files.remove(data.issued(number, of: id))
     case .record:
       guard let id = item.snapshot, let number = Int(item.id) else { return }
-      try takeAway(data.generation(number, of: id))
-    case .returned: try takeAway(data.done + "/" + item.id)
-    case .quarantined: try takeAway(data.quarantine + "/" + item.id)
-    case .report: try takeAway(data.report(item.id))
+      try DurableFile.takeAway(data.generation(number, of: id))
+    case .returned: try DurableFile.takeAway(data.done + "/" + item.id)
+    case .quarantined: try DurableFile.takeAway(data.quarantine + "/" + item.id)
+    case .report: try DurableFile.takeAway(data.report(item.id))
     case .values, .run: break
     }
   }
@@ -93,14 +93,6 @@ package struct KeepWork {
     where name != GenerationRecord.fileName && name != PrunedGeneration.fileName {
       try Files.remove(directory + "/" + name)
     }
-  }
-
-  /// Removes a directory: it is there as a whole, or not at all.
-  private func takeAway(_ directory: String) throws(SystemError) {
-    guard Files.exists(directory) else { return }
-    let temporary = DurableFile.temporaryName(for: directory)
-    try Files.rename(directory, to: temporary)
-    try Files.remove(temporary)
   }
 
   /// Removes the reasons of refused returns that are gone.

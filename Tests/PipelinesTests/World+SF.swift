@@ -1,0 +1,23 @@
+import System
+import Testing
+
+extension World {
+  /// A command that answers as `sf` does, with a token of `username`.
+  func installSF(_ username: String) throws -> String {
+    let token = try server.token(for: username)
+    let script = """
+      #!/bin/sh
+      case "$*" in
+      "org display --target-org night --json")
+        echo '{"status":0,"result":{"accessToken":"[REDACTED]","instanceUrl":"\(server.url)"}}';;
+      "org auth show-access-token --no-prompt --target-org night --json")
+        echo '{"status":0,"result":{"accessToken":"\(token)"}}';;
+      *) echo '{"status":1,"message":"no such alias"}'; exit 1;;
+      esac
+      """
+    let place = directory.file("bin")
+    try Files.makeDirectory(place)
+    try DurableFile.write(Array(script.utf8), to: place + "/sf", mode: 0o700)
+    return place
+  }
+}
