@@ -42,7 +42,7 @@ import Testing
     other.stop()
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `a page that left with an old token does not renew the new one`() async throws {
     let asked = AsyncStream.makeStream(of: Void.self)
     let continuation = asked.continuation

@@ -36,7 +36,7 @@ import Testing
 
   /// Between its fork and its exec a child has a copy of every descriptor of its parent, this lock's
   /// too.
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(10)))
   func `a lock that was given back is free, whatever children are being started`() throws {
     let path = directory.file("lock")
     let isDone = Locked(false)

@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `its thread ends with it`() async {
+  @Test(.timeLimit(.minutes(10))) func `its thread ends with it`() async {
     for _ in 0..<200 {
       var thread: StoreThread? = StoreThread(name: "short-lived")
       let end = ThreadEnd()
