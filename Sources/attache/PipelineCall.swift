@@ -74,16 +74,20 @@ struct PipelineCall {
     let progress = Progress(program, quiet: options.quiet || options.json)
     let (program, json) = (program, options.json)
     let seconds = runOptions.deadlineSeconds ?? pipeline.org.runDeadlineSeconds
+    // Events come from several threads: each is told everywhere before the next has its time.
+    let turn = Locked(())
     let (outcome, signal, isLate) = await Interruption.run(deadlineSeconds: seconds) {
       try await PipelineRun.execute(
         pipeline, root: root, variables: program.variables, options: runOptions
       ) { event in
-        let seen = watch.see(event)
-        log?.add(seen)
-        if let text = EventText.status(of: event) {
-          ServiceManager.tell("STATUS=\(VisibleText.line(text))", program.variables)
+        turn.withLock { _ in
+          let seen = watch.see(event)
+          log?.add(seen)
+          if let text = EventText.status(of: event) {
+            ServiceManager.tell("STATUS=\(VisibleText.line(text))", program.variables)
+          }
+          if json { program.print(seen.json) } else { progress.show(event) }
         }
-        if json { program.print(seen.json) } else { progress.show(event) }
       }
     }
     progress.finish()
