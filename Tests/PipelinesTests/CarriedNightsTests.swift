@@ -15,7 +15,9 @@ import Testing
   @Test func `a run that dies before it has packed leaves nothing half`() async throws {
     let scene = try CarriedScene()
     _ = try await scene.scene.conflict()
-    try await scene.world.die(at: { if case .snapshotPrimed = $0 { true } else { false } })
+    try await scene.world.die { event in
+      if case .snapshotPrimed(_, "ada@example.com", _, _, _) = event { true } else { false }
+    }
     try await scene.world.run()
     let phone = try scene.world.device("ada", as: "ada-2")
     #expect(try scene.dirty(phone).count == 1)

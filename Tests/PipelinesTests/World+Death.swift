@@ -5,7 +5,8 @@ extension World {
   /// A run that dies at the first event that `isIt`: its files stay as they are at that moment.
   ///
   /// The org is not wound back, so the run is stopped there: between two requests nothing more is
-  /// asked of it.
+  /// asked of it. It primes one snapshot after the other, so that nobody writes while its files are
+  /// copied.
   func die(
     _ stages: Stage..., at isIt: @escaping @Sendable (RunEvent) -> Bool
   ) async throws {
@@ -13,7 +14,9 @@ extension World {
     let died = Locked(false)
     let copied = Locked<(any Error)?>(nil)
     let task = Locked<Task<Void, any Error>?>(nil)
-    let (pipeline, root, variables) = (pipeline, root, variables)
+    var single = self.pipeline
+    single.limits.jobs = 1
+    let (pipeline, root, variables) = (single, root, variables)
     var options = RunOptions()
     if !stages.isEmpty { options.stages = Set(stages) }
     let asked = options
