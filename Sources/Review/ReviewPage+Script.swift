@@ -13,7 +13,7 @@ extension ReviewPage {
     const batch = \#(batch)
     const state = {
       edits: [], shown: [], at: 0, choices: new Map(), details: new Map(), candidates: {},
-      looked: new Set(), busy: false, plan: 0, by: ''
+      looked: new Set(), looks: 0, busy: false, plan: 0, by: ''
     }
     const words = {
       device: 'send the device’s edit', server: 'the org’s values stand',
@@ -198,6 +198,7 @@ extension ReviewPage {
       const wanted = state.shown.slice(state.at, state.at + batch).map(edit => edit.edit)
         .filter(number => !state.looked.has(number))
       if (state.busy || wanted.length === 0 || state.looked.has(current()?.edit)) return
+      const look = ++state.looks
       $('freshness').textContent = 'The org is asked for its values…'
       for (const number of wanted) state.looked.add(number)
       try {
@@ -205,9 +206,10 @@ extension ReviewPage {
         Object.assign(state.candidates, found.candidates)
         for (const number of wanted) state.details.delete(number)
         await refresh(wanted.filter(number => state.choices.has(number)))
-        $('freshness').textContent =
-          `The org was asked at ${new Date().toLocaleTimeString()}.`
-        showDetail()
+        const time = new Date().toLocaleTimeString()
+        await showDetail()
+        // Not before its values are shown, and not where the next edit is asked about by now.
+        if (look === state.looks) $('freshness').textContent = `The org was asked at ${time}.`
       } catch (error) {
         $('freshness').textContent = 'The org could not be asked, so the values are those of the '
           + `last report: ${error.message}${error.reason ? ': ' + error.reason : ''}`
