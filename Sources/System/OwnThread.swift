@@ -38,16 +38,24 @@ package final class OwnThread: Sendable {
 
   /// Waits for the threads that were told to end, all together no longer than so many milliseconds.
   ///
+  /// Those that are told meanwhile are waited for too, since a thread may tell others as it ends.
   /// One that is held up longer, as by a resolver that does not answer, is left behind.
   package static func joinLeaving(withinMilliseconds limit: Int) {
-    let threads = leaving.withLock { leaving in
+    let end = Clock.monotonicNanoseconds() + UInt64(limit) * 1_000_000
+    var threads: [pthread_t]
+    repeat {
+      threads = takeLeaving()
+      for thread in threads where pthread_equal(thread, pthread_self()) == 0 {
+        let now = Clock.monotonicNanoseconds()
+        _ = attache_join(thread, now < end ? Int64((end - now) / 1_000_000) : 0)
+      }
+    } while !threads.isEmpty && Clock.monotonicNanoseconds() < end
+  }
+
+  private static func takeLeaving() -> [pthread_t] {
+    leaving.withLock { leaving in
       defer { leaving.threads = [] }
       return leaving.threads
-    }
-    let end = Clock.monotonicNanoseconds() + UInt64(limit) * 1_000_000
-    for thread in threads where pthread_equal(thread, pthread_self()) == 0 {
-      let now = Clock.monotonicNanoseconds()
-      _ = attache_join(thread, now < end ? Int64((end - now) / 1_000_000) : 0)
     }
   }
 }

@@ -34,6 +34,22 @@ import Testing
     #expect(counter.value == 50)
   }
 
+  @Test func `one that is told to end by another as that ends is waited for too`() throws {
+    let counter = Counter()
+    let first = try OwnThread(name: "first") {
+      let gate = DispatchSemaphore(value: 0)
+      let second = try? OwnThread(name: "second") {
+        pthread_setspecific(Self.key, Unmanaged.passRetained(counter).toOpaque())
+        gate.wait()
+      }
+      second?.willEnd()
+      gate.signal()
+    }
+    first.willEnd()
+    OwnThread.joinLeaving(withinMilliseconds: 60_000)
+    #expect(counter.value == 1)
+  }
+
   @Test func `one that is held up is not waited for beyond the limit`() throws {
     let gate = DispatchSemaphore(value: 0)
     let thread = try OwnThread(name: "held up") { gate.wait() }
