@@ -1,7 +1,7 @@
 """How the org writes its answers: as orgs may, drawn by a seed, and each request's draw is its own.
 
-A draw hangs on the seed, on what was asked and on how often it was asked before, so that requests that
-overtake each other change nothing.
+A draw hangs on the seed, on who asked for what and on how often he did before, so that users who overtake each
+other change nothing. What one user asks at once may still come in another order.
 """
 
 import hashlib

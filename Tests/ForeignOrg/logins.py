@@ -28,6 +28,8 @@ class Logins:
         self.instances = instances
         self.users = {}
         self.tokens = {}
+        # The user names of all tokens, those that are good no more too.
+        self.owners = {}
         self.used = {}
         self.refresh_tokens = {}
         self.granted = 0
@@ -90,6 +92,7 @@ class Logins:
         self.granted += 1
         token = f"{self.organization[:15]}!AQ{self.granted:06d}.{chance.getrandbits(96):024x}"
         self.tokens[token] = user
+        self.owners[token] = user.username
         organization, identifier = self.organization, user.id
         if chance.random() < 0.3:
             organization, identifier = organization[:15], identifier[:15]
@@ -105,6 +108,14 @@ class Logins:
         if app is None:
             raise Refusal(400, "invalid_client_id", "client identifier invalid")
         return app
+
+    @staticmethod
+    def named(assertion):
+        """For whom an assertion asks, be it good or not; its times and its seal are others each time."""
+        try:
+            return json.loads(signature.decode(assertion.split(".")[1])).get("sub")
+        except (AttributeError, IndexError, TypeError, ValueError):
+            return None
 
     def _by_assertion(self, assertion):
         try:

@@ -1,7 +1,8 @@
 """What goes wrong at the org: by order of a test, or by chance.
 
 An order names a kind, and may name a method, a piece of the path, a user and which of the requests that it fits.
-By chance each kind has a rate and a bound, so that a client which does its part arrives.
+By chance each kind has a rate and a bound for each user, so that a client which does its part arrives, and users
+who overtake each other change nothing.
 """
 
 from refusal import Refusal
@@ -30,6 +31,7 @@ class Mishaps:
         self.rates = rates
         self.orders = []
         self.happened = {}
+        self.met = {}
 
     def order(self, one):
         self.orders.append({"nth": 1, "times": 1, "seen": 0} | one)
@@ -42,9 +44,11 @@ class Mishaps:
                 one["seen"] += 1
                 by_order |= one["nth"] <= one["seen"] < one["nth"] + one["times"]
         rate, most = self.rates.get(kind, (0, 0))
-        by_chance = chance.random() < rate and self.happened.get(kind, 0) < most
+        key = (kind, request.asker)
+        by_chance = chance.random() < rate and self.met.get(key, 0) < most
         if by_order or by_chance:
             self.happened[kind] = self.happened.get(kind, 0) + 1
+            self.met[key] = self.met.get(key, 0) + 1
         return by_order or by_chance
 
     @staticmethod

@@ -21,6 +21,10 @@ from refusal import Refusal
 
 NOT_FOUND = Refusal(404, "NOT_FOUND", "The requested resource does not exist")
 LONGEST_ADDRESS = 16_384
+# Moments, in addresses too and as header fields have them.
+MOMENT = re.compile(
+    r"\d{4}-\d\d-\d\d(?:T|%20| )\d\d(?::|%3A)\d\d(?::|%3A)\d\d(?:\.\d+)?(?:Z|(?:[+-]|%2B)\d\d:?\d\d)?"
+    r"|\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT")
 DAY = 86_400_000
 
 
@@ -36,6 +40,8 @@ class Request:
         self.body = body
         self.entry = entry
         self.user = None
+        # Who asks, in a login and with a session that is over too.
+        self.asker = None
         self.chance = None
         self.version = "0.0"
         scheme, _, token = headers.get("authorization", "").partition(" ")
@@ -152,18 +158,26 @@ class Org:
 
     def answer(self, request):
         """The status and the value of the answer; what goes wrong at the org is raised."""
-        kind, path = request.method, request.path
-        request.chance = self.habits.draw(kind, path, sorted(request.query.items()), request.body)
         request.user = self.logins.tokens.get(request.token)
+        request.asker, asked = self._asked(request)
+        request.chance = self.habits.draw(request.asker, asked)
         request.entry["user"] = request.username
         self.mishaps.before(request, request.chance, self.logins)
-        if len(path) > LONGEST_ADDRESS:
+        if len(request.path) > LONGEST_ADDRESS:
             raise Refusal(414, "URI_TOO_LONG", "URI Too Long")
         status, value = self._dispatch(request)
         self.mishaps.after(request, request.chance)
         if isinstance(value, dict):
             value = with_extras(value, request.chance)
         return status, value
+
+    def _asked(self, request):
+        """Who asks for what, without what is another at each moment, so that a seed's play can be played again."""
+        if request.path == "/services/oauth2/token":
+            form = dict(urllib.parse.parse_qsl(request.body.decode("utf-8", "replace")))
+            return self.logins.named(form.pop("assertion", "")), repr((request.path, sorted(form.items())))
+        words = repr((request.method, request.path, sorted(request.query.items()), request.body))
+        return self.logins.owners.get(request.token), MOMENT.sub("(a moment)", words)
 
     def _dispatch(self, request):
         if request.path == "/services/oauth2/token":
@@ -197,7 +211,7 @@ class Org:
     def part(self, request, method, address, body, headers):
         """A part of a composite request."""
         inner = Request(method, address, headers | {"authorization": "Bearer " + request.token}, body, request.entry)
-        inner.user, inner.chance = request.user, request.chance
+        inner.user, inner.asker, inner.chance = request.user, request.asker, request.chance
         return self.resource(inner)
 
     def _user_info(self, request):

@@ -13,7 +13,6 @@ class Queries:
     def __init__(self, org):
         self.org = org
         self.cursors = {}
-        self.opened = 0
 
     def first(self, request, resource):
         """The first page of a statement."""
@@ -28,8 +27,8 @@ class Queries:
         if statement.is_count:
             return {"totalSize": len(rows), "done": True, "records": []}
         cursor = Cursor(runner, one, statement, rows)
-        self.opened += 1
-        name = f"0r8Fo0{self.opened:09d}AAA"
+        # Not a count: cursors of several users are opened in any order.
+        name = f"0r8Fo0{request.chance.randrange(10 ** 9):09d}AAA"
         return self._page(request, name, cursor, 0)
 
     def next(self, request, locator):

@@ -19,7 +19,8 @@ class Records:
         self.shares = {}
         self.offset = offset_seconds * 1000
         self.ticks = 0
-        self.last_number = 0
+        # By objects: which of two is written first is chance.
+        self.last_numbers = {}
 
     def now(self):
         """The org's clock; it moves a second with each write, so that no two share one."""
@@ -56,11 +57,11 @@ class Records:
             if field.type == "boolean":
                 row[field.name] = False
         row.update(self._converted(user, one, values, None, is_new=True))
-        self.last_number += 1
-        identifier = identifiers.make(one.prefix, self.last_number)
+        number = self.last_numbers[one.name] = self.last_numbers.get(one.name, 0) + 1
+        identifier = identifiers.make(one.prefix, number)
         for field in one.fields.values():
             if field.is_auto:
-                row[field.name] = field.is_auto.replace("0" * 8, f"{self.last_number:08d}")
+                row[field.name] = field.is_auto.replace("0" * 8, f"{number:08d}")
             if field.is_required and row[field.name] is None:
                 raise self._missing(field)
         self._check(one, row)

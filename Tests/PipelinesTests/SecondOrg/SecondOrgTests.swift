@@ -45,6 +45,28 @@ import Testing
         data["mishaps"] = Self.mishaps(play.seed)
         data["clockOffsetSeconds"] = JSONValue(Self.clocks[play.seed] ?? 0)
       })
+    do {
+      let runs = try await nights(scene, play)
+      await tell(of: scene, play, "runs \(runs.map(String.init).joined(separator: " "))")
+    } catch {
+      await tell(of: scene, play, "stopped")
+      throw error
+    }
+  }
+
+  /// What an org was asked and what went wrong there, whether or not the test passed.
+  private func tell(of scene: SecondOrgScene, _ play: Play, _ words: String) async {
+    guard let log = try? await scene.org.log(), let mishaps = try? await scene.org.mishaps() else {
+      return print("SecondOrgTests: \(play.testDescription): \(words), and the org does not answer")
+    }
+    let wrong = mishaps.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    print(
+      "SecondOrgTests: \(play.testDescription): \(log.count) requests, \(words), mishaps: "
+        + wrong.joined(separator: ", "))
+  }
+
+  /// Three nights with a day's work after the first; answers how many runs each took.
+  private func nights(_ scene: SecondOrgScene, _ play: Play) async throws -> [Int] {
     let first = try await scene.night()
     #expect(first.last.findings == [], "\(scene.skipped)")
     #expect(try await scene.differences() == [])
@@ -61,9 +83,7 @@ import Testing
     #expect(log.count - calls < 60 * third.runs)
     let data = log.filter { $0.path.hasPrefix("/services/data/v") }
     #expect(data.allSatisfy { $0.path.hasPrefix("/services/data/v\(play.version)/") })
-    print(
-      "SecondOrgTests: \(play.version) \(log.count) requests, runs \(first.runs) \(second.runs) "
-        + "\(third.runs), mishaps \(try await scene.org.mishaps())")
+    return [first.runs, second.runs, third.runs]
   }
 
   @Test func `a version that the org has not is told before anything else is asked`() async throws {
