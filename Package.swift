@@ -97,7 +97,8 @@ let package = Package(
       "System"),
     // 6: the pipeline
     library(
-      "Pipelines", "Reconciliation", "Returns", "Ledger", "Bundles", "Snapshots", "MobileSync",
+      "Pipelines", "Reconciliation", "Returns", "Ledger", "Bundles", "Archive", "Snapshots",
+      "MobileSync",
       "SmartStore",
       "Salesforce", "HTTP", "SQLite", "JSON", "CSV", "Crypto", "System"),
     // 7: the page on which a person decides

@@ -78,6 +78,9 @@ package final class ArchiveWriter {
     }
   }
 
+  /// Says whether an entry may have a name: a plain relative path of printable ASCII.
+  package static func takes(_ name: String) -> Bool { EntryName.refusal(name) == nil }
+
   /// Adds an entry of bytes.
   package func add(name: String, bytes: [UInt8]) throws(ArchiveError) {
     try begin(name, size: Int64(bytes.count))

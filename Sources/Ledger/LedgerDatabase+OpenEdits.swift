@@ -131,7 +131,8 @@ extension LedgerDatabase {
         WHERE f.creation_id = e.creation_id AND o.action IN ('create', 'upsert')
           AND o.state = \(OperationState.done)),
         EXISTS (SELECT 1 FROM edit f JOIN decision d ON d.edit_id = f.id
-          WHERE f.creation_id = e.creation_id AND d.kind = 'record' AND d.state = 'done'))
+          WHERE f.creation_id = e.creation_id AND d.kind = 'record' AND d.state = 'done')),
+      \(raw: LedgerSchema.mayHaveBeenSent)
     FROM edit e JOIN returned r ON r.id = e.return_id LEFT JOIN creation c ON c.id = e.creation_id
     """
 
@@ -142,7 +143,7 @@ extension LedgerDatabase {
         id: $0, recordID: row.text(15), deviceRecordID: row.text(16),
         isAdopted: integer(25) == 1)
     }
-    return OpenEdit(
+    var edit = OpenEdit(
       id: row.integer(3), returnID: row.integer(4), lineage: row.integer(5),
       handback: integer(6), arrived: row.integer(7), issued: integer(8),
       stampID: row.text(9) ?? "",
@@ -154,6 +155,8 @@ extension LedgerDatabase {
       modificationDate: row.text(17), content: row.text(18) ?? "", element: Array(row.bytes(19)),
       base: row.text(20).flatMap(MergeBaseText.base), finding: row.text(21),
       unorderedWith: integer(22), remadeID: row.text(24))
+    edit.mayHaveBeenSent = integer(26) == 1
+    return edit
   }
 
   // MARK: outcomes

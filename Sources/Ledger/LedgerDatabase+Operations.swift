@@ -22,6 +22,11 @@ package struct OperationRow {
   package var level: Int
   package var attempt: Int64
   package var sentMilliseconds: Int64?
+  /// The earliest time at which it can have been sent, where nobody noted that: a run that the ledger does not
+  /// know of may have sent it between this and `sentMilliseconds`.
+  package var sinceMilliseconds: Int64?
+  /// Whether its device has changed the row since it made it: an earlier state may have been sent.
+  package var isRevised = false
   /// The record as it was read before; nil where that is not known.
   ///
   /// Of an upsert it is that of its external id, null for none; of an update the fields that are sent.
@@ -85,22 +90,26 @@ extension LedgerDatabase {
     _ operations: [OperationRow], run: String, senderID: String
   ) throws -> [OperationRow] {
     try connection.transaction {
-      try operations.map { operation in
-        try connection.run(
-          """
-          INSERT INTO operation (edit_id, run_id, action, sender, sobject, record_id,
-            external_field, external_value, payload, expected, level, sender_id, seen, state)
-          VALUES (\(operation.editID), \(run), \(operation.action.rawValue), \(operation.sender),
-            \(operation.sobject), \(operation.recordID), \(operation.externalField),
-            \(operation.externalValue), \(JSONValue.object(operation.payload).text),
-            \(Self.text(operation.expected)), \(operation.level), \(senderID),
-            \(operation.seen?.text), \(OperationState.planned))
-          """)
-        var planned = operation
-        planned.id = connection.lastInsertRowID
-        return planned
-      }
+      try operations.map { try insert($0, run: run, senderID: senderID) }
     }
+  }
+
+  private func insert(
+    _ operation: OperationRow, run: String, senderID: String
+  ) throws -> OperationRow {
+    try connection.run(
+      """
+      INSERT INTO operation (edit_id, run_id, action, sender, sobject, record_id,
+        external_field, external_value, payload, expected, level, sender_id, seen, state)
+      VALUES (\(operation.editID), \(run), \(operation.action.rawValue), \(operation.sender),
+        \(operation.sobject), \(operation.recordID), \(operation.externalField),
+        \(operation.externalValue), \(JSONValue.object(operation.payload).text),
+        \(Self.text(operation.expected)), \(operation.level), \(senderID),
+        \(operation.seen?.text), \(OperationState.planned))
+      """)
+    var planned = operation
+    planned.id = connection.lastInsertRowID
+    return planned
   }
 
   /// Notes that a batch is about to leave, by the org's clock, and in which bulk job: committed before its
@@ -115,6 +124,24 @@ extension LedgerDatabase {
           WHERE id = \(operation.id)
           """)
       }
+    }
+  }
+
+  /// Enters a write that a run which the ledger does not know of may have sent: it is in doubt from the
+  /// beginning.
+  ///
+  /// The times are the org's.
+  package func presume(
+    _ operation: OperationRow, run: String, senderID: String, since: Int64, until: Int64
+  ) throws {
+    try connection.transaction {
+      let row = try insert(operation, run: run, senderID: senderID)
+      try connection.run(
+        """
+        UPDATE operation SET state = \(OperationState.sent), sent_ms = \(until), since_ms = \(since),
+          attempt = attempt + 1 WHERE id = \(row.id)
+        """)
+      try move(row, to: .doubt)
     }
   }
 
@@ -192,7 +219,8 @@ extension LedgerDatabase {
       """
       SELECT id, edit_id, action, sender, sobject, record_id, external_field, external_value,
         payload, expected, attempt, sent_ms, state,
-        coalesce(sender_id, (SELECT user_id FROM snapshot s WHERE s.username = sender)), seen, job_id
+        coalesce(sender_id, (SELECT user_id FROM snapshot s WHERE s.username = sender)), seen, job_id, since_ms,
+        (SELECT e.last_modified_ms > e.created_ms FROM edit e WHERE e.id = edit_id)
       FROM operation WHERE \(condition)
       """)
     return try rows.map { row in
@@ -208,6 +236,8 @@ extension LedgerDatabase {
         seen: try row[14].text.map { try parse($0, "an operation") },
         state: try OperationState(row[12].text, in: path))
       operation.job = row[15].text
+      operation.sinceMilliseconds = row[16].integer
+      operation.isRevised = row[17].integer == 1
       return operation
     }
   }
@@ -239,7 +269,7 @@ extension LedgerDatabase {
         AND o.state = \(OperationState.done) AND (o.action IN ('create', 'upsert') OR (
           SELECT r.issued_ms FROM edit e JOIN returned r ON r.id = e.return_id WHERE e.id = o.edit_id
         ) < (
-          SELECT min(c.sent_ms) FROM operation c
+          SELECT min(coalesce(c.since_ms, c.sent_ms)) FROM operation c
           WHERE c.sobject = o.sobject AND c.action IN ('create', 'upsert') AND (
             c.state IN (\(OperationState.underWay))
             OR c.state = \(OperationState.dropped) AND c.is_doubted = 1))) LIMIT 1

@@ -230,10 +230,10 @@ extension LedgerDatabase {
     try connection.run(
       """
       INSERT INTO returned (sha256, source_name, stamp_id, snapshot_id, generation, platform,
-        install, handback, arrived_ms, issued_ms, lineage_id, part_of) VALUES
+        install, handback, arrived_ms, issued_ms, lineage_id, part_of, epoch) VALUES
       (\(row.sha256), \(row.sourceName), \(row.stampID), \(row.snapshotID), \(row.generation),
         \(row.platform), \(row.install), \(row.handback), \(row.arrived), \(row.issued),
-        \(lineage), \(whole))
+        \(lineage), \(whole), \(row.epoch))
       """)
     let id = connection.lastInsertRowID
     for (store, mark) in row.marks {

@@ -152,7 +152,7 @@ extension LedgerDatabase {
   package func leftDate(by change: EditChange) throws -> String? {
     let rows = try connection.all(
       """
-      SELECT server_date, left_values, seen, sent_ms FROM operation
+      SELECT server_date, left_values, seen, sent_ms, since_ms FROM operation
       WHERE result_id = \(change.recordID) AND state = \(OperationState.done)
         AND id >= \(change.lastWrite) ORDER BY id
       """)
@@ -160,7 +160,8 @@ extension LedgerDatabase {
     guard change.kind == .created else { return last[0].text }
     var before: String?
     for row in rows {
-      guard let date = row[0].text, let sent = row[3].integer,
+      // When it was sent that the ledger does not know of, nobody knows.
+      guard row[4].integer == nil, let date = row[0].text, let sent = row[3].integer,
         let written = Dates.milliseconds(iso8601: date),
         written <= sent + OperationRow.writeMilliseconds
       else { return nil }

@@ -1,7 +1,7 @@
 /// The ledger's tables, and the changes of state that it lets happen.
 package enum LedgerSchema {
   /// The version that this program reads and writes.
-  package static let version: Int64 = 12
+  package static let version: Int64 = 13
 
   /// What each version added to the one before, from the second on.
   ///
@@ -41,6 +41,7 @@ package enum LedgerSchema {
     10: ["ALTER TABLE operation ADD COLUMN job_id TEXT"],
     11: growth,
     12: keeping,
+    13: recovering,
   ]
 
   /// Who sent a write, what was there before it, whether its answer was lost: a request that was held

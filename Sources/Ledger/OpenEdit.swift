@@ -26,6 +26,9 @@ package struct OpenEdit {
   package var remadeID: String?
   /// What a person decided about it, and is to be carried out.
   package var decision: PendingDecision?
+  /// Whether a run that the ledger does not know of may have sent it: its bundle was made before a recovery,
+  /// and nothing was sent or looked for since.
+  package var mayHaveBeenSent = false
   /// The limits of its user that a person has lifted for it, as they were shown (`OutcomeDetail.limit`).
   package var lifted: Set<String> = []
 

@@ -182,6 +182,8 @@ package struct ReturnRow: Sendable {
   package var handback: Int64?
   /// When the run began that took it from the inbox, in ms.
   package var arrived: Int64
+  /// The epoch whose key its stamp was made with; 0 before the first recovery.
+  package var epoch: Int64 = 0
   /// When the bundle was made, in ms; nil when that is not known.
   package var issued: Int64?
   /// How many rows each soup has, by store and soup; the share of deletions is measured by it.

@@ -93,7 +93,7 @@ struct IngestStage {
     if try run.ledger.isKnown(sha256: taken.sha256) { return try finishKnown(taken, inbox) }
     let ingested = try alone(taken.name, places: places(of: taken, work)) {
       let validated = try ReturnValidator(expectation).validate(taken, in: work)
-      try refuseExpired(validated)
+      try refuseExpired(validated, taken)
       let result = try record(validated, taken)
       if !isDryRun { try inbox.finish(taken) }
       return result
@@ -154,10 +154,20 @@ struct IngestStage {
     expected.accepts = Set(inbox.accept)
     expected.fileBytes = inbox.limits.fileBytes
     expected.limits = inbox.limits.archive
-    expected.earlierKeys = try run.stamps().earlier
+    let stamps = try run.stamps()
+    expected.isOfAnotherLedger = { stamp in
+      stamps.epoch(of: stamp).map { $0 != stamps.number } ?? false
+    }
+    expected.isRecovered = try !run.ledger.recoveries().isEmpty
     expected.unsealing = try SealingKeys(run: run).unsealing()
-    expected.asSnapshot = snapshot.map {
-      ReturnValidator.AsSnapshot(user: $0.id, generation: $0.generation)
+    expected.asSnapshot = try snapshot.map { snapshot in
+      // Of a generation from before a recovery, the key of then.
+      let then = try run.ledger.recoveries().first {
+        ($0.generations[snapshot.id] ?? 0) >= Int64(snapshot.generation)
+      }
+      let (key, epoch) = stamps.signer(then.map { Int($0.before) } ?? stamps.number)
+      return ReturnValidator.AsSnapshot(
+        user: snapshot.id, generation: snapshot.generation, key: key, epoch: epoch)
     }
     return expected
   }
@@ -182,11 +192,14 @@ struct IngestStage {
   ///
   /// The newest bundle of the generation counts: which one a device has, its store does not say. A
   /// generation that is not kept any more is older than every bundle that is good.
-  private func refuseExpired(_ validated: ValidatedReturn) throws {
+  private func refuseExpired(_ validated: ValidatedReturn, _ taken: TakenReturn) throws {
     if run.pipeline.inbox.acceptExpired { return }
     let stamp = validated.stamp
     let expiry = try expires(validated)
-    if let expiry, expiry >= run.now { return }
+    // What is ingested again after a recovery came in good time then.
+    let recovered = try run.ledger.recoveries().last?.time ?? 0
+    let arrived = taken.arrived < recovered ? taken.arrived : run.now
+    if let expiry, expiry >= arrived { return }
     let since = expiry.map { "since " + Dates.utcSeconds($0) } ?? "for so long that it is not kept"
     throw Refusal(
       .expired,
@@ -198,7 +211,9 @@ struct IngestStage {
 
   private func expires(_ validated: ValidatedReturn) throws -> Int64? {
     let stamp = validated.stamp
-    guard let created = issued(stamp, validated.sourceName)?.created else { return nil }
+    // What a run issued of which this ledger does not know was issued after all that it knows.
+    if try !isKnown(stamp) { return .max }
+    guard let created = try issued(stamp, validated.sourceName)?.created else { return nil }
     let directory = run.data.generation(stamp.generation, of: stamp.user)
     let standard = created + run.pipeline.pack.expiryMilliseconds
     if let pruned = try PrunedGeneration(directory: directory) {
@@ -209,10 +224,27 @@ struct IngestStage {
     return packed?.expires ?? standard
   }
 
+  /// The number of the ledger that issued a validated return.
+  private func epoch(of stamp: Provenance) throws -> Int64 {
+    let stamps = try run.stamps()
+    return Int64(stamps.epoch(of: stamp) ?? stamps.number)
+  }
+
+  /// Whether the ledger knows the generation that a return was issued in: after a recovery another one may
+  /// bear its number.
+  private func isKnown(_ stamp: Provenance) throws -> Bool {
+    let epoch = try epoch(of: stamp)
+    guard let last = try run.ledger.lastGeneration(ofEpoch: epoch, snapshotID: stamp.user) else {
+      return true
+    }
+    return stamp.generation <= last
+  }
+
   /// The record of the generation that a return was issued in; nil where it is not kept any more.
   ///
   /// One that cannot be read is no reason to refuse what a device did: it is told and done without.
-  private func issued(_ stamp: Provenance, _ name: String) -> GenerationRecord? {
+  private func issued(_ stamp: Provenance, _ name: String) throws -> GenerationRecord? {
+    guard try isKnown(stamp) else { return nil }
     let directory = SnapshotDirectory(path: run.data.snapshot(stamp.user))
     do throws(SnapshotError) {
       guard try directory.generations().contains(stamp.generation) else { return nil }
@@ -235,14 +267,17 @@ struct IngestStage {
     for note in validated.notes { run.warn(note) }
     var read: [(stamp: Provenance, contents: EditReading, row: ReturnRow)] = []
     for (stamp, stores) in validated.storesByStamp {
-      let issued = issued(stamp, validated.sourceName)
-      if !Files.exists(run.data.issued(stamp.generation, of: stamp.user)) {
+      let issued = try issued(stamp, validated.sourceName)
+      let isKnown = try isKnown(stamp)
+      if !isKnown || !Files.exists(run.data.issued(stamp.generation, of: stamp.user)) {
+        let why = isKnown ? "is not kept any more (keep.basesDays)" : "this ledger does not know"
         run.warn(
-          "\(taken.name): what generation \(stamp.generation) issued is not kept any more (keep.basesDays): "
+          "\(taken.name): what generation \(stamp.generation) issued \(why): "
             + "its edits are compared as the SDK compares")
       }
       let contents = try contents(of: stores, stamp, issued, validated, taken)
       var row = row(stamp, contents, issued, validated, taken)
+      row.epoch = try epoch(of: stamp)
       for store in stores { row.marks[store.key] = store.stamp.carried }
       if stamp.stampID == validated.stamp.stampID {
         for key in absent(from: validated, issued) { row.marks[key] = ReturnRow.absent }
@@ -278,7 +313,8 @@ struct IngestStage {
     of stores: [ValidatedStore], _ stamp: Provenance, _ issued: GenerationRecord?,
     _ validated: ValidatedReturn, _ taken: TakenReturn
   ) throws -> EditReading {
-    let reading = ReturnReading(pipeline: run.pipeline, data: run.data, issued: issued)
+    let reading = ReturnReading(
+      pipeline: run.pipeline, data: run.data, issued: issued, hasRecords: try isKnown(stamp))
     let witnesses = try run.ledger.rowsToWitness(
       stampIDs: [stamp.stampID, validated.stamp.stampID])
     var contents = EditReading()

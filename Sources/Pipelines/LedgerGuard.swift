@@ -11,6 +11,13 @@ enum LedgerGuard {
   ///
   /// A run whose edits went to the org has left a report, also where nothing was published since.
   static func checkLedger(_ state: LedgerDatabase?, _ data: DataDirectory) throws {
+    if let time = try state?.backupTime {
+      throw PipelineError(
+        .configuration, "ledger.backup",
+        "the ledger is that of a backup: edits of devices could be sent twice",
+        location: data.state, reason: "it was copied at \(Dates.utcSeconds(time))",
+        fix: "attache recover lets the pipeline go on from it")
+    }
     let (epoch, run) = (Int(try state?.epoch ?? 0), Int(try state?.runNumber ?? 0))
     for id in try data.snapshots() {
       let directory = SnapshotDirectory(path: data.snapshot(id))
@@ -32,14 +39,16 @@ enum LedgerGuard {
     _ state: LedgerDatabase?, _ data: DataDirectory, _ found: String, _ known: String
   ) -> PipelineError {
     PipelineError(
-      .configuration, "ledger.behind",
+      .configuration, behindCode,
       "the ledger is older than what was published or sent: edits of devices could be sent twice",
       location: data.state, reason: found + (state == nil ? "there is no ledger" : known),
-      fix: "bring back the ledger that belongs to these snapshots; if it is lost, move users, "
-        + "global, issued, reports and state.sqlite out of \(data.path), leave stamp.key there, and run "
-        + "again: everybody is primed anew, and returns of earlier bundles are put into quarantine "
-        + "as return.earlier-ledger, for nobody knows which of their edits were sent")
+      fix:
+        "bring back the ledger that belongs to these snapshots; if it is lost, attache recover lets the "
+        + "pipeline go on: what may have been sent since is looked for in the org first")
   }
+
+  /// The code of a ledger that is older than what lies beside it.
+  static let behindCode = "ledger.behind"
 
   /// Refuses a second pipeline file of one name over one data directory: each would take the other's
   /// returns, users and edits for its own.

@@ -16,7 +16,8 @@ struct PackStage {
   /// A bundle is written when a generation has none, when the global stores or the returns that it
   /// includes are others than the newest bundle says, or always, if the pipeline wants so.
   func perform() throws {
-    let global = try newestRecord(of: SnapshotID.global)
+    var global = try newestRecord(of: SnapshotID.global)
+    if let newest = global, try isWithoutStores(newest) { global = nil }
     for id in try run.data.snapshots() where id != SnapshotID.global {
       guard let record = try newestRecord(of: id) else { continue }
       let username = record.notes["username"]?.string ?? id
@@ -26,6 +27,7 @@ struct PackStage {
         continue
       }
       try Task.checkCancellation()
+      if try isWithoutStores(record) { continue }
       guard isWhole(record, with: global) else {
         run.warn(
           "\(username): the newest generation lacks a store that the pipeline has now; "
@@ -41,6 +43,12 @@ struct PackStage {
     if run.options.isDryRun { return }
     if let global { try publishCurrent(global, of: SnapshotID.global) }
     try BundleIndex(data: run.data, pipeline: run.pipeline).write()
+  }
+
+  /// Whether there is nothing to pack before the next prime: it came from a backup.
+  private func isWithoutStores(_ record: GenerationRecord) throws -> Bool {
+    let directory = run.data.generation(record.generation, of: record.snapshot)
+    return try PrunedGeneration(directory: directory) != nil
   }
 
   /// What a generation carries, for the ledger: it knows of it before any device can.

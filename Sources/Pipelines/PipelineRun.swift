@@ -94,6 +94,11 @@ package struct PipelineRun {
       .runStarted(
         run: context.summary.run, pipeline: pipeline.name,
         resumed: resumed && !options.isDryRun))
+    if let last = try ledger.recoveries().last, last.afterRun + 1 == row.number {
+      context.warn(
+        "the ledger was recovered at \(Dates.utcSeconds(last.time)) by \(last.by): what bundles from before "
+          + "bring is looked for in the org before it is sent")
+    }
     do {
       try await run.performStages()
       context.summary.requests = access.requestsMade
@@ -107,11 +112,24 @@ package struct PipelineRun {
   /// How long a run waits for whoever holds its lock: a dry run does, while it copies the ledger.
   private static let lockSeconds = 2
 
+  /// How long a run waits for a backup.
+  private static let backupSeconds = 600
+  /// What a backup says of itself where others read who holds the lock.
+  static let backupNote = "a backup"
+
   static func takeLock(
-    _ data: DataDirectory, exclusive: Bool = true
+    _ data: DataDirectory, exclusive: Bool = true, note: String = ""
   ) throws -> FileLock {
+    func wait(_ seconds: Int) throws(LockError) -> FileLock {
+      try FileLock.waiting(
+        data.lock, exclusive: exclusive, note: note, seconds: seconds,
+        isCancelled: { Task.isCancelled })
+    }
     do throws(LockError) {
-      return try FileLock.waiting(data.lock, exclusive: exclusive, seconds: lockSeconds)
+      do throws(LockError) { return try wait(lockSeconds) } catch {
+        guard case .held(let holder) = error, holder.hasSuffix(backupNote) else { throw error }
+        return try wait(backupSeconds)
+      }
     } catch {
       switch error {
       case .held(let holder):

@@ -17,7 +17,11 @@ struct PrimeJob: Sendable {
   let run: String
   let now: Int64
   let organizationID: String
+  /// The last run that primed from another org; what it published cannot be gone on from.
+  let lastRunElsewhere: Int64
   let stampKey: [UInt8]
+  /// The epoch that stamps name; nil for a ledger that was never recovered.
+  let stampEpoch: Int?
   /// The open edits that the next generation carries.
   let carried: [CarriedEdit]
   /// The `soql` syncs whose ids are to be listed whole.
@@ -169,13 +173,16 @@ struct PrimeJob: Sendable {
 
   /// The newest generation, if the next one can go on from it.
   ///
-  /// One that was read with other eyes cannot be: what they did not see has no newer date now. Nor can
+  /// One whose stores are gone cannot be: it came from a backup. One that was read with other eyes cannot be: what they did not see has no newer date now. Nor can
   /// one in which `FIELDS()` stood for other fields.
   func usable(_ newest: Int, _ session: Session, _ fields: String?) throws
     -> GenerationRecord?
   {
     guard newest > 0 else { return nil }
     let record = try directory.record(of: newest)
+    guard try PrunedGeneration(directory: directory.directory(of: newest)) == nil,
+      (RunRow.number(ofID: record.run) ?? 0) > lastRunElsewhere
+    else { return nil }
     let reader = record.notes["readAs"]?.string ?? session.identity.userID
     guard record.configHash == definitionsHash, reader == session.identity.userID,
       record.notes["fields"]?.string == fields
@@ -241,7 +248,7 @@ struct PrimeJob: Sendable {
     Provenance(
       org: organizationID, user: isGlobal ? Provenance.globalUser : user.id,
       pipeline: pipeline.name,
-      generation: number, platform: platform, key: stampKey)
+      generation: number, platform: platform, key: stampKey, epoch: stampEpoch)
   }
 
   private func stampWriter(_ number: Int) -> @Sendable (Store, Platform) throws -> Void {

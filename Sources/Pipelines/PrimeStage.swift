@@ -85,11 +85,21 @@ struct PrimeStage {
     let row = try run.ledger.snapshotRow(id: user.id)
     return PrimeJob(
       user: user, pipeline: run.pipeline, data: run.data, run: run.row.id, now: run.now,
-      organizationID: try run.ledger.organizationID ?? "", stampKey: try run.stamps().current,
+      organizationID: try run.ledger.organizationID ?? "",
+      lastRunElsewhere: try lastRunElsewhere(), stampKey: try run.stamps().current,
+      stampEpoch: try run.stamps().epoch,
       carried: try carried(user.id),
       listIDs: try dueListings(row, user.id),
       changed: try run.ledger.recordsSettledSincePrime(snapshotID: user.id),
       maxDeletes: run.options.maxDeletes, preflight: run.preflight, report: run.report)
+  }
+
+  /// The number of the last run that was of another org than this one: a sandbox that was refreshed since.
+  private func lastRunElsewhere() throws -> Int64 {
+    let organization = try run.ledger.organizationID
+    return try run.ledger.recoveries().last { recovery in
+      recovery.organizationID != nil && recovery.organizationID != organization
+    }?.afterRun ?? 0
   }
 
   /// The open edits that a user's next generation carries.

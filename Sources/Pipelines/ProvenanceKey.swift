@@ -1,6 +1,7 @@
 import Crypto
 import Ledger
 import Reconciliation
+import Snapshots
 import System
 
 /// The key of a pipeline's stamps: a file of its own beside the ledger, `stamp.key`.
@@ -10,17 +11,65 @@ import System
 /// A later ledger's stamps are made with a key of its own that follows from this one, so that a
 /// return says before which loss its bundle was issued.
 struct ProvenanceKey {
+  /// The number of the ledger that signs with it: 1, 2 and so on for ledgers that took the place of a lost one;
+  /// of a recovery its epoch, which no other recovery has.
+  let number: Int
   /// What this ledger's stamps are made with.
   let current: [UInt8]
-  /// What the stamps of ledgers before it were made with.
-  let earlier: [[UInt8]]
+  private let root: [UInt8]
+
+  /// The epoch that its stamps name; nil for a ledger that was never recovered.
+  var epoch: Int? { number > Self.mostLedgers ? number : nil }
+
+  /// More ledgers than this took nobody's place without a recovery; epochs are greater.
+  static let mostLedgers = 1000
 
   private init(_ root: [UInt8], ledger: Int) {
-    func key(_ number: Int) -> [UInt8] {
-      number == 1 ? root : HMAC.sha256(key: root, Array("attache-stamp-key-\(number)".utf8))
+    (self.root, number) = (root, ledger)
+    current = Self.key(root, ledger)
+  }
+
+  private static func key(_ root: [UInt8], _ number: Int) -> [UInt8] {
+    number == 1 ? root : HMAC.sha256(key: root, Array("attache-stamp-key-\(number)".utf8))
+  }
+
+  /// The number of the ledger that issued a stamp; nil for a stamp of somebody else.
+  func epoch(of stamp: Provenance) -> Int? {
+    if let epoch = stamp.epoch {
+      return stamp.isGenuine(key: Self.key(root, epoch)) ? epoch : nil
     }
-    current = key(ledger)
-    earlier = (1..<ledger).map(key)
+    return (1...min(number, Self.mostLedgers)).first {
+      // Such numbers are few, but after a recovery nobody says how few.
+      stamp.isGenuine(key: Self.key(root, $0))
+    }
+  }
+
+  /// The number of the ledger that signs; 0 where there is no key.
+  static func number(in data: DataDirectory) throws -> Int {
+    Files.exists(data.stampKey) ? try read(data).ledger : 0
+  }
+
+  /// Lets another ledger sign, with a key that follows from the same root: what tells it from others, and the
+  /// writing of the file.
+  static func advance(
+    _ data: DataDirectory, to ledger: Int
+  ) throws -> (digest: String, write: () throws -> Void) {
+    let (root, _) = try read(data)
+    return (digest(root, ledger), { try write(root, ledger: ledger, data) })
+  }
+
+  /// Whether a ledger signs with the key that lies there.
+  static func isNoted(by ledger: LedgerDatabase?, in data: DataDirectory) throws -> Bool {
+    let (root, number) = try read(data)
+    guard let noted = try ledger?.stampKeyDigest else {
+      return try ledger?.firstVersionStampKey != nil
+    }
+    return noted == digest(root, number)
+  }
+
+  /// The key of a ledger by its number, with the epoch that its stamps name.
+  func signer(_ number: Int) -> (key: [UInt8], epoch: Int?) {
+    (Self.key(root, number), number > Self.mostLedgers ? number : nil)
   }
 
   /// The key of a pipeline, for the holder of its lock.
@@ -87,7 +136,7 @@ struct ProvenanceKey {
     let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     guard let root = words.first.flatMap({ Hex.decode(String($0)) }), root.count == 32,
       words.count <= 2, let ledger = words.count == 2 ? Int(words[1]) : 1,
-      (1...1000).contains(ledger)
+      ledger > 0
     else {
       throw PipelineError(
         .configuration, "stamp-key.damaged", "the key of the stamps cannot be read",
@@ -125,6 +174,8 @@ struct ProvenanceKey {
     PipelineError(
       .configuration, "stamp-key.foreign",
       "the key of the stamps is not the one that this ledger signs with", location: data.stampKey,
-      fix: "bring back the file and the ledger that belong together, from one backup")
+      fix:
+        "bring back the file and the ledger that belong together, from one backup; if a recovery died, repeat "
+        + "it: attache recover")
   }
 }

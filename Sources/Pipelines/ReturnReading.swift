@@ -12,6 +12,8 @@ struct ReturnReading {
   let data: DataDirectory
   /// The generation that the return was issued in, if it is kept.
   let issued: GenerationRecord?
+  /// Whether the issued records that bear its number are that generation's.
+  let hasRecords: Bool
 
   func add(
     _ validated: ValidatedStore, platform: Platform, witnesses: [RowKey],
@@ -89,7 +91,7 @@ struct ReturnReading {
     _ validated: ValidatedStore, _ key: StoreKey
   ) throws -> (rule: UnflaggedRule, soups: [SoupKey])? {
     let path = data.issued(validated.stamp.generation, of: validated.stamp.user)
-    guard pipeline.reconcile.trust == .diff, Files.exists(path) else { return nil }
+    guard pipeline.reconcile.trust == .diff, hasRecords, Files.exists(path) else { return nil }
     let issued = try IssuedRecordReader(path: path)
     var sent: [String: Set<String>] = [:]
     for rule in try ReconcileStage.rules(of: pipeline) where rule.soup.store == key {
@@ -120,7 +122,7 @@ struct ReturnReading {
   ) throws {
     let path = data.issued(validated.stamp.generation, of: validated.stamp.user)
     // Without it a return is compared as the SDK compares, and the verdicts say so.
-    guard Files.exists(path) else { return }
+    guard hasRecords, Files.exists(path) else { return }
     let issued = try IssuedRecordReader(path: path)
     var wanted: [String: Set<String>] = [:]
     for edit in edits {

@@ -93,6 +93,31 @@ package enum MergeBaseRule {
     return Choice(date: deviceDate, base: nil)
   }
 
+  /// What a run that the ledger does not know of has written for an edit, as the org shows it: its sender wrote
+  /// last, and the record differs from what was issued in nothing but what the device holds.
+  ///
+  /// Nil where the device has edited nothing else since: then all of it is there.
+  package static func presumedWrite(
+    device: JSONObject, deviceDate: String?, issued: MergeBase?, serverDate: String?,
+    serverFields: JSONObject, listed: [String], senderID: String
+  ) -> OwnWrite? {
+    guard let serverDate, let issued, issued.isIssued(at: deviceDate),
+      serverFields["LastModifiedById"]?.string?.recordID18 == senderID
+    else { return nil }
+    var written: JSONObject = [:]
+    var isLater = false
+    for name in listed {
+      guard issued.knows(name), let held = serverFields[name] else { return nil }
+      if FieldValue.isSame(held, issued.fields[name]) {
+        isLater = isLater || !FieldValue.isSame(held, device[name])
+        continue
+      }
+      guard FieldValue.isSame(held, device[name]) else { return nil }
+      written[name] = held
+    }
+    return written.isEmpty || !isLater ? nil : OwnWrite(date: serverDate, fields: written)
+  }
+
   /// A base keeps some fields only; where the server has not moved, its values tell the others.
   private static func completed(
     _ issued: MergeBase, serverDate: String?, with fields: JSONObject?

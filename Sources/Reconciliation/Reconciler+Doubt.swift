@@ -173,7 +173,9 @@ extension Reconciler {
       operation.action, operation.sobject, userID: operation.senderID ?? own,
       recordID: operation.recordID, externalField: operation.externalField,
       externalValue: operation.externalValue, fields: operation.payload, seen: operation.seen,
-      since: sent, sent: sent)
+      since: operation.sinceMilliseconds ?? sent, sent: sent)
+    write.isPresumed = operation.sinceMilliseconds != nil
+    write.isRevised = operation.isRevised
     write.job = operation.job
     return write
   }
@@ -211,6 +213,10 @@ extension Reconciler {
           "no answer came back; the org holds what was sent, and another user wrote last"
       }
       if let made = done.made { Self.tell(made, operation, &settlement.detail) }
+      if operation.sinceMilliseconds != nil {
+        let words = "the org had the record: a run that this ledger does not know of has sent it"
+        settlement.detail.message = ([words] + (done.made?.becameOf ?? [])).joined(separator: "; ")
+      }
       try state.settle(operation.editID, run: run.id, settlement)
       summary.writes += 1
       var written = operation

@@ -105,6 +105,9 @@ extension Reconciler {
       plans[place].settled = []
       try holdGuarded(&plans[place])
     }
+    for (place, access) in zip(plans.indices, readers) {
+      try await presumeSent(&plans[place], as: access)
+    }
     try await send(Array(zip(plans, readers)))
   }
 

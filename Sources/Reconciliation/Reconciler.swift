@@ -90,6 +90,7 @@ package final class Reconciler {
       // Who proves deletions must get in, or nothing is begun.
       _ = try await integration()
       try await checkCorrelation()
+      try state.noteReach(now: run.now, quietMilliseconds: options.quietWindowSeconds * 1000)
       try await settleDoubts()
       try await settleLate()
       tellProgress()

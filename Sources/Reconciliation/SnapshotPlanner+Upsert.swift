@@ -153,6 +153,9 @@ extension SnapshotPlanner {
       return nil
     }
     var attempt = try state.lostUpsert(of: candidate.edit.id)
+    if attempt == nil, candidate.edit.mayHaveBeenSent {
+      attempt = UpsertRule.Attempt(isPresumed: true)
+    }
     if case .absent = keyed,
       let id = attempt?.seen?.object.flatMap({ UnacknowledgedCreates.id(of: $0) })
     {

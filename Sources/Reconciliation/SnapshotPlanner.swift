@@ -387,9 +387,11 @@ struct SnapshotPlanner {
     let edit = candidate.edit
     let target = rules[candidate.sync].target
     let externalID = target.externalIdFieldName.flatMap { candidate.element[$0] }
-    let own = try edit.recordID.flatMap { try state.ownWrite(of: edit, recordID: $0) }
+    let own =
+      try edit.recordID.flatMap { try state.ownWrite(of: edit, recordID: $0) }
+      ?? presumedWrite(candidate)
     var facts = EditFacts(
-      operation: candidate.operation, mode: rules[candidate.sync].mode,
+      operation: candidate.operation, mode: mode(of: edit, candidate.sync),
       device: candidate.element, deviceDate: edit.modificationDate, issued: edit.base,
       ownWrite: own, server: candidate.server, listed: candidate.listed,
       isShared: try candidate.operation == .update && !state.siblings(of: edit).isEmpty,
@@ -409,6 +411,22 @@ struct SnapshotPlanner {
     return facts
   }
 
+  private func presumedWrite(_ candidate: Candidate) -> MergeBaseRule.OwnWrite? {
+    guard candidate.edit.mayHaveBeenSent, candidate.operation == .update,
+      case .alive(let date, let fields) = candidate.server
+    else { return nil }
+    return MergeBaseRule.presumedWrite(
+      device: candidate.element, deviceDate: candidate.edit.modificationDate,
+      issued: candidate.edit.base, serverDate: date, serverFields: fields, listed: candidate.listed,
+      senderID: records.session.identity.userID)
+  }
+
+  /// The merge mode of a sync up; what may have been sent already does not go over what somebody has made of it
+  /// since.
+  private func mode(of edit: OpenEdit, _ sync: Int) -> MergeMode {
+    edit.mayHaveBeenSent ? .leaveIfChanged : rules[sync].mode
+  }
+
   static func text(_ value: JSONValue) -> String? {
     switch value {
     case .string(let text): text
@@ -421,6 +439,12 @@ struct SnapshotPlanner {
   func naming(_ candidate: Candidate, _ settlement: Settlement) -> Settlement {
     var settlement = settlement
     if settlement.detail.recordID == nil { settlement.detail.recordID = candidate.edit.recordID }
+    if candidate.edit.mayHaveBeenSent, !settlement.verdict.isSettled,
+      settlement.detail.message == nil
+    {
+      settlement.detail.message =
+        "a run that this ledger does not know of may have sent it before somebody changed the record"
+    }
     guard case .alive(_, let fields) = candidate.server,
       let by = fields["LastModifiedById"]?.string, let at = fields["LastModifiedDate"]?.string,
       let changed = Dates.milliseconds(iso8601: at),

@@ -25,6 +25,8 @@ enum UpsertRule {
     var seen: JSONValue?
     /// What became of the record that was there and is not any more.
     var fate: ServerRecord?
+    /// Whether nobody knows that there was one.
+    var isPresumed = false
   }
 
   /// The step; `expected` is the settlement of success without a record to overwrite.
@@ -79,7 +81,10 @@ enum UpsertRule {
     guard attempt != nil, !isSame, !isUnmoved, facts.mode == .leaveIfChanged else {
       return .send(.upsert, Settlement(.updated, detail), ifUnmodifiedSince: nil)
     }
-    detail.message = "no answer came back to the first attempt, and the record has changed since"
+    detail.message =
+      attempt?.isPresumed == true
+      ? "a run that this ledger does not know of may have sent it, and the record holds something else"
+      : "no answer came back to the first attempt, and the record has changed since"
     return .settle(Settlement(.conflict, detail))
   }
 

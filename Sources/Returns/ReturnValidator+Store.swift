@@ -144,14 +144,17 @@ extension ReturnValidator {
       }
       return Provenance(
         org: expected.org, user: snapshot.user, pipeline: expected.pipeline,
-        generation: snapshot.generation, platform: store.platform, key: expected.key)
+        generation: snapshot.generation, platform: store.platform, key: snapshot.key,
+        epoch: snapshot.epoch)
     }
     try check(stamp, store.platform, name)
     return stamp
   }
 
   private func check(_ stamp: Provenance, _ platform: Platform, _ name: String) throws(Refusal) {
-    guard stamp.org == expected.org else {
+    let isEarlier = expected.isOfAnotherLedger(stamp)
+    // The org of an earlier epoch may have been another: a sandbox that was refreshed since.
+    guard stamp.org == expected.org || isEarlier && expected.isRecovered else {
       throw Refusal(
         .otherOrg, "\(name) belongs to the organization \(stamp.org), not to \(expected.org)",
         fix: "hand it to a pipeline of that organization")
@@ -161,15 +164,15 @@ extension ReturnValidator {
         .otherPipeline, "\(name) was issued by the pipeline \(stamp.pipeline)",
         fix: "put it into that pipeline's inbox")
     }
-    if expected.earlierKeys.contains(where: stamp.isGenuine) {
+    if isEarlier, !expected.isRecovered {
       throw Refusal(
         .earlierLedger,
         "\(name) comes from a bundle of this pipeline that was issued before its ledger was lost",
         fix:
-          "keep it; which of its edits were sent before is not known, so compare it with the org "
-          + "by hand, or bring the lost ledger back")
+          "bring the lost ledger back; or attache recover PIPELINE, which has what may have been sent before "
+          + "looked for, and then attache returns release")
     }
-    guard stamp.isGenuine(key: expected.key) else {
+    guard isEarlier || stamp.isGenuine(key: expected.key) else {
       throw Refusal(
         .forgedStamp, "\(name) has a stamp that this pipeline did not issue",
         fix: "check where it comes from; another data directory has another stamp.key")

@@ -19,11 +19,15 @@ package struct ReturnValidator: Sendable {
     package var user: String
     /// The generation.
     package var generation: Int
+    /// What the stamps of that generation were made with, and the epoch that they name.
+    package var key: [UInt8]
+    package var epoch: Int?
 
     /// Names a snapshot's generation.
-    package init(user: String, generation: Int) {
+    package init(user: String, generation: Int, key: [UInt8], epoch: Int? = nil) {
       self.user = user
       self.generation = generation
+      (self.key, self.epoch) = (key, epoch)
     }
   }
 
@@ -52,8 +56,11 @@ package struct ReturnValidator: Sendable {
     package var pipeline: String
     /// The key of the pipeline's stamps.
     package var key: [UInt8]
-    /// The keys of the ledgers before this one, which were lost.
-    package var earlierKeys: [[UInt8]] = []
+    /// Says whether another ledger of the pipeline has issued a stamp: this one took the place of one that was
+    /// lost, or was recovered since.
+    package var isOfAnotherLedger: @Sendable (Provenance) -> Bool = { _ in false }
+    /// Whether returns of other ledgers are taken: somebody has recovered this one.
+    package var isRecovered = false
     /// Users who have a snapshot here, and `global`; nil accepts any whose stamp is genuine.
     package var users: Set<String>?
     /// The stores that the pipeline issues.

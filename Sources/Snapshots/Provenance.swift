@@ -7,7 +7,7 @@ import SmartStore
 /// It is one element of the soup `attache_stamp`, because a table survives what a device does to a
 /// file, and header fields do not. The stamp id is a keyed digest of the other members, so a repeated
 /// prime makes the same one and nobody without the pipeline's key makes another. `install` and
-/// `handback` are the app's and are not part of it, nor is `carried`.
+/// `handback` are the app's and are not part of it, nor are `carried` and `epoch`, which only says the key.
 package struct Provenance: Sendable, Hashable {
   /// The soup that holds it.
   package static let soupName = "attache_stamp"
@@ -28,6 +28,8 @@ package struct Provenance: Sendable, Hashable {
   package let platform: Platform
   /// HMAC-SHA-256 of the members above, in hexadecimal digits.
   package let stampID: String
+  /// Which recovery of the ledger its key was made at; nil before the first.
+  package let epoch: Int?
   /// A fresh UUID of each installation, if the app sets it.
   package var install: String?
   /// How often the installation has handed its store back, if the app counts it.
@@ -38,8 +40,9 @@ package struct Provenance: Sendable, Hashable {
   /// Issues a stamp.
   package init(
     org: String, user: String, pipeline: String, generation: Int, platform: Platform,
-    key: [UInt8]
+    key: [UInt8], epoch: Int? = nil
   ) {
+    self.epoch = epoch
     self.org = org
     self.user = user
     self.pipeline = pipeline
@@ -79,6 +82,7 @@ package struct Provenance: Sendable, Hashable {
       "pipeline": .string(pipeline), "generation": .number(String(generation)),
       "platform": .string(platform.rawValue),
     ]
+    if let epoch { object["epoch"] = .number(String(epoch)) }
     if let carried { object["carried"] = .string(carried) }
     if let install { object["install"] = .string(install) }
     if let handback { object["handback"] = .number(String(handback)) }
@@ -105,6 +109,7 @@ package struct Provenance: Sendable, Hashable {
     self.generation = generation
     self.platform = platform
     self.stampID = stampID
+    epoch = json["epoch"]?.int.flatMap { Int(exactly: $0) }
     install = text("install")
     carried = text("carried")
     handback = json["handback"]?.int.flatMap { Int(exactly: $0) }.flatMap { $0 < 0 ? nil : $0 }

@@ -162,7 +162,7 @@ import Testing
     #expect(refused?.fix.contains("--as SNAPSHOT/GENERATION") == true)
     try Files.remove(directory.file("root"))
     var expectation = Issued.expectation()
-    expectation.asSnapshot = .init(user: Issued.user, generation: 3)
+    expectation.asSnapshot = .init(user: Issued.user, generation: 3, key: Issued.key)
     #expect(try validate(issued.storePath, expectation).stamp == Issued.stamp(.android))
   }
 

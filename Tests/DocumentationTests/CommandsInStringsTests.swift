@@ -83,8 +83,8 @@ import Testing
   func `every option that a page names is one of some command`(_ page: Page) {
     let options = Set(AttacheTool.tool.description.commands.flatMap(\.parameters).map(\.name))
       .union(["help", "version"])
-    // Those of `swift test`, `zstd` and the benchmarks.
-    let others: Set<String> = ["filter", "check", "live", "rounds", "records", "base"]
+    // Those of `swift test`, `tar`, `zstd` and the benchmarks.
+    let others: Set<String> = ["filter", "zstd", "check", "live", "rounds", "records", "base"]
     for code in page.inlineCode {
       for match in code.matches(of: /(?:^|\s)--([a-z][a-z-]+)/)
       where !options.contains(String(match.output.1)) && !others.contains(String(match.output.1)) {
@@ -95,7 +95,7 @@ import Testing
 
   @Test func `a planted command and option that do not exist are found`() {
     for text in [
-      "run attache recover first", "`attache run --shard 1/4`",
+      "run attache restore first", "`attache run --shard 1/4`",
       "\"attache org\" + x.attache bundle diff",
     ] { #expect(Self.calls(in: text).contains { Self.fault($0) != nil }, "\(text)") }
     for text in [

@@ -70,11 +70,29 @@ import Testing
     try playReturns(scene)
     try playDecisions(scene)
     try playStores(scene)
+    try playRecovery(scene)
     try scene.run("run field-service --json")
     for words in [
       "demo", "completion bash", "manual", "help completion", "complete pipelines",
       "complete users field-service",
     ] { try scene.run(words) }
+  }
+
+  /// What was lost is recovered: the ledger, the whole machine; and what nobody can see is said.
+  private func playRecovery(_ scene: ExampleScene) throws {
+    let backups = scene.directory.file("backups")
+    try scene.run("backup field-service /mnt/backups", as: "backup field-service \(backups)")
+    try scene.run("backup field-service -")
+    try scene.run("recover field-service --restored")
+    try scene.run("recover field-service --new-org")
+    let data = scene.directory.file("snapshots/field-service")
+    for ending in ["", "-wal", "-shm"] { try Files.remove(data + "/state.sqlite" + ending) }
+    try scene.run("recover field-service")
+    try Files.remove(data)
+    let file = try #require(try Files.list(backups).first)
+    try scene.run(
+      "recover field-service --from /mnt/backups/field-service-20260131T050000Z.backup.tar.zst",
+      as: "recover field-service --from \(backups)/\(file)")
   }
 
   private func playInit(_ scene: ExampleScene) throws {

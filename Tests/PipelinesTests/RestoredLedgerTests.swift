@@ -41,7 +41,7 @@ import Testing
       }
       #expect(error?.code == "ledger.behind")
       #expect(error?.reason?.contains("/reports/") == true)
-      #expect(error?.fix?.contains("issued, reports and state.sqlite") == true)
+      #expect(error?.fix?.contains("attache recover") == true)
     }
     // What lies beside the reports is nobody's run.
     for name in try Files.list(world.data.reports) {

@@ -70,7 +70,7 @@ import Testing
     #expect(error.code.hasPrefix("stamp-key."))
   }
 
-  @Test func `a lost ledger is not made anew over what was published, and nothing is promised`()
+  @Test func `a lost ledger is not made anew over what was published`()
     async throws
   {
     try await world.run()
@@ -80,12 +80,12 @@ import Testing
         try await world.run { if !stages.isEmpty { $0.stages = Set(stages) } }
       }
       #expect(error?.code == "ledger.behind")
-      #expect(error?.description.contains("attache recover") == false)
+      #expect(error?.fix?.contains("attache recover") == true)
       #expect(!Files.exists(world.data.state))
     }
   }
 
-  @Test func `whoever follows the advice after a lost ledger has no device taken for a forger`()
+  @Test func `a new ledger beside the key of a lost one takes no device for a forger`()
     async throws
   {
     try await world.run()

@@ -24,4 +24,12 @@ extension World {
     #expect(text.contains(old))
     try DurableFile.write(Array(text.replacing(old, with: new).utf8), to: path)
   }
+
+  /// Lets the sync up of accounts overwrite, for runs of the pipeline file as it stands now.
+  func overwriteAccounts() throws {
+    try rewrite(
+      #"["Name", "Phone", "Website", "Description"], "mergeMode": "LEAVE_IF_CHANGED""#,
+      #"["Name", "Phone", "Website", "Description"], "mergeMode": "OVERWRITE""#,
+      in: "demo/usersyncs.json")
+  }
 }

@@ -102,6 +102,10 @@ struct UndoRuleTests {
     let names = indexes.map { $0.split(separator: " ")[2] }
     try day.state.connection.execute(
       """
+      DROP TABLE recovered_snapshot;
+      DROP TABLE recovery;
+      ALTER TABLE returned DROP COLUMN epoch;
+      ALTER TABLE operation DROP COLUMN since_ms;
       DROP INDEX edit_unpruned;
       ALTER TABLE edit DROP COLUMN pruned;
       ALTER TABLE operation DROP COLUMN job_id;

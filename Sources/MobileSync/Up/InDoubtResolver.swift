@@ -410,9 +410,11 @@ package struct InDoubtResolver {
     let window = quietWindowSeconds * 1000
     let session = reader.session
     let now = max(begun, session.serverDate ?? session.estimatedServerDate)
-    return UnacknowledgedCreates.Lost(
+    var lost = UnacknowledgedCreates.Lost(
       write.fields, sent: write.since, until: write.sent + window,
       isOver: window <= 0 || now - write.sent >= window)
+    (lost.isPresumed, lost.isRevised) = (write.isPresumed, write.isRevised)
+    return lost
   }
 
   // MARK: comparing

@@ -24,6 +24,10 @@ package struct PendingWrite: Sendable, Hashable {
   package var since: Int64
   /// The org's clock when it was sent, as well as that is known.
   package var sent: Int64
+  /// Whether nobody noted that it was sent: it may have been, at any time from `since` to `sent`.
+  package var isPresumed = false
+  /// Whether another state of it may have been sent before.
+  package var isRevised = false
   /// The bulk job that carries it; nil for a request of its own.
   package var job: String?
 

@@ -28,6 +28,11 @@ package enum UnacknowledgedCreates {
     package var until: Int64
     /// Whether that moment has passed; before, only what agrees as a whole is taken for it.
     package var isOver: Bool
+    /// Whether nobody knows that it was sent at all: in all that time its sender has made records by himself,
+    /// so that only what holds all that would have been sent is taken for it.
+    package var isPresumed = false
+    /// Whether another state of it may have been sent: then what its sender has made may be that.
+    package var isRevised = false
 
     /// A create.
     package init(_ fields: JSONObject, sent: Int64, until: Int64, isOver: Bool = true) {
@@ -73,6 +78,13 @@ package enum UnacknowledgedCreates {
 
     /// What has become of it since, in words; nil where it stands as it was sent.
     package var words: String? {
+      let parts = becameOf
+      guard !parts.isEmpty else { return nil }
+      return "no answer came back; the record was found, and " + parts.joined(separator: "; ")
+    }
+
+    /// The same as parts of a sentence.
+    package var becameOf: [String] {
       var parts: [String] = []
       if let masterID {
         parts.append("it was merged into \(masterID) since")
@@ -86,8 +98,7 @@ package enum UnacknowledgedCreates {
       if let ownerID, let creatorID, ownerID != creatorID, !changed.contains("OwnerId") {
         parts.append("it belongs to another owner")
       }
-      guard !parts.isEmpty else { return nil }
-      return "no answer came back; the record was found, and " + parts.joined(separator: "; ")
+      return parts
     }
   }
 

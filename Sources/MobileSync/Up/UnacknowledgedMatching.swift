@@ -69,6 +69,16 @@ struct UnacknowledgedMatching {
     return creates.indices.map { fatesByCreate[$0] ?? rest($0) }
   }
 
+  /// Whether only a record that agrees as a whole is taken for a create.
+  private func isUnsure(_ create: UnacknowledgedCreates.Lost) -> Bool {
+    !create.isOver || create.isPresumed
+  }
+
+  /// Whether a record that holds nothing of a create is its sender's own work rather than that.
+  private func isMostLikelyUnsent(_ create: UnacknowledgedCreates.Lost) -> Bool {
+    create.isPresumed && !create.isRevised
+  }
+
   // MARK: what fits
 
   private func isInTime(
@@ -127,7 +137,7 @@ struct UnacknowledgedMatching {
   private mutating func assign(_ tier: Tier) -> Bool {
     for index in groups.indices where !groups[index].members.isEmpty {
       let group = groups[index]
-      if tier == .resembling, group.members.contains(where: { !creates[$0].isOver }) { continue }
+      if tier == .resembling, group.members.contains(where: { isUnsure(creates[$0]) }) { continue }
       let fitting = free.filter { fits($0, group, tier) }
       var own = fitting.filter { candidate in
         !groups.contains { other in
@@ -166,7 +176,7 @@ struct UnacknowledgedMatching {
       guard isInTime(candidate, creates[create]) else { return false }
       if resembles(candidate, group) { return true }
       return candidate.created >= creates[create].sent / 1000 * 1000
-        && (asksPerson || candidate.isTouched)
+        && ((asksPerson && !isMostLikelyUnsent(creates[create])) || candidate.isTouched)
     }
   }
 
@@ -178,7 +188,7 @@ struct UnacknowledgedMatching {
     for index in groups.indices where groups[index].members.count == 1 {
       let create = groups[index].members[0]
       let left = candidates(of: create)
-      guard creates[create].isOver, left.count == 1, let candidate = left.first,
+      guard !isUnsure(creates[create]), left.count == 1, let candidate = left.first,
         candidate.isTouched || resembles(candidate, groups[index])
       else { continue }
       let rivals = groups.contains { other in

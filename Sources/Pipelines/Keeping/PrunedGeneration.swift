@@ -47,6 +47,11 @@ package struct PrunedGeneration: Sendable, Hashable {
 
   /// Writes the note, durably.
   func write(into directory: String) throws(SystemError) {
+    try DurableFile.write(bytes, to: directory + "/" + Self.fileName)
+  }
+
+  /// The note as it stands in the file.
+  var bytes: [UInt8] {
     var json: JSONObject = ["format": 1, "pruned": .string(Dates.utc(pruned))]
     json["goodUntil"] = goodUntil.map { .string(Dates.utc($0)) }
     if !globals.isEmpty {
@@ -57,8 +62,6 @@ package struct PrunedGeneration: Sendable, Hashable {
       json["globals"] = .object(object)
     }
     if !carried.isEmpty { json["carried"] = .array(carried.sorted().map { JSONValue($0) }) }
-    try DurableFile.write(
-      JSONValue.object(json).bytes(pretty: true, sortedKeys: false) + [0x0A],
-      to: directory + "/" + Self.fileName)
+    return JSONValue.object(json).bytes(pretty: true, sortedKeys: false) + [0x0A]
   }
 }

@@ -1,0 +1,147 @@
+import Archive
+import Crypto
+import Snapshots
+import System
+
+/// Puts a backup where a pipeline has no data directory any more.
+struct BackupRestore {
+  let pipeline: Pipeline
+  let root: String
+  private var data: DataDirectory { DataDirectory(root: root, name: pipeline.name) }
+
+  /// Unpacks a backup beside the place, has `body` prepare what was unpacked, and then gives it the
+  /// place's name: what dies before leaves nothing but a directory of another name.
+  ///
+  /// - Throws: `PipelineError` for a file that is no whole backup of this pipeline, and where something lies in
+  ///   the place already.
+  func perform<T>(_ file: String, _ body: (DataDirectory, BackupFile.Head) throws -> T) throws -> T
+  {
+    try Files.makeDirectory(data.path, intermediate: true)
+    // No run begins here meanwhile.
+    let lock = try PipelineRun.takeLock(data)
+    defer { lock.close() }
+    try refuseOccupied()
+    try sweep()
+    let temporary = DurableFile.temporaryName(for: data.path) + Self.ending(of: data)
+    defer { try? Files.remove(temporary) }
+    try Files.makeDirectory(temporary)
+    let head = try unpack(file, to: temporary)
+    let unpacked = DataDirectory(root: temporary, name: "data")
+    let result = try body(unpacked, head)
+    try putBack(temporary + "/inbox", into: unpacked)
+    try DurableFile.synchronize(tree: unpacked.path)
+    try refuseOccupied()
+    // Nothing but the lock lies there.
+    try DurableFile.rename(data.path, to: temporary + "/empty")
+    try DurableFile.move(unpacked.path, toNew: data.path)
+    return result
+  }
+
+  /// By which what a restore has begun is known, should it die: keys and records lie in it.
+  private static func ending(of data: DataDirectory) -> String {
+    "-recover-" + Files.name(of: data.path)
+  }
+
+  /// Removes what restores that died have begun.
+  private func sweep() throws {
+    for name in try Files.list(root)
+    where name.hasPrefix(".tmp-") && name.hasSuffix(Self.ending(of: data)) {
+      try Files.remove(root + "/" + name)
+    }
+  }
+
+  private func refuseOccupied() throws {
+    let lying = try Files.list(data.path).filter { $0 != "lock" }
+    guard !lying.isEmpty else { return }
+    throw PipelineError(
+      .configuration, "recover.occupied", "there is a data directory already", location: data.path,
+      fix: "attache recover \(pipeline.name) without --from recovers it; or move it away first")
+  }
+
+  // MARK: the archive
+
+  private func unpack(_ file: String, to directory: String) throws -> BackupFile.Head {
+    do {
+      return try unpackWhole(file, to: directory)
+    } catch let error as ArchiveError {
+      guard Files.exists(file) else { throw noBackup(file, "there is no such file") }
+      throw noBackup(file, error.message)
+    }
+  }
+
+  private func unpackWhole(_ file: String, to directory: String) throws -> BackupFile.Head {
+    let limits = ArchiveReader.Limits(
+      entries: .max, totalBytes: .max, entryBytes: .max, ratio: 1 << 20)
+    let reader = try ArchiveReader(path: file, limits: limits)
+    guard let first = try reader.next(), first.name == BackupFile.headName,
+      let head = BackupFile.Head(try reader.readAll(limit: Self.mostHeadBytes))
+    else { throw noBackup(file, "it does not begin with \(BackupFile.headName)") }
+    guard head.pipeline == pipeline.name else {
+      throw PipelineError(
+        .configuration, "recover.other-pipeline",
+        "the backup is one of the pipeline \(head.pipeline)", location: file,
+        fix: "name that pipeline, or a backup of \(pipeline.name)")
+    }
+    var end: BackupFile.End?
+    var files = 0
+    while let entry = try reader.next() {
+      if end != nil { throw noBackup(file, "something comes after its end") }
+      if entry.name == BackupFile.endName {
+        end = BackupFile.End(try reader.readAll(limit: Self.mostEndBytes))
+        if end == nil { throw noBackup(file, "\(BackupFile.endName) cannot be read") }
+        continue
+      }
+      let target = directory + "/" + entry.name
+      try Files.makeDirectory(Files.parent(of: target) ?? directory, intermediate: true)
+      let written = try Files.createNew(target)
+      try reader.read { try written.write($0) }
+      files += 1
+    }
+    guard let end, end.files == files else { throw noBackup(file, "it was cut short") }
+    try rename(end.names, in: directory, file)
+    return head
+  }
+
+  private static let mostHeadBytes = 1 << 16
+  private static let mostEndBytes = 1 << 28
+
+  /// Gives the files their names back that the archive did not take.
+  private func rename(_ names: [String: String], in directory: String, _ file: String) throws {
+    for (name, path) in names.sorted(by: { $0.key < $1.key }) {
+      guard BackupFile.isBelow(path), BackupFile.isBelow(name), name.hasPrefix(BackupFile.odd)
+      else {
+        throw noBackup(file, "it names a file outside itself: \(path)")
+      }
+      let target = directory + "/" + path
+      try Files.makeDirectory(Files.parent(of: target) ?? directory, intermediate: true)
+      try Files.rename(directory + "/" + name, to: target)
+    }
+  }
+
+  private func noBackup(_ file: String, _ reason: String) -> PipelineError {
+    PipelineError(
+      .damaged, "recover.no-backup", "the file is no whole backup of attache", location: file,
+      reason: reason, fix: "name another one, as attache backup has written it")
+  }
+
+  /// Puts what waited in the inbox where the pipeline has its inbox now, under other names where one of them is
+  /// taken by something else.
+  private func putBack(_ inbox: String, into unpacked: DataDirectory) throws {
+    let place = unpacked.inbox(pipeline.inbox.path)
+    try Files.makeDirectory(place, intermediate: true)
+    guard Files.isDirectory(inbox) else { return }
+    let names = try Files.list(inbox).filter { !Files.isDirectory(inbox + "/" + $0) }
+    let isTaken = try names.contains { name in
+      guard Files.exists(place + "/" + name) else { return false }
+      return try Digest.sha256Hex(file: place + "/" + name)
+        != Digest.sha256Hex(file: inbox + "/" + name)
+    }
+    for name in names {
+      let target = place + "/" + (isTaken ? "restored-" : "") + name
+      if Files.exists(target) { continue }
+      let temporary = DurableFile.temporaryName(for: target)
+      try Files.copy(inbox + "/" + name, to: temporary)
+      try DurableFile.rename(temporary, to: target)
+    }
+  }
+}

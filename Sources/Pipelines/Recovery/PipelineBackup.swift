@@ -1,0 +1,208 @@
+import Archive
+import JSON
+import Ledger
+import Snapshots
+import System
+
+/// Backs a pipeline up: everything in its data directory that could not be made anew.
+///
+/// Stores and bundles can be: the next prime makes them. What is known of each generation is in the backup, so
+/// that a device's return of any of them is compared as before. The ledger is a copy that says so: whoever
+/// puts it back by hand is told to recover it.
+package struct PipelineBackup {
+  /// What a backup came to.
+  package struct Outcome: Sendable, Hashable {
+    /// The file; nil where it went to standard output.
+    package var path: String?
+    /// Its bytes; nil for standard output.
+    package var bytes: Int64?
+    /// How many files are in it.
+    package var files: Int
+    /// When it was made, in ms of the wall clock.
+    package var time: Int64
+    /// The last run that is in it; empty for none.
+    package var run: String
+
+    /// As JSON.
+    package var json: JSONValue {
+      JSONObject.of([
+        ("path", path.map(JSONValue.string)), ("bytes", bytes.map { JSONValue($0) }),
+        ("files", JSONValue(files)), ("time", .string(Dates.utc(time))), ("run", .string(run)),
+      ])
+    }
+  }
+
+  private let pipeline: Pipeline
+  private let data: DataDirectory
+  private var end = BackupFile.End(files: 0)
+  /// Names that were given, as a file system that knows no capitals has them.
+  private var given: Set<String> = []
+
+  private init(_ pipeline: Pipeline, _ data: DataDirectory) {
+    (self.pipeline, self.data) = (pipeline, data)
+  }
+
+  /// Writes a backup into a directory, under a name of its own; or to standard output, where none is named.
+  ///
+  /// It is written under another name first: what bears its own is whole, and on the disk. No run begins
+  /// meanwhile, and one that is at work is not waited for.
+  ///
+  /// - Throws: `PipelineError` where a run holds the lock, or where there is nothing to back up.
+  package static func write(
+    _ pipeline: Pipeline, root: String, to directory: String?, now: Int64 = Clock.wallMilliseconds()
+  ) throws -> Outcome {
+    let data = DataDirectory(root: root, name: pipeline.name)
+    guard Files.exists(data.state) else {
+      throw PipelineError(
+        .configuration, "backup.nothing", "there is nothing to back up: the pipeline has no ledger",
+        location: data.path, fix: "run it first; of a lost ledger see attache recover")
+    }
+    let lock = try PipelineRun.takeLock(data, note: PipelineRun.backupNote)
+    defer { lock.close() }
+    try DataFormat.check(data)
+    var backup = PipelineBackup(pipeline, data)
+    guard let directory else {
+      return try mapping { try backup.write(to: "/dev/stdout", now) }
+    }
+    try Files.makeDirectory(directory)
+    let path = freePath(in: directory, pipeline.name, now)
+    let temporary = DurableFile.temporaryName(for: path)
+    do {
+      var outcome = try mapping { try backup.write(to: temporary, now) }
+      try Files.setMode(of: temporary, 0o600)
+      outcome.bytes = try Files.size(of: temporary)
+      try DurableFile.rename(temporary, to: path)
+      outcome.path = path
+      return outcome
+    } catch {
+      try? Files.remove(temporary)
+      throw error
+    }
+  }
+
+  /// A name of the second that nothing bears yet.
+  private static func freePath(in directory: String, _ name: String, _ now: Int64) -> String {
+    let digits = Dates.utcSeconds(now).filter { $0 != "-" && $0 != ":" }
+    let stem = "\(directory)/\(name)-\(digits)"
+    var path = stem + BackupFile.ending
+    var number = 1
+    while Files.exists(path) {
+      number += 1
+      path = "\(stem)-\(number)\(BackupFile.ending)"
+    }
+    return path
+  }
+
+  /// What the archive says is wrong is the disk's trouble, or that of whoever reads the pipe.
+  private static func mapping<T>(_ body: () throws -> T) throws -> T {
+    do { return try body() } catch let error as ArchiveError {
+      throw PipelineError(
+        .failed, "backup.failed", "the backup could not be written: \(error)",
+        fix: "check the free space and the permissions, and make it again")
+    }
+  }
+
+  private mutating func write(to path: String, _ now: Int64) throws -> Outcome {
+    let copy = DurableFile.temporaryName(for: data.state)
+    defer { for suffix in ["", "-wal", "-shm"] { try? Files.remove(copy + suffix) } }
+    let run = try copyLedger(to: copy, now)
+    let writer = try ArchiveWriter(path: path, format: .tarZst, modified: now)
+    let head = BackupFile.Head(pipeline: pipeline.name, time: now, run: run)
+    try writer.add(name: BackupFile.headName, bytes: head.bytes)
+    for file in pipeline.configurationFiles where Files.exists(file.path) {
+      try add(BackupFile.configuration + file.name, file.path, to: writer)
+    }
+    try add(BackupFile.data + "state.sqlite", copy, to: writer)
+    for name in ["format", "stamp.key", "tokens.json"] where Files.exists(data.path + "/" + name) {
+      try add(BackupFile.data + name, data.path + "/" + name, to: writer)
+    }
+    for name in ["issued", "processing", "done", "quarantine", "reports"] {
+      try add(tree: data.path + "/" + name, as: BackupFile.data + name, to: writer)
+    }
+    try addGenerations(to: writer, now)
+    try add(
+      tree: data.inbox(pipeline.inbox.path),
+      as: String(BackupFile.inbox.dropLast()), to: writer)
+    try writer.add(name: BackupFile.endName, bytes: end.bytes)
+    try writer.close()
+    return Outcome(files: end.files, time: now, run: run)
+  }
+
+  /// Copies the ledger; answers its last run.
+  private func copyLedger(to copy: String, _ now: Int64) throws -> String {
+    let ledger = try LedgerDatabase(path: data.state)
+    defer { ledger.close() }
+    try LedgerGuard.checkLedger(ledger, data)
+    try ledger.copy(to: copy)
+    let copied = try LedgerDatabase(path: copy)
+    try copied.noteBackup(time: now)
+    copied.close()
+    return try ledger.runs(limit: 1).first?.id ?? ""
+  }
+
+  /// What is known of each generation, without its stores and bundles.
+  private mutating func addGenerations(to writer: ArchiveWriter, _ now: Int64) throws {
+    let ledger = try LedgerDatabase(path: data.state)
+    defer { ledger.close() }
+    let survey = KeepSurvey(
+      data: data, ledger: ledger, expiryMilliseconds: pipeline.pack.expiryMilliseconds,
+      returnedMilliseconds: 0)
+    for id in try data.snapshots() {
+      let place = BackupFile.data + (id == SnapshotID.global ? id : "users/" + id)
+      let current = data.snapshot(id) + "/current"
+      if Files.exists(current) { try add(place + "/current", current, to: writer) }
+      for number in try data.generations(of: id) {
+        let directory = data.generation(number, of: id)
+        let record = directory + "/" + GenerationRecord.fileName
+        guard Files.exists(record) else { continue }
+        try add("\(place)/\(number)/\(GenerationRecord.fileName)", record, to: writer)
+        // One that cannot be read says of itself what is wrong.
+        guard let note = try? survey.note(of: number, in: id, now: now) else { continue }
+        try writer.add(
+          name: try name(for: "\(place)/\(number)/\(PrunedGeneration.fileName)"), bytes: note.bytes)
+      }
+    }
+  }
+
+  private mutating func add(tree directory: String, as name: String, to writer: ArchiveWriter)
+    throws
+  {
+    guard Files.isDirectory(directory) else { return }
+    for entry in try Files.list(directory) where !entry.hasPrefix(".tmp-") {
+      let (path, inside) = (directory + "/" + entry, name + "/" + entry)
+      if Files.isSymbolicLink(path) { continue }
+      if Files.isDirectory(path) {
+        try add(tree: path, as: inside, to: writer)
+      } else if (try? Files.status(path).kind) == .regular {
+        try add(inside, path, to: writer)
+      }
+    }
+  }
+
+  private mutating func add(_ path: String, _ file: String, to writer: ArchiveWriter) throws {
+    try writer.add(name: name(for: path), file: file)
+  }
+
+  /// The name of an entry: its path, where every archive and file system takes that.
+  private mutating func name(for path: String) throws -> String {
+    end.files += 1
+    if ArchiveWriter.takes(path), given.insert(path.lowercased()).inserted { return path }
+    let name = BackupFile.odd + String(end.files)
+    end.names[name] = path
+    return name
+  }
+}
+
+extension Pipeline {
+  /// The pipeline file and the configurations that it names, each with the path that it has beside the pipeline
+  /// file; those that lie elsewhere bear their own names alone.
+  var configurationFiles: [(name: String, path: String)] {
+    let own = (name: Files.name(of: file), path: file)
+    return [own]
+      + Set(stores.flatMap { [$0.schemaFile, $0.syncsFile] }).sorted().map { name in
+        let isBeside = BackupFile.isBelow(name)
+        let path = name.hasPrefix("/") ? name : directory + "/" + name
+        return (isBeside ? name : Files.name(of: name), path)
+      }
+  }
+}

@@ -1,0 +1,259 @@
+import JSON
+import Ledger
+import Returns
+import SQLite
+import Snapshots
+import System
+
+/// Lets a pipeline go on whose ledger does not know what was sent last: it was lost, restored from a backup, or
+/// is a clone's.
+///
+/// It begins an epoch. Stamps are made with another key from then on, so that a return says whether its bundle
+/// is of before. What such a return brings, and what waited, may have been sent by a run that nobody remembers:
+/// new records are searched in the org first, and no change goes over what somebody made of a record since.
+package struct PipelineRecovery {
+  /// What is asked for.
+  package struct Request: Sendable {
+    /// A backup to begin with; nil for the data directory that lies there.
+    package var backup: String?
+    /// Whether a person says that the directory is a restored or a cloned one, where nothing in it does.
+    package var isRestored = false
+    /// Whether the org is another one from now on: a sandbox that was refreshed.
+    package var newOrg = false
+    /// Whether nothing is changed.
+    package var isDryRun = false
+    /// Who asks.
+    package var by: String
+    /// When, in ms of the wall clock.
+    package var now: Int64
+
+    /// A request.
+    package init(by: String, now: Int64 = Clock.wallMilliseconds()) {
+      (self.by, self.now) = (by, now)
+    }
+  }
+
+  private let pipeline: Pipeline
+  private let root: String
+  private let request: Request
+
+  private init(_ pipeline: Pipeline, _ root: String, _ request: Request) {
+    (self.pipeline, self.root, self.request) = (pipeline, root, request)
+  }
+
+  /// Recovers a pipeline, or says what that would come to.
+  ///
+  /// The org is not asked.
+  ///
+  /// Dying anywhere in between, it is simply repeated.
+  ///
+  /// - Throws: `PipelineError` where nothing says that anything was lost, where the key of the stamps is gone,
+  ///   where a run is at work, and for a file that is no backup.
+  package static func perform(
+    _ pipeline: Pipeline, root: String, _ request: Request
+  ) throws -> RecoveryFindings {
+    try PipelineRecovery(pipeline, root, request).perform()
+  }
+
+  private func perform() throws -> RecoveryFindings {
+    let data = DataDirectory(root: root, name: pipeline.name)
+    guard let backup = request.backup else {
+      guard Files.isDirectory(data.path) else {
+        throw PipelineError(
+          .configuration, "recover.nothing", "there is no data directory to recover",
+          location: data.path,
+          fix:
+            "begin with a backup: attache recover \(pipeline.name) --from FILE; a pipeline that never ran "
+            + "needs none")
+      }
+      let lock = try PipelineRun.takeLock(data, exclusive: !request.isDryRun)
+      defer { lock.close() }
+      return try recover(data)
+    }
+    do {
+      return try BackupRestore(pipeline: pipeline, root: root).perform(backup) { unpacked, _ in
+        var findings = try recover(unpacked)
+        findings.from = backup
+        if request.isDryRun { throw DryRunDone(findings: findings) }
+        return findings
+      }
+    } catch let done as DryRunDone {
+      return done.findings
+    }
+  }
+
+  /// Ends a dry run of a backup before anything gets its place.
+  private struct DryRunDone: Error { var findings: RecoveryFindings }
+
+  // MARK: what is there
+
+  private func recover(_ data: DataDirectory) throws -> RecoveryFindings {
+    try DataFormat.check(data)
+    guard Files.exists(data.stampKey) else { throw noKey(data) }
+    var findings = RecoveryFindings()
+    findings.isNewOrg = request.newOrg
+    let key = Int64(try ProvenanceKey.number(in: data))
+    findings.ledger = try state(of: data)
+    let isThere = ![.lost, .damaged].contains(findings.ledger)
+    let ledger = isThere ? try LedgerDatabase(path: data.state) : nil
+    defer { ledger?.close() }
+    try look(through: data, ledger, key, &findings)
+    let isHalfDone = try isThere && !ProvenanceKey.isNoted(by: ledger, in: data)
+    let hasSign = isHalfDone || !findings.again.isEmpty || !findings.releasable.isEmpty
+    if findings.ledger == .sound, !hasSign, !request.isRestored, !request.newOrg,
+      request.backup == nil
+    {
+      throw PipelineError(
+        .configuration, "recover.no-sign",
+        "nothing here says that the ledger has lost anything", location: data.path,
+        fix:
+          "if the whole directory was restored from a backup, or this machine is a clone of another, say so "
+          + "with --restored; of a refreshed sandbox with --new-org")
+    }
+    if request.isDryRun { return findings }
+    try carryOut(data, ledger, key, &findings)
+    return findings
+  }
+
+  private func noKey(_ data: DataDirectory) -> PipelineError {
+    PipelineError(
+      .configuration, "stamp-key.missing",
+      "the key of the stamps is gone: no return of a bundle issued so far could be recognised",
+      location: data.stampKey,
+      fix:
+        "bring the file back from a backup (attache backup keeps it), or begin with one: --from FILE"
+    )
+  }
+
+  private func state(of data: DataDirectory) throws -> RecoveryFindings.LedgerState {
+    guard Files.exists(data.state) else { return .lost }
+    let ledger: LedgerDatabase
+    do {
+      ledger = try LedgerDatabase(path: data.state)
+    } catch let error as LedgerError {
+      if case .newer = error { throw error }
+      return .damaged
+    } catch let error as SQLiteError where error.isDamage {
+      return .damaged
+    }
+    defer { ledger.close() }
+    do {
+      guard try ledger.connection.text("PRAGMA quick_check(1)") == "ok" else { return .damaged }
+    } catch  where error.isDamage {
+      return .damaged
+    }
+    if try ledger.backupTime != nil { return .backup }
+    do {
+      try LedgerGuard.checkLedger(ledger, data)
+    } catch let error as PipelineError where error.code == LedgerGuard.behindCode {
+      return .behind
+    }
+    return .sound
+  }
+
+  /// Finds what was published and reported, and what lies there that the ledger does not know.
+  private func look(
+    through data: DataDirectory, _ ledger: LedgerDatabase?, _ key: Int64,
+    _ findings: inout RecoveryFindings
+  ) throws {
+    var epochs = [key, try ledger?.epoch ?? 0]
+    var runs = [try ledger?.runNumber ?? 0]
+    for row in try ledger?.snapshotRows() ?? [] { findings.generations[row.id] = row.generation }
+    for id in try data.snapshots() {
+      let directory = SnapshotDirectory(path: data.snapshot(id))
+      if let current = try? directory.current() {
+        epochs.append(Int64(current.epoch))
+        runs.append(Int64(current.run))
+      }
+      let newest = Int64(try data.generations(of: id).last ?? 0)
+      findings.generations[id] = max(findings.generations[id] ?? 0, newest)
+    }
+    if let last = try data.lastReport(beyond: 0, "") { runs.append(Int64(last.run)) }
+    // No other recovery has it, not even one from the same backup.
+    findings.epoch = max((epochs.max() ?? 0) + 1, request.now / 1000)
+    findings.lastRun = runs.max() ?? 0
+    // Without asking the org, a run has this machine's time.
+    let asking: Set<Stage> = [.reconcile, .prime]
+    findings.known = try ledger?.lastRunTime(ofStages: Set(asking.map(\.rawValue)))
+    findings.again = try Self.directories(in: data.done).filter {
+      try ledger?.isKnown(sha256: $0) != true
+    }
+    findings.waiting = Set(try ledger?.openEditPlaces().map(\.edit) ?? []).count
+    findings.releasable = try Quarantine.list(data.quarantine).compactMap { item in
+      item.detail["code"]?.string == Refusal.Code.earlierLedger.rawValue
+        ? item.detail["name"]?.string ?? item.sha256 : nil
+    }
+  }
+
+  private static func directories(in directory: String) throws -> [String] {
+    guard Files.isDirectory(directory) else { return [] }
+    return try Files.list(directory).filter {
+      !$0.hasPrefix(".") && Files.isDirectory(directory + "/" + $0)
+    }
+  }
+
+  // MARK: what is done
+
+  private func carryOut(
+    _ data: DataDirectory, _ ledger: LedgerDatabase?, _ key: Int64,
+    _ findings: inout RecoveryFindings
+  ) throws {
+    if findings.ledger == .damaged { findings.aside = try putAside(data) }
+    let state = try ledger ?? LedgerDatabase(path: data.state)
+    defer { if ledger == nil { state.close() } }
+    // A ledger that succeeded a lost one without being told knows nothing of what that one sent.
+    let recoveries = try state.recoveries()
+    let knowsAll = ledger != nil && (key <= 1 || !recoveries.isEmpty)
+    for (id, generation) in findings.generations { try note(id, generation, data, state) }
+    // What the ledger does not know is known when it is ingested again. Before the ledger is told: a recovery
+    // that dies in between is repeated.
+    try Files.makeDirectory(data.processing)
+    for sha256 in findings.again {
+      try DurableFile.rename(data.done + "/" + sha256, to: data.processing + "/" + sha256)
+    }
+    // One that died before the key followed has begun the epoch that ends here.
+    let before = recoveries.last?.epoch ?? key
+    let recovery = Recovery(
+      epoch: findings.epoch, before: before,
+      organizationID: try state.organizationID ?? (request.newOrg ? Self.unknown : nil),
+      known: knowsAll ? findings.known ?? 0 : 0, afterRun: findings.lastRun,
+      time: request.now, by: request.by, detail: findings.ledger.rawValue,
+      generations: findings.generations)
+    let advance = try ProvenanceKey.advance(data, to: Int(findings.epoch))
+    try state.recover(
+      recovery, stampKeyDigest: advance.digest, newOrganization: request.newOrg)
+    try advance.write()
+  }
+
+  /// Stands for an org that nobody remembers: it is no other one's.
+  private static let unknown = "unknown"
+
+  /// Keeps a ledger that cannot be read, for whoever can.
+  private func putAside(_ data: DataDirectory) throws -> String {
+    let digits = Dates.utcSeconds(request.now).filter { $0 != "-" && $0 != ":" }
+    let aside = "\(data.state).damaged-\(digits)"
+    for suffix in ["-wal", "-shm", ""] where Files.exists(data.state + suffix) {
+      try DurableFile.rename(data.state + suffix, to: aside + suffix)
+    }
+    return aside
+  }
+
+  /// Keeps in the ledger what is known of a snapshot from its files.
+  private func note(
+    _ id: String, _ generation: Int64, _ data: DataDirectory, _ state: LedgerDatabase
+  ) throws {
+    var row = try state.snapshotRow(id: id) ?? SnapshotRow(id: id, userID: nil, username: nil)
+    if row.generation == generation, row.username != nil { return }
+    let directory = SnapshotDirectory(path: data.snapshot(id))
+    let record = try? directory.record(of: Int(generation))
+    if id != SnapshotID.global {
+      row.userID = row.userID ?? id
+      row.username = row.username ?? record?.notes["username"]?.string
+    }
+    // What it included, and when ghosts were looked for, is not known of a newer one.
+    if row.generation != generation {
+      (row.generation, row.included, row.ghostRuns) = (generation, [], [:])
+    }
+    try state.save(row)
+  }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import JSON
+import Pipelines
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// Days on which machines and ledgers are lost, generated from seeds; `ATTACHE_RECOVERY_DAYS` says how many.
+///
+/// What is claimed is what a device's user would claim: whatever was lost and recovered, each record that a phone
+/// made is in the org once or waits for a person, each value that it entered is in the org or waits, and a phone
+/// with which nothing waits can install.
+@Suite struct RecoveryDaysTests {
+  private static let count =
+    ProcessInfo.processInfo.environment["ATTACHE_RECOVERY_DAYS"].flatMap { Int($0) } ?? 6
+
+  @Test func `whatever is lost and recovered, no edit is lost or doubled`() async throws {
+    for seed in 0..<UInt64(Self.count) {
+      var days = try RecoveryDays(seed: 20_261_123_000 + seed)
+      try await days.play()
+      let faults = try await days.judge()
+      #expect(faults.isEmpty, "seed \(seed): \(faults)\n\(days.story.joined(separator: "\n"))")
+    }
+  }
+}
+
+/// The days of one seed.
+struct RecoveryDays {
+  /// A phone, and what its user has done on it since it was given out.
+  private struct Phone {
+    var user: String
+    var device: Device
+    var handedBack = 0
+  }
+
+  private let world: World
+  private var random: HistoryRandom
+  private var phones: [Phone] = []
+  private var backups: [String] = []
+  /// The names of new contacts.
+  private var made: [String] = []
+  /// The last value that a phone entered, by account.
+  private var entered: [String: String] = [:]
+  /// What happened, for whoever looks at a fault.
+  private(set) var story: [String] = []
+  private var number = 0
+
+  init(seed: UInt64) throws {
+    random = HistoryRandom(seed)
+    world = try World()
+    if random.chance(50) { try world.overwriteAccounts() }
+  }
+
+  mutating func play() async throws {
+    try await run()
+    for user in ["ada", "ben", "cleo"] {
+      phones.append(Phone(user: user, device: try world.device(user, as: "\(user)-0")))
+    }
+    for _ in 0..<(18 + random.below(14)) { try await step() }
+  }
+
+  private mutating func step() async throws {
+    let place = random.below(phones.count)
+    switch random.below(100) {
+    case ..<22: try create(place)
+    case ..<42: try edit(place)
+    case ..<60: try handBack(place)
+    case ..<76: try await run()
+    case ..<84: try install(place)
+    case ..<91: try await backUp()
+    case ..<95: try await loseLedger()
+    default: try await loseMachine()
+    }
+  }
+
+  // MARK: phones
+
+  private mutating func create(_ place: Int) throws {
+    number += 1
+    let name = "Made \(number)"
+    _ = try phones[place].device.create(
+      "contacts", type: "Contact", ["LastName": .string(name), "Title": "Found on site"],
+      localID: "local_\(1_000_000 + number)", now: world.org.now())
+    made.append(name)
+    story.append("\(phones[place].user) makes \(name)")
+  }
+
+  /// Edits an account that nobody else edits.
+  private mutating func edit(_ place: Int) throws {
+    let all = try world.ids("accounts", on: phones[place].device)
+    let own = all.filter { id in id.utf8.reduce(0) { $0 + Int($1) } % phones.count == place }
+    guard !own.isEmpty else { return }
+    number += 1
+    let (id, value) = (own[random.below(min(4, own.count))], "Entered \(number)")
+    let field = "Description"
+    try phones[place].device.edit("accounts", id: id, [field: .string(value)], now: world.org.now())
+    entered[id] = value
+    story.append("\(phones[place].user) enters \(value) into \(id)")
+  }
+
+  private mutating func handBack(_ place: Int) throws {
+    phones[place].handedBack += 1
+    let name = "\(phones[place].user)-\(phones[place].handedBack).sqlite"
+    try Files.makeDirectory(world.data.inbox("inbox"), intermediate: true)
+    try world.handBack(phones[place].device, as: name)
+    story.append("\(phones[place].user) hands back \(name)")
+  }
+
+  /// Installs the newest bundle where the app may; says whether it did.
+  @discardableResult
+  private mutating func install(_ place: Int) throws -> Bool {
+    let user = phones[place].user
+    guard let bundle = try? world.bundle(user), try phones[place].device.mayInstall(bundle) else {
+      return false
+    }
+    number += 1
+    phones[place].device = try world.device(user, as: "\(user)-\(number)")
+    story.append("\(user) installs \(bundle)")
+    return true
+  }
+
+  // MARK: the machine
+
+  @discardableResult
+  private mutating func run() async throws -> RunSummary {
+    let summary = try await world.runAsWritten(Set(Stage.allCases))
+    story.append("run \(summary.run): \(summary.verdicts)")
+    return summary
+  }
+
+  private mutating func backUp() async throws {
+    let done = try PipelineBackup.write(
+      world.pipeline, root: world.root, to: world.directory.file("backups"), now: world.org.now())
+    if let path = done.path { backups.append(path) }
+    story.append("backup \(backups.count - 1)")
+  }
+
+  private mutating func loseLedger() async throws {
+    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    try recover(from: nil)
+    story.append("the ledger is lost and recovered")
+  }
+
+  /// Any backup is put back, not the newest alone; what lay in the inbox is gone with the machine.
+  private mutating func loseMachine() async throws {
+    guard !backups.isEmpty else { return }
+    let pick = random.below(backups.count)
+    try Files.remove(world.data.path)
+    try recover(from: backups[pick])
+    story.append("the machine is lost, and recovered from backup \(pick)")
+  }
+
+  private func recover(from backup: String?) throws {
+    var request = PipelineRecovery.Request(by: "olga", now: world.org.now())
+    request.backup = backup
+    _ = try PipelineRecovery.perform(world.pipeline, root: world.root, request)
+  }
+
+  // MARK: the end
+
+  /// Hands everything back once more, and says what a user would complain of.
+  mutating func judge() async throws -> [String] {
+    for place in phones.indices { try handBack(place) }
+    try await run()
+    let last = try await run()
+    let open = try PipelineStatus.read(world.pipeline, root: world.root).open
+    let waiting = Set(open.flatMap { $0.titles.compactMap(\.device?.string) })
+    let waitingRecords = Set(open.compactMap(\.recordID))
+    var faults: [String] = []
+    if !last.warnings.allSatisfy({ !$0.contains("quarantine") }) { faults += last.warnings }
+    for name in made {
+      let page = try world.org.query(
+        "SELECT Id FROM Contact WHERE LastName = '\(name)'", as: world.user("admin"))
+      let count = try JSONValue(parsing: page.records).array?.count ?? 0
+      if count > 1 { faults.append("\(name) is there \(count) times") }
+      if count == 0, !waiting.contains(name) { faults.append("\(name) is lost") }
+    }
+    for (id, value) in entered.sorted(by: { $0.key < $1.key }) {
+      let held = try world.record("Account", id)["Description"]?.string
+      if held != value, !waitingRecords.contains(id) {
+        faults.append("\(value) is lost in \(id), which holds \(held ?? "nothing")")
+      }
+    }
+    faults += try Quarantine.list(world.data.quarantine).map { "refused: \($0.detail)" }
+    for place in phones.indices where open.isEmpty {
+      if try !install(place) { faults.append("\(phones[place].user) can never install") }
+    }
+    return faults
+  }
+}

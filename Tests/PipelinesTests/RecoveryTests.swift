@@ -1,0 +1,456 @@
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import SQLite
+import System
+import TestSupport
+import Testing
+
+/// A ledger that does not know what was sent last, and everything that comes back.
+@Suite struct RecoveryTests {
+  let world: World
+
+  init() throws { world = try World() }
+
+  private static let localID = "local_500600700800"
+
+  private func loseLedger() throws {
+    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+  }
+
+  @discardableResult
+  private func recover(
+    _ change: (inout PipelineRecovery.Request) -> Void = { _ in }
+  ) async throws -> RecoveryFindings {
+    var request = PipelineRecovery.Request(by: "olga", now: world.org.now())
+    change(&request)
+    return try PipelineRecovery.perform(world.pipeline, root: world.root, request)
+  }
+
+  private func backUp() async throws -> String {
+    let done = try PipelineBackup.write(
+      world.pipeline, root: world.root, to: world.directory.file("backups"), now: world.org.now())
+    return try #require(done.path)
+  }
+
+  /// What the machine had is gone.
+  private func loseMachine() throws { try Files.remove(world.data.path) }
+
+  private func create(_ name: String, on device: Device, local: String = localID) throws {
+    _ = try device.create(
+      "contacts", type: "Contact", ["LastName": .string(name), "Title": "Found on site"],
+      localID: local, now: world.org.now())
+  }
+
+  /// How many contacts have a name.
+  private func contacts(_ name: String) throws -> Int {
+    try contactIDs(name).count
+  }
+
+  private func contactIDs(_ name: String) throws -> [String] {
+    let page = try world.org.query(
+      "SELECT Id FROM Contact WHERE LastName = '\(name)'", as: world.user("admin"))
+    return try JSONValue(parsing: page.records).array?.compactMap { $0["Id"]?.string } ?? []
+  }
+
+  private func change(_ object: String, _ id: String, _ fields: JSONObject) throws {
+    guard case .success = world.org.update(object, id: id, fields, as: try world.user("admin"))
+    else { throw RehearsalError.noUser(id) }
+  }
+
+  /// What `tar` says.
+  private func tar(_ arguments: String...) throws -> String {
+    let done = try ChildProcess.run(
+      "/bin/tar", ["--zstd"] + arguments, environment: ["PATH": "/usr/bin:/bin"])
+    #expect(done.status == 0)
+    return String(decoding: done.output, as: UTF8.self)
+  }
+
+  /// A phone of Ada's with a new contact and an edited account, which a run has sent.
+  private func sent() async throws -> (device: Device, account: String) {
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
+    try create("Lindqvist", on: device)
+    try world.handBack(device, as: "ada.sqlite")
+    #expect(try await world.run().verdicts == [.updated: 1, .created: 1])
+    return (device, account)
+  }
+
+  // MARK: a lost ledger
+
+  @Test func `after a lost ledger nothing that was sent is sent again`() async throws {
+    try await world.run()
+    let (device, account) = try await sent()
+    try loseLedger()
+    let findings = try await recover()
+    #expect(findings.ledger == .lost)
+    #expect(findings.again.count == 1)
+    // The device never heard of it, and hands back once more.
+    try device.edit("accounts", id: account, ["Description": "+1 555 0154"], now: world.org.now())
+    try world.handBack(device, as: "again.sqlite")
+    let before = world.server.log.writes.count
+    let summary = try await world.run()
+    #expect(try contacts("Lindqvist") == 1)
+    #expect(summary.verdicts[.created] == 1, "\(summary.verdicts)")
+    #expect(try world.record("Account", account)["Description"] == "+1 555 0154")
+    // The new edit alone has left.
+    #expect(world.server.log.writes.count == before + 1)
+    #expect(try await world.run().verdicts == [:])
+  }
+
+  @Test func `a new record that was never sent is sent after it was looked for`() async throws {
+    try await world.run()
+    let device = try world.device("ada")
+    try loseLedger()
+    try await recover()
+    try create("Lindqvist", on: device)
+    try world.handBack(device, as: "ada.sqlite")
+    #expect(try await world.run().verdicts == [.created: 1])
+    #expect(try contacts("Lindqvist") == 1)
+  }
+
+  @Test func `a record that the office has corrected since waits for a person`() async throws {
+    try await world.run()
+    let (_, account) = try await sent()
+    let contact = try #require(try contactIDs("Lindqvist").first)
+    try change("Contact", contact, ["LastName": "Lindquist", "Title": "Owner"])
+    try change("Account", account, ["Phone": "+1 555 0199"])
+    try loseLedger()
+    try await recover()
+    let summary = try await world.run()
+    #expect(summary.verdicts == [.conflict: 1, .inDoubt: 1], "\(summary.verdicts)")
+    #expect(try contacts("Lindqvist") + contacts("Lindquist") == 1)
+    #expect(try world.record("Account", account)["Phone"] == "+1 555 0199")
+    #expect(summary.exitStatus == .needsAttention)
+  }
+
+  @Test func `what may have been sent goes over nothing, though its sync up overwrites`()
+    async throws
+  {
+    try world.overwriteAccounts()
+    let all = Set(Stage.allCases)
+    _ = try await world.runAsWritten(all)
+    let device = try world.device("ada")
+    let accounts = try world.ids("accounts", on: device)
+    for id in accounts.prefix(2) {
+      try device.edit("accounts", id: id, ["Phone": "+1 555 0153"], now: world.org.now())
+    }
+    try world.handBack(device, as: "ada.sqlite")
+    #expect(try await world.runAsWritten(all).verdicts == [.updated: 2])
+    try change("Account", accounts[0], ["Phone": "+1 555 0199"])
+    try loseLedger()
+    try await recover()
+    #expect(try await world.runAsWritten(all).verdicts == [.conflict: 1, .alreadyThere: 1])
+    #expect(try world.record("Account", accounts[0])["Phone"] == "+1 555 0199")
+    // What comes from bundles since then overwrites as ever.
+    let next = try world.device("ada", as: "next")
+    try next.edit("accounts", id: accounts[1], ["Phone": "+1 555 0154"], now: world.org.now())
+    try change("Account", accounts[1], ["Phone": "+1 555 0198"])
+    try world.handBack(next, as: "next.sqlite")
+    #expect(try await world.runAsWritten(all).verdicts[.updated] == 1)
+    #expect(try world.record("Account", accounts[1])["Phone"] == "+1 555 0154")
+  }
+
+  @Test func `the sender's own other records do not hold a new one back`() async throws {
+    try await world.run()
+    let device = try world.device("ada")
+    try create("Lindqvist", on: device)
+    try loseLedger()
+    _ = world.org.create("Contact", ["LastName": "Somebody else"], as: try world.user("ada"))
+    try await recover()
+    try world.handBack(device, as: "ada.sqlite")
+    #expect(try await world.run().verdicts == [.created: 1])
+  }
+
+  @Test func `a new record and those that belong to it are found, and none is made twice`()
+    async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    _ = try device.create(
+      "accounts", type: "Account", ["Name": "Lindqvist & Co"], localID: "local_1",
+      now: world.org.now())
+    _ = try device.create(
+      "contacts", type: "Contact", ["LastName": "Lindqvist", "AccountId": "local_1"],
+      localID: "local_2", now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    #expect(try await world.run().verdicts == [.created: 2])
+    try loseLedger()
+    try await recover()
+    let before = world.server.log.writes.count
+    #expect(try await world.run().verdicts == [.created: 2])
+    #expect(world.server.log.writes.count == before)
+    #expect(try contacts("Lindqvist") == 1)
+  }
+
+  @Test func `in the quiet window after a recovery a new record waits`() async throws {
+    try world.rewrite(#""quietWindowSeconds": 0"#, #""quietWindowSeconds": 900"#)
+    let all = Set(Stage.allCases)
+    _ = try await world.runAsWritten(all)
+    let device = try world.device("ada")
+    try create("Lindqvist", on: device)
+    try world.handBack(device, as: "ada.sqlite")
+    _ = try await world.runAsWritten(all)
+    let next = try world.device("ben")
+    try create("Åkesson", on: next)
+    try loseLedger()
+    try await recover()
+    try world.handBack(next, as: "ben.sqlite")
+    let first = try await world.runAsWritten(all)
+    #expect(first.verdicts == [.inDoubt: 2], "\(first.verdicts)")
+    try world.org.setClock(world.org.now() + 1_000_000)
+    let second = try await world.runAsWritten(all)
+    #expect(second.verdicts == [.created: 2], "\(second.verdicts)")
+    #expect(try contacts("Lindqvist") == 1)
+    #expect(try contacts("Åkesson") == 1)
+  }
+
+  @Test func `a record whose row was changed since it was sent waits for a person`() async throws {
+    try await world.run()
+    let device = try world.device("ada")
+    try create("Lindqvist", on: device)
+    try world.handBack(device, as: "ada.sqlite")
+    try await world.run()
+    try loseLedger()
+    try Files.remove(world.data.done)
+    try device.edit(
+      "contacts", id: Self.localID, ["LastName": "Lindquist", "Title": "Owner"],
+      now: world.org.now() + 60_000)
+    try await recover()
+    try world.handBack(device, as: "again.sqlite")
+    #expect(try await world.run().verdicts == [.inDoubt: 1])
+    #expect(try contacts("Lindquist") == 0)
+  }
+
+  // MARK: a backup
+
+  @Test func `the machine is lost, and another one goes on from the backup`() async throws {
+    try await world.run()
+    let backup = try await backUp()
+    let (device, account) = try await sent()
+    // A bundle that the backup does not know reaches a phone.
+    let late = try world.device("ada", as: "late")
+    let other = try #require(try world.ids("accounts", on: late).last)
+    try late.edit("accounts", id: other, ["Description": "+1 555 0160"], now: world.org.now())
+    try loseMachine()
+    let findings = try await recover { $0.backup = backup }
+    #expect(findings.ledger == .backup)
+    #expect(findings.epoch > 1000)
+    let night = try await world.run()
+    #expect(night.snapshots.contains { $0.generation == 2 })
+    try world.handBack(device, as: "ada.sqlite")
+    try world.handBack(late, as: "late.sqlite")
+    let summary = try await world.run()
+    #expect(try contacts("Lindqvist") == 1)
+    #expect(summary.verdicts[.created] == 1, "\(summary.verdicts)")
+    #expect(summary.verdicts[.alreadyThere] == 1, "\(summary.verdicts)")
+    #expect(try world.record("Account", other)["Description"] == "+1 555 0160")
+    #expect(summary.warnings.contains { $0.contains("this ledger does not know") })
+    #expect(try Quarantine.list(world.data.quarantine).isEmpty)
+    // What is primed since is a bundle like any other.
+    let next = try world.device("ada", as: "next")
+    try next.edit("accounts", id: account, ["Description": "+1 555 0161"], now: world.org.now())
+    try world.handBack(next, as: "next.sqlite")
+    #expect(try await world.run().verdicts == [.updated: 1])
+  }
+
+  @Test func `what waited in the backup is looked for before it is sent`() async throws {
+    try await world.run()
+    let device = try world.device("ada")
+    try create("Lindqvist", on: device)
+    try create("Åkesson", on: device, local: "local_500600700801")
+    try world.handBack(device, as: "ada.sqlite")
+    try await world.run(.ingest)
+    let backup = try await backUp()
+    // One was sent since by the machine that is lost, as nobody knows any more.
+    _ = world.org.create(
+      "Contact", ["LastName": "Lindqvist", "Title": "Found on site"], as: try world.user("ada"))
+    try loseMachine()
+    let findings = try await recover { $0.backup = backup }
+    #expect(findings.waiting == 2)
+    #expect(try await world.run().verdicts == [.created: 2])
+    #expect(try contacts("Lindqvist") == 1)
+    #expect(try contacts("Åkesson") == 1)
+  }
+
+  @Test func `a return that waited, and names of every kind, come back`() async throws {
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
+    let names = ["ada.sqlite", "Ada.sqlite", "ådå\\ 1.sqlite"]
+    for name in names { try world.handBack(device, as: name) }
+    let backup = try await backUp()
+    try loseMachine()
+    try await recover { $0.backup = backup }
+    #expect(Set(try Files.list(world.data.inbox("inbox"))) == Set(names))
+    let verdicts = try await world.run().verdicts
+    #expect(verdicts == [.updated: 1], "\(verdicts)")
+  }
+
+  @Test func `a backup holds what cannot be made anew, and no store`() async throws {
+    try await world.run()
+    let backup = try await backUp()
+    #expect(try Files.status(backup).mode & 0o777 == 0o600)
+    let listed = try tar("-tf", backup)
+    for name in [
+      "backup.json", "data/state.sqlite", "data/stamp.key", "configuration/demo.json",
+      "configuration/userstore.json", "end.json",
+    ] {
+      #expect(listed.contains("\n" + name) || listed.hasPrefix(name), "\(listed)")
+    }
+    #expect(listed.contains("/generation.json"))
+    #expect(listed.contains("data/issued/"))
+    #expect(!listed.contains("bundle."))
+    #expect(!listed.contains("/ios/"))
+    // Nothing is left beside the ledger.
+    #expect(try Files.list(world.data.path).allSatisfy { !$0.hasPrefix(".tmp-") })
+  }
+
+  @Test func `a ledger that is put back from a backup by hand is refused until it is recovered`()
+    async throws
+  {
+    try await world.run()
+    let backup = try await backUp()
+    try loseLedger()
+    let out = world.directory.file("out")
+    try Files.makeDirectory(out)
+    _ = try tar("-C", out, "-xf", backup)
+    try Files.copy(out + "/data/state.sqlite", to: world.data.state)
+    let error = await #expect(throws: PipelineError.self) { try await world.run() }
+    #expect(error?.code == "ledger.backup")
+    #expect(try await recover().ledger == .backup)
+    #expect(try await world.run().exitStatus == .done)
+  }
+
+  @Test(arguments: ["cut", "other", "text"])
+  func `what is no whole backup of the pipeline is refused, and leaves nothing`(_ fault: String)
+    async throws
+  {
+    try await world.run()
+    let backup = try await backUp()
+    try loseMachine()
+    var bytes = try Files.read(backup)
+    switch fault {
+    case "cut": bytes.removeLast(bytes.count / 3)
+    case "text": bytes = Array("a letter".utf8)
+    default: break
+    }
+    try DurableFile.write(bytes, to: backup)
+    var pipeline = world.pipeline
+    if fault == "other" { pipeline.name = "another" }
+    var request = PipelineRecovery.Request(by: "olga")
+    request.backup = backup
+    let error = #expect(throws: PipelineError.self) {
+      try PipelineRecovery.perform(pipeline, root: world.root, request)
+    }
+    #expect(
+      error?.code == (fault == "other" ? "recover.other-pipeline" : "recover.no-backup"),
+      "\(String(describing: error))")
+    #expect(try Tree.files(world.root).allSatisfy { $0.hasSuffix("/lock") })
+  }
+
+  // MARK: what is asked for
+
+  @Test func `nothing is recovered where nothing says that anything was lost`() async throws {
+    try await world.run()
+    let error = await #expect(throws: PipelineError.self) { try await recover() }
+    #expect(error?.code == "recover.no-sign")
+    #expect(error?.fix?.contains("--restored") == true)
+    let again = try await recover { $0.isRestored = true }
+    #expect(again.epoch > 1000)
+    let backup = try await backUp()
+    let occupied = await #expect(throws: PipelineError.self) {
+      try await recover { $0.backup = backup }
+    }
+    #expect(occupied?.code == "recover.occupied")
+  }
+
+  @Test func `a dry run says the same and changes nothing`() async throws {
+    try await world.run()
+    _ = try await sent()
+    try loseLedger()
+    let before = try Tree.entries(world.data.path)
+    let foretold = try await recover { $0.isDryRun = true }
+    #expect(try Tree.entries(world.data.path) == before)
+    var done = try await recover()
+    done.epoch = foretold.epoch
+    #expect(done == foretold)
+  }
+
+  @Test func `a ledger that cannot be read is kept beside the new one`() async throws {
+    try await world.run()
+    try loseLedger()
+    try DurableFile.write(Array(repeating: 0x41, count: 8192), to: world.data.state)
+    let findings = try await recover()
+    #expect(findings.ledger == .damaged)
+    let aside = try #require(findings.aside)
+    #expect(try Files.size(of: aside) == 8192)
+    #expect(try await world.run().exitStatus == .done)
+  }
+
+  @Test func `a store that lost its stamp is one of before, where its generation is`() async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    try create("Lindqvist", on: device)
+    try world.handBack(device, as: "ada.sqlite")
+    try await world.run()
+    try loseLedger()
+    try await recover()
+    let store = try Connection(device.storePath, mode: .readWrite)
+    let table = try #require(
+      try store.integer("SELECT id FROM soup_attrs WHERE soupName = 'attache_stamp'"))
+    try store.execute("DELETE FROM TABLE_\(table)")
+    store.close()
+    try Files.remove(world.data.processing)
+    let file = world.directory.file("bare.sqlite")
+    try Files.copy(device.storePath, to: file)
+    let user = try world.user("ada").id
+    let summary = try await world.run {
+      $0.files = [file]
+      $0.asSnapshot = (user, 1)
+    }
+    #expect(summary.verdicts == [.created: 1], "\(summary.verdicts)")
+    #expect(try contacts("Lindqvist") == 1)
+  }
+
+  @Test func `returns of a ledger that was lost long ago can be released then`() async throws {
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
+    try loseLedger()
+    for name in ["users", "global", "issued"] { try Files.remove(world.data.path + "/" + name) }
+    try world.handBack(device, as: "old.sqlite")
+    try await world.run()
+    #expect(try Quarantine.list(world.data.quarantine).count == 1)
+    let findings = try await recover { $0.isRestored = true }
+    #expect(findings.releasable == ["old.sqlite"])
+    _ = try PipelineReturns(world.pipeline, root: world.root).release(["old.sqlite"])
+    #expect(try await world.run().verdicts == [.updated: 1])
+    #expect(try world.record("Account", account)["Phone"] == "+1 555 0153")
+  }
+
+  @Test func `dying in a recovery, it is repeated`() async throws {
+    try await world.run()
+    let (device, _) = try await sent()
+    let key = try Files.read(world.data.path + "/stamp.key")
+    try loseLedger()
+    try await recover()
+    // The ledger was told, and the key has not followed.
+    try DurableFile.write(key, to: world.data.path + "/stamp.key")
+    let error = await #expect(throws: PipelineError.self) { try await world.run() }
+    #expect(error?.code == "stamp-key.foreign")
+    #expect(error?.fix?.contains("attache recover") == true)
+    try await recover()
+    try world.handBack(device, as: "again.sqlite")
+    _ = try await world.run()
+    #expect(try contacts("Lindqvist") == 1)
+    #expect(try Quarantine.list(world.data.quarantine).isEmpty)
+  }
+}
