@@ -72,6 +72,9 @@ test-clients:  ## other people's clients, each as it is installed, against the e
 test-install: deb  ## the package in a bare Debian without network: demo, nights by cron and systemd, removal
 	@Tests/Install/run.py $(SCRATCH)/deb/attache_*.deb $(SCRATCH)/install
 
+pictures: release  ## the pictures of the README, from the demo
+	docs/pictures/make.py $(SCRATCH)/release/attache
+
 soak: deps  ## 5,000 histories over whole pipelines, a night of 1,000 returns, 1,000,000 records, 100,000 edits in jobs; SEED=… begins elsewhere
 	swift build $(FLAGS) $(STRICT) --build-tests
 	ATTACHE_HISTORIES=$(or $(HISTORIES),5000) ATTACHE_FORETELL=1 $(RUN) --filter 'HistoriesTests\.HistoriesTests/.*passed'
