@@ -21,7 +21,7 @@ SHIPPED := -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -use-
   $(addprefix -Xlinker ,--no-export-dynamic --icf=safe -z pack-relative-relocs -z now)
 
 .PHONY: help deps deps-test build release checked demo test test-clients test-install soak mutants tsan lint format bench \
-  clean install deb
+  clean install deb pictures
 
 help:  ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -75,10 +75,12 @@ test-install: deb  ## the package in a bare Debian without network: demo, nights
 pictures: release  ## the pictures of the README, from the demo
 	docs/pictures/make.py $(SCRATCH)/release/attache
 
-soak: deps  ## 5,000 histories over whole pipelines, a night of 1,000 returns, 1,000,000 records, 100,000 edits in jobs; SEED=… begins elsewhere
+soak: deps  ## 5,000 histories over whole pipelines, a night of 1,000 returns, a year of nights, 500 lost machines, 1,000,000 records, 100,000 edits in jobs; SEED=… begins elsewhere
 	swift build $(FLAGS) $(STRICT) --build-tests
 	ATTACHE_HISTORIES=$(or $(HISTORIES),5000) ATTACHE_FORETELL=1 $(RUN) --filter 'HistoriesTests\.HistoriesTests/.*passed'
 	ATTACHE_RETURNS=$(or $(RETURNS),1000) ATTACHE_EDITS=100 $(RUN) --filter 'PipelinesTests\.ManyReturnsTests'
+	ATTACHE_NIGHTS=$(or $(NIGHTS),365) $(RUN) --filter 'PipelinesTests\.YearTests'
+	ATTACHE_RECOVERY_DAYS=$(or $(RECOVERIES),500) $(RUN) --filter 'PipelinesTests\.RecoveryDaysTests'
 	ATTACHE_BULK_EDITS=$(or $(EDITS),100000) $(RUN) --filter 'ReconciliationTests\.BulkIngestTests/.*very many'
 	ATTACHE_BULK_RECORDS=$(or $(RECORDS),1000000) $(RUN) --filter 'MobileSyncTests\.BulkPrimeTests/.*very many'
 	ATTACHE_ROWS=100000 $(RUN) --filter 'PipelinesTests\.ReviewPageTests/.*thousands'

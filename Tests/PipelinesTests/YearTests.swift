@@ -1,0 +1,165 @@
+import Foundation
+import JSON
+import LocalOrg
+import Pipelines
+import Rehearsal
+import Snapshots
+import System
+import TestSupport
+import Testing
+
+/// A pipeline that runs night by night, with its office at work and its phones coming home.
+///
+/// `ATTACHE_NIGHTS=365` is what `make soak` plays; every run of the suite plays a few nights of the same code.
+@Suite struct YearTests {
+  private static let nights =
+    ProcessEnvironment.variable("ATTACHE_NIGHTS").flatMap { Int($0) } ?? 6
+  private static let day: Int64 = 86_400_000
+  private static let names = ["ada", "ben", "cleo"]
+  /// No age of `keep` is greater: from then on as much goes as comes.
+  private static let settled = 70
+
+  /// What a night took, and what lay there after it.
+  private struct Night {
+    var seconds = 0.0
+    /// Bytes in the data directory, without the ledger, which keeps who did what for ever.
+    var disk: Int64 = 0
+    var ledger: Int64 = 0
+    var descriptors = 0
+    var residentMiB = 0.0
+  }
+
+  private let world: World
+
+  init() throws {
+    world = try World {
+      $0.replacing(
+        #""format": "tar.zst" }"#, with: #""format": "tar.zst", "expiresAfterDays": 14 }"#
+      ).replacing(
+        #""inbox": {"#,
+        with: #"""
+          "keep": { "generations": 3, "basesDays": 20, "returnedDays": 30, "runsDays": 60 },
+            "inbox": {
+          """#)
+    }
+  }
+
+  @Test func `night after night the disk, the time, the files and the memory stay the same`()
+    async throws
+  {
+    var phones: [String: Device] = [:]
+    var nights: [Night] = []
+    try await world.run()
+    for number in 1...Self.nights {
+      try world.org.moveClock(by: Self.day)
+      try office(number)
+      let name = Self.names[number % Self.names.count]
+      // One comes home with what it did since it went out, and goes out again with the newest bundle.
+      if let phone = phones[name] { try world.handBack(phone, as: "\(name)-\(number).sqlite") }
+      let night = try await play()
+      phones[name] = try goOut(name, number)
+      nights.append(night)
+      if number % 30 == 0 || number == Self.nights { print(line(number, night)) }
+      let keeps = try KeepWork.prune(world.pipeline, root: world.root, isDryRun: true)
+      #expect(keeps.going.isEmpty, "night \(number): \(keeps.going.prefix(3))")
+    }
+    try checkGenerations()
+    checkFlat(nights)
+  }
+
+  private func line(_ number: Int, _ night: Night) -> String {
+    let parts = [
+      "YearTests: night \(number): \(String(format: "%.2f", night.seconds)) s",
+      "\(night.disk / 1024) KiB", "ledger \(night.ledger / 1024) KiB",
+      "\(night.descriptors) files open", "\(Int(night.residentMiB)) MiB",
+    ]
+    return parts.joined(separator: ", ")
+  }
+
+  // MARK: a night
+
+  /// The office changes about one record of a hundred.
+  private func office(_ number: Int) throws {
+    let admin = try world.user("admin")
+    for object in ["Account", "Contact"] {
+      let page = try world.org.query("SELECT Id FROM \(object) ORDER BY Id", as: admin)
+      let ids = try JSONValue(parsing: page.records).array?.compactMap { $0["Id"]?.string } ?? []
+      for place in stride(from: number % 100, to: ids.count, by: 100) {
+        _ = world.org.update(
+          object, id: ids[place], ["Phone": .string("+1 555 \(1000 + number)")], as: admin)
+      }
+    }
+  }
+
+  private func play() async throws -> Night {
+    let start = Clock.monotonicNanoseconds()
+    let summary = try await world.run()
+    var night = Night()
+    night.seconds = Double(Clock.monotonicNanoseconds() - start) / 1e9
+    #expect(summary.exitStatus == .done, "\(summary.verdicts) \(summary.warnings)")
+    let use = try DiskUse.read(world.data)
+    night.ledger = use.parts.filter { $0.kind == "ledger" }.reduce(0) { $0 + $1.bytes }
+    night.disk = use.bytes - night.ledger
+    night.descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    night.residentMiB = try resident()
+    return night
+  }
+
+  private func resident() throws -> Double {
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let row = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+    let kibibytes = row.flatMap { Double($0.filter(\.isNumber)) }
+    return try #require(kibibytes) / 1024
+  }
+
+  /// A phone with the newest bundle, on which a contact is made and a title entered.
+  private func goOut(_ name: String, _ number: Int) throws -> Device {
+    let place = "\(name)-\(number)"
+    let phone = try world.device(name, as: place)
+    // The one before is thrown away.
+    try? Files.remove(world.directory.file("devices/\(name)-\(number - Self.names.count)"))
+    _ = try phone.create(
+      "contacts", type: "Contact", ["LastName": .string("Met in night \(number)")],
+      localID: "local_\(1_000_000 + number)", now: world.org.now())
+    if number % 5 == 0,
+      let id = try world.ids("contacts", on: phone).first(where: { !$0.hasPrefix("local") })
+    {
+      try phone.edit("contacts", id: id, ["Title": .string("Seen \(number)")], now: world.org.now())
+    }
+    return phone
+  }
+
+  // MARK: the year
+
+  /// Stores of as many generations as `keep` says, and of none that it does not name as staying.
+  private func checkGenerations() throws {
+    let plan = try KeepWork.prune(world.pipeline, root: world.root, isDryRun: true)
+    for id in try world.data.snapshots() {
+      let whole = try world.data.generations(of: id).filter {
+        try PrunedGeneration(directory: world.data.generation($0, of: id)) == nil
+      }
+      let pinned = plan.staying.count { $0.kind == .generation && $0.snapshot == id }
+      #expect(whole.count <= 3 + pinned, "\(id): \(whole), \(pinned) pinned")
+    }
+  }
+
+  /// From the night on from which as much goes as comes, the last third is like the one before.
+  private func checkFlat(_ nights: [Night]) {
+    guard nights.count > Self.settled + 60 else { return }
+    let third = (nights.count - Self.settled) / 3
+    let (before, last) = (nights.dropLast(third).suffix(third), nights.suffix(third))
+    func ratio(_ value: (Night) -> Double) -> Double {
+      let sorted = [before, last].map { $0.map(value).sorted() }
+      return sorted[1][third / 2] / max(sorted[0][third / 2], 1e-9)
+    }
+    let (time, disk) = (ratio(\.seconds), ratio { Double($0.disk) })
+    let (files, memory) = (ratio { Double($0.descriptors) }, ratio(\.residentMiB))
+    print(
+      "YearTests: last third beside the one before: time \(time), disk \(disk), files \(files), memory \(memory)"
+    )
+    #expect(time < 1.25)
+    #expect(disk < 1.1)
+    #expect(files <= 1.05)
+    #expect(memory < 1.1)
+  }
+}
