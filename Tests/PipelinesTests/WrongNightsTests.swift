@@ -22,10 +22,14 @@ import Testing
     static let all: [Row] = {
       let page = PipelineSchemaTests.root.appendingPathComponent("docs/operations.md")
       let text = (try? String(contentsOf: page, encoding: .utf8)) ?? ""
-      return text.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst().map { line in
+      // The first table is that of the nights.
+      let nights = text.split(separator: "\n## ")[0]
+      return nights.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst().compactMap {
+        line in
         let cells = line.split(separator: "|", omittingEmptySubsequences: false).map {
           $0.trimmingCharacters(in: .whitespaces)
         }
+        guard cells.count > 5 else { return nil }
         return Row(
           night: cells[1], exit: cells[2], told: cells[3],
           log: cells[4].replacing("`", with: ""), hasReport: cells[5] == "yes")

@@ -78,16 +78,14 @@ import Testing
 
   // MARK: a night
 
-  /// The office changes about one record of a hundred.
+  /// The office changes about one account of a hundred; the phones' users work on contacts.
   private func office(_ number: Int) throws {
     let admin = try world.user("admin")
-    for object in ["Account", "Contact"] {
-      let page = try world.org.query("SELECT Id FROM \(object) ORDER BY Id", as: admin)
-      let ids = try JSONValue(parsing: page.records).array?.compactMap { $0["Id"]?.string } ?? []
-      for place in stride(from: number % 100, to: ids.count, by: 100) {
-        _ = world.org.update(
-          object, id: ids[place], ["Phone": .string("+1 555 \(1000 + number)")], as: admin)
-      }
+    let page = try world.org.query("SELECT Id FROM Account ORDER BY Id", as: admin)
+    let ids = try JSONValue(parsing: page.records).array?.compactMap { $0["Id"]?.string } ?? []
+    for place in stride(from: number % 100, to: ids.count, by: 100) {
+      _ = world.org.update(
+        "Account", id: ids[place], ["Phone": .string("+1 555 \(1000 + number)")], as: admin)
     }
   }
 
