@@ -25,6 +25,8 @@ package struct OperationRow {
   /// The earliest time at which it can have been sent, where nobody noted that: a run that the ledger does not
   /// know of may have sent it between this and `sentMilliseconds`.
   package var sinceMilliseconds: Int64?
+  /// Whose edit it is, who may have sent it himself where another one does now.
+  package var otherSenders: [String] = []
   /// Whether its device has changed the row since it made it: an earlier state may have been sent.
   package var isRevised = false
   /// The record as it was read before; nil where that is not known.
@@ -220,7 +222,9 @@ extension LedgerDatabase {
       SELECT id, edit_id, action, sender, sobject, record_id, external_field, external_value,
         payload, expected, attempt, sent_ms, state,
         coalesce(sender_id, (SELECT user_id FROM snapshot s WHERE s.username = sender)), seen, job_id, since_ms,
-        (SELECT e.last_modified_ms > e.created_ms FROM edit e WHERE e.id = edit_id)
+        (SELECT e.last_modified_ms > e.created_ms FROM edit e WHERE e.id = edit_id),
+        (SELECT r.snapshot_id FROM edit e JOIN returned r ON r.id = e.return_id
+          WHERE e.id = edit_id AND r.snapshot_id <> 'global'), (SELECT value FROM meta WHERE name = 'integrationUser')
       FROM operation WHERE \(condition)
       """)
     return try rows.map { row in
@@ -238,6 +242,7 @@ extension LedgerDatabase {
       operation.job = row[15].text
       operation.sinceMilliseconds = row[16].integer
       operation.isRevised = row[17].integer == 1
+      operation.otherSenders = [row[18].text, row[19].text].compactMap(\.self)
       return operation
     }
   }

@@ -56,17 +56,15 @@ extension LedgerDatabase {
     }
   }
 
-  /// Notes by when everything that the ledger does not know of was sent: what a request is on its way at most
-  /// after the recovery, or now, where that is not over; in milliseconds of the org's time.
-  package func noteReach(now: Int64, quietMilliseconds: Int64) throws {
-    for recovery in try recoveries() where recovery.until == nil {
-      let isOver = now - recovery.time >= quietMilliseconds
-      try connection.run(
-        """
-        UPDATE recovery SET until_ms = \(isOver ? now - quietMilliseconds : now)
-        WHERE epoch = \(recovery.epoch)
-        """)
-    }
+  /// Notes that a run asks the org, in milliseconds of its time: everything that the ledger does not know of was
+  /// sent by then.
+  package func noteReach(now: Int64) throws {
+    try connection.run("UPDATE recovery SET until_ms = \(now) WHERE until_ms IS NULL")
+  }
+
+  /// Notes who sends where a user cannot: he may have sent what a run sent that nobody remembers.
+  package func noteIntegrationUser(id: String) throws {
+    if try meta("integrationUser") != id { try setMeta("integrationUser", id) }
   }
 
   /// Notes that this file is a copy for a backup: it is not to be gone on with as it is.

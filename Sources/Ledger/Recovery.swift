@@ -21,6 +21,8 @@ package struct Recovery: Sendable, Hashable {
   package var detail: String
   /// The newest known generation of each snapshot.
   package var generations: [String: Int64] = [:]
+  /// Whether later generations may have been published: the directory is a backup's, or was put back.
+  package var mayLackGenerations: Bool { detail == "backup" || detail == "sound" }
 
   /// A recovery.
   package init(

@@ -196,10 +196,7 @@ struct IngestStage {
     if run.pipeline.inbox.acceptExpired { return }
     let stamp = validated.stamp
     let expiry = try expires(validated)
-    // What is ingested again after a recovery came in good time then.
-    let recovered = try run.ledger.recoveries().last?.time ?? 0
-    let arrived = taken.arrived < recovered ? taken.arrived : run.now
-    if let expiry, expiry >= arrived { return }
+    if let expiry, expiry >= (try arrival(of: taken)) { return }
     let since = expiry.map { "since " + Dates.utcSeconds($0) } ?? "for so long that it is not kept"
     throw Refusal(
       .expired,
@@ -207,6 +204,14 @@ struct IngestStage {
         + since,
       fix: "let the device install a newer bundle, or set inbox.acceptExpired to true and ingest "
         + "the file again")
+  }
+
+  /// When a return came: this run, or the time before a recovery for what is ingested again after it.
+  private func arrival(of taken: TakenReturn) throws -> Int64 {
+    guard let recovered = try run.ledger.recoveries().last, taken.arrived < recovered.time else {
+      return run.now
+    }
+    return min(taken.arrived, run.now)
   }
 
   private func expires(_ validated: ValidatedReturn) throws -> Int64? {
@@ -276,7 +281,7 @@ struct IngestStage {
             + "its edits are compared as the SDK compares")
       }
       let contents = try contents(of: stores, stamp, issued, validated, taken)
-      var row = row(stamp, contents, issued, validated, taken)
+      var row = try row(stamp, contents, issued, validated, taken)
       row.epoch = try epoch(of: stamp)
       for store in stores { row.marks[store.key] = store.stamp.carried }
       if stamp.stampID == validated.stamp.stampID {
@@ -336,7 +341,7 @@ struct IngestStage {
   private func row(
     _ stamp: Provenance, _ contents: EditReading, _ issued: GenerationRecord?,
     _ validated: ValidatedReturn, _ taken: TakenReturn
-  ) -> ReturnRow {
+  ) throws -> ReturnRow {
     let whole = validated.stamp
     let isWhole = stamp.stampID == whole.stampID
     let numbered = stamp.install == nil ? whole : stamp
@@ -344,7 +349,7 @@ struct IngestStage {
       sha256: validated.sha256 + (isWhole ? "" : ":" + stamp.stampID), sourceName: taken.name,
       stampID: stamp.stampID, snapshotID: whole.user, generation: Int64(stamp.generation),
       platform: validated.platform.rawValue, install: numbered.install,
-      handback: numbered.handback.map(Int64.init), arrived: run.now,
+      handback: numbered.handback.map(Int64.init), arrived: try arrival(of: taken),
       issued: issued?.created, soupTotals: contents.totals)
     row.compared = contents.compared
     return row

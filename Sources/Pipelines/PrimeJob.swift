@@ -20,6 +20,8 @@ struct PrimeJob: Sendable {
   /// The last run that primed from another org; what it published cannot be gone on from.
   let lastRunElsewhere: Int64
   let stampKey: [UInt8]
+  /// No new generation has a lower number: devices may hold some that nobody remembers.
+  let numberFloor: Int
   /// The epoch that stamps name; nil for a ledger that was never recovered.
   let stampEpoch: Int?
   /// The open edits that the next generation carries.
@@ -101,7 +103,8 @@ struct PrimeJob: Sendable {
     let fields = try await OpenFields.digest(stores, as: session)
     let previous = try usable(newest, session, fields)
     let temporary = data.snapshot(user.id) + "/.tmp-\(run)"
-    var input = try input(previous, number: newest + 1, temporary, session)
+    let number = max(newest + 1, numberFloor)
+    var input = try input(previous, number: number, temporary, session)
     input.isRenewed = try newest > 0 && !isCarried(by: directory.record(of: newest))
     let outcome: PrimeOutcome
     do {
@@ -113,7 +116,7 @@ struct PrimeJob: Sendable {
         return held
       }
       if outcome.changed {
-        try publish(outcome, number: newest + 1, temporary, session, fields)
+        try publish(outcome, number: number, temporary, session, fields)
       }
     } catch {
       // What was built so far is worth nothing; the error is what matters.
@@ -121,7 +124,7 @@ struct PrimeJob: Sendable {
       throw error
     }
     return Output(
-      user: user, generation: newest + (outcome.changed ? 1 : 0), outcome: outcome,
+      user: user, generation: outcome.changed ? number : newest, outcome: outcome,
       carried: Set(carried.map(\.edit)))
   }
 

@@ -87,7 +87,7 @@ struct PrimeStage {
       user: user, pipeline: run.pipeline, data: run.data, run: run.row.id, now: run.now,
       organizationID: try run.ledger.organizationID ?? "",
       lastRunElsewhere: try lastRunElsewhere(), stampKey: try run.stamps().current,
-      stampEpoch: try run.stamps().epoch,
+      numberFloor: try numberFloor(user.id), stampEpoch: try run.stamps().epoch,
       carried: try carried(user.id),
       listIDs: try dueListings(row, user.id),
       changed: try run.ledger.recordsSettledSincePrime(snapshotID: user.id),
@@ -101,6 +101,18 @@ struct PrimeStage {
       recovery.organizationID != nil && recovery.organizationID != organization
     }?.afterRun ?? 0
   }
+
+  /// The least number of a new generation: an app installs none with a lower one than it has, and after a restore
+  /// nobody knows how far that was.
+  private func numberFloor(_ id: String) throws -> Int {
+    let leaps = try run.ledger.recoveries().filter(\.mayLackGenerations).map {
+      Int($0.generations[id] ?? 0) + Self.forgottenGenerations
+    }
+    return leaps.max() ?? 0
+  }
+
+  /// More generations than a machine makes between two backups.
+  private static let forgottenGenerations = 1000
 
   /// The open edits that a user's next generation carries.
   private func carried(_ snapshotID: String) throws -> [CarriedEdit] {

@@ -176,6 +176,7 @@ extension Reconciler {
       since: operation.sinceMilliseconds ?? sent, sent: sent)
     write.isPresumed = operation.sinceMilliseconds != nil
     write.isRevised = operation.isRevised
+    if write.isPresumed { write.otherSenders = operation.otherSenders }
     write.job = operation.job
     return write
   }

@@ -86,11 +86,13 @@ package final class Reconciler {
       (givenBefore, told) = (state.verdictsGiven, 0)
     }
     do {
+      try state.noteReach(now: run.now)
       if try isIdle(), try standingClashes().isEmpty { return try accounted() }
       // Who proves deletions must get in, or nothing is begun.
-      _ = try await integration()
+      if let integration = try await integration() {
+        try state.noteIntegrationUser(id: integration.session.identity.userID)
+      }
       try await checkCorrelation()
-      try state.noteReach(now: run.now, quietMilliseconds: options.quietWindowSeconds * 1000)
       try await settleDoubts()
       try await settleLate()
       tellProgress()

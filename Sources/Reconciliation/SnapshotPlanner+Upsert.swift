@@ -156,12 +156,33 @@ extension SnapshotPlanner {
     if attempt == nil, candidate.edit.mayHaveBeenSent {
       attempt = UpsertRule.Attempt(isPresumed: true)
     }
+    if case .absent = keyed, attempt?.isPresumed == true {
+      attempt?.seen = try await deletedUpsert(candidate)
+    }
     if case .absent = keyed,
       let id = attempt?.seen?.object.flatMap({ UnacknowledgedCreates.id(of: $0) })
     {
       attempt?.fate = try await records.prove(candidate.sobject, absent: [id])[id]
     }
     return UpsertRule.step(facts, keyed, after: attempt, expected: expected)
+  }
+}
+
+extension SnapshotPlanner {
+  /// The deleted record that bears the external id of an edit which may have been sent: it was made, and somebody
+  /// has deleted it since.
+  private nonisolated(nonsending) func deletedUpsert(
+    _ candidate: Candidate
+  ) async throws -> JSONValue? {
+    guard let field = rules[candidate.sync].target.externalIdFieldName,
+      let value = candidate.element[field].flatMap(Self.text)
+    else { return nil }
+    let resolver = InDoubtResolver(reader: records, quietWindowSeconds: 0) { _ in false }
+    let write = PendingWrite(
+      .upsert, candidate.sobject, userID: nil, externalField: field, externalValue: value,
+      fields: [:], since: 0, sent: 0)
+    let rows = try await resolver.keyedRecords(of: write, candidate.sobject) ?? []
+    return rows.first { $0["IsDeleted"]?.bool == true }.map { .object($0) }
   }
 }
 

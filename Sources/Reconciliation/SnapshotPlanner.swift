@@ -407,6 +407,7 @@ struct SnapshotPlanner {
     }
     facts.mergesFields =
       options.mergesFields && facts.mode == .leaveIfChanged && facts.operation == .update
+      && !edit.mayHaveBeenSent
     if facts.upserts { facts.upsertField = target.externalIdFieldName }
     return facts
   }
@@ -439,7 +440,7 @@ struct SnapshotPlanner {
   func naming(_ candidate: Candidate, _ settlement: Settlement) -> Settlement {
     var settlement = settlement
     if settlement.detail.recordID == nil { settlement.detail.recordID = candidate.edit.recordID }
-    if candidate.edit.mayHaveBeenSent, !settlement.verdict.isSettled,
+    if candidate.edit.mayHaveBeenSent, settlement.verdict == .conflict,
       settlement.detail.message == nil
     {
       settlement.detail.message =

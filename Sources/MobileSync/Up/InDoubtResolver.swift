@@ -414,6 +414,7 @@ package struct InDoubtResolver {
       write.fields, sent: write.since, until: write.sent + window,
       isOver: window <= 0 || now - write.sent >= window)
     (lost.isPresumed, lost.isRevised) = (write.isPresumed, write.isRevised)
+    lost.otherSenders = write.otherSenders
     return lost
   }
 

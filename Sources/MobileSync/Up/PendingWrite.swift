@@ -26,6 +26,8 @@ package struct PendingWrite: Sendable, Hashable {
   package var sent: Int64
   /// Whether nobody noted that it was sent: it may have been, at any time from `since` to `sent`.
   package var isPresumed = false
+  /// Others who may have sent it, where nobody knows who did.
+  package var otherSenders: [String] = []
   /// Whether another state of it may have been sent before.
   package var isRevised = false
   /// The bulk job that carries it; nil for a request of its own.

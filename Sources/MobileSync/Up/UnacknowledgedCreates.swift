@@ -31,6 +31,8 @@ package enum UnacknowledgedCreates {
     /// Whether nobody knows that it was sent at all: in all that time its sender has made records by himself,
     /// so that only what holds all that would have been sent is taken for it.
     package var isPresumed = false
+    /// Others who may have sent it.
+    package var otherSenders: [String] = []
     /// Whether another state of it may have been sent: then what its sender has made may be that.
     package var isRevised = false
 
@@ -177,9 +179,12 @@ package enum UnacknowledgedCreates {
     let names = readable(creates.flatMap(\.fields.names), describe, and: auditFields)
     let from = (creates.map(\.sent).min() ?? 0) - slackMilliseconds
     let to = (creates.map(\.until).max() ?? 0) + lateMilliseconds
+    let others = Set(creates.flatMap(\.otherSenders)).subtracting([userID]).sorted()
+    let texts = ([userID] + others).map(SOQLLiteral.text)
+    let senders = others.isEmpty ? "= " + texts[0] : "IN (" + texts.joined(separator: ", ") + ")"
     return .search(
       describe, fields: names,
-      where: "CreatedById = \(SOQLLiteral.text(userID)) "
+      where: "CreatedById \(senders) "
         + "AND CreatedDate >= \(SOQLLiteral.second(max(0, from))) "
         + "AND CreatedDate <= \(SOQLLiteral.second(to)) ORDER BY Id", all: true)
   }

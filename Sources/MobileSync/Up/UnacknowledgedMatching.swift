@@ -207,9 +207,21 @@ struct UnacknowledgedMatching {
   private func rest(_ create: Int) -> UnacknowledgedCreates.Fate {
     let left = candidates(of: create).map(\.id).sorted()
     if !creates[create].isOver {
-      return .unclear("it may still be on its way; the org is asked again later", ids: left)
+      let words =
+        creates[create].isPresumed
+        ? "whether it was sent before the ledger was recovered is looked up once more by the next run"
+        : "it may still be on its way; the org is asked again later"
+      return .unclear(words, ids: left)
     }
     if left.isEmpty { return .notMade }
+    if creates[create].isPresumed {
+      let words =
+        left.count == 1
+        ? "this record of its sender may be it" : "these records of its sender may be it"
+      return .unclear(
+        "since the ledger was recovered nobody knows whether it was sent; \(words): "
+          + left.prefix(10).joined(separator: ", "), ids: left)
+    }
     let lost = groups.reduce(0) { $0 + $1.members.count }
     let ids = left.prefix(10).joined(separator: ", ")
     let subject = left.count == 1 ? "1 record" : "\(left.count) records"

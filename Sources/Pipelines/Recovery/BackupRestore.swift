@@ -16,7 +16,9 @@ struct BackupRestore {
   ///   the place already.
   func perform<T>(_ file: String, _ body: (DataDirectory, BackupFile.Head) throws -> T) throws -> T
   {
+    let wasThere = Files.exists(data.path)
     try Files.makeDirectory(data.path, intermediate: true)
+    defer { if !wasThere { removeEmpty() } }
     // No run begins here meanwhile.
     let lock = try PipelineRun.takeLock(data)
     defer { lock.close() }
@@ -35,6 +37,13 @@ struct BackupRestore {
     try DurableFile.rename(data.path, to: temporary + "/empty")
     try DurableFile.move(unpacked.path, toNew: data.path)
     return result
+  }
+
+  /// Removes the directory that was made for the lock alone.
+  private func removeEmpty() {
+    guard (try? Files.list(data.path)) == ["lock"] else { return }
+    // What is left is an empty directory, which is taken as one.
+    try? Files.remove(data.path)
   }
 
   /// By which what a restore has begun is known, should it die: keys and records lie in it.

@@ -59,7 +59,7 @@ package struct PipelineBackup {
     }
     let lock = try PipelineRun.takeLock(data, note: PipelineRun.backupNote)
     defer { lock.close() }
-    try DataFormat.check(data)
+    try DataFormat.takeOver(data) { _ in }
     var backup = PipelineBackup(pipeline, data)
     guard let directory else {
       return try mapping { try backup.write(to: "/dev/stdout", now) }
@@ -144,6 +144,9 @@ package struct PipelineBackup {
   private mutating func addGenerations(to writer: ArchiveWriter, _ now: Int64) throws {
     let ledger = try LedgerDatabase(path: data.state)
     defer { ledger.close() }
+    // By the org's clock, as ages are counted; this machine's may be wrong.
+    let asking: Set<Stage> = [.reconcile, .prime]
+    let now = try ledger.lastRunTime(ofStages: Set(asking.map(\.rawValue))) ?? now
     let survey = KeepSurvey(
       data: data, ledger: ledger, expiryMilliseconds: pipeline.pack.expiryMilliseconds,
       returnedMilliseconds: 0)

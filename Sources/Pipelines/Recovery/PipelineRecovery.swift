@@ -99,7 +99,8 @@ package struct PipelineRecovery {
     defer { ledger?.close() }
     try look(through: data, ledger, key, &findings)
     let isHalfDone = try isThere && !ProvenanceKey.isNoted(by: ledger, in: data)
-    let hasSign = isHalfDone || !findings.again.isEmpty || !findings.releasable.isEmpty
+    let isNew = !findings.releasable.isEmpty && findings.isFirst
+    let hasSign = isHalfDone || !findings.again.isEmpty || isNew
     if findings.ledger == .sound, !hasSign, !request.isRestored, !request.newOrg,
       request.backup == nil
     {
@@ -174,6 +175,7 @@ package struct PipelineRecovery {
     findings.lastRun = runs.max() ?? 0
     // Without asking the org, a run has this machine's time.
     let asking: Set<Stage> = [.reconcile, .prime]
+    findings.isFirst = try ledger?.recoveries().isEmpty ?? true
     findings.known = try ledger?.lastRunTime(ofStages: Set(asking.map(\.rawValue)))
     findings.again = try Self.directories(in: data.done).filter {
       try ledger?.isKnown(sha256: $0) != true
@@ -213,16 +215,34 @@ package struct PipelineRecovery {
     }
     // One that died before the key followed has begun the epoch that ends here.
     let before = recoveries.last?.epoch ?? key
+    let organization = try state.organizationID ?? Self.organization(of: data)
     let recovery = Recovery(
       epoch: findings.epoch, before: before,
-      organizationID: try state.organizationID ?? (request.newOrg ? Self.unknown : nil),
+      organizationID: organization ?? (request.newOrg ? Self.unknown : nil),
       known: knowsAll ? findings.known ?? 0 : 0, afterRun: findings.lastRun,
       time: request.now, by: request.by, detail: findings.ledger.rawValue,
       generations: findings.generations)
     let advance = try ProvenanceKey.advance(data, to: Int(findings.epoch))
     try state.recover(
       recovery, stampKeyDigest: advance.digest, newOrganization: request.newOrg)
+    if !request.newOrg, let organization { try state.pinOrganization(id: organization) }
     try advance.write()
+  }
+
+  /// The org whose records lie there, as the places of the stores have it; nil where none does.
+  private static func organization(of data: DataDirectory) throws -> String? {
+    for id in try data.snapshots() where id != SnapshotID.global {
+      let directory = SnapshotDirectory(path: data.snapshot(id))
+      for number in try data.generations(of: id).reversed() {
+        guard let record = try? directory.record(of: number) else { continue }
+        for store in record.stores {
+          if let found = store.entry.path.firstMatch(of: /00D[0-9A-Za-z]{15}/) {
+            return String(found.output)
+          }
+        }
+      }
+    }
+    return nil
   }
 
   /// Stands for an org that nobody remembers: it is no other one's.

@@ -31,6 +31,8 @@ package struct RecoveryFindings: Sendable, Hashable {
 
   /// The ledger.
   package var ledger = LedgerState.sound
+  /// Whether the ledger was never recovered before.
+  package var isFirst = true
   /// The epoch that begins.
   package var epoch: Int64 = 0
   /// The highest number of a run that is known from anywhere.
@@ -81,7 +83,14 @@ package struct RecoveryFindings: Sendable, Hashable {
       isDone
         ? "recovered: what bundles from before bring is looked for in the org before it is sent"
         : "nothing was changed")
-    if isDone { lines.append("next: attache run \(pipeline)") }
+    if isDone {
+      lines.append("next: attache run \(pipeline)")
+      if ledger == .backup || ledger == .sound {
+        let since = known.map { " since \(Dates.utcSeconds($0))" } ?? ""
+        lines.append(
+          "then have devices hand back once more what they handed back\(since): it may be gone")
+      }
+    }
     return lines
   }
 
