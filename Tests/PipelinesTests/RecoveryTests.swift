@@ -299,7 +299,7 @@ import Testing
     let listed = try tar("-tf", backup)
     for name in [
       "backup.json", "data/state.sqlite", "data/stamp.key", "configuration/demo.json",
-      "configuration/userstore.json", "end.json",
+      "configuration/demo/userstore.json", "end.json",
     ] {
       #expect(listed.contains("\n" + name) || listed.hasPrefix(name), "\(listed)")
     }

@@ -203,9 +203,10 @@ extension Pipeline {
     let own = (name: Files.name(of: file), path: file)
     return [own]
       + Set(stores.flatMap { [$0.schemaFile, $0.syncsFile] }).sorted().map { name in
-        let isBeside = BackupFile.isBelow(name)
         let path = name.hasPrefix("/") ? name : directory + "/" + name
-        return (isBeside ? name : Files.name(of: name), path)
+        let beside = path.hasPrefix(directory + "/") ? path.dropFirst(directory.count + 1) : ""
+        let isBeside = BackupFile.isBelow(String(beside))
+        return (isBeside ? String(beside) : Files.name(of: name), path)
       }
   }
 }
