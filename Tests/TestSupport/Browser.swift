@@ -90,6 +90,7 @@ package actor Browser {
     pipe.target = attached["sessionId"]?.string ?? ""
     if !old.isEmpty { pipe.events = [] }
     for domain in ["Page", "Runtime", "Log", "Network"] { _ = try pipe.call(domain + ".enable") }
+    _ = try pipe.call("Page.setLifecycleEventsEnabled", ["enabled": true])
     // In seconds of the page's own thread: what else the machine does meanwhile is not the page's.
     _ = try pipe.call("Performance.enable", ["timeDomain": "threadTicks"])
     try set(look)
@@ -100,7 +101,10 @@ package actor Browser {
     if let error = answer["errorText"]?.string {
       throw BrowserPipe.Failure(description: "\(address): \(error)")
     }
-    try pipe.waitForEvent("Page.loadEventFired")
+    // The empty page that the target began with is loaded too, and on a busy machine only now.
+    try pipe.waitForEvent("Page.lifecycleEvent") {
+      $0["name"] == "load" && $0["loaderId"] == answer["loaderId"]
+    }
     return Double(Clock.monotonicNanoseconds() - start) / 1e9
   }
 

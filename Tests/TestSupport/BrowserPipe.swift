@@ -70,10 +70,12 @@ final class BrowserPipe {
     }
   }
 
-  /// Waits for an event; those before it stay.
-  func waitForEvent(_ method: String, seconds: Double = 60) throws {
+  /// Waits for an event whose parameters are as said; those before it stay.
+  func waitForEvent(
+    _ method: String, seconds: Double = 60, where isIt: (JSONValue) -> Bool
+  ) throws {
     let end = Date(timeIntervalSinceNow: seconds)
-    while !events.contains(where: { $0["method"]?.string == method }) {
+    while !events.contains(where: { $0["method"]?.string == method && isIt($0["params"] ?? nil) }) {
       events.append(try next(before: end, method))
     }
   }
