@@ -6,8 +6,7 @@ extension LedgerDatabase {
   ///
   /// Runs that are not over are over; an org is not asked for here, and with `newOrganization` the next run
   /// ties the ledger to the one that it finds.
-  package func recover(_ recovery: Recovery, stampKeyDigest: String?, newOrganization: Bool) throws
-  {
+  package func recover(_ recovery: Recovery, stampKeyDigest: String, newOrganization: Bool) throws {
     try connection.transaction {
       try connection.run(
         """
@@ -21,15 +20,11 @@ extension LedgerDatabase {
       }
       try setMeta("epoch", String(recovery.epoch))
       try setMeta("runNumber", String(recovery.afterRun))
-      if let stampKeyDigest { try setMeta("stampKeyDigest", stampKeyDigest) }
+      try setMeta("stampKeyDigest", stampKeyDigest)
       try connection.run(
         "DELETE FROM meta WHERE name = \(Self.backupTime) OR \(newOrganization) AND name IN ('organization', 'instance')"
       )
-      try connection.run(
-        """
-        UPDATE run SET ended_ms = \(recovery.time), exit_status = 1, summary = '{"abandoned":true}'
-        WHERE ended_ms IS NULL
-        """)
+      try abandonOpenRuns()
     }
   }
 
@@ -79,12 +74,4 @@ extension LedgerDatabase {
 
   /// Writes a copy of the whole ledger to a path where nothing stands.
   package func copy(to path: String) throws { try connection.run("VACUUM INTO \(path)") }
-
-  /// The newest generation that the ledger knows to be of an epoch: nil where it is in it still, and 0 for an
-  /// epoch that it has never been in.
-  package func lastGeneration(ofEpoch epoch: Int64, snapshotID: String) throws -> Int64? {
-    let all = try recoveries()
-    if all.isEmpty || epoch == all.last?.epoch { return nil }
-    return all.first { $0.before == epoch }?.generations[snapshotID] ?? 0
-  }
 }

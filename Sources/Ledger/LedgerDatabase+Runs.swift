@@ -32,7 +32,7 @@ package struct RunRow: Sendable, Hashable {
 
   /// The name of a run that begins at `now`, in ms.
   static func id(_ number: Int64, at now: Int64) -> String {
-    "\(Dates.utcSeconds(now).filter { $0 != "-" && $0 != ":" })-\(number)"
+    "\(Dates.utcDigits(now))-\(number)"
   }
 
   /// The number in a run's name; nil for what is no such name.
@@ -125,11 +125,20 @@ extension LedgerDatabase {
       if resumable == nil, age < Self.resumableMilliseconds, !isForgotten {
         resumable = run
       } else {
-        try endRun(
-          id: run.id, exitStatus: ExitStatus.failed.rawValue, summary: #"{"abandoned":true}"#)
+        try abandon(run)
       }
     }
     return resumable
+  }
+
+  private func abandon(_ run: RunRow) throws {
+    try endRun(
+      id: run.id, exitStatus: ExitStatus.failed.rawValue, summary: #"{"abandoned":true}"#)
+  }
+
+  /// Ends every run that is not over: nobody goes on with it.
+  func abandonOpenRuns() throws {
+    for run in try runs("WHERE ended_ms IS NULL") { try abandon(run) }
   }
 
   /// One run.

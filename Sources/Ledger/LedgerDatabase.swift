@@ -69,7 +69,7 @@ package final class LedgerDatabase {
   private func keepCopy(of version: Int64) throws {
     let copy = "\(path).version-\(version)"
     let temporary = DurableFile.temporaryName(for: copy)
-    try connection.run("VACUUM INTO \(temporary)")
+    try self.copy(to: temporary)
     try Files.setMode(of: temporary, 0o600)
     try DurableFile.rename(temporary, to: copy)
   }

@@ -36,3 +36,12 @@ package struct Recovery: Sendable, Hashable {
     (self.detail, self.generations) = (detail, generations)
   }
 }
+
+extension [Recovery] {
+  /// The newest generation of a snapshot that is known to be of an epoch: nil where the ledger is in it still, and
+  /// 0 for an epoch that it has never been in.
+  package func lastGeneration(ofEpoch epoch: Int64, of snapshotID: String) -> Int64? {
+    if isEmpty || epoch == last?.epoch { return nil }
+    return first { $0.before == epoch }?.generations[snapshotID] ?? 0
+  }
+}

@@ -158,11 +158,11 @@ struct IngestStage {
     expected.isOfAnotherLedger = { stamp in
       stamps.epoch(of: stamp).map { $0 != stamps.number } ?? false
     }
-    expected.isRecovered = try !run.ledger.recoveries().isEmpty
+    expected.isRecovered = try !run.recoveries().isEmpty
     expected.unsealing = try SealingKeys(run: run).unsealing()
     expected.asSnapshot = try snapshot.map { snapshot in
       // Of a generation from before a recovery, the key of then.
-      let then = try run.ledger.recoveries().first {
+      let then = try run.recoveries().first {
         ($0.generations[snapshot.id] ?? 0) >= Int64(snapshot.generation)
       }
       let (key, epoch) = stamps.signer(then.map { Int($0.before) } ?? stamps.number)
@@ -208,7 +208,7 @@ struct IngestStage {
 
   /// When a return came: this run, or the time before a recovery for what is ingested again after it.
   private func arrival(of taken: TakenReturn) throws -> Int64 {
-    guard let recovered = try run.ledger.recoveries().last, taken.arrived < recovered.time else {
+    guard let recovered = try run.recoveries().last, taken.arrived < recovered.time else {
       return run.now
     }
     return min(taken.arrived, run.now)
@@ -239,7 +239,7 @@ struct IngestStage {
   /// bear its number.
   private func isKnown(_ stamp: Provenance) throws -> Bool {
     let epoch = try epoch(of: stamp)
-    guard let last = try run.ledger.lastGeneration(ofEpoch: epoch, snapshotID: stamp.user) else {
+    guard let last = try run.recoveries().lastGeneration(ofEpoch: epoch, of: stamp.user) else {
       return true
     }
     return stamp.generation <= last

@@ -128,7 +128,7 @@ package struct PipelineReturns: Sendable {
     }
   }
 
-  private static func directories(in directory: String) throws(SystemError) -> [String] {
+  static func directories(in directory: String) throws(SystemError) -> [String] {
     guard Files.isDirectory(directory) else { return [] }
     return try Files.list(directory).filter { !$0.hasPrefix(".") }.map { directory + "/" + $0 }
       .filter { Files.isDirectory($0) }

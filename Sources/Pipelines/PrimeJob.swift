@@ -176,8 +176,8 @@ struct PrimeJob: Sendable {
 
   /// The newest generation, if the next one can go on from it.
   ///
-  /// One whose stores are gone cannot be: it came from a backup. One that was read with other eyes cannot be: what they did not see has no newer date now. Nor can
-  /// one in which `FIELDS()` stood for other fields.
+  /// One whose stores are gone cannot be: it came from a backup. Nor can one that was read with other eyes: what
+  /// they did not see has no newer date now. Nor can one in which `FIELDS()` stood for other fields.
   func usable(_ newest: Int, _ session: Session, _ fields: String?) throws
     -> GenerationRecord?
   {

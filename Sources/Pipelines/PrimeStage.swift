@@ -97,7 +97,7 @@ struct PrimeStage {
   /// The number of the last run that was of another org than this one: a sandbox that was refreshed since.
   private func lastRunElsewhere() throws -> Int64 {
     let organization = try run.ledger.organizationID
-    return try run.ledger.recoveries().last { recovery in
+    return try run.recoveries().last { recovery in
       recovery.organizationID != nil && recovery.organizationID != organization
     }?.afterRun ?? 0
   }
@@ -105,7 +105,7 @@ struct PrimeStage {
   /// The least number of a new generation: an app installs none with a lower one than it has, and after a restore
   /// nobody knows how far that was.
   private func numberFloor(_ id: String) throws -> Int {
-    let leaps = try run.ledger.recoveries().filter(\.mayLackGenerations).map {
+    let leaps = try run.recoveries().filter(\.mayLackGenerations).map {
       Int($0.generations[id] ?? 0) + Self.forgottenGenerations
     }
     return leaps.max() ?? 0

@@ -29,6 +29,8 @@ final class RunContext {
   var listed: Result<[SnapshotUser], any Error>?
   /// What opens sealed returns, once it was asked for: deriving it takes a while.
   var returnKeys: [SQLCipherKey]?
+  /// The ledger's recoveries, once they were asked for: no run changes what is asked of them.
+  private var knownRecoveries: [Recovery]?
   /// What stamps are made with; nil in a dry run, which makes none.
   private var stampKey: ProvenanceKey?
 
@@ -49,6 +51,14 @@ final class RunContext {
     // What a dry run enters into its copy of the ledger has no name that lasts.
     summary.run = options.isDryRun ? Self.dryRun : row.id
     summary.pipeline = pipeline.name
+  }
+
+  /// The ledger's recoveries, the first one first.
+  func recoveries() throws -> [Recovery] {
+    if let knownRecoveries { return knownRecoveries }
+    let found = try ledger.recoveries()
+    knownRecoveries = found
+    return found
   }
 
   /// What stamps are made with.

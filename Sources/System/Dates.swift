@@ -72,6 +72,11 @@ package enum Dates {
     text(milliseconds, fraction: false, zone: "Z")
   }
 
+  /// The same for names of files: `20240131T123456Z`.
+  package static func utcDigits(_ milliseconds: Int64) -> String {
+    utcSeconds(milliseconds).filter { $0 != "-" && $0 != ":" }
+  }
+
   /// As HTTP headers have it: `Wed, 31 Jan 2024 12:34:56 GMT`.
   package static func http(_ milliseconds: Int64) -> String {
     let (days, second) = floorDivide(floorDivide(milliseconds, 1000).quotient, 86400)

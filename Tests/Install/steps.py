@@ -227,15 +227,25 @@ def runs_as_a_service(debian, _):
     assert debian.run("systemctl start attache@nowhere.service", status=1)
 
 
+def phone_with(debian, bundle):
+    """A phone on which a bundle is unpacked."""
+    inside = "/" + str(bundle.relative_to(debian.root))
+    debian.run(["attache", "bundle", "extract", inside, "/tmp/phone"], user=ATTACHE)
+    return Phone(next(debian.path("/tmp/phone").rglob("store.sqlite")))
+
+
+def hands_back(debian, phone):
+    """What the phone hands back lies where attache may read it."""
+    shutil.copy(phone.hand_back(), debian.path("/tmp/return.sqlite"))
+    debian.run("chown attache:attache /tmp/return.sqlite")
+
+
 def takes_a_return(debian, _):
     """What a phone brings home reaches the org in the next night, and not twice."""
     bundle = next(debian.path(f"/var/lib/attache/{PIPELINE}/users").glob("*/1/ios.bundle.zip"))
-    inside = "/" + str(bundle.relative_to(debian.root))
-    debian.run(["attache", "bundle", "extract", inside, "/tmp/phone"], user=ATTACHE)
-    phone = Phone(next(debian.path("/tmp/phone").rglob("store.sqlite")))
+    phone = phone_with(debian, bundle)
     phone.edit("Contact", "Title", "Facility manager")
-    shutil.copy(phone.hand_back(), debian.path("/tmp/return.sqlite"))
-    debian.run("chown attache:attache /tmp/return.sqlite")
+    hands_back(debian, phone)
     debian.run(f"attache ingest {PIPELINE} /tmp/return.sqlite", user=ATTACHE)
     said = debian.run(f"attache run {PIPELINE}", user=ATTACHE)
     assert "1  updated" in said, said
@@ -248,12 +258,9 @@ def takes_a_return(debian, _):
 def leaves_a_decision(debian, _):
     """What the org refuses waits for a person, and the service does not call that a failure."""
     bundle = sorted(debian.path(f"/var/lib/attache/{PIPELINE}/users").glob("*/*/ios.bundle.zip"))[-1]
-    inside = "/" + str(bundle.relative_to(debian.root))
-    debian.run(["attache", "bundle", "extract", inside, "/tmp/phone"], user=ATTACHE)
-    phone = Phone(next(debian.path("/tmp/phone").rglob("store.sqlite")))
+    phone = phone_with(debian, bundle)
     phone.edit("Contact", "Title", "M" * 200)
-    shutil.copy(phone.hand_back(), debian.path("/tmp/return.sqlite"))
-    debian.run("chown attache:attache /tmp/return.sqlite")
+    hands_back(debian, phone)
     debian.run(f"attache ingest {PIPELINE} /tmp/return.sqlite", user=ATTACHE, status=(0, 3))
     if debian.init:
         start(debian, f"attache@{PIPELINE}.service")
@@ -296,11 +303,9 @@ def recovers(debian, _):
     """recover: on a machine that has nothing but the backup, the nights go on, and nothing is sent twice."""
     data = debian.path(f"/var/lib/attache/{PIPELINE}")
     bundle = sorted(data.glob("users/*/*/ios.bundle.zip"))[-1]
-    debian.run(["attache", "bundle", "extract", "/" + str(bundle.relative_to(debian.root)), "/tmp/phone"], user=ATTACHE)
-    phone = Phone(next(debian.path("/tmp/phone").rglob("store.sqlite")))
+    phone = phone_with(debian, bundle)
     phone.edit("Contact", "Title", "Lost and found")
-    shutil.copy(phone.hand_back(), debian.path("/tmp/return.sqlite"))
-    debian.run("chown attache:attache /tmp/return.sqlite")
+    hands_back(debian, phone)
     debian.run(f"attache ingest {PIPELINE} /tmp/return.sqlite", user=ATTACHE)
     said = debian.run(f"attache run {PIPELINE}", user=ATTACHE)
     assert "1  updated" in said, said

@@ -80,6 +80,17 @@ import Testing
     return (device, account)
   }
 
+  /// A phone of Ada's with a new contact, which a run has sent before its ledger was lost.
+  private func forgottenContact() async throws -> Device {
+    try await world.run()
+    let device = try world.device("ada")
+    try create("Lindqvist", on: device)
+    try world.handBack(device, as: "ada.sqlite")
+    try await world.run()
+    try loseLedger()
+    return device
+  }
+
   // MARK: a lost ledger
 
   @Test func `after a lost ledger nothing that was sent is sent again`() async throws {
@@ -210,12 +221,7 @@ import Testing
   }
 
   @Test func `a record whose row was changed since it was sent waits for a person`() async throws {
-    try await world.run()
-    let device = try world.device("ada")
-    try create("Lindqvist", on: device)
-    try world.handBack(device, as: "ada.sqlite")
-    try await world.run()
-    try loseLedger()
+    let device = try await forgottenContact()
     try Files.remove(world.data.done)
     try device.edit(
       "contacts", id: Self.localID, ["LastName": "Lindquist", "Title": "Owner"],
@@ -395,12 +401,7 @@ import Testing
 
   @Test func `a store that lost its stamp is one of before, where its generation is`() async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
-    try create("Lindqvist", on: device)
-    try world.handBack(device, as: "ada.sqlite")
-    try await world.run()
-    try loseLedger()
+    let device = try await forgottenContact()
     try await recover()
     let store = try Connection(device.storePath, mode: .readWrite)
     let table = try #require(

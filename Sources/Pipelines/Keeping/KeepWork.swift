@@ -28,8 +28,7 @@ package struct KeepWork {
   /// What goes and what stays, at the time of the newest run that asked the org: whatever this machine's
   /// clock says, nothing is older than that.
   func plan() throws -> KeepPlan {
-    let stages: Set<Stage> = [.reconcile, .prime]
-    guard let now = try ledger.lastRunTime(ofStages: Set(stages.map(\.rawValue))) else {
+    guard let now = try ledger.lastOrgTime() else {
       return KeepPlan()
     }
     return try plan(now: now)

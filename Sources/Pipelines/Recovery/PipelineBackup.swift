@@ -82,8 +82,7 @@ package struct PipelineBackup {
 
   /// A name of the second that nothing bears yet.
   private static func freePath(in directory: String, _ name: String, _ now: Int64) -> String {
-    let digits = Dates.utcSeconds(now).filter { $0 != "-" && $0 != ":" }
-    let stem = "\(directory)/\(name)-\(digits)"
+    let stem = "\(directory)/\(name)-\(Dates.utcDigits(now))"
     var path = stem + BackupFile.ending
     var number = 1
     while Files.exists(path) {
@@ -145,8 +144,7 @@ package struct PipelineBackup {
     let ledger = try LedgerDatabase(path: data.state)
     defer { ledger.close() }
     // By the org's clock, as ages are counted; this machine's may be wrong.
-    let asking: Set<Stage> = [.reconcile, .prime]
-    let now = try ledger.lastRunTime(ofStages: Set(asking.map(\.rawValue))) ?? now
+    let now = try ledger.lastOrgTime() ?? now
     let survey = KeepSurvey(
       data: data, ledger: ledger, expiryMilliseconds: pipeline.pack.expiryMilliseconds,
       returnedMilliseconds: 0)

@@ -173,24 +173,15 @@ package struct PipelineRecovery {
     // No other recovery has it, not even one from the same backup.
     findings.epoch = max((epochs.max() ?? 0) + 1, request.now / 1000)
     findings.lastRun = runs.max() ?? 0
-    // Without asking the org, a run has this machine's time.
-    let asking: Set<Stage> = [.reconcile, .prime]
     findings.isFirst = try ledger?.recoveries().isEmpty ?? true
-    findings.known = try ledger?.lastRunTime(ofStages: Set(asking.map(\.rawValue)))
-    findings.again = try Self.directories(in: data.done).filter {
+    findings.known = try ledger?.lastOrgTime()
+    findings.again = try PipelineReturns.directories(in: data.done).map(Files.name(of:)).filter {
       try ledger?.isKnown(sha256: $0) != true
     }
     findings.waiting = Set(try ledger?.openEditPlaces().map(\.edit) ?? []).count
     findings.releasable = try Quarantine.list(data.quarantine).compactMap { item in
       item.detail["code"]?.string == Refusal.Code.earlierLedger.rawValue
         ? item.detail["name"]?.string ?? item.sha256 : nil
-    }
-  }
-
-  private static func directories(in directory: String) throws -> [String] {
-    guard Files.isDirectory(directory) else { return [] }
-    return try Files.list(directory).filter {
-      !$0.hasPrefix(".") && Files.isDirectory(directory + "/" + $0)
     }
   }
 
@@ -250,8 +241,7 @@ package struct PipelineRecovery {
 
   /// Keeps a ledger that cannot be read, for whoever can.
   private func putAside(_ data: DataDirectory) throws -> String {
-    let digits = Dates.utcSeconds(request.now).filter { $0 != "-" && $0 != ":" }
-    let aside = "\(data.state).damaged-\(digits)"
+    let aside = "\(data.state).damaged-\(Dates.utcDigits(request.now))"
     for suffix in ["-wal", "-shm", ""] where Files.exists(data.state + suffix) {
       try DurableFile.rename(data.state + suffix, to: aside + suffix)
     }
