@@ -159,9 +159,26 @@ package actor Browser {
     }
   }
 
-  /// The text that a person sees of the first element that a selector names.
+  /// The text that a person sees of the first element that a selector names, scrolled to where the page has
+  /// not drawn it yet (`content-visibility: auto`): until then its text is empty.
   package func text(_ selector: String) throws -> String {
-    try run("document.querySelector(\(JSONValue(selector).text))?.innerText ?? ''").string ?? ""
+    try run(
+      """
+      new Promise((done, failed) => {
+        const element = document.querySelector(\(JSONValue(selector).text))
+        const isUndrawn = () => element?.checkVisibility() &&
+          !element.checkVisibility({contentVisibilityAuto: true})
+        if (isUndrawn()) element.scrollIntoView({block: 'nearest', behavior: 'instant'})
+        const end = performance.now() + 30000
+        const look = () => {
+          if (!isUndrawn()) done(element?.innerText ?? '')
+          else if (performance.now() > end) failed(new Error('it was never drawn'))
+          else setTimeout(look, 10)
+        }
+        look()
+      })
+      """
+    ).string ?? ""
   }
 
   /// How many seconds of work the page's thread has done since the page was opened.
