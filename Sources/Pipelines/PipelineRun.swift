@@ -21,6 +21,10 @@ package struct PipelineRun {
     report: @escaping @Sendable (RunEvent) -> Void
   ) async throws -> RunSummary {
     let thread = StoreThread(name: "run")
+    // Before anything is asked or made: a name that is mistyped costs nothing.
+    if let names = try pipeline.users.names() {
+      try PipelineUsers.check(options.users, areAmong: names, in: pipeline)
+    }
     return try await withTaskExecutorPreference(thread) {
       try await perform(pipeline, root, variables, options, report)
     }

@@ -66,11 +66,18 @@ struct PipelineUsers {
   }
 
   private func checkAsked(_ names: [String]) throws {
+    try Self.check(run.options.users, areAmong: names, in: run.pipeline)
+  }
+
+  /// Sees to it that the users who were asked for are among those of the pipeline.
+  static func check(
+    _ asked: Set<String>, areAmong names: [String], in pipeline: Pipeline
+  ) throws {
     let known = Set(names.map { $0.lowercased() })
-    guard
-      let unknown = run.options.users.sorted().first(where: { !known.contains($0.lowercased()) })
-    else { return }
-    throw PipelineError(unknownUser: unknown, in: run.pipeline, near: names)
+    guard let unknown = asked.sorted().first(where: { !known.contains($0.lowercased()) }) else {
+      return
+    }
+    throw PipelineError(unknownUser: unknown, in: pipeline, near: names)
   }
 
   /// Sees to it, before anything else is done, that the users who were asked for are some of the pipeline's:

@@ -96,6 +96,21 @@ import Testing
     #expect(run.messages.contains("did you mean ada@example.com?"))
   }
 
+  @Test func `where the file lists its users, another name is refused without asking the org`()
+    async throws
+  {
+    let world = try World {
+      $0.replacing(
+        #/"users": \{[^}]*\}[^}]*\}/#, with: #""users": {"list": ["ada@example.com"]}"#)
+    }
+    world.server.stop()
+    let run = try await world.program(["run"], ["--user", "adda@example.com"])
+    #expect(run.status == 2, "\(run.everything)")
+    #expect(run.messages.contains("did you mean ada@example.com?"))
+    #expect(!Files.exists(world.data.path))
+    #expect(try await world.program(["run"], ["--user", "ADA@example.com"]).status == 6)
+  }
+
   @Test(arguments: [
     (["run"], "PIPELINE is missing"), (["run", "p", "q"], "q"),
     (["run", "p", "--only", "pirme"], "prime"), (["run", "p", "--deadline", "0"], "at least 1"),
