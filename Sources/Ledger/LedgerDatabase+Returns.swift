@@ -63,6 +63,14 @@ extension LedgerDatabase {
     try connection.integer("SELECT id FROM returned WHERE sha256 = \(sha256)") != nil
   }
 
+  /// The user name of whoever handed back a file of this digest; nil where it is nobody's that a run has primed.
+  package func username(ofReturn sha256: String) throws -> String? {
+    try connection.first(
+      """
+      SELECT s.username FROM returned r JOIN snapshot s ON s.id = r.snapshot_id WHERE r.sha256 = \(sha256)
+      """)?[0].text
+  }
+
   /// The rows of a bundle that its returns so far had as edits, or that it was issued with as such: a later
   /// return says what became of them.
   package func rowsToWitness(stampIDs: [String]) throws -> [RowKey] {

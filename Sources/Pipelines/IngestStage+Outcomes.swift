@@ -26,7 +26,8 @@ extension IngestStage {
       run.summary.edits.known += known
       report(
         .returnIngested(
-          name: name, snapshot: stamp.user, edits: edits, new: new, leftAlone: leftAlone))
+          name: name, snapshot: stamp.user, username: try run.ledger.usernames()[stamp.user],
+          edits: edits, new: new, leftAlone: leftAlone))
     case .known:
       run.summary.returns.known += 1
       // Not where this run has accepted it itself, before it died between two copies.
@@ -34,7 +35,9 @@ extension IngestStage {
         try run.ledger.hasFound(.returnAccepted, $0, run: run.row.id)
       }
       if isOwn != true { try run.note(.returnKnown, outcome.path, ["name": .string(name)]) }
-      report(.returnKnown(name: name))
+      report(
+        .returnKnown(
+          name: name, username: try outcome.sha256.flatMap(run.ledger.username(ofReturn:))))
     case .quarantined(let taken, let refusal):
       run.summary.returns.quarantined += 1
       try RunReport(run: run).noteQuarantined(taken)

@@ -133,7 +133,7 @@ struct PackStage {
     run.summary.bundles.append(path)
     run.report(
       .bundleWritten(
-        snapshot: record.snapshot, platform: platform.rawValue, path: path,
+        snapshot: record.snapshot, username: username, platform: platform.rawValue, path: path,
         bytes: Int(try Files.size(of: path))))
   }
 

@@ -12,9 +12,10 @@ package enum RunEvent: Sendable, Equatable {
   case stageStarted(Stage)
   /// A return was taken, validated, and its edits recorded; the soups that are an app's own were left
   /// alone.
-  case returnIngested(name: String, snapshot: String, edits: Int, new: Int, leftAlone: [String])
+  case returnIngested(
+    name: String, snapshot: String, username: String?, edits: Int, new: Int, leftAlone: [String])
   /// A return that was ingested before.
-  case returnKnown(name: String)
+  case returnKnown(name: String, username: String?)
   /// A return was refused and put into quarantine.
   case returnQuarantined(name: String, code: String, reason: String)
   /// Something in the inbox was left there.
@@ -30,7 +31,8 @@ package enum RunEvent: Sendable, Equatable {
   /// A snapshot could not be primed; the others go on.
   case snapshotSkipped(snapshot: String, username: String, reason: String)
   /// A bundle was written.
-  case bundleWritten(snapshot: String, platform: String, path: String, bytes: Int)
+  case bundleWritten(
+    snapshot: String, username: String, platform: String, path: String, bytes: Int)
   /// Edits are settled so far, of how many.
   case editsSettled(done: Int, of: Int)
   /// A report was written into this directory.
@@ -92,14 +94,14 @@ extension RunEvent {
           ("snapshot", .string(snapshot)), ("username", .string(username)),
           ("number", number(count)), ("of", number(total)),
         ] + (left.map { [("requestsLeft", number($0))] } ?? []))
-    case .returnIngested(let name, let snapshot, let edits, let new, let leftAlone):
+    case .returnIngested(let name, let snapshot, _, let edits, let new, let leftAlone):
       return event(
         "returnIngested",
         [
           ("name", .string(name)), ("snapshot", .string(snapshot)), ("edits", number(edits)),
           ("new", number(new)), ("leftAlone", .array(leftAlone.map(JSONValue.string))),
         ])
-    case .returnKnown(let name): return event("returnKnown", [("name", .string(name))])
+    case .returnKnown(let name, _): return event("returnKnown", [("name", .string(name))])
     case .returnQuarantined(let name, let code, let reason):
       return event(
         "returnQuarantined",
@@ -130,7 +132,7 @@ extension RunEvent {
           ("snapshot", .string(snapshot)), ("username", .string(username)),
           ("reason", .string(reason)),
         ])
-    case .bundleWritten(let snapshot, let platform, let path, let bytes):
+    case .bundleWritten(let snapshot, _, let platform, let path, let bytes):
       return event(
         "bundleWritten",
         [

@@ -82,8 +82,8 @@ extension RunEvent {
   /// The snapshot that it is about.
   fileprivate var snapshot: String? {
     switch self {
-    case .returnIngested(_, let snapshot, _, _, _), .soupProgress(let snapshot, _, _, _),
-      .bundleWritten(let snapshot, _, _, _), .snapshotStarted(let snapshot, _, _, _, _),
+    case .returnIngested(_, let snapshot, _, _, _, _), .soupProgress(let snapshot, _, _, _),
+      .bundleWritten(let snapshot, _, _, _, _), .snapshotStarted(let snapshot, _, _, _, _),
       .snapshotPrimed(let snapshot, _, _, _, _), .snapshotSkipped(let snapshot, _, _):
       snapshot
     default: nil
@@ -94,8 +94,9 @@ extension RunEvent {
   fileprivate var username: String? {
     switch self {
     case .snapshotStarted(_, let username, _, _, _), .snapshotPrimed(_, let username, _, _, _),
-      .snapshotSkipped(_, let username, _):
+      .snapshotSkipped(_, let username, _), .bundleWritten(_, let username, _, _, _):
       username
+    case .returnIngested(_, _, let username, _, _, _), .returnKnown(_, let username): username
     default: nil
     }
   }

@@ -85,7 +85,7 @@ import Testing
     let summary = try await world.run(.ingest, .reconcile)
     #expect(summary.verdicts == [.updated: 1])
     let told = world.told.withLock { $0 }.compactMap { event -> [String]? in
-      if case .returnIngested(_, _, _, _, let leftAlone) = event { leftAlone } else { nil }
+      if case .returnIngested(_, _, _, _, _, let leftAlone) = event { leftAlone } else { nil }
     }
     #expect(told == [["drafts"]])
   }

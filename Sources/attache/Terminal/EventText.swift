@@ -11,12 +11,12 @@ enum EventText {
     case .stageStarted, .stageFinished, .soupProgress, .editsSettled, .reportWritten, .leftOpen,
       .snapshotStarted:
       return nil
-    case .returnIngested(let name, let snapshot, let edits, let new, let leftAlone):
+    case .returnIngested(let name, let snapshot, _, let edits, let new, let leftAlone):
       let known = edits - new
       return "ingest: \(name) from \(snapshot): \(count(new, "new edit"))"
         + (known > 0 ? ", \(known) seen before" : "")
         + (leftAlone.isEmpty ? "" : "; left alone: \(leftAlone.joined(separator: ", "))")
-    case .returnKnown(let name): return "ingest: \(name) was ingested before; nothing to do"
+    case .returnKnown(let name, _): return "ingest: \(name) was ingested before; nothing to do"
     case .returnQuarantined(let name, let code, let reason):
       return "ingest: \(name) was refused: \(reason)   [\(code)]"
     case .returnLeft(let name, let code, let reason):
@@ -27,7 +27,7 @@ enum EventText {
       return "prime: \(username): generation \(generation): \(list.isEmpty ? "no records" : list)"
     case .snapshotSkipped(_, let username, let reason):
       return "prime: \(username) skipped: \(reason)"
-    case .bundleWritten(_, _, let path, let bytes): return "pack: \(path) (\(size(bytes)))"
+    case .bundleWritten(_, _, _, let path, let bytes): return "pack: \(path) (\(size(bytes)))"
     case .warning(let text): return "warning: \(text)"
     }
   }
