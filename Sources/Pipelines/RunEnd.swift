@@ -109,6 +109,16 @@ package struct RunEnd: Sendable {
       + (parts.isEmpty ? "nothing was due" : parts.joined(separator: ", "))
   }
 
+  /// A warning that came after it, as one JSON object.
+  package func warning(_ text: String) -> JSONValue {
+    var object: JSONObject = [
+      "type": "warning", "message": .string(text),
+      "time": .string(Dates.utc(Clock.wallMilliseconds())), "pipeline": .string(pipeline),
+    ]
+    object["run"] = run.map { .string($0) }
+    return .object(object)
+  }
+
   /// As one JSON object: what notifications say.
   package var json: JSONValue {
     var object: JSONObject = [

@@ -7,93 +7,146 @@ import System
 ///
 /// Nothing of it changes what the run came to: what could not be told is answered as sentences.
 package struct RunNotices: Sendable {
+  /// Whom a pipeline may name.
+  package enum Target: String, Sendable, CaseIterable {
+    /// A program.
+    case command = "notify.command"
+    /// An address that is told.
+    case webhook = "notify.webhook"
+    /// An address that is only asked for.
+    case heartbeat = "notify.heartbeat"
+  }
+
+  /// What became of one notice.
+  package struct Answer: Sendable {
+    /// Who was told.
+    package let target: Target
+    /// Whether it arrived.
+    package let isTold: Bool
+    /// What was answered, or why nobody could be told.
+    package let words: String
+  }
+
   private let pipeline: Pipeline
   private let variables: [String: String]
-
-  /// The longest that a program or an address may take.
-  static let timeoutSeconds = 30
 
   /// The notices of a pipeline; secrets are read when they are needed.
   package init(_ pipeline: Pipeline, variables: [String: String]) {
     (self.pipeline, self.variables) = (pipeline, variables)
   }
 
-  /// Tells everybody, and says whom it could not tell.
+  /// Tells everybody at once, and says whom it could not tell.
   ///
-  /// It is done also where the task was cancelled: an interrupted run is told as one.
+  /// All of it takes `notify.timeoutSeconds` at most, and ends at once where its task is cancelled.
   package func tell(_ end: RunEnd) async -> [String] {
     // Whoever mistypes a command sees it.
     if end.status == .usage { return [] }
-    let notices = self
-    return await Task.detached { await notices.telling(end) }.value
-  }
-
-  private func telling(_ end: RunEnd) async -> [String] {
     var failures: [String] = []
-    func attempt(_ what: String, _ body: () async throws -> Void) async {
-      do { try await body() } catch { failures.append("\(what): \(error)") }
-    }
     // Another run is at work, and writes its own.
     if let path = pipeline.report.metricsFile, end.status != .locked {
-      await attempt("the metrics could not be written to \(path)") {
-        try MetricsFile.write(end, to: path)
+      do { try MetricsFile.write(end, to: path) } catch {
+        failures.append("the metrics could not be written to \(path): \(error)")
       }
     }
-    let notify = pipeline.notify
-    if notify.on.contains(end.outcome) {
-      if !notify.command.isEmpty {
-        await attempt("notify.command could not be told of the run's end") {
-          try await runCommand(end)
-        }
-      }
-      if let webhook = notify.webhook {
-        await attempt("notify.webhook could not be told of the run's end") {
-          try await post(end, to: webhook)
-        }
-      }
+    let targets = targets.filter { target in
+      target == .heartbeat ? end.didItsWork : pipeline.notify.on.contains(end.outcome)
     }
-    if let heartbeat = notify.heartbeat, end.didItsWork {
-      await attempt("notify.heartbeat could not be reached") {
-        try await send(HTTPRequest("GET", try address(heartbeat)))
-      }
+    for answer in await deliver(Notice(end), to: targets) where !answer.isTold {
+      let what =
+        answer.target == .heartbeat ? "could not be reached" : "could not be told of the run's end"
+      failures.append("\(answer.target.rawValue) \(what): \(answer.words)")
     }
     return failures
   }
 
-  /// Runs the program, which gets the end as JSON on its standard input.
+  /// Tells everybody a test, whatever `notify.on` says, and what each answered.
+  package func test() async -> [Answer] {
+    await deliver(Notice(testOf: pipeline.name), to: targets)
+  }
+
+  /// Whom the pipeline names.
+  private var targets: [Target] {
+    Target.allCases.filter { target in
+      switch target {
+      case .command: !pipeline.notify.command.isEmpty
+      case .webhook: pipeline.notify.webhook != nil
+      case .heartbeat: pipeline.notify.heartbeat != nil
+      }
+    }
+  }
+
+  /// Tells all of them at the same time, so that one that hangs costs the others nothing.
+  private func deliver(_ notice: Notice, to targets: [Target]) async -> [Answer] {
+    let deadline =
+      Clock.monotonicNanoseconds() + UInt64(pipeline.notify.timeoutSeconds) * 1_000_000_000
+    return await withTaskGroup(of: Answer.self) { group in
+      for target in targets {
+        group.addTask {
+          do {
+            let words = try await deliver(notice, to: target, deadline)
+            return Answer(target: target, isTold: true, words: words)
+          } catch {
+            let words = Task.isCancelled ? "a signal ended it" : "\(error)"
+            return Answer(target: target, isTold: false, words: words)
+          }
+        }
+      }
+      var answers: [Target: Answer] = [:]
+      for await answer in group { answers[answer.target] = answer }
+      return targets.compactMap { answers[$0] }
+    }
+  }
+
+  private func deliver(
+    _ notice: Notice, to target: Target, _ deadline: UInt64
+  ) async throws -> String {
+    try Task.checkCancellation()
+    let notify = pipeline.notify
+    if target == .command { return try await run(notify.command, notice) }
+    if target == .webhook, let webhook = notify.webhook {
+      return try await send(try message(notice, to: webhook), deadline)
+    }
+    guard let heartbeat = notify.heartbeat else { return "" }
+    return try await send(HTTPRequest("GET", try address(heartbeat)), deadline)
+  }
+
+  /// Runs the program, which gets the notice as JSON on its standard input.
   ///
   /// Its environment says what it is about; no variable of ours, which may be a secret, goes there.
-  private func runCommand(_ end: RunEnd) async throws {
+  private func run(_ command: [String], _ notice: Notice) async throws -> String {
     var environment = [
-      "ATTACHE_PIPELINE": end.pipeline, "ATTACHE_RUN": end.run ?? "",
-      "ATTACHE_OUTCOME": end.outcome.rawValue, "ATTACHE_STATUS": String(end.status.rawValue),
-      "ATTACHE_WORDS": VisibleText.line(end.words),
+      "ATTACHE_PIPELINE": notice.pipeline, "ATTACHE_RUN": notice.run,
+      "ATTACHE_OUTCOME": notice.outcome, "ATTACHE_STATUS": String(notice.status.rawValue),
+      "ATTACHE_WORDS": VisibleText.line(notice.words),
     ]
     for name in ["PATH", "HOME", "LANG", "TZ"] { environment[name] = variables[name] }
-    let (command, input) = (pipeline.notify.command, end.json.bytes + [0x0A])
+    let input = notice.json.bytes + [0x0A]
     let thread = StoreThread(name: "notify")
     let result = try await withTaskExecutorPreference(thread) { [environment] in
       try ChildProcess.run(
         command[0], Array(command.dropFirst()), environment: environment, input: input,
-        deadlineSeconds: Self.timeoutSeconds, outputLimit: 1 << 20)
+        deadlineSeconds: pipeline.notify.timeoutSeconds, outputLimit: 1 << 20,
+        isCancelled: { Task.isCancelled })
     }
+    let end = "\(command[0]) ended with exit status \(result.status)"
     guard result.status == 0 else {
       let words = String(decoding: result.error.prefix { $0 != 0x0A }, as: UTF8.self)
-      throw Failure(
-        "\(command[0]) ended with exit status \(result.status)"
-          + (words.isEmpty ? "" : ": \(words)"))
+      throw Failure(words.isEmpty ? end : "\(end): \(words)")
     }
+    return end
   }
 
-  private func post(_ end: RunEnd, to webhook: NotifySettings.Webhook) async throws {
-    let body = end.json.bytes
+  private func message(
+    _ notice: Notice, to webhook: NotifySettings.Webhook
+  ) throws -> HTTPRequest {
+    let body = notice.json.bytes
     var headers: HTTPHeaders = ["Content-Type": "application/json"]
     if let secret = try webhook.secret?.resolve(variables) {
       let time = String(Clock.wallMilliseconds() / 1000)
       headers["X-Attache-Timestamp"] = time
       headers["X-Attache-Signature"] = Self.signature(of: body, at: time, with: secret)
     }
-    try await send(HTTPRequest("POST", try address(webhook.url), headers: headers, body: body))
+    return HTTPRequest("POST", try address(webhook.url), headers: headers, body: body)
   }
 
   /// The signature of a message: HMAC-SHA-256 over the time, a full stop and the body.
@@ -111,18 +164,19 @@ package struct RunNotices: Sendable {
   }
 
   /// Sends a request, once more where it did not get through or the server failed.
-  private func send(_ request: HTTPRequest) async throws {
-    var request = request
-    request.timeoutSeconds = Self.timeoutSeconds
+  private func send(_ request: HTTPRequest, _ deadline: UInt64) async throws -> String {
     var configuration = HTTPClient.Configuration()
-    configuration.connectTimeoutSeconds = 10
+    configuration.connectTimeoutSeconds = min(10, pipeline.notify.timeoutSeconds)
     configuration.responseLimitBytes = 1 << 20
     let client = try HTTPClient(configuration)
-    var failure = Failure("")
+    var (request, failure) = (request, Failure("no time was left"))
     for _ in 0..<2 {
+      let now = Clock.monotonicNanoseconds()
+      guard now < deadline, !Task.isCancelled else { break }
+      request.timeoutSeconds = Int((deadline - now - 1) / 1_000_000_000) + 1
       do {
         let status = try await client.send(request).status
-        if (200..<300).contains(status) { return }
+        if (200..<300).contains(status) { return "it answers \(status)" }
         failure = Failure("it answers \(status)")
         if status < 500 { break }
       } catch {

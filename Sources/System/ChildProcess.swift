@@ -18,10 +18,12 @@ package enum ChildProcess {
   ///
   /// It blocks, so not on the cooperative pool. A program that is late, or says more than
   /// `outputLimit` bytes on its output or of errors, is killed, and that is an error. The deadline
-  /// is for the program, not for its streams: one that closes them and goes on is late too.
+  /// is for the program, not for its streams: one that closes them and goes on is late too. So is one whose
+  /// end `isCancelled` asks for.
   package static func run(
     _ path: String, _ arguments: [String], environment: [String: String] = [:],
-    input: [UInt8] = [], deadlineSeconds: Int? = nil, outputLimit: Int = .max
+    input: [UInt8] = [], deadlineSeconds: Int? = nil, outputLimit: Int = .max,
+    isCancelled: (() -> Bool)? = nil
   ) throws(SystemError) -> Result {
     var stdin = try Pipe()
     var stdout = try Pipe()
@@ -35,11 +37,11 @@ package enum ChildProcess {
       child: child, input: input, limit: outputLimit,
       deadline: deadlineSeconds.map {
         Clock.monotonicNanoseconds() + UInt64($0) * 1_000_000_000
-      })
+      }, isCancelled: isCancelled)
     exchange.run(&stdin, stdout.reading, stderr.reading)
     exchange.waitForEnd()
     let status = waitForExit(child)
-    if exchange.isLate {
+    if exchange.isEnded {
       throw SystemError(operation: "wait any longer for", path: path, errno: ETIMEDOUT)
     }
     if exchange.isTooLong {
@@ -136,17 +138,21 @@ private struct Exchange {
   let input: [UInt8]
   let limit: Int
   let deadline: UInt64?
+  let isCancelled: (() -> Bool)?
   var sent = 0
   var output: [UInt8] = []
   var error: [UInt8] = []
-  var isLate = false
+  var isEnded = false
   var isTooLong = false
 
-  init(child: pid_t, input: [UInt8], limit: Int, deadline: UInt64?) {
+  init(
+    child: pid_t, input: [UInt8], limit: Int, deadline: UInt64?, isCancelled: (() -> Bool)?
+  ) {
     self.child = child
     self.input = input
     self.limit = limit
     self.deadline = deadline
+    self.isCancelled = isCancelled
   }
 
   mutating func run(_ stdin: inout Pipe, _ stdout: Int32, _ stderr: Int32) {
@@ -160,13 +166,10 @@ private struct Exchange {
         pollfd(fd: isOutputOpen ? stdout : -1, events: Int16(POLLIN), revents: 0),
         pollfd(fd: isErrorOpen ? stderr : -1, events: Int16(POLLIN), revents: 0),
       ]
-      let ready = poll(&waiting, nfds_t(waiting.count), millisecondsLeft())
+      let ready = poll(&waiting, nfds_t(waiting.count), turn())
       // One that goes on speaking is late as one that is silent.
-      if ready == 0 || millisecondsLeft() == 0 {
-        isLate = true
-        kill(child, SIGKILL)
-        return
-      }
+      if endIfLate() { return }
+      if ready <= 0 { continue }
       if waiting[0].revents != 0, !feed(stdin.writing) { stdin.closeWriting() }
       if waiting[1].revents != 0 { isOutputOpen = Exchange.drain(stdout, into: &output) }
       if waiting[2].revents != 0 { isErrorOpen = Exchange.drain(stderr, into: &error) }
@@ -180,11 +183,24 @@ private struct Exchange {
 
   /// Waits for the program's own end, which need not be that of its streams.
   mutating func waitForEnd() {
-    guard deadline != nil, !isLate, !isTooLong else { return }
-    if attache_wait_for_exit(child, millisecondsLeft()) == ETIMEDOUT {
-      isLate = true
-      kill(child, SIGKILL)
-    }
+    guard deadline != nil || isCancelled != nil, !isTooLong else { return }
+    while !isEnded, attache_wait_for_exit(child, turn()) == ETIMEDOUT { endIfLate() }
+  }
+
+  /// Ends a program that is late, or that nobody waits for any more.
+  @discardableResult
+  private mutating func endIfLate() -> Bool {
+    guard millisecondsLeft() == 0 || isCancelled?() == true else { return false }
+    isEnded = true
+    kill(child, SIGKILL)
+    return true
+  }
+
+  /// How long to wait before looking again: nothing else tells that a task was cancelled.
+  private func turn() -> Int32 {
+    let left = millisecondsLeft()
+    guard isCancelled != nil else { return left }
+    return left < 0 ? 50 : min(left, 50)
   }
 
   private func millisecondsLeft() -> Int32 {

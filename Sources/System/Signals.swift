@@ -9,7 +9,8 @@ package enum Signals {
     signal(SIGXFSZ, SIG_IGN)
   }
 
-  /// Calls `body` with each INT, TERM or HUP, on a thread of its own where it may do anything.
+  /// Calls `body` with each INT, TERM or HUP, on a thread of its own where it may do anything; with one of
+  /// those that come together.
   ///
   /// It may be called at any time: a handler takes the signal whichever thread it reaches, where a
   /// mask would have to be set before any other thread starts. A signal that whoever started the
@@ -42,14 +43,27 @@ package enum Signals {
       == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
+  /// How many times the program was told to end.
+  package static var count: Int { listener.withLock { $0.count } }
+
   fileprivate static func tell(_ number: Int32) {
-    for body in listener.withLock({ $0.bodies }) { body(number) }
+    let now = Clock.monotonicNanoseconds()
+    let bodies = listener.withLock { state in
+      // `timeout` tells the program and then its group, a terminal that closes tells twice too: that is one.
+      if state.count > 0, now - state.last < 250_000_000 { return state.bodies.prefix(0) }
+      (state.last, state.count) = (now, state.count + 1)
+      return state.bodies[...]
+    }
+    for body in bodies { body(number) }
   }
 }
 
 private struct Listener {
   var bodies: [@Sendable (Int32) -> Void] = []
   var isStarted = false
+  var count = 0
+  /// When the last of them came, in monotonic nanoseconds.
+  var last: UInt64 = 0
 }
 
 private let listener = Locked(Listener())

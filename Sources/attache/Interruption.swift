@@ -26,6 +26,15 @@ enum Interruption {
     let (signal, isLate) = received.get()
     return (result, signal, isLate)
   }
+
+  /// Work after the work, which nobody has to wait for: a signal that comes meanwhile ends it, and a second one
+  /// that came before.
+  static func brief<T: Sendable>(_ work: @escaping @Sendable () async -> T) async -> T {
+    let task = Task { await work() }
+    Signals.onTermination { _ in task.cancel() }
+    if Signals.count > 1 { task.cancel() }
+    return await task.value
+  }
 }
 
 private final class Received: Sendable {

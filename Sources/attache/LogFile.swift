@@ -51,14 +51,10 @@ final class LogFile: Sendable {
 
   /// Adds a warning that came after the end.
   func add(warning text: String, of end: RunEnd) {
-    let now = Clock.wallMilliseconds()
     switch format {
-    case .json:
-      write([
-        "type": "warning", "message": .string(text), "time": .string(Dates.utc(now)),
-        "pipeline": .string(end.pipeline), "run": end.run.map { .string($0) } ?? .null,
-      ])
-    case .text: write("warning: \(text)", of: (end.pipeline, end.run), at: now)
+    case .json: write(end.warning(text))
+    case .text:
+      write("warning: \(text)", of: (end.pipeline, end.run), at: Clock.wallMilliseconds())
     }
   }
 

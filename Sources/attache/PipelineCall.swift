@@ -116,12 +116,18 @@ struct PipelineCall {
       for line in ClosingTable.lines(end) { program.note(line) }
     }
     if !isDryRun {
-      for failure in await RunNotices(pipeline, variables: program.variables).tell(end) {
-        program.note("warning: \(failure)")
+      let notices = RunNotices(pipeline, variables: program.variables)
+      for failure in await Interruption.brief({ await notices.tell(end) }) {
+        warn(failure, of: end)
         log?.add(warning: failure, of: end)
       }
     }
-    if let trouble = log?.trouble { program.note("warning: \(trouble)") }
+    if let trouble = log?.trouble { warn(trouble, of: end) }
+  }
+
+  /// Says a warning that came after the end, beside the results: as JSON where they are JSON.
+  private func warn(_ text: String, of end: RunEnd) {
+    if options.json { program.note(end.warning(text)) } else { program.note("warning: \(text)") }
   }
 
   private func ended(_ error: any Error) throws -> ExitStatus {

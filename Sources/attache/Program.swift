@@ -56,6 +56,9 @@ struct Program: Sendable {
   /// Writes a line to standard error.
   func note(_ line: String) { put(2, VisibleText.line(line) + "\n") }
 
+  /// Writes a line of JSON to standard error: a message beside results that are JSON.
+  func note(_ value: JSONValue) { put(2, VisibleText.json(value.text) + "\n") }
+
   /// Asks somebody at the terminal, and waits; nil at the end of the input.
   func ask(_ question: String) -> String? {
     put(2, VisibleText.line(question) + " ")

@@ -1,4 +1,5 @@
 import Crypto
+import Dispatch
 import HTTP
 import JSON
 import Ledger
@@ -256,9 +257,9 @@ import Testing
     let run = try await world.program(["run"])
     #expect(run.status == 0 && !run.messages.contains("warning"), "\(run.messages)")
     var all = asked.withLock { $0 }
-    // Asked once more where the server failed.
-    #expect(all.map(\.path) == ["/hook", "/hook", "/beat"])
-    let message = try #require(all.dropFirst().first?.request)
+    // Asked once more where the server failed; the heartbeat does not wait for it.
+    #expect(all.map(\.path).sorted() == ["/beat", "/hook", "/hook"])
+    let message = try #require(all.last { $0.path == "/hook" }?.request)
     let time = try #require(message.headers["X-Attache-Timestamp"])
     let code = HMAC.sha256(
       key: Array("very secret".utf8), Array(time.utf8) + [0x2E] + message.body)
@@ -276,6 +277,159 @@ import Testing
     #expect(silent.status == 6)
     #expect(silent.messages.contains("notify.webhook could not be told of the run's end: "))
     #expect(!silent.messages.contains(server.url), "an address may bear a token")
+  }
+
+  @Test
+  func `one that hangs costs the others nothing, and all of them together no more than they may`()
+    async throws
+  {
+    let asked = Locked<[String]>([])
+    let release = DispatchSemaphore(value: 0)
+    let server = try HTTPServer { request in
+      asked.withLock { $0.append(request.path) }
+      if request.path == "/hook" { release.wait() }
+      return ServerResponse(status: 200)
+    }
+    let world = try world(
+      """
+      "notify": {"on": ["success"], "heartbeat": "\(server.url)/beat", "timeoutSeconds": 2,
+        "command": ["/bin/sleep", "1000"], "webhook": {"url": "\(server.url)/hook"}}
+      """)
+    let log = directory.file("attache.log")
+    let run = try await world.program(["run"], ["--log-file", log])
+    release.signal()
+    #expect(run.status == 0)
+    #expect(Set(asked.withLock { $0 }) == ["/hook", "/beat"])
+    for text in [run.messages, try lines(log).joined(separator: "\n")] {
+      for target in ["command", "webhook"] {
+        #expect(
+          text.contains("warning: notify.\(target) could not be told of the run's end: "), "\(text)"
+        )
+      }
+      #expect(!text.contains("notify.heartbeat"))
+    }
+    server.stop()
+  }
+
+  @Test
+  func
+    `a signal while the end is told ends the telling at once, and the log has who was not told`()
+    async throws
+  {
+    let release = DispatchSemaphore(value: 0)
+    let server = try HTTPServer { _ in
+      release.wait()
+      return ServerResponse(status: 200)
+    }
+    // The program's parent is the run itself.
+    let world = try world(
+      """
+      "notify": {"on": ["success"], "timeoutSeconds": 600, "webhook": {"url": "\(server.url)/hook"},
+        "command": ["/bin/sh", "-c", "kill -TERM $PPID; exec sleep 1000"]}
+      """)
+    let log = directory.file("attache.log")
+    let run = try await world.program(["run"], ["--log-file", log])
+    for _ in 0..<2 { release.signal() }
+    #expect(run.status == 0, "the run itself was done: \(run.everything)")
+    let text = try lines(log).joined(separator: "\n")
+    for target in ["command", "webhook"] {
+      let words = "notify.\(target) could not be told of the run's end: a signal ended it"
+      #expect(text.contains("warning: " + words), "\(text)")
+    }
+    server.stop()
+  }
+
+  @Test func `check sends a test to everybody, marked as one, and says what each answered`()
+    async throws
+  {
+    let told = directory.file("told")
+    let asked = Locked<[(path: String, request: ServerRequest)]>([])
+    let answer = Locked(204)
+    let server = try HTTPServer { request in
+      asked.withLock { $0.append((request.path, request)) }
+      return ServerResponse(status: request.path == "/hook" ? answer.withLock { $0 } : 200)
+    }
+    let key = directory.file("hook.key")
+    try DurableFile.write(Array("very secret\n".utf8), to: key)
+    // None of the ends of a run is told, and a test is.
+    let world = try world(
+      """
+      "notify": {"on": [], "heartbeat": "\(server.url)/beat",
+        "command": ["/bin/sh", "-c", "cat > \(told); echo $ATTACHE_OUTCOME >> \(told)"],
+        "webhook": {"url": "\(server.url)/hook", "secret": {"file": "\(key)"}}}
+      """)
+    let check = try await ProgramRun.blocking(
+      ["check", world.pipeline.file, "--notify"], variables: world.variables)
+    #expect(check.status == 0 && check.messages == "", "\(check.everything)")
+    #expect(
+      check.output == """
+        notify.command: told: /bin/sh ended with exit status 0
+        notify.webhook: told: it answers 204
+        notify.heartbeat: told: it answers 200
+
+        """)
+    let message = try #require(asked.withLock { $0.first { $0.path == "/hook" } }).request
+    let body = try JSONValue(parsing: message.body)
+    #expect(body["type"] == "test" && body["outcome"] == "test" && body["pipeline"] == "demo")
+    #expect(body["words"] == "attache: demo: this is a test; no run has ended")
+    let time = try #require(message.headers["X-Attache-Timestamp"])
+    let code = HMAC.sha256(
+      key: Array("very secret".utf8), Array(time.utf8) + [0x2E] + message.body)
+    #expect(message.headers["X-Attache-Signature"] == "sha256=" + Hex.encode(code))
+    let command = try lines(told)
+    #expect(try JSONValue(parsing: command[0])["type"] == "test" && command.last == "test")
+
+    answer.withLock { $0 = 404 }
+    let refused = try await ProgramRun.blocking(
+      ["check", world.pipeline.file, "--notify", "--json"], variables: world.variables)
+    #expect(refused.status == 1)
+    let notices = try JSONValue(parsing: refused.output)["notices"]?.array ?? []
+    #expect(notices.map { $0["told"] } == [true, false, true])
+    #expect(notices[1] == ["target": "notify.webhook", "told": false, "answer": "it answers 404"])
+    #expect(!refused.everything.contains(server.url), "an address may bear a token")
+    server.stop()
+  }
+
+  @Test func `a test to nobody is said to be one`() async throws {
+    let world = try World()
+    let check = try await ProgramRun.blocking(
+      ["check", world.pipeline.file, "--notify"], variables: world.variables)
+    #expect(check.status == 4 && check.messages.contains("[notify.nobody]"), "\(check.everything)")
+  }
+
+  @Test func `what is said beside JSON is JSON too, with the run that it belongs to`() async throws
+  {
+    let world = try world(#""notify": {"on": ["success"], "command": ["/bin/false"]}"#)
+    let run = try await world.program(["run"], ["--json"], shell: #"exec "$@" 2>&1"#)
+    #expect(run.status == 0)
+    let lines = try run.output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+    let warning = try #require(lines.last)
+    #expect(warning["type"] == "warning" && warning["pipeline"] == "demo")
+    #expect(warning["message"]?.string?.hasPrefix("notify.command could not be told") == true)
+    #expect(warning["time"]?.string != nil && warning["run"]?.string?.hasSuffix("-1") == true)
+  }
+
+  @Test func `the events of a return and of a bundle by itself name their user`() async throws {
+    let world = try World()
+    #expect(try await world.program(["run"]).status == 0)
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "1"], now: world.org.now() + 1)
+    try world.handBack(device, as: "ada.sqlite")
+    let copy = try Files.read(world.data.inbox("inbox") + "/ada.sqlite")
+    func user(_ type: String, in run: ProgramRun) throws -> [String?] {
+      try run.output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        .filter { $0["type"]?.string == type }.map { $0["user"]?.string }
+    }
+    let first = try await world.program(["ingest"], ["--json"])
+    #expect(try user("returnIngested", in: first) == ["ada@example.com"])
+    try DurableFile.write(copy, to: world.data.inbox("inbox") + "/again.sqlite")
+    let second = try await world.program(["ingest"], ["--json"])
+    #expect(try user("returnKnown", in: second) == ["ada@example.com"], "\(second.output)")
+    #expect(try await world.program(["reconcile"]).status == 0)
+    #expect(try await world.program(["prime"]).status == 0)
+    let packed = try user("bundleWritten", in: try await world.program(["pack"], ["--json"]))
+    #expect(packed.contains("ada@example.com") && !packed.contains(nil), "\(packed)")
   }
 
   @Test func `a service manager is told what a run is at`() async throws {

@@ -19,7 +19,10 @@ package struct NotifySettings: Sendable, Hashable {
   /// An address that is asked for after each run that did its work; nil for none.
   package var heartbeat: TextSource?
 
-  static let keys = ["on", "command", "webhook", "heartbeat"]
+  /// The most that telling everybody may take.
+  package var timeoutSeconds = 30
+
+  static let keys = ["on", "command", "webhook", "heartbeat", "timeoutSeconds"]
 
   init() {}
 
@@ -46,6 +49,7 @@ package struct NotifySettings: Sendable, Hashable {
       }
     }
     heartbeat = object["heartbeat"].flatMap(address)
+    timeoutSeconds = object.int("timeoutSeconds", default: timeoutSeconds, in: 1...600)
   }
 
   /// Says whether nobody on the way can read what is sent to an address.
@@ -61,7 +65,7 @@ package struct NotifySettings: Sendable, Hashable {
         "webhook",
         webhook.map { JSONObject.of([("url", $0.url.json), ("secret", $0.secret?.json)]) }
       ),
-      ("heartbeat", heartbeat?.json),
+      ("heartbeat", heartbeat?.json), ("timeoutSeconds", JSONValue(timeoutSeconds)),
     ])
   }
 }

@@ -10,28 +10,68 @@ struct CheckCommand: Command {
     All problems are listed at once, each with file, line, column, JSON path and what to write instead. A \
     pipeline without problems is printed with every default filled in. Private keys and certificates of \
     authorities are read too, and what is wrong in one is named; a file that is not there, or not yours to \
-    read, is told and no problem, and so is a pipeline that has another name than its file.
+    read, is told and no problem, and so is a pipeline that has another name than its file. With --notify it \
+    sends a notice that is marked as a test to whom "notify" names, whatever its "on" says, asks for the \
+    heartbeat, and tells what each answered.
     """
   static let examples = [
-    Note("attache check field-service", "the effective pipeline, or its problems")
+    Note("attache check field-service", "the effective pipeline, or its problems"),
+    Note("attache check field-service --notify", "a test to whoever is told of a run's end"),
   ]
   static var parameters: [Parameter<Self>] {
     [
-      .pipeline(\.pipeline)
+      .pipeline(\.pipeline),
+      .flag("notify", "send a test to whoever is told of a run's end", \.notify),
     ] + Options.output.map { $0.within(\.options) }
   }
 
   var pipeline = ""
+  var notify = false
   var options = Options()
 
   func run(_ context: Program) async throws -> ExitStatus {
     let path = try PipelineFile.locate(pipeline)
     let reading = PipelineFile.reading(path: context.absolute(path), thoroughly: true)
     let pipeline = try reading.checked()
+    if notify { return try await test(RunNotices(pipeline, variables: context.variables), context) }
     if !options.quiet {
-      for note in reading.notes { context.note("attache: \(note)") }
+      for note in reading.notes {
+        if options.json {
+          context.note(["type": "warning", "message": .string(note)])
+        } else {
+          context.note("attache: \(note)")
+        }
+      }
       context.print(pipeline.effectiveJSON, pretty: !options.json)
     }
     return .done
+  }
+
+  /// Tells a test to whoever is told of a run's end.
+  private func test(_ notices: RunNotices, _ context: Program) async throws -> ExitStatus {
+    let answers = await Interruption.brief { await notices.test() }
+    guard !answers.isEmpty else {
+      throw PipelineError(
+        .configuration, "notify.nobody", "the pipeline names nobody who is told of a run's end",
+        location: pipeline, fix: "give its section \"notify\" a command, a webhook or a heartbeat")
+    }
+    if options.json {
+      context.print([
+        "type": "notices",
+        "notices": .array(
+          answers.map {
+            [
+              "target": .string($0.target.rawValue), "told": .bool($0.isTold),
+              "answer": .string($0.words),
+            ]
+          }),
+      ])
+    } else {
+      for answer in answers where !options.quiet || !answer.isTold {
+        let words = answer.isTold ? "told: " : "not told: "
+        context.print("\(answer.target.rawValue): \(words)\(answer.words)")
+      }
+    }
+    return answers.allSatisfy(\.isTold) ? .done : .failed
   }
 }

@@ -65,7 +65,12 @@ struct ReconcileUndoCommand: Command {
       return try await call.run(undo.runOptions(plan, by: name, isDryRun: false))
     }
     let status = try await call.run(undo.runOptions(plan, by: name, isDryRun: true))
-    context.note("nothing is done yet; this does it: \(undo.command(plan, edits: numbers))")
+    let words = "nothing is done yet; this does it: \(undo.command(plan, edits: numbers))"
+    if options.json {
+      context.note(["type": "undo", "digest": .string(plan.digest), "message": .string(words)])
+    } else {
+      context.note(words)
+    }
     return status == .done && !dryRun ? .needsAttention : status
   }
 
