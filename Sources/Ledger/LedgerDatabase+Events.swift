@@ -126,7 +126,7 @@ extension LedgerDatabase {
     let rows = try connection.all(
       """
       SELECT sent_ms, run_id, action, sender, state, attempt, payload, code, message,
-        result_id, server_date, is_doubted FROM operation WHERE edit_id = \(edit) ORDER BY id
+        result_id, server_date, is_doubted, since_ms FROM operation WHERE edit_id = \(edit) ORDER BY id
       """)
     return try rows.map { row in
       let payload = try parse(row[6].text, "an operation").object ?? [:]
@@ -137,7 +137,7 @@ extension LedgerDatabase {
           state: try OperationState(row[4].text, in: path),
           attempts: row[5].integer ?? 0, fields: payload.names, code: row[7].text,
           message: row[8].text, resultID: row[9].text, serverDate: row[10].text,
-          wasInDoubt: row[11].integer == 1)
+          wasInDoubt: row[11].integer == 1, isPresumed: row[12].integer != nil)
       )
     }
   }

@@ -62,6 +62,8 @@ package struct RecordEvent: Sendable, Hashable {
     package var serverDate: String?
     /// Whether its answer was lost at some time.
     package var wasInDoubt: Bool
+    /// Whether nobody noted that it was sent: a run may have sent it that the ledger does not know of.
+    package var isPresumed: Bool
   }
 
   /// When, in ms; nil where nobody noted it.

@@ -45,7 +45,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   case failed
   /// It was not tried: inactive user, guard, deadline or limit.
   case held
-  /// It was sent, and no answer says whether it arrived.
+  /// It was sent, and no answer says whether it arrived; or it may have been, before a recovery.
   case inDoubt = "in doubt"
 
   /// Says whether the edit needs nothing more, so that its device may install over it.
@@ -121,7 +121,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .notConfigured: "No sync up of the pipeline covers its soup; nothing was sent."
     case .failed: "The org refused it, or the row in the store cannot be read."
     case .held: "It was not tried in this run; it stays open."
-    case .inDoubt: "It was sent, but no answer came back, and it could not be found out."
+    case .inDoubt:
+      "It may be in the org: no answer came back, or the ledger that knew was lost. Nobody could tell."
     }
   }
 

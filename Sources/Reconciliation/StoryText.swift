@@ -83,6 +83,7 @@ package enum StoryText {
     _ write: RecordEvent.Write, _ edit: String, _ story: RecordStory, _ options: ReportMask
   ) -> String {
     var text = "\(write.action) for \(edit) as \(write.sender)"
+    if write.isPresumed { text += ", looked for since the ledger was recovered" }
     if !write.fields.isEmpty { text += " (\(write.fields.sorted().joined(separator: ", ")))" }
     if write.attempts > 1 { text += ", sent \(write.attempts) times" }
     switch write.state {
@@ -90,14 +91,17 @@ package enum StoryText {
       text += ": done"
       if let id = write.resultID, id != story.recordID { text += ", record \(id)" }
       if let date = write.serverDate { text += "; the record's date was \(date) then" }
-      if write.wasInDoubt { text += "; its answer had been lost" }
+      if write.wasInDoubt, !write.isPresumed { text += "; its answer had been lost" }
     case .rejected:
       let words = self.words(write.message, story, options) ?? ""
       text +=
         ": refused: \([write.code ?? "", words].filter { !$0.isEmpty }.joined(separator: ": "))"
     case .conflict: text += ": not done, the record had changed"
-    case .doubt, .sent: text += ": no answer came back"
-    case .dropped: text += write.wasInDoubt ? ": lost; held to have done nothing" : ": not sent"
+    case .doubt, .sent:
+      text += write.isPresumed ? ": nobody knows whether it was sent" : ": no answer came back"
+    case .dropped:
+      let lost = write.isPresumed ? ": not found" : ": lost; held to have done nothing"
+      text += write.wasInDoubt ? lost : ": not sent"
     case .planned: text += ": planned"
     }
     return text

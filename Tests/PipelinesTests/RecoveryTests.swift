@@ -135,6 +135,16 @@ import Testing
     let summary = try await world.run()
     #expect(summary.verdicts == [.conflict: 1, .inDoubt: 1], "\(summary.verdicts)")
     #expect(try contacts("Lindqvist") + contacts("Lindquist") == 1)
+    // What is told of it is that nobody knows, and not that an answer was lost.
+    let stories = try await [
+      world.program(["explain"], ["1"]).output, world.program(["explain"], ["2"]).output,
+    ].joined()
+    #expect(
+      stories.contains(
+        "looked for since the ledger was recovered (LastName, Title): nobody knows whether it was sent"
+      ), "\(stories)"
+    )
+    #expect(!stories.contains("no answer came back"), "\(stories)")
     #expect(try world.record("Account", account)["Phone"] == "+1 555 0199")
     #expect(summary.exitStatus == .needsAttention)
   }
