@@ -114,6 +114,13 @@ import Testing
         world: try world {
           $0.replacing(#""inbox":"#, with: #""limits": {"freeDiskMiB": 1000000000}, "inbox":"#)
         })
+    case "the requests are used up":
+      // One user after the other: which of two meets the limit first would decide what is told of the other.
+      let world = try world {
+        $0.replacing(#""inbox":"#, with: #""limits": {"jobs": 1}, "inbox":"#)
+      }
+      try await world.run()
+      return Scene(world: world, words: ["--api-budget", "2"])
     case "the org's certificate has expired": return try expired()
     case "what is old cannot be removed": return try await stuck()
     case "the run before was killed":
@@ -138,7 +145,6 @@ import Testing
       try DurableFile.write(Array("SQLite format 3\0 and no more".utf8), to: place)
     case "an edit conflicts": try edit(world, 1, conflicting: true)
     case "another run is at work": scene.held.append(try FileLock(world.data.lock, exclusive: true))
-    case "the requests are used up": scene.words = ["--api-budget", "2"]
     case "the ledger is lost":
       for suffix in ["", "-wal", "-shm"] where Files.exists(world.data.state + suffix) {
         try Files.remove(world.data.state + suffix)
