@@ -40,8 +40,7 @@ final class BulkInsertWriter: BulkWriter {
   private var own = ComposedChunk()
   private let one: Statement
   private let many: Statement
-  private let fullText: Statement?
-  private let fullTextCells: [RecordPlan.Cell]
+  private let words: WordWriter?
   /// What is to be made at the end.
   private let lateIndexes: [(name: String, sql: String)]
   private var nextID: Int64
@@ -67,14 +66,7 @@ final class BulkInsertWriter: BulkWriter {
     }
     one = try Self.insert(store, soup, cells, plan.options.now, rows: 1)
     many = try Self.insert(store, soup, cells, plan.options.now, rows: Self.rowsPerStatement)
-    fullTextCells = cells.filter { $0.type == .fullText }
-    fullText =
-      fullTextCells.isEmpty
-      ? nil
-      : try connection.prepare(
-        "INSERT INTO \(soup.fullTextTable) (rowid, "
-          + fullTextCells.map(\.column.name).joined(separator: ", ") + ") VALUES (?"
-          + String(repeating: ", ?", count: fullTextCells.count) + ")")
+    words = try WordWriter(store, soup, cells)
   }
 
   /// The indexes of columns in which records differ.
@@ -124,7 +116,7 @@ final class BulkInsertWriter: BulkWriter {
       own.compose(batch, composer, firstID: nextID)
       try append(batch, own)
     }
-    if let fullText { try insertWords(batch, fullText) }
+    try words?.insert(batch, firstID: nextID)
     nextID += Int64(batch.count)
     var counts = BulkLoader.Counts()
     counts.inserted = batch.count
@@ -145,55 +137,14 @@ final class BulkInsertWriter: BulkWriter {
           try statement.bind(
             place + 1, bytes: UnsafeRawBufferPointer(rebasing: elements[start..<ends[row]]))
           place += 2
-          for cell in cells { try bind(cell, of: row, batch, to: statement, &place) }
+          for cell in cells {
+            try statement.bind(
+              cell, of: row, batch, id: nextID + Int64(row), store.platform, &place)
+          }
         }
         try statement.execute()
         record += rows
       }
-    }
-  }
-
-  @inline(__always)
-  private func bind(
-    _ cell: RecordPlan.Cell, of record: Int, _ batch: RecordBatch, to statement: Statement,
-    _ place: inout Int32
-  ) throws {
-    switch cell.source {
-    case .constant: return
-    case .soupEntryID:
-      let id = String(nextID + Int64(record))
-      try statement.bind(
-        place, IndexValue.bound(number: id, type: cell.type, platform: store.platform))
-    case .field(let slot):
-      let span = batch.field(record, slot)
-      if span.kind == .string, IndexValue.keepsText(cell.type, store.platform) {
-        try statement.bind(place, bytes: batch.bytes(span))
-      } else if span.kind == .missing || span.kind == .null {
-        try statement.bindNull(place)
-      } else {
-        try statement.bind(
-          place,
-          batch.value(
-            record, slot: slot, type: cell.type, path: cell.column.spec.path,
-            platform: store.platform))
-      }
-    }
-    place += 1
-  }
-
-  private func insertWords(_ batch: RecordBatch, _ statement: Statement) throws {
-    for record in 0..<batch.count {
-      try statement.bind(1, nextID + Int64(record))
-      var place: Int32 = 2
-      for cell in fullTextCells {
-        if case .constant(let value) = cell.source {
-          try statement.bind(place, value)
-          place += 1
-        } else {
-          try bind(cell, of: record, batch, to: statement, &place)
-        }
-      }
-      try statement.execute()
     }
   }
 
@@ -204,36 +155,13 @@ final class BulkInsertWriter: BulkWriter {
     for index in lateIndexes where index.name == idIndex {
       try connection.execute(index.sql)
     }
-    let doubles = try removeDoubles()
+    let doubles = try Doubles(
+      store, soup, idColumn: idColumn, modificationPath: modificationPath
+    ).remove()
     for index in lateIndexes where index.name != idIndex {
       try connection.execute(index.sql)
     }
     return doubles
-  }
-
-  /// Of rows with one id the one with the later modification date stays; of equal ones the last.
-  private func removeDoubles() throws -> Int {
-    let values = try connection.all(
-      """
-      SELECT \(raw: idColumn) FROM \(raw: soup.table) WHERE \(raw: idColumn) IS NOT NULL
-      GROUP BY 1 HAVING count(*) > 1
-      """)
-    var removed = 0
-    for value in values.map({ $0[0] }) {
-      let rows = try connection.all(
-        """
-        SELECT id, soup FROM \(raw: soup.table) WHERE \(raw: idColumn) = \(value) ORDER BY id
-        """)
-      let dated = try rows.map { row in
-        (row[0].integer ?? 0, try ModificationDate.of(row[1].text ?? "", at: modificationPath))
-      }
-      var kept = dated.startIndex
-      for index in dated.indices where dated[index].1 >= dated[kept].1 { kept = index }
-      let gone = dated.indices.filter { $0 != kept }.map { dated[$0].0 }
-      try store.transaction { try store.delete(gone, from: soup) }
-      removed += gone.count
-    }
-    return removed
   }
 }
 

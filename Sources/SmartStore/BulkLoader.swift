@@ -28,6 +28,14 @@ package final class BulkLoader {
     case durable
   }
 
+  /// How a cold load writes a disposable file.
+  package enum Method: Sendable {
+    /// Finished pages, laid down behind each other.
+    case pages
+    /// SQLite's own INSERT and CREATE INDEX.
+    case statements
+  }
+
   /// What is loaded into which soup.
   package struct Options: Sendable {
     /// The soup, registered if it is not there.
@@ -44,6 +52,10 @@ package final class BulkLoader {
     package var now: Int64
     /// What may happen to the files.
     package var durability = Durability.disposable
+    /// How a cold load writes a disposable file, to which nobody else has a transaction open meanwhile.
+    package var method = Method.pages
+    /// Bytes of an index's keys held in memory before they go to a file.
+    var keyRoom = KeyRuns.room
 
     /// Options with the names that the org's records have.
     package init(soup: String, specs: [IndexSpec], syncID: Int64?, now: Int64) {
@@ -163,11 +175,18 @@ package final class BulkLoader {
     if options.durability == .disposable { try destination.store.beginUnjournaledLoad() }
     let isEmpty =
       try destination.store.connection.integer("SELECT 1 FROM \(raw: soup.table) LIMIT 1") == nil
-    return mode == .cold && isEmpty
-      ? try BulkInsertWriter(
-        destination.store, soup, plan: plan, composer: composer, idColumn: column)
-      : try IncrementalWriter(
+    guard mode == .cold, isEmpty else {
+      return try IncrementalWriter(
         destination, soup, plan: plan, composer: composer, idColumn: column)
+    }
+    if options.durability == .disposable, options.method == .pages,
+      let writer = try PageInsertWriter(
+        destination.store, soup, plan: plan, composer: composer, idColumn: column)
+    {
+      return writer
+    }
+    return try BulkInsertWriter(
+      destination.store, soup, plan: plan, composer: composer, idColumn: column)
   }
 
   deinit { write?.page.wait() }

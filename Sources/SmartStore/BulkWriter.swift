@@ -12,6 +12,10 @@ protocol BulkWriter: AnyObject {
   func write(_ batch: RecordBatch, _ composed: ComposedChunk) throws -> BulkLoader.Counts
   /// Ends the load; answers how many doubles were removed.
   func finish() throws -> Int
+  /// Begins the change that a page is, ends it, or undoes it as far as that can be.
+  func begin() throws
+  func commit() throws
+  func abandon()
 }
 
 extension BulkWriter {

@@ -72,6 +72,49 @@ package struct FileDescriptorHandle: ~Copyable, Sendable {
     if let failure { throw failure }
   }
 
+  /// Reads from a place of the file on, as far as it goes; answers how much.
+  package borrowing func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+  ) throws(SystemError) -> Int {
+    var filled = 0
+    while filled < buffer.count {
+      let place = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+      let (fd, start) = (descriptor, offset + filled)
+      let count = retryingInterrupts { pread(fd, place.baseAddress, place.count, start) }
+      if count < 0 { throw .last("read", path) }
+      if count == 0 { break }
+      filled += count
+    }
+    return filled
+  }
+
+  /// Writes all of `bytes` at a place of the file.
+  package borrowing func write(
+    _ bytes: UnsafeRawBufferPointer, at offset: Int
+  ) throws(SystemError) {
+    var written = 0
+    while written < bytes.count {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+      let (fd, start) = (descriptor, offset + written)
+      let count = retryingInterrupts { pwrite(fd, rest.baseAddress, rest.count, start) }
+      if count < 0 { throw .last("write", path) }
+      written += count
+    }
+  }
+
+  /// Opens a file for reading and writing that is there.
+  package static func updating(_ path: String) throws(SystemError) -> FileDescriptorHandle {
+    try open(path, O_RDWR | O_NOFOLLOW)
+  }
+
+  /// Opens a file that has no name and goes with its handle, beside `path`.
+  package static func unnamed(beside path: String) throws(SystemError) -> FileDescriptorHandle {
+    let name = DurableFile.temporaryName(for: path)
+    let file = try open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+    unlink(name)
+    return file
+  }
+
   /// Asks the kernel to begin writing the file to the disk.
   package borrowing func beginWriteback() { attache_begin_writeback(descriptor) }
 

@@ -32,6 +32,7 @@ import Testing
   ) throws -> BulkLoader {
     var options = BulkLoader.Options(soup: soup, specs: specs, syncID: 7, now: tests[0].now)
     options.durability = durability
+    options.method = .statements
     return try BulkLoader(.cold, destinations: tests.map { .init($0.store) }, options: options)
   }
 

@@ -1,0 +1,42 @@
+import SQLite
+
+/// The rows of a soup that a load brought twice.
+struct Doubles {
+  private let store: Store
+  private let soup: Soup
+  private let idColumn: String
+  private let modificationPath: String
+
+  /// Rows that are equal in the column of their id.
+  init(_ store: Store, _ soup: Soup, idColumn: String, modificationPath: String) {
+    self.store = store
+    self.soup = soup
+    self.idColumn = idColumn
+    self.modificationPath = modificationPath
+  }
+
+  /// Of rows with one id the one with the later modification date stays; of equal ones the last.
+  func remove() throws -> Int {
+    let values = try store.connection.all(
+      """
+      SELECT \(raw: idColumn) FROM \(raw: soup.table) WHERE \(raw: idColumn) IS NOT NULL
+      GROUP BY 1 HAVING count(*) > 1
+      """)
+    var removed = 0
+    for value in values.map({ $0[0] }) {
+      let rows = try store.connection.all(
+        """
+        SELECT id, soup FROM \(raw: soup.table) WHERE \(raw: idColumn) = \(value) ORDER BY id
+        """)
+      let dated = try rows.map { row in
+        (row[0].integer ?? 0, try ModificationDate.of(row[1].text ?? "", at: modificationPath))
+      }
+      var kept = dated.startIndex
+      for index in dated.indices where dated[index].1 >= dated[kept].1 { kept = index }
+      let gone = dated.indices.filter { $0 != kept }.map { dated[$0].0 }
+      try store.transaction { try store.delete(gone, from: soup) }
+      removed += gone.count
+    }
+    return removed
+  }
+}

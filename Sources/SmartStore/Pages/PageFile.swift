@@ -1,0 +1,140 @@
+import Glibc
+import System
+
+/// The end of a store's file, where a bulk load lays finished pages down.
+///
+/// SQLite does not know of it: between two of its transactions pages are appended, and the header is told
+/// how many there are now (https://www.sqlite.org/fileformat2.html). SQLite then forgets what it has of
+/// the file, for the header's change counter has moved, and appends its own pages behind. What is appended and
+/// not yet part of a tree is room that nobody uses: a load that ends early leaves a file to throw away.
+final class PageFile {
+  static let size = SQLCipherPages.size
+  /// Pages that are written at once.
+  private static let room = 64
+
+  private let file: FileDescriptorHandle
+  /// The number of a page that stays empty.
+  private let lockPage: UInt32
+  private let buffer = UnsafeMutableRawPointer.allocate(byteCount: size * room, alignment: 16)
+  /// The number of the buffer's first page.
+  private var first: UInt32 = 0
+  private var used = 0
+  private var changes: UInt32 = 0
+
+  /// Opens a store's file; nil where it is not laid out as attache makes stores.
+  init?(_ path: String, lockPage: Int = SQLCipherPages.lockPage) throws {
+    let opened = try Self.mapping(path) { () throws(SystemError) in
+      try FileDescriptorHandle.updating(path)
+    }
+    file = opened
+    self.lockPage = UInt32(lockPage)
+    guard try begin() else { return nil }
+  }
+
+  deinit { buffer.deallocate() }
+
+  /// Begins to append where the file ends now; false where its layout is another.
+  @discardableResult
+  func begin() throws -> Bool {
+    used = 0
+    return try withHeader { header in
+      changes = header.number(at: 24)
+      first = header.number(at: 28) + 1
+      // The magic and size, rollback journals, the reserved bytes; a page count that holds; the schema's
+      // format; no room for pointers of a vacuum; UTF-8.
+      return header.bytes(at: 16, 4) == [0x10, 0, 1, 1] && header.bytes(at: 20, 1) == [80]
+        && header.number(at: 92) == changes && header.number(at: 44) == 4
+        && header.number(at: 52) == 0 && header.number(at: 56) == 1
+    }
+  }
+
+  /// Appends a page, which is all zeros until `body` fills it, with its number at hand: the number.
+  @discardableResult
+  func append(_ body: (UnsafeMutableRawPointer, UInt32) -> Void) throws -> UInt32 {
+    if first + UInt32(used) == lockPage { _ = try take() }
+    let page = try take()
+    let number = first + UInt32(used - 1)
+    body(page, number)
+    return number
+  }
+
+  private func take() throws -> UnsafeMutableRawPointer {
+    if used == Self.room { try flush() }
+    let page = buffer + used * Self.size
+    page.initializeMemory(as: UInt8.self, repeating: 0, count: Self.size)
+    used += 1
+    return page
+  }
+
+  /// The number that the page after `number` gets.
+  func number(after number: UInt32) -> UInt32 {
+    number + 1 == lockPage ? number + 2 : number + 1
+  }
+
+  /// Writes over a page that is in the file.
+  func overwrite(_ number: UInt32, _ page: UnsafeRawBufferPointer) throws {
+    try Self.mapping(file.path) { () throws(SystemError) in
+      try file.write(page, at: (Int(number) - 1) * Self.size)
+    }
+  }
+
+  /// Writes what is left, and tells the header of it: SQLite may have the file again.
+  func end() throws {
+    try flush()
+    let count = first - 1
+    try withHeader { header in
+      header.set(changes &+ 1, at: 24)
+      header.set(count, at: 28)
+      header.set(changes &+ 1, at: 92)
+      let raw = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(header)[24..<96])
+      try Self.mapping(file.path) { () throws(SystemError) in try file.write(raw, at: 24) }
+    }
+  }
+
+  private func flush() throws {
+    let pages = UnsafeRawBufferPointer(start: buffer, count: used * Self.size)
+    try Self.mapping(file.path) { () throws(SystemError) in
+      try file.write(pages, at: (Int(first) - 1) * Self.size)
+    }
+    first += UInt32(used)
+    used = 0
+  }
+
+  private func withHeader<T>(_ body: (UnsafeMutableRawBufferPointer) throws -> T) throws -> T {
+    try withUnsafeTemporaryAllocation(byteCount: 100, alignment: 8) { header in
+      let count = try Self.mapping(file.path) { () throws(SystemError) in
+        try file.read(into: header, at: 0)
+      }
+      guard count == 100 else {
+        throw StoreError.damaged(path: file.path, reason: "its header is cut off")
+      }
+      return try body(header)
+    }
+  }
+
+  /// A failure of the disk as SQLite would tell it: 13 where it is full, 10 otherwise.
+  static func mapping<T: ~Copyable>(
+    _ path: String, _ body: () throws(SystemError) -> T
+  ) throws(StoreError) -> T {
+    do {
+      return try body()
+    } catch {
+      let isFull = error.errno == ENOSPC || error.errno == EDQUOT
+      throw .database(path: path, code: isFull ? 13 : 10, message: error.description)
+    }
+  }
+}
+
+extension UnsafeMutableRawBufferPointer {
+  fileprivate func number(at offset: Int) -> UInt32 {
+    UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+  }
+
+  fileprivate func set(_ number: UInt32, at offset: Int) {
+    storeBytes(of: number.bigEndian, toByteOffset: offset, as: UInt32.self)
+  }
+
+  fileprivate func bytes(at offset: Int, _ count: Int) -> [UInt8] {
+    Array(self[offset..<(offset + count)])
+  }
+}

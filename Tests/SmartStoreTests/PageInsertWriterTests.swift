@@ -1,0 +1,246 @@
+import Foundation
+import Glibc
+import JSON
+import SQLite
+import System
+import Testing
+
+@testable import SmartStore
+
+/// Stores whose pages were laid down against stores that SQLite wrote.
+@Suite struct PageInsertWriterTests {
+  /// A soup and its pages, by a seed.
+  struct Day {
+    var random: SplitMix
+    var specs: [IndexSpec] = [IndexSpec(path: "Id", type: .string)]
+    private let paths = ["A", "B", "C.D", "E", "__local__", "__sync_id__", "_soupEntryId", "F"]
+
+    init(_ seed: UInt64) {
+      random = SplitMix(state: seed)
+      for path in paths where pick(3) > 0 {
+        let types: [IndexType] = [.string, .integer, .floating, .fullText, .json1]
+        // Our own members are of the types that the SDK takes.
+        specs.append(IndexSpec(path: path, type: types[pick(path.hasPrefix("_") ? 2 : 5)]))
+      }
+      specs.swapAt(0, pick(specs.count))
+    }
+
+    mutating func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
+
+    mutating func value() -> String {
+      switch pick(16) {
+      case 0: return "null"
+      case 1: return "true"
+      case 2: return "false"
+      case 3: return "\(pick(5))"
+      case 4: return "-\((random.next() >> UInt64(pick(64))) >> 1)"
+      case 5: return "\(random.next() >> UInt64(pick(64)))"
+      case 6: return "\(Double(pick(100_000)) / 8 - 3000)"
+      case 7: return "\(pick(300)).\(pick(2) * 5)e\(pick(40) - 20)"
+      case 8: return #""\#(pick(400))""#
+      case 9: return #"" \#(pick(40)).50 ""#
+      case 10: return #""esc\"aped \u00e9 \ud83d\ude00\n\#(pick(9))""#
+      case 11: return #"["x",{"y":\#(pick(3))}]"#
+      case 12: return #""\#(String(repeating: "long \(pick(3)) ", count: pick(900)))""#
+      default: return #""word\#(pick(60)) äöü""#
+      }
+    }
+
+    mutating func page(_ records: Int, from first: Int) -> [UInt8] {
+      let scale = [1, 1, 10, 400][pick(4)]
+      let texts = (first..<(first + records)).map { number in
+        // Some ids come twice, and not in their order.
+        let id = pick(40) == 0 && number > 0 ? number / 2 : number &* 7919 % 1_000_003
+        var text =
+          #"{"Id":"a0\#(id)","LastModifiedDate":"2024-01-0\#(1 + pick(9))T00:00:00.000+0000""#
+        for path in ["A", "B", "E", "F"] where pick(8) > 0 { text += ",\"\(path)\":\(value())" }
+        if pick(3) > 0 { text += ",\"C\":{\"D\":\(value())}" }
+        if pick(5) == 0 {
+          text += #","G":"\#(String(repeating: "body ", count: pick(60) * scale))""#
+        }
+        return text + "}"
+      }
+      return Array("[\(texts.joined(separator: ","))]".utf8)
+    }
+  }
+
+  private func load(
+    _ pages: [[UInt8]], into tests: [TestStore], _ specs: [IndexSpec],
+    _ method: BulkLoader.Method, keyRoom: Int = KeyRuns.room
+  ) throws -> BulkLoader.LoadSummary {
+    var options = BulkLoader.Options(soup: "s", specs: specs, syncID: 7, now: tests[0].now)
+    options.method = method
+    options.keyRoom = keyRoom
+    let loader = try BulkLoader(
+      .cold, destinations: tests.map { .init($0.store) }, options: options)
+    for page in pages { _ = try loader.load(page, in: .array) }
+    return try loader.finish()
+  }
+
+  /// All that a store says of its soups, and of itself; each column with its type.
+  private func content(_ test: TestStore) throws -> [String: [[SQLiteValue]]] {
+    var found: [String: [[SQLiteValue]]] = [:]
+    for name in try test.store.connection.texts(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '%\\_fts\\_%' ESCAPE '\\'"
+    ) {
+      let columns = try test.rows("SELECT name FROM pragma_table_info('\(name)')")
+        .compactMap { $0[0].text }
+      let typed = columns.map { "\"\($0)\", typeof(\"\($0)\")" }.joined(separator: ", ")
+      let order = name == "sqlite_sequence" ? "name" : "rowid"
+      found[name] = try test.rows("SELECT \(typed) FROM \"\(name)\" ORDER BY \(order)")
+    }
+    found["schema"] = try test.rows("SELECT type, name, sql FROM sqlite_schema ORDER BY name")
+    found["check"] = try test.rows("PRAGMA integrity_check")
+    return found
+  }
+
+  private func expectEqual(
+    _ laid: [TestStore], _ written: [TestStore], _ comment: Comment
+  ) throws {
+    for (one, other) in zip(laid, written) {
+      let (one, other) = (try content(one), try content(other))
+      #expect(one["check"] == [["ok"]], comment)
+      for name in Set(one.keys).union(other.keys) {
+        #expect(one[name] == other[name], "\(comment): \(name)")
+      }
+    }
+  }
+
+  /// A store takes what an app does with it afterwards.
+  private func use(_ test: TestStore, _ seed: UInt64) throws {
+    var day = Day(seed)
+    let ids = try test.rows("SELECT id FROM TABLE_1 ORDER BY id").compactMap { $0[0].integer }
+    for id in ids where day.pick(3) == 0 {
+      let element = try JSONValue(parsing: try test.store.retrieve([id], from: "s")[0])
+      var object = try #require(element.object)
+      object["A"] = try JSONValue(parsing: day.value())
+      try test.store.upsert([JSONValue.object(object).text], into: "s")
+    }
+    try test.store.remove(ids.filter { $0 % 4 == 1 }, from: "s")
+    try test.store.upsert((0..<50).map { #"{"Id":"new\#($0)","A":\#(day.value())}"# }, into: "s")
+  }
+
+  /// `ATTACHE_PAGE_DAYS` plays that many.
+  static let seeds =
+    1...(ProcessInfo.processInfo.environment["ATTACHE_PAGE_DAYS"].flatMap { Int($0) } ?? 40)
+
+  @Test(arguments: seeds)
+  func `a store of pages is row by row what SQLite writes, and takes changes as it does`(
+    _ seed: Int
+  ) throws {
+    var day = Day(UInt64(seed))
+    let sizes = [[], [0], [1], [30, 0, 1], [200, 200, 77], [900, 13], [2000]][day.pick(7)]
+    var first = 0
+    var pages: [[UInt8]] = []
+    for size in sizes {
+      pages.append(day.page(size, from: first))
+      first += size
+    }
+    let laid = try Platform.allCases.map { try TestStore($0) }
+    let written = try Platform.allCases.map { try TestStore($0) }
+    let room = [KeyRuns.room, 20_000, 500][day.pick(3)]
+    let summary = try load(pages, into: laid, day.specs, .pages, keyRoom: room)
+    #expect(try load(pages, into: written, day.specs, .statements) == summary)
+    try expectEqual(laid, written, "seed \(seed)")
+    for test in laid + written { try use(test, UInt64(seed)) }
+    try expectEqual(laid, written, "seed \(seed), used")
+  }
+
+  @Test(arguments: Platform.allCases)
+  func `loads of two soups take turns in one file, beside SQLite's own changes`(
+    _ platform: Platform
+  ) throws {
+    let tests = [try TestStore(platform), try TestStore(platform)]
+    for (test, method) in zip(tests, [BulkLoader.Method.pages, .statements]) {
+      var day = Day(5)
+      let specs = day.specs
+      func loader(_ soup: String) throws -> BulkLoader {
+        var options = BulkLoader.Options(soup: soup, specs: specs, syncID: 7, now: test.now)
+        options.method = method
+        return try BulkLoader(.cold, destinations: [.init(test.store)], options: options)
+      }
+      let parents = try loader("parents")
+      let children = try loader("children")
+      for turn in 0..<6 {
+        _ = try parents.load(day.page(60, from: turn * 60), in: .array)
+        try test.store.registerSoup("soup\(turn)", indexSpecs: specs)
+        _ = try children.load(day.page(150, from: turn * 150), in: .array)
+        try test.store.upsert([#"{"Id":"x","A":"\#(turn)"}"#], into: "soup\(turn)")
+      }
+      _ = try parents.finish()
+      try test.store.upsert([#"{"Id":"y"}"#], into: "soup1")
+      _ = try children.finish()
+    }
+    try expectEqual([tests[0]], [tests[1]], "\(platform)")
+  }
+
+  @Test(arguments: 1...60)
+  func `trees of every height and filling are whole`(_ count: Int) throws {
+    // Keys of about a page's fourth make trees high; every count ends a leaf or a branch elsewhere.
+    let test = try TestStore(.ios)
+    let records = (0..<(count * 7)).map { number in
+      #"{"Id":"\#(String(repeating: "k", count: 850 + number % 300))\#(number * 37 % 1009)"}"#
+    }
+    let specs = [IndexSpec(path: "Id", type: .string)]
+    _ = try load([Array("[\(records.joined(separator: ","))]".utf8)], into: [test], specs, .pages)
+    #expect(try test.rows("PRAGMA integrity_check") == [["ok"]])
+    #expect(try test.store.count(of: "s") == count * 7)
+  }
+
+  @Test func `the page of SQLite's lock byte stays empty`() throws {
+    let test = try TestStore(.android)
+    let specs = [IndexSpec(path: "Id", type: .string), IndexSpec(path: "A", type: .string)]
+    try test.store.registerSoup("s", indexSpecs: specs)
+    // A file that ends a few pages before it, without the room that this would take.
+    let before = UInt32(SQLCipherPages.lockPage - 20)
+    let file = try FileDescriptorHandle.updating(test.store.path)
+    try withUnsafeBytes(of: before.bigEndian) { try file.write($0, at: 28) }
+    try withUnsafeBytes(of: UInt8(0)) {
+      try file.write($0, at: Int(before) * PageFile.size - 1)
+    }
+    var records: [String] = []
+    for number in 0..<300 {
+      let text = String(repeating: "text \(number) ", count: number % 7 == 0 ? 1500 : 20)
+      records.append(#"{"Id":"\#(number)","A":"\#(text)"}"#)
+    }
+    _ = try load([Array("[\(records.joined(separator: ","))]".utf8)], into: [test], specs, .pages)
+    #expect(try test.store.connection.integer("PRAGMA page_count") ?? 0 > Int64(before) + 100)
+    var page = [UInt8](repeating: 1, count: PageFile.size)
+    let place = (SQLCipherPages.lockPage - 1) * PageFile.size
+    _ = try page.withUnsafeMutableBytes { try file.read(into: $0, at: place) }
+    #expect(page.allSatisfy { $0 == 0 })
+    #expect(
+      try test.rows("SELECT id FROM TABLE_1 WHERE TABLE_1_1 = json_extract(soup, '$.A')").count
+        == 300)
+    #expect(
+      try test.rows("SELECT count(*) FROM TABLE_1 INDEXED BY TABLE_1_0_idx WHERE TABLE_1_0 > ''")
+        == [[300]])
+    // What the file skipped belongs to nothing; all else is as it must be.
+    let findings = try test.rows("PRAGMA integrity_check(1000)").compactMap { $0[0].text }
+    #expect(findings.allSatisfy { $0.contains("never used") })
+  }
+
+  @Test(arguments: [(ENOSPC, 13), (EDQUOT, 13), (EIO, 10)] as [(Int32, Int32)])
+  func `a disk that takes no page is told as SQLite would`(_ code: Int32, _ told: Int32) {
+    let error = #expect(throws: StoreError.self) {
+      try PageFile.mapping("/a/store") { () throws(SystemError) in
+        throw SystemError(operation: "write", path: "/a/store", errno: code)
+      }
+    }
+    guard case .database("/a/store", told, _) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  @Test func `a file that is laid out otherwise is written by SQLite`() throws {
+    let test = try TestStore(.ios)
+    var day = Day(9)
+    try test.store.registerSoup("s", indexSpecs: day.specs)
+    // Something hangs on the soup's table that attache does not make.
+    try test.store.connection.execute("CREATE INDEX other ON TABLE_1 (soup)")
+    _ = try load([day.page(500, from: 0)], into: [test], day.specs, .pages)
+    #expect(try test.rows("PRAGMA integrity_check") == [["ok"]])
+    #expect(try test.store.count(of: "s") > 400)
+  }
+}
