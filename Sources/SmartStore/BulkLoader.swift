@@ -200,7 +200,7 @@ package final class BulkLoader {
       try read(bytes, container)
       try settle()
       swap(&page, &before)
-      try writeBefore()
+      try keepingFailure { try writeBefore() }
       let result = before.content
       add(result)
       return result
@@ -213,19 +213,29 @@ package final class BulkLoader {
       if let failure { throw failure }
       try settle()
       waitForOthers()
-      let doubles = try WriterGroup(writers).each { writer in
-        if options.durability == .disposable, writer.nextColdID != nil {
-          // The rows go to the disk while the indexes are made. No transaction is open: to close a
-          // file here ends SQLite's locks on it.
-          DurableFile.beginWriteback(of: writer.store.path)
+      let doubles = try keepingFailure {
+        try WriterGroup(writers).each { writer in
+          if options.durability == .disposable, writer.nextColdID != nil {
+            // The rows go to the disk while the indexes are made. No transaction is open: to close a
+            // file here ends SQLite's locks on it.
+            DurableFile.beginWriteback(of: writer.store.path)
+          }
+          let doubles = try writer.finish()
+          if options.durability == .disposable { try writer.store.regainSafety() }
+          return doubles
         }
-        let doubles = try writer.finish()
-        if options.durability == .disposable { try writer.store.regainSafety() }
-        return doubles
       }
       for (index, count) in doubles.enumerated() { summary.destinations[index].doubles += count }
       writers = []
       return summary
+    }
+  }
+
+  /// A failure of what is written fails all that follows.
+  private func keepingFailure<T>(_ body: () throws -> T) throws -> T {
+    do { return try body() } catch {
+      failure = error
+      throw error
     }
   }
 
@@ -275,12 +285,7 @@ package final class BulkLoader {
     guard let write else { return }
     self.write = nil
     defer { before.forgetBytes() }
-    do {
-      add(try write.page.counts())
-    } catch {
-      failure = error
-      throw error
-    }
+    add(try keepingFailure { try write.page.counts() })
   }
 
   /// Waits for the pages that other loads write into the stores.

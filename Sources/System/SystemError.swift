@@ -37,6 +37,9 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     [ENOSPC, EDQUOT, EROFS, EMFILE, ENFILE, ENOMEM, EIO].contains(errno)
   }
 
+  /// Whether the disk, or the owner's share of it, is full.
+  package var isFull: Bool { [ENOSPC, EDQUOT].contains(errno) }
+
   /// Whether reading `path` itself failed, whatever was to be done with it.
   package func isOf(_ path: String) -> Bool {
     self.path == path && [EIO, EROFS].contains(errno)

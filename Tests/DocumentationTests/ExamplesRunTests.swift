@@ -43,6 +43,7 @@ import Testing
     let server = try scene.serve("org serve --data .org --app field-app=app-cert.pem")
     defer { server.stop() }
     for name in ["field-service", "first"] { try scene.run("check \(name)") }
+    try scene.run("check field-service --notify")
     try scene.run("org check field-service")
     try playInit(scene)
     for words in ["run first --dry-run", "run first", "status first", "report first"] {
@@ -226,7 +227,9 @@ final class ExampleScene {
     try write(
       "pipelines/field-service.json",
       Array(
-        String(decoding: demo, as: UTF8.self).replacing("\"demo\"", with: "\"field-service\"")
+        String(decoding: demo, as: UTF8.self)
+          .replacing("\"demo\"", with: "\"field-service\"")
+          .replacing("\"pack\"", with: #""notify": { "command": ["/bin/true"] }, "pack""#)
           .replacing("tar.zst", with: "zip").utf8))
     try write("userstore.json", Files.read(pipelines + "/demo/userstore.json", limit: 1 << 20))
     let syncs = """

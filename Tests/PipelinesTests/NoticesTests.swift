@@ -290,14 +290,17 @@ import Testing
       if request.path == "/hook" { release.wait() }
       return ServerResponse(status: 200)
     }
+    defer {
+      release.signal()
+      server.stop()
+    }
     let world = try world(
       """
-      "notify": {"on": ["success"], "heartbeat": "\(server.url)/beat", "timeoutSeconds": 2,
+      "notify": {"on": ["success"], "heartbeat": "\(server.url)/beat", "timeoutSeconds": 10,
         "command": ["/bin/sleep", "1000"], "webhook": {"url": "\(server.url)/hook"}}
       """)
     let log = directory.file("attache.log")
     let run = try await world.program(["run"], ["--log-file", log])
-    release.signal()
     #expect(run.status == 0)
     #expect(Set(asked.withLock { $0 }) == ["/hook", "/beat"])
     for text in [run.messages, try lines(log).joined(separator: "\n")] {
@@ -308,7 +311,6 @@ import Testing
       }
       #expect(!text.contains("notify.heartbeat"))
     }
-    server.stop()
   }
 
   @Test
@@ -321,22 +323,24 @@ import Testing
       release.wait()
       return ServerResponse(status: 200)
     }
+    defer {
+      for _ in 0..<2 { release.signal() }
+      server.stop()
+    }
     // The program's parent is the run itself.
     let world = try world(
       """
-      "notify": {"on": ["success"], "timeoutSeconds": 600, "webhook": {"url": "\(server.url)/hook"},
+      "notify": {"on": ["success"], "timeoutSeconds": 60, "webhook": {"url": "\(server.url)/hook"},
         "command": ["/bin/sh", "-c", "kill -TERM $PPID; exec sleep 1000"]}
       """)
     let log = directory.file("attache.log")
     let run = try await world.program(["run"], ["--log-file", log])
-    for _ in 0..<2 { release.signal() }
     #expect(run.status == 0, "the run itself was done: \(run.everything)")
     let text = try lines(log).joined(separator: "\n")
     for target in ["command", "webhook"] {
       let words = "notify.\(target) could not be told of the run's end: a signal ended it"
       #expect(text.contains("warning: " + words), "\(text)")
     }
-    server.stop()
   }
 
   @Test func `check sends a test to everybody, marked as one, and says what each answered`()

@@ -121,12 +121,15 @@ struct DurabilityRules {
   /// Names that are not on the disk, by their directories.
   private var unnamed: [String: Set<String>] = [:]
   private var problems: [String] = []
+  /// The last lines, to see what came before a problem.
+  private var last: [String] = []
 
   init(root: String) { self.root = root }
 
   mutating func take(_ line: String) {
     let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
     guard parts.count == 2 else { return }
+    last = last.suffix(7) + [line.replacing(root, with: "")]
     switch parts[0] {
     case "write": if isOurs(parts[1]) { unwritten.insert(parts[1]) }
     case "sync":
@@ -168,7 +171,7 @@ struct DurabilityRules {
   private mutating func request() {
     checkNames("when a change was sent")
     if unwritten.contains(root + "/state.sqlite-wal") {
-      problems.append("the ledger was not synchronized when a change was sent")
+      problems.append("the ledger was not synchronized when a change was sent: \(last)")
     }
   }
 

@@ -48,6 +48,7 @@ final class KeyRuns {
   /// Adds the key of a row; ids come in their order.
   @inline(__always)
   func add(_ value: StoredValue, _ id: Int64) throws {
+    if isMixed { return }
     let start = used
     switch value {
     case .null: append(Class.null, UnsafeRawBufferPointer(start: nil, count: 0))
@@ -134,7 +135,6 @@ final class KeyRuns {
       }
     }
     forget()
-    spilled = nil
     return equal.found
   }
 
@@ -146,6 +146,7 @@ final class KeyRuns {
     bytes = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     count = 0
     used = 0
+    spilled = nil
   }
 
   private func spill() throws {
@@ -167,7 +168,7 @@ final class KeyRuns {
     guard let a = left.baseAddress, let b = right.baseAddress else {
       return left.count - right.count
     }
-    let order = compareBytes(a, b, min(left.count, right.count))
+    let order = ByteOrder.compare(a, b, min(left.count, right.count))
     return order != 0 ? order : left.count - right.count
   }
 

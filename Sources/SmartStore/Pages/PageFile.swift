@@ -1,4 +1,3 @@
-import Glibc
 import System
 
 /// The end of a store's file, where a bulk load lays finished pages down.
@@ -28,14 +27,19 @@ final class PageFile {
     }
     file = opened
     self.lockPage = UInt32(lockPage)
-    guard try begin() else { return nil }
+    guard try isOurs() else { return nil }
   }
 
   deinit { buffer.deallocate() }
 
-  /// Begins to append where the file ends now; false where its layout is another.
-  @discardableResult
-  func begin() throws -> Bool {
+  /// Begins to append where the file ends now.
+  func begin() throws {
+    guard try isOurs() else {
+      throw StoreError.damaged(path: file.path, reason: "its layout changed while it was loaded")
+    }
+  }
+
+  private func isOurs() throws -> Bool {
     used = 0
     return try withHeader { header in
       changes = header.number(at: 24)
@@ -119,8 +123,7 @@ final class PageFile {
     do {
       return try body()
     } catch {
-      let isFull = error.errno == ENOSPC || error.errno == EDQUOT
-      throw .database(path: path, code: isFull ? 13 : 10, message: error.description)
+      throw .database(path: path, code: error.isFull ? 13 : 10, message: error.description)
     }
   }
 }

@@ -129,11 +129,15 @@ final class PageInsertWriter: BulkWriter {
 
   // Between two transactions of SQLite: it must not have one.
   func begin() throws {
+    try refuseTransaction()
+    try file.begin()
+  }
+
+  private func refuseTransaction() throws {
     guard !connection.inTransaction else {
       throw StoreError.database(
         path: store.path, code: 21, message: "pages cannot be laid down in a transaction")
     }
-    try file.begin()
   }
 
   func commit() throws { try file.end() }
@@ -141,6 +145,7 @@ final class PageInsertWriter: BulkWriter {
   func abandon() {}
 
   func write(_ batch: RecordBatch, _ composed: ComposedChunk) throws -> BulkLoader.Counts {
+    try refuseTransaction()
     if composed.firstID == nextID {
       try append(batch, composed)
     } else {
@@ -208,6 +213,7 @@ final class PageInsertWriter: BulkWriter {
 
   func finish() throws -> Int {
     guard nextID > firstID else { return 0 }
+    try refuseOtherRows()
     try begin()
     try table.finish()
     var mayHaveDoubles = true
@@ -237,6 +243,16 @@ final class PageInsertWriter: BulkWriter {
     return mayHaveDoubles
       ? try Doubles(store, soup, idColumn: idColumn, modificationPath: modificationPath).remove()
       : 0
+  }
+
+  /// The trees are laid over what is there: rows that somebody else wrote meanwhile would be lost.
+  private func refuseOtherRows() throws {
+    let row = try connection.integer("SELECT 1 FROM \(raw: soup.table) LIMIT 1")
+    guard row == nil, try store.nextID(of: soup) == firstID else {
+      throw StoreError.database(
+        path: store.path, code: 21,
+        message: "soup \"\(soup.name)\" was written while a load laid down its pages")
+    }
   }
 
   /// A row on its way into a record of SQLite's.

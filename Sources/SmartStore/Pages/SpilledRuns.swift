@@ -1,4 +1,3 @@
-import Glibc
 import System
 
 /// Sorted runs of keys in a file without a name, which are merged while they are read.
@@ -141,10 +140,4 @@ final class SpilledRuns {
       }
     }
   }
-}
-
-/// Less than 0, 0 or more than 0, as `memcmp`.
-@inline(__always)
-func compareBytes(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Int {
-  Int(memcmp(left, right, count))
 }

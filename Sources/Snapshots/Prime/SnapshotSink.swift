@@ -61,12 +61,14 @@ final class SnapshotSink: RecordSink {
   }
 
   private func load(of key: Key, expected: Int) throws(SyncError) -> SoupLoad {
-    if let known = loads.first(where: { $0.key == key }) { return known.load }
-    // Two loads into one soup would give their elements the same ids.
+    // Two loads into one soup would give their elements the same ids: one goes on when the others have ended.
     for (other, load) in loads
-    where other.place.soupName == key.place.soupName {
+    where other != key && other.place.soupName == key.place.soupName
+      && (other.platform == nil || key.platform == nil || other.platform == key.platform)
+    {
       try load.finish()
     }
+    if let known = loads.first(where: { $0.key == key }) { return known.load }
     let load = try make(key.place, key.platform)
     loads.append((key, load))
     progress(load.count, expected, SyncEvent.started)

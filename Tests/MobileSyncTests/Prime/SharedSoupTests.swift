@@ -118,6 +118,39 @@ import Testing
     }
   }
 
+  @Test func `three infos of one soup have an id for each record, whatever stands between them`()
+    async throws
+  {
+    let org = try SyncedOrg()
+    var ids: [String] = []
+    for place in 0..<5 {
+      ids.append(try org.make("Account", ["Name": .string("Account \(place)")]))
+      ids.append(try org.make("Contact", ["LastName": .string("Contact \(place)")]))
+      ids.append(try org.make("Case", ["Subject": .string("Case \(place)")]))
+    }
+    let types = ["Account", "Contact", "Case"]
+    try org.org.addBriefcase(
+      "all", rules: types.map { BriefcaseRule($0, limit: 5000) }, users: ["admin@example.com"])
+    // The second one's dates stand in a field of another name: the first and the third are one load.
+    let infos = types.enumerated().map { place, type in
+      var info = BriefcaseObjectInfo(
+        soupName: "records", sobjectType: type,
+        fieldlist: [["Name"], ["LastName"], ["Subject"]][place])
+      if place == 1 { info.modificationDateFieldName = "SystemModstamp" }
+      return info
+    }
+    let snapshot = Snapshot(
+      org, soups: [.sample("records", "Name")],
+      syncs: [.briefcase("briefcase", infos, perRetrieve: 2)])
+    try await snapshot.prime()
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("Id", of: "records", platform) == ids.sorted())
+      let entries = try snapshot.elements("records", platform).map { $0["_soupEntryId"]?.int }
+      #expect(Set(entries) == Set(1...15))
+    }
+    #expect(try await !snapshot.prime().changed)
+  }
+
   @Test func `a family that came to match unmodified arrives when ids are listed`() async throws {
     let org = try SyncedOrg()
     let owner = try org.make("Account", ["Name": "Owner", "BillingCity": "Rome"])
