@@ -14,8 +14,11 @@ import Testing
   /// The calls of a whole run: three users primed, edits of two devices sent, bundles written, one
   /// return quarantined.
   private static let watched = Task { () throws -> (lines: [String], root: String) in
-    // One request at a time: while one user's change is sent, another's may rightly be unsynchronized.
-    let world = try World { $0.replacing(#""org": {"#, with: #""org": { "concurrency": 1,"#) }
+    // One request and one user at a time: while one's change is sent, another's may rightly be unsynchronized, and
+    // objects are described by a request that looks like a change.
+    let world = try World {
+      $0.replacing(#""org": {"#, with: #""limits": { "jobs": 1 }, "org": { "concurrency": 1,"#)
+    }
     try await world.run(.prime, .pack)
     let (ada, ben) = (try world.device("ada"), try world.device("ben", .android))
     let now = world.org.now() + 60_000
