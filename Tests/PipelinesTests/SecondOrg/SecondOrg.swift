@@ -57,7 +57,10 @@ final class SecondOrg: Sendable {
       "/usr/bin/env",
       ["python3", "-B", Self.directory + "/serve.py", data, "--seed", String(seed)],
       environment: ProcessEnvironment.variables())
-    client = try HTTPClient()
+    // It tells all that it holds in one answer.
+    var whole = HTTPClient.Configuration()
+    whole.responseLimitBytes = 1 << 30
+    client = try HTTPClient(whole)
     guard let line = process.readLine(),
       let login = try JSONValue(parsing: Array(line.utf8))["login"]?.string
     else { throw Failure.start }
