@@ -112,7 +112,7 @@ package struct PipelineDecisions: Sendable {
     defer { lock.close() }
     let ledger = try data.openLedger()
     defer { ledger.close() }
-    try LedgerGuard.checkLedger(ledger, data)
+    try LedgerCheck.checkLedger(ledger, data)
     let fields = try SendableFields(pipeline)
     var result = Result()
     var refusals: [DecisionRefusal] = []

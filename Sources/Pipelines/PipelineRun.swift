@@ -43,7 +43,7 @@ package struct PipelineRun {
     try checkDisk(pipeline, data)
     try DataFormat.takeOver(data) { report(.warning($0)) }
     // Not made anew where it should be there: whoever brings it back finds its place empty.
-    if !Files.exists(data.state) { try LedgerGuard.checkLedger(nil, data) }
+    if !Files.exists(data.state) { try LedgerCheck.checkLedger(nil, data) }
     let ledger = try LedgerDatabase(path: data.state)
     defer { ledger.close() }
     return try await perform(pipeline, data, ledger, variables, options, report)
@@ -82,8 +82,8 @@ package struct PipelineRun {
     _ variables: [String: String], _ options: RunOptions,
     _ report: @escaping @Sendable (RunEvent) -> Void
   ) async throws -> RunSummary {
-    try LedgerGuard.checkLedger(ledger, data)
-    try LedgerGuard.checkFile(pipeline, ledger, data)
+    try LedgerCheck.checkLedger(ledger, data)
+    try LedgerCheck.checkFile(pipeline, ledger, data)
     // Before the run begins: without it no run can do anything.
     let stampKey = options.isDryRun ? nil : try ProvenanceKey.take(ledger, data)
     let access = try OrgAccess(

@@ -42,47 +42,13 @@ package enum CSVReport: ReportFormat {
     _ model: ReportModel, _ options: ReportMask, _ sink: ReportSink
   ) throws {
     var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
-    writer.row([
-      "number", "verdict", "operation", "user", "store", "soup", "soupEntryId", "sobject",
-      "objectLabel", "recordId", "name", "otherId", "localId", "return", "platform", "generation",
-      "device", "noBase",
-      "fields", "outside", "code", "message", "decided", "decidedBy", "decision", "state",
-      "foundBy", "since", "link", "editedAt",
-    ])
+    writer.row(RecordColumn.allCases.map(\.rawValue))
     try forEach(model) { edit, state in
-      let detail = edit.detail
-      let cells: [String] =
-        place(edit, model, options) + [
-          detail.fields.map(\.name).joined(separator: ";"),
-          detail.outside.map(\.name).joined(separator: ";"), detail.code ?? "",
-          options.words(of: edit) ?? "",
-        ] + decision(detail.decision) + [state, edit.foundBy, Dates.utc(edit.foundAt)]
-        + [
-          model.address(of: edit.recordID) ?? "",
-          edit.editedAt > 0 ? Dates.utc(edit.editedAt) : "",
-        ]
+      let cells = RecordColumn.allCases.map { $0.cell(of: edit, state, model, options) }
       writer.row(cells.map(VisibleText.cell))
       try pass(&writer.bytes, to: sink)
     }
     try sink(writer.bytes)
-  }
-
-  private static func place(
-    _ edit: ReportEdit, _ model: ReportModel, _ options: ReportMask
-  ) -> [String] {
-    [
-      String(edit.number), edit.verdict.rawValue, edit.operation.rawValue, edit.username ?? "",
-      edit.store.text, edit.soup, String(edit.soupEntryID), edit.sobject ?? "",
-      edit.sobject.map(model.label) ?? "", edit.recordID ?? "", edit.name(options) ?? "",
-      edit.detail.otherID ?? "", edit.localID ?? "", edit.source,
-      edit.platform, String(edit.generation), String(edit.device),
-      edit.detail.hasNoBase ? "true" : "",
-    ]
-  }
-
-  private static func decision(_ note: DecisionNote?) -> [String] {
-    guard let note else { return ["", "", ""] }
-    return [Dates.utc(note.time), note.by, "\(note.kind.rawValue): \(note.fate.rawValue)"]
   }
 
   private static func conflicts(
@@ -94,26 +60,13 @@ package enum CSVReport: ReportFormat {
       // A row to decide in, also where there is no field to compare.
       let none = FieldDifference(name: "", base: nil, device: nil, server: nil)
       for field in edit.detail.fields.isEmpty ? [none] : edit.detail.fields {
-        func text(_ value: JSONValue?) -> String {
-          options.shown(value, of: field.name).text(empty: "", unknown: "")
+        let cells = ConflictColumn.allCases.map {
+          $0.cell(of: edit, field, state, model, options)
         }
-        let cells = [
-          String(edit.number), edit.verdict.rawValue, edit.username ?? "", edit.soup,
-          edit.sobject ?? "", edit.sobject.map(model.label) ?? "", edit.recordID ?? "",
-          edit.name(options) ?? "", field.name,
-          field.isConflicting ? "true" : "", text(field.base), text(field.device),
-          text(field.server), state, edit.foundBy, Dates.utc(edit.foundAt), "", "",
-        ]
         writer.row(cells.map(VisibleText.cell))
         try pass(&writer.bytes, to: sink)
       }
     }
     try sink(writer.bytes)
   }
-}
-
-/// The columns of `conflicts.csv` in their order; it comes back as a file of decisions.
-enum ConflictColumn: String, CaseIterable {
-  case number, verdict, user, soup, sobject, objectLabel, recordId, name, field, conflicting, base
-  case device, server, state, foundBy, since, decision, value
 }

@@ -92,7 +92,7 @@ package struct EditFacts: Sendable {
 
   /// Whether an update of a record that is proved to be deleted makes it anew.
   var recreatesDeleted: Bool {
-    MergeDecision.makesDeletedAnew(mode) && recreate != .never
+    MissingRecordRule.makesAnew(mode) && recreate != .never
   }
 
   /// Whether the edit of a record that was merged, or is not seen, makes it anew.

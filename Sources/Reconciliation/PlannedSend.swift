@@ -119,22 +119,6 @@ struct SnapshotPlan {
   var levels: [[Int64]] = []
   /// The devices (`PlannedSend.device`) of which the guard holds all changes, with what confirms them.
   var held: [Int64: String] = [:]
-
-  /// What a guard looks at: a person has looked at each edit that was decided.
-  var guarded: [PlannedSend] { sends.filter { $0.edit.decision?.isApproval != true } }
-
-  /// Says whether the guard holds a write.
-  func isHeld(_ send: PlannedSend) -> Bool {
-    send.edit.decision?.isApproval != true && held[send.device] != nil
-  }
-
-  /// Names writes: a person who confirms them confirms these edits and nothing else.
-  static func digest(_ sends: [PlannedSend]) -> String {
-    let lines = sends.flatMap { send in
-      ([send.edit] + send.followers).map { "\($0.id) \(send.action.rawValue) \($0.content)\n" }
-    }
-    return String(Digest.sha256Hex(Array(lines.sorted().joined().utf8)).prefix(16))
-  }
 }
 
 /// What a run did.

@@ -33,20 +33,6 @@ package struct ReconcileOptions: Sendable {
     case asSDK
   }
 
-  /// The most that one snapshot may change before a person has to confirm it.
-  package struct Guard: Sendable {
-    /// Changes of a snapshot.
-    package var perSnapshot: Int
-    /// Deletions of a soup.
-    package var deletes: DeletionGuard
-
-    /// A guard.
-    package init(perSnapshot: Int = 5000, deletes: DeletionGuard = DeletionGuard()) {
-      self.perSnapshot = perSnapshot
-      self.deletes = deletes
-    }
-  }
-
   /// As whom edits are sent.
   package var sendAs = ActingUser.user
   /// What becomes of the edits of a user who cannot log in.
@@ -70,7 +56,7 @@ package struct ReconcileOptions: Sendable {
   /// The unique fields that bear an edit's identity, at most one for an object.
   package var correlationFields: [CorrelationField] = []
   /// What needs a person's confirmation.
-  package var maxChanges = Guard()
+  package var maxChanges = ChangeGuard()
   /// The digests of plans that a person confirmed.
   package var confirmed: Set<String> = []
   /// The edits that are taken up; nil for all that are open.

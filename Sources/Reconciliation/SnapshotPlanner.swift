@@ -164,54 +164,6 @@ struct SnapshotPlanner {
     return edit.decision.map(isAboveClash) == true ? nil : try clash(edit)
   }
 
-  func clash(_ edit: OpenEdit) throws -> Settlement? {
-    let claims: [RecordClaim]
-    if let recordID = edit.recordID {
-      claims = try state.claims(recordID: recordID, formerID: edit.serverID)
-    } else if let creation = edit.creation {
-      claims = try state.claims(creationID: creation.id)
-    } else {
-      claims = []
-    }
-    let ancestry = try state.ancestry(ofEdit: edit.id)
-    var opponents = ClashRule.opponents(
-      of: edit.claim, deviceDate: edit.modificationDate, issued: edit.issued,
-      claims: try claims.filter { try !state.areOfOneDevice(edit.id, ancestry, $0.editID) },
-      policy: options.acrossSnapshots)
-    if let other = edit.unorderedWith, options.acrossSnapshots != .last { opponents.append(other) }
-    opponents += try contradictions(edit)
-    guard !opponents.isEmpty else { return nil }
-    let comparison = try editedFields(of: edit)
-    var detail = OutcomeDetail()
-    detail.recordID = edit.recordID
-    detail.otherEdits = opponents
-    detail.fields = comparison.edited
-    detail.outside = comparison.outside
-    detail.hasNoBase = comparison.hasNoBase
-    return Settlement(.clash, detail)
-  }
-
-  /// The edits of the same record in other soups or stores of the device that contradict one: they
-  /// set a field that both send to something else, or one deletes what the other edits.
-  ///
-  /// Nothing says which of two rows of one device its user meant, so `acrossSnapshots` does not
-  /// either. What does not contradict is merged: each sends the fields that were edited in it.
-  private func contradictions(_ edit: OpenEdit) throws -> [Int64] {
-    let siblings = try state.siblings(of: edit).filter(\.isUnseen).map(\.edit).filter { other in
-      rules.contains { $0.soup == other.soup }
-    }
-    if siblings.isEmpty { return [] }
-    let mine = try editedFields(of: edit).edited
-    return try siblings.filter { other in
-      let deletes = [edit, other].count { $0.syncOperation == .delete }
-      if deletes > 0 { return deletes == 1 }
-      let theirs = try editedFields(of: other).edited
-      return mine.contains { field in
-        theirs.contains { $0.name == field.name && !FieldValue.isSame($0.device, field.device) }
-      }
-    }.map(\.id)
-  }
-
   /// What a device edited, as far as that is known without the org.
   func editedFields(of edit: OpenEdit) throws -> FieldComparison {
     try state.editedFields(of: edit, rules)
@@ -453,36 +405,5 @@ struct SnapshotPlanner {
     else { return settlement }
     settlement.detail.serverChange = ServerChange(by: by.recordID18 ?? by, at: at)
     return settlement
-  }
-
-  // MARK: the guard
-
-  /// Holds what is out of all proportion until a person confirms it: all that its device asks for, and
-  /// nothing of other devices of its user.
-  private func hold(_ plan: inout SnapshotPlan) throws {
-    let count = plan.guarded.reduce(0) { $0 + 1 + $1.followers.count }
-    let deletes = plan.guarded.contains { $0.action == .delete }
-    guard deletes || count > options.maxChanges.perSnapshot else { return }
-    for index in plan.sends.indices {
-      plan.sends[index].device = try state.device(ofEdit: plan.sends[index].edit.id)
-    }
-    for (device, sends) in Dictionary(grouping: plan.guarded, by: \.device)
-    where try isTooMuch(sends) {
-      let digest = SnapshotPlan.digest(sends)
-      if !options.confirmed.contains(digest) { plan.held[device] = digest }
-    }
-  }
-
-  /// Says whether what one device asks for is out of all proportion; details that go with their master
-  /// count too.
-  private func isTooMuch(_ sends: [PlannedSend]) throws -> Bool {
-    let guardLimits = options.maxChanges
-    if sends.reduce(0, { $0 + 1 + $1.followers.count }) > guardLimits.perSnapshot { return true }
-    let deleted = sends.filter { $0.action == .delete }.flatMap { [$0.edit] + $0.followers }
-    return try Dictionary(grouping: deleted, by: \.soup).contains { soup, group in
-      let newest = group.map(\.returnID).max() ?? 0
-      let total = try state.soupTotal(returnID: newest, soup)
-      return !guardLimits.deletes.allows(deleting: group.count, of: total)
-    }
   }
 }

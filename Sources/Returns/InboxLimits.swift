@@ -24,3 +24,11 @@ package struct InboxLimits: Sendable, Hashable {
       entryBytes: fileBytes, ratio: Int64(ratio))
   }
 }
+
+extension TakenReturn.Kind {
+  /// The most bytes that come in as one of it, where a store may have `fileBytes`: a bundle has a
+  /// user's store and the global one.
+  package func mostBytes(_ fileBytes: Int64) -> Int64 {
+    self == .store ? fileBytes : fileBytes * 2
+  }
+}

@@ -12,12 +12,6 @@ package struct TakenReturn: Sendable, Hashable {
     case bundle
     /// A store file, perhaps with its `-wal`.
     case store
-
-    /// The most bytes that come in as one of it, where a store may have `fileBytes`: a bundle has a
-    /// user's store and the global one.
-    package func mostBytes(_ fileBytes: Int64) -> Int64 {
-      self == .store ? fileBytes : fileBytes * 2
-    }
   }
 
   /// The note that keeps the name and the time beside the file; no candidate begins with a dot.

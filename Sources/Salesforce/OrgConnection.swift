@@ -139,8 +139,7 @@ final class OrgConnection: Sendable {
     _ decision: RetryPolicy.Decision, _ exchange: OrgExchange, _ call: OrgCall, _ identity: String
   ) async throws(OrgError) {
     let mayRepeat = state.withLock { state in
-      // An org in trouble is not helped by a fifth more requests than there would be.
-      guard state.repeats < 20 + state.made / 5 else { return false }
+      guard policy.mayRepeat(after: state.repeats, among: state.made) else { return false }
       state.repeats += 1
       return true
     }

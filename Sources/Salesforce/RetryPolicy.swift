@@ -34,6 +34,9 @@ package struct RetryPolicy: Sendable {
   var retriesOfPages = 3
   /// No pause that the org names is obeyed beyond this.
   var longestRetryAfterSeconds = 900
+  /// How many requests of a run are repeated whatever it asks, and among how many there is one more.
+  var freeRepeats = 20
+  var requestsPerRepeat = 5
   /// How often a query is begun again after its cursor was dropped: the org closes the oldest one of a
   /// user who has ten open.
   package static let cursorRestarts = 3
@@ -54,6 +57,13 @@ package struct RetryPolicy: Sendable {
     case .failure(let kind, let phase):
       decide(kind, phase, isRead: isRead, attempt: attempt)
     }
+  }
+
+  /// Whether one more of all requests of a run may be repeated, after so many repeats among so many requests.
+  ///
+  /// An org in trouble is not helped by a fifth more requests than there would be.
+  func mayRepeat(after repeats: Int, among requests: Int) -> Bool {
+    repeats < freeRepeats + requests / requestsPerRepeat
   }
 
   /// What an answer means where nothing is sent again: that of a part of a composite request.

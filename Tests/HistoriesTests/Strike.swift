@@ -95,7 +95,7 @@ final class Strike: Sendable {
       faults.add(.writes, nth: nth, strikes)
       faults.add(.writes, nth: nth, .deliverLate(seconds: 1_000_000_000))
     case .killAtRequest, .killAtWrite:
-      let match: Faults.Match = mishap.kind == .killAtWrite ? .writes : .any
+      let match: FaultMatch = mishap.kind == .killAtWrite ? .writes : .any
       faults.add(match, nth: nth, .mutate { [self] _ in kill() })
       faults.add(match, nth: nth, .drop(afterCommit: mishap.arrives))
     case .killAtEvent: break

@@ -98,7 +98,7 @@ import Testing
     try served.org.addUser("ben@example.com", lastName: "Berg", profile: "Integration")
     let ben = try served.server.token(for: "ben@example.com")
     served.server.faults.add(
-      Faults.Match(user: "BEN@example.com"), times: .max, .status(500, code: "X"))
+      FaultMatch(user: "BEN@example.com"), times: .max, .status(500, code: "X"))
     #expect(try await served.send("GET", "/limits").status == 200)
     #expect(try await served.send("GET", "/limits", token: ben).status == 500)
     served.server.faults.removeAll()

@@ -173,7 +173,7 @@ struct InFlightTests {
   ) async throws {
     let day = try day(inFlight: 3)
     day.server.faults.add(
-      Faults.Match(kind: kind, user: "ben@example.com"), nth: 1, times: .max, .expireSession)
+      FaultMatch(kind: kind, user: "ben@example.com"), nth: 1, times: .max, .expireSession)
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "held 2, updated 8")
     #expect(summary.interruption == nil)
@@ -194,7 +194,7 @@ struct InFlightTests {
     }
     try day.handBack(more, user: day.ben, handback: 2)
     day.server.faults.add(
-      Faults.Match(isWrite: true, user: "ben@example.com"), nth: 2, times: .max, .expireSession)
+      FaultMatch(isWrite: true, user: "ben@example.com"), nth: 2, times: .max, .expireSession)
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "held 5, updated 33")
     #expect(summary.interruption == nil)
@@ -209,7 +209,7 @@ struct InFlightTests {
   {
     let day = try day(inFlight: 3)
     day.server.faults.add(
-      Faults.Match(kind: .retrieve, user: "ben@example.com"), nth: 2, times: .max, .expireSession)
+      FaultMatch(kind: .retrieve, user: "ben@example.com"), nth: 2, times: .max, .expireSession)
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "updated 10")
     #expect(summary.interruption == nil)
@@ -223,7 +223,7 @@ struct InFlightTests {
     _ = day.org.delete("Account", id: gone, as: day.admin)
     try day.handBack([edit], handback: 2)
     day.server.faults.add(
-      Faults.Match(user: "attache@example.com"), nth: 1, times: .max, .expireSession)
+      FaultMatch(user: "attache@example.com"), nth: 1, times: .max, .expireSession)
     let summary = try await day.run()
     #expect(summary.interruptionKind == .authentication)
     #expect(day.verdicts(summary) == "held 11")

@@ -9,15 +9,15 @@ import Testing
 /// One question that the org cannot answer, whoever asks it and how often: it holds what needs the answer.
 struct UnansweredReadsTests {
   /// The org answers 500 to a question about contacts, or about anything, from now on.
-  private func fail(_ day: FieldDay, _ match: Faults.Match) {
+  private func fail(_ day: FieldDay, _ match: FaultMatch) {
     day.server.faults.add(
       match, times: 100_000, .status(500, code: "UNKNOWN_EXCEPTION", message: "gack"))
   }
 
-  private static let retrieve = Faults.Match(
+  private static let retrieve = FaultMatch(
     pathPrefix: "/services/data/v66.0/composite/sobjects/Contact")
 
-  private static let describe = Faults.Match(
+  private static let describe = FaultMatch(
     pathPrefix: "/services/data/v66.0/sobjects/Contact/describe")
 
   /// Ada's edit of a contact and ben's of an account; the account.
@@ -31,7 +31,7 @@ struct UnansweredReadsTests {
   }
 
   @Test(arguments: [retrieve, describe])
-  func `nobody else's edits wait for it`(_ match: Faults.Match) async throws {
+  func `nobody else's edits wait for it`(_ match: FaultMatch) async throws {
     let day = try FieldDay()
     let (contact, account) = try handBack(day)
     fail(day, match)
@@ -56,7 +56,7 @@ struct UnansweredReadsTests {
     try day.handBack([day.created("contacts", "Contact", "local_1", ["LastName": "Byron"])])
     try day.handBack(
       [day.created("accounts", "Account", "local_1", ["Name": "New"])], user: day.ben)
-    fail(day, Faults.Match(method: "POST", pathPrefix: Self.retrieve.pathPrefix))
+    fail(day, FaultMatch(method: "POST", pathPrefix: Self.retrieve.pathPrefix))
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "created 2")
     #expect(summary.interruption == nil)

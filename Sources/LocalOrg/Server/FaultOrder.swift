@@ -4,13 +4,13 @@ import JSON
 ///
 /// `{"kind":"query","nth":2,"times":1,"status":503,"code":"SERVER_UNAVAILABLE"}`
 struct FaultOrder: Sendable {
-  let match: Faults.Match
+  let match: FaultMatch
   let nth: Int
   let times: Int
   let action: Faults.Action
 
   init(_ order: JSONObject) throws(OrgError) {
-    var match = Faults.Match()
+    var match = FaultMatch()
     if let name = order["kind"]?.string {
       guard let kind = RequestKind(rawValue: name) else {
         throw Self.refusal(

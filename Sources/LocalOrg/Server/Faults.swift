@@ -3,46 +3,6 @@ import System
 
 /// Failures to inject: each waits for its requests and then does its harm.
 package final class Faults: Sendable {
-  /// Which requests a fault means; what is nil does not matter.
-  package struct Match: Sendable {
-    /// What the request asks for.
-    package var kind: RequestKind?
-    /// The method.
-    package var method: String?
-    /// The beginning of the decoded path.
-    package var pathPrefix: String?
-    /// Whether it changes records.
-    package var isWrite: Bool?
-    /// The user name of its token.
-    package var user: String?
-
-    /// Requests of this description.
-    package init(
-      kind: RequestKind? = nil, method: String? = nil, pathPrefix: String? = nil,
-      isWrite: Bool? = nil, user: String? = nil
-    ) {
-      self.kind = kind
-      self.method = method
-      self.pathPrefix = pathPrefix
-      self.isWrite = isWrite
-      self.user = user
-    }
-
-    /// Every request.
-    package static let any = Match()
-    /// Requests of a kind.
-    package static func kind(_ kind: RequestKind) -> Match { Match(kind: kind) }
-    /// Requests that change records.
-    package static let writes = Match(isWrite: true)
-
-    func covers(_ request: RequestFacts) -> Bool {
-      (kind.map { $0 == request.kind } ?? true) && (method.map { $0 == request.method } ?? true)
-        && (pathPrefix.map { request.path.hasPrefix($0) } ?? true)
-        && (isWrite.map { $0 == request.isWrite } ?? true)
-        && (user.map { $0.lowercased() == request.user?.lowercased() } ?? true)
-    }
-  }
-
   /// What goes wrong.
   package enum Action: Sendable {
     /// A refusal in place of the answer; after the commit, the work is done all the same.
@@ -116,7 +76,7 @@ package final class Faults: Sendable {
   }
 
   private struct Armed {
-    let match: Match
+    let match: FaultMatch
     let first: Int
     let times: Int
     let action: Action
@@ -133,7 +93,7 @@ package final class Faults: Sendable {
   ///
   /// It strikes the next ones too, up to `times` in all. Several faults may strike one request, in
   /// the order of arming.
-  package func add(_ match: Match, nth: Int = 1, times: Int = 1, _ action: Action) {
+  package func add(_ match: FaultMatch, nth: Int = 1, times: Int = 1, _ action: Action) {
     state.withLock {
       $0.append(Armed(match: match, first: max(nth, 1), times: times, action: action))
     }
@@ -159,13 +119,4 @@ package final class Faults: Sendable {
       return FaultPlan(actions: actions, isForToken: request.kind == .token)
     }
   }
-}
-
-/// What is known of a request when its faults are chosen.
-struct RequestFacts: Sendable {
-  let kind: RequestKind
-  let method: String
-  let path: String
-  let isWrite: Bool
-  let user: String?
 }

@@ -27,12 +27,11 @@ extension SyncQuery {
   func changes(since: Int64, after key: Key? = nil) -> String? {
     guard knowsDeletion, idField == "Id", !hasOffset, !soql.hasSubqueries, isOfConditionsAlone
     else { return nil }
-    let date = SOQLLiteral.date(since)
     var query = soql
-    query.addCondition("\(modificationField) > \(date)")
+    query.addCondition("\(modificationField) > \(SOQLLiteral.date(since))")
     query.addCondition("IsDeleted = false")
     let living = query[.where] ?? ""
-    query[.where] = "(\(living)) or (IsDeleted = true and SystemModstamp > \(date))"
+    query[.where] = "(\(living)) or (\(Self.deletedCondition(since: since)))"
     if addsIsDeleted { query[.select] = (query[.select] ?? "") + ", IsDeleted" }
     if canResume {
       query[.orderBy] = "\(modificationField), \(idField)"

@@ -107,8 +107,12 @@ struct SyncQuery: Sendable, Hashable {
   /// The target's own conditions are left out: a deleted record may have stopped to meet them
   /// first, and an id that no store holds costs nothing.
   func deleted(since: Int64) -> String {
-    "select \(idField) from \(objectName) "
-      + "where IsDeleted = true and SystemModstamp > \(SOQLLiteral.date(since))"
+    "select \(idField) from \(objectName) where \(Self.deletedCondition(since: since))"
+  }
+
+  /// What was deleted after `since`: deleting moves SystemModstamp, and no other date.
+  static func deletedCondition(since: Int64) -> String {
+    "IsDeleted = true and SystemModstamp > \(SOQLLiteral.date(since))"
   }
 
   func condition(after key: Key) -> String {

@@ -73,12 +73,6 @@ package enum MergeDecision: Sendable, Hashable {
     }
   }
 
-  /// Whether an update of a record makes it anew once the record is proved to be deleted, whoever finds
-  /// that out: who asked before, or who reads it from a refusal.
-  package static func makesDeletedAnew(_ mode: MergeMode) -> Bool {
-    decide(.update, local: nil, server: .deleted, mode: mode) == .recreate
-  }
-
   private static func sendUnlessNewer(
     local: ModificationDate?, server: ServerState
   ) -> MergeDecision {

@@ -178,7 +178,7 @@ extension ParentChildrenRun: SyncUpJournal {
 
   /// The refusal, where it says that the record or its parent is not there and the mode can make it anew.
   private func missing(_ change: ParentChildrenChange, _ answer: RowAnswer) -> RowRefusal? {
-    guard MergeDecision.makesDeletedAnew(context.options.mergeMode) else { return nil }
+    guard MissingRecordRule.makesAnew(context.options.mergeMode) else { return nil }
     switch answer {
     case .absent(let refusal) where change.write.action == .update: return refusal
     case .absent(let refusal), .refused(let refusal):

@@ -127,7 +127,7 @@ final class StoreJournal: SyncUpJournal {
     for (send, answer) in answers {
       if case .unknown = answer { doubtful.insert(send.record.soupEntryID) }
       if case .absent(let refusal) = answer, send.action == .update,
-        MergeDecision.makesDeletedAnew(context.options.mergeMode)
+        MissingRecordRule.makesAnew(context.options.mergeMode)
       {
         missing.append(Missing(send: send, refusal: refusal))
       } else {

@@ -8,15 +8,16 @@ extension SyncUpSettled.End {
       switch answer {
       case .done(let id, _): action == .delete ? .deleted : .sent(id: id)
       case .changed: .left(.changedOnServer)
-      case .absent where action == .delete: .removed
-      // The SDK's target of single records keeps no error then, the others do.
-      case .absent where action == .update && (kind == .single || kind == .custom):
-        .left(.deletedOnServer)
-      case .absent(let refusal), .locked(let refusal), .refused(let refusal),
-        .unprocessed(let refusal):
-        .failed(code: refusal.code ?? "", message: refusal.message, error: refusal.raw)
+      case .absent(let refusal): MissingRecordRule.end(refusal, action: action, kind: kind)
+      case .locked(let refusal), .refused(let refusal), .unprocessed(let refusal):
+        .refused(refusal)
       case .unknown(let words): .inDoubt(words)
       }
+  }
+
+  /// The org's words are kept beside the element.
+  static func refused(_ refusal: RowRefusal) -> SyncUpSettled.End {
+    .failed(code: refusal.code ?? "", message: refusal.message, error: refusal.raw)
   }
 
   /// What an org says of an update or a delete that names no record.

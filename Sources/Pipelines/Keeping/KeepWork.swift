@@ -117,7 +117,7 @@ extension KeepWork {
     defer { lock.close() }
     let ledger = try data.openLedger()
     defer { ledger.close() }
-    try LedgerGuard.checkLedger(ledger, data)
+    try LedgerCheck.checkLedger(ledger, data)
     let work = KeepWork(pipeline, data, ledger: ledger)
     return isDryRun ? try work.plan() : try work.obey()
   }

@@ -131,7 +131,7 @@ package struct PipelineBackup {
   private func copyLedger(to copy: String, _ now: Int64) throws -> String {
     let ledger = try LedgerDatabase(path: data.state)
     defer { ledger.close() }
-    try LedgerGuard.checkLedger(ledger, data)
+    try LedgerCheck.checkLedger(ledger, data)
     try ledger.copy(to: copy)
     let copied = try LedgerDatabase(path: copy)
     try copied.noteBackup(time: now)

@@ -145,8 +145,8 @@ package struct PipelineRecovery {
     }
     if try ledger.backupTime != nil { return .backup }
     do {
-      try LedgerGuard.checkLedger(ledger, data)
-    } catch let error as PipelineError where error.code == LedgerGuard.behindCode {
+      try LedgerCheck.checkLedger(ledger, data)
+    } catch let error as PipelineError where error.code == LedgerCheck.behindCode {
       return .behind
     }
     return .sound

@@ -11,7 +11,7 @@ final class Strike {
   let sync: Step.Sync
   private let device: Device
   private let world: World
-  private let requests: Faults.Match
+  private let requests: FaultMatch
   private let happening = Locked(false)
   private let edited = Locked<EditLog.Edit?>(nil)
   /// What is still being done on the server's threads.
@@ -28,7 +28,7 @@ final class Strike {
     self.world = world
     self.device = device
     self.sync = sync
-    requests = Faults.Match(user: Device.username(device.number))
+    requests = FaultMatch(user: Device.username(device.number))
     copy = mishap.kind == .kill ? device.nextPath() : ""
     let elements = try await device.elements()
     let likely = sync == .up ? elements.filter(\.isDirty) : elements
@@ -105,7 +105,7 @@ final class Strike {
   /// Once, so that a read is repeated and succeeds, or for as long as it is repeated.
   private var times: Int { mishap.salt % 2 == 0 ? 1 : 40 }
 
-  private func of(_ kind: LocalOrg.RequestKind) -> Faults.Match {
+  private func of(_ kind: LocalOrg.RequestKind) -> FaultMatch {
     var match = requests
     match.kind = kind
     return match
@@ -126,7 +126,7 @@ final class Strike {
     faults.add(match, nth: mishap.nth, meanwhile(changing()))
   }
 
-  private func armKill(_ faults: Faults, _ match: Faults.Match) {
+  private func armKill(_ faults: Faults, _ match: FaultMatch) {
     let (path, copy, happening) = (device.path, self.copy, self.happening)
     faults.add(
       match, nth: mishap.nth,

@@ -12,7 +12,7 @@ struct RequestGate {
   init() { (arrived, arrival) = AsyncStream.makeStream(of: Void.self) }
 
   /// Closes the gate before the `nth` request of this kind from now on.
-  func close(_ org: SyncedOrg, _ match: Faults.Match, nth: Int = 1) {
+  func close(_ org: SyncedOrg, _ match: FaultMatch, nth: Int = 1) {
     org.server.faults.add(
       match, nth: nth,
       .mutate { [arrival, opened] _ in

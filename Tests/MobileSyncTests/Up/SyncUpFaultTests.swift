@@ -17,7 +17,7 @@ import Testing
     let local = try await store.createAccounts(["A", "B"])
     let gate = RequestGate()
     // The first request carries what is edited: all of it, or the first record.
-    let match: Faults.Match = up.kind == .collection ? .kind(.collectionUpdate) : .writes
+    let match: FaultMatch = up.kind == .collection ? .kind(.collectionUpdate) : .writes
     gate.close(store.org, match)
     let run = try await store.manager.syncUp(
       target: .syncUp(SyncUpTarget(kind: up.kind)),

@@ -69,7 +69,7 @@ struct ChildRun {
   private static func arm(
     _ point: KillPoint, _ world: World, _ kill: @escaping @Sendable () -> Void
   ) {
-    let match: Faults.Match
+    let match: FaultMatch
     switch point.event {
     case .calls, .names: return
     case .requests: match = .any

@@ -5,7 +5,7 @@ import Snapshots
 import System
 
 /// What is seen to before a ledger is used: that it is the newest, and belongs to this pipeline file.
-enum LedgerGuard {
+enum LedgerCheck {
   /// Refuses a ledger that is older than what was published or reported with it, and to make one anew, where
   /// there is none, beside what an earlier one left.
   ///

@@ -1,0 +1,56 @@
+import Ledger
+import MobileSync
+import Salesforce
+
+// Which edits are in each other's way: those of other devices (`ClashRule`), and those of one device that
+// contradict each other.
+extension SnapshotPlanner {
+  /// The verdict of an edit that clashes with others; nil for one that may be sent.
+  func clash(_ edit: OpenEdit) throws -> Settlement? {
+    let claims: [RecordClaim]
+    if let recordID = edit.recordID {
+      claims = try state.claims(recordID: recordID, formerID: edit.serverID)
+    } else if let creation = edit.creation {
+      claims = try state.claims(creationID: creation.id)
+    } else {
+      claims = []
+    }
+    let ancestry = try state.ancestry(ofEdit: edit.id)
+    var opponents = ClashRule.opponents(
+      of: edit.claim, deviceDate: edit.modificationDate, issued: edit.issued,
+      claims: try claims.filter { try !state.areOfOneDevice(edit.id, ancestry, $0.editID) },
+      policy: options.acrossSnapshots)
+    if let other = edit.unorderedWith, options.acrossSnapshots != .last { opponents.append(other) }
+    opponents += try contradictions(edit)
+    guard !opponents.isEmpty else { return nil }
+    let comparison = try editedFields(of: edit)
+    var detail = OutcomeDetail()
+    detail.recordID = edit.recordID
+    detail.otherEdits = opponents
+    detail.fields = comparison.edited
+    detail.outside = comparison.outside
+    detail.hasNoBase = comparison.hasNoBase
+    return Settlement(.clash, detail)
+  }
+
+  /// The edits of the same record in other soups or stores of the device that contradict one: they
+  /// set a field that both send to something else, or one deletes what the other edits.
+  ///
+  /// Nothing says which of two rows of one device its user meant, so `acrossSnapshots` does not
+  /// either. What does not contradict is merged: each sends the fields that were edited in it.
+  private func contradictions(_ edit: OpenEdit) throws -> [Int64] {
+    let siblings = try state.siblings(of: edit).filter(\.isUnseen).map(\.edit).filter { other in
+      rules.contains { $0.soup == other.soup }
+    }
+    if siblings.isEmpty { return [] }
+    let mine = try editedFields(of: edit).edited
+    return try siblings.filter { other in
+      let deletes = [edit, other].count { $0.syncOperation == .delete }
+      if deletes > 0 { return deletes == 1 }
+      let theirs = try editedFields(of: other).edited
+      return mine.contains { field in
+        theirs.contains { $0.name == field.name && !FieldValue.isSame($0.device, field.device) }
+      }
+    }.map(\.id)
+  }
+}
