@@ -181,7 +181,7 @@ package struct Parameter<Root> {
           guard let value = V(argument: piece) else {
             throw UsageError(
               "\(spelling) cannot be \"\(piece)\": it has to be \(V.expectation)",
-              hint: Spelling.suggestion(for: piece, among: words))
+              hint: NearestWord.suggestion(for: piece, among: words))
           }
           assign(&root, value)
         }

@@ -62,13 +62,13 @@ package struct ToolDescription: Sendable {
       }
       throw UsageError(
         "\"\(words[0])\" has no command \"\(words[1])\"",
-        hint: Spelling.suggestion(for: words[1], among: names)
+        hint: NearestWord.suggestion(for: words[1], among: names)
           ?? "there are: \(names.joined(separator: ", "))", command: name)
     }
     let known = commands.map { $0.words[0] }
     throw UsageError(
       "unknown command \"\(words[0])\"",
-      hint: Spelling.suggestion(for: words[0], among: known)
+      hint: NearestWord.suggestion(for: words[0], among: known)
         ?? "\(name) help lists the commands", command: name)
   }
 
@@ -86,7 +86,7 @@ package struct ToolDescription: Sendable {
       guard let shell = Shell(argument: word), words.count == 1 else {
         throw UsageError(
           "SHELL cannot be \"\(words.joined(separator: " "))\": it has to be \(Shell.expectation)",
-          hint: Spelling.suggestion(for: word, among: Shell.candidates))
+          hint: NearestWord.suggestion(for: word, among: Shell.candidates))
       }
       return completion(for: shell)
     case "manual":

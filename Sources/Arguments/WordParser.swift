@@ -52,7 +52,7 @@ struct WordParser<C: Command> {
     guard let parameter = options.first(where: { $0.name == name }) else {
       throw UsageError(
         "unknown option \"--\(name)\"",
-        hint: Spelling.nearest(to: name, among: options.map(\.name) + ["help"])
+        hint: NearestWord.find(for: name, among: options.map(\.name) + ["help"])
           .map { "did you mean \"--\($0)\"?" })
     }
     if parameter.kind == .flag {

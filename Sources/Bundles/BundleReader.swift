@@ -28,7 +28,7 @@ package enum BundleReader {
           throw BundleError.damaged(
             path: path, file: entry.name, reason: "is not named by the manifest")
         }
-        var check = StoreCheck(store, path)
+        var check = StoreDigest(store, path)
         try reader.read { check.add($0) }
         try check.finish()
       }
@@ -72,7 +72,7 @@ package enum BundleReader {
       let target = directory + "/" + entry.name
       try Files.makeDirectory(Files.parent(of: target) ?? directory)
       let file = try Files.createNew(target)
-      var check = StoreCheck(store, path)
+      var check = StoreDigest(store, path)
       try reader.read {
         check.add($0)
         try file.write($0)
@@ -168,7 +168,7 @@ package enum BundleReader {
 }
 
 /// Compares a store's bytes with the manifest while they pass.
-private struct StoreCheck: ~Copyable {
+private struct StoreDigest: ~Copyable {
   private let store: StoreEntry
   private let path: String
   private var hasher = SHA256Hasher()

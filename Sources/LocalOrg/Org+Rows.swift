@@ -48,7 +48,7 @@ extension Org {
     version: String = "66.0"
   ) throws(OrgError) -> JSONObject {
     try locked { store in
-      try RecordReader(store: store, user: user, version: version)
+      try RowReader(store: store, user: user, version: version)
         .read(object, id: id, fields: fields)
     }
   }
@@ -58,7 +58,7 @@ extension Org {
     throws(OrgError) -> String?
   {
     try locked { store in
-      try RecordReader(store: store, user: user, version: "66.0")
+      try RowReader(store: store, user: user, version: "66.0")
         .find(object, externalField: externalField, value: value)
     }
   }
@@ -68,7 +68,7 @@ extension Org {
     throws(OrgError) -> [String]
   {
     try locked { store in
-      try RecordReader(store: store, user: user, version: "66.0")
+      try RowReader(store: store, user: user, version: "66.0")
         .findAll(object, externalField: externalField, value: value)
     }
   }
@@ -81,7 +81,7 @@ extension Org {
     _ object: String, ids: [String], fields: [String], as user: OrgUser, version: String = "66.0"
   ) throws(OrgError) -> [UInt8] {
     try locked { store in
-      try RecordReader(store: store, user: user, version: version)
+      try RowReader(store: store, user: user, version: version)
         .retrieve(object, ids: ids, fields: fields)
     }
   }
@@ -91,7 +91,7 @@ extension Org {
     _ object: String, deleted: Bool, from start: Int64, to end: Int64, as user: OrgUser
   ) throws(OrgError) -> [(id: String, date: String)] {
     try locked { store in
-      try RecordReader(store: store, user: user, version: "66.0")
+      try RowReader(store: store, user: user, version: "66.0")
         .changes(object, deleted: deleted, from: start, to: end)
     }
   }

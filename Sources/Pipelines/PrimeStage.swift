@@ -171,7 +171,7 @@ struct PrimeStage {
     if outcome.guardTripped { run.summary.findings.insert(.guardTripped) }
     if outcome.isIncomplete { run.summary.findings.insert(.incompleteData) }
     let soups = outcome.soups.map {
-      SoupChange(
+      PrimedSoup(
         soup: $0.soup, fetched: $0.fetched, written: $0.written, unchanged: $0.unchanged,
         removed: $0.ghosts, total: $0.total)
     }

@@ -27,7 +27,7 @@ package enum RunEvent: Sendable, Equatable {
   case soupProgress(snapshot: String, soup: String, fetched: Int, total: Int?)
   /// A snapshot was primed.
   case snapshotPrimed(
-    snapshot: String, username: String, generation: Int, changed: Bool, soups: [SoupChange])
+    snapshot: String, username: String, generation: Int, changed: Bool, soups: [PrimedSoup])
   /// A snapshot could not be primed; the others go on.
   case snapshotSkipped(snapshot: String, username: String, reason: String)
   /// A bundle was written.
@@ -47,7 +47,7 @@ package enum RunEvent: Sendable, Equatable {
 }
 
 /// What a prime did to one soup of a snapshot.
-package struct SoupChange: Sendable, Equatable {
+package struct PrimedSoup: Sendable, Equatable {
   /// The soup's name.
   package var soup: String
   /// Records that came from the org.
@@ -156,7 +156,7 @@ extension RunEvent {
   private func number(_ value: Int) -> JSONValue { .number(String(value)) }
 }
 
-extension SoupChange {
+extension PrimedSoup {
   /// The change as one JSON object.
   package var json: JSONValue {
     var object = JSONObject()

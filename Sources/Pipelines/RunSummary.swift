@@ -16,7 +16,7 @@ package struct RunSummary: Sendable {
     /// Whether this run made it.
     package var changed: Bool
     /// What happened to its soups.
-    package var soups: [SoupChange]
+    package var soups: [PrimedSoup]
   }
 
   /// The run.

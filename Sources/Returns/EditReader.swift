@@ -81,7 +81,7 @@ package enum EditReader {
         reading.missing.append(soup.soup)
         continue
       }
-      let reader = SoupReader(
+      let reader = DirtyRowReader(
         key: key, soup: soup, witnesses: witnesses, issued: issued ?? .max,
         recordBytes: recordMiB << 20, platform: store.platform, unflagged: unflagged)
       var rows = 0
@@ -109,7 +109,7 @@ package enum EditReader {
 }
 
 /// Reads the rows of one soup.
-private struct SoupReader {
+private struct DirtyRowReader {
   let key: StoreKey
   let soup: SoupReading
   let witnesses: Set<RowKey>

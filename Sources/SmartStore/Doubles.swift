@@ -29,7 +29,7 @@ struct Doubles {
         SELECT id, soup FROM \(raw: soup.table) WHERE \(raw: idColumn) = \(value) ORDER BY id
         """)
       let dated = try rows.map { row in
-        (row[0].integer ?? 0, try ModificationDate.of(row[1].text ?? "", at: modificationPath))
+        (row[0].integer ?? 0, try ElementDate.of(row[1].text ?? "", at: modificationPath))
       }
       var kept = dated.startIndex
       for index in dated.indices where dated[index].1 >= dated[kept].1 { kept = index }

@@ -144,7 +144,7 @@ final class IncrementalWriter: BulkWriter {
     _ batch: RecordBatch, _ record: Int, than stored: UnsafeRawBufferPointer
   ) throws -> Bool {
     let text = String(decoding: stored, as: UTF8.self)
-    return date(batch, record) < (try ModificationDate.of(text, at: options.modificationPath))
+    return date(batch, record) < (try ElementDate.of(text, at: options.modificationPath))
   }
 
   private func isEarlier(_ batch: RecordBatch, _ record: Int, than other: Int) -> Bool {

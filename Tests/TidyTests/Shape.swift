@@ -60,4 +60,13 @@ enum Shape {
     }
     return found
   }
+
+  /// The types that a file declares, without those inside of others.
+  static func types(_ lines: [Substring]) -> [String] {
+    lines.filter { !$0.contains(" import ") && !$0.hasPrefix("import ") }.compactMap { line in
+      line.prefixMatch(
+        of: /(@\w+ |[a-z]+ )*(struct|class|enum|protocol|actor|typealias) (\w+)/
+      ).map { String($0.output.3) }
+    }
+  }
 }

@@ -145,4 +145,25 @@ import Testing
       }
     }
   }
+
+  @Test func `no two modules have a type of one name, but for the two sides of the protocol`() {
+    var holders: [String: Set<String>] = [:]
+    for file in SourceTree.files(under: "Sources") {
+      for type in Shape.types(file.lines) { holders[type, default: []].insert(file.target) }
+    }
+    #expect(holders["Org"] == ["Salesforce", "LocalOrg"])
+    for (type, targets) in holders.sorted(by: { $0.key < $1.key })
+    where targets.count > 1 && targets != ["Salesforce", "LocalOrg"] {
+      Issue.record("\(type): \(targets.sorted().joined(separator: ", "))")
+    }
+  }
+
+  @Test func `a planted type is found whatever stands before it`() {
+    let lines = [
+      "@main", "enum A {", "  struct Inner {}", "@MainActor private final class B<T>: C {",
+      "public indirect enum D: Error {", "package typealias E = Int", "extension F {",
+      "// struct G", "protocol H: AnyObject {", "import struct I.J",
+    ]
+    #expect(Shape.types(lines.map { $0[...] }) == ["A", "B", "D", "E", "H"])
+  }
 }

@@ -143,7 +143,7 @@ struct RecordWriter {
 
   // MARK: Parts
 
-  private var reader: RecordReader { RecordReader(store: store, user: user, version: "66.0") }
+  private var reader: RowReader { RowReader(store: store, user: user, version: "66.0") }
 
   private func firstProblem(_ input: RowInput, id: String? = nil) throws -> OrgError? {
     guard input.errors.isEmpty else { return nil }

@@ -9,7 +9,7 @@ struct RowInput {
 
   /// Reads members for a create or an update.
   init(
-    _ fields: JSONObject, of object: ObjectSchema, creating: Bool, reader: RecordReader
+    _ fields: JSONObject, of object: ObjectSchema, creating: Bool, reader: RowReader
   ) throws {
     self.object = object
     let converter = FieldConverter(object: object)
@@ -57,7 +57,7 @@ struct RowInput {
 
   /// `"Account": {"External_Id__c": "x"}` names a parent by an external id; answers the lookup.
   private mutating func takeReference(
-    _ name: String, _ json: JSONValue, _ reader: RecordReader
+    _ name: String, _ json: JSONValue, _ reader: RowReader
   ) throws -> FieldSchema? {
     guard let lookup = object.lookup(relationship: name), let target = lookup.referenceTo.first,
       let inner = json.object,

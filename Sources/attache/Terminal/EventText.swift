@@ -97,7 +97,7 @@ enum EventText {
     "sync: \(state.name ?? "") \(state.progress) % of \(state.totalSize)"
   }
 
-  private static func soup(_ change: SoupChange) -> String {
+  private static func soup(_ change: PrimedSoup) -> String {
     var text = "\(change.soup) \(change.written) written"
     if change.unchanged > 0 { text += " (\(change.unchanged) read again, unchanged)" }
     if change.removed > 0 { text += " (\(change.removed) removed)" }

@@ -3,7 +3,7 @@ import SQLite
 import System
 
 /// Reads single records for one user.
-struct RecordReader {
+struct RowReader {
   let store: OrgStore
   let user: OrgUser
   let version: String

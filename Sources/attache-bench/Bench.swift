@@ -4,7 +4,7 @@ import System
 
 /// The program: workloads beside their floors.
 @main
-enum Main {
+enum Bench {
   static func main() {
     ProcessLimits.umask077()
     Signals.ignorePipe()

@@ -2,13 +2,13 @@ import Testing
 
 @testable import Arguments
 
-@Suite struct SpellingTests {
+@Suite struct NearestWordTests {
   @Test(arguments: [
     ("jobs", "jobs", 0), ("jbos", "jobs", 1), ("job", "jobs", 1), ("hobs", "jobs", 1),
     ("", "abc", 3), ("kitten", "sitting", 3),
   ])
   func `distance counts slips`(_ left: String, _ right: String, _ expected: Int) {
-    #expect(Spelling.distance(Array(left.utf8), Array(right.utf8)) == expected)
+    #expect(NearestWord.distance(Array(left.utf8), Array(right.utf8)) == expected)
   }
 
   @Test(
@@ -17,6 +17,6 @@ import Testing
       ("zzz", ["dry-run", "quiet"], nil), ("", ["a"], nil), ("x", ["json"], nil),
     ] as [(String, [String], String?)])
   func `only a near word is suggested`(_ word: String, _ words: [String], _ expected: String?) {
-    #expect(Spelling.nearest(to: word, among: words) == expected)
+    #expect(NearestWord.find(for: word, among: words) == expected)
   }
 }

@@ -1,12 +1,12 @@
 /// Finds what was meant by a word that is not known.
-enum Spelling {
+enum NearestWord {
   /// `did you mean "…"?`, when one of the words is near enough.
   static func suggestion(for word: String, among words: [String]) -> String? {
-    nearest(to: word, among: words).map { "did you mean \"\($0)\"?" }
+    find(for: word, among: words).map { "did you mean \"\($0)\"?" }
   }
 
   /// The word with the smallest distance, if that is small for its length.
-  static func nearest(to word: String, among words: [String]) -> String? {
+  static func find(for word: String, among words: [String]) -> String? {
     let lowered = Array(word.lowercased().utf8)
     guard !lowered.isEmpty else { return nil }
     var best: (distance: Int, word: String)?
