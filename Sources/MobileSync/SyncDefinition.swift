@@ -30,24 +30,27 @@ public struct SyncDefinition: Sendable {
   }
 
   /// What the sync needs of the soups that it reads or writes.
-  package var soups: [SoupUse] {
-    switch target {
-    case .briefcase(let target):
-      target.infos.map { SoupUse(soupName: $0.soupName, paths: [$0.idFieldName]) }
-    case .parentChildren(let target): target.family.soups
-    case .syncUp(let target):
-      target.family?.soups ?? [SoupUse(soupName: soupName, paths: [target.idFieldName])]
-    case .soql(let target): [SoupUse(soupName: soupName, paths: [target.idFieldName])]
-    case .sosl(let target): [SoupUse(soupName: soupName, paths: [target.idFieldName])]
-    case .mru(let target): [SoupUse(soupName: soupName, paths: [target.idFieldName])]
-    case .refresh(let target):
-      [SoupUse(soupName: soupName, paths: [target.idFieldName])]
-        + (target.soupName == soupName
-          ? [] : [SoupUse(soupName: target.soupName, paths: [target.idFieldName])])
-    case .layout, .metadata:
-      [SoupUse(soupName: soupName, paths: ["Id"], isEdited: false)]
-    case .custom: []
-    }
+  package var soups: [SoupUse] { target.kind.soups(soupName: soupName) }
+
+  /// The objects whose records the sync puts into a soup.
+  package func objects(in soup: String) -> Set<String> {
+    Set(target.kind.objects(in: soup, soupName: soupName))
+  }
+
+  /// The object types that the sync names for a soup, in lower case: a name of an object has no case
+  /// for an org.
+  ///
+  /// A sync up names none but in families: there the elements say what they are.
+  package func objectTypes(of soup: String) -> Set<String> {
+    Set(target.kind.objectTypes(of: soup, soupName: soupName).map { $0.lowercased() })
+  }
+
+  /// The fields that the sync fetches into a soup, or may send from it.
+  package func fieldNames(of soup: String) -> [String] { target.kind.fieldNames(of: soup, self) }
+
+  /// What the sync needs of the org; `objects` are those whose records a soup holds.
+  package func needs(objects: (_ soupName: String) -> Set<String>) -> [OrgNeed] {
+    target.kind.needs(self, objects: objects)
   }
 }
 

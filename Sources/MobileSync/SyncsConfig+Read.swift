@@ -71,7 +71,7 @@ extension SyncsConfig {
     _ target: SyncTarget, _ options: SyncOptions, _ object: ConfigurationObject,
     _ reader: ConfigurationReader
   ) {
-    guard case .syncUp(let target) = target, options.fieldlist == nil,
+    guard let target = target.kind as? SyncUpTarget, options.fieldlist == nil,
       object["options"]?["fieldlist"] == nil
     else { return }
     let missing = [

@@ -13,7 +13,7 @@ enum OpenFields {
   {
     var objects: Set<String> = []
     for sync in stores.flatMap(\.primed) {
-      guard case .soql(let target) = sync.target, let query = try? SOQLText(target.query),
+      guard let target = sync.target.of(SoqlTarget.self), let query = try? SOQLText(target.query),
         query.selectsOpenly
       else { continue }
       objects.insert(query.objectName)

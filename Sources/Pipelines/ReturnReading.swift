@@ -1,6 +1,7 @@
 import Snapshots
 import JSON
 import Ledger
+import MobileSync
 import Reconciliation
 import Returns
 import SmartStore
@@ -66,7 +67,7 @@ struct ReturnReading {
   /// A soup with the members that its sync up names.
   private func soup(_ name: String, in settings: StoreSettings?) -> SoupReading {
     for sync in settings?.reconciled ?? [] {
-      guard case .syncUp(let target) = sync.target else { continue }
+      guard let target = sync.target.of(SyncUpTarget.self) else { continue }
       if let family = target.family {
         for member in [family.parent, family.children] where member.soupName == name {
           return SoupReading(

@@ -52,9 +52,8 @@ package struct ReconciledSync: Sendable {
   package static func all(
     of definition: SyncDefinition, in store: StoreKey, types: (_ soup: String) -> Set<String>
   ) throws(SyncError) -> [ReconciledSync] {
-    guard definition.syncType == .syncUp, case .syncUp(let target) = definition.target else {
-      return []
-    }
+    guard definition.syncType == .syncUp, let target = definition.target.of(SyncUpTarget.self)
+    else { return [] }
     guard target.kind == .parentChildren else {
       let soup = definition.soupName
       return [ReconciledSync(store, definition, types(soup), soup, target, target, nil)]

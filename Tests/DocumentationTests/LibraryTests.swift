@@ -64,7 +64,7 @@ import Testing
     "MobileSync/Manager/SyncManagers": "public actor SyncManagers ",
     "MobileSync/Manager/SyncRun": "public struct SyncRun:",
     "MobileSync/SyncsConfig": "public struct SyncsConfig:",
-    "MobileSync/SyncTarget": "public enum SyncTarget:",
+    "MobileSync/SyncTarget": "public struct SyncTarget:",
     "MobileSync/Custom/CustomTargets": "public struct CustomTargets:",
     "Salesforce/Org": "public final class Org:",
     "Salesforce/Org+Send": "public func send(",

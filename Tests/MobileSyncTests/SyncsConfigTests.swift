@@ -104,7 +104,7 @@ import Testing
     file: String, kind: SyncUpTarget.Kind, size: Int
   ) throws {
     let target = try config(file, .syncUp)
-    guard case .syncUp(let up) = target else {
+    guard let up = target.of(SyncUpTarget.self) else {
       Issue.record("\(target)")
       return
     }
@@ -116,7 +116,7 @@ import Testing
 
   @Test func `an empty field list is a list`() throws {
     let target = try config(#"{"createFieldlist": [], "externalIdFieldName": "E__c"}"#, .syncUp)
-    guard case .syncUp(let up) = target else {
+    guard let up = target.of(SyncUpTarget.self) else {
       Issue.record("\(target)")
       return
     }
@@ -131,7 +131,7 @@ import Testing
       "androidImpl": "com.salesforce.androidsdk.mobilesync.target.SoqlSyncDownTarget",
       "someNewKey": 1,
     ]
-    guard case .soql(let target) = try SyncTarget(stored: json, type: .syncDown) else {
+    guard let target = try SyncTarget(stored: json, type: .syncDown).of(SoqlTarget.self) else {
       Issue.record("not soql")
       return
     }
@@ -144,7 +144,7 @@ import Testing
     let target = try config(text)
     #expect(target.json == (try JSONValue(parsing: text)))
     let up = try config(#"{"androidImpl": "com.example.UpTarget"}"#, .syncUp)
-    guard case .custom(let custom) = up else {
+    guard let custom = up.of(CustomTarget.self) else {
       Issue.record("\(up)")
       return
     }

@@ -8,7 +8,10 @@ extension WholeTarget {
 }
 
 /// A target whose records are answers of the org, one element each: no record, so none is a ghost.
-protocol AnswerTarget: WholeTarget {}
+protocol AnswerTarget: WholeTarget {
+  /// The object type that is asked about.
+  var sobjectType: String { get }
+}
 
 extension AnswerTarget {
   func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] { [] }
@@ -17,5 +20,19 @@ extension AnswerTarget {
     SyncDestination(
       soupName: soupName, idPath: AnswerElement.idPath,
       modificationPath: fields.modificationDateFieldName)
+  }
+}
+
+extension SyncTargetKind where Self: AnswerTarget {
+  /// The soup that the definition names; nobody edits an answer.
+  func soups(soupName: String) -> [SoupUse] {
+    [SoupUse(soupName: soupName, paths: [AnswerElement.idPath], isEdited: false)]
+  }
+
+  /// The object that is asked about.
+  func needs(
+    _ sync: SyncDefinition, objects: (_ soupName: String) -> Set<String>
+  ) -> [OrgNeed] {
+    [OrgNeed(sobject: sobjectType, keys: ["target", "sobjectType"])]
   }
 }

@@ -9,7 +9,7 @@ extension SyncDefinition {
   package func countQuery(
     since mark: Int64?, overlapSeconds: Int, variables: [String: String]
   ) throws(SyncError) -> String? {
-    guard case .soql(let target) = target else { return nil }
+    guard let target = target.kind as? SoqlTarget else { return nil }
     let query = try target.syncQuery(variables: variables)
     // What a limit cuts is asked for as a whole.
     let cursor = SyncCursor(

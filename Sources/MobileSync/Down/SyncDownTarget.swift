@@ -2,8 +2,8 @@ import SmartStore
 
 /// A kind of sync down: where records come from, and which of them the org still has.
 ///
-/// Each kind has a file of its own; `SyncTarget.down` lists them. The functions run where their
-/// caller does, on the thread that owns the store.
+/// Each kind has a file of its own. The functions run where their caller does, on the thread that owns the
+/// store.
 protocol SyncDownTarget: Sendable {
   /// Begins to fetch what was modified after `since`, in milliseconds, or everything for nil.
   func pages(since: Int64?, _ context: SyncContext) async throws(SyncError) -> any SyncDownPages

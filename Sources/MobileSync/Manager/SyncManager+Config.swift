@@ -64,11 +64,12 @@ extension SyncState {
   }
 
   private func target(withoutClasses state: SyncState) -> JSONValue {
-    guard let target = try? state.syncTarget(), let stored = try? target.stored(),
+    guard let target = try? state.syncTarget(),
+      let stored = try? target.stored(),
       var object = stored.object
     else { return state.target }
-    if case .custom = target { return state.target }
-    if case .syncUp(let up) = target { object["kind"] = .string(up.kind.rawValue) }
+    if target.kind is CustomTarget { return state.target }
+    if let up = target.kind as? SyncUpTarget { object["kind"] = .string(up.kind.rawValue) }
     object["iOSImpl"] = nil
     object["androidImpl"] = nil
     return .object(object)

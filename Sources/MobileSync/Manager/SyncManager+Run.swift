@@ -154,14 +154,15 @@ extension SyncManager {
 
   private func perform(_ context: SyncContext) async throws(SyncError) {
     let target = try context.state.syncTarget()
-    switch (target, context.state.type) {
-    case (_, .syncDown):
+    if context.state.type == .syncDown {
       defer { sink = nil }
       _ = try await engine(down(target), context).run()
-    case (.syncUp(let target), .syncUp): try await up(target, context)
-    case (.custom(let target), .syncUp): try await up(target, context)
-    case (_, .syncUp):
-      throw SyncError(.definition, "the target of this sync up is one of a sync down")
+      return
+    }
+    switch target.kind {
+    case let target as SyncUpTarget: try await up(target, context)
+    case let target as CustomTarget: try await up(target, context)
+    default: throw SyncError(.definition, "the target of this sync up is one of a sync down")
     }
   }
 
@@ -183,7 +184,7 @@ extension SyncManager {
   /// How to fetch from a target.
   func down(_ target: SyncTarget) throws(SyncError) -> any SyncDownTarget {
     if let down = target.down { return down }
-    guard case .custom(let custom) = target else {
+    guard let custom = target.kind as? CustomTarget else {
       throw SyncError(.notYet, "this kind of sync down is not there yet")
     }
     return CustomDown(target: try customTargets.syncDown(custom))

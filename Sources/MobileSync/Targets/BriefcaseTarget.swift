@@ -53,7 +53,7 @@ public struct BriefcaseObjectInfo: Sendable, Hashable {
 }
 
 /// A sync down of the records that briefcases assign to the user.
-public struct BriefcaseTarget: Sendable, Hashable {
+public struct BriefcaseTarget: ConfiguredDownKind {
   /// The most ids in one retrieve, and the SDK's default.
   public static let mostIds = RequestLimits.retrieve
 
@@ -74,6 +74,7 @@ public struct BriefcaseTarget: Sendable, Hashable {
     self.fields = fields
   }
 
+  static let type = "briefcase"
   static let keys = ["infos", "countIdsPerRetrieve"]
 
   init?(_ object: ConfigurationObject) {
@@ -116,10 +117,35 @@ public struct BriefcaseTarget: Sendable, Hashable {
   /// The target as a device stores it.
   package var json: JSONValue {
     fields.json(
-      type: "briefcase",
+      type: Self.type,
       [
         ("infos", .array(infos.map(\.json))),
         ("countIdsPerRetrieve", JSONValue(countIdsPerRetrieve)),
       ])
+  }
+
+  func soups(soupName: String) -> [SoupUse] {
+    infos.map { SoupUse(soupName: $0.soupName, paths: [$0.idFieldName]) }
+  }
+
+  func objects(in soup: String, soupName: String) -> [String] {
+    infos.filter { $0.soupName == soup }.map(\.sobjectType)
+  }
+
+  func fieldNames(of soup: String, _ sync: SyncDefinition) -> [String] {
+    infos.filter { $0.soupName == soup }.flatMap(\.fieldlist)
+  }
+
+  func needs(
+    _ sync: SyncDefinition, objects: (_ soupName: String) -> Set<String>
+  ) -> [OrgNeed] {
+    infos.enumerated().flatMap { place, info in
+      let keys = ["target", "infos", "\(place)"]
+      return OrgNeed.fetching(
+        info.sobjectType, keys + ["sobjectType"], reads: info.fieldlist, keys + ["fieldlist"],
+        TargetFields(
+          idFieldName: info.idFieldName,
+          modificationDateFieldName: info.modificationDateFieldName))
+    }
   }
 }

@@ -2,7 +2,7 @@ import JSON
 
 /// A target whose code is in the app: its class names and whatever else it has are carried
 /// unchanged.
-public struct CustomTarget: Sendable, Hashable {
+public struct CustomTarget: ConfiguredDownKind {
   /// The class that runs it on iOS.
   public var iOSImpl: String?
   /// The class that runs it on Android.
@@ -23,13 +23,18 @@ public struct CustomTarget: Sendable, Hashable {
         .definition, "a custom target is a JSON object with the class that runs it",
         fix: "give iOSImpl or androidImpl, and an object")
     }
-    object["type"] = "custom"
+    object["type"] = .string(Self.type)
     object["iOSImpl"] = iOSImpl.map(JSONValue.string)
     object["androidImpl"] = androidImpl.map(JSONValue.string)
     self.iOSImpl = iOSImpl
     self.androidImpl = androidImpl
     self.json = .object(object)
   }
+
+  static let type = "custom"
+  static let keys: [String] = []
+
+  init?(_ object: ConfigurationObject) { self.init(object.node, object.reader) }
 
   init?(_ node: JSONNode, _ reader: ConfigurationReader) {
     let ios = node["iOSImpl"].flatMap(reader.string)

@@ -1,7 +1,7 @@
 import JSON
 
 /// A sync down of a page layout.
-public struct LayoutTarget: Sendable, Hashable {
+public struct LayoutTarget: ConfiguredDownKind {
   /// The screen that a layout is for.
   public enum FormFactor: String, Sendable, Hashable, CaseIterable {
     /// A desktop.
@@ -56,6 +56,7 @@ public struct LayoutTarget: Sendable, Hashable {
     self.fields = fields
   }
 
+  static let type = "layout"
   static let keys = ["sobjectType", "formFactor", "layoutType", "mode", "recordTypeId"]
 
   init?(_ object: ConfigurationObject) {
@@ -76,7 +77,7 @@ public struct LayoutTarget: Sendable, Hashable {
   /// The target as a device stores it.
   package var json: JSONValue {
     fields.json(
-      type: "layout",
+      type: Self.type,
       [
         ("sobjectType", .string(sobjectType)),
         ("formFactor", formFactor.map { .string($0.rawValue) }),

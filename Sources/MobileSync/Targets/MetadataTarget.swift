@@ -1,7 +1,7 @@
 import JSON
 
 /// A sync down of the description of an object type.
-public struct MetadataTarget: Sendable, Hashable {
+public struct MetadataTarget: ConfiguredDownKind {
   /// The object type.
   public var sobjectType: String
   /// The field names and classes that all targets have.
@@ -13,6 +13,7 @@ public struct MetadataTarget: Sendable, Hashable {
     self.fields = fields
   }
 
+  static let type = "metadata"
   static let keys = ["sobjectType"]
 
   init?(_ object: ConfigurationObject) {
@@ -22,6 +23,6 @@ public struct MetadataTarget: Sendable, Hashable {
 
   /// The target as a device stores it.
   package var json: JSONValue {
-    fields.json(type: "metadata", [("sobjectType", .string(sobjectType))])
+    fields.json(type: Self.type, [("sobjectType", .string(sobjectType))])
   }
 }

@@ -1,7 +1,7 @@
 import JSON
 
 /// A sync down of the records that the user opened last.
-public struct MruTarget: FieldNaming, Sendable, Hashable {
+public struct MruTarget: FieldNaming, ConfiguredDownKind {
   /// The object type.
   public var sobjectType: String
   /// The fields to fetch.
@@ -16,6 +16,7 @@ public struct MruTarget: FieldNaming, Sendable, Hashable {
     self.fields = fields
   }
 
+  static let type = "mru"
   static let keys = ["sobjectType", "fieldlist"]
 
   init?(_ object: ConfigurationObject) {
@@ -28,7 +29,22 @@ public struct MruTarget: FieldNaming, Sendable, Hashable {
   /// The target as a device stores it.
   package var json: JSONValue {
     fields.json(
-      type: "mru",
+      type: Self.type,
       [("sobjectType", .string(sobjectType)), ("fieldlist", JSONValue(fieldlist))])
+  }
+
+  func objects(in soup: String, soupName: String) -> [String] {
+    soup == soupName ? [sobjectType] : []
+  }
+
+  func fieldNames(of soup: String, _ sync: SyncDefinition) -> [String] {
+    soup == sync.soupName ? fieldlist : []
+  }
+
+  func needs(
+    _ sync: SyncDefinition, objects: (_ soupName: String) -> Set<String>
+  ) -> [OrgNeed] {
+    OrgNeed.fetching(
+      sobjectType, ["target", "sobjectType"], reads: fieldlist, ["target", "fieldlist"], fields)
   }
 }

@@ -107,4 +107,19 @@ public struct ParentChildrenFamily: Sendable, Hashable {
         paths: [children.idFieldName] + (children.parentIdFieldName.map { [$0] } ?? [])),
     ]
   }
+
+  /// The object types of the members in a soup.
+  func types(of soup: String) -> [String] {
+    [parent, children].filter { $0.soupName == soup }.map(\.sobjectType)
+  }
+
+  /// What binds children to their parent.
+  var link: [OrgNeed] {
+    guard let field = children.parentIdFieldName else { return [] }
+    return [
+      OrgNeed(
+        sobject: children.sobjectType, field: field, use: .parent(parent.sobjectType),
+        keys: ["target", "children", "parentIdFieldName"])
+    ]
+  }
 }

@@ -2,7 +2,7 @@ import JSON
 import Salesforce
 
 /// A sync down of the records that are in a soup already.
-public struct RefreshTarget: FieldNaming, Sendable, Hashable {
+public struct RefreshTarget: FieldNaming, ConfiguredDownKind {
   /// The most ids in one query, and the SDK's default.
   public static let mostIds = RequestLimits.idsPerQuery
 
@@ -31,6 +31,7 @@ public struct RefreshTarget: FieldNaming, Sendable, Hashable {
 
   /// iOS misspells the last key's name; a file that was written for it has that spelling.
   static let misspelled = "coundIdsPerSoql"
+  static let type = "refresh"
   static let keys = ["sobjectType", "fieldlist", "soupName", "countIdsPerSoql", misspelled]
 
   init?(_ object: ConfigurationObject) {
@@ -50,11 +51,36 @@ public struct RefreshTarget: FieldNaming, Sendable, Hashable {
   /// The target as a device stores it, with the key that Android reads and the one that iOS does.
   package var json: JSONValue {
     fields.json(
-      type: "refresh",
+      type: Self.type,
       [
         ("sobjectType", .string(sobjectType)), ("fieldlist", JSONValue(fieldlist)),
         ("soupName", .string(soupName)), ("countIdsPerSoql", JSONValue(countIdsPerSoql)),
         (Self.misspelled, JSONValue(countIdsPerSoql)),
       ])
+  }
+
+  func soups(soupName: String) -> [SoupUse] {
+    (soupName == self.soupName ? [soupName] : [soupName, self.soupName]).map {
+      SoupUse(soupName: $0, paths: [idFieldName])
+    }
+  }
+
+  func objects(in soup: String, soupName: String) -> [String] {
+    soup == soupName ? [sobjectType] : []
+  }
+
+  func objectTypes(of soup: String, soupName: String) -> [String] {
+    [soupName, self.soupName].contains(soup) ? [sobjectType] : []
+  }
+
+  func fieldNames(of soup: String, _ sync: SyncDefinition) -> [String] {
+    soup == sync.soupName ? fieldlist : []
+  }
+
+  func needs(
+    _ sync: SyncDefinition, objects: (_ soupName: String) -> Set<String>
+  ) -> [OrgNeed] {
+    OrgNeed.fetching(
+      sobjectType, ["target", "sobjectType"], reads: fieldlist, ["target", "fieldlist"], fields)
   }
 }

@@ -2,7 +2,7 @@ import JSON
 import Salesforce
 
 /// A sync down of the records that a SOQL query finds.
-public struct SoqlTarget: FieldNaming, Sendable, Hashable {
+public struct SoqlTarget: FieldNaming, ConfiguredDownKind {
   /// The largest page, and the SDK's default.
   public static let defaultBatchSize = RequestLimits.queryPage.upperBound
   /// The smallest page that an org accepts.
@@ -24,6 +24,7 @@ public struct SoqlTarget: FieldNaming, Sendable, Hashable {
     self.fields = fields
   }
 
+  static let type = "soql"
   static let keys = ["query", "maxBatchSize"]
 
   init?(_ object: ConfigurationObject) {
@@ -46,6 +47,38 @@ public struct SoqlTarget: FieldNaming, Sendable, Hashable {
   /// The target as a device stores it.
   package var json: JSONValue {
     fields.json(
-      type: "soql", [("query", .string(query)), ("maxBatchSize", JSONValue(maxBatchSize))])
+      type: Self.type, [("query", .string(query)), ("maxBatchSize", JSONValue(maxBatchSize))])
+  }
+
+  var queries: [String] { [query] }
+
+  func stored(variables: [String: String]) throws(SyncError) -> JSONValue {
+    var target = self
+    target.query = try syncQuery(variables: variables).stored
+    return target.json
+  }
+
+  func objects(in soup: String, soupName: String) -> [String] {
+    guard soup == soupName, let query = try? SOQLText(query) else { return [] }
+    return [query.objectName]
+  }
+
+  func fieldNames(of soup: String, _ sync: SyncDefinition) -> [String] {
+    // A query that cannot be read is refused before anything is primed.
+    guard soup == sync.soupName, let query = try? SOQLText(query) else { return [] }
+    return query.readPaths
+  }
+
+  func needs(
+    _ sync: SyncDefinition, objects: (_ soupName: String) -> Set<String>
+  ) -> [OrgNeed] {
+    let keys = ["target", "query"]
+    guard let query = try? SOQLText(query) else { return [] }
+    let object = query.objectName
+    func each(_ paths: [String], _ use: OrgNeed.Use) -> [OrgNeed] {
+      paths.map { OrgNeed(sobject: object, field: $0, use: use, keys: keys) }
+    }
+    return OrgNeed.fetching(object, keys, reads: query.readPaths, keys, fields)
+      + each(query.filteredPaths, .filter) + each(query.orderedPaths, .read)
   }
 }

@@ -1,7 +1,8 @@
 import JSON
+import Salesforce
 
 /// A sync down of the records that a SOSL search finds.
-public struct SoslTarget: FieldNaming, Sendable, Hashable {
+public struct SoslTarget: FieldNaming, ConfiguredDownKind {
   /// The search as the file has it.
   public var query: String
   /// The field names and classes that all targets have.
@@ -13,6 +14,7 @@ public struct SoslTarget: FieldNaming, Sendable, Hashable {
     self.fields = fields
   }
 
+  static let type = "sosl"
   static let keys = ["query"]
 
   init?(_ object: ConfigurationObject) {
@@ -29,5 +31,21 @@ public struct SoslTarget: FieldNaming, Sendable, Hashable {
   }
 
   /// The target as a device stores it.
-  package var json: JSONValue { fields.json(type: "sosl", [("query", .string(query))]) }
+  package var json: JSONValue { fields.json(type: Self.type, [("query", .string(query))]) }
+
+  var queries: [String] { [query] }
+
+  func stored(variables: [String: String]) throws(SyncError) -> JSONValue {
+    var target = self
+    target.query = try search(variables: variables)
+    return target.json
+  }
+
+  func objectTypes(of soup: String, soupName: String) -> [String] {
+    soup == soupName ? SOSLFields.objects(in: query) : []
+  }
+
+  func fieldNames(of soup: String, _ sync: SyncDefinition) -> [String] {
+    soup == sync.soupName ? Array(SOSLFields.names(in: query)) : []
+  }
 }

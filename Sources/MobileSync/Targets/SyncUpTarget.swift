@@ -2,7 +2,7 @@ import JSON
 import Salesforce
 
 /// A sync up: which fields are sent, and in what kind of request.
-public struct SyncUpTarget: FieldNaming, Sendable, Hashable {
+public struct SyncUpTarget: FieldNaming, SyncTargetKind {
   /// The kind of request that carries the changes.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// Collections of up to 200 records: the default since SDK 10.1.

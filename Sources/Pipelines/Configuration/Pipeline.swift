@@ -69,7 +69,7 @@ package struct Pipeline: Sendable {
   /// What the pipeline asks of its org that not every version of the API has.
   package var features: Set<APIFeature> {
     let primes = stores.contains { store in
-      store.primed.contains { if case .briefcase = $0.target { true } else { false } }
+      store.primed.contains { $0.target.of(BriefcaseTarget.self) != nil }
     }
     return primes ? [.records, .briefcases] : [.records]
   }

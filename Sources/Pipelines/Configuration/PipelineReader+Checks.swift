@@ -72,7 +72,7 @@ extension PipelineReader {
     let method = pipeline.org.login.method.rawValue
     let node = root["org"]?["login"]?["method"] ?? root
     let briefcase = pipeline.stores(of: .user).lazy.flatMap(\.primed).first {
-      if case .briefcase = $0.target { true } else { false }
+      $0.target.of(BriefcaseTarget.self) != nil
     }
     if let briefcase {
       reader.report(
@@ -167,8 +167,7 @@ extension PipelineReader {
             + "\"reconcile\": []")
       }
       for (key, syncs) in [("prime", store.primed), ("reconcile", store.reconciled)] {
-        for sync in syncs {
-          guard case .custom = sync.target else { continue }
+        for sync in syncs where sync.target.of(CustomTarget.self) != nil {
           reader.report(
             place(of: sync, key, node),
             "the target of \(JSONText.quoted(sync.syncName)) is code in the app, "
@@ -176,8 +175,8 @@ extension PipelineReader {
             "leave the sync out of \"\(key)\"")
         }
       }
-      for sync in store.primed where pipeline.prime.fetchAs == .integration {
-        guard case .briefcase = sync.target else { continue }
+      for sync in store.primed
+      where pipeline.prime.fetchAs == .integration && sync.target.of(BriefcaseTarget.self) != nil {
         reader.report(
           root["prime"]?["fetchAs"] ?? node,
           "\(JSONText.quoted(sync.syncName)) is a briefcase, "
@@ -197,14 +196,8 @@ extension PipelineReader {
     let known = PrimeSettings.builtInVariables + pipeline.prime.variables.keys.sorted()
     for (store, node) in zip(pipeline.stores, root["stores"]?.array ?? []) {
       for sync in store.primed {
-        let texts: [String]
-        switch sync.target {
-        case .soql(let target): texts = [target.query]
-        case .sosl(let target): texts = [target.query]
-        case .parentChildren(let target): texts = [target.parentSoqlFilter]
-        default: texts = []
-        }
-        for name in texts.flatMap(SOQLVariables.names(in:)) where !known.contains(name) {
+        for name in sync.target.queries.flatMap(SOQLVariables.names(in:))
+        where !known.contains(name) {
           let nearest = Spelling.nearest(name, among: known).map { "did you mean :\($0)? Else " }
           reader.report(
             place(of: sync, "prime", node),

@@ -203,7 +203,7 @@ extension SyncState {
   fileprivate var soupNames: [String] {
     guard let target = try? syncTarget() else { return [] }
     guard type == .syncUp else { return target.filledSoups(soupName: soupName) }
-    guard case .syncUp(let up) = target else { return [soupName] }
+    guard let up = target.of(SyncUpTarget.self) else { return [soupName] }
     return up.family.map { [$0.parent.soupName, $0.children.soupName] } ?? [soupName]
   }
 }

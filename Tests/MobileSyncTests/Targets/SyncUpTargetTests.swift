@@ -11,7 +11,7 @@ import Testing
   static let sized: [(Kind, Int)] = [(.batch, 25), (.collection, 200)]
 
   private func read(_ json: JSONValue) throws -> SyncUpTarget {
-    guard case .syncUp(let target) = try SyncTarget(stored: json, type: .syncUp) else {
+    guard let target = try SyncTarget(stored: json, type: .syncUp).of(SyncUpTarget.self) else {
       throw SyncError(.definition, "no sync up")
     }
     return target
@@ -132,7 +132,7 @@ import Testing
   ) throws {
     let json = try JSONValue(parsing: Array(text.utf8))
     let target = try SyncTarget(stored: json, type: .syncUp)
-    if case .syncUp(let up) = target {
+    if let up = target.of(SyncUpTarget.self) {
       #expect(isCollection && up.kind == .collection)
     } else {
       #expect(!isCollection)
@@ -164,11 +164,8 @@ import Testing
           (kind == "Soql" ? "maxBatchSize" : "fieldlist"): kind == "Soql" ? 2000 : ["Name"],
         ], type: .syncDown)
     }
-    switch try target("SF\(kind)SyncDownTarget") {
-    case .soql: #expect(kind == "Soql")
-    case .mru: #expect(kind == "Mru")
-    default: Issue.record("it is no stock target")
-    }
-    if case .custom = try target("MyTarget") {} else { Issue.record("it is the app's own") }
+    let stock = try target("SF\(kind)SyncDownTarget")
+    #expect(kind == "Soql" ? stock.of(SoqlTarget.self) != nil : stock.of(MruTarget.self) != nil)
+    #expect(try target("MyTarget").of(CustomTarget.self) != nil)
   }
 }

@@ -1,0 +1,114 @@
+import JSON
+
+extension SyncTarget {
+  /// The kinds of sync down; their types are named to a person in this order.
+  static let downKinds: [any ConfiguredDownKind.Type] = [
+    SoqlTarget.self, SoslTarget.self, MruTarget.self, RefreshTarget.self, LayoutTarget.self,
+    MetadataTarget.self, BriefcaseTarget.self, CustomTarget.self, ParentChildrenTarget.self,
+  ]
+
+  /// Keys that every target may have.
+  static let common = [
+    "type", "idFieldName", "modificationDateFieldName", "iOSImpl", "androidImpl",
+  ]
+
+  /// Reads a target as it is stored in `syncs_soup`, by attache or by a device; unknown keys are
+  /// passed over.
+  package init(stored json: JSONValue, type: SyncType) throws(Problems) {
+    let reader = ConfigurationReader(file: "syncs_soup", isLenient: true)
+    let target = reader.parse(json.bytes).flatMap { SyncTarget(node: $0, type: type, reader) }
+    try reader.finish()
+    guard let target else {
+      throw Problems([
+        Problem(
+          file: "syncs_soup", line: 0, column: 0, path: "", message: "the target is unknown",
+          fix: "")
+      ])
+    }
+    self = target
+  }
+
+  /// Reads the target of a sync; nil with problems when it is none.
+  init?(node: JSONNode, type: SyncType, _ reader: ConfigurationReader) {
+    let target =
+      switch type {
+      case .syncDown: Self.down(node, reader)
+      case .syncUp: Self.up(node, reader)
+      }
+    guard let target else { return nil }
+    self = target
+  }
+
+  private static func down(_ node: JSONNode, _ reader: ConfigurationReader) -> SyncTarget? {
+    guard let members = node.members else {
+      reader.wrongType(node, "an object", "write {\"type\": \"soql\", \"query\": \"SELECT …\"}")
+      return nil
+    }
+    let types = downKinds.map { $0.type }
+    let member =
+      members.first { $0.name == "type" }
+      ?? members.first { Spelling.nearest($0.name, among: ["type"]) != nil }
+    guard let value = member?.value else {
+      reader.report(
+        node, "the target of a sync down needs \"type\"",
+        "add \"type\": " + types.map(JSONText.quoted).joined(separator: " or "))
+      return nil
+    }
+    guard let type = reader.string(value) else { return nil }
+    guard let named = downKinds.first(where: { $0.type == type }) else {
+      reader.report(
+        value, "\(JSONText.quoted(type)) is not a type of target",
+        ConfigurationReader.oneOf(types, near: type))
+      return nil
+    }
+    let kind = named == CustomTarget.self ? stockKind(node) ?? named : named
+    if kind == CustomTarget.self { return CustomTarget(node, reader).map { SyncTarget($0) } }
+    checkClass(node, kind.type, reader)
+    return reader.object(node, known: common + kind.keys, what: "a \(kind.type) target")
+      .flatMap { kind.init($0) }.map { SyncTarget($0) }
+  }
+
+  /// The kind whose stock class a `custom` target names on each platform that it names; nil for the
+  /// app's own.
+  private static func stockKind(_ node: JSONNode) -> (any ConfiguredDownKind.Type)? {
+    let names = ["iOSImpl", "androidImpl"].compactMap { node[$0]?.string }.filter { !$0.isEmpty }
+    let kinds = names.map { name -> (any ConfiguredDownKind.Type)? in
+      let last = name.split(separator: ".").last.map(String.init) ?? name
+      let plain = last.hasPrefix("SF") ? String(last.dropFirst(2)) : last
+      guard plain.hasSuffix("SyncDownTarget") else { return nil }
+      let word = plain.dropLast("SyncDownTarget".count).lowercased()
+      return downKinds.first { $0.type.filter { $0 != "_" } == word }
+    }
+    guard let first = kinds.first, let kind = first, kind != CustomTarget.self,
+      kinds.allSatisfy({ $0 == kind })
+    else { return nil }
+    return kind
+  }
+
+  /// Says of an app's own class beside a kind that iOS runs the class; what a store holds was accepted
+  /// before.
+  private static func checkClass(
+    _ node: JSONNode, _ type: String, _ reader: ConfigurationReader
+  ) {
+    guard !reader.isLenient, let value = node["iOSImpl"], let name = value.string,
+      !name.isEmpty, !(name.hasPrefix("SF") && name.hasSuffix("SyncDownTarget"))
+    else { return }
+    reader.report(
+      value,
+      "iOS runs the class \(JSONText.quoted(name)) in the place of this \(type) target, "
+        + "and Android does not",
+      "remove \"iOSImpl\", or write \"type\": \"custom\" with the classes of both platforms")
+  }
+
+  private static func up(_ node: JSONNode, _ reader: ConfigurationReader) -> SyncTarget? {
+    guard node.members != nil else {
+      reader.wrongType(node, "an object", "write {} for a sync up without lists of its own")
+      return nil
+    }
+    let kind = SyncUpTarget.kind(of: node, reader)
+    if kind == .custom { return CustomTarget(node, reader).map { SyncTarget($0) } }
+    let keys = SyncUpTarget.keys + (kind == .parentChildren ? ParentChildrenFamily.keys : [])
+    return reader.object(node, known: common + keys, what: "the target of a sync up")
+      .flatMap { SyncUpTarget($0, kind) }.map { SyncTarget($0) }
+  }
+}
