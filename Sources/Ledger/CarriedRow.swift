@@ -45,14 +45,12 @@ package struct CarriedRow: Sendable, Hashable {
   }
 }
 
-/// An edit that a sync up has left, as a next generation may carry it.
-package struct CarriableEdit {
+/// What decides whether the next generation carries an edit that a sync up has left.
+package struct CarryFacts {
   /// The edit.
   package var edit: OpenEdit
   /// The platform of the device that it came from.
   package var platform: String
-  /// The row's `lastModified` on the device.
-  package var lastModified: Int64
   /// What became of it last; nil where nothing did.
   package var verdict: Verdict?
   /// What stands beside the verdict.

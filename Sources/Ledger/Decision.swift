@@ -129,7 +129,7 @@ extension Decision.Kind {
 }
 
 /// A decision about one edit, as it is entered.
-package struct DecidedEdit: Sendable, Hashable {
+package struct EditDecision: Sendable, Hashable {
   /// The edit's number.
   package var edit: Int64
   /// What is decided.

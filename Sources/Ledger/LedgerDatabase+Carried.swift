@@ -52,7 +52,7 @@ extension LedgerDatabase {
   /// What stood in the row of an edit as it was issued, where that was an edit of the same record.
   ///
   /// Who has put another record into the row has not changed the edit.
-  func carried(_ edit: ReturnedEdit, in row: ReturnRow) throws -> CarriedRow? {
+  func carried(_ edit: Edit, in row: ReturnRow) throws -> CarriedRow? {
     guard let carried = try carried(edit.row, in: row) else { return nil }
     if edit.finding != nil { return carried }
     if let recordID = carried.recordID { return edit.serverID == recordID ? carried : nil }
@@ -63,10 +63,10 @@ extension LedgerDatabase {
   }
 
   /// The edits of a snapshot that are not settled, in order of arrival.
-  package func carriable(snapshotID: String) throws -> [CarriableEdit] {
+  package func carriable(snapshotID: String) throws -> [CarryFacts] {
     let rows = try connection.all(
       """
-      SELECT e.id, r.platform, e.last_modified_ms, e.verdict,
+      SELECT e.id, r.platform, e.verdict,
         r.part_of IS NOT NULL OR r.install IS NULL OR r.handback IS NULL OR EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id
           AND o.state IN (\(OperationState.unfinished))) OR \(Self.hasArrivedLate),
         (SELECT x.detail FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id = e.id
@@ -77,12 +77,12 @@ extension LedgerDatabase {
       """)
     return try rows.compactMap { row in
       guard let edit = try openEdit(id: row[0].integer ?? 0)?.edit else { return nil }
-      return CarriableEdit(
-        edit: edit, platform: row[1].text ?? "", lastModified: row[2].integer ?? 0,
-        verdict: row[3].text.flatMap(Verdict.init(rawValue:)),
-        detail: OutcomeDetail(json: try parse(row[5].text, "a verdict")),
-        device: row[7].integer ?? edit.lineage, isBound: row[4].integer == 1,
-        wasCarried: row[6].integer == 1)
+      return CarryFacts(
+        edit: edit, platform: row[1].text ?? "",
+        verdict: row[2].text.flatMap(Verdict.init(rawValue:)),
+        detail: OutcomeDetail(json: try parse(row[4].text, "a verdict")),
+        device: row[6].integer ?? edit.lineage, isBound: row[3].integer == 1,
+        wasCarried: row[5].integer == 1)
     }
   }
 
@@ -98,7 +98,7 @@ extension LedgerDatabase {
   ///
   /// A person has said which generation it is (`ingest --as`), or the app has written the stamp anew.
   func presumedMarks(
-    _ row: ReturnRow, _ edits: [ReturnedEdit], _ witnesses: [CleanRow]
+    _ row: ReturnRow, _ edits: [Edit], _ witnesses: [CleanRow]
   ) throws -> [StoreKey: String] {
     var marks: [StoreKey: String] = [:]
     let hasCarried = try connection.integer(
@@ -136,7 +136,7 @@ extension LedgerDatabase {
   }
 
   /// Says whether an edit of a return is what its bundle carried, as it was issued.
-  func isAsIssued(_ edit: ReturnedEdit, in row: ReturnRow) throws -> Bool {
+  func isAsIssued(_ edit: Edit, in row: ReturnRow) throws -> Bool {
     guard edit.finding == nil, let carried = try carried(edit, in: row) else { return false }
     return edit.lastModified == carried.lastModified
       && ElementContent.value(of: edit.element) == carried.value
@@ -144,10 +144,10 @@ extension LedgerDatabase {
 
   /// Notes that a return still holds what its bundle carried: the same edit, and nothing new.
   func noteAsIssued(
-    _ edit: ReturnedEdit, content: String, _ entry: EditEntry, _ result: inout IngestResult
+    _ edit: Edit, content: String, _ entry: ReturnEntry, _ result: inout IngestResult
   ) throws {
     guard let carried = try carried(edit, in: entry.row) else { return }
-    let sighting = EditVersion.Sighting(
+    let sighting = KnownEdit.Sighting(
       lineage: entry.ancestry.lineage, handback: entry.row.handback, row: edit.row,
       lastModified: edit.lastModified, content: content)
     try note(sighting, of: carried.edit, returnID: entry.returnID)
@@ -159,7 +159,7 @@ extension LedgerDatabase {
   /// What a changed row of a carried edit is compared with: in what the edit had changed that is what its
   /// device had been given then, and not what the org held when the edit was carried, unless the element bears
   /// that date; in all else it is what the row was issued with.
-  func base(of edit: ReturnedEdit, _ carried: CarriedRow) throws -> MergeBase? {
+  func base(of edit: Edit, _ carried: CarriedRow) throws -> MergeBase? {
     let first = try connection.text("SELECT base FROM edit WHERE id = \(carried.edit)")
       .flatMap(MergeBaseText.base)
     guard var base = first, base.modificationDate == edit.modificationDate else { return edit.base }
@@ -176,7 +176,7 @@ extension LedgerDatabase {
   ///
   /// Where the app sets no flags, or the run that made the store is presumed, a clean row says neither: the
   /// edit stays open, and a person is told.
-  func closeGivenUp(_ entry: EditEntry, edits: Set<RowKey>) throws {
+  func closeGivenUp(_ entry: ReturnEntry, edits: Set<RowKey>) throws {
     let open = try connection.all(
       """
       SELECT c.store, c.soup, c.entry_id, e.id, c.last_modified_ms FROM carried_in c JOIN edit e ON e.id = c.edit_id
@@ -220,7 +220,7 @@ extension LedgerDatabase {
   /// Only where the app says in the row that it has shown the words, and one of the fields in them was
   /// changed: who changes something else may not have looked at them. Every other change is an edit like any,
   /// held against what its device had read.
-  func decideByMending(_ id: Int64, _ edit: ReturnedEdit, _ carried: CarriedRow, _ entry: EditEntry)
+  func decideByMending(_ id: Int64, _ edit: Edit, _ carried: CarriedRow, _ entry: ReturnEntry)
     throws
   {
     guard edit.operation == .update, let shown = carried.shown, let edited = carried.edited,

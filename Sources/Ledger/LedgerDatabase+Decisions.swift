@@ -22,7 +22,7 @@ package struct DecisionRefusal: Error, Sendable, Hashable, CustomStringConvertib
 }
 
 /// What is to be known of an edit to decide about it.
-package struct DecidableEdit: Sendable {
+package struct DecisionFacts: Sendable {
   /// The edit's number.
   package var edit: Int64
   /// What the rule of what is possible looks at.
@@ -55,7 +55,7 @@ package struct DecidableEdit: Sendable {
 
 extension LedgerDatabase {
   /// What is to be known of an edit to decide about it; nil for a number that no edit has.
-  package func decidable(_ edit: Int64) throws -> DecidableEdit? {
+  package func decidable(_ edit: Int64) throws -> DecisionFacts? {
     guard
       let row = try connection.first(
         """
@@ -74,7 +74,7 @@ extension LedgerDatabase {
       hasRecord: row[2].text != nil || !ids.isEmpty, isReadable: row[5].text == nil)
     let pending = try pendingDecision(of: edit)
     subject.isToBeUndone = pending?.isUndo == true
-    return DecidableEdit(
+    return DecisionFacts(
       edit: edit, subject: subject,
       detail: detail,
       soup: SoupKey(store: StoreKey(text: row[6].text ?? ""), soup: row[7].text ?? ""),
@@ -98,7 +98,7 @@ extension LedgerDatabase {
   /// possible, also where a later edit of the record stands for the edit. `time` is in ms of the wall
   /// clock.
   package func decide(
-    _ decisions: [DecidedEdit], by: String,
+    _ decisions: [EditDecision], by: String,
     time: Int64 = Clock.wallMilliseconds()
   ) throws {
     try connection.transaction {
@@ -116,7 +116,7 @@ extension LedgerDatabase {
   }
 
   /// Enters a decision that is possible.
-  func enter(_ decision: Decision, of found: DecidableEdit, by: String, time: Int64) throws {
+  func enter(_ decision: Decision, of found: DecisionFacts, by: String, time: Int64) throws {
     try withdrawDecision(of: found.edit)
     var detail = decision.values
     if decision.sends, found.subject.verdict == .notPermitted {
@@ -138,7 +138,7 @@ extension LedgerDatabase {
   }
 
   /// Why a decision about an edit is refused; nil where it is possible.
-  package func refusal(_ decision: Decision, of found: DecidableEdit) throws -> String? {
+  package func refusal(_ decision: Decision, of found: DecisionFacts) throws -> String? {
     let isReplaced =
       try connection.integer(
         "SELECT 1 FROM edit e WHERE e.id = \(found.edit) AND \(Self.isReplaceable)") != nil

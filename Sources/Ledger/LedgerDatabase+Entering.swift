@@ -4,7 +4,7 @@ import SQLite
 import SmartStore
 
 /// What the edits of one return have in common while they are entered.
-struct EditEntry {
+struct ReturnEntry {
   var row: ReturnRow
   var ancestry: Ancestry
   var returnID: Int64
@@ -21,13 +21,13 @@ struct EditEntry {
 extension LedgerDatabase {
   /// Enters one edit: which record it is of, and what it is beside the edits known of that record.
   func enter(
-    _ edit: ReturnedEdit, content: String, _ entry: EditEntry, _ result: inout IngestResult
+    _ edit: Edit, content: String, _ entry: ReturnEntry, _ result: inout IngestResult
   ) throws {
     let carried = try carried(edit, in: entry.row)
     var edit = edit
     if let carried { edit.base = try base(of: edit, carried) }
     let creation = try creation(of: edit, carried, entry)
-    let sighting = EditVersion.Sighting(
+    let sighting = KnownEdit.Sighting(
       lineage: entry.ancestry.lineage, handback: entry.row.handback, row: edit.row,
       lastModified: edit.lastModified, content: content)
     let versions = try versions(of: edit, creation: creation, carried, entry)
@@ -66,7 +66,7 @@ extension LedgerDatabase {
 
   /// Notes that a return still holds an edit that is not settled: it stays the one edit that it is.
   func note(
-    _ sighting: EditVersion.Sighting, of edit: Int64, returnID: Int64
+    _ sighting: KnownEdit.Sighting, of edit: Int64, returnID: Int64
   ) throws {
     try connection.run(
       """
@@ -77,7 +77,7 @@ extension LedgerDatabase {
   }
 
   private func insert(
-    _ edit: ReturnedEdit, content: String, creation: Int64?, _ entry: EditEntry
+    _ edit: Edit, content: String, creation: Int64?, _ entry: ReturnEntry
   ) throws {
     try connection.run(
       """
@@ -99,7 +99,7 @@ extension LedgerDatabase {
   ///
   /// What a bundle carried is of the creation that it was of.
   private func creation(
-    of edit: ReturnedEdit, _ carried: CarriedRow?, _ entry: EditEntry
+    of edit: Edit, _ carried: CarriedRow?, _ entry: ReturnEntry
   ) throws -> Int64? {
     guard edit.finding == nil else { return nil }
     if let carried, let id = try creation(of: carried) {
@@ -138,7 +138,7 @@ extension LedgerDatabase {
 
   /// The creation of a row that a generation carried of which this ledger does not know, as it was restored
   /// from a backup since: such a row was made when the edit of its local id was.
-  private func creation(ofUnknownCarried edit: ReturnedEdit, _ entry: EditEntry) throws -> Int64? {
+  private func creation(ofUnknownCarried edit: Edit, _ entry: ReturnEntry) throws -> Int64? {
     guard let local = edit.localID else { return nil }
     return try connection.integer(
       """
@@ -155,7 +155,7 @@ extension LedgerDatabase {
 
   /// Two devices may have made a row in the same millisecond; then the lineage has to tell.
   private func creation(
-    ofRow row: RowKey, created: Int64, serverID: String, _ entry: EditEntry
+    ofRow row: RowKey, created: Int64, serverID: String, _ entry: ReturnEntry
   ) throws -> Int64? {
     if let carried = try carried(row, in: entry.row) {
       return serverID == carried.recordID ? nil : try creation(of: carried)
@@ -187,7 +187,7 @@ extension LedgerDatabase {
   // MARK: hand-backs
 
   /// Says whether the lineage has a later hand-back that has the soup.
-  func hasLaterHandback(_ entry: EditEntry, soup: RowKey) throws -> Bool {
+  func hasLaterHandback(_ entry: ReturnEntry, soup: RowKey) throws -> Bool {
     guard let handback = entry.row.handback else { return false }
     return try connection.integer(
       """
@@ -201,7 +201,7 @@ extension LedgerDatabase {
   /// the device has settled itself; but for a record that was created twice, which the org has still,
   /// and for a row that is older now than the edit: it comes from a backup, which knows nothing of it.
   func closeEarlierHandbacks(
-    _ entry: EditEntry, edits: Set<RowKey>, _ witnesses: [CleanRow]
+    _ entry: ReturnEntry, edits: Set<RowKey>, _ witnesses: [CleanRow]
   ) throws {
     guard let handback = entry.row.handback else { return }
     let open = try connection.all(
@@ -236,13 +236,13 @@ extension LedgerDatabase {
 
   /// Says whether an app that sets no flags was given a row as an edit: that it is clean by now is no sign
   /// that the edit was taken back.
-  private func isUnsure(_ place: RowKey, _ entry: EditEntry) throws -> Bool {
+  private func isUnsure(_ place: RowKey, _ entry: ReturnEntry) throws -> Bool {
     try entry.row.compared.contains(place.inSoup) && carried(place, in: entry.row) != nil
   }
 
   /// Says whether its app had not flagged an edit: it was found by comparison (`reconcile.trust`), and that
   /// it is found no more is no sign that it was taken back, where the row is the same or nobody compared.
-  private func isUnflagged(_ edit: Int64, _ entry: EditEntry) throws -> Bool {
+  private func isUnflagged(_ edit: Int64, _ entry: ReturnEntry) throws -> Bool {
     guard let platform = Platform(rawValue: entry.row.platform),
       let bytes = try connection.first(
         "SELECT element FROM edit WHERE id = \(edit) AND operation = 'update'")?[0].blob,
@@ -252,8 +252,8 @@ extension LedgerDatabase {
   }
 
   /// The sighting of an edit in a row that is not dirty; it has no content, as nobody has compared it.
-  func stillThere(_ witness: CleanRow, _ entry: EditEntry) -> EditVersion.Sighting {
-    EditVersion.Sighting(
+  func stillThere(_ witness: CleanRow, _ entry: ReturnEntry) -> KnownEdit.Sighting {
+    KnownEdit.Sighting(
       lineage: entry.ancestry.lineage, handback: entry.row.handback, row: witness.row,
       lastModified: witness.lastModified, content: "")
   }
@@ -265,7 +265,7 @@ extension LedgerDatabase {
   /// Where the ledger has it as a record that the device made, the device sent it too; a second
   /// record of it is reported once.
   func noteOwnSync(
-    _ witness: CleanRow, _ entry: EditEntry, _ result: inout IngestResult
+    _ witness: CleanRow, _ entry: ReturnEntry, _ result: inout IngestResult
   ) throws {
     guard let serverID = witness.serverID,
       let creation = try creation(
@@ -283,7 +283,7 @@ extension LedgerDatabase {
     guard let ours else { return try closeSentByDevice(creation, witness) }
     if ours == serverID { return }
     if try isToldTwice(creation, serverID) { return }
-    let edit = ReturnedEdit(
+    let edit = Edit(
       row: witness.row, created: witness.created, lastModified: witness.lastModified,
       element: Array("{}".utf8), operation: .synced, serverID: serverID, localID: row[2].text)
     try insert(edit, content: "", creation: creation, entry)

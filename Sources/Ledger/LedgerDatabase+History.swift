@@ -51,8 +51,8 @@ extension LedgerDatabase {
   ///
   /// What the bundle carried in the edit's row is one of them.
   func versions(
-    of edit: ReturnedEdit, creation: Int64?, _ carried: CarriedRow?, _ entry: EditEntry
-  ) throws -> [EditVersion] {
+    of edit: Edit, creation: Int64?, _ carried: CarriedRow?, _ entry: ReturnEntry
+  ) throws -> [KnownEdit] {
     // A row that could not be read has no identity but its place.
     let unread: SQL = """
       (v.store = \(edit.row.store.text) AND v.soup = \(edit.row.soup)
@@ -83,7 +83,7 @@ extension LedgerDatabase {
       let id = row[0].integer ?? 0
       let isUnsettled = row[2].integer == 1
       let isCarried = id == carried?.edit
-      return EditVersion(
+      return KnownEdit(
         editID: id,
         sightings: try sightings(of: id, stampIDs: isCarried ? entry.stampIDs : nil),
         value: isCarried
@@ -97,7 +97,7 @@ extension LedgerDatabase {
   /// are named.
   func sightings(
     of edit: Int64, stampIDs: [SQLiteValue]? = nil
-  ) throws -> [EditVersion.Sighting] {
+  ) throws -> [KnownEdit.Sighting] {
     let isAsked: SQL = stampIDs.map { "r.stamp_id IN (\(list: $0))" } ?? "1"
     return try connection.all(
       """
@@ -106,7 +106,7 @@ extension LedgerDatabase {
       WHERE n.edit_id = \(edit) AND \(isAsked) ORDER BY r.id
       """
     ).map { row in
-      EditVersion.Sighting(
+      KnownEdit.Sighting(
         lineage: row[3].integer ?? 0, handback: row[4].integer, row: rowKey(row),
         lastModified: row[5].integer ?? 0, content: row[6].text ?? "")
     }

@@ -132,7 +132,7 @@ extension LedgerDatabase {
           AND o.state = \(OperationState.done)),
         EXISTS (SELECT 1 FROM edit f JOIN decision d ON d.edit_id = f.id
           WHERE f.creation_id = e.creation_id AND d.kind = 'record' AND d.state = 'done')),
-      \(raw: LedgerSchema.mayHaveBeenSent)
+      \(raw: LedgerSchema.mayHaveBeenSent), e.created_ms, e.last_modified_ms
     FROM edit e JOIN returned r ON r.id = e.return_id LEFT JOIN creation c ON c.id = e.creation_id
     """
 
@@ -143,20 +143,21 @@ extension LedgerDatabase {
         id: $0, recordID: row.text(15), deviceRecordID: row.text(16),
         isAdopted: integer(25) == 1)
     }
-    var edit = OpenEdit(
-      id: row.integer(3), returnID: row.integer(4), lineage: row.integer(5),
-      handback: integer(6), arrived: row.integer(7), issued: integer(8),
-      stampID: row.text(9) ?? "",
+    let edit = Edit(
       row: RowKey(
         store: StoreKey(text: row.text(0) ?? ""), soup: row.text(1) ?? "",
         soupEntryID: row.integer(2)),
+      created: row.integer(27), lastModified: row.integer(28), element: Array(row.bytes(19)),
       operation: EditOperation(rawValue: row.text(10) ?? "") ?? .update, sobject: row.text(11),
-      serverID: row.text(12), localID: row.text(13), creation: creation,
-      modificationDate: row.text(17), content: row.text(18) ?? "", element: Array(row.bytes(19)),
-      base: row.text(20).flatMap(MergeBaseText.base), finding: row.text(21),
+      serverID: row.text(12), localID: row.text(13), modificationDate: row.text(17),
+      base: row.text(20).flatMap(MergeBaseText.base), finding: row.text(21))
+    var open = OpenEdit(
+      edit: edit, id: row.integer(3), returnID: row.integer(4), lineage: row.integer(5),
+      handback: integer(6), arrived: row.integer(7), issued: integer(8),
+      stampID: row.text(9) ?? "", creation: creation, content: row.text(18) ?? "",
       unorderedWith: integer(22), remadeID: row.text(24))
-    edit.mayHaveBeenSent = integer(26) == 1
-    return edit
+    open.mayHaveBeenSent = integer(26) == 1
+    return open
   }
 
   // MARK: outcomes

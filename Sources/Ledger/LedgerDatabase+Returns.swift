@@ -92,7 +92,7 @@ extension LedgerDatabase {
   /// comes back in the bundles of all its users and bare, and its rows are the same rows each time.
   /// That `run` has accepted it is noted with it: a run that dies right after has told it.
   package func record(
-    return row: ReturnRow, edits: [ReturnedEdit], witnesses: [CleanRow] = [],
+    return row: ReturnRow, edits: [Edit], witnesses: [CleanRow] = [],
     parts: [ReturnPart] = [], run: String? = nil
   ) throws -> IngestResult {
     if let known = try connection.first(
@@ -114,7 +114,7 @@ extension LedgerDatabase {
   }
 
   private func enter(
-    _ row: ReturnRow, _ edits: [ReturnedEdit], _ witnesses: [CleanRow],
+    _ row: ReturnRow, _ edits: [Edit], _ witnesses: [CleanRow],
     partOf whole: (id: Int64, stampID: String)?
   ) throws -> IngestResult {
     var row = row
@@ -122,8 +122,8 @@ extension LedgerDatabase {
     row.marks.merge(presumed) { known, _ in known }
     row.presumed = Set(presumed.keys)
     let contents = edits.map { ElementContent.digest(of: $0.element) }
-    var changed: [(edit: ReturnedEdit, content: String)] = []
-    var asIssued: [(edit: ReturnedEdit, content: String)] = []
+    var changed: [(edit: Edit, content: String)] = []
+    var asIssued: [(edit: Edit, content: String)] = []
     for (edit, content) in zip(edits, contents).sorted(by: { Self.comesFirst($0.0.row, $1.0.row) })
     {
       if try isAsIssued(edit, in: row) {
@@ -137,7 +137,7 @@ extension LedgerDatabase {
       install: row.install, handback: row.handback,
       edits: Dictionary(
         changed.map {
-          ($0.row, ReturnFacts.Edit(lastModified: $0.lastModified, content: $1))
+          ($0.row, ReturnFacts.DirtyRow(lastModified: $0.lastModified, content: $1))
         }, uniquingKeysWith: { first, _ in first }),
       cleanRows: Dictionary(
         witnesses.map { ($0.row, $0.lastModified) }, uniquingKeysWith: { first, _ in first }))
@@ -146,7 +146,7 @@ extension LedgerDatabase {
       returnID: try insert(row, lineage: ancestry.lineage, partOf: whole?.id),
       lineage: ancestry.lineage)
     try insert(witnesses, returnID: result.returnID)
-    let entry = EditEntry(
+    let entry = ReturnEntry(
       row: row, ancestry: ancestry, returnID: result.returnID, wholeStampID: whole?.stampID)
     for (edit, content) in asIssued {
       try noteAsIssued(edit, content: content, entry, &result)
@@ -310,7 +310,7 @@ extension LedgerDatabase {
       """)
     return try returns.map { row in
       let id = row[0].integer ?? 0
-      var edits: [RowKey: ReturnFacts.Edit] = [:]
+      var edits: [RowKey: ReturnFacts.DirtyRow] = [:]
       for edit in try connection.all(
         """
         SELECT n.store, n.soup, n.entry_id, n.last_modified_ms, n.content
@@ -321,7 +321,7 @@ extension LedgerDatabase {
             AND c.last_modified_ms = n.last_modified_ms)
         """)
       {
-        edits[rowKey(edit)] = ReturnFacts.Edit(
+        edits[rowKey(edit)] = ReturnFacts.DirtyRow(
           lastModified: edit[3].integer ?? 0, content: edit[4].text ?? "")
       }
       var clean: [RowKey: Int64] = [:]

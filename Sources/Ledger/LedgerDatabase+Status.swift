@@ -1,7 +1,7 @@
 import SQLite
 
 /// Where an edit stands, for status and checks.
-package struct EditState: Sendable, Hashable {
+package struct EditStatus: Sendable, Hashable {
   /// Its number.
   package var id: Int64
   /// Its lineage.
@@ -20,7 +20,7 @@ package struct EditState: Sendable, Hashable {
 
 extension LedgerDatabase {
   /// Every edit of the ledger, in order of arrival.
-  package func editStates() throws -> [EditState] {
+  package func editStates() throws -> [EditStatus] {
     let rows = try connection.all(
       """
       SELECT e.id, e.lineage_id, r.source_name, e.last_modified_ms, e.state, e.verdict,
@@ -28,7 +28,7 @@ extension LedgerDatabase {
       FROM edit e JOIN returned r ON r.id = e.return_id ORDER BY e.id
       """)
     return rows.map { row in
-      EditState(
+      EditStatus(
         id: row[0].integer ?? 0, lineage: row[1].integer ?? 0, source: row[2].text ?? "",
         lastModified: row[3].integer ?? 0, state: row[4].text ?? "", verdict: row[5].text,
         supersededBy: row[6].integer)

@@ -1,33 +1,27 @@
 /// What of a return decides whose device it came from.
-package struct ReturnFacts: Sendable, Hashable {
-  /// One edit of it.
-  package struct Edit: Sendable, Hashable {
+struct ReturnFacts: Sendable, Hashable {
+  /// A row of it that is an edit.
+  struct DirtyRow: Sendable, Hashable {
     /// The row's `lastModified`.
-    package var lastModified: Int64
+    var lastModified: Int64
     /// The digest of the element's value.
-    package var content: String
-
-    /// An edit.
-    package init(lastModified: Int64, content: String) {
-      self.lastModified = lastModified
-      self.content = content
-    }
+    var content: String
   }
 
   /// The lineage it was put into; nil while that is to be decided.
-  package var lineage: Int64?
+  var lineage: Int64?
   /// The app's name of the installation.
-  package var install: String?
+  var install: String?
   /// The app's count of hand-backs.
-  package var handback: Int64?
+  var handback: Int64?
   /// Its edits.
-  package var edits: [RowKey: Edit]
+  var edits: [RowKey: DirtyRow]
   /// The dates of all rows known of it, dirty or clean; those of its edits are among them.
-  package var rows: [RowKey: Int64]
+  var rows: [RowKey: Int64]
 
   /// The facts of a return.
-  package init(
-    lineage: Int64? = nil, install: String?, handback: Int64?, edits: [RowKey: Edit],
+  init(
+    lineage: Int64? = nil, install: String?, handback: Int64?, edits: [RowKey: DirtyRow],
     cleanRows: [RowKey: Int64] = [:]
   ) {
     self.lineage = lineage
@@ -39,7 +33,7 @@ package struct ReturnFacts: Sendable, Hashable {
 
   /// Says whether `later` has every row that this one has as an edit, dirty or clean, at the same or
   /// a later date: as far as rows tell, `later` may be a later state of the same store.
-  package func isHeld(by later: ReturnFacts) -> Bool {
+  func isHeld(by later: ReturnFacts) -> Bool {
     edits.allSatisfy { row, edit in
       later.rows[row].map { $0 >= edit.lastModified } ?? false
     }
@@ -47,16 +41,16 @@ package struct ReturnFacts: Sendable, Hashable {
 
   /// Says whether `later` shows that it was made by the device of this return: every edit of this
   /// one is still there, none at an earlier date, and at least one is unchanged to the millisecond.
-  package func isContinued(by later: ReturnFacts) -> Bool {
+  func isContinued(by later: ReturnFacts) -> Bool {
     isHeld(by: later) && edits.contains { row, edit in later.rows[row] == edit.lastModified }
   }
 }
 
 /// Decides which returns of one bundle are of one device (design: the safe mistake is a reported
 /// clash, never a lost edit).
-package enum LineageRule {
+enum LineageRule {
   /// What a return belongs to.
-  package enum Choice: Sendable, Hashable {
+  enum Choice: Sendable, Hashable {
     /// A lineage that is known.
     case known(Int64)
     /// One of its own.
@@ -66,7 +60,7 @@ package enum LineageRule {
   }
 
   /// The lineage of `candidate` among the returns of the same stamp, in order of arrival.
-  package static func choose(for candidate: ReturnFacts, among known: [ReturnFacts]) -> Choice {
+  static func choose(for candidate: ReturnFacts, among known: [ReturnFacts]) -> Choice {
     if candidate.install != nil { return byInstall(candidate, known) }
     return byEvidence(candidate, known.filter { $0.install == nil })
   }

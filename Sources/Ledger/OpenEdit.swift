@@ -2,7 +2,10 @@ import JSON
 import MobileSync
 
 /// An edit that a run takes up, with what the ledger knows of its record.
+@dynamicMemberLookup
 package struct OpenEdit {
+  /// What its device left.
+  package var edit: Edit
   package var id: Int64
   package var returnID: Int64
   package var lineage: Int64
@@ -10,17 +13,8 @@ package struct OpenEdit {
   package var arrived: Int64
   package var issued: Int64?
   package var stampID: String
-  package var row: RowKey
-  package var operation: EditOperation
-  package var sobject: String?
-  package var serverID: String?
-  package var localID: String?
   package var creation: Creation?
-  package var modificationDate: String?
   package var content: String
-  package var element: [UInt8]
-  package var base: MergeBase?
-  package var finding: String?
   package var unorderedWith: Int64?
   /// The Id of the record that we made anew in place of a deleted one.
   package var remadeID: String?
@@ -52,16 +46,22 @@ package struct OpenEdit {
 
   /// The record's Id in the org, as far as it has one.
   package var recordID: String? {
-    remadeID ?? creation?.recordID ?? serverID ?? creation?.deviceRecordID
+    remadeID ?? creation?.recordID ?? edit.serverID ?? creation?.deviceRecordID
   }
 
-  package var soup: SoupKey { SoupKey(store: row.store, soup: row.soup) }
+  package var soup: SoupKey { edit.row.inSoup }
+
+  /// What its device left.
+  package subscript<Value>(dynamicMember path: WritableKeyPath<Edit, Value>) -> Value {
+    get { edit[keyPath: path] }
+    set { edit[keyPath: path] = newValue }
+  }
 
   /// What has to be done: a create that became a record is an update of it, never a second create.
   ///
   /// Difference: the SDK sends an update of a record with a local id as it is, and it fails.
   package var syncOperation: SyncOperation {
-    switch operation {
+    switch edit.operation {
     case .update: recordID == nil ? .create : .update
     case .delete: recordID == nil ? .dropLocally : .delete
     case .create: recordID == nil ? .create : .update

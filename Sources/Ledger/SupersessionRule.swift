@@ -1,5 +1,5 @@
 /// One edit that the ledger knows, as far as a later edit of the same record asks.
-struct EditVersion: Sendable, Hashable {
+struct KnownEdit: Sendable, Hashable {
   /// Where and how the edit was seen: by the return that brought it, and by later ones that hold the
   /// same edit still.
   struct Sighting: Sendable, Hashable {
@@ -13,17 +13,6 @@ struct EditVersion: Sendable, Hashable {
     var lastModified: Int64
     /// The digest of the element.
     var content: String
-
-    /// A sighting.
-    init(
-      lineage: Int64, handback: Int64?, row: RowKey, lastModified: Int64, content: String
-    ) {
-      self.lineage = lineage
-      self.handback = handback
-      self.row = row
-      self.lastModified = lastModified
-      self.content = content
-    }
   }
 
   /// What may still become of an edit.
@@ -46,17 +35,6 @@ struct EditVersion: Sendable, Hashable {
   var standing: Standing
   /// The row's date as issued, where the newcomer's bundle carried the edit.
   var carried: Int64?
-
-  /// A version.
-  init(
-    editID: Int64, sightings: [Sighting], value: String, standing: Standing, carried: Int64? = nil
-  ) {
-    self.editID = editID
-    self.sightings = sightings
-    self.value = value
-    self.standing = standing
-    self.carried = carried
-  }
 
   /// Says whether a return held the same element with the same date in the same row.
   func wasSeen(as other: Sighting) -> Bool {
@@ -123,12 +101,12 @@ enum SupersessionRule {
   /// What is asked about.
   struct Newcomer: Sendable {
     /// How it was found.
-    var sighting: EditVersion.Sighting
+    var sighting: KnownEdit.Sighting
     /// The digest of what the user entered.
     var value: String
 
     /// A newcomer.
-    init(_ sighting: EditVersion.Sighting, value: String) {
+    init(_ sighting: KnownEdit.Sighting, value: String) {
       self.sighting = sighting
       self.value = value
     }
@@ -143,7 +121,7 @@ enum SupersessionRule {
   /// `laterHandbackStands` says that the lineage has a return with a higher hand-back that has the
   /// soup.
   static func disposition(
-    of edit: Newcomer, ancestry: Ancestry, versions: [EditVersion],
+    of edit: Newcomer, ancestry: Ancestry, versions: [KnownEdit],
     laterHandbackStands: Bool = false
   ) -> Disposition {
     let same = versions.filter { $0.wasSeen(as: edit.sighting) }
@@ -176,13 +154,13 @@ enum SupersessionRule {
 
   /// An edit as its lineage saw it last.
   private struct OwnVersion {
-    var version: EditVersion
+    var version: KnownEdit
     var handback: Int64?
     var lastModified: Int64
     var editID: Int64 { version.editID }
 
     /// Nil for an edit that is none of the lineage's past.
-    init?(_ version: EditVersion, _ ancestry: Ancestry) {
+    init?(_ version: KnownEdit, _ ancestry: Ancestry) {
       let own = version.sightings.filter {
         ancestry.owns(lineage: $0.lineage, handback: $0.handback)
       }
@@ -199,7 +177,7 @@ enum SupersessionRule {
 
     /// Says whether the hand-backs put it before `other`; what a bundle carried comes before whatever
     /// its devices did.
-    func isOrdered(before other: EditVersion.Sighting) -> Bool {
+    func isOrdered(before other: KnownEdit.Sighting) -> Bool {
       if version.carried != nil { return true }
       guard let handback, let later = other.handback else { return false }
       return handback < later

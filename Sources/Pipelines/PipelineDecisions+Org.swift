@@ -17,7 +17,7 @@ extension PipelineDecisions {
 
   /// The dry run that says what decisions would do which are not entered.
   package func runOptions(
-    trying decided: [DecidedEdit], by name: String
+    trying decided: [EditDecision], by name: String
   ) throws -> RunOptions {
     var run = try runOptions(carryingOut: decided.map(\.edit), by: name)
     run.isDryRun = true
@@ -42,7 +42,7 @@ extension PipelineDecisions {
   package func look(
     at edits: [Int64], variables: [String: String],
     report: @escaping @Sendable (RunEvent) -> Void = { _ in }
-  ) async throws -> [PlannedEdit] {
+  ) async throws -> [PlannedOutcome] {
     let again = try enter(
       [], Selection(edits: edits, .whole(.again)), by: "", isDryRun: true
     ).decided

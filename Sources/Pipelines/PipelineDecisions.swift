@@ -48,7 +48,7 @@ package struct PipelineDecisions: Sendable {
   /// What was entered.
   package struct Result: Sendable {
     /// What was decided, in the order in which it was asked.
-    package var decided: [DecidedEdit] = []
+    package var decided: [EditDecision] = []
     /// Edits of a selection that cannot be decided so, and why.
     package var refused: [DecisionRefusal] = []
     /// Decisions of others that waited and whose place these take.
@@ -165,7 +165,7 @@ package struct PipelineDecisions: Sendable {
 
   private func prepare(
     _ request: DecisionRequest, _ ledger: LedgerDatabase, _ fields: SendableFields
-  ) throws(DecisionRefusal) -> DecidedEdit {
+  ) throws(DecisionRefusal) -> EditDecision {
     do {
       guard var found = try ledger.decidable(request.edit) else {
         throw DecisionRefusal.unknown(request.edit)
@@ -185,7 +185,7 @@ package struct PipelineDecisions: Sendable {
       if let words = try ledger.refusal(decision, of: found) {
         throw DecisionRefusal(request.edit, words)
       }
-      return DecidedEdit(request.edit, decision, seen: request.seen?.fields)
+      return EditDecision(request.edit, decision, seen: request.seen?.fields)
     } catch let error as DecisionRefusal {
       throw error
     } catch {
@@ -233,7 +233,7 @@ private struct SendableFields {
     }
   }
 
-  func names(of edit: DecidableEdit) -> Set<String> {
+  func names(of edit: DecisionFacts) -> Set<String> {
     (edit.subject.hasRecord ? updates : creates)[edit.soup] ?? []
   }
 }

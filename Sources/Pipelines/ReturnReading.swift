@@ -119,7 +119,7 @@ struct ReturnReading {
   }
 
   private func addBases(
-    to edits: inout [ReturnedEdit], _ validated: ValidatedStore, _ settings: StoreSettings?
+    to edits: inout [Edit], _ validated: ValidatedStore, _ settings: StoreSettings?
   ) throws {
     let path = data.issued(validated.stamp.generation, of: validated.stamp.user)
     // Without it a return is compared as the SDK compares, and the verdicts say so.

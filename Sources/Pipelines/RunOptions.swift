@@ -27,7 +27,7 @@ package struct RunOptions: Sendable {
   /// The only edits that a reconciliation takes up; nil for all that are open.
   package var only: Set<Int64>?
   /// What a dry run takes for decided, by whom.
-  package var decisions: [DecidedEdit] = []
+  package var decisions: [EditDecision] = []
   /// Who asks for it: the name that stands beside decisions.
   package var by = ""
   /// Ends the run after so many seconds; nil for the pipeline's own limit.

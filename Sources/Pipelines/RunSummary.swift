@@ -55,7 +55,7 @@ package struct RunSummary: Sendable {
   /// What was removed as it was old.
   package var pruned = KeepPlan()
   /// What a dry run would do with each edit.
-  package var planned: [PlannedEdit] = []
+  package var planned: [PlannedOutcome] = []
   /// What a dry run would do, in lines.
   package var plan: [String] = []
 

@@ -1,7 +1,7 @@
 import Ledger
 import Reconciliation
 
-extension PlannedEdit {
+extension PlannedOutcome {
   /// Says that what the edit had changed would be undone, or that it could not be.
   var isUndo: Bool { detail.decision?.kind == .undo }
 }
@@ -9,7 +9,7 @@ extension PlannedEdit {
 /// What a dry run says of changes that are to be undone.
 enum UndoText {
   /// A line for one edit: what is put back, or why nothing is.
-  static func line(_ edit: PlannedEdit, _ shown: ReportMask) -> String {
+  static func line(_ edit: PlannedOutcome, _ shown: ReportMask) -> String {
     let record = [edit.sobject ?? edit.soup.soup, edit.detail.recordID ?? edit.recordID ?? ""]
     let subject = "edit \(edit.editID), " + record.filter { !$0.isEmpty }.joined(separator: " ")
     let words = shown.showValues ? edit.detail.message : nil

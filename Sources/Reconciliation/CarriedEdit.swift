@@ -122,7 +122,7 @@ package struct CarriedEdits {
   }
 
   /// The edits beside which no other one of their record goes into a bundle.
-  private static func alone(_ open: [CarriableEdit]) -> Set<Int64> {
+  private static func alone(_ open: [CarryFacts]) -> Set<Int64> {
     var alone: Set<Int64> = []
     for rivals in Dictionary(grouping: open, by: record).values {
       let isOfOne = Set(rivals.map(\.device)).count == 1
@@ -138,7 +138,7 @@ package struct CarriedEdits {
   private typealias Makers = [Int64: Bool]
 
   /// The new records, by platform and local id.
-  private static func makers(_ open: [CarriableEdit]) -> [String: [String: Makers]] {
+  private static func makers(_ open: [CarryFacts]) -> [String: [String: Makers]] {
     var makers: [String: [String: Makers]] = [:]
     for one in open where one.edit.recordID == nil {
       guard let localID = one.edit.localID else { continue }
@@ -148,7 +148,7 @@ package struct CarriedEdits {
     return makers
   }
 
-  private static func maker(_ one: CarriableEdit) -> Int64 { one.edit.creation?.id ?? -one.edit.id }
+  private static func maker(_ one: CarryFacts) -> Int64 { one.edit.creation?.id ?? -one.edit.id }
 
   /// The record that a local id stands for in a bundle; nil where several might be meant.
   private static func owner(_ makers: Makers) -> Int64? {
@@ -157,16 +157,16 @@ package struct CarriedEdits {
     return given.count == 1 ? given.first?.key : nil
   }
 
-  private static func record(_ one: CarriableEdit) -> String {
+  private static func record(_ one: CarryFacts) -> String {
     one.platform + " " + (one.edit.recordID ?? "made \(one.edit.creation?.id ?? -one.edit.id)")
   }
 
-  private static func place(_ one: CarriableEdit) -> String {
+  private static func place(_ one: CarryFacts) -> String {
     record(one) + " " + one.edit.row.store.text + " " + one.edit.row.soup
   }
 
   /// Says whether a person at the device can do something about it.
-  static func isMendable(_ one: CarriableEdit) -> Bool {
+  static func isMendable(_ one: CarryFacts) -> Bool {
     guard let verdict = one.verdict, !one.isBound || one.wasCarried, one.edit.finding == nil,
       one.edit.operation != .synced, one.edit.operation != .dropped,
       one.edit.creation?.isTwice != true, !one.edit.isToBeUndone
@@ -182,7 +182,7 @@ package struct CarriedEdits {
     }
   }
 
-  private func carried(_ one: CarriableEdit, _ makers: [String: Makers]) throws -> CarriedEdit? {
+  private func carried(_ one: CarryFacts, _ makers: [String: Makers]) throws -> CarriedEdit? {
     guard let verdict = one.verdict,
       var element = (try? JSONValue(parsing: one.edit.element))?.object
     else { return nil }
@@ -217,7 +217,7 @@ package struct CarriedEdits {
     element[LocalFields.lastErrorShown] = nil
     return CarriedEdit(
       edit: edit.id, source: edit.content, platform: one.platform, soup: edit.soup,
-      idField: idField, recordID: edit.recordID, lastModified: one.lastModified, edited: edited,
+      idField: idField, recordID: edit.recordID, lastModified: edit.lastModified, edited: edited,
       element: element,
       dateField: target?.modificationDateFieldName ?? TargetFields().modificationDateFieldName,
       words: words)

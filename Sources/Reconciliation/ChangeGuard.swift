@@ -5,15 +5,9 @@ import MobileSync
 /// The guard `reconcile.maxChanges`: what one device may change before a person has to confirm it.
 package struct ChangeGuard: Sendable {
   /// Changes of a snapshot.
-  package var perSnapshot: Int
+  package var perSnapshot = 5000
   /// Deletions of a soup.
-  package var deletes: DeletionGuard
-
-  /// A guard.
-  package init(perSnapshot: Int = 5000, deletes: DeletionGuard = DeletionGuard()) {
-    self.perSnapshot = perSnapshot
-    self.deletes = deletes
-  }
+  package var deletes = DeletionGuard()
 
   /// Says whether so many changes are too many; details that go with their master count too.
   func isTooMuch(_ sends: [PlannedSend]) -> Bool {

@@ -66,7 +66,7 @@ package struct DecisionRequest: Sendable, Hashable {
   /// `sendable` are the names of the fields that the sync ups of the edit's soup send; `options` is how
   /// the values were shown.
   package func decision(
-    for found: DecidableEdit, sendable: Set<String>, _ options: ReportMask
+    for found: DecisionFacts, sendable: Set<String>, _ options: ReportMask
   ) throws(DecisionRefusal) -> Decision {
     try checkShown(found, options)
     switch choice {
@@ -78,7 +78,7 @@ package struct DecisionRequest: Sendable, Hashable {
   // MARK: fields
 
   private func merged(
-    _ choices: [String: FieldChoice], _ rest: Decision.Side?, _ found: DecidableEdit,
+    _ choices: [String: FieldChoice], _ rest: Decision.Side?, _ found: DecisionFacts,
     _ sendable: Set<String>
   ) throws(DecisionRefusal) -> Decision {
     let known = Dictionary(
@@ -141,7 +141,7 @@ package struct DecisionRequest: Sendable, Hashable {
   // MARK: what was seen
 
   private func checkShown(
-    _ found: DecidableEdit, _ options: ReportMask
+    _ found: DecisionFacts, _ options: ReportMask
   ) throws(DecisionRefusal) {
     for (name, shown) in shown.sorted(by: { $0.key < $1.key }) {
       let now = found.shown[name]

@@ -8,29 +8,21 @@ import Salesforce
 /// the integration user has rights that the device's user has not. So an edit stays within what its
 /// user was given: the object types of the soup's syncs, the records that the soup was issued with,
 /// and references to records that its user was issued or made.
-package enum PermissionRule {
+enum PermissionRule {
   /// What is known of the record that an edit is about.
-  package struct Subject: Sendable {
+  struct Subject: Sendable {
     /// `attributes.type` of the element.
-    package var sobject: String
+    var sobject: String
     /// The object types that the syncs of the soup name, in lower case.
-    package var types: Set<String>
+    var types: Set<String>
     /// Whether it is a new record.
-    package var isNew: Bool
+    var isNew: Bool
     /// Whether the soup was issued to the user with the record, or the user's own edit made it.
-    package var isGiven: Bool
-
-    /// A subject.
-    package init(sobject: String, types: Set<String>, isNew: Bool, isGiven: Bool) {
-      self.sobject = sobject
-      self.types = types
-      self.isNew = isNew
-      self.isGiven = isGiven
-    }
+    var isGiven: Bool
   }
 
   /// Why the record may not be written; nil where it may.
-  package static func refusal(of subject: Subject) -> String? {
+  static func refusal(of subject: Subject) -> String? {
     guard subject.types.contains(subject.sobject.lowercased()) else {
       return "no sync of the soup names the object type \(subject.sobject)"
     }
@@ -39,16 +31,16 @@ package enum PermissionRule {
   }
 
   /// A field of a write that may hold another record's Id.
-  package struct Reference: Sendable, Hashable {
+  struct Reference: Sendable, Hashable {
     /// The field.
-    package var field: String
+    var field: String
     /// What the field is to hold.
-    package var value: JSONValue
+    var value: JSONValue
     /// What the device was given in it, and what the org holds now.
-    package var former: [JSONValue] = []
+    var former: [JSONValue] = []
 
     /// The Id that the field is to hold anew; nil where it stays as it was, or is to be empty.
-    package var newID: String? {
+    var newID: String? {
       guard let id = value.string?.recordID18 else { return nil }
       return former.contains { $0.string?.recordID18 == id } ? nil : id
     }
@@ -66,7 +58,7 @@ package enum PermissionRule {
   ///
   /// Where the org does not say what a field is, whatever looks like an Id counts. A record type is a
   /// kind of record, and no record that anybody is issued.
-  package static func references(
+  static func references(
     in payload: JSONObject, of describe: Describe?, former: (String) -> [JSONValue]
   ) -> [Reference] {
     payload.compactMap { name, value in
@@ -79,14 +71,14 @@ package enum PermissionRule {
   }
 
   /// Why something may not be written: what a person may lift for one edit.
-  package struct Limit: Sendable, Hashable {
+  struct Limit: Sendable, Hashable {
     /// The reason.
-    package var words: String
+    var words: String
     /// The record that it is about, beside the edit's own.
-    package var recordID: String?
+    var recordID: String?
 
     /// The verdict that tells of it.
-    package func settlement(of edit: OpenEdit) -> Settlement {
+    func settlement(of edit: OpenEdit) -> Settlement {
       var detail = OutcomeDetail.because(words)
       detail.recordID = edit.recordID
       detail.otherID = recordID
@@ -94,13 +86,13 @@ package enum PermissionRule {
     }
 
     /// Says whether a person has lifted it for an edit.
-    package func isLifted(for edit: OpenEdit) -> Bool {
+    func isLifted(for edit: OpenEdit) -> Bool {
       edit.lifted.contains(settlement(of: edit).detail.limit)
     }
   }
 
   /// Why a write may not refer to what it refers to; nothing where it may.
-  package static func limits(
+  static func limits(
     of references: [Reference], mayRefer: (_ id: String) -> Bool
   ) -> [Limit] {
     references.compactMap { reference in

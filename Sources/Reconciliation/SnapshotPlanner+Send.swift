@@ -28,7 +28,7 @@ extension SnapshotPlanner {
     }
     if action != .delete {
       var names = try rule.fields(for: action == .update ? .update : .create)
-      if action != .create, let sent = EditRule.sentFields(facts) {
+      if action != .create, let sent = ThreeWayRule.sentFields(facts) {
         names.removeAll { !sent.contains($0) }
       }
       send.payload = try RecordBody.fields(names, of: edit.element)

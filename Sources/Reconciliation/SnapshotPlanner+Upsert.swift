@@ -148,8 +148,9 @@ extension SnapshotPlanner {
   /// The step of a create that goes out as an upsert; nil for every other edit.
   nonisolated(nonsending) func upsertStep(
     _ candidate: Candidate, _ facts: EditFacts, _ keyed: UpsertRule.Keyed?
-  ) async throws -> EditRule.Step? {
-    guard facts.upserts, let keyed, case .send(_, let expected, _) = EditRule.create(facts) else {
+  ) async throws -> ThreeWayRule.Step? {
+    guard facts.upserts, let keyed, case .send(_, let expected, _) = ThreeWayRule.create(facts)
+    else {
       return nil
     }
     var attempt = try state.lostUpsert(of: candidate.edit.id)

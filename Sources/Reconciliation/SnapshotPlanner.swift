@@ -97,11 +97,11 @@ struct SnapshotPlanner {
   /// last one: as on a device, where the next sync up finds what the one before has left.
   private nonisolated(nonsending) func decide(
     _ candidate: Candidate, _ keyed: UpsertRule.Keyed?
-  ) async throws -> (Candidate, EditFacts, EditRule.Step) {
+  ) async throws -> (Candidate, EditFacts, ThreeWayRule.Step) {
     var candidate = candidate
     while true {
       let facts = try facts(candidate)
-      let step = try await upsertStep(candidate, facts, keyed) ?? EditRule.step(facts)
+      let step = try await upsertStep(candidate, facts, keyed) ?? ThreeWayRule.step(facts)
       guard case .settle(let settlement) = step, settlement.verdict.leavesEdit,
         let next = sync(for: candidate.edit, after: candidate.sync)
       else { return (candidate, facts, step) }

@@ -7,33 +7,23 @@ import Salesforce
 ///
 /// Only where the record stands as our last write has left it: with that date, and with those values in the
 /// fields that were sent. What is put back is what was read there before the write, never a guess.
-package enum UndoRule {
+enum UndoRule {
   /// What the decision looks at.
-  package struct Facts: Sendable {
+  struct Facts: Sendable {
     /// What was changed.
-    package var change: EditChange
+    var change: EditChange
     /// The org's record as it is now.
-    package var server: ServerRecord
+    var server: ServerRecord
     /// The date that our last write to the record has left; nil where nobody knows it.
-    package var leftDate: String?
+    var leftDate: String?
     /// What the device was given.
-    package var base: MergeBase?
+    var base: MergeBase?
     /// Where people open the org, without a slash at its end.
-    package var instance: String?
-
-    /// The facts.
-    package init(
-      change: EditChange, server: ServerRecord, leftDate: String?, base: MergeBase? = nil,
-      instance: String? = nil
-    ) {
-      self.instance = instance
-      (self.change, self.server) = (change, server)
-      (self.leftDate, self.base) = (leftDate, base)
-    }
+    var instance: String?
   }
 
   /// What is done.
-  package enum Step: Sendable, Hashable {
+  enum Step: Sendable, Hashable {
     /// Nothing is sent.
     case settle(Settlement)
     /// This is sent, while the record bears that date; the verdict is that of success.
@@ -41,7 +31,7 @@ package enum UndoRule {
   }
 
   /// How a change is undone.
-  package static func step(_ facts: Facts) -> Step {
+  static func step(_ facts: Facts) -> Step {
     if let run = facts.change.undoneBy {
       return settled(.undone, facts, "run \(run) has undone it")
     }
@@ -71,7 +61,7 @@ package enum UndoRule {
 
   /// Says whether all that an edit waits for waits for it in turn; `waits` says of each edit for which others
   /// it does.
-  package static func isCircle(_ edit: Int64, _ waits: [Int64: Set<Int64>]) -> Bool {
+  static func isCircle(_ edit: Int64, _ waits: [Int64: Set<Int64>]) -> Bool {
     let members = reached(from: edit, waits)
     return members.contains(edit)
       && members.allSatisfy { reached(from: $0, waits).contains(edit) }

@@ -32,7 +32,7 @@ enum UpsertRule {
   /// The step; `expected` is the settlement of success without a record to overwrite.
   static func step(
     _ facts: EditFacts, _ keyed: Keyed, after attempt: Attempt?, expected: Settlement
-  ) -> EditRule.Step {
+  ) -> ThreeWayRule.Step {
     if let pending = facts.decision, pending.decision.sends || pending.decision == .server {
       return decided(facts, pending, keyed, attempt, expected)
     }
@@ -45,7 +45,7 @@ enum UpsertRule {
 
   private static func absent(
     _ facts: EditFacts, _ attempt: Attempt?, _ expected: Settlement
-  ) -> EditRule.Step {
+  ) -> ThreeWayRule.Step {
     guard let attempt, case .object(let seen)? = attempt.seen, let fate = attempt.fate else {
       return .send(.upsert, expected, ifUnmodifiedSince: nil)
     }
@@ -56,7 +56,7 @@ enum UpsertRule {
     case .deleted where facts.recreatesDeleted:
       detail.otherID = detail.recordID
       detail.recordID = nil
-      detail.message = EditRule.recreatedText
+      detail.message = ThreeWayRule.recreatedText
       return .send(.upsert, Settlement(.created, detail), ifUnmodifiedSince: nil)
     case .deleted: return .settle(Settlement(.deletedOnServer, detail))
     case .merged(let master):
@@ -68,7 +68,7 @@ enum UpsertRule {
 
   private static func found(
     _ facts: EditFacts, _ record: JSONObject, _ attempt: Attempt?, _ expected: Settlement
-  ) -> EditRule.Step {
+  ) -> ThreeWayRule.Step {
     let seen = attempt?.seen?.object
     var detail = expected.detail
     detail.recordID = UnacknowledgedCreates.id(of: record)
@@ -92,7 +92,7 @@ enum UpsertRule {
   private static func decided(
     _ facts: EditFacts, _ pending: PendingDecision, _ keyed: Keyed, _ attempt: Attempt?,
     _ expected: Settlement
-  ) -> EditRule.Step {
+  ) -> ThreeWayRule.Step {
     switch keyed {
     case .unknown where pending.decision == .server:
       let words = "what the org holds under the external id could not be read"
@@ -105,7 +105,7 @@ enum UpsertRule {
 
   private static func decidedAbsent(
     _ facts: EditFacts, _ pending: PendingDecision, _ attempt: Attempt?, _ expected: Settlement
-  ) -> EditRule.Step {
+  ) -> ThreeWayRule.Step {
     let shown = ShownRecord(pending)
     let verdict: Verdict
     var detail = expected.detail
@@ -129,7 +129,7 @@ enum UpsertRule {
   private static func decidedFound(
     _ facts: EditFacts, _ pending: PendingDecision, _ record: JSONObject, _ attempt: Attempt?,
     _ expected: Settlement
-  ) -> EditRule.Step {
+  ) -> ThreeWayRule.Step {
     let shown = ShownRecord(pending)
     let seen = attempt?.seen?.object
     var detail = expected.detail

@@ -30,12 +30,12 @@ package struct UnflaggedRule {
   /// since (its date is the one that is given, in ms).
   package var base: (_ soup: String, _ id: String, _ lastModified: Int64) throws -> MergeBase?
   /// Whether a row that was written since, with its base, holds an edit.
-  package var isEdit: (ReturnedEdit) -> Bool
+  package var isEdit: (Edit) -> Bool
 
   /// A rule.
   package init(
     base: @escaping (_ soup: String, _ id: String, _ lastModified: Int64) throws -> MergeBase?,
-    isEdit: @escaping (ReturnedEdit) -> Bool
+    isEdit: @escaping (Edit) -> Bool
   ) {
     (self.base, self.isEdit) = (base, isEdit)
   }
@@ -44,7 +44,7 @@ package struct UnflaggedRule {
 /// What a returned store says, or all stores of a return.
 package struct EditReading: Sendable {
   /// Every dirty row, and every row that cannot be read.
-  package var edits: [ReturnedEdit] = []
+  package var edits: [Edit] = []
   /// The clean rows among those that were asked for.
   package var witnesses: [CleanRow] = []
   /// How many rows each soup has.
@@ -97,7 +97,7 @@ package enum EditReader {
   }
 
   /// Two dirty rows of one record: nothing says which is meant.
-  private static func markDoubles(_ edits: inout ArraySlice<ReturnedEdit>) {
+  private static func markDoubles(_ edits: inout ArraySlice<Edit>) {
     var counts: [String: Int] = [:]
     for id in edits.compactMap({ $0.serverID ?? $0.localID }) { counts[id, default: 0] += 1 }
     for index in edits.indices {
@@ -165,7 +165,7 @@ private struct DirtyRowReader {
   /// The edit of a clean row that its app changed without flagging it; nil for every other row.
   private func unflaggedEdit(
     _ place: RowKey, _ row: borrowing StoredRow, _ id: JSONSpan
-  ) throws -> ReturnedEdit? {
+  ) throws -> Edit? {
     guard let unflagged, let serverID = recordID(row, id),
       let base = try unflagged.base(place.soup, serverID, row.lastModified)
     else { return nil }
@@ -175,14 +175,14 @@ private struct DirtyRowReader {
   }
 
   /// An edit that is longer than the pipeline takes; what nobody changed may be of any length.
-  private func tooLong(_ place: RowKey, _ row: borrowing StoredRow) -> ReturnedEdit {
+  private func tooLong(_ place: RowKey, _ row: borrowing StoredRow) -> Edit {
     finding(place, row, "the element is longer than \(recordBytes >> 20) MiB", element: [])
   }
 
   private func finding(
     _ place: RowKey, _ row: borrowing StoredRow, _ words: String, element: [UInt8]
-  ) -> ReturnedEdit {
-    ReturnedEdit(
+  ) -> Edit {
+    Edit(
       row: place, created: row.created, lastModified: row.lastModified, element: element,
       operation: .update, finding: words)
   }
@@ -200,14 +200,14 @@ private struct DirtyRowReader {
     return String(decoding: row.bytes[Int(id.start)..<Int(id.end)], as: UTF8.self).recordID18
   }
 
-  private func edit(_ place: RowKey, _ row: borrowing StoredRow) -> ReturnedEdit {
+  private func edit(_ place: RowKey, _ row: borrowing StoredRow) -> Edit {
     let bytes = Array(row.bytes)
     // The whole element is read, not its spans only: what is sent and compared has to be JSON.
     guard let element = try? JSONValue(parsing: bytes) else {
       return finding(place, row, "the element is no JSON object", element: bytes)
     }
     let local = LocalState(element: element, platform: platform)
-    var edit = ReturnedEdit(
+    var edit = Edit(
       row: place, created: row.created, lastModified: row.lastModified, element: bytes,
       operation: EditOperation(isCreated: local.isCreated, isDeleted: local.isDeleted))
     edit.sobject = element["attributes"]?["type"]?.string

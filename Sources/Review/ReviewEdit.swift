@@ -31,7 +31,7 @@ enum ReviewEdit {
   /// All that is known of an open edit, with what the org was found to hold since, and the edits that
   /// it clashes with.
   static func details(
-    _ open: PipelineDecisions.Open, look: PlannedEdit?, others: [Int64: ReportEdit],
+    _ open: PipelineDecisions.Open, look: PlannedOutcome?, others: [Int64: ReportEdit],
     revision: Int, _ people: [String: String], _ options: ReportMask, _ pipeline: String
   ) -> JSONValue {
     var open = open
@@ -100,7 +100,7 @@ enum ReviewEdit {
   }
 
   /// What would become of an edit.
-  static func plan(_ planned: PlannedEdit, _ options: ReportMask) -> JSONValue {
+  static func plan(_ planned: PlannedOutcome, _ options: ReportMask) -> JSONValue {
     var object: JSONObject = [
       "edit": JSONValue(planned.editID), "verdict": .string(planned.verdict.rawValue),
       "action": planned.action.map { .string($0.rawValue) } ?? .null,

@@ -25,7 +25,7 @@ final class ReviewResources: Sendable {
     /// The open edits as the page knows them, by number.
     var open: [Int64: PipelineDecisions.Open] = [:]
     /// What the org was found to hold of edits since.
-    var looks: [Int64: PlannedEdit] = [:]
+    var looks: [Int64: PlannedOutcome] = [:]
     /// What the page was shown of edits, each version once.
     var revisions: [Int64: [DecisionRequest.Seen]] = [:]
     var works: [ReviewWork] = []
@@ -199,7 +199,7 @@ final class ReviewResources: Sendable {
     return try begin { [self] report in
       let entered = try decisions.enter(
         requests, by: name, isDryRun: true, asFarAsPossible: true)
-      var planned: [PlannedEdit] = []
+      var planned: [PlannedOutcome] = []
       if !entered.decided.isEmpty {
         let options = try decisions.runOptions(trying: entered.decided, by: name)
         planned = try await decisions.run(options, variables: variables, report: report).planned

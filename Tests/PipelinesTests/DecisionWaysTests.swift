@@ -12,7 +12,7 @@ import Testing
 @Suite struct DecisionWaysTests {
   // MARK: again, after its cause was mended
 
-  /// A record that has moved is left by its date (`EditRule`), unless edits are merged field by field.
+  /// A record that has moved is left by its date (`ThreeWayRule`), unless edits are merged field by field.
   private static func merging(_ text: String) -> String {
     text.replacing("\"reconcile\": {", with: "\"reconcile\": { \"mode\": \"mergeFields\", ")
   }

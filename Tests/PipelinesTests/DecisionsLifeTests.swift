@@ -146,7 +146,7 @@ import Testing
       _ = try await scene.conflict()
       let dry = try await scene.world.run(.reconcile) {
         $0.isDryRun = true
-        $0.decisions = [DecidedEdit(1, decision)]
+        $0.decisions = [EditDecision(1, decision)]
         $0.only = [1]
       }
       #expect(dry.verdicts == [verdict: 1])

@@ -258,11 +258,11 @@ import Testing
     let ledger = try scene.world.data.openLedger()
     for decision in [Decision.again, .device] {
       let refusal = #expect(throws: DecisionRefusal.self) {
-        try ledger.decide([DecidedEdit(1, decision)], by: "grace")
+        try ledger.decide([EditDecision(1, decision)], by: "grace")
       }
       #expect(refusal.map { "\($0)".contains("--drop") } == true)
     }
-    try ledger.decide([DecidedEdit(1, .drop)], by: "grace")
+    try ledger.decide([EditDecision(1, .drop)], by: "grace")
     ledger.close()
     let next = try await scene.world.run(.ingest, .reconcile)
     #expect(next.verdicts == [.notUndone: 1])

@@ -24,7 +24,7 @@ struct BulkIngestTests {
       FieldDay.rule(
         "visits", ["Name", "Notes__c", "External_Id__c", "Account__c"], mode: .overwrite,
         externalID: "External_Id__c"))
-    var edits: [ReturnedEdit] = []
+    var edits: [Edit] = []
     let ids = try (0..<14).map {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1", "Description": "old"])
     }

@@ -1,7 +1,7 @@
 import JSON
 import Ledger
 import MobileSync
-import Reconciliation
+@testable import Reconciliation
 import Salesforce
 import Testing
 
@@ -61,9 +61,9 @@ import Testing
 
   private func step(
     _ operation: SyncOperation, _ mode: MergeMode, _ situation: Situation
-  ) -> EditRule.Step {
+  ) -> ThreeWayRule.Step {
     let isMoved = situation.theirs != Self.base
-    return EditRule.step(
+    return ThreeWayRule.step(
       EditFacts(
         operation: operation, mode: mode, device: situation.yours, deviceDate: Self.dates.old,
         issued: MergeBase(modificationDate: Self.dates.old, fields: Self.base),
@@ -72,7 +72,7 @@ import Testing
         listed: Self.listed))
   }
 
-  private func verdict(_ step: EditRule.Step) -> Verdict {
+  private func verdict(_ step: ThreeWayRule.Step) -> Verdict {
     switch step {
     case .settle(let settlement), .send(_, let settlement, _): settlement.verdict
     }
@@ -103,14 +103,14 @@ import Testing
   // SDK: testSyncSObjectDetectConflictCreate (234)
   @Test func `what a create left is the base of the next edit`() {
     let sent = Self.base
-    let create = EditRule.step(
+    let create = ThreeWayRule.step(
       EditFacts(
         operation: .create, mode: .leaveIfChanged, device: sent, deviceDate: nil,
         server: .hidden, listed: Self.listed))
     #expect(verdict(create) == .created)
     var edited = sent
     edited["Phone"] = "Phone 1"
-    let update = EditRule.step(
+    let update = ThreeWayRule.step(
       EditFacts(
         operation: .update, mode: .leaveIfChanged, device: edited, deviceDate: nil,
         ownWrite: .init(date: Self.dates.new, fields: sent, sent: sent),

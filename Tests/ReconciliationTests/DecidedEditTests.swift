@@ -1,7 +1,7 @@
 import JSON
 import Ledger
 import MobileSync
-import Reconciliation
+@testable import Reconciliation
 import Testing
 
 /// What becomes of an edit that somebody has decided about, by what the org holds.
@@ -193,19 +193,19 @@ struct DecidedEditTests {
 
   @Test(arguments: cases)
   func `what was decided holds for what was shown`(_ one: Case) {
-    let step = EditRule.step(one.facts)
+    let step = ThreeWayRule.step(one.facts)
     switch step {
     case .settle(let settlement): #expect(settlement.verdict.rawValue == one.expected)
     case .send(let action, let settlement, let date):
       let condition = date.map { " if unmodified since \($0)" } ?? ""
       #expect("send \(action.rawValue)\(condition), \(settlement.verdict.rawValue)" == one.expected)
     }
-    if let sent = one.sent { #expect(EditRule.sentFields(one.facts) == sent) }
+    if let sent = one.sent { #expect(ThreeWayRule.sentFields(one.facts) == sent) }
   }
 
   @Test func `what moved is told with the org's values of now`() {
     guard
-      case .settle(let settlement) = EditRule.step(
+      case .settle(let settlement) = ThreeWayRule.step(
         Self.facts(.device, .update, Self.server("later")))
     else {
       Issue.record("it is sent")
@@ -216,7 +216,7 @@ struct DecidedEditTests {
   }
 
   @Test func `a value that nobody was shown is shown with the question`() {
-    guard case .settle(let settlement) = EditRule.step(Self.beside("theirs")) else {
+    guard case .settle(let settlement) = ThreeWayRule.step(Self.beside("theirs")) else {
       Issue.record("it is sent")
       return
     }

@@ -42,7 +42,7 @@ struct DecidedUpsertTests {
   }
 
   private func decide(_ decision: Decision) throws {
-    try day.state.decide([DecidedEdit(1, decision)], by: "the office")
+    try day.state.decide([EditDecision(1, decision)], by: "the office")
   }
 
   private func fate() throws -> DecisionNote.Fate? { try day.details().first?.decision?.fate }
@@ -128,7 +128,7 @@ struct DecidedUpsertTests {
   }
 
   @Test func `of a new record nothing of the org's can stay`() throws {
-    let found = DecidableEdit(
+    let found = DecisionFacts(
       edit: 1, subject: .init(verdict: .failed, operation: .create, hasRecord: false),
       detail: OutcomeDetail(), soup: SoupKey(store: FieldDay.store, soup: "visits"))
     let request = DecisionRequest(edit: 1, .fields(["Name": .text("x")], rest: .server))

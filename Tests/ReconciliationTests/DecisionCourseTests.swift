@@ -9,11 +9,11 @@ import Testing
 /// How a decision goes its way when devices, requests and other decisions cross it.
 struct DecisionCourseTests {
   private func decide(_ day: FieldDay, _ edit: Int64, _ decision: Decision) throws {
-    try day.state.decide([DecidedEdit(edit, decision)], by: "the office")
+    try day.state.decide([EditDecision(edit, decision)], by: "the office")
   }
 
   /// A contact whose creation got no answer, while its user made another.
-  private func doubted(_ day: FieldDay) async throws -> (edit: ReturnedEdit, other: String) {
+  private func doubted(_ day: FieldDay) async throws -> (edit: Edit, other: String) {
     day.options.quietWindowSeconds = 900
     let edit = day.created(
       "contacts", "Contact", "local_1", ["LastName": "Lovelace", "Department": "Analysis"])
@@ -27,7 +27,7 @@ struct DecisionCourseTests {
     return (edit, try #require(other.id))
   }
 
-  private func changed(_ edit: ReturnedEdit, _ fields: JSONObject) throws -> ReturnedEdit {
+  private func changed(_ edit: Edit, _ fields: JSONObject) throws -> Edit {
     var later = edit
     var element = try #require(try JSONValue(parsing: edit.element).object)
     for (name, value) in fields { element[name] = value }
@@ -147,7 +147,7 @@ struct DecisionCourseTests {
   // MARK: what stands for an edit
 
   /// An edit in conflict that is decided, and then taken back by its device.
-  private func takenBack(_ day: FieldDay) async throws -> ReturnedEdit {
+  private func takenBack(_ day: FieldDay) async throws -> Edit {
     let id = try day.make("Account", ["Name": "Mill", "Phone": "0"])
     let edit = try day.edited("accounts", "Account", id, ["Phone": "1"])
     try day.change("Account", id, ["Phone": "office"])

@@ -195,10 +195,10 @@ struct DecisionFileTests {
 
   private func decidable(
     _ fields: [FieldDifference], _ verdict: Verdict = .conflict
-  ) -> DecidableEdit {
+  ) -> DecisionFacts {
     var detail = OutcomeDetail()
     detail.fields = fields
-    return DecidableEdit(
+    return DecisionFacts(
       edit: 1, subject: .init(verdict: verdict, operation: .update, hasRecord: true),
       detail: detail, soup: SoupKey(store: LedgerFixture.store, soup: "accounts"))
   }

@@ -15,7 +15,7 @@ struct DecisionLimitsTests {
   }
 
   private func decide(_ decision: Decision, _ edit: Int64 = 1) throws {
-    try day.state.decide([DecidedEdit(edit, decision)], by: "the office")
+    try day.state.decide([EditDecision(edit, decision)], by: "the office")
   }
 
   private func upsert() throws {

@@ -24,7 +24,7 @@ struct DecisionReachTests {
     second.element = JSONValue.object(element).bytes
     try day.handBack([second])
     _ = try await day.run()
-    try day.state.decide([DecidedEdit(2, .server)], by: "the office")
+    try day.state.decide([EditDecision(2, .server)], by: "the office")
     #expect(day.verdicts(try await day.run()) == "dropped 1")
     #expect(try day.state.unsettledEdits() == [.conflict: 1])
     #expect(try day.record("Account", id)["Phone"] == "office")
@@ -37,7 +37,7 @@ struct DecisionReachTests {
     _ = day.org.delete("Account", id: id, as: day.admin)
     try day.handBack([edit])
     #expect(day.verdicts(try await day.run()) == "deleted on server 1")
-    try day.state.decide([DecidedEdit(1, .server)], by: "the office")
+    try day.state.decide([EditDecision(1, .server)], by: "the office")
     try day.org.undelete(id)
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     let decision = try #require(try day.details().first?.decision)
@@ -47,7 +47,7 @@ struct DecisionReachTests {
 
   @Test(arguments: ["•••", "(not shown)"])
   func `what stands in the place of a hidden value is no value to send`(_ text: String) {
-    let found = DecidableEdit(
+    let found = DecisionFacts(
       edit: 1, subject: .init(verdict: .conflict, operation: .update, hasRecord: true),
       detail: OutcomeDetail(), soup: SoupKey(store: FieldDay.store, soup: "accounts"))
     let request = DecisionRequest(edit: 1, .fields(["Phone": .text(text)], rest: .device))

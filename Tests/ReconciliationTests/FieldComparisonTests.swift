@@ -1,7 +1,7 @@
 import JSON
 import Ledger
 import MobileSync
-import Reconciliation
+@testable import Reconciliation
 import Testing
 
 /// What a report shows of the sides of a record, and what an edit is compared with.
@@ -21,13 +21,13 @@ struct FieldComparisonTests {
   }
 
   private func detail(_ facts: EditFacts) -> OutcomeDetail {
-    switch EditRule.step(facts) {
+    switch ThreeWayRule.step(facts) {
     case .settle(let settlement), .send(_, let settlement, _): settlement.detail
     }
   }
 
   private func verdict(_ facts: EditFacts) -> Verdict {
-    switch EditRule.step(facts) {
+    switch ThreeWayRule.step(facts) {
     case .settle(let settlement), .send(_, let settlement, _): settlement.verdict
     }
   }
@@ -47,7 +47,7 @@ struct FieldComparisonTests {
     let facts = facts(
       device: Self.device, issued: Self.issued, server: Self.both, isShared: true)
     #expect(detail(facts).fields.map(\.name) == ["A"])
-    #expect(EditRule.editedFields(facts) == ["A"])
+    #expect(ThreeWayRule.editedFields(facts) == ["A"])
   }
 
   @Test func `a delete lists what the office changed in the record`() {

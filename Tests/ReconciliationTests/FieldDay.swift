@@ -106,7 +106,7 @@ final class FieldDay {
   func edited(
     _ soup: String, _ object: String, _ id: String, _ changes: JSONObject,
     deleted: Bool = false, hasBase: Bool = true
-  ) throws -> ReturnedEdit {
+  ) throws -> Edit {
     var fields = try record(object, id)
     fields["attributes"] = ["type": .string(object)]
     let date = fields["LastModifiedDate"]?.string
@@ -116,7 +116,7 @@ final class FieldDay {
     fields["__locally_updated__"] = JSONValue(!deleted)
     fields["__locally_deleted__"] = JSONValue(deleted)
     entries += 1
-    return ReturnedEdit(
+    return Edit(
       row: RowKey(store: Self.store, soup: soup, soupEntryID: entries), created: 1,
       lastModified: 1000 + entries, element: JSONValue.object(fields).bytes,
       operation: EditOperation(isCreated: false, isDeleted: deleted), sobject: object,
@@ -126,14 +126,14 @@ final class FieldDay {
   /// A dirty row of a record that the device made.
   func created(
     _ soup: String, _ object: String, _ local: String, _ fields: JSONObject
-  ) -> ReturnedEdit {
+  ) -> Edit {
     var element = fields
     element["Id"] = .string(local)
     element["attributes"] = ["type": .string(object)]
     element["__local__"] = true
     element["__locally_created__"] = true
     entries += 1
-    return ReturnedEdit(
+    return Edit(
       row: RowKey(store: Self.store, soup: soup, soupEntryID: entries), created: 1000 + entries,
       lastModified: 1000 + entries, element: JSONValue.object(element).bytes,
       operation: .create, sobject: object, localID: local)
@@ -142,7 +142,7 @@ final class FieldDay {
   /// Hands edits back.
   @discardableResult
   func handBack(
-    _ edits: [ReturnedEdit], user: OrgUser? = nil, snapshot: String? = nil,
+    _ edits: [Edit], user: OrgUser? = nil, snapshot: String? = nil,
     install: String? = nil, handback: Int64? = nil, stamp: String? = nil, issued: Int64? = nil,
     witnesses: [CleanRow] = []
   ) throws -> IngestResult {
@@ -204,7 +204,7 @@ final class FieldDay {
   }
 
   /// What a dry run finds, on a copy of the ledger.
-  func plan() async throws -> [PlannedEdit] {
+  func plan() async throws -> [PlannedOutcome] {
     let copy = directory.file("plan-\(UInt64.random(in: 0..<(.max))).sqlite")
     try state.connection.run("VACUUM INTO \(copy)")
     let ledger = try LedgerDatabase(path: copy)
@@ -230,7 +230,7 @@ final class FieldDay {
   var writes: [String] { server.log.writes.map { "\($0.method) \($0.kind)" } }
 }
 
-extension [PlannedEdit] {
+extension [PlannedOutcome] {
   /// How many edits have which verdict.
   var counts: [Verdict: Int] { reduce(into: [:]) { $0[$1.verdict, default: 0] += 1 } }
 

@@ -12,7 +12,7 @@ struct LedgerEditsTests {
   private static let others = "others"
 
   /// An edit of one record in a row of another soup.
-  private func other(_ entry: Int64, date: Int64) -> ReturnedEdit {
+  private func other(_ entry: Int64, date: Int64) -> Edit {
     var edit = F.update(entry, date: date, name: "other")
     edit.row = F.row(entry, soup: Self.others)
     return edit

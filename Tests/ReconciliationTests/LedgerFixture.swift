@@ -31,8 +31,8 @@ struct LedgerFixture {
   static func update(
     _ entry: Int64, id: String = accountID, date: Int64, name: String,
     modified: String? = issuedDate
-  ) -> ReturnedEdit {
-    ReturnedEdit(
+  ) -> Edit {
+    Edit(
       row: row(entry), created: 10, lastModified: date,
       element: element(["Id": .string(id), "Name": .string(name), "__local__": true]),
       operation: .update,
@@ -41,8 +41,8 @@ struct LedgerFixture {
 
   static func create(
     _ entry: Int64, local: String, created: Int64 = 500, date: Int64, name: String
-  ) -> ReturnedEdit {
-    ReturnedEdit(
+  ) -> Edit {
+    Edit(
       row: row(entry), created: created, lastModified: date,
       element: element(["Id": .string(local), "Name": .string(name)]), operation: .create,
       sobject: "Account", localID: local)

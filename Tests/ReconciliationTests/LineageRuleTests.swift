@@ -1,9 +1,9 @@
-import Ledger
+@testable import Ledger
 import Reconciliation
 import Testing
 
 struct LineageRuleTests {
-  private typealias Edit = ReturnFacts.Edit
+  private typealias Edit = ReturnFacts.DirtyRow
   private static func facts(
     _ lineage: Int64? = nil, _ install: String? = nil, _ handback: Int64? = nil,
     _ edits: [Int64: (Int64, String)], clean: [Int64: Int64] = [:]

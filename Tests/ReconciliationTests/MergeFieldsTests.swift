@@ -1,7 +1,7 @@
 import JSON
 import Ledger
 import MobileSync
-import Reconciliation
+@testable import Reconciliation
 import Testing
 
 /// What an edit does under `mergeFields`, by what others changed.
@@ -54,11 +54,11 @@ struct MergeFieldsTests {
 
   @Test(arguments: cases)
   func `nothing that somebody has touched is gone over`(_ one: Case) {
-    switch EditRule.step(one.facts) {
+    switch ThreeWayRule.step(one.facts) {
     case .settle(let settlement): #expect(settlement.verdict.rawValue == one.expected)
     case .send(let action, let settlement, let date):
       let condition = date.map { " if unmodified since \($0)" } ?? ""
-      let fields = (EditRule.sentFields(one.facts) ?? []).sorted().joined(separator: ",")
+      let fields = (ThreeWayRule.sentFields(one.facts) ?? []).sorted().joined(separator: ",")
       #expect(
         "send \(action.rawValue) of \(fields)\(condition), \(settlement.verdict.rawValue)"
           == one.expected)

@@ -18,13 +18,13 @@ struct OthersRecordsTests {
     ]
   }
 
-  private func visit(_ local: String, _ notes: String) -> ReturnedEdit {
+  private func visit(_ local: String, _ notes: String) -> Edit {
     day.created(
       "visits", "Site_Visit__c", local,
       ["Name": "Visit", "Notes__c": .string(notes), "External_Id__c": "V-1"])
   }
 
-  private func dropped(_ made: ReturnedEdit) -> ReturnedEdit {
+  private func dropped(_ made: Edit) -> Edit {
     var edit = made
     edit.operation = .dropped
     edit.lastModified += 1
@@ -219,7 +219,7 @@ struct OthersRecordsTests {
     let open = try day.state.editsToDecide([.createdTwice])
     #expect(open.count == 1)
     let (chosen, other) = takesOurs ? (ours, own) : (own, ours)
-    try day.state.decide(open.map { DecidedEdit($0, .record(chosen)) }, by: "the office")
+    try day.state.decide(open.map { EditDecision($0, .record(chosen)) }, by: "the office")
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Account", chosen)["Phone"] == "5")
     #expect(try day.record("Account", other)["Phone"] == "1")

@@ -9,7 +9,7 @@ import Testing
 /// Which writes a device's later edits are compared with: those of its own past, as far as it is known
 /// what they left.
 struct OwnWritesTests {
-  private func changed(_ edit: ReturnedEdit, _ fields: JSONObject) throws -> ReturnedEdit {
+  private func changed(_ edit: Edit, _ fields: JSONObject) throws -> Edit {
     var edit = edit
     var element = try #require(try JSONValue(parsing: edit.element).object)
     for (name, value) in fields { element[name] = value }
@@ -83,7 +83,7 @@ struct OwnWritesTests {
     #expect(try day.record("Contact", id)["Department"] == "Engines")
     #expect(try day.record("Contact", id)["Email"]?.string == nil)
     // Decided for the device it sends what that has entered since, and nothing else.
-    try day.state.decide([DecidedEdit(2, .device)], by: "the office")
+    try day.state.decide([EditDecision(2, .device)], by: "the office")
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Contact", id)["Email"] == "ada@lovelace.example")
     #expect(try day.record("Contact", id)["Department"] == "Engines")

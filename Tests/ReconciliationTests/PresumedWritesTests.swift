@@ -11,7 +11,7 @@ import Testing
   init() throws { day = try FieldDay() }
 
   /// Plans, then runs: what is planned is what happens, and planning writes nothing.
-  private func foretold() async throws -> [PlannedEdit] {
+  private func foretold() async throws -> [PlannedOutcome] {
     let before = day.writes
     let plan = try await day.plan()
     #expect(day.writes == before)
@@ -87,7 +87,7 @@ import Testing
       FieldDay.rule(
         "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
     ]
-    func visit(_ local: String) -> ReturnedEdit {
+    func visit(_ local: String) -> Edit {
       day.created("visits", "Site_Visit__c", local, ["Name": "V", "External_Id__c": "K1"])
     }
     try day.handBack([visit("local_1")])

@@ -1,7 +1,7 @@
 import JSON
 import Ledger
 import LocalOrg
-import Reconciliation
+@testable import Reconciliation
 import Testing
 
 struct ReconcilerTests {
@@ -111,7 +111,7 @@ struct ReconcilerTests {
       try day.edited("accounts", "Account", ids[0], [:]),
       try day.edited("accounts", "Account", ids[1], ["Website": "https://example.com"]),
       same,
-      ReturnedEdit(
+      Edit(
         row: dropped.row, created: 1, lastModified: 2, element: dropped.element,
         operation: .dropped, sobject: "Account", localID: "local_9"),
       try day.edited("unknown", "Account", ids[3], ["Phone": "2"]),

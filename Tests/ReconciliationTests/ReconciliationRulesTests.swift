@@ -2,14 +2,14 @@ import HTTP
 import JSON
 import Ledger
 import LocalOrg
-import Reconciliation
+@testable import Reconciliation
 import Testing
 
 /// Rules of reconciliation that a small mistake breaks without a trace.
 struct ReconciliationRulesTests {
   private func changed(
-    _ edit: ReturnedEdit, _ fields: JSONObject, later milliseconds: Int64
-  ) throws -> ReturnedEdit {
+    _ edit: Edit, _ fields: JSONObject, later milliseconds: Int64
+  ) throws -> Edit {
     var later = edit
     var element = try #require(try JSONValue(parsing: edit.element).object)
     for (name, value) in fields { element[name] = value }

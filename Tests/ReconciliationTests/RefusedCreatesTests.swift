@@ -6,7 +6,7 @@ import Testing
 
 /// A new record that the org refuses, as a duplicate rule does, with what refers to it.
 struct RefusedCreatesTests {
-  private let family: [ReturnedEdit]
+  private let family: [Edit]
   private let day: FieldDay
   private let existing: String
 
@@ -24,12 +24,12 @@ struct RefusedCreatesTests {
   }
 
   private func decide(_ edit: Int64, _ decision: Decision) throws {
-    try day.state.decide([DecidedEdit(edit, decision)], by: "grace")
+    try day.state.decide([EditDecision(edit, decision)], by: "grace")
   }
 
   /// The row of the new account with other values, or flags.
   private func later(_ fields: JSONObject, _ operation: EditOperation = .create) throws
-    -> ReturnedEdit
+    -> Edit
   {
     var edit = family[0]
     var element = try #require(try JSONValue(parsing: edit.element).object)

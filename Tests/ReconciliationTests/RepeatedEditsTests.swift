@@ -6,7 +6,7 @@ import Testing
 /// Edits that come again, as they were or with the same values, and such as come late.
 struct RepeatedEditsTests {
   /// A sent edit, and the record that it is of.
-  private func sent(_ day: FieldDay) async throws -> (String, ReturnedEdit) {
+  private func sent(_ day: FieldDay) async throws -> (String, Edit) {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
     try day.handBack([edit], handback: 1)

@@ -7,8 +7,8 @@ import Testing
 /// What stands in an edit's place, when hand-backs say it and when they do not; and rows of several soups.
 struct ReplacedEditsTests {
   private func changed(
-    _ edit: ReturnedEdit, _ fields: JSONObject, later: Int64
-  ) throws -> ReturnedEdit {
+    _ edit: Edit, _ fields: JSONObject, later: Int64
+  ) throws -> Edit {
     var edit = edit
     var element = try #require(try JSONValue(parsing: edit.element).object)
     for (name, value) in fields { element[name] = value }
@@ -22,7 +22,7 @@ struct ReplacedEditsTests {
   }
 
   /// An edit whose requests got no answer and never arrived: it stays in doubt over the night.
-  private func doubtful(_ day: FieldDay, handback: Int64) async throws -> (String, ReturnedEdit) {
+  private func doubtful(_ day: FieldDay, handback: Int64) async throws -> (String, Edit) {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
     try day.handBack([edit], handback: handback)
@@ -56,7 +56,7 @@ struct ReplacedEditsTests {
   }
 
   /// An edit that is a conflict, of an app that counts no hand-backs.
-  private func conflict(_ day: FieldDay) async throws -> (id: String, ReturnedEdit, run: String) {
+  private func conflict(_ day: FieldDay) async throws -> (id: String, Edit, run: String) {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
     try day.change("Account", id, ["Phone": "office"])

@@ -60,7 +60,7 @@ struct RequestCountTests {
       "Event", "Asset", "Product2", "ServiceAppointment",
     ].filter { day.org.schema($0) != nil }
     day.rules = [FieldDay.rule("things", ["Description"], mode: .overwrite)]
-    var edits: [ReturnedEdit] = []
+    var edits: [Edit] = []
     for round in 0..<3 {
       for type in types {
         edits.append(

@@ -10,7 +10,7 @@ struct ReturnHistoryTests {
   struct Handback {
     let device: Int
     let number: Int64
-    let edits: [Int64: ReturnedEdit]
+    let edits: [Int64: Edit]
     let dates: [Int64: Int64]
     let created: [Int64: Int64]
   }
@@ -21,7 +21,7 @@ struct ReturnHistoryTests {
     var clock: Int64 = 1000
     var handbacks: [Handback] = []
     for device in 0..<devices {
-      var edits: [Int64: ReturnedEdit] = [:]
+      var edits: [Int64: Edit] = [:]
       var nextEntry: Int64 = 101
       for number in 1...Int64.random(in: 1...4, using: &numbers) {
         for _ in 0..<Int.random(in: 0...3, using: &numbers) {

@@ -6,8 +6,8 @@ import Testing
 struct SupersessionRuleTests {
   private static func sighting(
     _ handback: Int64?, _ date: Int64, _ content: String, lineage: Int64 = 1
-  ) -> EditVersion.Sighting {
-    EditVersion.Sighting(
+  ) -> KnownEdit.Sighting {
+    KnownEdit.Sighting(
       lineage: lineage, handback: handback, row: LedgerFixture.row(1), lastModified: date,
       content: content)
   }
@@ -15,13 +15,13 @@ struct SupersessionRuleTests {
   private func disposition(
     _ handback: Int64?, _ date: Int64, _ content: String,
     after known: (handback: Int64?, date: Int64, content: String),
-    _ standing: EditVersion.Standing = .unsettled, lineage: Int64 = 1
+    _ standing: KnownEdit.Standing = .unsettled, lineage: Int64 = 1
   ) -> SupersessionRule.Disposition {
     SupersessionRule.disposition(
       of: .init(Self.sighting(handback, date, content), value: content),
       ancestry: Ancestry(lineage: 1),
       versions: [
-        EditVersion(
+        KnownEdit(
           editID: 7,
           sightings: [
             Self.sighting(known.handback, known.date, known.content, lineage: lineage)

@@ -1,7 +1,7 @@
 import JSON
 import Ledger
 import MobileSync
-import Reconciliation
+@testable import Reconciliation
 import Salesforce
 import TestSupport
 import Testing

@@ -7,7 +7,7 @@ import Testing
 /// A technician has left: what is open of their work can still be ended.
 struct UsersWhoLeftTests {
   private func decide(_ day: FieldDay, _ decision: Decision) throws {
-    try day.state.decide([DecidedEdit(1, decision)], by: "the office")
+    try day.state.decide([EditDecision(1, decision)], by: "the office")
   }
 
   private func states(_ day: FieldDay) throws -> [String] {

@@ -4,7 +4,7 @@ import MobileSync
 import Salesforce
 
 /// What is known of the org's record.
-package enum ServerRecord: Sendable, Hashable {
+enum ServerRecord: Sendable, Hashable {
   /// It could not be read, for this reason.
   case unknown(code: String?, message: String)
   /// It is there.
@@ -23,72 +23,49 @@ package enum ServerRecord: Sendable, Hashable {
 }
 
 /// The record into which another one was merged.
-package struct RemainingRecord: Sendable, Hashable {
+struct RemainingRecord: Sendable, Hashable {
   /// Its modification date.
-  package var date: String?
+  var date: String?
   /// Its values.
-  package var fields: JSONObject
-
-  /// A record.
-  package init(date: String?, fields: JSONObject) { (self.date, self.fields) = (date, fields) }
+  var fields: JSONObject
 }
 
 /// Everything that the decision about one edit looks at.
-package struct EditFacts: Sendable {
+struct EditFacts: Sendable {
   /// What has to be done, after what is known of the record.
-  package var operation: SyncOperation
+  var operation: SyncOperation
   /// The sync up's merge mode.
-  package var mode: MergeMode
+  var mode: MergeMode
   /// The element.
-  package var device: JSONObject
+  var device: JSONObject
   /// The modification date in the element.
-  package var deviceDate: String?
+  var deviceDate: String?
   /// What the device was given.
-  package var issued: MergeBase?
+  var issued: MergeBase?
   /// What our writes for this lineage left.
-  package var ownWrite: MergeBaseRule.OwnWrite?
+  var ownWrite: MergeBaseRule.OwnWrite?
   /// The org's record.
-  package var server: ServerRecord
+  var server: ServerRecord
   /// The fields that may travel; of a delete those that an update would send.
-  package var listed: [String]
+  var listed: [String]
   /// Whether other edits of the device are of the same record, in another soup or store.
-  package var isShared: Bool
+  var isShared = false
   /// Whether a bundle has given it back to its device, over what the org held by then.
-  package var wasCarried = false
+  var wasCarried = false
   /// Whether it is sent beside what others changed in other fields, and with the edited fields alone.
-  package var mergesFields = false
+  var mergesFields = false
   /// Fields in which the device's copy holds what an undo has taken back in the org since.
-  package var takenBack: Set<String> = []
+  var takenBack: Set<String> = []
   /// The record that remained where the edit's was merged into it, as far as the sender sees it.
-  package var remaining: RemainingRecord?
+  var remaining: RemainingRecord?
   /// Whether a create goes out as an upsert.
-  package var upserts: Bool
+  var upserts = false
   /// The external id that an upsert sends beside its fields.
-  package var upsertField: String?
+  var upsertField: String?
   /// Which absent records are made anew.
-  package var recreate: ReconcileOptions.Recreate
+  var recreate = ReconcileOptions.Recreate.whenProvedDeleted
   /// What a person decided about it.
-  package var decision: PendingDecision?
-
-  /// The facts.
-  package init(
-    operation: SyncOperation, mode: MergeMode, device: JSONObject, deviceDate: String?,
-    issued: MergeBase? = nil, ownWrite: MergeBaseRule.OwnWrite? = nil, server: ServerRecord,
-    listed: [String], isShared: Bool = false, upserts: Bool = false,
-    recreate: ReconcileOptions.Recreate = .whenProvedDeleted
-  ) {
-    self.operation = operation
-    self.mode = mode
-    self.device = device
-    self.deviceDate = deviceDate
-    self.issued = issued
-    self.ownWrite = ownWrite
-    self.server = server
-    self.listed = listed
-    self.isShared = isShared
-    self.upserts = upserts
-    self.recreate = recreate
-  }
+  var decision: PendingDecision?
 
   /// Whether an update of a record that is proved to be deleted makes it anew.
   var recreatesDeleted: Bool {
@@ -109,9 +86,9 @@ package struct EditFacts: Sendable {
 /// record although its date says otherwise, and OVERWRITE lists what it overwrites. The other way
 /// round the date stands: a record that moved is left although all its listed values are the base's,
 /// since the SDK leaves it, and what moved it may be a field that nobody listed.
-package enum EditRule {
+enum ThreeWayRule {
   /// The next step of an edit.
-  package enum Step: Sendable, Hashable {
+  enum Step: Sendable, Hashable {
     /// Nothing is sent.
     case settle(Settlement)
     /// Something is sent; the verdict is that of success. With a date it is sent only if the org's
@@ -120,7 +97,7 @@ package enum EditRule {
   }
 
   /// The step of an edit whose record's state is known.
-  package static func step(_ facts: EditFacts) -> Step {
+  static func step(_ facts: EditFacts) -> Step {
     if let decided = decided(facts) { return decided }
     switch facts.operation {
     case .none, .dropLocally: return .settle(Settlement(.unchanged))
@@ -210,7 +187,7 @@ package enum EditRule {
   }
 
   /// The names of the fields that the device edited.
-  package static func editedFields(_ facts: EditFacts) -> Set<String> {
+  static func editedFields(_ facts: EditFacts) -> Set<String> {
     let comparison =
       switch facts.server {
       case .alive(let date, let fields): compare(facts, date: date, fields: fields).1

@@ -9,7 +9,7 @@ import Salesforce
 /// holds another value in one of those fields, or a value in a field that would be gone over and was not
 /// shown, nothing is sent, and the edit is left with what the org holds now. What is sent is what the
 /// device edited, not the whole field list: what others changed beside it stays.
-extension EditRule {
+extension ThreeWayRule {
   /// The step of a decided edit; nil where the rules decide.
   static func decided(_ facts: EditFacts) -> Step? {
     guard let pending = facts.decision, facts.operation != .none, facts.operation != .dropLocally
@@ -49,7 +49,7 @@ extension EditRule {
   /// what was entered in another is not put back; of one that a bundle has given back those too, for beside
   /// them its device was given what the org held by then; of a decided one those that were decided. Nor is
   /// what a person has entered, or undone, put back by what the device holds still.
-  package static func sentFields(_ facts: EditFacts) -> Set<String>? {
+  static func sentFields(_ facts: EditFacts) -> Set<String>? {
     var names: Set<String>?
     let isDecided = facts.decision?.decision.sends == true
     if facts.isShared || facts.wasCarried || facts.mergesFields || isDecided {

@@ -3,7 +3,7 @@ import MobileSync
 import SQLite
 
 /// What a dry run has found to become of one edit.
-package struct PlannedEdit: Sendable, Hashable {
+package struct PlannedOutcome: Sendable, Hashable {
   /// The edit's number in the ledger.
   package var editID: Int64
   /// The snapshot.
@@ -25,7 +25,7 @@ package struct PlannedEdit: Sendable, Hashable {
 extension LedgerDatabase {
   /// What became of edits in a dry run, in order of arrival, with what an earlier run settled that died
   /// before a report told it; `presumed` is what the dry run wrote to.
-  package func plannedEdits(run: String, _ presumed: PresumedWrites) throws -> [PlannedEdit] {
+  package func plannedEdits(run: String, _ presumed: PresumedWrites) throws -> [PlannedOutcome] {
     let rows = try connection.all(
       """
       SELECT x.edit_id, r.snapshot_id, e.store, e.soup, e.sobject, coalesce(e.record_id, e.local_id),
@@ -45,7 +45,7 @@ extension LedgerDatabase {
       var detail = OutcomeDetail(json: try parse(row[7].text ?? "{}", "a verdict"))
       // An Id that no org gives names no record.
       if let made = detail.recordID, presumed.hasMade(made) { detail.recordID = nil }
-      return PlannedEdit(
+      return PlannedOutcome(
         editID: id, snapshotID: row[1].text ?? "",
         soup: SoupKey(store: StoreKey(text: row[2].text ?? ""), soup: row[3].text ?? ""),
         sobject: row[4].text, recordID: row[5].text,

@@ -1,10 +1,10 @@
 import JSON
 import Ledger
 import MobileSync
-import Reconciliation
+@testable import Reconciliation
 import Testing
 
-struct EditRuleTests {
+struct ThreeWayRuleTests {
   static let old = "2026-01-01T00:00:00.000+0000"
   static let new = "2026-01-02T00:00:00.000Z"
 
@@ -182,10 +182,10 @@ struct EditRuleTests {
 
   @Test(arguments: cases)
   func `an edit takes the step of its facts`(_ row: Case) {
-    #expect(Self.text(EditRule.step(row.facts)) == row.expected)
+    #expect(Self.text(ThreeWayRule.step(row.facts)) == row.expected)
   }
 
-  private static func text(_ step: EditRule.Step) -> String {
+  private static func text(_ step: ThreeWayRule.Step) -> String {
     func tail(_ settlement: Settlement) -> String {
       let detail = settlement.detail
       var text = settlement.verdict.rawValue

@@ -1,0 +1,24 @@
+import JSON
+
+/// The values that a device was given of a record.
+package struct MergeBase: Sendable, Hashable {
+  /// The server's modification date in them, as it stood in the element.
+  package var modificationDate: String?
+  /// The element's `_soupLastModifiedDate` when it was issued, if it is known.
+  package var lastModified: Int64?
+  /// The values by member name.
+  package var fields: JSONObject
+  /// Says whether a member that is not in `fields` is known to have been absent.
+  package var isComplete: Bool
+
+  /// A base.
+  package init(
+    modificationDate: String?, lastModified: Int64? = nil, fields: JSONObject,
+    isComplete: Bool = false
+  ) {
+    self.modificationDate = modificationDate
+    self.lastModified = lastModified
+    self.fields = fields
+    self.isComplete = isComplete
+  }
+}
