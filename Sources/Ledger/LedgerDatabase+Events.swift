@@ -68,8 +68,12 @@ extension LedgerDatabase {
     else { return nil }
     let element = row[7].blob ?? []
     let username = row[10].text
-    func event(_ time: Int64?, _ kind: RecordEvent.Kind) -> RecordEvent {
-      RecordEvent(time: time, username: username, edit: id, kind: kind)
+    func event(
+      _ time: Int64?, _ kind: RecordEvent.Kind, began: Int64? = nil
+    ) -> RecordEvent {
+      var event = RecordEvent(time: time, username: username, edit: id, kind: kind)
+      event.began = began
+      return event
     }
     let object = (try? JSONValue(parsing: element))?.object ?? [:]
     let operation = EditOperation(rawValue: row[0].text ?? "") ?? .update
@@ -83,20 +87,15 @@ extension LedgerDatabase {
     ]
     events += try returns(of: id).map { event($0.time, .returned($0.value)) }
     let writes = try self.writes(of: id)
-    events += writes.map { event($0.time, .written($0.value)) }
-    events += try connection.all(
-      "SELECT decided_ms, kind, decided_by, state FROM decision WHERE edit_id = \(id) ORDER BY id"
-    ).compactMap { row in
-      row[1].text.flatMap(Decision.Kind.init(rawValue:)).map {
-        event(row[0].integer, .decided($0, by: row[2].text ?? "", fate: row[3].text ?? ""))
-      }
-    }
+    events += writes.map { event($0.time, .written($0.value), began: $0.began) }
+    events += try decisions(of: id).map { event($0.time, .decided($0.value)) }
     events += try verdicts(of: id).map { verdict in
       // A run has one clock, which stands at its begin; its verdict follows its requests.
-      let sent = writes.filter { $0.run == verdict.run }.compactMap(\.time).max()
+      let sent = writes.filter { $0.value.run == verdict.run }.compactMap(\.time).max()
       return event(
         max(verdict.time, sent ?? verdict.time),
-        .settled(verdict: verdict.value.verdict, detail: verdict.value.detail, run: verdict.run))
+        .settled(verdict: verdict.value.verdict, detail: verdict.value.detail, run: verdict.run),
+        began: verdict.time)
     }
     return EditEvents(
       id: id, sobject: row[3].text, recordID: row[4].text, localID: row[5].text, element: element,
@@ -120,20 +119,40 @@ extension LedgerDatabase {
     }
   }
 
-  private func writes(
+  private func decisions(
     of edit: Int64
-  ) throws -> [(time: Int64?, run: String, value: RecordEvent.Write)] {
+  ) throws -> [(time: Int64?, value: RecordEvent.Deciding)] {
     let rows = try connection.all(
       """
-      SELECT sent_ms, run_id, action, sender, state, attempt, payload, code, message,
-        result_id, server_date, is_doubted, since_ms FROM operation WHERE edit_id = \(edit) ORDER BY id
+      SELECT decided_ms, kind, detail, decided_by, state, run_id FROM decision
+      WHERE edit_id = \(edit) ORDER BY id
+      """)
+    return try rows.compactMap { row in
+      guard let kind = row[1].text.flatMap(Decision.Kind.init(rawValue:)) else { return nil }
+      return (
+        row[0].integer,
+        RecordEvent.Deciding(
+          kind: kind, values: try parse(row[2].text, "a decision").object ?? [:],
+          by: row[3].text ?? "", fate: row[4].text ?? "", run: row[5].text)
+      )
+    }
+  }
+
+  private func writes(
+    of edit: Int64
+  ) throws -> [(time: Int64?, began: Int64?, value: RecordEvent.Write)] {
+    let rows = try connection.all(
+      """
+      SELECT o.sent_ms, o.run_id, o.action, o.sender, o.state, o.attempt, o.payload, o.code, o.message,
+        o.result_id, o.server_date, o.is_doubted, o.since_ms, n.now_ms
+      FROM operation o LEFT JOIN run n ON n.id = o.run_id WHERE o.edit_id = \(edit) ORDER BY o.id
       """)
     return try rows.map { row in
       let payload = try parse(row[6].text, "an operation").object ?? [:]
       return (
-        row[0].integer, row[1].text ?? "",
+        row[0].integer, row[13].integer,
         RecordEvent.Write(
-          action: row[2].text ?? "", sender: row[3].text ?? "",
+          run: row[1].text ?? "", action: row[2].text ?? "", sender: row[3].text ?? "",
           state: try OperationState(row[4].text, in: path),
           attempts: row[5].integer ?? 0, fields: payload.names, code: row[7].text,
           message: row[8].text, resultID: row[9].text, serverDate: row[10].text,

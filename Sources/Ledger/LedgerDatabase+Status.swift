@@ -35,6 +35,13 @@ extension LedgerDatabase {
     }
   }
 
+  /// How many edits were taken in and no run has judged yet.
+  package func unjudgedEdits() throws -> Int {
+    Int(
+      try connection.integer(
+        "SELECT count(*) FROM edit WHERE verdict IS NULL AND state <> 'closed'") ?? 0)
+  }
+
   /// How many records devices have made, as far as the ledger knows.
   package func creationCount() throws -> Int {
     Int(try connection.integer("SELECT count(*) FROM creation") ?? 0)

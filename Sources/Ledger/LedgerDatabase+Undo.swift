@@ -4,7 +4,7 @@ import System
 
 extension LedgerDatabase {
   /// Says of an edit `e` that what it changed is to be undone.
-  static let isToBeUndone: SQL = """
+  package static let isToBeUndone: SQL = """
     EXISTS (SELECT 1 FROM decision u WHERE u.edit_id = e.id AND u.state = 'pending' AND u.kind = 'undo')
     """
 

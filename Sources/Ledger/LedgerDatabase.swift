@@ -179,13 +179,17 @@ package final class LedgerDatabase {
     if try meta("person " + id) != name { try setMeta("person " + id, name) }
   }
 
-  /// The Ids of those who changed records of a run's edits in the org and whose names nobody knows.
+  /// The Ids of those who changed records in the org and whose names nobody knows: records of a run's edits,
+  /// and of all that are open, as an earlier run may not have come to ask.
   package func unnamedPeople(run id: String) throws -> [String] {
     let known = try people()
     return try connection.all(
       """
-      SELECT DISTINCT detail ->> '$.serverChange.by' FROM outcome WHERE run_id = \(id)
-        AND detail ->> '$.serverChange.by' IS NOT NULL ORDER BY 1
+      SELECT person FROM (
+        SELECT detail ->> '$.serverChange.by' AS person FROM outcome WHERE run_id = \(id)
+        UNION SELECT x.detail ->> '$.serverChange.by' FROM edit e JOIN outcome x ON x.edit_id = e.id
+        WHERE \(Self.isUnsettledEdit))
+      WHERE person IS NOT NULL ORDER BY 1
       """
     ).compactMap { $0[0].text }.filter { known[$0] == nil }
   }

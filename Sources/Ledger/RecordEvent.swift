@@ -18,8 +18,8 @@ package struct RecordEvent: Sendable, Hashable {
     case returned(Return)
     /// A request was made for it, or is planned; `time` is when it last left.
     case written(Write)
-    /// A person decided about it; `fate` is `pending`, `done`, `moved` or `withdrawn`.
-    case decided(Decision.Kind, by: String, fate: String)
+    /// A person decided about it.
+    case decided(Deciding)
     /// A run said what became of it.
     case settled(verdict: Verdict, detail: OutcomeDetail, run: String)
   }
@@ -40,8 +40,24 @@ package struct RecordEvent: Sendable, Hashable {
     package var isAgain: Bool
   }
 
+  /// A decision.
+  package struct Deciding: Sendable, Hashable {
+    /// What was decided.
+    package var kind: Decision.Kind
+    /// Its values, as `Decision.values` has them; empty where they are pruned.
+    package var values: JSONObject
+    /// Who decided.
+    package var by: String
+    /// `pending`, `done`, `moved` or `withdrawn`.
+    package var fate: String
+    /// The run that took it up.
+    package var run: String?
+  }
+
   /// A write to the org.
   package struct Write: Sendable, Hashable {
+    /// The run that planned it.
+    package var run: String
     /// `create`, `update`, `upsert` or `delete`.
     package var action: String
     /// The user name that wrote.
@@ -68,6 +84,8 @@ package struct RecordEvent: Sendable, Hashable {
 
   /// When, in ms; nil where nobody noted it.
   package var time: Int64?
+  /// When the run began that it belongs to, in ms; nil for what belongs to none.
+  package var began: Int64?
   /// The snapshot's user name; nil for the global snapshot.
   package var username: String?
   /// The number of the edit; nil for what is told of the record alone.

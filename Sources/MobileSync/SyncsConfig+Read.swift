@@ -47,7 +47,7 @@ extension SyncsConfig {
         names[name] = value.line
       }
     }
-    if let name, places[name] == nil { places[name] = object["soupName"] ?? node }
+    if let name, places[name] == nil { places[name] = node }
     let type = object.required("syncType", "\"syncDown\"").flatMap {
       reader.word($0, "a sync type", as: SyncType.self)
     }

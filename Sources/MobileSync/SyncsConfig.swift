@@ -64,9 +64,9 @@ public struct SyncsConfig: Sendable {
     // What a soup lacks is said once, however many syncs use it.
     var said: Set<String> = []
     for sync in syncs {
-      let node = places[sync.syncName]
-      func report(_ message: String, _ fix: String) {
+      func report(_ soup: String, _ message: String, _ fix: String) {
         guard said.insert(message).inserted else { return }
+        let node = places[sync.syncName].map { $0.naming(soup: soup) ?? $0["soupName"] ?? $0 }
         reader.add(
           node?.line ?? sync.line, node?.column ?? sync.column, node?.path ?? "", message, fix)
       }
@@ -74,6 +74,7 @@ public struct SyncsConfig: Sendable {
         guard let soup = store[use.soupName] else {
           let nearest = Spelling.nearest(use.soupName, among: names)
           report(
+            use.soupName,
             "the sync \(JSONText.quoted(sync.syncName)) uses the soup "
               + "\(JSONText.quoted(use.soupName)), which is not in \(storeFile)",
             nearest.map { "did you mean \(JSONText.quoted($0))?" }
@@ -82,10 +83,23 @@ public struct SyncsConfig: Sendable {
           continue
         }
         for problem in use.problems(in: soup, storeFile: storeFile) {
-          report(problem.message, problem.fix)
+          report(use.soupName, problem.message, problem.fix)
         }
       }
     }
+  }
+}
+
+extension JSONNode {
+  /// Where a sync names a soup: as its own, or as that of an object or of children.
+  fileprivate func naming(soup: String) -> JSONNode? {
+    for member in members ?? [] {
+      if member.name.lowercased().hasSuffix("soupname"), member.value.string == soup {
+        return member.value
+      }
+      if let found = member.value.naming(soup: soup) { return found }
+    }
+    return (array ?? []).lazy.compactMap { $0.naming(soup: soup) }.first
   }
 }
 

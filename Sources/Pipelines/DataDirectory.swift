@@ -88,6 +88,15 @@ package struct DataDirectory: Sendable, Hashable {
     return try LedgerDatabase(path: state)
   }
 
+  /// The ledger; nil where nothing has run.
+  ///
+  /// Throws a `PipelineError` where an earlier one is lost.
+  package func ledgerIfThere() throws -> LedgerDatabase? {
+    guard !Files.exists(state) else { return try openLedger() }
+    try LedgerCheck.checkLedger(nil, self)
+    return nil
+  }
+
   /// Makes the directories that every stage counts on, readable by their owner alone.
   package func prepare(inbox: String) throws(SystemError) {
     for directory in [path, processing, done, quarantine, reports, issued, path + "/users", inbox] {

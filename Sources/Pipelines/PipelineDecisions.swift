@@ -71,8 +71,7 @@ package struct PipelineDecisions: Sendable {
 
   /// The edits that wait for something, in order of arrival.
   package func open() throws -> [Open] {
-    guard Files.exists(data.state) else { return [] }
-    let ledger = try data.openLedger()
+    guard let ledger = try data.ledgerIfThere() else { return [] }
     defer { ledger.close() }
     let decided = Set(try ledger.decidedEdits())
     return try ledger.unsettledEditList().map { edit in
@@ -84,16 +83,14 @@ package struct PipelineDecisions: Sendable {
 
   /// Edits by their numbers, open or not; one that never had a verdict is missing.
   package func edits(_ numbers: [Int64]) throws -> [ReportEdit] {
-    guard Files.exists(data.state) else { return [] }
-    let ledger = try data.openLedger()
+    guard let ledger = try data.ledgerIfThere() else { return [] }
     defer { ledger.close() }
     return try numbers.parts(of: 500).flatMap { try ledger.reportEdits(numbers: Array($0)) }
   }
 
   /// How everybody is called who is known by an Id.
   package func people() throws -> [String: String] {
-    guard Files.exists(data.state) else { return [:] }
-    let ledger = try data.openLedger()
+    guard let ledger = try data.ledgerIfThere() else { return [:] }
     defer { ledger.close() }
     return try ledger.people()
   }

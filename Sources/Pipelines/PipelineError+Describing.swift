@@ -64,7 +64,10 @@ extension PipelineError {
       fix = "check org.url, the org's certificate, org.caFile and this machine's clock"
     case .limit:
       (kind, code) = (.tryLater, "org.limit")
-      fix = "run it again when the org's limit has recovered: it goes on where it stopped"
+      fix =
+        error.code == APIBudget.code
+        ? "run it again: it goes on where it stopped; or raise org.apiBudget, or --api-budget"
+        : "run it again when the org's limit has recovered: it goes on where it stopped"
     case .cancelled: (kind, code) = (.tryLater, "run.cancelled")
     case .authentication:
       (kind, code) = (.authentication, "org.login")

@@ -115,8 +115,7 @@ package struct PipelineReturns: Sendable {
 
   /// What the ledger knows of returns that are done with.
   private func withOwners(_ returns: [LyingReturn]) throws -> [LyingReturn] {
-    guard !returns.isEmpty, Files.exists(data.state) else { return returns }
-    let ledger = try data.openLedger()
+    guard !returns.isEmpty, let ledger = try data.ledgerIfThere() else { return returns }
     defer { ledger.close() }
     return try returns.map { one in
       guard let known = try one.sha256.flatMap(ledger.returnStory(sha256:)) else { return one }

@@ -25,6 +25,8 @@ package struct PipelineStatus: Sendable {
   package var processing: [String] = []
   /// How many returns are in quarantine.
   package var quarantined = 0
+  /// How many edits were taken in and wait for the next reconciliation.
+  package var unjudged = 0
   /// Edits that wait for something, by what became of them last.
   package var unsettled: [Verdict: Int] = [:]
   /// Those edits, in order of arrival.
@@ -32,19 +34,26 @@ package struct PipelineStatus: Sendable {
   /// What else waits for a person: refused returns that still lie in quarantine, files left in the
   /// inbox, users who were skipped at their last prime, guards and incomplete snapshots.
   package var findings: [Finding] = []
+  /// The directory of its data.
+  package var directory: String
+  /// Whether anything has run there.
+  package var hasRun = false
   /// The last runs, newest first.
   package var runs: [RunRow] = []
 
   /// Reads the state of a pipeline; one that never ran has nothing.
+  ///
+  /// Throws a `PipelineError` where snapshots lie there and their ledger does not.
   package static func read(_ pipeline: Pipeline, root: String) throws -> PipelineStatus {
     let data = DataDirectory(root: root, name: pipeline.name)
-    var status = PipelineStatus(pipeline: pipeline.name)
-    guard Files.exists(data.state) else { return status }
-    let state = try data.openLedger()
+    var status = PipelineStatus(pipeline: pipeline.name, directory: data.path)
+    guard let state = try data.ledgerIfThere() else { return status }
+    status.hasRun = true
     defer { state.close() }
     status.snapshots = try state.snapshotRows().map {
       Snapshot(id: $0.id, username: $0.username ?? $0.id, generation: Int($0.generation))
     }
+    status.unjudged = try state.unjudgedEdits()
     status.unsettled = try state.unsettledEdits()
     status.open = try state.unsettledEditList()
     status.runs = try state.runs(limit: 5)
@@ -96,7 +105,8 @@ package struct PipelineStatus: Sendable {
           ]
         }),
       "inbox": .array(waiting.map { .string($0) }), "processing": number(processing.count),
-      "quarantined": number(quarantined), "unsettled": .object(counts),
+      "quarantined": number(quarantined), "notReconciled": number(unjudged),
+      "unsettled": .object(counts),
       "open": .array(open.map(Self.json)), "waiting": .array(findings.map(Self.json)),
       "runs": .array(
         runs.map {

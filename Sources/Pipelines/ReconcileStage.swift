@@ -34,7 +34,7 @@ struct ReconcileStage {
     }
     if let presumed { return try plan(result, presumed, since: before) }
     if result.interruption == nil { try await learnNames() }
-    try noteHeld(result.awaiting)
+    try noteHeld(result.awaiting, isWhole: run.options.only == nil && result.interruption == nil)
     // At once: what follows may take hours, or fail.
     if result.edits > 0 { try RunReport(run: run).write() }
   }
@@ -57,8 +57,9 @@ struct ReconcileStage {
     }
   }
 
-  /// Keeps which snapshots' changes wait for a person's word; of others they wait no longer.
-  private func noteHeld(_ awaiting: [String: [String]]) throws {
+  /// Keeps which snapshots' changes wait for a person's word; of others they wait no longer, where the run
+  /// `isWhole`: one of some edits, or one that stopped, has not looked at all.
+  private func noteHeld(_ awaiting: [String: [String]], isWhole: Bool) throws {
     for (id, digests) in awaiting.sorted(by: { $0.key < $1.key }) {
       let confirm = Self.confirming(digests, of: run.pipeline.name)
       run.summary.confirm.append(confirm)
@@ -71,7 +72,7 @@ struct ReconcileStage {
           "fix": .string("look at the held edits; this sends them: \(confirm)"),
         ])
     }
-    try run.ledger.settleEarlierFindings(.changesHeld, by: run.row.id)
+    if isWhole { try run.ledger.settleEarlierFindings(.changesHeld, by: run.row.id) }
   }
 
   /// The command that sends what is held.

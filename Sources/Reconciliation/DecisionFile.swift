@@ -250,6 +250,12 @@ private struct CSVDecisions {
       switch row.kind {
       case .device?: choice = .device
       case .server?: choice = .server
+      case .set? where row.value.isEmpty:
+        reader.add(
+          row.line, 1, "value", "set has no value",
+          "write one; to empty the field take --set FIELD=, or a file in JSON with null")
+        isWhole = false
+        continue
       case .set?: choice = .text(row.value)
       case nil: continue
       case .record?, .again?, .drop?, .undo?:

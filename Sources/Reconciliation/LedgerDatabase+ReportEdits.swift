@@ -72,7 +72,8 @@ extension LedgerDatabase {
         e.finding IS NULL, e.last_modified_ms, r.arrived_ms,
         CASE WHEN x.verdict IN (\(Verdict.undone), \(Verdict.partlyUndone)) THEN (
           SELECT o.action FROM operation o WHERE o.edit_id = e.id AND o.state = \(OperationState.done)
-            AND \(isUndo()) ORDER BY o.id DESC LIMIT 1) END
+            AND \(isUndo()) ORDER BY o.id DESC LIMIT 1) END,
+        \(isToBeUndone)
       FROM json_each(\(numbers)) p CROSS JOIN outcome x ON x.run_id = \(run) AND x.edit_id = p.value
         CROSS JOIN edit e ON e.id = x.edit_id CROSS JOIN returned r ON r.id = e.return_id
         LEFT JOIN snapshot s ON s.id = r.snapshot_id LEFT JOIN creation c ON c.id = e.creation_id
@@ -92,7 +93,8 @@ extension LedgerDatabase {
       titles: element.map(ReportEdit.titles(of:)) ?? [], source: row.text(12) ?? "",
       platform: row.text(13) ?? "", generation: row.integer(14),
       element: detail.message == nil ? nil : element, device: row.integer(15),
-      hasRecord: row.integer(18) == 1, isReadable: row.integer(19) == 1, run: row.text(16) ?? "",
+      hasRecord: row.integer(18) == 1, isReadable: row.integer(19) == 1,
+      isToBeUndone: row.integer(23) == 1, run: row.text(16) ?? "",
       foundBy: first.first.map(String.init) ?? "",
       foundAt: first.last.flatMap { Int64($0) } ?? 0, editedAt: row.integer(20),
       arrivedAt: row.integer(21),

@@ -17,7 +17,7 @@ package struct RecordStory: Sendable {
   var element: JSONObject?
   /// The soups that its edits stand in.
   package var soups: Set<SoupKey> = []
-  /// What happened, in order of time; what has none stands where it belongs by its kind.
+  /// What happened, in the order in which it did (`StoryOrder`).
   package private(set) var events: [RecordEvent] = []
 
   /// The story of the record that a person names by an Id, by a device's own id, or by the number
@@ -40,13 +40,9 @@ package struct RecordStory: Sendable {
     if recordID == nil, let id = name.recordID18 { recordID = id }
   }
 
-  /// Adds what happened besides, each at its time.
+  /// Adds what happened besides, each in its place.
   package mutating func add(_ more: [RecordEvent]) {
-    let all = events + more
-    // The order of what has one time is that in which it was added: the ledger's.
-    events = all.enumerated().sorted {
-      ($0.element.time ?? .min, $0.offset) < ($1.element.time ?? .min, $1.offset)
-    }.map(\.element)
+    events = StoryOrder(of: events + more).sorted()
   }
 
   /// The fields that a device changed, or all that it entered where nobody knows what it was given.

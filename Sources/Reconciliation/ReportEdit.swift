@@ -42,6 +42,8 @@ package struct ReportEdit: Sendable, Hashable {
   var hasRecord = true
   /// Whether the row in the device's store could be read.
   var isReadable = true
+  /// Whether what it changed in the org is to be undone, and that is not done yet.
+  var isToBeUndone = false
   /// The run that gave the verdict.
   package var run = ""
   /// The run that gave the edit its first verdict: the one that found it.
@@ -68,9 +70,10 @@ package struct ReportEdit: Sendable, Hashable {
 
   /// What a person may decide about it.
   package var possible: [Decision.Kind] {
-    DecisionRule.possible(
-      .init(
-        verdict: verdict, operation: operation, hasRecord: hasRecord, isReadable: isReadable))
+    var subject = DecisionRule.Subject(
+      verdict: verdict, operation: operation, hasRecord: hasRecord, isReadable: isReadable)
+    subject.isToBeUndone = isToBeUndone
+    return DecisionRule.possible(subject)
   }
 
   /// The commands that decide about it, the likeliest first; a value and an id are to be put in.

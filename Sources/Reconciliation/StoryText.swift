@@ -50,15 +50,15 @@ package enum StoryText {
       let handback = one.handback.map { ", hand-back \($0)" } ?? ""
       return "\(edit) came back\(again) in \(one.file): device \(one.device), \(one.platform), "
         + "generation \(one.generation)\(handback)"
-    case .decided(let kind, let by, let fate):
+    case .decided(let decision):
       let became =
-        switch fate {
+        switch decision.fate {
         case "done": "carried out"
         case "moved": "asked again, the org had moved on"
         case "withdrawn": "not needed any more"
         default: "waits for the next reconcile"
         }
-      return "\(by) decided on \(edit): \(kind.option); \(became)"
+      return "\(decision.by) decided on \(edit): \(option(decision, options)); \(became)"
     case .written(let write): return written(write, edit, story, options)
     case .settled(let verdict, let detail, let run):
       let words = options.words(detail, element: story.element).map { ": " + $0 } ?? ""
@@ -66,6 +66,18 @@ package enum StoryText {
         detail.otherEdits.isEmpty
         ? "" : " (with edit \(detail.otherEdits.map(String.init).joined(separator: ", ")))"
       return "\(edit) is \(verdict.rawValue)\(others), says run \(run)\(words)"
+    }
+  }
+
+  /// What was decided, as the command line writes it, with no more of its values than a report shows.
+  private static func option(_ decision: RecordEvent.Deciding, _ options: ReportMask) -> String {
+    switch Decision(decision.kind, decision.values) {
+    case .set(let values, let rest):
+      let fields = values.map { "--set \($0.0)=\(value($0.1, of: $0.0, options))" }
+      return (fields + (rest == .server ? [Decision.Kind.server.option] : [])).joined(
+        separator: " ")
+    case .record(let id): return "--record \(id)"
+    default: return decision.kind.option
     }
   }
 

@@ -190,7 +190,9 @@ package struct ReturnValidator: Sendable {
     } catch BundleError.notABundle(_, let reason) {
       throw Refusal(
         .notABundle, "\(taken.name) is no bundle: \(reason)",
-        fix: "hand back the issued manifest.json and the stores at its paths, or a bare store")
+        fix:
+          "hand back the issued manifest.json, as the archive's first file, and the stores at its "
+          + "paths behind it, or a bare store")
     } catch BundleError.newerFormat(_, let format) {
       throw Refusal(
         .notABundle, "\(taken.name) has format \(format), which this program does not know",

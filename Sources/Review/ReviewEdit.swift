@@ -36,7 +36,10 @@ enum ReviewEdit {
   ) -> JSONValue {
     var open = open
     let verdict = open.edit.verdict
-    if let look, look.verdict == verdict { open.edit.detail.fields = look.detail.fields }
+    if let look, look.verdict == verdict {
+      open.edit.detail.fields = look.detail.fields
+      open.edit.detail.serverChange = look.detail.serverChange ?? open.edit.detail.serverChange
+    }
     let edit = open.edit
     var object = open.json(options, pipeline: pipeline).object ?? [:]
     object["fields"] = .array(

@@ -55,7 +55,8 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     switch primaryCode {
     case SQLITE_FULL: "; free some disk space and run again"
     case SQLITE_BUSY, SQLITE_LOCKED: "; another program uses the file, run again when it is done"
-    case SQLITE_CORRUPT, SQLITE_NOTADB: "; the file is damaged, restore it or make it again"
+    case SQLITE_CORRUPT: "; the file is damaged, restore it or make it again"
+    case SQLITE_NOTADB: "; the file is encrypted, or damaged"
     case SQLITE_INTERRUPT: "; the time allowed for it was over"
     default: ""
     }

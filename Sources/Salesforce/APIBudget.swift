@@ -5,6 +5,9 @@ package struct APIBudget: Sendable, Hashable {
   /// The share of the org's daily requests that is left alone, for everybody else.
   package var leaveForOthersPercent: Int
 
+  /// The code of the error where a budget is used up; no org gives it.
+  package static let code = "API_BUDGET"
+
   /// A budget.
   package init(perRun: Int? = nil, leaveForOthersPercent: Int = 10) {
     self.perRun = perRun

@@ -96,7 +96,9 @@ final class OrgConnection: Sendable {
       state.counts[RequestCount.Key(kind: kind, identity: identity), default: 0] += 1
       return nil
     }
-    if let refusal { throw OrgError(.limit, message: refusal, request: name) }
+    if let refusal {
+      throw OrgError(.limit, code: APIBudget.code, message: refusal, request: name)
+    }
   }
 
   /// Notes an answer: the org's clock, its count of requests, an event.

@@ -35,7 +35,8 @@ package enum SQLCipherError: Error, Sendable, Hashable, CustomStringConvertible 
     case .invalidKey(let reason): reason
     case .notPlain(let path):
       "\(path) is no plain SQLite file; it is sealed already, or something else"
-    case .notSealed(let path): "\(path) is not sealed; it is a plain SQLite file"
+    case .notSealed(let path):
+      "\(path) is not sealed, or sealed with a plain header (give its salt then)"
     case .pending(let path, let companion):
       "\(companion) holds changes that are not in \(path) yet; open and close the store, "
         + "or run PRAGMA wal_checkpoint(TRUNCATE), then try again"

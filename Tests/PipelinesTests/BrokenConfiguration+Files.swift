@@ -216,7 +216,7 @@ extension BrokenConfiguration {
       #"""
       pipeline.json:18:17: stores[0].prime[0]: there is no sync "down" in syncs.json; write "syncDownContacts"
       pipeline.json:19:21: stores[0].reconcile[0]: there is no sync "up" in syncs.json; remove it: there is none
-      syncs.json:6:19: syncs[0].soupName: the sync "syncDownContacts" uses the soup "accounts", which is not in store.json; add the soup to store.json, or name one of "contacts"
+      syncs.json:16:25: syncs[0].target.infos[0].soupName: the sync "syncDownContacts" uses the soup "accounts", which is not in store.json; add the soup to store.json, or name one of "contacts"
       syncs.json:21:15: these are typographic quotes (“ and ”); write "FistName"
       syncs.json:21:39: these are typographic quotes (“ and ”); write "Title"
       syncs.json:21:48: these are typographic quotes (“ and ”); write "Email"

@@ -103,6 +103,16 @@ import Testing
     #expect(try scene.field("Phone", of: id) == "office")
   }
 
+  @Test func `a dry run says what is refused, too`() async throws {
+    _ = try await scene.conflict()
+    for words in [["--set", "Nme=x", "--dry-run"], ["--set", "Nme=x"]] {
+      let run = try await scene.world.program(["decide"], ["--conflicts"] + words)
+      #expect(run.messages.contains("edit 1: "), "\(words): \(run.everything)")
+      #expect(run.status == 3)
+    }
+    #expect(try scene.states() == [])
+  }
+
   @Test func `what cannot be decided is refused with what can`() async throws {
     _ = try await scene.conflict()
     let drop = try await decide("1", "--drop")

@@ -198,6 +198,8 @@ import Testing
     #expect(held.output.contains("to send what a guard holds: \(command)"))
     let quiet = try await world.program(["reconcile"], ["--quiet"])
     #expect(quiet.everything.contains(command))
+    // A run of some edits has not looked at the others.
+    #expect(try await world.run(.reconcile) { $0.only = [4] }.waiting[.changesHeld] == 1)
     let digest = try #require(command.split(separator: " ").last.map(String.init))
     let sent = try await world.run(.reconcile) { $0.confirmed = [digest] }
     #expect(sent.verdicts == [.updated: 3] && sent.confirm.isEmpty)

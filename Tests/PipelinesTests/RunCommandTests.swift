@@ -31,6 +31,13 @@ import Testing
     let pack = try await world.program(["pack"])
     #expect(pack.status == 0, "\(pack.everything)")
     #expect(try Tree.files(world.data.path).contains { $0.contains("ios.bundle.") })
+    let place = world.directory.file("unpacked")
+    let told = try await ProgramRun.blocking(
+      ["bundle", "extract", try world.bundle("ada"), place, "--json"])
+    let document = try JSONValue(parsing: told.output)
+    #expect(document["directory"] == .string(place))
+    let stores = document["stores"]?.array?.compactMap(\.string) ?? []
+    #expect(!stores.isEmpty && stores.allSatisfy { Files.exists($0) })
   }
 
   @Test func `as JSON a run is events, of which the last is the summary with its status`()
@@ -59,6 +66,7 @@ import Testing
     let before = try await world.program(["status"], [])
     #expect(before.status == 0, "\(before.everything)")
     #expect(before.output.contains("edits not settled: 0"))
+    #expect(before.output.contains("nothing has run in \(world.data.path)"))
     #expect(try await world.program(["run"]).status == 0)
     try Files.makeDirectory(world.data.inbox("inbox"))
     try DurableFile.write(Array("x".utf8), to: world.data.inbox("inbox") + "/late.sqlite")
@@ -70,6 +78,37 @@ import Testing
     #expect(document["inbox"]?.array?.count == 1)
     #expect(document["runs"]?[0]?["exitStatus"] == 0)
     #expect(document["snapshots"]?.array?.count == 4)
+    #expect(!words.output.contains("nothing has run"))
+  }
+
+  @Test func `status counts the edits that no run has judged yet`() async throws {
+    let scene = try DecisionScene()
+    let world = scene.world
+    let device = try await scene.phone()
+    let id = try scene.account(device)
+    try device.edit("accounts", id: id, ["Phone": "device"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    #expect(try await world.program(["ingest"]).status == 0)
+    let told = try await world.program(["status"])
+    #expect(told.output.contains("edits that wait for the next reconciliation: 1"))
+    let document = try JSONValue(parsing: try await world.program(["status"], ["--json"]).output)
+    #expect(document["notReconciled"] == 1)
+    #expect(try await world.program(["reconcile"]).status == 0)
+    #expect(!(try await world.program(["status"]).output.contains("next reconciliation")))
+  }
+
+  @Test func `who only looks is told of a lost ledger, and not that all is in order`() async throws
+  {
+    let world = try World()
+    #expect(try await world.program(["run"]).status == 0)
+    for file in try Files.list(world.data.path) where file.hasPrefix("state.sqlite") {
+      try Files.remove(world.data.path + "/" + file)
+    }
+    for words in [["status"], ["report"], ["decide", "--list"], ["prune", "--dry-run"]] {
+      let looked = try await world.program([words[0]], Array(words.dropFirst()))
+      #expect(looked.status == 4, "\(words): \(looked.everything)")
+      #expect(looked.messages.contains("[ledger.behind]"))
+    }
   }
 
   @Test

@@ -184,6 +184,9 @@ import Testing
     let command = "attache reconcile undo demo \(sent.run) --confirm \(digest)"
     #expect(plan.messages.contains("nothing is done yet; this does it: \(command)"))
     #expect(try await undo("--dry-run").status == 0)
+    let lines = try await undo("--json").output.split(separator: "\n")
+    let told = try #require(try lines.map { try JSONValue(parsing: String($0)) }.last)
+    #expect(told["type"] == "undo" && told["digest"] == .string(digest))
     #expect(try scene.field("Phone", of: id) == "device")
     #expect(try scene.scene.states() == [])
 
@@ -198,6 +201,8 @@ import Testing
     #expect(again.status == 0)
     #expect(again.output.contains("edit 1: run "))
     #expect(again.output.contains("there is nothing to undo of run \(sent.run)"))
+    let none = try JSONValue(parsing: try await undo("--json").output)
+    #expect(none["type"] == "undo" && none["edits"]?.array == [])
 
     let report = scene.world.data.report(try scene.scene.withLedger { try $0.runs(limit: 1)[0].id })
     func text(_ file: String) throws -> String {

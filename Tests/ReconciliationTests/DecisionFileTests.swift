@@ -187,7 +187,7 @@ struct DecisionFileTests {
         4,Phone,set,
         """) == [
           "2: the row has a value and no decision", "3: device takes no value",
-          "5: drop takes no value",
+          "5: drop takes no value", "6: set has no value",
         ])
   }
 

@@ -54,6 +54,7 @@ import Testing
       #expect(text.contains("edit \(number) came back in "), "\(text)")
       #expect(lines.contains { $0.contains("edit \(number) is ") && $0.contains(", says run ") })
       let kinds = story.events.map(\.kind)
+      expectOrder(story.events, text)
       for kind in kinds {
         switch kind {
         case .issued(_, _, _, let syncs):
@@ -74,6 +75,30 @@ import Testing
       ("written", 8), ("carried", 5),
     ] {
       #expect(told[kind, default: 0] >= least, "\(kind): \(told)")
+    }
+  }
+
+  /// Causes stand before their effects, whatever the clocks of devices and of this machine say.
+  private func expectOrder(_ events: [RecordEvent], _ text: String) {
+    for edit in Set(events.compactMap(\.edit)) {
+      let own = events.filter { $0.edit == edit }
+      func first(_ isIt: (RecordEvent.Kind) -> Bool) -> Int? { own.firstIndex { isIt($0.kind) } }
+      let edited = first { if case .edited = $0 { true } else { false } }
+      let returned = first { if case .returned = $0 { true } else { false } }
+      let settled = first { if case .settled = $0 { true } else { false } }
+      #expect(edited == 0, "\(text)")
+      #expect((edited ?? 0) < (returned ?? .max) && (returned ?? 0) < (settled ?? .max), "\(text)")
+      for (place, event) in own.enumerated() {
+        guard case .decided(let decision) = event.kind, let run = decision.run else { continue }
+        let done = first {
+          switch $0 {
+          case .written(let write): write.run == run
+          case .settled(_, _, let name): name == run
+          default: false
+          }
+        }
+        #expect((settled ?? .max) < place && place < (done ?? .max), "\(text)")
+      }
     }
   }
 

@@ -114,9 +114,10 @@ extension SyncManager {
   private func run(
     _ state: SyncState, _ continuation: AsyncStream<SyncState>.Continuation
   ) async -> SyncRun.End {
+    var options = SyncOptions(stored: state.options)
+    if settings.keepsUnsentChanges, state.type == .syncDown { options.mergeMode = .leaveIfChanged }
     let context = SyncContext(
-      state, options: SyncOptions(stored: state.options), settings: settings, store: store,
-      login: login,
+      state, options: options, settings: settings, store: store, login: login,
       save: { (state) throws(SyncError) in
         try SyncsSoup.update(state, in: self.store)
         continuation.yield(state)

@@ -25,6 +25,8 @@ public struct SyncSettings: Sendable, Hashable {
   /// Above how many records all that a `soql` sync selects is made by the org in a bulk job, instead of
   /// being read page by page.
   public var bulkAbove = SyncDefaults.bulkAbove
+  /// Whether a sync down leaves alone what was changed here and not sent, whatever its merge mode says.
+  public var keepsUnsentChanges = false
   /// Whether a record that the overlap brings again is told from one that changed; tests switch it
   /// off to show what for.
   package var deduplicates = true

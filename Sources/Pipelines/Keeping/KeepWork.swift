@@ -112,7 +112,10 @@ extension KeepWork {
     _ pipeline: Pipeline, root: String, isDryRun: Bool
   ) throws -> KeepPlan {
     let data = DataDirectory(root: root, name: pipeline.name)
-    guard Files.exists(data.state) else { return KeepPlan() }
+    guard Files.exists(data.state) else {
+      try LedgerCheck.checkLedger(nil, data)
+      return KeepPlan()
+    }
     let lock = try PipelineRun.takeLock(data, exclusive: !isDryRun)
     defer { lock.close() }
     let ledger = try data.openLedger()

@@ -34,7 +34,10 @@ struct SalesforceCLI: Sendable {
     let variables = ProcessEnvironment.variables()
     let directories = (searchPath ?? variables["PATH"] ?? "").split(separator: ":").map(String.init)
     guard let program = directories.map({ $0 + "/sf" }).first(where: { Files.exists($0) }) else {
-      throw failure("there is no `sf` command on the PATH")
+      throw OrgError(
+        .configuration,
+        message: "there is no `sf` command on the PATH: install it, or log in another way",
+        request: "sf --target-org \(alias)")
     }
     var environment = ["NO_COLOR": "1"]
     for name in ["PATH", "HOME", "XDG_CONFIG_HOME", "SF_USE_GENERIC_UNIX_KEYCHAIN"] {

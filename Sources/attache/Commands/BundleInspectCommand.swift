@@ -76,7 +76,15 @@ struct BundleExtractCommand: Command {
         command: "attache bundle extract")
     }
     let manifest = try BundleReader.extract(Files.resolved(context.existing(bundle)), to: target)
-    for store in manifest.stores where !options.quiet { context.print(target + "/" + store.path) }
+    let paths = manifest.stores.map { target + "/" + $0.path }
+    if options.json {
+      context.print(
+        .object([
+          "directory": .string(target), "stores": .array(paths.map { .string($0) }),
+        ]))
+    } else if !options.quiet {
+      for path in paths { context.print(path) }
+    }
     return .done
   }
 }

@@ -98,14 +98,16 @@ struct DecideCommand: Command {
     let name = by ?? ProcessEnvironment.userName()
     let result = try decisions.enter(
       try requests(context), try selection(), by: name, isDryRun: dryRun)
-    if !dryRun || result.decided.isEmpty { tell(result, context, read.name) }
-    guard now || dryRun, !result.decided.isEmpty else {
-      return result.refused.isEmpty ? .done : ExitStatus.needsAttention
+    if !dryRun || !result.refused.isEmpty || result.decided.isEmpty {
+      tell(result, context, read.name)
     }
-    return try await call.run(
+    let entered = result.refused.isEmpty ? ExitStatus.done : .needsAttention
+    guard now || dryRun, !result.decided.isEmpty else { return entered }
+    let status = try await call.run(
       dryRun
         ? try decisions.runOptions(trying: result.decided, by: name)
         : try decisions.runOptions(carryingOut: result.decided.map(\.edit), by: name))
+    return status == .done ? entered : status
   }
 
   // MARK: what is asked
@@ -166,7 +168,7 @@ struct DecideCommand: Command {
     }
     if result.decided.isEmpty {
       context.print("no edit is open that could be decided so")
-    } else if !now {
+    } else if !now, !dryRun {
       context.print("the next run carries it out; attache reconcile \(name) does it at once")
     }
   }

@@ -1,4 +1,5 @@
 import Arguments
+import JSON
 import Ledger
 import Pipelines
 import Reconciliation
@@ -56,7 +57,11 @@ struct ReconcileUndoCommand: Command {
     let plan = try undo.plan(run: run, edits: numbers)
     tell(plan, context)
     if plan.edits.isEmpty {
-      if !options.json { context.print("there is nothing to undo of run \(run)") }
+      if options.json {
+        context.print(.object(["type": "undo", "run": .string(run), "edits": []]))
+      } else {
+        context.print("there is nothing to undo of run \(run)")
+      }
       return plan.refused.isEmpty ? .done : .needsAttention
     }
     let name = by ?? ProcessEnvironment.userName()
@@ -67,11 +72,17 @@ struct ReconcileUndoCommand: Command {
     let status = try await call.run(undo.runOptions(plan, by: name, isDryRun: true))
     let words = "nothing is done yet; this does it: \(undo.command(plan, edits: numbers))"
     if options.json {
-      context.note(["type": "undo", "digest": .string(plan.digest), "message": .string(words)])
+      context.print(
+        .object([
+          "type": "undo", "run": .string(run), "edits": .array(plan.edits.map { JSONValue($0) }),
+          "digest": .string(plan.digest), "message": .string(words),
+        ]))
     } else {
       context.note(words)
     }
-    return status == .done && !dryRun ? .needsAttention : status
+    // Of a plan that only shows itself nothing is left open, whatever it cannot undo.
+    let isShown = status == .done || status == .needsAttention
+    return isShown ? (dryRun ? .done : .needsAttention) : status
   }
 
   /// Says what the plan leaves out.

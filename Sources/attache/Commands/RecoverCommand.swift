@@ -50,7 +50,9 @@ struct RecoverCommand: Command {
     if options.json {
       context.print(findings.json(read.name, isDone: !dryRun))
     } else if !options.quiet {
-      for line in findings.lines(pipeline, isDone: !dryRun) { context.print(line) }
+      // What it says to do next is to be done to the same directory.
+      let called = pipeline + (options.data.map { " --data \($0)" } ?? "")
+      for line in findings.lines(called, isDone: !dryRun) { context.print(line) }
     }
     return .done
   }

@@ -44,7 +44,8 @@ struct ReportCommand: Command {
     let path = try PipelineFile.locate(pipeline)
     let read = try PipelineFile.read(path: context.absolute(path))
     let data = DataDirectory(root: call.root(of: read), name: read.name)
-    try DataFormat.check(data)
+    let ledger = try data.ledgerIfThere()
+    defer { ledger?.close() }
     let reports = try written(data)
     // A run's number ends its name; the newest report is the last of them.
     guard let name = run ?? reports.max(by: { Self.number($0) < Self.number($1) }) else {
@@ -53,16 +54,13 @@ struct ReportCommand: Command {
         context.print(.null)
       } else {
         context.print(
-          Files.exists(data.state)
+          ledger != nil
             ? "no run had anything to report: attache status \(pipeline) lists the last runs"
-            : "there is no report yet: nothing has run")
+            : "there is no report yet: nothing has run in \(data.path)")
       }
       return .done
     }
-    guard Files.exists(data.state) else { throw none("there is no report of a run \(name)", data) }
-    let state = try LedgerDatabase(path: data.state)
-    defer { state.close() }
-    guard try state.run(id: name) != nil else {
+    guard let state = ledger, try state.run(id: name) != nil else {
       throw none("there is no report of a run \(name)", data)
     }
     let whole = try ReportModel(state: state, run: name)

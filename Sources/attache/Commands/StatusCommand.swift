@@ -86,6 +86,7 @@ struct StatusCommand: Command {
 
   private func lines(_ status: PipelineStatus) -> [String] {
     var lines = ["pipeline \(status.pipeline)"]
+    if !status.hasRun { lines.append("nothing has run in \(status.directory)") }
     for snapshot in status.snapshots {
       lines.append("  \(snapshot.username): generation \(snapshot.generation)")
     }
@@ -94,6 +95,9 @@ struct StatusCommand: Command {
     lines.append("quarantine: \(EventText.count(status.quarantined, "return"))")
     if !status.processing.isEmpty {
       lines.append("taken and not finished: \(EventText.count(status.processing.count, "return"))")
+    }
+    if status.unjudged > 0 {
+      lines.append("edits that wait for the next reconciliation: \(status.unjudged)")
     }
     let open = status.unsettled.values.reduce(0, +)
     lines.append("edits not settled: \(open)")

@@ -68,6 +68,8 @@ struct SyncCall: Sendable {
       warn(warning)
     }
     var settings = SyncSettings()
+    // What could not be sent has to outlive the records that come down after it.
+    settings.keepsUnsentChanges = command.all
     if let share = command.maxDeletes { settings.maxDeletesPercent = share.value }
     let manager = try await SyncManager(
       store: store, org: org, username: command.login.username, settings: settings)
