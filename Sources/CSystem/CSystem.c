@@ -157,7 +157,7 @@ int attache_join(unsigned long thread, long long milliseconds) {
 
 void attache_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-static int set_signals(posix_spawnattr_t *attributes) {
+static int set_attributes(posix_spawnattr_t *attributes, int own_group) {
   sigset_t none, pipe_signal;
   sigemptyset(&none);
   sigemptyset(&pipe_signal);
@@ -165,13 +165,17 @@ static int set_signals(posix_spawnattr_t *attributes) {
   sigaddset(&pipe_signal, SIGXFSZ);
   int status = posix_spawnattr_setsigmask(attributes, &none);
   if (status == 0) status = posix_spawnattr_setsigdefault(attributes, &pipe_signal);
-  if (status == 0)
-    status = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+  if (own_group) {
+    flags |= POSIX_SPAWN_SETPGROUP;
+    if (status == 0) status = posix_spawnattr_setpgroup(attributes, 0);
+  }
+  if (status == 0) status = posix_spawnattr_setflags(attributes, flags);
   return status;
 }
 
 int attache_spawn(const char *path, char *const argv[], char *const envp[], int in, int out,
-                  int error, int *child) {
+                  int error, int own_group, int *child) {
   posix_spawn_file_actions_t actions;
   int status = posix_spawn_file_actions_init(&actions);
   if (status != 0) return status;
@@ -184,7 +188,7 @@ int attache_spawn(const char *path, char *const argv[], char *const envp[], int 
   if (status == 0) {
     status = posix_spawnattr_init(&attributes);
     if (status == 0) {
-      status = set_signals(&attributes);
+      status = set_attributes(&attributes, own_group);
       if (status == 0) status = posix_spawn(&pid, path, &actions, &attributes, argv, envp);
       posix_spawnattr_destroy(&attributes);
     }

@@ -103,11 +103,27 @@ package struct RunNotices: Sendable {
     try Task.checkCancellation()
     let notify = pipeline.notify
     if target == .command { return try await run(notify.command, notice) }
-    if target == .webhook, let webhook = notify.webhook {
-      return try await send(try message(notice, to: webhook), deadline)
+    // Where an address and a key come from may be a program, which is waited for.
+    let thread = StoreThread(name: "notify")
+    let request = try await withTaskExecutorPreference(thread) { () async throws -> HTTPRequest? in
+      if target == .webhook, let webhook = notify.webhook {
+        return try message(notice, to: webhook, deadline)
+      }
+      return try notify.heartbeat.map { HTTPRequest("GET", try address($0, deadline)) }
     }
-    guard let heartbeat = notify.heartbeat else { return "" }
-    return try await send(HTTPRequest("GET", try address(heartbeat)), deadline)
+    guard let request else { return "" }
+    return try await send(request, deadline)
+  }
+
+  /// What is left of the time for all of it, in whole seconds, of which the last has begun.
+  private func secondsLeft(_ deadline: UInt64) -> Int {
+    let now = Clock.monotonicNanoseconds()
+    return now < deadline ? Int((deadline - now - 1) / 1_000_000_000) + 1 : 0
+  }
+
+  /// What a program gets of it that gives an address or a key.
+  private func secondsOfCommand(_ deadline: UInt64) -> Int {
+    min(secondsLeft(deadline), SecretSource.commandSeconds)
   }
 
   /// Runs the program, which gets the notice as JSON on its standard input.
@@ -126,7 +142,7 @@ package struct RunNotices: Sendable {
       try ChildProcess.run(
         command[0], Array(command.dropFirst()), environment: environment, input: input,
         deadlineSeconds: pipeline.notify.timeoutSeconds, outputLimit: 1 << 20,
-        isCancelled: { Task.isCancelled })
+        asksNobody: true, isCancelled: { Task.isCancelled })
     }
     let end = "\(command[0]) ended with exit status \(result.status)"
     guard result.status == 0 else {
@@ -137,16 +153,19 @@ package struct RunNotices: Sendable {
   }
 
   private func message(
-    _ notice: Notice, to webhook: NotifySettings.Webhook
+    _ notice: Notice, to webhook: NotifySettings.Webhook, _ deadline: UInt64
   ) throws -> HTTPRequest {
     let body = notice.json.bytes
     var headers: HTTPHeaders = ["Content-Type": "application/json"]
-    if let secret = try webhook.secret?.resolve(variables) {
+    let secret = try webhook.secret?.resolve(
+      variables, commandSeconds: secondsOfCommand(deadline),
+      isCancelled: { Task.isCancelled })
+    if let secret {
       let time = String(Clock.wallMilliseconds() / 1000)
       headers["X-Attache-Timestamp"] = time
       headers["X-Attache-Signature"] = Self.signature(of: body, at: time, with: secret)
     }
-    return HTTPRequest("POST", try address(webhook.url), headers: headers, body: body)
+    return HTTPRequest("POST", try address(webhook.url, deadline), headers: headers, body: body)
   }
 
   /// The signature of a message: HMAC-SHA-256 over the time, a full stop and the body.
@@ -156,8 +175,10 @@ package struct RunNotices: Sendable {
     return "sha256=" + Hex.encode(HMAC.sha256(key: key, Array(time.utf8) + [0x2E] + body))
   }
 
-  private func address(_ source: TextSource) throws -> String {
-    let url = try source.resolve(variables)
+  private func address(_ source: TextSource, _ deadline: UInt64) throws -> String {
+    let url = try source.resolve(
+      variables, commandSeconds: secondsOfCommand(deadline),
+      isCancelled: { Task.isCancelled })
     // It may bear a token: it is not shown.
     guard NotifySettings.isSafe(url) else { throw Failure("its address is no https address") }
     return url
@@ -171,9 +192,8 @@ package struct RunNotices: Sendable {
     let client = try HTTPClient(configuration)
     var (request, failure) = (request, Failure("no time was left"))
     for _ in 0..<2 {
-      let now = Clock.monotonicNanoseconds()
-      guard now < deadline, !Task.isCancelled else { break }
-      request.timeoutSeconds = Int((deadline - now - 1) / 1_000_000_000) + 1
+      request.timeoutSeconds = secondsLeft(deadline)
+      guard request.timeoutSeconds > 0, !Task.isCancelled else { break }
       do {
         let status = try await client.send(request).status
         if (200..<300).contains(status) { return "it answers \(status)" }

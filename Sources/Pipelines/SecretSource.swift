@@ -32,8 +32,10 @@ package enum SecretSource: Sendable, Hashable {
   /// - Parameters:
   ///   - variables: The environment.
   ///   - commandSeconds: How long a program may take.
+  ///   - isCancelled: Whether nobody waits for it any more.
   package func resolve(
-    _ variables: [String: String], commandSeconds: Int = SecretSource.commandSeconds
+    _ variables: [String: String], commandSeconds: Int = SecretSource.commandSeconds,
+    isCancelled: (() -> Bool)? = nil
   ) throws(SecretError) -> Secret {
     let secret: Secret
     switch self {
@@ -50,7 +52,7 @@ package enum SecretSource: Sendable, Hashable {
           "add LoadCredential=\(name):… to the systemd unit")
       }
       secret = try read(directory + "/" + name, ofService: true)
-    case .command(let words): secret = try run(words, variables, commandSeconds)
+    case .command(let words): secret = try run(words, variables, commandSeconds, isCancelled)
     }
     guard !secret.isEmpty else { throw SecretError(self, "the secret is empty", "put it there") }
     return secret
@@ -80,7 +82,8 @@ package enum SecretSource: Sendable, Hashable {
   }
 
   private func run(
-    _ words: [String], _ variables: [String: String], _ seconds: Int
+    _ words: [String], _ variables: [String: String], _ seconds: Int,
+    _ isCancelled: (() -> Bool)?
   ) throws(SecretError) -> Secret {
     guard let program = words.first else {
       throw SecretError(self, "the command is empty", "name a program")
@@ -89,7 +92,7 @@ package enum SecretSource: Sendable, Hashable {
     do throws(SystemError) {
       result = try ChildProcess.run(
         program, Array(words.dropFirst()), environment: variables,
-        deadlineSeconds: seconds, outputLimit: Self.commandLimitBytes)
+        deadlineSeconds: seconds, outputLimit: Self.commandLimitBytes, isCancelled: isCancelled)
     } catch {
       if error.isTimeout {
         throw SecretError(

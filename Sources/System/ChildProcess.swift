@@ -20,21 +20,25 @@ package enum ChildProcess {
   /// `outputLimit` bytes on its output or of errors, is killed, and that is an error. The deadline
   /// is for the program, not for its streams: one that closes them and goes on is late too. So is one whose
   /// end `isCancelled` asks for.
+  ///
+  /// What such a program has started is killed with it, where that is safe: a group of processes of its own may
+  /// not read the terminal, so that where there is one, a program gets such a group only if it `asksNobody`.
   package static func run(
     _ path: String, _ arguments: [String], environment: [String: String] = [:],
     input: [UInt8] = [], deadlineSeconds: Int? = nil, outputLimit: Int = .max,
-    isCancelled: (() -> Bool)? = nil
+    asksNobody: Bool = false, isCancelled: (() -> Bool)? = nil
   ) throws(SystemError) -> Result {
+    let hasGroup = asksNobody || !hasTerminal
     var stdin = try Pipe()
     var stdout = try Pipe()
     var stderr = try Pipe()
     let child = try spawn(
-      path, arguments, environment, (stdin.reading, stdout.writing, stderr.writing))
+      path, arguments, environment, (stdin.reading, stdout.writing, stderr.writing), hasGroup)
     stdin.closeReading()
     stdout.closeWriting()
     stderr.closeWriting()
     var exchange = Exchange(
-      child: child, input: input, limit: outputLimit,
+      killed: hasGroup ? -child : child, child: child, input: input, limit: outputLimit,
       deadline: deadlineSeconds.map {
         Clock.monotonicNanoseconds() + UInt64($0) * 1_000_000_000
       }, isCancelled: isCancelled)
@@ -72,9 +76,16 @@ package enum ChildProcess {
     return RunningProcess(pid: child, output: stdout.takeReading())
   }
 
+  /// Whether somebody may sit at a terminal from which this process was started.
+  private static var hasTerminal: Bool {
+    let terminal = attache_open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC, 0)
+    if terminal >= 0 { close(terminal) }
+    return terminal >= 0
+  }
+
   private static func spawn(
     _ path: String, _ arguments: [String], _ environment: [String: String],
-    _ streams: (Int32, Int32, Int32)
+    _ streams: (Int32, Int32, Int32), _ hasGroup: Bool = false
   ) throws(SystemError) -> pid_t {
     var argv: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
     var envp: [UnsafeMutablePointer<CChar>?] =
@@ -83,7 +94,8 @@ package enum ChildProcess {
     envp.append(nil)
     defer { for text in argv + envp { free(text) } }
     var child: Int32 = 0
-    let code = attache_spawn(path, argv, envp, streams.0, streams.1, streams.2, &child)
+    let code = attache_spawn(
+      path, argv, envp, streams.0, streams.1, streams.2, hasGroup ? 1 : 0, &child)
     if code != 0 { throw SystemError(operation: "start", path: path, errno: code) }
     return child
   }
@@ -134,6 +146,8 @@ struct Pipe: ~Copyable {
 
 /// Feeds a child and drains it at once, so that neither side waits for the other for ever.
 private struct Exchange {
+  /// What is killed: the child, or its whole group.
+  let killed: pid_t
   let child: pid_t
   let input: [UInt8]
   let limit: Int
@@ -146,8 +160,10 @@ private struct Exchange {
   var isTooLong = false
 
   init(
-    child: pid_t, input: [UInt8], limit: Int, deadline: UInt64?, isCancelled: (() -> Bool)?
+    killed: pid_t, child: pid_t, input: [UInt8], limit: Int, deadline: UInt64?,
+    isCancelled: (() -> Bool)?
   ) {
+    self.killed = killed
     self.child = child
     self.input = input
     self.limit = limit
@@ -175,7 +191,7 @@ private struct Exchange {
       if waiting[2].revents != 0 { isErrorOpen = Exchange.drain(stderr, into: &error) }
       if max(output.count, error.count) > limit {
         isTooLong = true
-        kill(child, SIGKILL)
+        kill(killed, SIGKILL)
         return
       }
     }
@@ -192,7 +208,7 @@ private struct Exchange {
   private mutating func endIfLate() -> Bool {
     guard millisecondsLeft() == 0 || isCancelled?() == true else { return false }
     isEnded = true
-    kill(child, SIGKILL)
+    kill(killed, SIGKILL)
     return true
   }
 

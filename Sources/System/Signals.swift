@@ -15,11 +15,17 @@ package enum Signals {
   /// It may be called at any time: a handler takes the signal whichever thread it reaches, where a
   /// mask would have to be set before any other thread starts. A signal that whoever started the
   /// program wants ignored (`nohup`) stays ignored.
-  package static func onTermination(_ body: @escaping @Sendable (Int32) -> Void) {
-    listener.withLock { state in
+  ///
+  /// With `spent`, `body` is called at once for each of them after so many: who listens late misses none.
+  package static func onTermination(
+    after spent: Int? = nil, _ body: @escaping @Sendable (Int32) -> Void
+  ) {
+    let missed = listener.withLock { state in
       state.bodies.append(body)
       if !state.isStarted { state.isStarted = start() }
+      return state.numbers.dropFirst(spent ?? state.numbers.count)
     }
+    for number in missed { body(number) }
   }
 
   private static func start() -> Bool {
@@ -43,15 +49,13 @@ package enum Signals {
       == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// How many times the program was told to end.
-  package static var count: Int { listener.withLock { $0.count } }
-
   fileprivate static func tell(_ number: Int32) {
     let now = Clock.monotonicNanoseconds()
     let bodies = listener.withLock { state in
       // `timeout` tells the program and then its group, a terminal that closes tells twice too: that is one.
-      if state.count > 0, now - state.last < 250_000_000 { return state.bodies.prefix(0) }
-      (state.last, state.count) = (now, state.count + 1)
+      if !state.numbers.isEmpty, now - state.last < 250_000_000 { return state.bodies.prefix(0) }
+      state.last = now
+      state.numbers.append(number)
       return state.bodies[...]
     }
     for body in bodies { body(number) }
@@ -61,7 +65,8 @@ package enum Signals {
 private struct Listener {
   var bodies: [@Sendable (Int32) -> Void] = []
   var isStarted = false
-  var count = 0
+  /// Those that came.
+  var numbers: [Int32] = []
   /// When the last of them came, in monotonic nanoseconds.
   var last: UInt64 = 0
 }

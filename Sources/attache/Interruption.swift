@@ -27,13 +27,25 @@ enum Interruption {
     return (result, signal, isLate)
   }
 
-  /// Work after the work, which nobody has to wait for: a signal that comes meanwhile ends it, and a second one
-  /// that came before.
-  static func brief<T: Sendable>(_ work: @escaping @Sendable () async -> T) async -> T {
-    let task = Task { await work() }
-    Signals.onTermination { _ in task.cancel() }
-    if Signals.count > 1 { task.cancel() }
-    return await task.value
+  /// Work that nobody has to wait for, such as the telling of an end: a signal ends it, whenever it came, unless it
+  /// is one of the first `spent`, which have ended something else.
+  static func brief<T: Sendable>(
+    spent: Int, _ work: @escaping @Sendable () async -> T
+  ) async -> (T, signal: Int32?) {
+    // It begins when a signal can end it: what it does first may be what brings one.
+    let gate = AsyncStream.makeStream(of: Void.self)
+    let task = Task {
+      for await _ in gate.stream {}
+      return await work()
+    }
+    let received = Received()
+    Signals.onTermination(after: spent) { number in
+      received.set(number)
+      task.cancel()
+    }
+    gate.continuation.finish()
+    let value = await task.value
+    return (value, received.get().0)
   }
 }
 

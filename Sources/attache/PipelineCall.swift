@@ -44,16 +44,16 @@ struct PipelineCall {
       }
     } catch {
       let end = watch.end(error.kind.exitStatus, summary: nil, error: error, of: runOptions)
-      await close(end, pipeline, nil, isDryRun: runOptions.isDryRun)
+      await close(end, pipeline, nil, isDryRun: runOptions.isDryRun, spent: 0)
       return try ended(error)
     }
-    let outcome = await outcome(runOptions, pipeline, root, watch, log)
+    let (outcome, spent) = await outcome(runOptions, pipeline, root, watch, log)
     switch outcome {
     case .success(let summary):
       let status = summary.exitStatus
       show(summary, status, isDryRun: runOptions.isDryRun)
       let end = watch.end(status, summary: summary, of: runOptions)
-      await close(end, pipeline, log, isDryRun: runOptions.isDryRun)
+      await close(end, pipeline, log, isDryRun: runOptions.isDryRun, spent: spent)
       return status
     case .failure(let error):
       let failure = PipelineError(describing: error)
@@ -61,16 +61,17 @@ struct PipelineCall {
         failure.kind.exitStatus, summary: nil, error: failure, of: runOptions)
       // What it settled and found before it failed is told there, and nowhere else.
       if !options.json, let path = end.report { program.note("report: \(path)") }
-      await close(end, pipeline, log, isDryRun: runOptions.isDryRun)
+      await close(end, pipeline, log, isDryRun: runOptions.isDryRun, spent: spent)
       return try ended(error)
     }
   }
 
-  /// What the run came to; a signal and the deadline are errors of their own.
+  /// What the run came to, and how many signals were meant for it and not for what comes after; a signal and the
+  /// deadline are errors of their own.
   private func outcome(
     _ runOptions: RunOptions, _ pipeline: Pipeline, _ root: String, _ watch: RunWatch,
     _ log: LogFile?
-  ) async -> Result<RunSummary, any Error> {
+  ) async -> (Result<RunSummary, any Error>, spent: Int) {
     let progress = Progress(program, quiet: options.quiet || options.json)
     let (program, json) = (program, options.json)
     let seconds = runOptions.deadlineSeconds ?? pipeline.org.runDeadlineSeconds
@@ -91,25 +92,26 @@ struct PipelineCall {
       }
     }
     progress.finish()
-    guard case .failure(let error) = outcome else { return outcome }
+    let spent = signal == nil ? 0 : 1
+    guard case .failure = outcome else { return (outcome, spent) }
     if let signal {
-      return .failure(
-        PipelineError(
-          .interrupted(signal: signal), "run.interrupted", "the run was interrupted",
-          fix: PipelineError.goesOnText))
+      let error = PipelineError(
+        .interrupted(signal: signal), "run.interrupted", "the run was interrupted",
+        fix: PipelineError.goesOnText)
+      return (.failure(error), spent)
     }
     if isLate {
-      return .failure(
-        PipelineError(
-          .tryLater, "run.deadline", "the run reached its deadline of \(seconds) seconds",
-          fix: PipelineError.goesOnText + "; or raise org.runDeadlineSeconds"))
+      let error = PipelineError(
+        .tryLater, "run.deadline", "the run reached its deadline of \(seconds) seconds",
+        fix: PipelineError.goesOnText + "; or raise org.runDeadlineSeconds")
+      return (.failure(error), spent)
     }
-    return .failure(error)
+    return (outcome, spent)
   }
 
   /// Tells of the end whoever was not there, and shows on a terminal what the run took.
   private func close(
-    _ end: RunEnd, _ pipeline: Pipeline, _ log: LogFile?, isDryRun: Bool
+    _ end: RunEnd, _ pipeline: Pipeline, _ log: LogFile?, isDryRun: Bool, spent: Int
   ) async {
     log?.add(end)
     if program.errorIsTerminal, !options.quiet, !options.json {
@@ -117,7 +119,7 @@ struct PipelineCall {
     }
     if !isDryRun {
       let notices = RunNotices(pipeline, variables: program.variables)
-      for failure in await Interruption.brief({ await notices.tell(end) }) {
+      for failure in await Interruption.brief(spent: spent, { await notices.tell(end) }).0 {
         warn(failure, of: end)
         log?.add(warning: failure, of: end)
       }

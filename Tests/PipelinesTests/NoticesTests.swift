@@ -1,5 +1,6 @@
 import Crypto
 import Dispatch
+import Glibc
 import HTTP
 import JSON
 import Ledger
@@ -341,6 +342,45 @@ import Testing
       let words = "notify.\(target) could not be told of the run's end: a signal ended it"
       #expect(text.contains("warning: " + words), "\(text)")
     }
+  }
+
+  @Test(arguments: ["url", "secret"])
+  func `a program that gives an address or a key has no more time than all of it`(_ what: String)
+    async throws
+  {
+    let asked = Locked(0)
+    let server = try HTTPServer { _ in
+      asked.withLock { $0 += 1 }
+      return ServerResponse(status: 200)
+    }
+    defer { server.stop() }
+    let slow = #"{"command": ["/bin/sh", "-c", "sleep 1000; echo late"]}"#
+    let url = what == "url" ? slow : #""\#(server.url)/hook""#
+    let secret = what == "secret" ? slow : #"{"command": ["/bin/echo", "key"]}"#
+    let world = try world(
+      #""notify": {"timeoutSeconds": 1, "webhook": {"url": \#(url), "secret": \#(secret)}}"#)
+    let start = Clock.monotonicNanoseconds()
+    let check = try await ProgramRun.blocking(
+      ["check", world.pipeline.file, "--notify"], variables: world.variables)
+    #expect(check.status == 1, "\(check.everything)")
+    #expect(check.output.contains("did not end within 1 seconds and was ended"), "\(check.output)")
+    #expect(Clock.monotonicNanoseconds() - start < 20_000_000_000)
+    #expect(asked.withLock { $0 } == 0)
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `a test that a signal ends says so by its exit status, and at once`(_ signal: Int32)
+    async throws
+  {
+    let asked = directory.file("asked")
+    let world = try world(
+      #""notify": {"timeoutSeconds": 600, "webhook": {"url": {"command": ["/bin/sh", "-c", "kill -\#(signal) $PPID; echo >\#(asked); exec sleep 1000"]}}}"#
+    )
+    let check = try await ProgramRun.blocking(
+      ["check", world.pipeline.file, "--notify"], variables: world.variables)
+    #expect(check.status == 128 + signal, "\(check.everything)")
+    #expect(check.output == "notify.webhook: not told: a signal ended it\n")
+    #expect(Files.exists(asked))
   }
 
   @Test func `check sends a test to everybody, marked as one, and says what each answered`()

@@ -51,6 +51,28 @@ import Testing
     #expect(result.output == Array("done\n".utf8))
   }
 
+  @Test(.timeLimit(.minutes(10)), arguments: [true, false])
+  func `what a program has started goes with it when it is late`(closesStreams: Bool) throws {
+    let directory = TemporaryDirectory("group")
+    let file = directory.file("child")
+    let streams = closesStreams ? " >/dev/null 2>&1 </dev/null" : ""
+    #expect(throws: SystemError.self) {
+      try ChildProcess.run(
+        "/bin/sh", ["-c", "sleep 1000\(streams) & echo $! > \(file); wait"], deadlineSeconds: 1,
+        asksNobody: true)
+    }
+    let text = String(decoding: try Files.read(file), as: UTF8.self)
+    let child = try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    // It is a zombie or gone as soon as the signal has arrived.
+    func isAlive() -> Bool {
+      guard let status = try? Files.read("/proc/\(child)/stat") else { return false }
+      return !String(decoding: status, as: UTF8.self).contains(") Z ")
+    }
+    let limit = Clock.monotonicNanoseconds() + 30_000_000_000
+    while isAlive(), Clock.monotonicNanoseconds() < limit { Clock.pause(microseconds: 1000) }
+    #expect(!isAlive())
+  }
+
   @Test func `a running program is read by line and told to end`() throws {
     let program = try ChildProcess.start("/bin/sh", ["-c", "echo one; echo two; exec sleep 60"])
     #expect(program.readLine() == "one")

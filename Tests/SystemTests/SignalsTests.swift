@@ -18,5 +18,12 @@ import Testing
       if seen.count == 2 { break }
     }
     #expect(seen == [SIGHUP, SIGHUP + 100])
+    // Who listens late is told at once of what came, but for what ended something else.
+    let late = Locked<[Int32]>([])
+    Signals.onTermination { _ in late.withLock { $0.append(-1) } }
+    Signals.onTermination(after: 1) { number in late.withLock { $0.append(-number) } }
+    #expect(late.withLock { $0 } == [])
+    Signals.onTermination(after: 0) { number in late.withLock { $0.append(number) } }
+    #expect(late.withLock { $0 } == [SIGHUP])
   }
 }

@@ -60,9 +60,9 @@ int attache_join(unsigned long thread, long long milliseconds);
 void attache_name_thread(const char *name);
 
 /// posix_spawn with closed descriptors above 2 and the three given ones as 0, 1 and 2,
-/// no signal blocked and SIGPIPE as usual.
+/// no signal blocked and SIGPIPE as usual; with `own_group` as the first process of a group of its own.
 /// Answers 0 and the child's id, or an errno value.
 int attache_spawn(const char *path, char *const argv[], char *const envp[], int in, int out,
-                  int error, int *child);
+                  int error, int own_group, int *child);
 
 #endif

@@ -7,12 +7,17 @@ package enum TextSource: Sendable, Hashable {
   /// Where it is.
   case source(SecretSource)
 
-  /// The text.
-  package func resolve(_ variables: [String: String]) throws(SecretError) -> String {
+  /// The text; the rest is as for a secret.
+  package func resolve(
+    _ variables: [String: String], commandSeconds: Int = SecretSource.commandSeconds,
+    isCancelled: (() -> Bool)? = nil
+  ) throws(SecretError) -> String {
     switch self {
     case .plain(let text): return text
     case .source(let source):
-      guard let text = try source.resolve(variables).text else {
+      let secret = try source.resolve(
+        variables, commandSeconds: commandSeconds, isCancelled: isCancelled)
+      guard let text = secret.text else {
         throw SecretError(source, "this is not UTF-8", "put a text there")
       }
       return text

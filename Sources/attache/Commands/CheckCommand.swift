@@ -49,7 +49,7 @@ struct CheckCommand: Command {
 
   /// Tells a test to whoever is told of a run's end.
   private func test(_ notices: RunNotices, _ context: Program) async throws -> ExitStatus {
-    let answers = await Interruption.brief { await notices.test() }
+    let (answers, signal) = await Interruption.brief(spent: 0) { await notices.test() }
     guard !answers.isEmpty else {
       throw PipelineError(
         .configuration, "notify.nobody", "the pipeline names nobody who is told of a run's end",
@@ -72,6 +72,7 @@ struct CheckCommand: Command {
         context.print("\(answer.target.rawValue): \(words)\(answer.words)")
       }
     }
-    return answers.allSatisfy(\.isTold) ? .done : .failed
+    if answers.allSatisfy(\.isTold) { return .done }
+    return signal.map(ExitStatus.interrupted(by:)) ?? .failed
   }
 }
