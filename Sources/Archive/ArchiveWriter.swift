@@ -89,15 +89,23 @@ package final class ArchiveWriter {
     try end(name)
   }
 
-  /// Adds a file's content, which must not change meanwhile.
-  package func add(name: String, file source: String) throws(ArchiveError) {
+  /// Adds a file's content, which must not change meanwhile; unless `isChanging`, when it is as long as it was at
+  /// first, with zeros in the place of what was cut off since.
+  package func add(
+    name: String, file source: String, isChanging: Bool = false
+  ) throws(ArchiveError) {
     let file = try DiskFile(source)
     try begin(name, size: file.size)
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
     defer { buffer.deallocate() }
     var left = file.size
     while true {
-      let count = try file.read(into: buffer)
+      var count = try file.read(into: buffer)
+      if isChanging, left > 0, count == 0 {
+        buffer.initializeMemory(as: UInt8.self, repeating: 0)
+        count = buffer.count
+      }
+      if isChanging { count = Int(min(left, Int64(count))) }
       left -= Int64(count)
       if count == 0 || left < 0 { break }
       if let failure = write(UnsafeRawBufferPointer(rebasing: buffer[..<count])) { throw failure }

@@ -22,7 +22,12 @@ package struct Recovery: Sendable, Hashable {
   /// The newest known generation of each snapshot.
   package var generations: [String: Int64] = [:]
   /// Whether later generations may have been published: the directory is a backup's, or was put back.
-  package var mayLackGenerations: Bool { detail == "backup" || detail == "sound" }
+  package var mayLackGenerations: Bool {
+    detail == "backup" || detail == "sound" || detail.hasSuffix(Self.restored)
+  }
+
+  /// How `detail` ends where a person said that the whole directory was put back.
+  package static let restored = ", restored"
 
   /// A recovery.
   package init(

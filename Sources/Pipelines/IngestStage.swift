@@ -67,7 +67,8 @@ struct IngestStage {
     let isInInbox = Files.parent(of: candidate.path) == inbox.directory
     let taking = try alone(name, places: []) {
       try inbox.take(
-        candidate, now: Clock.wallMilliseconds(), keepsOriginal: !isInInbox || isDryRun,
+        candidate, now: Clock.wallMilliseconds(), order: run.times.arrivals,
+        keepsOriginal: !isInInbox || isDryRun,
         isKnown: run.ledger.isKnown(sha256:))
     }
     switch taking {
@@ -196,7 +197,7 @@ struct IngestStage {
     if run.pipeline.inbox.acceptExpired { return }
     let stamp = validated.stamp
     let expiry = try expires(validated)
-    if let expiry, expiry >= (try arrival(of: taken)) { return }
+    if let expiry, expiry >= arrival(of: taken) { return }
     let since = expiry.map { "since " + Dates.utcSeconds($0) } ?? "for so long that it is not kept"
     throw Refusal(
       .expired,
@@ -206,12 +207,9 @@ struct IngestStage {
         + "the file again")
   }
 
-  /// When a return came: this run, or the time before a recovery for what is ingested again after it.
-  private func arrival(of taken: TakenReturn) throws -> Int64 {
-    guard let recovered = try run.recoveries().last, taken.arrived < recovered.time else {
-      return run.now
-    }
-    return min(taken.arrived, run.now)
+  /// When a return came: this run, or that of then for what a recovery lets be ingested again.
+  private func arrival(of taken: TakenReturn) -> Int64 {
+    taken.isIngestedAgain ? min(taken.order, run.times.arrivals) : run.times.arrivals
   }
 
   private func expires(_ validated: ValidatedReturn) throws -> Int64? {
@@ -349,7 +347,7 @@ struct IngestStage {
       sha256: validated.sha256 + (isWhole ? "" : ":" + stamp.stampID), sourceName: taken.name,
       stampID: stamp.stampID, snapshotID: whole.user, generation: Int64(stamp.generation),
       platform: validated.platform.rawValue, install: numbered.install,
-      handback: numbered.handback.map(Int64.init), arrived: try arrival(of: taken),
+      handback: numbered.handback.map(Int64.init), arrived: arrival(of: taken),
       issued: issued?.created, soupTotals: contents.totals)
     row.compared = contents.compared
     return row

@@ -89,10 +89,10 @@ package struct PipelineRun {
     let access = try OrgAccess(
       pipeline, data, variables: variables, mostRequests: options.apiBudget,
       pause: options.retryPause)
-    let (row, resumed) = try await begin(pipeline, data, options, ledger, access)
+    let (row, times, resumed) = try await begin(pipeline, data, options, ledger, access)
     let context = RunContext(
       pipeline, options: options, data: data, access: access, ledger: ledger, row: row,
-      stampKey: stampKey, variables: variables, report: report)
+      times: times, stampKey: stampKey, variables: variables, report: report)
     let run = PipelineRun(context: context)
     report(
       .runStarted(
@@ -153,12 +153,12 @@ package struct PipelineRun {
       fix: "free some space, or lower limits.freeDiskMiB in the pipeline file")
   }
 
-  /// The run to go on with: one that died less than a day ago, whatever is asked for now, or a new
-  /// one.
+  /// The run to go on with, and what time it is for it: one that died less than a day ago, whatever is asked for
+  /// now, or a new one.
   private static func begin(
     _ pipeline: Pipeline, _ data: DataDirectory, _ options: RunOptions, _ ledger: LedgerDatabase,
     _ access: OrgAccess
-  ) async throws -> (RunRow, resumed: Bool) {
+  ) async throws -> (RunRow, RunTimes, resumed: Bool) {
     // Whose returns it proves, a pipeline that has never asked the org does not know.
     let isUnknown = try ledger.organizationID == nil && options.stages.contains(.ingest)
     let needsOrg = !options.stages.isDisjoint(with: [.reconcile, .prime]) || isUnknown
@@ -177,17 +177,20 @@ package struct PipelineRun {
       now = session.serverDate ?? now
     }
     let stages = Set(options.stages.map(\.rawValue))
-    let open = try ledger.openRun(now: needsOrg ? now : nil)
+    let clock = try RunClock(ledger).time(at: now)
+    let open = try ledger.openRun(now: needsOrg ? clock : nil)
     if !options.isDryRun { try RunReport.finishReports(ledger, pipeline, data) }
     if let open {
       // One of the ledger's first version does not say what it was asked for.
       let all = Set(Stage.allCases.map(\.rawValue))
-      return (try ledger.widen(open, by: open.wanted.isEmpty ? all : stages), true)
+      let row = try ledger.widen(open, by: open.wanted.isEmpty ? all : stages)
+      let arrivals = try RunClock(ledger).arrivals(of: row, at: now, data)
+      return (row, RunTimes(org: now, arrivals: arrivals), true)
     }
     let row = try ledger.beginRun(
-      pipeline: pipeline.name, now: now, configHash: pipeline.configHash(),
+      pipeline: pipeline.name, now: clock, configHash: pipeline.configHash(),
       host: ProcessEnvironment.hostName(), stages: stages)
-    return (row, false)
+    return (row, RunTimes(org: now, arrivals: clock), false)
   }
 
   private func performStages() async throws {

@@ -15,7 +15,10 @@ struct PrimeJob: Sendable {
   let pipeline: Pipeline
   let data: DataDirectory
   let run: String
+  /// The org's time, which cursors are compared with.
   let now: Int64
+  /// The run's time, by which generations are ordered.
+  let created: Int64
   let organizationID: String
   /// The last run that primed from another org; what it published cannot be gone on from.
   let lastRunElsewhere: Int64
@@ -309,7 +312,8 @@ struct PrimeJob: Sendable {
     if let fields { notes["fields"] = .string(fields) }
     if outcome.isIncomplete { notes["warnings"] = JSONValue(outcome.warnings) }
     let record = GenerationRecord(
-      snapshot: user.id, generation: number, run: run, created: now, configHash: definitionsHash,
+      snapshot: user.id, generation: number, run: run, created: created,
+      configHash: definitionsHash,
       stores: files, syncStates: states(outcome), cursors: outcome.cursors, notes: notes,
       carried: carried)
     try directory.publish(temporary, as: record)

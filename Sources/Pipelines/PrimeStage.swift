@@ -84,7 +84,8 @@ struct PrimeStage {
   private func job(for user: SnapshotUser) throws -> PrimeJob {
     let row = try run.ledger.snapshotRow(id: user.id)
     return PrimeJob(
-      user: user, pipeline: run.pipeline, data: run.data, run: run.row.id, now: run.now,
+      user: user, pipeline: run.pipeline, data: run.data, run: run.row.id,
+      now: run.times.org, created: run.now,
       organizationID: try run.ledger.organizationID ?? "",
       lastRunElsewhere: try lastRunElsewhere(), stampKey: try run.stamps().current,
       numberFloor: try numberFloor(user.id), stampEpoch: try run.stamps().epoch,
@@ -104,14 +105,18 @@ struct PrimeStage {
 
   /// The least number of a new generation: an app installs none with a lower one than it has, and after a restore
   /// nobody knows how far that was.
+  ///
+  /// It leaps by one for each minute since the last run that is known, too: a machine that began with the same
+  /// backup, and is lost as well, has made no more than that beside its own leap.
   private func numberFloor(_ id: String) throws -> Int {
-    let leaps = try run.recoveries().filter(\.mayLackGenerations).map {
-      Int($0.generations[id] ?? 0) + Self.forgottenGenerations
+    let leaps = try run.recoveries().filter(\.mayLackGenerations).map { recovery in
+      let minutes = max(0, recovery.time - recovery.known) / 60_000
+      return Int(recovery.generations[id] ?? 0) + Self.forgottenGenerations + Int(minutes)
     }
     return leaps.max() ?? 0
   }
 
-  /// More generations than a machine makes between two backups.
+  /// More generations than a machine makes in a hurry.
   private static let forgottenGenerations = 1000
 
   /// The open edits that a user's next generation carries.

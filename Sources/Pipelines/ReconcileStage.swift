@@ -21,7 +21,9 @@ struct ReconcileStage {
     }
     try await PreflightStage(run: run).perform()
     let presumed = run.options.isDryRun ? PresumedWrites() : nil
-    let result = try await reconciler(presumed).run(run.row)
+    var row = run.row
+    row.now = run.times.org
+    let result = try await reconciler(presumed).run(row)
     run.summary.verdicts = result.verdicts
     if result.verdicts[.notUndone] != nil || result.verdicts[.partlyUndone] != nil {
       run.summary.findings.insert(.notUndone)

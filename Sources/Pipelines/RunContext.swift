@@ -11,6 +11,8 @@ final class RunContext {
   let access: OrgAccess
   let ledger: LedgerDatabase
   let row: RunRow
+  /// What time it is for it, beside its own one.
+  let times: RunTimes
   /// The environment, for secrets that are asked for when they are needed.
   let variables: [String: String]
   let report: @Sendable (RunEvent) -> Void
@@ -37,16 +39,18 @@ final class RunContext {
   /// The name of every dry run.
   private static let dryRun = "dry-run"
 
-  /// The run's one clock, in milliseconds of the org's time.
+  /// The run's one clock, in milliseconds of the org's time; it stands after every run before (`RunClock`).
   var now: Int64 { row.now }
 
   init(
     _ pipeline: Pipeline, options: RunOptions, data: DataDirectory, access: OrgAccess,
-    ledger: LedgerDatabase, row: RunRow, stampKey: ProvenanceKey?, variables: [String: String],
+    ledger: LedgerDatabase, row: RunRow, times: RunTimes, stampKey: ProvenanceKey?,
+    variables: [String: String],
     report: @escaping @Sendable (RunEvent) -> Void
   ) {
     (self.pipeline, self.options, self.data, self.access) = (pipeline, options, data, access)
     (self.ledger, self.row, self.stampKey) = (ledger, row, stampKey)
+    self.times = times
     (self.variables, self.report) = (variables, report)
     // What a dry run enters into its copy of the ledger has no name that lasts.
     summary.run = options.isDryRun ? Self.dryRun : row.id

@@ -29,17 +29,20 @@ extension Inbox {
 
   /// Takes a candidate into `processing`.
   ///
-  /// With `keepsOriginal` the file is copied, for one that somebody named outside the inbox. `isKnown` says
+  /// `order` is the time of the run that takes it, by which returns are ordered where this machine's clock goes
+  /// back. With `keepsOriginal` the file is copied, for one that somebody named outside the inbox. `isKnown` says
   /// of a digest in `done` whether the ledger has it: one that was restored from a backup may not. Throws
   /// for trouble of this machine alone: what cannot be read or removed is said in the answer.
   package func take(
-    _ candidate: Candidate, now milliseconds: Int64, keepsOriginal: Bool = false,
+    _ candidate: Candidate, now milliseconds: Int64, order: Int64? = nil,
+    keepsOriginal: Bool = false,
     isKnown: (_ sha256: String) throws -> Bool = { _ in true }
   ) throws(BundleError) -> Taking {
     if let refusal = candidate.refusal { return .left(refusal) }
     return try BundleError.mapping {
       do {
-        return try takeOver(candidate, now: milliseconds, keepsOriginal, isKnown)
+        return try takeOver(
+          candidate, (milliseconds, order ?? milliseconds), keepsOriginal, isKnown)
       } catch let error as SystemError {
         guard Files.exists(candidate.path) else { return .gone }
         // The disk may be ours, or the one that the inbox is on: ours shows it in other places.
@@ -53,7 +56,7 @@ extension Inbox {
   }
 
   private func takeOver(
-    _ candidate: Candidate, now milliseconds: Int64, _ keepsOriginal: Bool,
+    _ candidate: Candidate, _ time: (wall: Int64, order: Int64), _ keepsOriginal: Bool,
     _ isKnown: (_ sha256: String) throws -> Bool
   ) throws -> Taking {
     let companions = Companions(of: candidate)
@@ -67,8 +70,9 @@ extension Inbox {
     try betweenReadings()
     let temporary = DurableFile.temporaryName(for: processing + "/x")
     var taken = TakenReturn(
-      sha256: sha256, name: candidate.name, arrived: milliseconds, kind: candidate.kind,
-      hasLog: companions.log != nil, fault: companions.fault, directory: temporary)
+      sha256: sha256, name: candidate.name, arrived: time.wall, order: time.order,
+      kind: candidate.kind, hasLog: companions.log != nil, fault: companions.fault,
+      directory: temporary)
     guard try copy(candidate, companions, as: taken) else {
       try Files.remove(temporary)
       return .left(
@@ -187,7 +191,7 @@ extension Inbox {
       guard Files.isDirectory(processing) else { return [] }
       return try Files.list(processing)
         .compactMap { $0.hasPrefix(".tmp-") ? nil : TakenReturn(directory: processing + "/" + $0) }
-        .sorted { ($0.arrived, $0.sha256) < ($1.arrived, $1.sha256) }
+        .sorted { ($0.order, $0.arrived, $0.sha256) < ($1.order, $1.arrived, $1.sha256) }
     }
   }
 

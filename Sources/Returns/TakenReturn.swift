@@ -21,8 +21,12 @@ package struct TakenReturn: Sendable, Hashable {
   package let sha256: String
   /// The name it came under.
   package let name: String
-  /// Milliseconds since 1970 when it was taken.
+  /// Milliseconds since 1970 when it was taken, by this machine's clock.
   package let arrived: Int64
+  /// The time of the run that took it, by which returns are ordered; `arrived` in notes of earlier versions.
+  package let order: Int64
+  /// Whether an earlier ledger has had its edits already, and it is ingested once more after a recovery.
+  package private(set) var isIngestedAgain = false
   /// What kind of return it is.
   package let kind: Kind
   /// Whether a `-wal` with something in it came along.
@@ -39,12 +43,14 @@ package struct TakenReturn: Sendable, Hashable {
   package var path: String { directory + "/" + fileName }
 
   init(
-    sha256: String, name: String, arrived: Int64, kind: Kind, hasLog: Bool, fault: String?,
+    sha256: String, name: String, arrived: Int64, order: Int64, kind: Kind, hasLog: Bool,
+    fault: String?,
     directory: String
   ) {
     self.sha256 = sha256
     self.name = name
     self.arrived = arrived
+    self.order = order
     self.kind = kind
     self.hasLog = hasLog
     self.fault = fault
@@ -67,7 +73,15 @@ package struct TakenReturn: Sendable, Hashable {
     ]
     object["fault"] = fault.map(JSONValue.string)
     object["arrived"] = .string(Dates.utc(arrived))
+    object["order"] = .string(Dates.utc(order))
+    if isIngestedAgain { object["again"] = true }
     return JSONValue.object(object).bytes(pretty: true, sortedKeys: false) + [0x0A]
+  }
+
+  /// Notes beside the file that an earlier ledger has had its edits already.
+  package mutating func noteIngestedAgain() throws(SystemError) {
+    isIngestedAgain = true
+    try DurableFile.write(note, to: directory + "/" + TakenReturn.noteName)
   }
 
   /// Reads the note of a directory; nil where there is none that can be read.
@@ -78,9 +92,11 @@ package struct TakenReturn: Sendable, Hashable {
       let kind = json["kind"]?.string.flatMap(Kind.init), let hasLog = json["hasLog"]?.bool,
       let arrived = json["arrived"]?.string.flatMap({ Dates.milliseconds(iso8601: $0) })
     else { return nil }
+    let order = json["order"]?.string.flatMap { Dates.milliseconds(iso8601: $0) }
     self.init(
-      sha256: sha256, name: name, arrived: arrived, kind: kind, hasLog: hasLog,
-      fault: json["fault"]?.string, directory: directory)
+      sha256: sha256, name: name, arrived: arrived, order: order ?? arrived, kind: kind,
+      hasLog: hasLog, fault: json["fault"]?.string, directory: directory)
+    isIngestedAgain = json["again"]?.bool ?? false
     // Notes of earlier versions have none: the file has its own name.
     fileName = json["file"]?.string ?? name
     if fileName.isEmpty || fileName.contains("/") { return nil }

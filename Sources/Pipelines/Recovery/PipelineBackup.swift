@@ -119,9 +119,7 @@ package struct PipelineBackup {
       try add(tree: data.path + "/" + name, as: BackupFile.data + name, to: writer)
     }
     try addGenerations(to: writer, now)
-    try add(
-      tree: data.inbox(pipeline.inbox.path),
-      as: String(BackupFile.inbox.dropLast()), to: writer)
+    try addInbox(to: writer)
     try writer.add(name: BackupFile.endName, bytes: end.bytes)
     try writer.close()
     return Outcome(files: end.files, time: now, run: run)
@@ -169,19 +167,46 @@ package struct PipelineBackup {
     throws
   {
     guard Files.isDirectory(directory) else { return }
-    for entry in try Files.list(directory) where !entry.hasPrefix(".tmp-") {
-      let (path, inside) = (directory + "/" + entry, name + "/" + entry)
-      if Files.isSymbolicLink(path) { continue }
-      if Files.isDirectory(path) {
-        try add(tree: path, as: inside, to: writer)
-      } else if (try? Files.status(path).kind) == .regular {
-        try add(inside, path, to: writer)
-      }
+    for entry in try Files.list(directory) {
+      try add(entry: directory + "/" + entry, as: name + "/" + entry, to: writer)
     }
   }
 
-  private mutating func add(_ path: String, _ file: String, to writer: ArchiveWriter) throws {
-    try writer.add(name: name(for: path), file: file)
+  private mutating func add(
+    entry path: String, as name: String, to writer: ArchiveWriter, isChanging: Bool = false
+  ) throws {
+    if Files.name(of: path).hasPrefix(".tmp-") || Files.isSymbolicLink(path) { return }
+    if Files.isDirectory(path) {
+      try add(tree: path, as: name, to: writer)
+    } else if (try? Files.status(path).kind) == .regular {
+      try add(name, path, to: writer, isChanging: isChanging)
+    }
+  }
+
+  private mutating func add(
+    _ path: String, _ file: String, to writer: ArchiveWriter, isChanging: Bool = false
+  ) throws {
+    try writer.add(name: name(for: path), file: file, isChanging: isChanging)
+  }
+
+  /// What waits in the inbox, where others upload meanwhile: what is not whole yet is in the backup as far as it
+  /// is, and what has got another name since it was listed is there under that one.
+  private mutating func addInbox(to writer: ArchiveWriter) throws {
+    let inbox = data.inbox(pipeline.inbox.path)
+    var added: Set<String> = []
+    while Files.isDirectory(inbox) {
+      let names = try Files.list(inbox).filter { !added.contains($0) }
+      if names.isEmpty { return }
+      for name in names {
+        added.insert(name)
+        let (path, before) = (inbox + "/" + name, (end, given))
+        do {
+          try add(entry: path, as: BackupFile.inbox + name, to: writer, isChanging: true)
+        } catch  where !Files.exists(path) {
+          (end, given) = before
+        }
+      }
+    }
   }
 
   /// The name of an entry: its path, where every archive and file system takes that.

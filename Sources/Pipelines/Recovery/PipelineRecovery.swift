@@ -170,11 +170,10 @@ package struct PipelineRecovery {
       findings.generations[id] = max(findings.generations[id] ?? 0, newest)
     }
     if let last = try data.lastReport(beyond: 0, "") { runs.append(Int64(last.run)) }
-    // No other recovery has it, not even one from the same backup.
-    findings.epoch = max((epochs.max() ?? 0) + 1, request.now / 1000)
     findings.lastRun = runs.max() ?? 0
     findings.isFirst = try ledger?.recoveries().isEmpty ?? true
     findings.known = try ledger?.lastOrgTime()
+    findings.epoch = epoch(after: epochs.max() ?? 0, known: findings.known)
     findings.again = try PipelineReturns.directories(in: data.done).map(Files.name(of:)).filter {
       try ledger?.isKnown(sha256: $0) != true
     }
@@ -183,6 +182,16 @@ package struct PipelineRecovery {
       item.detail["code"]?.string == Refusal.Code.earlierLedger.rawValue
         ? item.detail["name"]?.string ?? item.sha256 : nil
     }
+  }
+
+  /// The epoch that begins: no other recovery has it, not even one from the same backup.
+  ///
+  /// It is the second of it, where this machine's clock can be believed: it stands after what is known to have
+  /// been. Else chance makes it another one.
+  private func epoch(after last: Int64, known: Int64?) -> Int64 {
+    let past = max(last, (known ?? 0) / 1000 - 24 * 60 * 60)
+    let now = request.now / 1000
+    return now > past ? now : past + 1 + Int64.random(in: 0..<1 << 31)
   }
 
   // MARK: what is done
@@ -202,6 +211,8 @@ package struct PipelineRecovery {
     // that dies in between is repeated.
     try Files.makeDirectory(data.processing)
     for sha256 in findings.again {
+      var taken = TakenReturn(directory: data.done + "/" + sha256)
+      try taken?.noteIngestedAgain()
       try DurableFile.rename(data.done + "/" + sha256, to: data.processing + "/" + sha256)
     }
     // One that died before the key followed has begun the epoch that ends here.
@@ -211,7 +222,8 @@ package struct PipelineRecovery {
       epoch: findings.epoch, before: before,
       organizationID: organization ?? (request.newOrg ? Self.unknown : nil),
       known: knowsAll ? findings.known ?? 0 : 0, afterRun: findings.lastRun,
-      time: request.now, by: request.by, detail: findings.ledger.rawValue,
+      time: request.now, by: request.by,
+      detail: findings.ledger.rawValue + (request.isRestored ? Recovery.restored : ""),
       generations: findings.generations)
     let advance = try ProvenanceKey.advance(data, to: Int(findings.epoch))
     try state.recover(

@@ -1,0 +1,105 @@
+import Glibc
+import JSON
+import LocalOrg
+import Pipelines
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// Recoveries that follow one another, clocks that stand in the past, and backups while others are at work.
+@Suite struct RecoveryAgainTests {
+  let world: World
+
+  init() throws { world = try World() }
+
+  @discardableResult
+  private func recover(
+    _ change: (inout PipelineRecovery.Request) -> Void
+  ) throws -> RecoveryFindings {
+    var request = PipelineRecovery.Request(by: "olga", now: world.org.now())
+    change(&request)
+    return try PipelineRecovery.perform(world.pipeline, root: world.root, request)
+  }
+
+  private func backUp() async throws -> String {
+    let done = try PipelineBackup.write(
+      world.pipeline, root: world.root, to: world.directory.file("backups"), now: world.org.now())
+    return try #require(done.path)
+  }
+
+  private func newest() throws -> Int {
+    try world.data.generations(of: world.user("ada").id).last ?? 0
+  }
+
+  @Test func `of two recoveries from one backup the later one's bundles have the higher numbers`()
+    async throws
+  {
+    try await world.run()
+    let file = try await backUp()
+    try Files.remove(world.data.path)
+    try recover { ($0.backup, $0.now) = (file, $0.now + 7_200_000) }
+    try await world.run()
+    let account = try #require(try world.ids("accounts", on: world.device("ada")).first)
+    for text in ["one", "two", "three"] {
+      _ = world.org.update(
+        "Account", id: account, ["Description": .string(text)], as: try world.user("admin"))
+      try await world.run()
+    }
+    let first = try newest()
+    #expect(first > 1000)
+    // What a phone has from the first one is lower than whatever the second one offers.
+    try Files.remove(world.data.path)
+    try recover { ($0.backup, $0.now) = (file, $0.now + 18_000_000) }
+    try await world.run()
+    #expect(try newest() > first)
+  }
+
+  @Test func `where the whole directory was put back, numbers leap whatever the ledger is`()
+    async throws
+  {
+    try await world.run()
+    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    try recover { $0.isRestored = true }
+    let account = try #require(try world.ids("accounts", on: world.device("ada")).first)
+    _ = world.org.update(
+      "Account", id: account, ["Description": "new"], as: try world.user("admin"))
+    try await world.run()
+    #expect(try newest() > 1000)
+  }
+
+  @Test func `by a clock that stands in the past no two recoveries begin the same epoch`()
+    async throws
+  {
+    try await world.run()
+    let file = try await backUp()
+    var epochs: Set<Int64> = []
+    for _ in 0..<3 {
+      try Files.remove(world.data.path)
+      epochs.insert(
+        try recover { ($0.backup, $0.now) = (file, 1_000_000) }.epoch)
+    }
+    #expect(epochs.count == 3 && epochs.allSatisfy { $0 > 1000 })
+  }
+
+  @Test func `a backup is made while somebody uploads`() async throws {
+    try await world.run()
+    let upload = world.data.inbox("inbox") + "/upload.zip"
+    try DurableFile.write([UInt8](repeating: 7, count: 8 << 20), to: upload)
+    let isOver = Locked(false)
+    // It begins anew, again and again.
+    let uploading = Task.detached {
+      while !isOver.withLock({ $0 }) { for size in [0, 8 << 20] { truncate(upload, size) } }
+    }
+    defer { isOver.withLock { $0 = true } }
+    let backup = try await backUp()
+    isOver.withLock { $0 = true }
+    await uploading.value
+    let listed = try ChildProcess.run(
+      "/bin/tar", ["--zstd", "-tf", backup], environment: ["PATH": "/usr/bin:/bin"])
+    #expect(String(decoding: listed.output, as: UTF8.self).contains("inbox/upload.zip"))
+    try Files.remove(world.data.path)
+    try recover { $0.backup = backup }
+    #expect(Files.exists(upload))
+  }
+}

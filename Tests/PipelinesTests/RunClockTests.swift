@@ -1,0 +1,162 @@
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Rehearsal
+import SQLite
+import System
+import TestSupport
+import Testing
+
+/// What is ordered by time where a clock stands in the past: this machine's, the org's, a dead run's.
+@Suite struct RunClockTests {
+  let world: World
+
+  init() throws { world = try World() }
+
+  /// Lets two phones edit one account that a third one has too; answers the third one and the account.
+  ///
+  /// `first` are the newest bundles now; the third phone gets its own when it is asked for.
+  private func rivals() throws -> (left: Device, right: Device, account: String) {
+    let (left, right) = (
+      try world.device("ada", as: "left"), try world.device("ben", as: "right")
+    )
+    let account = try #require(
+      Set(try world.ids("accounts", on: left)).intersection(try world.ids("accounts", on: right))
+        .min())
+    try left.edit("accounts", id: account, ["Phone": "of the left"], now: world.org.now())
+    try right.edit("accounts", id: account, ["Phone": "of the right"], now: world.org.now())
+    return (left, right, account)
+  }
+
+  private func handBack(_ devices: (left: Device, right: Device, account: String)) throws {
+    try world.handBack(devices.left, as: "left.sqlite")
+    try world.handBack(devices.right, as: "right.sqlite")
+  }
+
+  /// A phone with Ada's newest bundle hands back an edit of the account: two others contradict each other there,
+  /// and it cannot know of that.
+  private func thirdClashes(_ account: String, _ device: Device) async throws {
+    try device.edit("accounts", id: account, ["Phone": "of the third"], now: world.org.now())
+    try world.handBack(device, as: "third.sqlite")
+    let verdicts = try await world.run().verdicts
+    #expect(verdicts == [.clash: 1], "\(verdicts)")
+    #expect(try world.record("Account", account)["Phone"]?.string?.hasPrefix("of the") != true)
+  }
+
+  private func times() throws -> [Int64] {
+    let ledger = try LedgerDatabase(path: world.data.state)
+    defer { ledger.close() }
+    return try ledger.runs(limit: 20).reversed().map(\.now)
+  }
+
+  @Test func `where the org's clock goes back, runs and what they take stand in order`()
+    async throws
+  {
+    try await world.run()
+    let devices = try rivals()
+    let third = try world.device("ada", as: "third")
+    try world.org.moveClock(by: -3_600_000)
+    try handBack(devices)
+    #expect(try await world.run().verdicts == [.clash: 2])
+    try await thirdClashes(devices.account, third)
+    let times = try times()
+    #expect(times == Array(Set(times)).sorted(), "\(times)")
+  }
+
+  @Test func `a return that is ingested by hand where this machine's clock is behind is news`()
+    async throws
+  {
+    // Years ahead of this machine.
+    try world.org.moveClock(by: 20 * 365 * 86_400_000)
+    try await world.run()
+    let devices = try rivals()
+    let third = try world.device("ada", as: "third")
+    try handBack(devices)
+    try await world.run(.ingest)
+    #expect(try await world.run(.reconcile).verdicts == [.clash: 2])
+    try await thirdClashes(devices.account, third)
+  }
+
+  @Test func `what a run takes that goes on after its death is news to what it published before`()
+    async throws
+  {
+    try await world.run()
+    let devices = try rivals()
+    // Something is new, so that the run that dies has bundles to publish.
+    _ = world.org.update(
+      "Account", id: devices.account, ["Description": "new"], as: try world.user("admin"))
+    try await world.die { event in
+      if case .snapshotPrimed = event {
+        false
+      } else if case .stageFinished(let cost) = event {
+        cost.stage == .pack
+      } else {
+        false
+      }
+    }
+    let third = try world.device("ada", as: "third")
+    try world.org.moveClock(by: 3_600_000)
+    try handBack(devices)
+    let resumed = try await world.run()
+    #expect(resumed.verdicts == [.clash: 2], "\(resumed.verdicts)")
+    try await thirdClashes(devices.account, third)
+    #expect(try times().count == 3)
+  }
+
+  @Test func `a return that was released after a recovery came when it was ingested`() async throws
+  {
+    // Years ahead of this machine.
+    try world.org.moveClock(by: 20 * 365 * 86_400_000)
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
+    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    for name in ["users", "global", "issued"] { try Files.remove(world.data.path + "/" + name) }
+    try world.handBack(device, as: "old.sqlite")
+    try await world.run()
+    var request = PipelineRecovery.Request(by: "olga", now: Clock.wallMilliseconds() + 1000)
+    request.isRestored = true
+    _ = try PipelineRecovery.perform(world.pipeline, root: world.root, request)
+    try world.org.moveClock(by: 86_400_000)
+    _ = try PipelineReturns(world.pipeline, root: world.root).release(["old.sqlite"])
+    try await world.run()
+    let ledger = try LedgerDatabase(path: world.data.state)
+    defer { ledger.close() }
+    let arrived = try ledger.connection.integer("SELECT max(arrived_ms) FROM returned")
+    #expect(try arrived == ledger.runs(limit: 1).first?.now)
+  }
+
+  @Test func `what a recovery lets be ingested again came when it came, in the order of then`()
+    async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    let accounts = try world.ids("accounts", on: device)
+    try device.edit("accounts", id: accounts[0], ["Phone": "+1 555 0101"], now: world.org.now())
+    try world.handBack(device, as: "one.sqlite")
+    try await world.run()
+    try device.edit("accounts", id: accounts[1], ["Phone": "+1 555 0102"], now: world.org.now())
+    try world.handBack(device, as: "two.sqlite")
+    try await world.run()
+    let times = try times()
+    // This machine's clock stood years back when the second one was taken.
+    for sha256 in try Files.list(world.data.done) {
+      let path = world.data.done + "/" + sha256 + "/.return.json"
+      let text = String(decoding: try Files.read(path), as: UTF8.self)
+      guard text.contains("two.sqlite") else { continue }
+      let wound = text.replacing(#/"arrived": "[0-9]{4}/#, with: #""arrived": "2001"#)
+      try DurableFile.write(Array(wound.utf8), to: path)
+    }
+    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    _ = try PipelineRecovery.perform(
+      world.pipeline, root: world.root, .init(by: "olga", now: Clock.wallMilliseconds()))
+    try await world.run()
+    let ledger = try LedgerDatabase(path: world.data.state)
+    defer { ledger.close() }
+    let rows = try ledger.connection.all("SELECT source_name, arrived_ms FROM returned ORDER BY id")
+    #expect(rows.map { $0[0].text } == ["one.sqlite", "two.sqlite"])
+    #expect(rows.map { $0[1].integer } == Array(times.suffix(2)))
+  }
+}
