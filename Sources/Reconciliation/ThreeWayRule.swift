@@ -124,6 +124,9 @@ enum ThreeWayRule {
     {
       detail.outside.append(FieldDifference(name: name, base: nil, device: value, server: nil))
     }
+    // What it brings: whoever reads of it, or has to enter it by hand, needs the values.
+    detail.fields = UpsertRule.differences(facts.device, facts.listed, server: nil, base: nil)
+      .filter { !FieldValue.isSame($0.device, nil) }
     return .send(
       facts.upserts ? .upsert : .create, Settlement(.created, detail), ifUnmodifiedSince: nil)
   }

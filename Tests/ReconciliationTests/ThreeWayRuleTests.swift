@@ -28,6 +28,17 @@ struct ThreeWayRuleTests {
       server: server, listed: ["A", "B"], upserts: upserts, recreate: recreate)
   }
 
+  @Test func `a new record tells the values that it brings`() throws {
+    let made = Self.facts(.create, device: ["A": "device", "B": .null, "C": "outside"])
+    guard case .send(.create, let settlement, nil) = ThreeWayRule.step(made) else {
+      Issue.record("it is not created")
+      return
+    }
+    #expect(settlement.detail.fields.map(\.name) == ["A"])
+    #expect(settlement.detail.fields.first?.device == "device")
+    #expect(settlement.detail.outside.map(\.name) == ["C"])
+  }
+
   private static let moved = ServerRecord.alive(date: new, fields: ["A": "server", "B": "b"])
   private static let unreadable = ServerRecord.unknown(code: "INVALID_FIELD", message: "no")
 
