@@ -69,8 +69,9 @@ test-clients: ATTACHE ?= $(SCRATCH)/release/attache
 test-clients:  ## other people's clients, each as it is installed, against the embedded org
 	@Tests/Clients/run.py $(ATTACHE) .build
 
-test-install: deb  ## the package in a bare Debian without network: demo, nights by cron and systemd, removal
+test-install: deb  ## the package in a bare Debian without network: demo, nights by cron and systemd, another machine, removal; and its image
 	@Tests/Install/run.py $(SCRATCH)/deb/attache_*.deb $(SCRATCH)/install
+	@Tests/Install/image.py $(SCRATCH)/deb/attache_*.deb $(SCRATCH)/install
 
 pictures: release  ## the pictures of the README, from the demo
 	docs/pictures/make.py $(SCRATCH)/release/attache

@@ -22,8 +22,10 @@ def loopback_up():
 class Debian:
     """The directory, and what runs in it."""
 
-    def __init__(self, root):
+    def __init__(self, root, other=None):
         self.root = Path(root)
+        # The root of another machine, with nothing of ours on it.
+        self.other = other
         self.servers = []
         self.url = None
         # The process that is the first of a booted Debian; None where it cannot be booted.
@@ -45,6 +47,10 @@ class Debian:
         (self.root / "dev/ptmx").symlink_to("pts/ptmx")
         (self.root / "dev/shm").mkdir()
         os.chmod(self.root / "dev/shm", 0o1777)
+
+    def another(self):
+        """Another machine on the same network, not booted."""
+        return Debian(self.other)
 
     def boot(self):
         """Starts systemd as the first process of a namespace; whether it runs is in `init`."""

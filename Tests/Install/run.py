@@ -30,21 +30,24 @@ def needs(package):
     return sorted(part.split("|")[0].split("(")[0].strip() for part in field.split(","))
 
 
-def unpacked(package, scratch):
-    """An archive of a Debian with the package's needs, made by the first call."""
-    wanted = needs(package) + BESIDE
-    suite = subprocess.run(
+def suite():
+    """This machine's Debian."""
+    return subprocess.run(
         ["sh", "-c", ". /etc/os-release; echo $VERSION_CODENAME"], capture_output=True, text=True
     ).stdout.strip()
-    name = hashlib.sha256(" ".join([suite, *wanted]).encode()).hexdigest()[:12]
+
+
+def unpacked(wanted, scratch, variant="essential"):
+    """An archive of a Debian with some packages, made by the first call."""
+    name = hashlib.sha256(" ".join([suite(), variant, *wanted]).encode()).hexdigest()[:12]
     archive = scratch / f"debian-{name}.tar"
     if not archive.exists():
         half = archive.with_name(".half-" + archive.name)
         # This machine's own sources are where it comes from.
         sources = [p for p in [Path("/etc/apt/sources.list"), Path("/etc/apt/sources.list.d/debian.sources")] if p.is_file()]
         subprocess.run(
-            ["mmdebstrap", "--quiet", "--variant=essential", "--format=tar", "--include=" + ",".join(wanted),
-             suite, half, *sources],
+            ["mmdebstrap", "--quiet", "--variant=" + variant, "--format=tar", *(f"--include={name}" for name in wanted),
+             suite(), half, *sources],
             check=True, stdin=subprocess.DEVNULL,
         )
         half.rename(archive)
@@ -68,22 +71,23 @@ def outside(package, scratch):
         skip("this machine gives no namespaces")
     scratch.mkdir(parents=True, exist_ok=True)
     try:
-        archive = unpacked(package, scratch)
+        archive = unpacked(needs(package) + BESIDE, scratch)
     except subprocess.CalledProcessError as error:
         skip(f"Debian cannot be unpacked here: {error}")
-    with tempfile.TemporaryDirectory(dir=scratch) as root:
-        os.chmod(root, 0o755)
-        subprocess.run(["tar", "-xf", archive, "-C", root, "--exclude=./dev/*"], check=True)
+    with tempfile.TemporaryDirectory(dir=scratch) as root, tempfile.TemporaryDirectory(dir=scratch) as other:
+        for place in (root, other):
+            os.chmod(place, 0o755)
+            subprocess.run(["tar", "-xf", archive, "-C", place, "--exclude=./dev/*"], check=True)
         return subprocess.run(
             ["unshare", "--net", "--mount-proc", "--pid", "--fork", "--kill-child", sys.executable, __file__,
-             "--inside", package, root]
+             "--inside", package, root, other]
         ).returncode
 
 
-def inside(package, root):
+def inside(package, root, other):
     """Plays every step; what has failed ends the others that build on it."""
     loopback_up()
-    debian = Debian(root)
+    debian = Debian(root, other)
     debian.boot()
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     try:
@@ -109,5 +113,5 @@ def inside(package, root):
 
 if __name__ == "__main__":
     if sys.argv[1] == "--inside":
-        sys.exit(inside(Path(sys.argv[2]), Path(sys.argv[3])))
+        sys.exit(inside(Path(sys.argv[2]), Path(sys.argv[3]), Path(sys.argv[4])))
     sys.exit(outside(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()))
