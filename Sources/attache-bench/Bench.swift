@@ -29,6 +29,7 @@ enum Bench {
       case .single: try await PrimeChild(options, [.android]).run().print()
       case .sync: try await SyncChild(options).run().print()
       case .sqlite: try SQLiteChild(options).run().print()
+      case .c, .python: throw BenchFailure("this arm is a program of its own: see Benchmarks/")
       case .download: try await DownloadChild(options).run().print()
       }
       return 0

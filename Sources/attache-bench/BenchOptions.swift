@@ -5,6 +5,7 @@ struct BenchOptions: Sendable {
   /// What to do; the words after `reconcile` are children that the others start.
   enum Task: String, Sendable {
     case help, bench, queries, reconcile, org, prime, download, sqlite, single, sync, night
+    case c, python
   }
 
   /// A command line that cannot be read.
@@ -36,8 +37,10 @@ struct BenchOptions: Sendable {
       --live            let the local org make every page anew, instead of serving recorded ones
       --json            one JSON document instead of a table
 
-    It ends with 1 when a prime takes 64 MiB of resident memory or more, when the larger prime takes
-    over 10 % more than the smaller one, or when a question takes over 1.2 times its SQL;
+    It ends with 1 when a prime takes 160 MiB of resident memory or more, when the larger prime takes
+    over 10 % more than the smaller one, when one store is primed less than 3.5 times as fast as by C through
+    SQLite's API or less than 10 times as fast as by a Python script, when both stores take over 1.6 times one, or
+    when a question takes over 1.2 times its SQL;
     `reconcile` when an edit is lost or told wrongly, when it takes over 1.1 times the least calls, less
     than 3 times the speed of one request at a time at 100 ms, or a tenth more memory for the larger night.
 

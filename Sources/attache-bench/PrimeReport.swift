@@ -11,14 +11,21 @@ struct PrimeReport {
     var singles: [Measurement] = []
     /// Syncs into a live store.
     var syncs: [Measurement] = []
+    /// One store by C through SQLite's API, and by the Python script.
+    var inC: [Measurement] = []
+    var inPython: [Measurement] = []
 
     var download: Measurement { .median(downloads) }
     var prime: Measurement { .median(primes) }
     var copy: Measurement { .median(copies) }
     var single: Measurement { .median(singles) }
     var sync: Measurement { .median(syncs) }
+    var c: Measurement { .median(inC) }
+    var python: Measurement { .median(inPython) }
     /// All runs.
-    var all: [Measurement] { downloads + copies + primes + singles + syncs }
+    var all: [Measurement] {
+      downloads + copies + primes + singles + syncs + inC + inPython
+    }
 
     mutating func add(_ run: Measurement, of arm: BenchOptions.Task) {
       switch arm {
@@ -26,6 +33,8 @@ struct PrimeReport {
       case .sqlite: copies.append(run)
       case .single: singles.append(run)
       case .sync: syncs.append(run)
+      case .c: inC.append(run)
+      case .python: inPython.append(run)
       default: downloads.append(run)
       }
     }
@@ -49,7 +58,31 @@ struct PrimeReport {
         "\(full.prime.records) records took \(growth) % more memory than \(base.prime.records), "
           + "and \(growthPercent) % is the limit")
     }
+    found += slow(
+      full.c, full.single, by: Self.timesFasterThanC, "one store than C through SQLite's API")
+    found += slow(
+      full.python, full.single, by: Self.timesFasterThanPython, "one store than the Python script")
+    if full.prime.wall * 10 > full.single.wall * Self.bothToOneTenths {
+      found.append(
+        "both stores took \(Self.ratio(full.prime, full.single, \.wall)) times one, and "
+          + "\(Self.decimal(Self.bothToOneTenths, 1)) is the limit")
+    }
     return found
+  }
+
+  /// How many times as fast one store is primed, in tenths, and what both may take of one.
+  private static let timesFasterThanC = 35
+  private static let timesFasterThanPython = 100
+  private static let bothToOneTenths = 16
+
+  private func slow(
+    _ floor: Measurement, _ run: Measurement, by tenths: Int, _ what: String
+  ) -> [String] {
+    guard run.wall * tenths > floor.wall * 10 else { return [] }
+    return [
+      "\(Self.ratio(floor, run, \.wall)) times as fast primes \(what), and "
+        + "\(Self.decimal(tenths, 1)) times is the least"
+    ]
   }
 
   /// What the larger prime takes more, in percent with a decimal.
@@ -75,6 +108,8 @@ struct PrimeReport {
       lines.append(Self.row(arms.prime, runs: arms.primes.count))
       lines.append(Self.row(arms.single, runs: arms.singles.count))
       lines.append(Self.row(arms.sync, runs: arms.syncs.count))
+      lines.append(Self.row(arms.c, runs: arms.inC.count))
+      lines.append(Self.row(arms.python, runs: arms.inPython.count))
     }
     lines.append("")
     for arms in [base, full] { lines.append(Self.comparison(arms)) }
@@ -113,6 +148,12 @@ struct PrimeReport {
       files \(seconds(prime.publishing)) s
         into one store: \(rate(arms.single)) records/s primed, \(rate(arms.sync)) synced into a new \
       live store
+        one store is \(ratio(arms.c, arms.single, \.wall)) times as fast as C through SQLite's API \
+      (processor time: \(ratio(arms.c, arms.single, \.processor))), and \
+      \(ratio(arms.python, arms.single, \.wall)) times as fast as the Python script (processor time: \
+      \(ratio(arms.python, arms.single, \.processor)))
+        both stores take \(ratio(arms.prime, arms.single, \.wall)) times one (processor time: \
+      \(ratio(arms.prime, arms.single, \.processor)))
       """
   }
 
@@ -150,6 +191,9 @@ struct PrimeReport {
       "primeToDownload": .number(Self.ratio(full.prime, full.download, \.wall)),
       "primeToSQLite": .number(Self.ratio(full.prime, full.copy, \.wall)),
       "primeToSQLiteProcessor": .number(Self.ratio(full.prime, full.copy, \.processor)),
+      "cToOneStore": .number(Self.ratio(full.c, full.single, \.wall)),
+      "pythonToOneStore": .number(Self.ratio(full.python, full.single, \.wall)),
+      "bothToOneStore": .number(Self.ratio(full.prime, full.single, \.wall)),
       "peakKiB": .number("\(full.prime.peakKiB)"),
       "limitKiB": .number("\(limitKiB)"),
       "failures": .array(failures.map { .string($0) }),
