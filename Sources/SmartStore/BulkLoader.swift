@@ -140,6 +140,10 @@ package final class BulkLoader {
   /// Why a page could not be written in the background: what follows would lack it.
   private var failure: (any Error)?
   private var writers: [any BulkWriter] = []
+  /// The stores whose keys are sorted together.
+  private var groups: [KeyGroup] = []
+  /// Whether a writer is to have elements as they are stored.
+  private var takesElements = true
   private var summary = LoadSummary()
   private let options: Options
 
@@ -155,18 +159,24 @@ package final class BulkLoader {
       soups.append(try StoreError.mapping { try destination.store.soup(options.soup) })
     }
     plan = RecordPlan(options, soups: soups)
+    var groups: [KeyGroup] = []
+    var writers: [any BulkWriter] = []
     for (destination, soup) in zip(destinations, soups) {
-      writers.append(
-        try StoreError.mapping {
-          try Self.writer(mode, destination, soup, plan: plan, composer: composer)
-        })
+      let writer = try StoreError.mapping {
+        try Self.writer(
+          mode, destination, soup, plan: plan, composer: composer, groups: &groups)
+      }
+      writers.append(writer)
     }
+    self.groups = groups
+    self.writers = writers
+    takesElements = writers.contains { $0.takesElements }
     summary.destinations = destinations.map { _ in Counts() }
   }
 
   private static func writer(
     _ mode: Mode, _ destination: Destination, _ soup: Soup, plan: RecordPlan,
-    composer: ElementComposer
+    composer: ElementComposer, groups: inout [KeyGroup]
   ) throws -> any BulkWriter {
     let options = plan.options
     guard let column = soup.column(of: options.idPath, on: destination.store.platform) else {
@@ -181,7 +191,8 @@ package final class BulkLoader {
     }
     if options.durability == .disposable, options.method == .pages,
       let writer = try PageInsertWriter(
-        destination.store, soup, plan: plan, composer: composer, idColumn: column)
+        destination.store, soup, plan: plan, composer: composer, idColumn: column,
+        groups: &groups)
     {
       return writer
     }
@@ -214,12 +225,17 @@ package final class BulkLoader {
       try settle()
       waitForOthers()
       let doubles = try keepingFailure {
-        try WriterGroup(writers).each { writer in
+        let group = WriterGroup(writers)
+        _ = try group.each { writer in
           if options.durability == .disposable, writer.nextColdID != nil {
             // The rows go to the disk while the indexes are made. No transaction is open: to close a
             // file here ends SQLite's locks on it.
             DurableFile.beginWriteback(of: writer.store.path)
           }
+          try writer.beginFinish()
+        }
+        try PageInsertWriter.layKeys(writers, groups)
+        return try group.each { writer in
           let doubles = try writer.finish()
           if options.durability == .disposable { try writer.store.regainSafety() }
           return doubles
@@ -246,7 +262,7 @@ package final class BulkLoader {
       throw StoreError.invalidPage(soup: options.soup, reason: error.description)
     }
     // Cold stores that stand at the same id store the same bytes: made once, bound by all.
-    if let firstID = nextColdID { page.compose(composer, firstID: firstID) }
+    if takesElements, let firstID = nextColdID { page.compose(composer, firstID: firstID) }
   }
 
   /// The id of the next element where a page is only appended; a writer at work cannot be asked.

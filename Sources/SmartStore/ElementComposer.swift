@@ -33,6 +33,22 @@ struct ElementComposer {
     bytes.append(UInt8(ascii: "}"))
   }
 
+  /// The most bytes that follow a record's members.
+  var mostOfTail: Int { head.count + middle.count + now.count + 24 }
+
+  /// What follows a record's members, with a comma at its head, and where the id's digits are in it.
+  func tail(id: Int64) -> (bytes: [UInt8], digits: Range<Int>) {
+    var bytes = [UInt8(ascii: ",")]
+    bytes += head
+    let start = bytes.count
+    Self.append(id, to: &bytes)
+    let digits = start..<bytes.count
+    bytes += middle
+    bytes += now
+    bytes.append(UInt8(ascii: "}"))
+    return (bytes, digits)
+  }
+
   /// Says whether a stored element is the record as it is, but for the time it was stored and the
   /// order of its members, which means nothing in JSON.
   func isUnchanged(

@@ -187,6 +187,111 @@ import Testing
     #expect(try test.store.count(of: "s") == count * 7)
   }
 
+  @Test(arguments: [1, 127, 128, 4_000, 4_600, 9_000, 37_500], Platform.allCases)
+  func `an index of one value is whole, whatever the number of rows`(
+    _ count: Int, _ platform: Platform
+  ) throws {
+    let test = try TestStore(platform)
+    let specs = ["Id", "__local__", "__sync_id__", "_soupLastModifiedDate"].map {
+      IndexSpec(path: $0, type: $0 == "__sync_id__" ? .integer : .string)
+    }
+    let pages = stride(from: 0, to: count, by: 4_000).map { first in
+      let ids = (first..<min(count, first + 4_000)).map { #"{"Id":"\#($0)"}"# }
+      return Array("[\(ids.joined(separator: ","))]".utf8)
+    }
+    _ = try load(pages, into: [test], specs, .pages)
+    #expect(try test.rows("PRAGMA integrity_check") == [["ok"]])
+    #expect(try test.store.count(of: "s") == count)
+    try test.store.remove([Int64(count)], from: "s")
+    try test.store.upsert([#"{"Id":"new"}"#, #"{"Id":"newer"}"#], into: "s")
+    #expect(try test.rows("PRAGMA integrity_check") == [["ok"]])
+  }
+
+  @Test func `stores that stand at other ids, or differ in every value, have indexes of their own`()
+    throws
+  {
+    func stores() throws -> [TestStore] {
+      let tests = [try TestStore(.ios), try TestStore(.android), try TestStore(.android)]
+      let specs = Day(3).specs
+      for test in tests { try test.store.registerSoup("s", indexSpecs: specs) }
+      try move(tests[2])
+      return tests
+    }
+    func move(_ last: TestStore) throws {
+      let ids = try last.store.upsert((0..<9).map { #"{"Id":"gone\#($0)"}"# }, into: "s")
+      #expect(ids.count == 9)
+      try last.store.remove(
+        try last.rows("SELECT id FROM TABLE_1").compactMap { $0[0].integer }, from: "s")
+    }
+    var day = Day(3)
+    var pages = [day.page(700, from: 0), day.page(300, from: 700)]
+    let flags = (0..<500).map { #"{"Id":"\#($0 % 400)","A":\#($0 % 3 == 0),"B":\#($0 % 7)}"# }
+    pages.append(Array("[\(flags.joined(separator: ","))]".utf8))
+    for room in [KeyRuns.room, 3_000] {
+      let (laid, written) = (try stores(), try stores())
+      let summary = try load(pages, into: laid, day.specs, .pages, keyRoom: room)
+      #expect(try load(pages, into: written, day.specs, .statements) == summary)
+      try expectEqual(laid, written, "\(room)")
+    }
+  }
+
+  @Test(arguments: 1...20)
+  func `keys are sorted by their bytes, and equal ones stay in their order`(_ seed: UInt64) throws {
+    var day = Day(seed)
+    var keys: [[UInt8]] = []
+    for _ in 0..<[2, 40, 900, 3000][day.pick(4)] {
+      let head = [UInt8](repeating: 7, count: [0, 5, 8, 23][day.pick(4)])
+      // Zeros at the end count, though a key that ends counts as zeros.
+      let zeros = [UInt8](repeating: 0, count: day.pick(4) == 0 ? day.pick(20) : 0)
+      keys.append([1] + head + (0..<day.pick(12)).map { _ in UInt8(day.pick(3) * 100) } + zeros)
+    }
+    var arena: [UInt8] = []
+    var entries: [KeySort.Entry] = []
+    for (id, key) in keys.enumerated() {
+      entries.append(KeySort.Entry(prefix: 0, start: UInt32(arena.count)))
+      withUnsafeBytes(of: UInt32(key.count)) { arena += Array($0) }
+      withUnsafeBytes(of: Int64(id)) { arena += Array($0) }
+      arena += key
+    }
+    arena += [UInt8](repeating: 9, count: 8)
+    let sorted = arena.withUnsafeBytes { arena -> [Int] in
+      guard let base = arena.baseAddress else { return [] }
+      entries.withUnsafeMutableBufferPointer { KeySort.sort($0, base) }
+      return entries.map { Int(KeyRecord.id(base + Int($0.start))) }
+    }
+    let expected = keys.indices.sorted {
+      keys[$0] == keys[$1] ? $0 < $1 : keys[$0].lexicographicallyPrecedes(keys[$1])
+    }
+    #expect(sorted == expected)
+  }
+
+  @Test func `integers of variable length are SQLite's`() throws {
+    // SQLite writes the id of a row as one: a table of one row has it behind the record's length.
+    let ids: [Int64] = [
+      0, 127, 128, 16_383, 16_384, 1 << 21 - 1, 1 << 28, 1 << 42, 1 << 56, .max, -1,
+    ]
+    for id in ids {
+      let test = try TestStore(.ios)
+      try test.store.connection.execute("CREATE TABLE one (id INTEGER PRIMARY KEY)")
+      try test.store.connection.run("INSERT INTO one VALUES (\(id))")
+      let root =
+        try test.store.connection.integer(
+          "SELECT rootpage FROM sqlite_schema WHERE name = 'one'") ?? 0
+      let file = try FileDescriptorHandle.updating(test.store.path)
+      var page = [UInt8](repeating: 0, count: PageFile.size)
+      _ = try page.withUnsafeMutableBytes {
+        try file.read(into: $0, at: (Int(root) - 1) * PageFile.size)
+      }
+      let place = Int(page[8]) << 8 | Int(page[9])
+      var bytes = [UInt8](repeating: 0, count: 9)
+      let size = bytes.withUnsafeMutableBytes { buffer in
+        buffer.baseAddress.map { Varint.write(UInt64(bitPattern: id), to: $0) } ?? 0
+      }
+      #expect(size == Varint.size(UInt64(bitPattern: id)))
+      #expect(Array(page[(place + 1)...].prefix(size)) == Array(bytes.prefix(size)), "\(id)")
+    }
+  }
+
   @Test func `the page of SQLite's lock byte stays empty`() throws {
     let test = try TestStore(.android)
     let specs = [IndexSpec(path: "Id", type: .string), IndexSpec(path: "A", type: .string)]
@@ -231,6 +336,29 @@ import Testing
       Issue.record("\(String(describing: error))")
       return
     }
+  }
+
+  @Test func `an index that has the name of ours and another column is left to SQLite`() throws {
+    let test = try TestStore(.ios)
+    let specs = [IndexSpec(path: "Id", type: .string), IndexSpec(path: "A", type: .string)]
+    try test.store.registerSoup("s", indexSpecs: specs)
+    try test.store.connection.execute(
+      "DROP INDEX TABLE_1_1_idx; CREATE INDEX TABLE_1_1_idx ON TABLE_1 (TABLE_1_0)")
+    let page = Array(#"[{"Id":"1","A":"z"},{"Id":"2","A":"b"}]"#.utf8)
+    _ = try load([page], into: [test], specs, .pages)
+    #expect(try test.rows("PRAGMA integrity_check") == [["ok"]])
+  }
+
+  @Test func `a root that is not empty is not written over`() throws {
+    let test = try TestStore(.ios)
+    try test.store.registerSoup("s", indexSpecs: [IndexSpec(path: "Id", type: .string)])
+    let file = try #require(try PageFile(test.store.path))
+    let leaf = TreePage(.tableLeaf)
+    defer { leaf.free() }
+    let root = UInt32(
+      try test.store.connection.integer(
+        "SELECT rootpage FROM sqlite_schema WHERE name = 'soup_attrs'") ?? 0)
+    #expect(throws: StoreError.self) { try file.overwrite(root, leaf.finished()) }
   }
 
   @Test func `a file that is laid out otherwise is written by SQLite`() throws {

@@ -1,62 +1,172 @@
 /// The b-tree of an index, laid down from its leaves up: keys come in their order.
 ///
-/// What parts two leaves is a key itself, and stands in the branch alone.
+/// What parts two leaves is a key itself, and stands in the branch alone. A leaf is held back until the next one has a
+/// key: where the key that parts them is the last of all, it goes onto the next leaf, and the one before it parts them.
+///
+/// The keys of one value differ in the row's id alone: a page is written once, and for the next pages the ids on it
+/// are all that changes, as long as they take the same number of bytes.
 final class IndexTree {
   private let file: PageFile
   private let root: UInt32
+  private let branches: TreeBranches
   private var leaf = TreePage(.indexLeaf)
   /// The leaf before, and the key between the two: the last leaf may have to take from it.
   private var before = TreePage(.indexLeaf)
   private var between: [UInt8] = []
   private var hasBefore = false
-  private var layer = TreeLayer()
-  private var cell = TreeCell()
-  private var record: [UInt8] = []
 
   /// The tree of an index that is empty.
   init(_ file: PageFile, root: UInt32) {
     self.file = file
     self.root = root
+    branches = TreeBranches(.indexBranch, file, root: root)
+  }
+
+  deinit {
+    leaf.free()
+    before.free()
   }
 
   /// Adds a key behind all others.
+  @inline(__always)
   func add(_ value: StoredValue, of id: Int64) throws {
-    record.removeAll(keepingCapacity: true)
-    record.append(0)
-    value.appendType(to: &record)
-    StoredValue.integer(id).appendType(to: &record)
-    record[0] = UInt8(record.count)
-    value.appendBody(to: &record)
-    StoredValue.integer(id).appendBody(to: &record)
-    try cell.make(record, rowID: nil, file)
-    if leaf.fits(cell.bytes.count) {
-      cell.bytes.withUnsafeBytes { leaf.add($0) }
-    } else {
-      try layBefore()
-      swap(&leaf, &before)
-      leaf.clear()
-      between = cell.bytes
-      hasBefore = true
+    let key = Key(value, id)
+    guard key.payload <= TreeCell.mostOfIndex else { return try addLong(key) }
+    let size = Varint.size(UInt64(key.payload)) + key.payload
+    guard leaf.fits(size) else {
+      var cell = [UInt8](repeating: 0, count: size)
+      cell.withUnsafeMutableBytes { key.writeCell(to: $0.baseAddress) }
+      return try part(by: cell)
     }
+    key.writeCell(to: leaf.add(size))
+  }
+
+  private func addLong(_ key: Key) throws {
+    var payload = [UInt8](repeating: 0, count: key.payload)
+    payload.withUnsafeMutableBytes { key.writePayload(to: $0.baseAddress) }
+    let cell = try payload.withUnsafeBytes { try TreeCell.make($0, rowID: nil, file) }
+    guard leaf.fits(cell.count) else { return try part(by: cell) }
+    cell.withUnsafeBytes { leaf.add($0) }
+  }
+
+  /// Ends the leaf: the key parts it from the next.
+  private func part(by cell: [UInt8]) throws {
+    try layBefore()
+    swap(&leaf, &before)
+    leaf.clear()
+    between = cell
+    hasBefore = true
   }
 
   private func layBefore() throws {
     guard hasBefore else { return }
-    let page = before.finished()
-    layer.add(try file.append { bytes, _ in bytes.copyMemory(from: page) }, between)
+    hasBefore = false
+    let number = try file.append(before.finished())
+    try between.withUnsafeBytes { try branches.add(number, $0) }
   }
 
   /// Lays down what is left, and the branches.
   func finish() throws {
-    guard hasBefore else { return try file.overwrite(root, leaf.finished()) }
-    if leaf.count == 0 {
+    if hasBefore, leaf.count == 0 {
       // A page must have a cell: the key between goes into it, the one before it between them.
       between.withUnsafeBytes { leaf.add($0) }
       between = before.removeLast()
     }
     try layBefore()
-    let page = leaf.finished()
-    layer.add(try file.append { bytes, _ in bytes.copyMemory(from: page) }, [])
-    try layer.finish(.indexBranch, file, root: root)
+    guard !branches.isEmpty else { return try file.overwrite(root, leaf.finished()) }
+    try branches.finish(try file.append(leaf.finished()))
+  }
+
+  /// Adds one value with all ids of a range, behind all other keys.
+  func add(_ value: StoredValue, of ids: Range<Int64>) throws {
+    var id = ids.lowerBound
+    while id < ids.upperBound {
+      let size = StoredValue.integer(id).bodySize
+      // The ids from here on that take as many bytes.
+      let end =
+        size == 0
+        ? id + 1 : size == 8 ? ids.upperBound : min(ids.upperBound, 1 << Int64(size * 8 - 1))
+      if size > 0, leaf.count == 0, end - id >= Self.many {
+        // More keys follow: the next page is not empty.
+        try layBefore()
+        id = try addPages(value, id..<end, idSize: size)
+      }
+      // What does not fill a page goes the way of all keys.
+      repeat {
+        try add(value, of: id)
+        id += 1
+      } while id < end && (leaf.count > 0 || end - id < Self.many)
+    }
+  }
+
+  /// More keys than two pages hold.
+  private static let many: Int64 = 4096
+
+  /// Lays down whole pages of one value: the id of the first key that is on none of them.
+  private func addPages(_ value: StoredValue, _ ids: Range<Int64>, idSize: Int) throws -> Int64 {
+    let key = Key(value, ids.lowerBound)
+    let size = Varint.size(UInt64(key.payload)) + key.payload
+    // A cell and its place.
+    let most = Int64((TreePage.usable - TreePage.Kind.indexLeaf.header) / (size + 2))
+    guard key.payload <= TreeCell.mostOfIndex else { return ids.lowerBound }
+    let page = TreePage(.indexLeaf)
+    defer { page.free() }
+    var places: [UnsafeMutableRawPointer] = []
+    for offset in 0..<most {
+      let cell = page.add(size)
+      Key(value, ids.lowerBound + offset).writeCell(to: cell)
+      places.append(cell + (size - idSize))
+    }
+    var cell = [UInt8](repeating: 0, count: size)
+    var id = ids.lowerBound
+    // One key at least is left for the next leaf.
+    while ids.upperBound - id > most + 1 {
+      for place in places {
+        StoredValue.write(id, idSize, to: place)
+        id += 1
+      }
+      let number = try file.append(page.finished())
+      cell.withUnsafeMutableBytes { Key(value, id).writeCell(to: $0.baseAddress) }
+      try cell.withUnsafeBytes { try branches.add(number, $0) }
+      id += 1
+    }
+    return id
+  }
+
+  /// A key as SQLite's record of a value and a row's id.
+  private struct Key {
+    let value: StoredValue
+    let id: StoredValue
+    let type: UInt64
+    let head: Int
+    let payload: Int
+
+    @inline(__always)
+    init(_ value: StoredValue, _ id: Int64) {
+      self.value = value
+      self.id = .integer(id)
+      type = value.type
+      // The head's length, the two types: less than 128 bytes.
+      head = 2 &+ Varint.size(type)
+      payload = head &+ value.bodySize &+ self.id.bodySize
+    }
+
+    @inline(__always)
+    func writeCell(to place: UnsafeMutableRawPointer?) {
+      guard let place else { return }
+      writePayload(to: place + Varint.write(UInt64(payload), to: place))
+    }
+
+    @inline(__always)
+    func writePayload(to place: UnsafeMutableRawPointer?) {
+      guard var place else { return }
+      place.storeBytes(of: UInt8(truncatingIfNeeded: head), as: UInt8.self)
+      place += 1
+      place += Varint.write(type, to: place)
+      place.storeBytes(of: UInt8(truncatingIfNeeded: id.type), as: UInt8.self)
+      place += 1
+      place += value.writeBody(to: place)
+      _ = id.writeBody(to: place)
+    }
   }
 }

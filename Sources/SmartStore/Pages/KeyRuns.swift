@@ -3,18 +3,12 @@ import System
 /// The keys of an index, collected in any order and given back in SQLite's: NULL, numbers, text by its bytes, and
 /// the rows' ids where they are equal.
 ///
-/// What does not fit into memory goes to an unnamed file beside the store as a sorted run.
+/// Keys stand behind each other in one arena. What does not fit into memory (`room`, and `KeyBudget` for all loads
+/// together) goes to an unnamed file beside the store as a sorted run; `MergedKeys` reads all runs as one.
 final class KeyRuns {
-  /// Bytes of keys held before a run is written.
-  static let room = 1 << 20
-
-  /// A key of the run that is collected: its first bytes behind what all have in common, and its place.
-  private struct Entry {
-    var prefix: UInt64
-    let id: Int64
-    let start: UInt32
-    let count: UInt32
-  }
+  /// Bytes of keys held before a run is written: enough for a quarter of a million short ones.
+  static let room = 12 << 20
+  private static let slack = 8
 
   /// What a key begins with, so that bytes compare as SQLite compares.
   private enum Class {
@@ -26,12 +20,15 @@ final class KeyRuns {
   private let path: String
   private let isReal: Bool
   private let room: Int
-  /// The bytes of the keys, and their entries: memory of its own, which every record touches.
-  private var bytes = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+  private var arena = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 8)
+  private var arenaSize = 0
   private var used = 0
-  private var entries = UnsafeMutableBufferPointer<Entry>(start: nil, count: 0)
+  private var entries = UnsafeMutablePointer<KeySort.Entry>.allocate(capacity: 1)
+  private var entriesSize = 0
   private var count = 0
+  private var last = 0
   private var isSorted = true
+  private var held = 0
   private var spilled: SpilledRuns?
   /// Whether a fraction stands among whole numbers, which this order does not know.
   private(set) var isMixed = false
@@ -43,61 +40,94 @@ final class KeyRuns {
     self.room = room
   }
 
-  deinit { forget() }
+  deinit {
+    KeyBudget.give(held)
+    arena.deallocate()
+    entries.deallocate()
+  }
+
+  /// Drops all keys.
+  func forget() {
+    KeyBudget.give(held)
+    held = 0
+    arena.deallocate()
+    entries.deallocate()
+    arena = .allocate(byteCount: 1, alignment: 8)
+    entries = .allocate(capacity: 1)
+    (arenaSize, entriesSize, used, count) = (0, 0, 0, 0)
+    isSorted = true
+    spilled = nil
+  }
+
+  /// Whether no key was added.
+  var isEmpty: Bool { count == 0 && spilled == nil }
 
   /// Adds the key of a row; ids come in their order.
   @inline(__always)
   func add(_ value: StoredValue, _ id: Int64) throws {
-    if isMixed { return }
-    let start = used
     switch value {
-    case .null: append(Class.null, UnsafeRawBufferPointer(start: nil, count: 0))
-    case .text(let text): append(Class.text, text)
+    case .null: try append(Class.null, UnsafeRawBufferPointer(start: nil, count: 0), id)
+    case .text(let text): try append(Class.text, text, id)
     case .integer(let number):
-      append(number: isReal ? Self.order(Double(number)) : UInt64(bitPattern: number) ^ 1 << 63)
+      try append(isReal ? Self.order(Double(number)) : UInt64(bitPattern: number) ^ 1 << 63, id)
     case .real(let number):
       if !isReal { isMixed = true }
-      append(number: Self.order(number))
+      try append(Self.order(number), id)
     }
-    if count == entries.count { growEntries() }
-    let entry = Entry(prefix: 0, id: id, start: UInt32(start), count: UInt32(used - start))
-    if isSorted, count > 0 { isSorted = Self.compare(key(entries[count - 1]), key(entry)) <= 0 }
-    entries[count] = entry
-    count += 1
-    if used + count * MemoryLayout<Entry>.stride >= room { try spill() }
   }
 
-  private func append(number: UInt64) {
-    withUnsafeBytes(of: number.bigEndian) { append(Class.number, $0) }
+  private func append(_ number: UInt64, _ id: Int64) throws {
+    try withUnsafeBytes(of: number.bigEndian) { try append(Class.number, $0, id) }
   }
 
   @inline(__always)
-  private func append(_ kind: UInt8, _ key: UnsafeRawBufferPointer) {
-    if used + key.count >= bytes.count { growBytes(key.count + 1) }
-    bytes[used] = kind
-    UnsafeMutableRawBufferPointer(rebasing: bytes[(used + 1)...]).copyMemory(from: key)
-    used += key.count + 1
+  private func append(_ kind: UInt8, _ key: UnsafeRawBufferPointer, _ id: Int64) throws {
+    let size = KeyRecord.head &+ 1 &+ key.count
+    if used &+ size > arenaSize || count == entriesSize { try makeRoom(size) }
+    let record = arena + used
+    record.storeBytes(of: UInt32(truncatingIfNeeded: key.count &+ 1), as: UInt32.self)
+    record.storeBytes(of: id, toByteOffset: 4, as: Int64.self)
+    record.storeBytes(of: kind, toByteOffset: KeyRecord.head, as: UInt8.self)
+    (record + KeyRecord.head + 1).copyMemory(from: key)
+    if isSorted, count > 0, KeyRecord.compare(arena + last, record) > 0 { isSorted = false }
+    last = used
+    entries[count] = KeySort.Entry(prefix: 0, start: UInt32(truncatingIfNeeded: used))
+    used &+= size
+    count &+= 1
+    if used &+ count &* MemoryLayout<KeySort.Entry>.stride >= room { try spill() }
   }
 
-  private func growBytes(_ more: Int) {
-    let larger = UnsafeMutableRawBufferPointer.allocate(
-      byteCount: max(64 << 10, bytes.count * 2, used + more), alignment: 8)
-    larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<used]))
-    bytes.deallocate()
-    bytes = larger
-  }
-
-  private func growEntries() {
-    let larger = UnsafeMutableBufferPointer<Entry>.allocate(capacity: max(2048, count * 2))
-    _ = larger.update(fromContentsOf: entries[..<count])
-    entries.deallocate()
-    entries = larger
-  }
-
-  @inline(__always)
-  private func key(_ entry: Entry) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(
-      rebasing: bytes[Int(entry.start)..<(Int(entry.start) + Int(entry.count))])
+  /// Makes room for a record: memory grows, or what is in it goes to the file.
+  private func makeRoom(_ size: Int) throws {
+    let stride = MemoryLayout<KeySort.Entry>.stride
+    var bytes = arenaSize
+    var places = entriesSize
+    if used + size > bytes { bytes = max(16 << 10, bytes * 2, used + size) }
+    if count == places { places = max(512, places * 2) }
+    let total = bytes + places * stride
+    let more = total - held
+    let isFree = count == 0 || total <= KeyBudget.least
+    if !isFree, total > room || !KeyBudget.take(more, always: false) {
+      try spill()
+      if size <= arenaSize { return }
+      return try makeRoom(size)
+    }
+    if isFree { _ = KeyBudget.take(more, always: true) }
+    held = total
+    if bytes != arenaSize {
+      let larger = UnsafeMutableRawPointer.allocate(byteCount: bytes + Self.slack, alignment: 8)
+      larger.copyMemory(from: arena, byteCount: used)
+      arena.deallocate()
+      arena = larger
+      arenaSize = bytes
+    }
+    if places != entriesSize {
+      let larger = UnsafeMutablePointer<KeySort.Entry>.allocate(capacity: places)
+      larger.update(from: entries, count: count)
+      entries.deallocate()
+      entries = larger
+      entriesSize = places
+    }
   }
 
   /// Bits that compare as the numbers do.
@@ -106,10 +136,20 @@ final class KeyRuns {
     return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
   }
 
-  private func value(_ key: UnsafeRawBufferPointer) -> StoredValue {
-    switch key[0] {
+  /// Whether a record's key is NULL.
+  @inline(__always)
+  static func isNull(_ record: UnsafeRawPointer) -> Bool {
+    record.load(fromByteOffset: KeyRecord.head, as: UInt8.self) == Class.null
+  }
+
+  /// What a record's key stands for; text stays where it is.
+  @inline(__always)
+  static func value(_ record: UnsafeRawPointer, isReal: Bool) -> StoredValue {
+    let key = record + KeyRecord.head
+    switch key.load(as: UInt8.self) {
+    case Class.text:
+      return .text(UnsafeRawBufferPointer(start: key + 1, count: KeyRecord.count(record) &- 1))
     case Class.null: return .null
-    case Class.text: return .text(UnsafeRawBufferPointer(rebasing: key[1...]))
     default:
       let bits = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
       guard isReal else { return .integer(Int64(bitPattern: bits ^ 1 << 63)) }
@@ -117,36 +157,10 @@ final class KeyRuns {
     }
   }
 
-  /// Hands over all keys in their order, and says whether two are equal; the collection is empty then.
-  func drain(_ body: (StoredValue, Int64) throws -> Void) throws -> Bool {
-    var equal = Neighbours()
-    if spilled == nil {
-      sort()
-      for index in 0..<count {
-        let key = key(entries[index])
-        equal.look(at: key)
-        try body(value(key), entries[index].id)
-      }
-    } else {
-      try spill()
-      try spilled?.merge { key, id in
-        equal.look(at: key)
-        try body(value(key), id)
-      }
-    }
-    forget()
-    return equal.found
-  }
-
-  /// Drops all keys.
-  func forget() {
-    entries.deallocate()
-    bytes.deallocate()
-    entries = UnsafeMutableBufferPointer(start: nil, count: 0)
-    bytes = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    count = 0
-    used = 0
-    spilled = nil
+  private func sort() {
+    guard !isSorted else { return }
+    KeySort.sort(UnsafeMutableBufferPointer(start: entries, count: count), arena)
+    isSorted = true
   }
 
   private func spill() throws {
@@ -154,99 +168,21 @@ final class KeyRuns {
     sort()
     let runs = try spilled ?? SpilledRuns(beside: path)
     spilled = runs
-    for index in 0..<count { try runs.add(key(entries[index]), entries[index].id) }
+    for index in 0..<count {
+      let record = UnsafeRawPointer(arena + Int(entries[index].start))
+      try runs.add(
+        UnsafeRawBufferPointer(start: record, count: KeyRecord.head + KeyRecord.count(record)))
+    }
     try runs.endRun()
     count = 0
     used = 0
     isSorted = true
   }
 
-  // MARK: sorting
-
-  /// Less than 0 where the left key comes first.
-  static func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
-    guard let a = left.baseAddress, let b = right.baseAddress else {
-      return left.count - right.count
-    }
-    let order = ByteOrder.compare(a, b, min(left.count, right.count))
-    return order != 0 ? order : left.count - right.count
-  }
-
-  private func sort() {
-    guard !isSorted else { return }
-    setPrefixes()
-    radixSort()
-    // Keys with one prefix stand together in the order they came in.
-    var start = 0
-    while start < count {
-      var end = start + 1
-      while end < count, entries[end].prefix == entries[start].prefix { end += 1 }
-      if end - start > 1 {
-        var equal = UnsafeMutableBufferPointer(rebasing: entries[start..<end])
-        equal.sort {
-          let order = Self.compare(key($0), key($1))
-          return order != 0 ? order < 0 : $0.id < $1.id
-        }
-      }
-      start = end
-    }
-    isSorted = true
-  }
-
-  /// Takes eight bytes of each key behind what all keys begin with.
-  private func setPrefixes() {
-    let first = key(entries[0])
-    var common = first.count
-    for index in 0..<count {
-      let key = key(entries[index])
-      common = min(common, key.count)
-      var same = 0
-      while same < common, key[same] == first[same] { same += 1 }
-      common = same
-    }
-    for index in 0..<count {
-      let key = key(entries[index])
-      var prefix: UInt64 = 0
-      for place in common..<(common + 8) {
-        prefix = prefix << 8 | (place < key.count ? UInt64(key[place]) : 0)
-      }
-      entries[index].prefix = prefix
-    }
-  }
-
-  /// Sorts by the prefixes, byte by byte from the last; equal ones stay in their order.
-  private func radixSort() {
-    var from = UnsafeMutableBufferPointer(rebasing: entries[..<count])
-    let other = UnsafeMutableBufferPointer<Entry>.allocate(capacity: count)
-    defer { other.deallocate() }
-    var to = other
-    for shift in stride(from: UInt64(0), to: 64, by: 8) {
-      var places = [Int](repeating: 0, count: 257)
-      for entry in from { places[Int(entry.prefix >> shift & 0xff) + 1] += 1 }
-      if places.contains(count) { continue }
-      for value in 1..<257 { places[value] += places[value - 1] }
-      for entry in from {
-        let value = Int(entry.prefix >> shift & 0xff)
-        to[places[value]] = entry
-        places[value] += 1
-      }
-      swap(&from, &to)
-    }
-    if from.baseAddress == other.baseAddress { _ = to.update(fromContentsOf: from) }
-  }
-
-  /// Whether two keys one behind the other are equal, and not NULL.
-  private struct Neighbours {
-    private var last: [UInt8] = []
-    var found = false
-
-    mutating func look(at key: UnsafeRawBufferPointer) {
-      guard !found, key[0] != Class.null else { return }
-      if last.count == key.count {
-        found = last.withUnsafeBytes { KeyRuns.compare($0, key) == 0 }
-      }
-      last.removeAll(keepingCapacity: true)
-      last.append(contentsOf: key)
-    }
+  /// All keys in their order; no key may be added any more, and this must stay as long as they are read.
+  func merged() throws -> MergedKeys {
+    sort()
+    return try MergedKeys(
+      memory: UnsafeBufferPointer(start: entries, count: count), arena, spilled)
   }
 }

@@ -62,6 +62,15 @@ final class PageFile {
     return number
   }
 
+  /// Appends a finished page: its number.
+  func append(_ page: UnsafeRawPointer) throws -> UInt32 {
+    if first + UInt32(used) == lockPage { _ = try take() }
+    if used == Self.room { try flush() }
+    (buffer + used * Self.size).copyMemory(from: page, byteCount: Self.size)
+    used += 1
+    return first + UInt32(used - 1)
+  }
+
   private func take() throws -> UnsafeMutableRawPointer {
     if used == Self.room { try flush() }
     let page = buffer + used * Self.size
@@ -75,10 +84,26 @@ final class PageFile {
     number + 1 == lockPage ? number + 2 : number + 1
   }
 
-  /// Writes over a page that is in the file.
-  func overwrite(_ number: UInt32, _ page: UnsafeRawBufferPointer) throws {
+  /// Writes over a page that is in the file: the root of a tree, which must be as SQLite makes an empty one.
+  func overwrite(_ number: UInt32, _ bytes: UnsafeRawPointer) throws {
+    let page = UnsafeRawBufferPointer(start: bytes, count: Self.size)
+    guard let kind = page.first, try isEmptyRoot(number, isTable: kind == 13 || kind == 5) else {
+      throw StoreError.damaged(
+        path: file.path, reason: "page \(number) is not an empty root, as it was to be")
+    }
     try Self.mapping(file.path) { () throws(SystemError) in
       try file.write(page, at: (Int(number) - 1) * Self.size)
+    }
+  }
+
+  /// Whether a page is the root of a tree of this kind that has no cell.
+  func isEmptyRoot(_ number: UInt32, isTable: Bool) throws -> Bool {
+    guard number > 1, number < first else { return false }
+    return try withUnsafeTemporaryAllocation(byteCount: 8, alignment: 8) { head in
+      let count = try Self.mapping(file.path) { () throws(SystemError) in
+        try file.read(into: head, at: (Int(number) - 1) * Self.size)
+      }
+      return count == 8 && head[0] == (isTable ? 13 : 10) && head[3] == 0 && head[4] == 0
     }
   }
 

@@ -5,51 +5,70 @@ import SQLite
 ///
 /// SQLite has made the schema, makes the full-text table and what has an expression, and is told of the rest at
 /// the end: until then the soup is empty for whoever asks it.
+///
+/// A row is written once: from the org's page to its place on the table's leaf. Its keys go to `KeyRuns`, but for those
+/// that all rows have in common: the ids are known. At the end come the table's last pages, the indexes of one value,
+/// then the others (`KeyGroup`).
 final class PageInsertWriter: BulkWriter {
   /// An index of the soup and what its keys come from.
   private enum Index {
     /// Every key is the same.
     case constant(StoredValue)
     /// The keys of the cell at a position.
-    case keys(KeyRuns)
+    case keys(Int)
     /// SQLite makes it of the table.
     case bySQLite
   }
 
+  /// Where the keys of a cell go: those that all stores have in common, and the store's own.
+  private struct Keys {
+    let cell: Int
+    let column: KeyGroup.Column
+    let own: KeyRuns
+    let isReal: Bool
+  }
+
   let store: Store
   let connection: Connection
+  let takesElements = false
   private let soup: Soup
   private let cells: [RecordPlan.Cell]
   private let idColumn: String
   private let modificationPath: String
-  private let composer: ElementComposer
   private let words: WordWriter?
   private let file: PageFile
   private let table: TableTree
   private let affinity = ColumnAffinity()
   private let indexes: [(name: String, root: UInt32, index: Index)]
-  /// Beside `cells`: where a cell's keys go.
-  private let runs: [KeyRuns?]
+  private let keys: [Keys]
+  /// The stores that are loaded together; the first one's writer collects the keys that all have.
+  private let group: KeyGroup
+  private let collects: Bool
   /// The id's place among `indexes`.
   private let idIndex: Int?
   private let firstID: Int64
   private var nextID: Int64
   private let now: Int64
-  /// Elements of its own where another store stands at another id.
-  private var own = ComposedChunk()
-  /// Beside `cells`: what all records have in common.
-  private let constants: [StoredValue?]
   /// The texts among the constants.
   private let constantTexts: UnsafeMutableRawBufferPointer
-  private var row = Row()
+  private var row: PageRow
+  private var tail: ElementTail
+  /// Indexes that SQLite has to make of the table.
+  private var left: [String] = []
+  private var isLaid = false
+  /// Cells of which the store had keys of its own.
+  private var mayHaveOwn: [Int] = []
+  /// Texts of a row that stand in no page.
+  private var texts: [UInt8] = []
+  private var textRoom = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 8)
 
   /// A writer, or nil where the file or the soup is not as attache makes them.
   init?(
-    _ store: Store, _ soup: Soup, plan: RecordPlan, composer: ElementComposer, idColumn: String
+    _ store: Store, _ soup: Soup, plan: RecordPlan, composer: ElementComposer, idColumn: String,
+    groups: inout [KeyGroup]
   ) throws {
     self.store = store
     connection = store.connection
-    self.composer = composer
     self.soup = soup
     self.idColumn = idColumn
     modificationPath = plan.options.modificationPath
@@ -57,18 +76,21 @@ final class PageInsertWriter: BulkWriter {
     let cells = plan.cells(of: soup, on: store.platform)
     self.cells = cells
     guard !connection.inTransaction, let roots = try Self.roots(of: soup, in: store),
-      let tableRoot = roots[soup.table], let file = try PageFile(store.path)
+      let tableRoot = roots[soup.table], let file = try PageFile(store.path),
+      try Self.areEmpty(roots, in: file, table: tableRoot)
     else { return nil }
     self.file = file
     table = TableTree(file, root: tableRoot)
-    (constants, constantTexts) = try Self.constants(cells, affinity)
-    var runs: [KeyRuns?] = []
-    for (cell, constant) in zip(cells, constants) {
-      let keys = KeyRuns(
-        beside: store.path, isReal: cell.type == .floating, room: plan.options.keyRoom)
-      runs.append(constant == nil ? keys : nil)
-    }
-    self.runs = runs
+    let (constants, texts) = try Self.constants(cells, affinity)
+    constantTexts = texts
+    row = PageRow(cells, constants, now: plan.options.now, platform: store.platform)
+    tail = ElementTail(composer)
+    firstID = try store.nextID(of: soup)
+    nextID = firstID
+    let place = Self.join(&groups, store, firstID)
+    group = place.group
+    collects = place.isFirst
+    keys = Self.keys(cells, constants, place.group, beside: store.path, plan.options.keyRoom)
     var indexes: [(name: String, root: UInt32, index: Index)] = []
     for (offset, made) in store.layout.createIndexes(soup).enumerated() {
       guard let root = roots[made.name] else { return nil }
@@ -76,22 +98,62 @@ final class PageInsertWriter: BulkWriter {
       if offset < 2 {
         index = .constant(.integer(plan.options.now))
       } else if let cell = cells.firstIndex(where: { $0.column.position == offset - 2 }) {
-        index =
-          runs[cell].map { .keys($0) } ?? .constant(constants[cell] ?? .null)
+        index = constants[cell].map { .constant($0) } ?? .keys(cell)
       } else {
         index = .bySQLite
       }
       indexes.append((made.name, root, index))
     }
-    guard indexes.count == roots.count - 1 else { return nil }
     self.indexes = indexes
     idIndex = soup.columnNames.firstIndex(of: idColumn).map { $0 + 2 }
-    firstID = try store.nextID(of: soup)
-    nextID = firstID
     words = try WordWriter(store, soup, cells)
   }
 
-  deinit { constantTexts.deallocate() }
+  deinit {
+    constantTexts.deallocate()
+    textRoom.deallocate()
+    row.free()
+    tail.free()
+  }
+
+  /// The stores of a load that stand at one id are one group.
+  private static func join(
+    _ groups: inout [KeyGroup], _ store: Store, _ firstID: Int64
+  ) -> (group: KeyGroup, isFirst: Bool) {
+    for group in groups where group.firstID == firstID {
+      if let place = group.join(store) { return (group, place == 0) }
+    }
+    let group = KeyGroup(firstID: firstID)
+    _ = group.join(store)
+    groups.append(group)
+    return (group, true)
+  }
+
+  private static func keys(
+    _ cells: [RecordPlan.Cell], _ constants: [StoredValue?], _ group: KeyGroup,
+    beside path: String, _ room: Int
+  ) -> [Keys] {
+    var names: [String: Int] = [:]
+    return cells.indices.compactMap { index in
+      guard constants[index] == nil else { return nil }
+      let spec = cells[index].column.spec
+      let isReal = spec.type == .floating
+      let name = "\(spec.type) \(spec.path)"
+      names[name, default: 0] += 1
+      func runs() -> KeyRuns { KeyRuns(beside: path, isReal: isReal, room: room) }
+      return Keys(
+        cell: index, column: group.column("\(name) \(names[name, default: 0])", runs),
+        own: runs(), isReal: isReal)
+    }
+  }
+
+  /// Whether nothing is in the table and its indexes, each of which has a first page of its own.
+  private static func areEmpty(
+    _ roots: [String: UInt32], in file: PageFile, table: UInt32
+  ) throws -> Bool {
+    guard Set(roots.values).count == roots.count else { return false }
+    return try roots.values.allSatisfy { try file.isEmptyRoot($0, isTable: $0 == table) }
+  }
 
   /// What all records have in common, as it is stored, and the texts of it.
   private static func constants(
@@ -111,18 +173,21 @@ final class PageInsertWriter: BulkWriter {
     return (values, kept)
   }
 
-  /// The first pages of the soup's table and indexes; nil where something hangs on it that is not ours.
+  /// The first pages of the soup's table and indexes; nil where something hangs on it that is not as attache makes it:
+  /// a name alone does not say which column an index is of.
   private static func roots(of soup: Soup, in store: Store) throws -> [String: UInt32]? {
+    var made = [soup.table: store.layout.createTable(soup)]
+    for index in store.layout.createIndexes(soup) { made[index.name] = index.sql }
     var roots: [String: UInt32] = [:]
     let objects = try store.connection.all(
-      "SELECT type, name, rootpage FROM sqlite_schema WHERE tbl_name = \(soup.table)")
+      "SELECT name, rootpage, sql FROM sqlite_schema WHERE tbl_name = \(soup.table)")
     for object in objects {
-      guard ["table", "index"].contains(object[0].text), let name = object[1].text,
-        let root = object[2].integer.flatMap({ UInt32(exactly: $0) }), root > 1
+      guard let name = object[0].text, let sql = made[name], object[2].text == sql,
+        let root = object[1].integer.flatMap({ UInt32(exactly: $0) }), root > 1
       else { return nil }
       roots[name] = root
     }
-    return roots
+    return roots.count == made.count ? roots : nil
   }
 
   var nextColdID: Int64? { nextID }
@@ -146,12 +211,7 @@ final class PageInsertWriter: BulkWriter {
 
   func write(_ batch: RecordBatch, _ composed: ComposedChunk) throws -> BulkLoader.Counts {
     try refuseTransaction()
-    if composed.firstID == nextID {
-      try append(batch, composed)
-    } else {
-      own.compose(batch, composer, firstID: nextID)
-      try append(batch, own)
-    }
+    try append(batch)
     if let words {
       try file.end()
       try connection.transaction { try words.insert(batch, firstID: nextID) }
@@ -163,77 +223,126 @@ final class PageInsertWriter: BulkWriter {
     return counts
   }
 
-  private func append(_ batch: RecordBatch, _ composed: ComposedChunk) throws {
-    var row = self.row
-    defer { self.row = row }
-    try composed.bytes.withUnsafeBytes { elements in
-      var start = 0
-      for record in 0..<batch.count {
-        let end = composed.ends[record]
-        let id = nextID + Int64(record)
-        row.begin(UnsafeRawBufferPointer(rebasing: elements[start..<end]), now: now)
-        for (index, cell) in cells.enumerated() {
-          try add(cell, constants[index], of: record, batch, id, to: &row)
-        }
-        try row.finish { values, record in
-          try table.add(id, record)
-          for (index, runs) in runs.enumerated() {
-            if let runs { try runs.add(values[index], id) }
-          }
-        }
-        start = end
+  private func append(_ batch: RecordBatch) throws {
+    let row = self.row
+    let tail = self.tail
+    let isAlone = group.count == 1
+    tail.begin(nextID)
+    for record in 0..<batch.count {
+      let id = nextID + Int64(record)
+      if try !row.take(record, of: batch, isAlone: isAlone) {
+        try takeSlowly(record, batch, id, isAlone: isAlone)
       }
+      try batch.withBody(record) { body in
+        let rest = tail.behind(body)
+        let size = row.measure(body.count + rest.count)
+        if let place = try table.add(id, recordOf: size) {
+          row.write(body, rest, to: place)
+        } else {
+          let long = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
+          defer { long.deallocate() }
+          if let place = long.baseAddress { row.write(body, rest, to: place) }
+          try table.add(id, long: UnsafeRawBufferPointer(long))
+        }
+      }
+      for keys in keys {
+        if row.isOwn(keys.cell) {
+          try keys.own.add(row.value(keys.cell), id)
+        } else if collects {
+          try keys.column.keys.add(row.value(keys.cell), id)
+        }
+      }
+      tail.advance()
     }
   }
 
-  @inline(__always)
-  private func add(
-    _ cell: RecordPlan.Cell, _ constant: StoredValue?, of record: Int, _ batch: RecordBatch,
-    _ id: Int64, to row: inout Row
+  /// Takes the values of a record that are more than the bytes of a text.
+  private func takeSlowly(
+    _ record: Int, _ batch: RecordBatch, _ id: Int64, isAlone: Bool
   ) throws {
-    let bound: SQLiteValue
-    switch cell.source {
-    case .constant: return row.add(constant ?? .null)
-    case .soupEntryID:
-      bound = IndexValue.bound(number: String(id), type: cell.type, platform: store.platform)
-    case .field(let slot):
-      let span = batch.field(record, slot)
-      if span.kind == .missing || span.kind == .null { return row.add(.null) }
-      if span.kind == .string, cell.type.columnType == "TEXT",
-        IndexValue.keepsText(cell.type, store.platform)
-      {
-        return row.add(.text(batch.bytes(span)))
+    texts.removeAll(keepingCapacity: true)
+    var own: [(cell: Int, range: Range<Int>)] = []
+    for (index, cell) in cells.enumerated() {
+      let bound: SQLiteValue
+      var isOwn = !isAlone
+      switch cell.source {
+      case .constant: continue
+      case .soupEntryID:
+        bound = IndexValue.bound(number: String(id), type: cell.type, platform: store.platform)
+      case .field(let slot):
+        let span = batch.field(record, slot)
+        if row.isPlain(span, index) { continue }
+        isOwn = isOwn && !PageRow.isCommon(span, batch, cell.type)
+        bound = try batch.value(
+          record, slot: slot, type: cell.type, path: cell.column.spec.path,
+          platform: store.platform)
       }
-      bound = try batch.value(
-        record, slot: slot, type: cell.type, path: cell.column.spec.path,
-        platform: store.platform)
+      let (value, text) = try affinity.stored(bound, in: cell.type, &texts)
+      if let text { own.append((index, text)) }
+      row.set(value, index, isOwn: isOwn)
     }
-    try row.add(bound, cell.type, affinity)
+    guard !own.isEmpty else { return }
+    // The texts move while more are added: their places are known now.
+    if texts.count > textRoom.count {
+      textRoom.deallocate()
+      textRoom = .allocate(byteCount: texts.count * 2, alignment: 8)
+    }
+    textRoom.copyBytes(from: texts)
+    for text in own {
+      row.set(.text(UnsafeRawBufferPointer(rebasing: textRoom[text.range])), text.cell)
+    }
   }
 
-  func finish() throws -> Int {
-    guard nextID > firstID else { return 0 }
+  func beginFinish() throws {
+    guard nextID > firstID else { return }
     try refuseOtherRows()
     try begin()
     try table.finish()
-    var mayHaveDoubles = true
-    var left: [String] = []
-    for (place, entry) in indexes.enumerated() {
-      let tree = IndexTree(file, root: entry.root)
+    for entry in indexes {
       switch entry.index {
       case .constant(let value):
-        for id in firstID..<nextID { try tree.add(value, of: id) }
+        let tree = IndexTree(file, root: entry.root)
+        try tree.add(value, of: firstID..<nextID)
         try tree.finish()
-      case .keys(let keys) where !keys.isMixed:
-        let hasEqual = try keys.drain { value, id in try tree.add(value, of: id) }
-        if place == idIndex { mayHaveDoubles = hasEqual }
-        try tree.finish()
-      case .keys(let keys):
-        keys.forget()
-        left.append(entry.name)
+      case .keys: continue
       case .bySQLite: left.append(entry.name)
       }
     }
+    isLaid = true
+  }
+
+  /// Lays down the indexes that are left, of all writers together.
+  static func layKeys(_ writers: [any BulkWriter], _ groups: [KeyGroup]) throws {
+    let all = writers.compactMap { $0 as? PageInsertWriter }
+    for group in groups { try group.lay(all.filter { $0.group === group }) }
+  }
+
+  /// What lays down the index of a column; nil where there is none, or SQLite has to make it.
+  func laying(of column: KeyGroup.Column) throws -> KeyLaying? {
+    guard isLaid, let keys = keys.first(where: { $0.column === column }) else { return nil }
+    for entry in indexes {
+      guard case .keys(keys.cell) = entry.index else { continue }
+      if column.keys.isMixed || keys.own.isMixed {
+        left.append(entry.name)
+        return nil
+      }
+      return KeyLaying(
+        IndexTree(file, root: entry.root), isReal: keys.isReal,
+        own: keys.own.isEmpty ? nil : try keys.own.merged())
+    }
+    return nil
+  }
+
+  /// Drops the store's own keys of a column that was laid down.
+  func forget(_ column: KeyGroup.Column) {
+    for keys in keys where keys.column === column {
+      if !keys.own.isEmpty { mayHaveOwn.append(keys.cell) }
+      keys.own.forget()
+    }
+  }
+
+  func finish() throws -> Int {
+    guard isLaid else { return 0 }
     try commit()
     try connection.transaction {
       try connection.run("DELETE FROM sqlite_sequence WHERE name = \(soup.table)")
@@ -245,6 +354,14 @@ final class PageInsertWriter: BulkWriter {
       : 0
   }
 
+  /// Whether two rows may have one id, as far as the id's index shows.
+  private var mayHaveDoubles: Bool {
+    guard let idIndex, case .keys(let cell) = indexes[idIndex].index,
+      !left.contains(indexes[idIndex].name), let keys = keys.first(where: { $0.cell == cell })
+    else { return true }
+    return keys.column.hasEqual || mayHaveOwn.contains(cell)
+  }
+
   /// The trees are laid over what is there: rows that somebody else wrote meanwhile would be lost.
   private func refuseOtherRows() throws {
     let row = try connection.integer("SELECT 1 FROM \(raw: soup.table) LIMIT 1")
@@ -252,61 +369,6 @@ final class PageInsertWriter: BulkWriter {
       throw StoreError.database(
         path: store.path, code: 21,
         message: "soup \"\(soup.name)\" was written while a load laid down its pages")
-    }
-  }
-
-  /// A row on its way into a record of SQLite's.
-  private struct Row {
-    private var values: [StoredValue] = []
-    /// Texts that stand in no page, and which of the values they are.
-    private var texts: [UInt8] = []
-    private var own: [(value: Int, range: Range<Int>)] = []
-    private var types: [UInt8] = []
-    private var record: [UInt8] = []
-    private var element = UnsafeRawBufferPointer(start: nil, count: 0)
-    private var now = StoredValue.null
-
-    mutating func begin(_ element: UnsafeRawBufferPointer, now: Int64) {
-      values.removeAll(keepingCapacity: true)
-      texts.removeAll(keepingCapacity: true)
-      own.removeAll(keepingCapacity: true)
-      self.element = element
-      self.now = .integer(now)
-    }
-
-    @inline(__always)
-    mutating func add(_ value: StoredValue) { values.append(value) }
-
-    mutating func add(_ bound: SQLiteValue, _ type: IndexType, _ affinity: ColumnAffinity) throws {
-      let (value, text) = try affinity.stored(bound, in: type, &texts)
-      if let text { own.append((values.count, text)) }
-      values.append(value)
-    }
-
-    /// Hands over the values of the cells and the whole record.
-    mutating func finish(_ body: ([StoredValue], [UInt8]) throws -> Void) throws {
-      let texts = self.texts
-      try texts.withUnsafeBytes { texts in
-        for text in own {
-          values[text.value] = .text(UnsafeRawBufferPointer(rebasing: texts[text.range]))
-        }
-        // The id is the row's own and stands as NULL; then the element, `created`, `lastModified`.
-        types.removeAll(keepingCapacity: true)
-        types.append(0)
-        StoredValue.text(element).appendType(to: &types)
-        now.appendType(to: &types)
-        now.appendType(to: &types)
-        for value in values { value.appendType(to: &types) }
-        record.removeAll(keepingCapacity: true)
-        // The head's length counts itself.
-        record.append(varint: UInt64(types.count + (types.count < 127 ? 1 : 2)))
-        record.append(contentsOf: types)
-        record.append(contentsOf: element)
-        now.appendBody(to: &record)
-        now.appendBody(to: &record)
-        for value in values { value.appendBody(to: &record) }
-        try body(values, record)
-      }
     }
   }
 }

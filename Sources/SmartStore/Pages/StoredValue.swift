@@ -10,50 +10,73 @@ enum StoredValue {
 
   /// SQLite's type number of the value in a record's head (fileformat2, "Record Format").
   @inline(__always)
-  func appendType(to head: inout [UInt8]) {
+  var type: UInt64 {
     switch self {
-    case .null: head.append(0)
-    case .real: head.append(7)
-    case .text(let bytes): head.append(varint: UInt64(bytes.count * 2 + 13))
+    case .null: return 0
+    case .real: return 7
+    case .text(let bytes): return UInt64(truncatingIfNeeded: bytes.count) &* 2 &+ 13
     case .integer(let value):
-      switch value {
-      case 0: head.append(8)
-      case 1: head.append(9)
-      default:
-        let size = Self.size(of: value)
-        head.append(UInt8(size < 6 ? size : size == 6 ? 5 : 6))
-      }
+      if value == 0 || value == 1 { return value == 0 ? 8 : 9 }
+      let size = Self.size(of: value)
+      return UInt64(size < 6 ? size : size == 6 ? 5 : 6)
     }
   }
 
-  /// The value in a record's body.
+  /// Bytes of the value in a record's body.
   @inline(__always)
-  func appendBody(to body: inout [UInt8]) {
+  var bodySize: Int {
     switch self {
-    case .null: return
-    case .real(let value): body.append(bigEndian: value.bitPattern, bytes: 8)
-    case .text(let bytes): body.append(contentsOf: bytes)
+    case .null: 0
+    case .real: 8
+    case .text(let bytes): bytes.count
+    case .integer(let value): value == 0 || value == 1 ? 0 : Self.size(of: value)
+    }
+  }
+
+  /// Writes the value as it stands in a record's body: the bytes that it took.
+  @inline(__always)
+  func writeBody(to place: UnsafeMutableRawPointer) -> Int {
+    switch self {
+    case .null: return 0
+    case .real(let value):
+      place.storeBytes(of: value.bitPattern.bigEndian, as: UInt64.self)
+      return 8
+    case .text(let bytes):
+      place.copyMemory(from: bytes)
+      return bytes.count
     case .integer(let value):
-      guard value != 0, value != 1 else { return }
-      body.append(bigEndian: UInt64(bitPattern: value), bytes: Self.size(of: value))
+      if value == 0 || value == 1 { return 0 }
+      let size = Self.size(of: value)
+      Self.write(value, size, to: place)
+      return size
+    }
+  }
+
+  /// Writes the last bytes of an integer, the highest first.
+  @inline(__always)
+  static func write(_ value: Int64, _ size: Int, to place: UnsafeMutableRawPointer) {
+    var rest = UInt64(bitPattern: value)
+    var offset = size &- 1
+    while offset >= 0 {
+      place.storeBytes(of: UInt8(truncatingIfNeeded: rest), toByteOffset: offset, as: UInt8.self)
+      rest >>= 8
+      offset &-= 1
     }
   }
 
   /// Bytes of an integer: 1, 2, 3, 4, 6 or 8.
   @inline(__always)
-  private static func size(of value: Int64) -> Int {
-    let bits = 65 - (value < 0 ? ~value : value).leadingZeroBitCount
-    return bits <= 32 ? (bits + 7) / 8 : bits <= 48 ? 6 : 8
+  static func size(of value: Int64) -> Int {
+    let bits = 65 &- (value < 0 ? ~value : value).leadingZeroBitCount
+    return bits <= 32 ? (bits &+ 7) / 8 : bits <= 48 ? 6 : 8
   }
 }
 
-extension [UInt8] {
+extension UnsafeMutableRawPointer {
+  /// Takes all the bytes over.
   @inline(__always)
-  fileprivate mutating func append(bigEndian value: UInt64, bytes: Int) {
-    var shift = UInt64(bytes * 8)
-    while shift > 0 {
-      shift -= 8
-      append(UInt8(truncatingIfNeeded: value >> shift))
-    }
+  func copyMemory(from bytes: UnsafeRawBufferPointer) {
+    guard let base = bytes.baseAddress else { return }
+    copyMemory(from: base, byteCount: bytes.count)
   }
 }

@@ -1,50 +1,57 @@
 /// The b-tree of a table, laid down from its leaves up: rows come in the order of their ids.
+///
+/// A row's record is written where it stays, on the leaf: its size is known before it is made. A leaf is laid down when
+/// the next row has no room on it, with its last id as the key behind it.
 final class TableTree {
   private let file: PageFile
   private let root: UInt32
-  private var leaf = TreePage(.tableLeaf)
-  private var layer = TreeLayer()
-  private var cell = TreeCell()
-  private var head: [UInt8] = []
+  private let leaf = TreePage(.tableLeaf)
+  private let branches: TreeBranches
   private var lastID: Int64 = 0
 
   /// The tree of a table that is empty.
   init(_ file: PageFile, root: UInt32) {
     self.file = file
     self.root = root
+    branches = TreeBranches(.tableBranch, file, root: root)
   }
 
-  /// Adds a row behind all others, given as SQLite's record.
-  func add(_ id: Int64, _ record: [UInt8]) throws {
-    if record.count <= TreeCell.most(isIndex: false) {
-      head.removeAll(keepingCapacity: true)
-      head.append(varint: UInt64(record.count))
-      head.append(varint: UInt64(bitPattern: id))
-      let size = head.count + record.count
-      if !leaf.fits(size) { try endLeaf() }
-      let cell = leaf.add(size)
-      head.withUnsafeBytes { cell.copyMemory(from: $0) }
-      record.withUnsafeBytes { (cell + head.count).copyMemory(from: $0) }
-    } else {
-      try cell.make(record, rowID: id, file)
-      if !leaf.fits(cell.bytes.count) { try endLeaf() }
-      cell.bytes.withUnsafeBytes { leaf.add($0) }
-    }
+  deinit { leaf.free() }
+
+  /// Takes room for a row behind all others: where its record is written; nil where it is too long for a page.
+  @inline(__always)
+  func add(_ id: Int64, recordOf count: Int) throws -> UnsafeMutableRawPointer? {
+    guard count <= TreeCell.mostOfTable else { return nil }
+    let size = Varint.size(UInt64(count)) + Varint.size(UInt64(bitPattern: id)) + count
+    if !leaf.fits(size) { try endLeaf() }
+    lastID = id
+    var place = leaf.add(size)
+    place += Varint.write(UInt64(count), to: place)
+    place += Varint.write(UInt64(bitPattern: id), to: place)
+    return place
+  }
+
+  /// Adds a row behind all others whose record is too long for a page.
+  func add(_ id: Int64, long record: UnsafeRawBufferPointer) throws {
+    let cell = try TreeCell.make(record, rowID: id, file)
+    if !leaf.fits(cell.count) { try endLeaf() }
+    cell.withUnsafeBytes { leaf.add($0) }
     lastID = id
   }
 
   private func endLeaf() throws {
-    let page = leaf.finished()
-    var key: [UInt8] = []
-    key.append(varint: UInt64(bitPattern: lastID))
-    layer.add(try file.append { bytes, _ in bytes.copyMemory(from: page) }, key)
+    let number = try file.append(leaf.finished())
     leaf.clear()
+    try withUnsafeTemporaryAllocation(byteCount: 9, alignment: 8) { key in
+      guard let start = key.baseAddress else { return }
+      let size = Varint.write(UInt64(bitPattern: lastID), to: start)
+      try branches.add(number, UnsafeRawBufferPointer(start: start, count: size))
+    }
   }
 
   /// Lays down what is left, and the branches.
   func finish() throws {
-    guard !layer.isEmpty else { return try file.overwrite(root, leaf.finished()) }
-    try endLeaf()
-    try layer.finish(.tableBranch, file, root: root)
+    guard !branches.isEmpty else { return try file.overwrite(root, leaf.finished()) }
+    try branches.finish(try file.append(leaf.finished()))
   }
 }

@@ -1,17 +1,13 @@
-/// The cell of a leaf: how long its payload is, the row's id in a table, the payload as far as it stays on the
-/// page, and the first of the pages that hold the rest.
-struct TreeCell {
-  private(set) var bytes: [UInt8] = []
-
+/// The cell of a leaf whose payload may be too long for its page: how long it is, the row's id in a table, the payload
+/// as far as it stays on the page, and the first of the pages that hold the rest.
+enum TreeCell {
   /// The longest payload that stays on the page as a whole.
-  static func most(isIndex: Bool) -> Int {
-    isIndex ? (TreePage.usable - 12) * 64 / 255 - 23 : TreePage.usable - 35
-  }
+  static let mostOfIndex = (TreePage.usable - 12) * 64 / 255 - 23
+  static let mostOfTable = TreePage.usable - 35
 
   /// How much of a payload stays on the page (fileformat2, "B-tree Pages").
-  private static func local(_ count: Int, isIndex: Bool) -> Int {
+  private static func local(_ count: Int, most: Int) -> Int {
     let usable = TreePage.usable
-    let most = most(isIndex: isIndex)
     guard count > most else { return count }
     let least = (usable - 12) * 32 / 255 - 23
     let wanted = least + (count - least) % (usable - 4)
@@ -19,20 +15,27 @@ struct TreeCell {
   }
 
   /// Makes the cell; a payload that is too long goes on, on pages of its own.
-  mutating func make(_ payload: [UInt8], rowID: Int64?, _ file: PageFile) throws {
-    bytes.removeAll(keepingCapacity: true)
-    bytes.append(varint: UInt64(payload.count))
-    if let rowID { bytes.append(varint: UInt64(bitPattern: rowID)) }
-    let local = Self.local(payload.count, isIndex: rowID == nil)
-    if local == payload.count {
-      bytes.append(contentsOf: payload)
-      return
+  static func make(
+    _ payload: UnsafeRawBufferPointer, rowID: Int64?, _ file: PageFile
+  ) throws -> [UInt8] {
+    let local = local(payload.count, most: rowID == nil ? mostOfIndex : mostOfTable)
+    var bytes = [UInt8](repeating: 0, count: 18 + local + 4)
+    let used = try bytes.withUnsafeMutableBytes { cell -> Int in
+      guard let start = cell.baseAddress else { return 0 }
+      var place = start
+      place += Varint.write(UInt64(payload.count), to: place)
+      if let rowID { place += Varint.write(UInt64(bitPattern: rowID), to: place) }
+      place.copyMemory(from: UnsafeRawBufferPointer(rebasing: payload[..<local]))
+      place += local
+      if local < payload.count {
+        let first = try spill(UnsafeRawBufferPointer(rebasing: payload[local...]), file)
+        place.storeBytes(of: first.bigEndian, as: UInt32.self)
+        place += 4
+      }
+      return place - start
     }
-    bytes.append(contentsOf: payload[..<local])
-    let first = try payload.withUnsafeBytes {
-      try Self.spill(UnsafeRawBufferPointer(rebasing: $0[local...]), file)
-    }
-    withUnsafeBytes(of: first.bigEndian) { bytes.append(contentsOf: $0) }
+    bytes.removeLast(bytes.count - used)
+    return bytes
   }
 
   /// Writes the rest of a payload: the number of its first page.
@@ -52,37 +55,5 @@ struct TreeCell {
       start += part.count
     }
     return first
-  }
-}
-
-extension [UInt8] {
-  /// Appends an integer as SQLite writes those of variable length.
-  @inline(__always)
-  mutating func append(varint value: UInt64) {
-    if value < 0x80 {
-      append(UInt8(truncatingIfNeeded: value))
-    } else if value < 0x4000 {
-      append(UInt8(truncatingIfNeeded: value >> 7) | 0x80)
-      append(UInt8(truncatingIfNeeded: value) & 0x7f)
-    } else {
-      appendLong(varint: value)
-    }
-  }
-
-  private mutating func appendLong(varint value: UInt64) {
-    if value >> 56 != 0 {
-      // Nine bytes: the last has eight bits.
-      for shift in stride(from: 57, through: 8, by: -7) {
-        append(UInt8(truncatingIfNeeded: value >> UInt64(shift)) | 0x80)
-      }
-      append(UInt8(truncatingIfNeeded: value))
-      return
-    }
-    var shift = (63 - value.leadingZeroBitCount) / 7 * 7
-    while shift > 0 {
-      append(UInt8(truncatingIfNeeded: value >> UInt64(shift)) | 0x80)
-      shift -= 7
-    }
-    append(UInt8(truncatingIfNeeded: value) & 0x7f)
   }
 }

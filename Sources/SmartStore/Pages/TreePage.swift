@@ -1,5 +1,8 @@
 /// A page of a b-tree that is being filled: cells grow from its end, their places from its head.
-struct TreePage: ~Copyable {
+///
+/// It is a handle on memory that its owner frees: two pages change places without a copy. Between the places and the
+/// cells are zeros when the page is finished: what was there before is wiped then, and nothing else is.
+struct TreePage {
   /// What a page of a tree is, as its first byte says.
   enum Kind: UInt8 {
     case indexBranch = 2
@@ -8,10 +11,7 @@ struct TreePage: ~Copyable {
     case tableLeaf = 13
 
     var isLeaf: Bool { self == .indexLeaf || self == .tableLeaf }
-    var isIndex: Bool { self == .indexLeaf || self == .indexBranch }
     var header: Int { isLeaf ? 8 : 12 }
-    /// The kind of the pages above.
-    var above: Kind { isIndex ? .indexBranch : .tableBranch }
   }
 
   /// Bytes of a page that a tree may use.
@@ -19,67 +19,90 @@ struct TreePage: ~Copyable {
   /// SQLite gives no cell less: what it frees must hold a free block.
   private static let leastCell = 4
 
-  let kind: Kind
-  private let bytes: UnsafeMutableRawPointer
-  private(set) var count = 0
-  private var content = usable
-
-  init(_ kind: Kind) {
-    self.kind = kind
-    bytes = .allocate(byteCount: PageFile.size, alignment: 16)
-    clear()
+  private struct State {
+    let kind: Kind
+    let header: Int
+    var count = 0
+    var content = TreePage.usable
   }
 
-  deinit { bytes.deallocate() }
+  private let bytes: UnsafeMutableRawPointer
+  private let state: UnsafeMutablePointer<State>
+
+  init(_ kind: Kind) {
+    bytes = .allocate(byteCount: PageFile.size, alignment: 16)
+    bytes.initializeMemory(as: UInt8.self, repeating: 0, count: PageFile.size)
+    state = .allocate(capacity: 1)
+    state.initialize(to: State(kind: kind, header: kind.header))
+  }
+
+  /// Lets go of the memory.
+  func free() {
+    bytes.deallocate()
+    state.deallocate()
+  }
+
+  /// The number of cells.
+  var count: Int { state.pointee.count }
 
   /// Forgets the cells.
-  mutating func clear() {
-    bytes.initializeMemory(as: UInt8.self, repeating: 0, count: PageFile.size)
-    count = 0
-    content = Self.usable
+  @inline(__always)
+  func clear() {
+    state.pointee.count = 0
+    state.pointee.content = Self.usable
   }
 
   /// Whether a cell of so many bytes has room.
+  @inline(__always)
   func fits(_ size: Int) -> Bool {
-    kind.header + 2 * (count + 1) + max(size, Self.leastCell) <= content
+    state.pointee.header &+ 2 &* (state.pointee.count &+ 1) &+ max(size, Self.leastCell)
+      <= state.pointee.content
   }
 
   /// Takes room for a cell that fits: where it is written.
-  mutating func add(_ size: Int) -> UnsafeMutableRawPointer {
-    content -= max(size, Self.leastCell)
+  @inline(__always)
+  func add(_ size: Int) -> UnsafeMutableRawPointer {
+    let content = state.pointee.content &- max(size, Self.leastCell)
+    let count = state.pointee.count
+    state.pointee.content = content
     bytes.storeBytes(
-      of: UInt16(content).bigEndian, toByteOffset: kind.header + 2 * count, as: UInt16.self)
-    count += 1
+      of: UInt16(truncatingIfNeeded: content).bigEndian,
+      toByteOffset: state.pointee.header &+ 2 &* count, as: UInt16.self)
+    state.pointee.count = count &+ 1
+    if size < Self.leastCell { (bytes + content).storeBytes(of: 0, as: UInt32.self) }
     return bytes + content
   }
 
   /// Adds a cell that fits.
-  mutating func add(_ cell: UnsafeRawBufferPointer) {
-    add(cell.count).copyMemory(from: cell)
-  }
+  @inline(__always)
+  func add(_ cell: UnsafeRawBufferPointer) { add(cell.count).copyMemory(from: cell) }
 
   /// Takes the last cell back.
-  mutating func removeLast() -> [UInt8] {
-    let place = kind.header + 2 * (count - 1)
+  func removeLast() -> [UInt8] {
+    let place = state.pointee.header + 2 * (count - 1)
     let end =
       count == 1
       ? Self.usable
       : Int(UInt16(bigEndian: bytes.load(fromByteOffset: place - 2, as: UInt16.self)))
-    let cell = UnsafeMutableRawBufferPointer(start: bytes + content, count: end - content)
+    let cell = UnsafeRawBufferPointer(
+      start: bytes + state.pointee.content, count: end - state.pointee.content)
     let taken = Array(cell)
-    cell.initializeMemory(as: UInt8.self, repeating: 0)
-    bytes.storeBytes(of: 0, toByteOffset: place, as: UInt16.self)
-    content = end
-    count -= 1
+    state.pointee.content = end
+    state.pointee.count -= 1
     return taken
   }
 
   /// The whole page, with its head; `last` is what stands right of all cells of a branch.
-  func finished(last: UInt32 = 0) -> UnsafeRawBufferPointer {
-    bytes.storeBytes(of: kind.rawValue, as: UInt8.self)
-    bytes.storeBytes(of: UInt16(count).bigEndian, toByteOffset: 3, as: UInt16.self)
-    bytes.storeBytes(of: UInt16(content).bigEndian, toByteOffset: 5, as: UInt16.self)
-    if !kind.isLeaf { bytes.storeBytes(of: last.bigEndian, toByteOffset: 8, as: UInt32.self) }
-    return UnsafeRawBufferPointer(start: bytes, count: PageFile.size)
+  func finished(last: UInt32 = 0) -> UnsafeRawPointer {
+    let state = self.state.pointee
+    bytes.storeBytes(of: state.kind.rawValue, as: UInt8.self)
+    bytes.storeBytes(of: UInt16(state.count).bigEndian, toByteOffset: 3, as: UInt16.self)
+    bytes.storeBytes(of: UInt16(state.content).bigEndian, toByteOffset: 5, as: UInt16.self)
+    if !state.kind.isLeaf {
+      bytes.storeBytes(of: last.bigEndian, toByteOffset: 8, as: UInt32.self)
+    }
+    let end = state.header + 2 * state.count
+    (bytes + end).initializeMemory(as: UInt8.self, repeating: 0, count: state.content - end)
+    return UnsafeRawPointer(bytes)
   }
 }
