@@ -23,7 +23,10 @@ package struct DataDirectory: Sendable, Hashable {
   }
 
   /// The ledger and the runs.
-  package var state: String { path + "/state.sqlite" }
+  package var state: String { path + "/" + Self.ledger }
+  private static let ledger = "state.sqlite"
+  /// Says whether a path is some pipeline's ledger.
+  static func isLedger(_ path: String) -> Bool { Files.name(of: path) == ledger }
   /// The refresh tokens that replace those of the configuration.
   package var tokens: String { path + "/tokens.json" }
   /// The file that one run at a time holds locked.

@@ -43,6 +43,13 @@ extension PipelineError {
     case let error as StoreError: self.init(.failed, "store", error.description)
     case let error as SQLCipherError:
       self.init(error.isDamage ? .damaged : .failed, "seal", error.description)
+    case let error as SQLiteError where error.isDamage && DataDirectory.isLedger(error.path):
+      self.init(
+        .configuration, "ledger.damaged", "the ledger is damaged", location: error.path,
+        reason: "\(error.message) (SQLite code \(error.code))",
+        fix:
+          "attache recover lets the pipeline go on: what may have been sent is looked for in the org "
+          + "first; with a backup at hand, put its ledger back before that")
     case let error as SQLiteError: self.init(.failed, "sqlite", "\(error)")
     case is CancellationError:
       self.init(

@@ -127,6 +127,21 @@ import Testing
     #expect(try await world.program(["report"], ["--json"]).output == "null\n")
   }
 
+  @Test func `a damaged ledger is told with what mends it`() async throws {
+    let world = try World()
+    #expect(try await world.program(["run"]).status == 0)
+    for file in ["-wal", "-shm"] { try Files.remove(world.data.state + file) }
+    var bytes = try Files.read(world.data.state)
+    for place in 0..<4096 { bytes[place] = 0x58 }
+    try DurableFile.write(bytes, to: world.data.state)
+    for verb in ["run", "status"] {
+      let told = try await world.program([verb])
+      #expect(told.status == 4, "\(told.everything)")
+      #expect(told.messages.contains("[ledger.damaged]"))
+      #expect(told.messages.contains("attache recover"))
+    }
+  }
+
   @Test func `a name that is no user of the pipeline is refused with the nearest`() async throws {
     let world = try World()
     let run = try await world.program(["run"], ["--user", "adda@example.com"])
