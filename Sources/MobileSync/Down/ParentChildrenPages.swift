@@ -13,8 +13,11 @@ final class ParentChildrenPages: SyncDownPages {
   /// The only parents and children to fetch; nil for all.
   private let among: (parents: [String], children: [String])?
   private var chain: QueryPages
-  /// The parents that came with this chain.
+  /// The parents that came with this chain, and with those before it.
   private var received = 0
+  private var before = 0
+  /// The org's clock at the first answer of this chain.
+  private var begun: Int64?
   /// Where this chain began, if it took up another that broke off.
   private var onward: String?
   private var restarts = 0
@@ -74,7 +77,8 @@ final class ParentChildrenPages: SyncDownPages {
           restarts += 1
         }
         if parentsAreRead { continue }
-        received = 0
+        before += received
+        (received, begun) = (0, nil)
         onward = lastParent.isEmpty ? onward : String(decoding: lastParent, as: UTF8.self)
         chain = session.query(
           query.records(since: since, from: onward, among: among?.parents ?? []),
@@ -88,6 +92,7 @@ final class ParentChildrenPages: SyncDownPages {
       return try await nextOfChildren()
     }
     if totalSize < 0 { totalSize = chain.totalSize ?? 0 }
+    if begun == nil { begun = session.serverDate }
     let left = try treesToLeave()
     let page = try splitter.split(bytes, leaving: left)
     note(page)
@@ -98,12 +103,20 @@ final class ParentChildrenPages: SyncDownPages {
       children += try await others(of: family, leaving: left).map(\.children)
     }
     received += page.parentCount
-    if !page.lastParent.isEmpty { lastParent = page.lastParent }
+    if isPlace(page.lastParent) { lastParent = page.lastParent }
     let (parents, offspring) = target.family.destinations
     return SyncPage(
       parts: [SyncPage.Part(parents, bytes: page.parents, container: .member("records"))]
         + children.map { SyncPage.Part(offspring, bytes: $0, container: .member("records")) },
       records: page.parentCount)
+  }
+
+  /// Whether a parent's date says where it stands in the order: one that was changed since the chain began
+  /// has a later one.
+  private func isPlace(_ date: [UInt8]) -> Bool {
+    guard let begun, let time = Dates.milliseconds(iso8601: String(decoding: date, as: UTF8.self))
+    else { return false }
+    return time < begun
   }
 
   /// The next page of children that changed under unchanged parents.
@@ -113,6 +126,12 @@ final class ParentChildrenPages: SyncDownPages {
   private func nextOfChildren() async throws(SyncError) -> SyncPage? {
     if !parentsAreRead {
       parentsAreRead = true
+      if before > 0 {
+        try await session.check(
+          before + received, of: totalSize,
+          by: query.count(since: since, among: among?.parents ?? [])
+        ) { _ in }
+      }
       try await session.check(
         received, of: chain.totalSize,
         by: query.count(since: since, from: onward, among: among?.parents ?? []), context.warn)

@@ -38,6 +38,11 @@ final class SoqlPages: SyncDownPages {
   private var restarts = 0
   /// The last page that was stored: it has the place to go on from.
   private var stored: [UInt8]?
+  /// The org's clock at the first answer of `statement`: what is dated later may stand in another place
+  /// than its date says.
+  private var begun: Int64?
+  /// What the first statement promised, and its text.
+  private var promised: (records: Int, count: String)?
 
   /// The pages of a query: of all its records, or of those that were modified after `since`;
   /// `asksDeletions` is a wish.
@@ -92,6 +97,7 @@ final class SoqlPages: SyncDownPages {
         let statement = self.statement
         let bytes = try await SyncError.inOrg { try await statement.next() }
         if let bytes {
+          if begun == nil { try noteFirstAnswer() }
           if tellsDeletions, isCut { leaveDeletions(knows: false) } else { return try page(bytes) }
           continue
         }
@@ -136,6 +142,7 @@ final class SoqlPages: SyncDownPages {
   /// Asks for the living records alone; `knows` says that nothing of the object is ever deleted.
   private func leaveDeletions(knows: Bool) {
     tellsDeletions = false
+    (begun, promised) = (nil, nil)
     deletedIDs = knows ? RecordIDSet() : nil
     statement = session.query(query.fetch(since: since), batchSize: batchSize)
   }
@@ -186,6 +193,7 @@ final class SoqlPages: SyncDownPages {
     before += received
     received = 0
     stored = nil
+    begun = nil
     statement = session.query(text, all: tellsDeletions, batchSize: batchSize)
   }
 
@@ -195,14 +203,29 @@ final class SoqlPages: SyncDownPages {
     return changes ?? query.fetch(since: since, after: after, limit: cap)
   }
 
+  private func noteFirstAnswer() throws(SyncError) {
+    begun = session.serverDate
+    guard promised == nil, before == 0, cap == nil, let records = statement.totalSize
+    else { return }
+    promised = (records, try SyncQuery.count(of: text))
+  }
+
+  /// Compares what came with what was promised: by the statement that was read last, and, where another
+  /// was taken up again, by the first one.
   private func check() async throws(SyncError) {
+    if before > 0, let promised {
+      try await session.check(
+        before + received, of: promised.records, by: promised.count, all: tellsDeletions
+      ) { _ in }
+    }
     try await session.check(
       received, of: statement.totalSize, by: SyncQuery.count(of: text), all: tellsDeletions, warn)
   }
 
-  /// The place of the last record that was stored.
+  /// The place of the last record that was stored and has its place by its date: one that was changed since
+  /// the statement began bears a later date than the place where it came.
   private var lastKey: SyncQuery.Key? {
-    guard let stored else { return nil }
+    guard let stored, let begun else { return nil }
     var key: SyncQuery.Key?
     let scanner = RecordScanner(paths: [query.idField, query.modificationField])
     stored.withUnsafeBytes { bytes in
@@ -212,7 +235,7 @@ final class SoqlPages: SyncDownPages {
       // The page was read before: it can be read again.
       _ = try? scanner.scan(bytes, in: .member("records")) { _, _, fields in
         guard fields[0].kind == .string, fields[1].kind == .string,
-          let date = Dates.milliseconds(iso8601: text(fields[1]))
+          let date = Dates.milliseconds(iso8601: text(fields[1])), date < begun
         else { return }
         key = SyncQuery.Key(modified: SOQLLiteral.date(date), id: text(fields[0]))
       }

@@ -153,4 +153,21 @@ import Testing
     try await snapshot.prime()
     #expect(try snapshot.column("Id", of: "accounts", .android) == ids.sorted())
   }
+
+  @Test func `a locator lost after a page whose last record had just been changed costs no record`()
+    async throws
+  {
+    let (org, ids, snapshot) = try paged(650)
+    org.server.faults.add(
+      .kind(.queryMore), nth: 1,
+      .mutate { served in
+        guard let admin = served.user(named: "admin@example.com") else { return }
+        _ = served.update("Account", id: ids[399], ["Name": "moved"], as: admin)
+      })
+    org.server.faults.add(.kind(.queryMore), nth: 2, .expireCursors)
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.total) == [650])
+    #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
+    #expect(outcome.soups.first.map { $0.fetched < 2 * 650 } == true)
+  }
 }
