@@ -6,9 +6,9 @@ import Salesforce
 /// Ids of 15 and of 18 characters that name one record are equal here, as in the org.
 package struct RecordIDSet: Sendable {
   /// The 15 characters that name a record, which the last three of 18 only check.
-  private struct Key: Hashable, Sendable {
-    var high: UInt64
-    var low: UInt64
+  struct Key: Hashable, Sendable {
+    fileprivate var high: UInt64
+    fileprivate var low: UInt64
   }
 
   private var keys: Set<Key> = []
@@ -66,12 +66,27 @@ package struct RecordIDSet: Sendable {
     return text.recordID18 ?? text
   }
 
-  private static func key(_ bytes: some Collection<UInt8>) -> Key? {
-    guard bytes.count == 15 || bytes.count == 18 else { return nil }
+  /// The key of a record's id; nil for any other text, of which no character may be left out: one of 18
+  /// whose last three do not fit the others is no record's id.
+  static func key(_ bytes: some Collection<UInt8>) -> Key? {
+    let count = bytes.count
+    guard count == 15 || count == 18 else { return nil }
     var high: UInt64 = 0
     var low: UInt64 = 0
-    for (index, byte) in bytes.prefix(15).enumerated() {
-      if index < 8 { high = high << 8 | UInt64(byte) } else { low = low << 8 | UInt64(byte) }
+    // Which characters are upper-case letters, one bit each.
+    var cases = 0
+    var index = 0
+    for byte in bytes {
+      if index < 15 {
+        if index < 8 { high = high << 8 | UInt64(byte) } else { low = low << 8 | UInt64(byte) }
+        if byte >= 0x41, byte <= 0x5A { cases |= 1 << index }
+      } else {
+        let value = UInt8(truncatingIfNeeded: cases >> (5 * (index - 15)) & 31)
+        let expected = value < 26 ? 0x41 + value : 0x30 + value - 26
+        // The last three have no case of their own.
+        guard byte == expected || value < 26 && byte == expected + 0x20 else { return nil }
+      }
+      index += 1
     }
     return Key(high: high, low: low)
   }
