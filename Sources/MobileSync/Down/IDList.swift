@@ -38,6 +38,21 @@ struct IDList: Sendable {
     places = distinct
   }
 
+  /// These ids and others, each once.
+  func adding(_ others: IDList?) -> IDList {
+    guard let others, others.count > 0 else { return self }
+    return adding(others.slice(0, of: others.count))
+  }
+
+  /// These ids and others, each once.
+  func adding(_ ids: [String]) -> IDList {
+    guard !ids.isEmpty else { return self }
+    var list = self
+    for var id in ids { id.withUTF8 { list.append(UnsafeRawBufferPointer($0)) } }
+    list.sort()
+    return list
+  }
+
   /// The ids of the slice at an index, where each slice has `size` of them.
   func slice(_ index: Int, of size: Int) -> [String] {
     let start = min(index * size, count)

@@ -5,6 +5,8 @@ import Salesforce
 struct ParentChildrenListing {
   var parents = RecordIDSet()
   var children = RecordIDSet()
+  /// When each of them last changed.
+  private(set) var dates = (parents: RecordDates(), children: RecordDates())
   /// Parents whose children the org did not give to the end.
   private(set) var unread: [String] = []
 
@@ -22,8 +24,23 @@ struct ParentChildrenListing {
     splitter = ParentChildrenSplitter(target.family)
   }
 
-  /// Reads all pages, and all further pages of children.
+  /// Reads all pages, and all further pages of children; a list whose locator the org dropped is begun
+  /// again.
   mutating func read() async throws(SyncError) {
+    var restarts = 0
+    while true {
+      do throws(SyncError) {
+        return try await readAll()
+      } catch {
+        guard error.cause?.kind == .locatorExpired, restarts < RetryPolicy.cursorRestarts
+        else { throw error }
+        restarts += 1
+        (parents, children, unread) = (RecordIDSet(), RecordIDSet(), [])
+      }
+    }
+  }
+
+  private mutating func readAll() async throws(SyncError) {
     let chain = session.query(query.childrenIDs, ahead: false)
     var received = 0
     while true {
@@ -34,13 +51,17 @@ struct ParentChildrenListing {
       received += page.parentCount
       try parents.insert(page.parents, family.parent.idFieldName)
       try children.insert(page.children, family.children.idFieldName)
+      try dates.parents.insert(
+        page.parents, family.parent.idFieldName, family.parent.modificationDateFieldName)
+      try noteDates(of: page.children)
       for more in page.unfinished { try await readOthers(of: more) }
     }
-    guard received == chain.totalSize else {
-      throw SyncError(
-        .incomplete, "\(received) ids arrived of \(chain.totalSize ?? 0) that the org promised",
-        fix: "run again")
-    }
+    try await session.check(received, of: chain.totalSize, by: query.count(), what: "ids") { _ in }
+  }
+
+  private mutating func noteDates(of page: [UInt8]) throws(SyncError) {
+    try dates.children.insert(
+      page, family.children.idFieldName, family.children.modificationDateFieldName)
   }
 
   private mutating func readOthers(
@@ -55,6 +76,7 @@ struct ParentChildrenListing {
       try context.checkStop()
       let page = try splitter.children(bytes, of: more.parentID)
       try children.insert(page.children, family.children.idFieldName)
+      try noteDates(of: page.children)
       chain.recycle(bytes)
     }
   }

@@ -112,12 +112,13 @@ struct ParentChildrenQuery: Sendable, Hashable {
       where: [parent.condition(ids), filter].filter { !$0.isEmpty }.joined(separator: " and "))
   }
 
-  /// The query for the ids of all parents that match now, with those of their children.
+  /// The query for the ids of all parents that match now, with those of their children, and when each last
+  /// changed.
   var childrenIDs: String {
     let nested = select(
-      [children.idFieldName], from: children.sobjectTypePlural ?? "", where: "")
+      fields([], children), from: children.sobjectTypePlural ?? "", where: "")
     return select(
-      [parent.idFieldName, "(\(nested))"], from: parent.sobjectType, where: filter)
+      fields([], parent) + ["(\(nested))"], from: parent.sobjectType, where: filter)
   }
 
   func count(

@@ -55,10 +55,12 @@ extension ParentChildrenTarget: SyncDownTarget {
     let places = family.destinations
     return [
       RemoteIDs(
-        soupName: places.parents.soupName, idPath: places.parents.idPath, ids: listing.parents),
+        soupName: places.parents.soupName, idPath: places.parents.idPath, ids: listing.parents,
+        dates: (places.parents.modificationPath, listing.dates.parents)),
       RemoteIDs(
         soupName: places.children.soupName, idPath: places.children.idPath,
-        ids: listing.children, isCounted: false),
+        ids: listing.children, dates: (places.children.modificationPath, listing.dates.children),
+        isCounted: false),
     ]
   }
 

@@ -43,13 +43,13 @@ extension Session {
   /// Compares what came with what was promised; records that were deleted meanwhile do not come.
   func check(
     _ received: Int, of promised: Int?, by count: String, all: Bool = false,
-    _ warn: (String) -> Void
+    what: String = "records", _ warn: (String) -> Void
   ) async throws(SyncError) {
     guard let promised, received < promised else { return }
     let now = try await SyncError.inOrg { try await self.count(count, all: all) }
     guard received >= now else {
       throw SyncError(
-        .incomplete, "\(received) records arrived of \(promised) that the org promised",
+        .incomplete, "\(received) \(what) arrived of \(promised) that the org promised",
         fix: "run again; if it stays so, the org's pages cannot be trusted")
     }
     warn("\(promised - received) records were deleted while they were read")

@@ -4,6 +4,9 @@ struct RemoteIDs: Sendable {
   var idPath: String
   /// Nil where they cannot be told, so that nothing may be removed.
   var ids: RecordIDSet?
+  /// When each of them last changed, and the path of that date in an element; nil where the list does not
+  /// tell it.
+  var dates: (path: String, of: RecordDates)?
   /// The ids that the org was asked about, so that no other can be missing; nil for all.
   var asked: RecordIDSet?
   /// Whether it is known why what the org no longer gives is gone, so that no guard keeps it.

@@ -11,22 +11,18 @@ struct SoqlIDs {
     "the query has a LIMIT or OFFSET that cuts its result, so records that are missing in it "
     + "cannot be told from deleted ones; none was removed"
 
-  /// The ids of all that matches; nil when LIMIT or OFFSET cut the list.
-  ///
-  /// Each is handed to `see`.
-  func all(
-    see: (UnsafeRawBufferPointer) -> Void = { _ in }
-  ) async throws(SyncError) -> RecordIDSet? {
-    let ids = try await ids(of: session.query(query.ids), see)
-    guard query.isBounded else { return ids }
-    guard !query.hasOffset, let limit = query.limit, ids.count < limit else { return nil }
-    return ids
+  /// The ids of all that matches, with their dates; nil when LIMIT or OFFSET cut the list.
+  func all() async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates)? {
+    let found = try await list(query.listing)
+    guard query.isBounded else { return found }
+    guard !query.hasOffset, let limit = query.limit, found.ids.count < limit else { return nil }
+    return found
   }
 
   /// The ids of what was deleted lately; none where the object does not know deletion.
   func deleted(since: Int64) async throws(SyncError) -> RecordIDSet {
     do throws(SyncError) {
-      return try await ids(of: session.query(query.deleted(since: since), all: true))
+      return try await list(query.deleted(since: since), all: true).ids
     } catch {
       guard error.code == .queryRefused, error.cause?.code == ErrorCodes.unknownField else {
         throw error
@@ -35,21 +31,38 @@ struct SoqlIDs {
     }
   }
 
-  /// The ids of all pages; a list that is not whole is an error.
-  private func ids(
-    of pages: QueryPages, _ see: (UnsafeRawBufferPointer) -> Void = { _ in }
-  ) async throws(SyncError) -> RecordIDSet {
-    var ids = RecordIDSet()
+  /// The ids and dates of all pages; a list that is not whole is an error.
+  ///
+  /// A list whose locator the org dropped is begun again.
+  private func list(
+    _ text: String, all: Bool = false
+  ) async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates) {
+    var restarts = 0
+    while true {
+      do throws(SyncError) {
+        return try await readList(text, all)
+      } catch {
+        guard error.cause?.kind == .locatorExpired, restarts < RetryPolicy.cursorRestarts
+        else { throw error }
+        restarts += 1
+      }
+    }
+  }
+
+  private func readList(
+    _ text: String, _ all: Bool
+  ) async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates) {
+    let pages = session.query(text, all: all)
+    var (ids, dates) = (RecordIDSet(), RecordDates())
     var received = 0
     while let page = try await SyncError.inOrg({ try await pages.next() }) {
-      received += try ids.insert(page, query.idField, see: see).records
+      received += try ids.insert(page, query.idField).records
+      try dates.insert(page, query.idField, query.modificationField)
       pages.recycle(page)
     }
-    guard received == pages.totalSize else {
-      throw SyncError(
-        .incomplete, "\(received) ids arrived of \(pages.totalSize ?? 0) that the org promised",
-        fix: "run again")
-    }
-    return ids
+    try await session.check(
+      received, of: pages.totalSize, by: SyncQuery.count(of: text), all: all, what: "ids"
+    ) { _ in }
+    return (ids, dates)
   }
 }

@@ -31,9 +31,13 @@ extension SoqlTarget: OneSoupTarget {
 
   func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     let query = try syncQuery(variables: context.variables)
-    let ids = try await SoqlIDs(session: try await context.session(), query: query).all()
-    if ids == nil { context.warn(SoqlIDs.boundedWarning) }
-    return [RemoteIDs(soupName: context.soupName, idPath: query.idField, ids: ids)]
+    let found = try await SoqlIDs(session: try await context.session(), query: query).all()
+    if found == nil { context.warn(SoqlIDs.boundedWarning) }
+    return [
+      RemoteIDs(
+        soupName: context.soupName, idPath: query.idField, ids: found?.ids,
+        dates: found.map { (query.modificationField, $0.dates) })
+    ]
   }
 
   func remoteIDs(

@@ -6,7 +6,8 @@ import System
 ///
 /// It asks the target for what was modified after the cursor, or for everything, and hands page
 /// after page to the sink. The cursor follows: to the greatest modification date that was seen, but
-/// never beyond what is still to be read; where records come in its order it follows each page.
+/// never beyond what is still to be read, nor beyond the org's clock at the first answer; where records
+/// come in its order it follows each page.
 /// Then, where the caller asks for it, it fetches what came to match without being modified and
 /// removes what the org no longer gives (`GhostCleaner`).
 ///
@@ -66,6 +67,8 @@ package final class SyncDownEngine {
   package private(set) var cursor: SyncCursor
   /// The records that came, where it matters.
   private var arrived = RecordIDSet()
+  /// What bounds the cursor, in milliseconds: what was changed later may stand on a page that was read before.
+  private var limit: Int64?
 
   init(
     _ target: any SyncDownTarget, _ context: SyncContext, into sink: any RecordSink,
@@ -99,6 +102,7 @@ package final class SyncDownEngine {
       pages = try await target.pages(since: nil, context)
       first = try await pages.next()
     }
+    try await noteLimit()
     context.seenUntil = since == nil ? nil : cursor.highWaterMark
     try await load(first, of: pages)
     if since != nil { try await refetch() }
@@ -157,6 +161,16 @@ package final class SyncDownEngine {
     return try await context.serverDate().map { $0 + 999 + cursor.overlap }
   }
 
+  /// Notes the org's clock at the first answer.
+  private func noteLimit() async throws(SyncError) {
+    if let now = request.now {
+      limit = now
+    } else {
+      // It is told in whole seconds.
+      limit = try await context.serverDate().map { $0 + 999 }
+    }
+  }
+
   private func moveCursor(after pages: any SyncDownPages) throws(SyncError) {
     advance()
     if let limit = pages.cursorLimit {
@@ -167,7 +181,7 @@ package final class SyncDownEngine {
     context.set { $0.maxTimeStamp = cursor.maxTimeStamp }
   }
 
-  private func advance() { cursor.advance(to: sink.latestModification, now: request.now) }
+  private func advance() { cursor.advance(to: sink.latestModification, now: limit) }
 
   /// What the cursor was held for is here now, and may be older than what was here before.
   private func advanceToStored() throws(SyncError) {
@@ -177,7 +191,7 @@ package final class SyncDownEngine {
         try store.maximum(
           of: place.modificationPath, in: place.soupName, .clean(syncID: context.syncID))
       }
-      cursor.advance(to: latest.flatMap { Dates.milliseconds(iso8601: $0) }, now: request.now)
+      cursor.advance(to: latest.flatMap { Dates.milliseconds(iso8601: $0) }, now: limit)
     }
   }
 
@@ -231,7 +245,9 @@ package final class SyncDownEngine {
   /// Follows a page with the cursor, and tells how far the run came.
   private func tell(_ arrived: Int, of pages: any SyncDownPages) throws(SyncError) {
     if pages.isSorted {
-      advance()
+      // A record that was changed since the run began came in the place of its date before: what lies between
+      // the two is still to come.
+      if let latest = sink.latestModification, latest <= limit ?? latest { advance() }
       context.set { $0.maxTimeStamp = cursor.maxTimeStamp }
       // A run that breaks off must not forget what its cursor has passed.
       keep(left(beside: context.state.refetch.mapValues { Set($0) }))
@@ -264,6 +280,10 @@ package final class SyncDownEngine {
       }
     } else if listsAll {
       remote = try await target.remoteIDs(context)
+      // Of a list that is cut nobody can tell what is missing; what was deleted can be asked for.
+      if let since, remote.contains(where: { $0.ids == nil }) {
+        remote += try await target.deletions(since: since, context)
+      }
       outcome.ghosts = try removeChanged(remote)
       // Where all was fetched, what is not here came into being since.
       if !isWhole { try await fetchMissing(remote) }
@@ -316,7 +336,7 @@ package final class SyncDownEngine {
     return ghosts
   }
 
-  /// Fetches what the org has and is not here.
+  /// Fetches what the org has and is not here, or only as it was before.
   private func fetchMissing(_ remote: [RemoteIDs]) async throws(SyncError) {
     let missing = try missing(of: remote)
     guard !missing.ids.isEmpty else { return }
@@ -327,11 +347,12 @@ package final class SyncDownEngine {
     try await load(pages.next(), of: pages, isExtra: true)
   }
 
-  /// What the org has and is not here, by soup.
+  /// What the org has and is not here, or is here as it was before, by soup.
   ///
   /// A record may come to match without being modified: by a change of its parent, a share, the
   /// calendar, or because it was another sync's ghost. No query for changes finds it. A set of ids
-  /// knows record ids by heart; another key may have lost its end in it.
+  /// knows record ids by heart; another key may have lost its end in it. What changed while it was out of
+  /// reach has another date than the one that is here.
   private func missing(
     of remote: [RemoteIDs]
   ) throws(SyncError) -> (ids: [String: IDList], areRecordIDs: Bool) {
@@ -341,9 +362,14 @@ package final class SyncDownEngine {
     for list in remote where list.asked == nil {
       guard let ids = list.ids else { continue }
       let here = try SoupReader(store: store, soup: list.soupName).allIDs(idPath: list.idPath)
-      let absent = ids.subtracting(here)
+      var absent = ids.subtracting(here)
+      if let dates = list.dates {
+        let outdated = try SoupReader(store: store, soup: list.soupName).outdated(
+          dates.of, idPath: list.idPath, modificationPath: dates.path, syncID: context.syncID)
+        absent = absent.adding(outdated)
+      }
       guard absent.count > 0 else { continue }
-      missing[list.soupName] = absent
+      missing[list.soupName] = absent.adding(missing[list.soupName])
       areRecordIDs = areRecordIDs && list.idPath == "Id"
     }
     return (missing, areRecordIDs)

@@ -95,6 +95,15 @@ struct SyncQuery: Sendable, Hashable {
     return query.text
   }
 
+  /// The query for the ids of all that matches now, with the date of their last change.
+  var listing: String {
+    var query = soql
+    query[.select] =
+      modificationField == idField ? idField : "\(idField), \(modificationField)"
+    query[.orderBy] = nil
+    return query.text
+  }
+
   static func count(of text: String) throws(SyncError) -> String {
     var query = try SyncError.inQuery { try SOQLText(text) }
     query[.select] = "COUNT()"

@@ -78,7 +78,8 @@ import Testing
         == "select Id from Parent where School = 'MIT'")
     #expect(
       try ParentChildrenQuery(target(usual: true)).childrenIDs
-        == "select Id, (select Id from Children) from Parent where School = 'MIT'")
+        == "select Id, LastModifiedDate, (select Id, LastModifiedDate from Children) from Parent "
+        + "where School = 'MIT'")
   }
 
   @Test func `changed children are asked for by their own dates and their parents' condition`()

@@ -179,4 +179,50 @@ import Testing
     #expect(await bad.lastState.status == .failed)
     #expect(try await store.column("Id") == ids.sorted())
   }
+
+  @Test func `a record that changes while its page is on its way costs no other`()
+    async throws
+  {
+    let store = try await ManagedStore()
+    let ids = try store.org.makeAccounts(450)
+    store.org.server.faults.add(
+      .kind(.queryMore), nth: 1,
+      .mutate { served in
+        guard let admin = served.user(named: "admin@example.com") else { return }
+        try served.moveClock(by: 3_600_000)
+        _ = served.update("Account", id: ids[399], ["Name": "moved"], as: admin)
+      })
+    store.org.server.faults.add(
+      .kind(.queryMore), nth: 2, .status(400, code: "UNKNOWN", message: "no"))
+    let run = try await store.manager.syncDown(
+      target: .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200)),
+      soupName: ManagedStore.accounts)
+    await #expect(throws: SyncError.self) { try await run.finish() }
+    #expect(try await store.elements().count == 400)
+    try await store.manager.reSync(id: run.syncID).finish()
+    #expect(try await store.column("Id") == ids.sorted())
+  }
+
+  @Test func `a record that is changed after its page was read arrives with the next run`()
+    async throws
+  {
+    let store = try await ManagedStore()
+    let ids = try store.org.makeAccounts(450)
+    store.org.server.faults.add(
+      .kind(.queryMore), nth: 2,
+      .mutate { served in
+        guard let admin = served.user(named: "admin@example.com") else { return }
+        try served.moveClock(by: 3_600_000)
+        _ = served.update("Account", id: ids[0], ["Name": "early"], as: admin)
+        try served.moveClock(by: 3_600_000)
+        _ = served.update("Account", id: ids[449], ["Name": "late"], as: admin)
+      })
+    let run = try await store.manager.syncDown(
+      target: .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200)),
+      soupName: ManagedStore.accounts)
+    try await run.finish()
+    try await store.manager.reSync(id: run.syncID).finish()
+    #expect(try await store.element(ids[0])?["Name"] == "early")
+    #expect(try await store.element(ids[449])?["Name"] == "late")
+  }
 }

@@ -222,4 +222,60 @@ import Testing
       #expect(element?["__sync_id__"] == 2)
     }
   }
+
+  @Test func `a record that changed while it was out of reach arrives when ids are listed`()
+    async throws
+  {
+    let org = try SyncedOrg()
+    let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
+    let other = try org.make("Account", ["Name": "Other", "BillingCity": "Oslo"])
+    let contact = try org.make("Contact", ["LastName": "Old", "AccountId": .string(account)])
+    let snapshot = Snapshot(
+      org, soups: [.sample("contacts", "LastName")],
+      syncs: [
+        .soql(
+          "down", "SELECT Id, LastName FROM Contact WHERE Account.BillingCity = 'Oslo'",
+          into: "contacts")
+      ])
+    try await snapshot.prime()
+    try org.update("Account", account, ["BillingCity": "Rome"])
+    try org.update("Contact", contact, ["LastName": "New"])
+    try org.make("Contact", ["LastName": "Other", "AccountId": .string(other)])
+    try await snapshot.prime()
+    try org.update("Account", account, ["BillingCity": "Oslo"])
+    snapshot.listIDs = ["userstore/down"]
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [1])
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("LastName", of: "contacts", platform) == ["New", "Other"])
+    }
+    let outcome = try await snapshot.prime()
+    #expect(!outcome.changed)
+    #expect(outcome.soups.map(\.fetched) == [0])
+  }
+
+  @Test func `a child that changed while its parent was out of reach arrives when ids are listed`()
+    async throws
+  {
+    let org = try SyncedOrg()
+    let account = try org.make("Account", ["Name": "Family one"])
+    let other = try org.make("Account", ["Name": "Family two"])
+    let contact = try org.make("Contact", ["LastName": "Old", "AccountId": .string(account)])
+    let owner = try org.make("Account", ["Name": "Owner", "BillingCity": "Oslo"])
+    for id in [account, other] { try org.update("Account", id, ["ParentId": .string(owner)]) }
+    let snapshot = Self.families(org, where: "Parent.BillingCity = 'Oslo'")
+    let near = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
+    try org.update("Account", other, ["ParentId": .string(near)])
+    try await snapshot.prime()
+    try org.update("Account", owner, ["BillingCity": "Rome"])
+    try org.update("Contact", contact, ["LastName": "New"])
+    try org.update("Account", other, ["Name": "Family three"])
+    try await snapshot.prime()
+    try org.update("Account", owner, ["BillingCity": "Oslo"])
+    snapshot.listIDs = ["userstore/down"]
+    try await snapshot.prime()
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("LastName", of: "contacts", platform) == ["New"])
+    }
+    #expect(try await !snapshot.prime().changed)
+  }
 }

@@ -190,4 +190,67 @@ import Testing
       #expect(try check.violations(at: snapshot.path(platform)).isEmpty)
     }
   }
+
+  @Test func `keys that differ in their last characters alone are told apart`() async throws {
+    let org = try SyncedOrg()
+    let keys = ["000000000012345001", "000000000012345002"]
+    let ids = try keys.map {
+      try org.make("Account", ["Name": "Account", "AccountNumber": .string($0)])
+    }
+    let snapshot = Snapshot(
+      org, soups: [.sample("accounts", "AccountNumber")],
+      syncs: [
+        SyncDefinition(
+          syncName: "down", syncType: .syncDown, soupName: "accounts",
+          target: .soql(
+            SoqlTarget(
+              query: "SELECT Id, Name, AccountNumber FROM Account WHERE AccountNumber != ''",
+              fields: TargetFields(idFieldName: "AccountNumber"))),
+          options: SyncOptions(mergeMode: .overwrite))
+      ])
+    try await snapshot.prime()
+    #expect(try snapshot.column("AccountNumber", of: "accounts") == keys)
+    try org.delete(ids[0])
+    snapshot.listIDs = ["userstore/down"]
+    #expect(try await snapshot.prime().soups.map(\.ghosts) == [1])
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("AccountNumber", of: "accounts", platform) == [keys[1]])
+    }
+  }
+
+  @Test func `under a LIMIT that cuts, what was deleted in the org goes`() async throws {
+    let org = try SyncedOrg()
+    try org.makeAccounts(5)
+    let snapshot = snapshot(org, "SELECT Id, Name FROM Account LIMIT 3")
+    try await snapshot.prime()
+    let gone = try #require(try snapshot.column("Id", of: "accounts").first)
+    try org.delete(gone)
+    #expect(try await snapshot.prime().soups.map(\.ghosts) == [1])
+    for platform in Platform.allCases {
+      #expect(try !snapshot.column("Id", of: "accounts", platform).contains(gone))
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a list of ids that somebody disturbs is read to its end all the same`(_ expires: Bool)
+    async throws
+  {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(450)
+    let snapshot = snapshot(org)
+    try await snapshot.prime()
+    snapshot.listIDs = ["userstore/down"]
+    org.server.faults.add(.kind(.query), nth: 2, .shortPage(records: 200))
+    org.server.faults.add(
+      .kind(.queryMore), nth: 1,
+      expires
+        ? .expireCursors
+        : .mutate { served in
+          guard let admin = served.user(named: "admin@example.com") else { return }
+          _ = served.delete(nil, id: ids[449], as: admin)
+        })
+    let outcome = try await snapshot.prime()
+    #expect(outcome.listed == ["userstore/down"])
+    #expect(try snapshot.column("Id", of: "accounts").count == (expires ? 450 : 449))
+  }
 }

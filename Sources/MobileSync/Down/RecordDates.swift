@@ -1,0 +1,66 @@
+import JSON
+import System
+
+/// When each record of a list last changed, by the values of its id field.
+struct RecordDates: Sendable {
+  private var dates: [RecordIDSet.Key: Int64] = [:]
+  private var others: [String: Int64] = [:]
+
+  /// When the record was last changed, in milliseconds; nil for one that is not on the list.
+  subscript(_ id: UnsafeRawBufferPointer) -> Int64? {
+    if let key = RecordIDSet.key(id) { return dates[key] }
+    return others[String(decoding: id, as: UTF8.self)]
+  }
+
+  /// Notes the dates of a page's records.
+  mutating func insert(
+    _ page: [UInt8], _ idField: String, _ dateField: String,
+    in container: RecordScanner.Container = .member("records")
+  ) throws(SyncError) {
+    try SyncError.reading("a page of ids") {
+      try page.withUnsafeBytes { bytes in
+        _ = try RecordScanner(paths: [idField, dateField]).scan(bytes, in: container) {
+          _, _, fields in
+          guard fields[0].kind == .string, fields[1].kind == .string,
+            let date = Dates.milliseconds(
+              iso8601: String(decoding: bytes[fields[1].range], as: UTF8.self))
+          else { return }
+          insert(UnsafeRawBufferPointer(rebasing: bytes[fields[0].range]), date)
+        }
+      }
+    }
+  }
+
+  private mutating func insert(_ id: UnsafeRawBufferPointer, _ date: Int64) {
+    if let key = RecordIDSet.key(id) {
+      dates[key] = date
+    } else {
+      others[String(decoding: id, as: UTF8.self)] = date
+    }
+  }
+}
+
+extension SoupReader {
+  /// The ids of the clean elements of a sync whose dates are others than the org's.
+  ///
+  /// A record that changed while it was out of reach comes with no question for changes: other records may
+  /// have moved the cursor past its date.
+  func outdated(
+    _ dates: RecordDates, idPath: String, modificationPath: String, syncID: Int64
+  ) throws(SyncError) -> [String] {
+    var ids: [String] = []
+    let own = Array(String(syncID).utf8)
+    try SyncError.inStore {
+      let paths = [idPath, modificationPath, LocalFields.syncID]
+      try store.forEachElement(in: soup, paths: paths, .clean(syncID: nil)) { element in
+        guard element.fields[0].kind == .string, element.fields[1].kind == .string,
+          element.raw(2).elementsEqual(own), let date = dates[element.raw(0)],
+          let stored = element.text(1).flatMap({ Dates.milliseconds(iso8601: $0) }), stored != date,
+          let id = element.text(0)
+        else { return }
+        ids.append(id)
+      }
+    }
+    return ids
+  }
+}
