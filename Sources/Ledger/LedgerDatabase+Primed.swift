@@ -7,6 +7,16 @@ extension LedgerDatabase {
     try setMeta("primed by \(snapshotID)", String(run))
   }
 
+  /// Notes that the limit of requests cut the prime of a snapshot off, at `time`.
+  package func noteCutOff(snapshotID: String, at time: Int64) throws {
+    try setMeta("cut off \(snapshotID)", String(time))
+  }
+
+  /// When the limit of requests last cut the prime of a snapshot off, by the org's clock; nil if it never did.
+  package func cutOffAt(snapshotID: String) throws -> Int64? {
+    try meta("cut off \(snapshotID)").flatMap { Int64($0) }
+  }
+
   /// When a snapshot was last primed, by the org's clock; nil if that was never noted.
   package func primedAt(snapshotID: String) throws -> Int64? {
     try meta("primed \(snapshotID)").flatMap { Int64($0) }
@@ -14,7 +24,11 @@ extension LedgerDatabase {
 
   /// The records of a snapshot's edits that runs have settled since it was last primed, and in the run that
   /// primes it: what its user has made of them may be that a sync selects them no more.
-  package func recordsSettledSincePrime(snapshotID: String) throws -> Set<String> {
+  ///
+  /// A run that was broken off and is gone on with keeps its number: what it settles in its second life may
+  /// have been settled after it had primed the snapshot.
+  package func recordsSettledSincePrime(snapshotID: String, in current: Int64) throws -> Set<String>
+  {
     let time = try primedAt(snapshotID: snapshotID) ?? 0
     let run = try meta("primed by \(snapshotID)").flatMap { Int64($0) } ?? 0
     let rows = try connection.all(
@@ -24,7 +38,7 @@ extension LedgerDatabase {
         LEFT JOIN operation o ON o.edit_id = e.id AND o.state = \(OperationState.done)
       WHERE r.snapshot_id = \(snapshotID) AND e.state = 'closed' AND EXISTS (
         SELECT 1 FROM outcome x JOIN run n ON n.id = x.run_id
-        WHERE x.edit_id = e.id AND n.number > \(run) AND n.now_ms >= \(time))
+        WHERE x.edit_id = e.id AND (n.number > \(run) OR n.number = \(current)) AND n.now_ms >= \(time))
       """)
     return Set(rows.flatMap { $0.compactMap(\.text) })
   }

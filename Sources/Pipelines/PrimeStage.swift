@@ -18,20 +18,26 @@ struct PrimeStage {
     if !run.pipeline.stores(of: .global).isEmpty, run.options.users.isEmpty {
       jobs.append(try job(for: SnapshotUser(id: SnapshotID.global, username: SnapshotID.global)))
     }
-    if !run.pipeline.stores(of: .user).isEmpty { jobs += try users.map { try job(for: $0) } }
+    if !run.pipeline.stores(of: .user).isEmpty {
+      jobs += try inTurn(users).map { try job(for: $0) }
+    }
     if run.options.isDryRun { return try await PrimePlan(run: run, users: users.count).make(jobs) }
     let atOnce = run.pipeline.limits.jobs
     try await withThrowingTaskGroup(of: (PrimeJob, Result<PrimeJob.Output, any Error>).self) {
       group in
       var waiting = jobs[...]
+      // Who began when nothing was left was not cut off: his turn is still to come.
+      var hasNothingLeft: Set<String> = []
       func start() {
         guard let next = waiting.popFirst() else { return }
         let access = run.access
+        let requestsLeft = access.org.requestsLeft
+        if let requestsLeft, requestsLeft <= 0 { hasNothingLeft.insert(next.user.id) }
         run.report(
           .snapshotStarted(
             snapshot: next.user.id, username: next.user.username,
             number: jobs.count - waiting.count, of: jobs.count,
-            requestsLeft: access.org.requestsLeft))
+            requestsLeft: requestsLeft))
         group.addTask {
           do { return (next, .success(try await next.prime(with: access))) } catch {
             return (next, .failure(error))
@@ -40,6 +46,9 @@ struct PrimeStage {
       }
       for _ in 0..<atOnce { start() }
       while let (snapshot, result) = try await group.next() {
+        if case .failure(let error) = result, !hasNothingLeft.contains(snapshot.user.id) {
+          try noteCutOff(snapshot, error)
+        }
         try take(result, of: snapshot)
         start()
       }
@@ -50,6 +59,29 @@ struct PrimeStage {
     if run.options.users.isEmpty {
       for kind in Self.primeFindings { try run.ledger.settleEarlierFindings(kind, by: run.row.id) }
     }
+  }
+
+  /// The users in the order in which they are primed: those first who wait longest, and at the end those whom
+  /// the limit of requests has cut off since, so that one who needs all of it does not keep it from the others
+  /// night after night.
+  private func inTurn(_ users: [SnapshotUser]) throws -> [SnapshotUser] {
+    typealias Turn = (isCutOff: Int, since: Int64, user: SnapshotUser)
+    let turns = try users.map { user -> Turn in
+      let primed = try run.ledger.primedAt(snapshotID: user.id) ?? 0
+      let cutOff = try run.ledger.cutOffAt(snapshotID: user.id) ?? 0
+      return cutOff > primed ? (1, cutOff, user) : (0, primed, user)
+    }
+    return turns.sorted {
+      ($0.isCutOff, $0.since, $0.user.id) < ($1.isCutOff, $1.since, $1.user.id)
+    }.map(\.user)
+  }
+
+  /// Notes whom the limit of requests has cut off.
+  private func noteCutOff(_ snapshot: PrimeJob, _ error: any Error) throws {
+    guard !Task.isCancelled, snapshot.user.id != SnapshotID.global,
+      PipelineError(describing: error).kind == .tryLater
+    else { return }
+    try run.ledger.noteCutOff(snapshotID: snapshot.user.id, at: run.now)
   }
 
   /// What a prime of a snapshot finds, or finds no longer.
@@ -91,7 +123,8 @@ struct PrimeStage {
       numberFloor: try numberFloor(user.id), stampEpoch: try run.stamps().epoch,
       carried: try carried(user.id),
       listIDs: try dueListings(row, user.id),
-      changed: try run.ledger.recordsSettledSincePrime(snapshotID: user.id),
+      changed: try run.ledger.recordsSettledSincePrime(
+        snapshotID: user.id, in: run.row.number),
       maxDeletes: run.options.maxDeletes, preflight: run.preflight, report: run.report)
   }
 

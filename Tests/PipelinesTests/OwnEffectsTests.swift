@@ -211,4 +211,17 @@ import Testing
     #expect(!parents.contains(families[0].parent) && parents.contains(families[1].parent))
     #expect(!children.contains(families[0].child) && children.contains(families[1].child))
   }
+
+  @Test func `what a run settles when it is gone on with is not in the bundle either`() async throws
+  {
+    let made = try orders(2)
+    try await world.run()
+    let device = try world.device("ada")
+    try await world.die { if case .snapshotPrimed = $0 { true } else { false } }
+    try device.edit("orders", id: made[0], ["Status": "Completed"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    #expect(try await world.run().verdicts == [.updated: 1])
+    #expect(try !ids("orders").contains(made[0]))
+    #expect(try BundleReader.inspect(world.bundle("ada")).includes.map(\.handback) == [1])
+  }
 }
