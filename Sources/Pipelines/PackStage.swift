@@ -14,7 +14,8 @@ struct PackStage {
   /// Writes the bundles that are not there yet, and moves `current`.
   ///
   /// A bundle is written when a generation has none, when the global stores or the returns that it
-  /// includes are others than the newest bundle says, or always, if the pipeline wants so.
+  /// includes are others than the newest bundle says, when less than half of its days are left, or
+  /// always, if the pipeline wants so. Who was not primed since the global stores changed gets none.
   func perform() throws {
     var global = try newestRecord(of: SnapshotID.global)
     if let newest = global, try isWithoutStores(newest) { global = nil }
@@ -102,11 +103,14 @@ struct PackStage {
     var manifest = try manifest(record, global, platform, username: username)
     let sealing = try SealingKeys(run: run).sealing()
     let announced = sealing?.announcing(manifest) ?? manifest
+    // Its records are as old as its last prime: a new date would say that they are not.
+    let primed = try run.ledger.primedAt(snapshotID: record.snapshot) ?? record.created
+    if !existing.isEmpty, let global, primed < global.created { return }
     if let newest = existing.last, run.pipeline.pack.when == .changed,
       newest.name.hasSuffix("." + run.pipeline.pack.format.rawValue)
     {
       let packed = try BundleReader.inspect(directory + "/" + newest.name)
-      if Self.isSame(packed, announced) { return }
+      if Self.isSame(packed, announced), !isRunningOut(packed, primed) { return }
     }
     if !existing.isEmpty { renew(&manifest) }
     let number = (existing.last?.number ?? 0) + 1
@@ -190,6 +194,13 @@ struct PackStage {
     return row.included.map {
       Manifest.Include(stampID: $0.stampID, install: $0.install, handback: Int($0.handback))
     }
+  }
+
+  /// Whether less than half of a bundle's days are left, and this run has found that it still holds what the
+  /// org does.
+  private func isRunningOut(_ packed: Manifest, _ primed: Int64) -> Bool {
+    guard let expires = packed.expires, primed == run.now else { return false }
+    return expires - run.now < run.pipeline.pack.expiryMilliseconds / 2
   }
 
   /// A later bundle of the same generation counts its days from now.

@@ -108,7 +108,7 @@ struct PrimeJob: Sendable {
     let temporary = data.snapshot(user.id) + "/.tmp-\(run)"
     let number = max(newest + 1, numberFloor)
     var input = try input(previous, number: number, temporary, session)
-    input.isRenewed = try newest > 0 && !isCarried(by: directory.record(of: newest))
+    input.isRenewed = try newest > 0 && !isUpToDate(directory.record(of: newest))
     let outcome: PrimeOutcome
     do {
       outcome = try await SnapshotPrime.run(input, session: session, thread: thread) {
@@ -167,6 +167,12 @@ struct PrimeJob: Sendable {
     outcome.warnings += words
     return Output(
       user: user, generation: newest, outcome: outcome, carried: [], isHeld: true)
+  }
+
+  /// Whether a generation carries just what the next one would, and bears its user's name of today.
+  private func isUpToDate(_ record: GenerationRecord) -> Bool {
+    let name = record.notes["username"]?.string ?? user.username
+    return name.lowercased() == user.username.lowercased() && isCarried(by: record)
   }
 
   /// Whether a generation carries just what the next one would.

@@ -119,4 +119,71 @@ import Testing
     }
     #expect(try world.data.generations(of: world.user("ada").id).count == 2)
   }
+
+  @Test func `a bundle of data that stand still is renewed before it expires`() async throws {
+    let first = try manifest("ada", of: try await run())
+    try world.org.moveClock(by: 10 * Self.day)
+    #expect(try await run().bundles.isEmpty)
+    try world.org.moveClock(by: 26 * Self.day)
+    let second = try manifest("ada", of: try await run())
+    #expect(second.generation == first.generation)
+    #expect(try #require(second.expires) >= world.org.now() + 34 * Self.day)
+    #expect(try await run().bundles.isEmpty)
+  }
+
+  @Test func `who is a user no more gets no later bundle of his old records`() async throws {
+    try await run()
+    let ben = try world.user("ben")
+    let admin = try world.user("admin")
+    try world.rewrite(
+      "Profile.Name = 'Field Technician'",
+      "Profile.Name = 'Field Technician' AND Username <> 'ben@example.com'")
+    try world.org.moveClock(by: Self.day)
+    let page = try world.org.query("SELECT Id FROM Product2 LIMIT 1", as: admin)
+    let product = try #require(try JSONValue(parsing: page.records).array?.first?["Id"]?.string)
+    #expect(world.org.update("Product2", id: product, ["Name": "New"], as: admin).errors == [])
+    let bundles = try await run().bundles
+    let ada = try world.user("ada").id
+    #expect(bundles.contains { $0.contains(ada) })
+    #expect(!bundles.contains { $0.contains(ben.id) })
+  }
+
+  @Test func `a user who is renamed gets a bundle of the new name`() async throws {
+    let first = try manifest("ada", of: try await run())
+    let ada = try world.user("ada")
+    let admin = try world.user("admin")
+    let outcome = world.org.update(
+      "User", id: ada.id, ["Username": "lovelace@example.com"], as: admin)
+    #expect(outcome.errors == [])
+    let path = try #require(
+      try await run().bundles.first { $0.contains(ada.id) && $0.contains("ios.bundle.") })
+    #expect(try BundleReader.inspect(path).usernameDigest != first.usernameDigest)
+  }
+
+  @Test func `one who needs more requests than there are does not keep them from the others`()
+    async throws
+  {
+    try world.rewrite("\"platforms\":", "\"limits\": { \"jobs\": 1 }, \"platforms\":")
+    let page = try world.org.query(
+      "SELECT Id, Username FROM User WHERE IsActive = true AND Profile.Name = 'Field Technician' "
+        + "ORDER BY Id", as: world.user("admin"))
+    let users = try JSONValue(parsing: page.records).array ?? []
+    let ids = users.compactMap { $0["Id"]?.string }
+    world.server.faults.add(
+      .init(kind: .priming, user: try #require(users.first?["Username"]?.string)), times: 10_000,
+      .shortPage(records: 1))
+    for _ in 0..<8 { _ = try? await run { $0.apiBudget = 20 } }
+    func isPrimed(_ id: String) throws -> Bool {
+      try world.data.snapshots().contains(id) && !world.data.generations(of: id).isEmpty
+    }
+    #expect(try !isPrimed(ids[0]))
+    #expect(try ids.dropFirst().allSatisfy(isPrimed))
+  }
+  private static let day: Int64 = 86_400_000
+
+  private func manifest(_ name: String, of summary: RunSummary) throws -> Manifest {
+    let id = try world.user(name).id
+    let path = summary.bundles.first { $0.contains(id) && $0.contains("ios.bundle.") }
+    return try BundleReader.inspect(try #require(path))
+  }
 }
