@@ -262,9 +262,10 @@ extension Reconciler {
     guard !writes.isEmpty else { return }
     let resolver = resolver(access)
     let describe = try await access.describe(key.sobject)
-    // What an org refuses in any case has made nothing.
-    let writes = writes.filter {
-      !UnacknowledgedCreates.isRefused($0.operation.payload, describe)
+    // What an org most likely refuses has made nothing, but where it took the same when it was sent again.
+    let writes = try writes.filter { write in
+      try !UnacknowledgedCreates.isRefused(write.operation.payload, describe)
+        || state.doneRecordID(of: write.edit.id) != nil
     }
     let rivals = try state.unfinishedOperations().filter {
       $0.action == .create && $0.sobject == key.sobject

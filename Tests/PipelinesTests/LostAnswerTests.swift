@@ -139,10 +139,35 @@ import Testing
     // Without a last name the org refuses it.
     try await loseCreates([["Title": "Analyst"]], afterCommit: false)
     let other = world.org.create(
-      "Contact", ["LastName": "Byron", "Title": "Analyst"], as: try world.user("ada"))
+      "Contact", ["LastName": "Byron", "Title": "Poet"], as: try world.user("ada"))
     #expect(other.id != nil)
     let (summary, _) = try await nextNight()
     #expect(summary.verdicts == [.failed: 1])
+  }
+
+  /// An org that names contacts without a name.
+  static func unnamed() throws -> OrgSetup {
+    try OrgSetup(
+      parsing: Array(
+        """
+        {"objects": {"Contact": {"fieldUpdates": [
+          {"name": "Name", "condition": "ISBLANK(LastName)", "set": {"LastName": "'Unnamed'"}}]}}}
+        """.utf8))
+  }
+
+  @Test(arguments: [true, false])
+  func `a lost create whose name the org's automation gives is not made again`(
+    _ isMade: Bool
+  ) async throws {
+    try world.org.setUp(Self.unnamed())
+    try await loseCreates([["Title": "Analyst"]], afterCommit: isMade)
+    let made = try contacts("Unnamed")
+    #expect(made.count == (isMade ? 1 : 0))
+    let (summary, edits) = try await nextNight()
+    // That the record is that create's, a person has to say.
+    #expect(summary.verdicts == [isMade ? .inDoubt : .created: 1])
+    #expect(try contacts("Unnamed").count == 1)
+    if isMade { #expect(edits.first?.detail.otherID == made.first) }
   }
 
   @Test func `of several lost creates each finds its own record`() async throws {

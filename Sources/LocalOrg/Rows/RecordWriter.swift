@@ -11,7 +11,9 @@ struct RecordWriter {
 
   func create(_ object: String, _ fields: JSONObject) throws -> RowOutcome {
     let schema = try writable(object)
-    var input = try RowInput(fields, of: schema, creating: true, reader: reader)
+    let filledLater = store.setup.objects[schema.name]?.updatedFields ?? []
+    var input = try RowInput(
+      fields, of: schema, creating: true, reader: reader, filledLater: filledLater)
     if let error = try firstProblem(input) { input.fail(error) }
     guard input.errors.isEmpty else { return .failure(input.errors) }
     try derive(&input)

@@ -7,9 +7,11 @@ struct RowInput {
   private(set) var values: [String: SQLiteValue] = [:]
   private(set) var errors: [OrgError] = []
 
-  /// Reads members for a create or an update.
+  /// Reads members for a create or an update; the org's automation may set `filledLater`, which are asked for
+  /// when it has run.
   init(
-    _ fields: JSONObject, of object: ObjectSchema, creating: Bool, reader: RowReader
+    _ fields: JSONObject, of object: ObjectSchema, creating: Bool, reader: RowReader,
+    filledLater: Set<String> = []
   ) throws {
     self.object = object
     let converter = FieldConverter(object: object)
@@ -47,7 +49,7 @@ struct RowInput {
             + "your profile or permission set.",
           fields: readOnly))
     }
-    try checkNulls(creating: creating)
+    try checkNulls(creating: creating, filledLater: filledLater)
   }
 
   /// Sets a field that the caller did not.
@@ -82,9 +84,11 @@ struct RowInput {
     return lookup
   }
 
-  private mutating func checkNulls(creating: Bool) throws {
+  private mutating func checkNulls(creating: Bool, filledLater: Set<String>) throws {
     let missing = object.fields.filter { field in
-      guard field.createable, !field.nillable else { return false }
+      guard field.createable, !field.nillable, !filledLater.contains(field.name) else {
+        return false
+      }
       if let value = values[field.name] {
         return value.isNull && !field.defaultedOnCreate
       }

@@ -33,6 +33,8 @@ struct ObjectRules: Sendable {
 
   /// Whether something happens when a record is saved.
   var isActive: Bool { !validations.isEmpty || !updates.isEmpty }
+  /// The names of the fields that an update may set.
+  var updatedFields: Set<String> { Set(updates.flatMap(\.values).map(\.field.name)) }
 }
 
 extension ObjectSchema {

@@ -15,6 +15,7 @@ struct RowAutomation {
   /// Changes a record that is about to be saved, or refuses it; `before` is nil for a new one.
   func apply(to row: inout [SQLiteValue], of table: StoredObject, before: [SQLiteValue]?) throws {
     for update in rules.updates { try run(update, &row, table, before) }
+    if before == nil { try checkRequired(row, of: table) }
     let evaluation = evaluation(row, table, before)
     var errors: [OrgError] = []
     for rule in rules.validations where try evaluation.value(rule.condition).isTrue {
@@ -24,6 +25,22 @@ struct RowAutomation {
           fields: rule.field.map { [$0] } ?? []))
     }
     guard errors.isEmpty else { throw Refusal(errors: errors) }
+  }
+
+  /// Refuses a new record in which the updates have left a field empty that they might have filled: an org asks
+  /// for its fields when its automation has run.
+  private func checkRequired(_ row: [SQLiteValue], of table: StoredObject) throws {
+    let missing = table.schema.fields.filter { field in
+      field.createable && field.isRequired && rules.updatedFields.contains(field.name)
+        && table.place(field.name).map { row[$0].isNull } ?? false
+    }.map(\.name)
+    guard !missing.isEmpty else { return }
+    throw Refusal(errors: [
+      OrgError(
+        code: "REQUIRED_FIELD_MISSING",
+        message: "Required fields are missing: [\(missing.joined(separator: ", "))]",
+        fields: missing)
+    ])
   }
 
   private func evaluation(

@@ -306,26 +306,27 @@ package struct InDoubtResolver {
   /// Creates are compared with all that their sender has made in their time: long text cannot be
   /// filtered, and the org may have trimmed a value.
   ///
-  /// What an org refuses in any case has made nothing: it says so again.
+  /// What an org most likely refuses is given no record: only one that holds all of it and that nothing else
+  /// accounts for leaves it in doubt, as automation may have filled what was sent empty.
   private func search(
     _ writes: [PendingWrite], _ user: String, _ sobject: String
   ) async throws -> [Resolution] {
     let describe = try await reader.describe(sobject)
     let search = Search(writes, user, sobject, describe, self)
     var findings = search.findings
-    let (asked, all) = (search.asked, search.all)
-    if asked.isEmpty { return findings }
+    let (asked, all, wanted) = (search.asked, search.all, search.wanted)
+    if wanted.isEmpty { return findings }
     var found = try await reader.rows(
-      UnacknowledgedCreates.question(describe, of: all, userID: user))
+      UnacknowledgedCreates.question(describe, of: wanted, userID: user))
     if let own = ownReader(of: user) {
       let known = Set(found.compactMap { UnacknowledgedCreates.id(of: $0) })
       found += try await own.rows(
         UnacknowledgedCreates.question(
-          try await own.describe(sobject), of: all, userID: user)
+          try await own.describe(sobject), of: wanted, userID: user)
       ).filter { UnacknowledgedCreates.id(of: $0).map { !known.contains($0) } ?? false }
     }
     found = try found.filter { try !isTaken(UnacknowledgedCreates.id(of: $0) ?? "") }
-    if takesLikenessesOnly { found.removeAll { !Self.isLikeness($0, of: all) } }
+    if takesLikenessesOnly { found.removeAll { !Self.isLikeness($0, of: wanted) } }
     let fates = UnacknowledgedCreates.match(all, found, asksPerson: asksPerson)
     for (place, fate) in zip(asked, fates) {
       switch fate {
@@ -333,6 +334,15 @@ package struct InDoubtResolver {
         findings[place] = .done(Resolution.Done(id: made.id, isCreated: true, made: made))
       case .notMade: findings[place] = .notDone()
       case .unclear(let words, let ids): findings[place] = .unclear(words, ids: ids)
+      }
+    }
+    let given = Set(fates.compactMap(\.madeID))
+    let left = found.filter { record in
+      UnacknowledgedCreates.id(of: record).map { !given.contains($0) } ?? false
+    }
+    for (place, lost) in search.presumedRefused {
+      if case .unclear(let words, let ids) = UnacknowledgedCreates.fate(ofRefused: lost, left) {
+        findings[place] = .unclear(words, ids: ids)
       }
     }
     return findings
@@ -352,6 +362,12 @@ package struct InDoubtResolver {
     var asked: [Int] = []
     /// They, and others that may own what is found.
     var all: [UnacknowledgedCreates.Lost] = []
+    /// Those that the org most likely refused, by their places.
+    var presumedRefused: [(place: Int, lost: UnacknowledgedCreates.Lost)] = []
+    /// All that the org is asked for; empty where nothing is to be asked.
+    var wanted: [UnacknowledgedCreates.Lost] {
+      asked.isEmpty && presumedRefused.isEmpty ? [] : all + presumedRefused.map(\.lost)
+    }
 
     init(
       _ writes: [PendingWrite], _ user: String, _ sobject: String, _ describe: Describe,
@@ -362,7 +378,9 @@ package struct InDoubtResolver {
         if !resolver.searchesEarly, !resolver.unacknowledged(write).isOver {
           findings[place] = .unclear(
             "it may still be on its way; the org is asked after the quiet window")
-        } else if !UnacknowledgedCreates.isRefused(write.fields, describe) {
+        } else if UnacknowledgedCreates.isRefused(write.fields, describe) {
+          presumedRefused.append((place, resolver.unacknowledged(write)))
+        } else {
           asked.append(place)
         }
       }
@@ -380,7 +398,7 @@ package struct InDoubtResolver {
     let describe = try await reader.describe(sobject)
     let searches = groups.sorted { $0.key < $1.key }.map { user, writes in
       (user: user, search: Search(writes, user, sobject, describe, self))
-    }.filter { !$0.search.asked.isEmpty }
+    }.filter { !$0.search.wanted.isEmpty }
     await RecordReader.ask(
       searches.compactMap { user, _ in
         ownReader(of: user).map { RecordReader.Inquiry($0, .describe(sobject)) }
@@ -391,7 +409,7 @@ package struct InDoubtResolver {
         return readers.compactMap { reader in
           reader.known(sobject).map {
             RecordReader.Inquiry(
-              reader, UnacknowledgedCreates.question($0, of: search.all, userID: user))
+              reader, UnacknowledgedCreates.question($0, of: search.wanted, userID: user))
           }
         }
       }, inFlight: inFlight)

@@ -112,6 +112,11 @@ package enum UnacknowledgedCreates {
     case notMade
     /// Only a person can tell; the ids are those of the records that it may have made.
     case unclear(String, ids: [String])
+
+    /// The record that it made.
+    var madeID: String? {
+      if case .made(let made) = self { made.id } else { nil }
+    }
   }
 
   /// How far an org's clocks may lie apart, in milliseconds.
@@ -189,9 +194,25 @@ package enum UnacknowledgedCreates {
         + "AND CreatedDate <= \(SOQLLiteral.second(to)) ORDER BY Id", all: true)
   }
 
-  /// Says whether an org refuses such a create in any case: a field that it asks for has no value.
+  /// What became of a create that the org most likely refused, beside the records that nothing accounts for.
   ///
-  /// What was refused has made nothing, whatever stands in the org.
+  /// One that holds all that was sent may be what it made: it is never taken for that without a person.
+  static func fate(ofRefused create: Lost, _ records: [JSONObject]) -> Fate {
+    let ids = records.filter { record in
+      isInTime(of: create, record) && agreement(of: create.fields, with: record) == .whole
+        && create.fields.contains { !FieldValue.isSame($0.value, nil) && record[$0.name] != nil }
+    }.compactMap(id(of:)).sorted()
+    if ids.isEmpty { return .notMade }
+    let words =
+      ids.count == 1 ? "1 record may be what it made" : "\(ids.count) records may be what it made"
+    return .unclear(
+      "a field that the org asks for was sent empty, and its automation may have filled it; \(words): "
+        + ids.prefix(10).joined(separator: ", "), ids: ids)
+  }
+
+  /// Says whether an org most likely refuses such a create: a field that its describe asks for has no value.
+  ///
+  /// It is no proof: an org asks for it when its automation has run, and a person's name is made of others.
   package static func isRefused(_ payload: JSONObject, _ describe: Describe) -> Bool {
     describe.fields.contains { field in
       field.isCreateable && !field.isNillable && !field.isDefaultedOnCreate
