@@ -35,10 +35,9 @@ extension Reconciler {
         rest.append(edit)
         continue
       }
-      let settlement: Settlement
+      // What is noted of the record and the verdict are one: a run that dies has left both or neither.
       if let (record, fields, date) = try await held(id, edit, planner) {
         let left = fields.reduce(into: JSONObject()) { $0[$1] = record[$1] }
-        try state.noteNamed(id, of: creation.id, by: pending, left: left, date: date)
         let element = (try? JSONValue(parsing: edit.element))?.object ?? [:]
         let comparison = FieldComparison(
           device: element, base: nil, server: record, listed: fields)
@@ -46,15 +45,20 @@ extension Reconciler {
           "\(pending.by) said that this is the record; what the org holds stands")
         detail.recordID = id
         detail.fields = comparison.edited
-        settlement = Settlement(.alreadyThere, detail)
+        try state.connection.transaction {
+          try state.noteNamed(id, of: creation.id, by: pending, left: left, date: date)
+          try state.settle(edit.id, run: run.id, Settlement(.alreadyThere, detail))
+        }
       } else {
         var detail = try state.decidable(edit.id)?.detail ?? OutcomeDetail()
         detail.message =
           "the org has no \(edit.sobject ?? "such record") \(id) that the user sees: decide again"
-        detail.decision = try state.refuseDecision(pending, run: run.id)
-        settlement = Settlement(.failed, detail)
+        try state.connection.transaction {
+          detail.decision = try state.refuseDecision(pending, run: run.id)
+          try state.settle(edit.id, run: run.id, Settlement(.failed, detail))
+        }
       }
-      try settle([(edit, settlement)])
+      tellProgress()
     }
     return rest
   }

@@ -55,6 +55,22 @@ struct RefusedCreatesTests {
     #expect(try day.record("Account", existing)["Name"] == "Acme Inc.")
   }
 
+  @Test func `a run that dies while it settles the named record leaves all of it to the next`()
+    async throws
+  {
+    try decide(1, .record(existing))
+    try day.state.connection.run(
+      """
+      CREATE TRIGGER dies BEFORE INSERT ON outcome WHEN NEW.verdict = 'already there'
+      BEGIN SELECT RAISE(ABORT, 'killed'); END
+      """)
+    await #expect(throws: (any Error).self) { try await day.run() }
+    try day.state.connection.run("DROP TRIGGER dies")
+    #expect(day.verdicts(try await day.run()) == "already there 1, created 1")
+    #expect(try day.record("Account", existing)["Phone"] == "office")
+    #expect(try day.state.unsettledEdits().isEmpty)
+  }
+
   @Test func `what the office changes in it afterwards is not gone over`() async throws {
     try decide(1, .record(existing))
     #expect(day.verdicts(try await day.run()) == "already there 1, created 1")
