@@ -263,6 +263,24 @@ extension LedgerDatabase {
       "UPDATE decision SET detail = \(JSONValue.object(detail).text) WHERE id = \(decision.id)")
   }
 
+  /// Notes the second record that was made of a device's new one.
+  package func noteSecond(_ id: String, beside first: String, of creation: Int64) throws {
+    try connection.run(
+      """
+      UPDATE creation SET record_id = coalesce(record_id, \(first)), device_record_id = \(id)
+      WHERE id = \(creation) AND (device_record_id IS NULL OR device_record_id = \(first))
+      """)
+  }
+
+  /// Says whether a record is what a request of ours has made.
+  package func isOurs(recordID: String) throws -> Bool {
+    try connection.integer(
+      """
+      SELECT 1 FROM operation WHERE result_id = \(recordID) AND state = \(OperationState.done)
+        AND action IN ('create', 'upsert') LIMIT 1
+      """) != nil
+  }
+
   /// What a record held when somebody said that a device's new one is it, beside the device's element then;
   /// nil where nobody has.
   package func named(creation: Int64) throws -> (

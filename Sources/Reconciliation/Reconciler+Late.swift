@@ -312,6 +312,10 @@ extension Reconciler {
         detail.otherID = made.id
         detail.message = Self.lateWords(verdict)
         try state.settle(write.edit.id, run: run.id, Settlement(.createdTwice, detail))
+        // What its device enters later is told of both as well, until somebody says which one counts.
+        if let creation = write.edit.creation {
+          try state.noteSecond(made.id, beside: existing, of: creation.id)
+        }
       } else if let settlement = Self.lateSettlement(
         of: write.operation, verdict, recordID: made.id)
       {

@@ -147,7 +147,11 @@ struct SnapshotPlanner {
     if let settlement = try state.decidedWithoutOrg(edit, rules) { return settlement }
     if let finding = edit.finding { return Settlement(.failed, .because(finding)) }
     if let creation = edit.creation, creation.isTwice {
-      var detail = OutcomeDetail.because("the device's own sync created the record as well")
+      let isOurs = try creation.deviceRecordID.map(state.isOurs(recordID:)) == true
+      var detail = OutcomeDetail.because(
+        isOurs
+          ? "a request that got no answer arrived late and created the record as well"
+          : "the device's own sync created the record as well")
       detail.recordID = creation.recordID
       detail.otherID = creation.deviceRecordID
       return Settlement(.createdTwice, detail)
