@@ -93,7 +93,9 @@ struct IngestStage {
     try Files.remove(work)
     if try run.ledger.isKnown(sha256: taken.sha256) { return try finishKnown(taken, inbox) }
     let ingested = try alone(taken.name, places: places(of: taken, work)) {
-      let validated = try ReturnValidator(expectation).validate(taken, in: work)
+      let validated = try ReturnValidator(expectation).validate(taken, in: work) {
+        try issuedStores(to: $0, taken.name)
+      }
       try refuseExpired(validated, taken)
       let result = try record(validated, taken)
       if !isDryRun { try inbox.finish(taken) }
@@ -255,6 +257,18 @@ struct IngestStage {
     } catch {
       run.warn("\(name): what was issued to it cannot be looked up: \(error)")
       return nil
+    }
+  }
+
+  /// The stores of the generation that a stamp names, with the names of their soups; nil where the generation
+  /// is not kept any more.
+  private func issuedStores(
+    to stamp: Provenance, _ name: String
+  ) throws -> [ReturnValidator.IssuedStore]? {
+    try issued(stamp, name)?.entries(of: stamp.platform).map { entry in
+      ReturnValidator.IssuedStore(
+        scope: entry.scope, storeName: entry.storeName,
+        soups: entry.counts.keys.sorted().map { StoreConfig.Soup(soupName: $0, indexes: []) })
     }
   }
 

@@ -101,8 +101,12 @@ package struct ReturnValidator: Sendable {
   /// the validated stores are needed.
   ///
   /// Throws a `Refusal` for what is wrong with the return, and another error for what is wrong here:
-  /// a full disk quarantines nothing.
-  package func validate(_ taken: TakenReturn, in workDirectory: String) throws -> ValidatedReturn {
+  /// a full disk quarantines nothing. `issued` answers the stores of the generation that a stamp names, where that
+  /// is known: the pipeline's own may have other names by now.
+  package func validate(
+    _ taken: TakenReturn, in workDirectory: String,
+    issued: (Provenance) throws -> [IssuedStore]? = { _ in nil }
+  ) throws -> ValidatedReturn {
     guard expected.accepts.contains(taken.kind) else {
       throw Refusal(
         .notAccepted,
@@ -120,14 +124,16 @@ package struct ReturnValidator: Sendable {
     }
     try Files.makeDirectory(workDirectory)
     switch taken.kind {
-    case .store: return try proveStore(taken, workDirectory)
+    case .store: return try proveStore(taken, workDirectory, issued)
     case .bundle: return try proveBundle(taken, workDirectory)
     }
   }
 
   // MARK: The two kinds
 
-  private func proveStore(_ taken: TakenReturn, _ directory: String) throws -> ValidatedReturn {
+  private func proveStore(
+    _ taken: TakenReturn, _ directory: String, _ known: (Provenance) throws -> [IssuedStore]?
+  ) throws -> ValidatedReturn {
     if try Files.exists(taken.path + "-journal") && Files.size(of: taken.path + "-journal") > 0 {
       throw Refusal(
         .journal, "\(taken.name) has a rollback journal beside it: its app was stopped in a change",
@@ -139,11 +145,12 @@ package struct ReturnValidator: Sendable {
     let examined = try examine(copy, name: taken.name)
     defer { try? examined.store.close() }
     let stamp = examined.stamp
-    let (issued, note) = try issuedStore(for: examined, name: taken.name)
+    let issued = try issuedStore(
+      for: examined, among: try known(stamp) ?? expected.stores, name: taken.name)
     let validated = try examined.validated(issued, isUntouched: false)
     return ValidatedReturn(
       sha256: taken.sha256, sourceName: taken.name, stamp: stamp, platform: stamp.platform,
-      stores: [validated], notes: examined.notes(taken.name) + (note.map { [$0] } ?? []))
+      stores: [validated], notes: examined.notes(taken.name))
   }
 
   private func proveBundle(_ taken: TakenReturn, _ directory: String) throws -> ValidatedReturn {
@@ -157,10 +164,7 @@ package struct ReturnValidator: Sendable {
       let examined = try examine(file.path, name: name)
       defer { try? examined.store.close() }
       try compare(examined.stamp, file.entry, manifest, name)
-      let issued =
-        expected.stores.first {
-          $0.scope == file.entry.scope && $0.storeName == file.entry.storeName
-        } ?? IssuedStore(scope: file.entry.scope, storeName: file.entry.storeName, soups: [])
+      let issued = asConfigured(file.entry.scope, file.entry.storeName)
       stores.append(try examined.validated(issued, isUntouched: isUntouched))
       notes += examined.notes(name)
     }
@@ -222,15 +226,29 @@ package struct ReturnValidator: Sendable {
     }
   }
 
-  /// The store of the pipeline that a bare file is: of its scope, the one whose soups it has.
+  /// A store as the pipeline has it by now; without a soup where it has none of that name any more.
+  private func asConfigured(_ scope: StoreScope, _ name: String) -> IssuedStore {
+    expected.stores.first { $0.scope == scope && $0.storeName == name }
+      ?? IssuedStore(scope: scope, storeName: name, soups: [])
+  }
+
+  /// The store that a bare file is: of its scope, the one of which it lacks no soup, and of such the one with
+  /// the most soups of it.
+  ///
+  /// The store is part of what a row is known by: one that could be several is refused, for a guess could send
+  /// what it holds twice, or close what another store has left open.
   private func issuedStore(
-    for examined: ExaminedStore, name: String
-  ) throws -> (IssuedStore, note: String?) {
+    for examined: ExaminedStore, among stores: [IssuedStore], name: String
+  ) throws -> IssuedStore {
     let scope: StoreScope = examined.stamp.user == Provenance.globalUser ? .global : .user
     let soups = Set(examined.soups.map(\.soupName))
-    let ranked = expected.stores.filter { $0.scope == scope }
-      .map { (store: $0, shared: soups.intersection($0.soups.map(\.soupName)).count) }
-      .sorted { $0.shared > $1.shared }
+    let ranked = stores.filter { $0.scope == scope }
+      .map { store in
+        let names = Set(store.soups.map(\.soupName))
+        let shared = soups.intersection(names).count
+        return (store: store, isWhole: shared == names.count, shared: shared)
+      }
+      .sorted { ($0.isWhole ? 1 : 0, $0.shared) > ($1.isWhole ? 1 : 0, $1.shared) }
     guard let best = ranked.first else {
       throw Refusal(
         .contradiction, "\(name) is a \(scope.rawValue) store, and the pipeline issues none",
@@ -241,11 +259,13 @@ package struct ReturnValidator: Sendable {
         .contradiction, "\(name) has none of the soups of the pipeline's \(scope.rawValue) stores",
         fix: "add its soups to the store's schema again, or hand back the whole bundle")
     }
-    let isTied = ranked.count > 1 && ranked[1].shared == best.shared
-    let note =
-      isTied
-      ? "\(name) could be several of the pipeline's stores; it was taken for \(best.store.storeName)"
-      : nil
-    return (best.store, note)
+    let tied = ranked.filter { $0.isWhole == best.isWhole && $0.shared == best.shared }
+    guard tied.count == 1 else {
+      let names = tied.map(\.store.storeName).sorted().joined(separator: ", ")
+      throw Refusal(
+        .contradiction, "\(name) could be each of these stores: \(names)",
+        fix: "hand back the whole bundle, which says which store is which")
+    }
+    return asConfigured(best.store.scope, best.store.storeName)
   }
 }

@@ -93,6 +93,28 @@ import Testing
     #expect(refusal?.code == .contradiction)
   }
 
+  @Test func `a bare store of which another has more soups is the one that lacks none`() throws {
+    let issued = try Issued(.ios)
+    let more = IssuedStore(
+      scope: .user, storeName: "more",
+      soups: Issued.soups + [.init(soupName: "other", indexes: [])])
+    let whole = IssuedStore(scope: .user, storeName: "whole", soups: [Issued.soups[0]])
+    let validated = try validate(issued.storePath) { $0.stores = [more, whole] }
+    #expect(validated.stores.map(\.storeName) == ["whole"])
+  }
+
+  @Test func `a bare store that could be two is refused`() throws {
+    let issued = try Issued(.ios)
+    let stores = ["one", "two"].map {
+      IssuedStore(scope: .user, storeName: $0, soups: Issued.soups)
+    }
+    let refusal = #expect(throws: Refusal.self) {
+      _ = try validate(issued.storePath) { $0.stores = stores }
+    }
+    #expect(refusal?.code == .contradiction)
+    #expect(refusal?.sentence.contains("one, two") == true)
+  }
+
   @Test func `a bare store that is larger than the pipeline takes is refused`() throws {
     let issued = try Issued(.ios)
     let bytes = try Files.size(of: issued.storePath)
