@@ -140,7 +140,8 @@ extension LedgerDatabase {
           ($0.row, ReturnFacts.DirtyRow(lastModified: $0.lastModified, content: $1))
         }, uniquingKeysWith: { first, _ in first }),
       cleanRows: Dictionary(
-        witnesses.map { ($0.row, $0.lastModified) }, uniquingKeysWith: { first, _ in first }))
+        witnesses.map { ($0.row, $0.lastModified) }, uniquingKeysWith: { first, _ in first }),
+      stores: Set(row.soupTotals.keys.map(\.store)))
     let ancestry = try lineage(of: facts, stampID: row.stampID)
     var result = IngestResult(
       returnID: try insert(row, lineage: ancestry.lineage, partOf: whole?.id),
@@ -330,9 +331,11 @@ extension LedgerDatabase {
       {
         clean[rowKey(witness)] = witness[3].integer ?? 0
       }
+      let stores = try connection.all(
+        "SELECT DISTINCT store FROM returned_soup WHERE return_id = \(id)")
       return ReturnFacts(
         lineage: row[1].integer, install: row[2].text, handback: row[3].integer, edits: edits,
-        cleanRows: clean)
+        cleanRows: clean, stores: Set(stores.map { StoreKey(text: $0[0].text ?? "") }))
     }
   }
 }

@@ -18,17 +18,35 @@ struct ReturnFacts: Sendable, Hashable {
   var edits: [RowKey: DirtyRow]
   /// The dates of all rows known of it, dirty or clean; those of its edits are among them.
   var rows: [RowKey: Int64]
+  /// The stores that it holds: each may come back by itself, under the same number.
+  var stores: Set<StoreKey>
 
   /// The facts of a return.
   init(
     lineage: Int64? = nil, install: String?, handback: Int64?, edits: [RowKey: DirtyRow],
-    cleanRows: [RowKey: Int64] = [:]
+    cleanRows: [RowKey: Int64] = [:], stores: Set<StoreKey> = []
   ) {
     self.lineage = lineage
     self.install = install
     self.handback = handback
     self.edits = edits
     rows = cleanRows.merging(edits.mapValues(\.lastModified)) { _, dirty in dirty }
+    self.stores = stores.union(rows.keys.map(\.store))
+  }
+
+  /// Says whether the two hold a store in common; one that holds none tells nothing of stores.
+  func meets(_ other: ReturnFacts) -> Bool {
+    stores.isEmpty || other.stores.isEmpty || !stores.isDisjoint(with: other.stores)
+  }
+
+  /// What of it is in the stores of another.
+  func within(_ other: ReturnFacts) -> ReturnFacts {
+    if stores.isEmpty || other.stores.isEmpty { return self }
+    var part = self
+    part.stores.formIntersection(other.stores)
+    part.edits = edits.filter { part.stores.contains($0.key.store) }
+    part.rows = rows.filter { part.stores.contains($0.key.store) }
+    return part
   }
 
   /// Says whether `later` has every row that this one has as an edit, dirty or clean, at the same or
@@ -48,6 +66,9 @@ struct ReturnFacts: Sendable, Hashable {
 
 /// Decides which returns of one bundle are of one device (design: the safe mistake is a reported
 /// clash, never a lost edit).
+///
+/// The stores of a bundle may come back each by itself, under one number. So numbers and evidence are
+/// those of the stores that two returns have in common.
 enum LineageRule {
   /// What a return belongs to.
   enum Choice: Sendable, Hashable {
@@ -62,7 +83,9 @@ enum LineageRule {
   /// The lineage of `candidate` among the returns of the same stamp, in order of arrival.
   static func choose(for candidate: ReturnFacts, among known: [ReturnFacts]) -> Choice {
     if candidate.install != nil { return byInstall(candidate, known) }
-    return byEvidence(candidate, known.filter { $0.install == nil })
+    return byEvidence(
+      candidate,
+      known.filter { $0.install == nil && $0.meets(candidate) }.map { $0.within(candidate) })
   }
 
   /// The returns of one lineage in order of arrival.
@@ -91,10 +114,11 @@ enum LineageRule {
     var lines: [Line] = []
     for one in own {
       guard let lineage = one.lineage else { continue }
+      let told = one.meets(candidate) ? [one.within(candidate)] : []
       if let index = lines.firstIndex(where: { $0.lineage == lineage }) {
-        lines[index].returns.append(one)
+        lines[index].returns += told
       } else {
-        lines.append(Line(lineage: lineage, returns: [one]))
+        lines.append(Line(lineage: lineage, returns: told))
       }
     }
     guard let first = lines.first else { return .new }
@@ -103,7 +127,8 @@ enum LineageRule {
       return predecessor(of: candidate, lines).map { .known($0.lineage) } ?? .new
     }
     if let twin = own.first(where: {
-      $0.handback == handback && $0.lineage != nil && $0.edits == candidate.edits
+      $0.handback == handback && $0.lineage != nil && $0.meets(candidate)
+        && $0.within(candidate).edits == candidate.within($0).edits
     }), let lineage = twin.lineage {
       return .known(lineage)
     }
@@ -122,7 +147,7 @@ enum LineageRule {
       !line.has(handback)
         && line.returns.contains {
           ($0.handback ?? .min) > handback
-            && (candidate.isHeld(by: $0) || LeftOut.rules.contains(.forks))
+            && (candidate.within($0).isHeld(by: $0) || LeftOut.rules.contains(.forks))
         }
     }
     if let older { return .known(older.lineage) }
@@ -140,14 +165,16 @@ enum LineageRule {
   /// The lineage that a return could go on from: the only one whose last edits it still has, or the
   /// only one of these that it shows evidence of.
   ///
-  /// A lineage whose last hand-back another one went on from is that one's past.
+  /// A lineage whose last hand-back another one went on from is that one's past. A last hand-back without an
+  /// edit is held by anything: it tells nothing beside one that is held.
   private static func predecessor(of candidate: ReturnFacts, _ lines: [Line]) -> Line? {
     let held = lines.compactMap { line in
       line.last(before: candidate.handback).flatMap { last in
         last.isHeld(by: candidate) ? (line: line, last: last) : nil
       }
     }
-    let possible = held.filter { one in
+    let telling = held.filter { !$0.last.edits.isEmpty }
+    let possible = (telling.isEmpty ? held : telling).filter { one in
       !held.contains { other in
         (one.last.handback ?? .max) < (other.last.handback ?? .min)
           && one.last.isHeld(by: other.last)

@@ -28,7 +28,7 @@ import Testing
          "query":"SELECT Id, LastName, Department FROM Contact WHERE OwnerId = :userId"},
          "options":{"mergeMode":"OVERWRITE"}},
         {"syncName":"up","syncType":"syncUp","soupName":"people","target":{},
-         "options":{"mergeMode":"LEAVE_IF_CHANGED","fieldlist":["Department"]}}]}
+         "options":{"mergeMode":"LEAVE_IF_CHANGED","fieldlist":["Department","LastName"]}}]}
       """
     try DurableFile.write(Array(people.utf8), to: pipelines + "/people.json")
     try DurableFile.write(Array(syncs.utf8), to: pipelines + "/peoplesyncs.json")
@@ -69,6 +69,42 @@ import Testing
 
   private func included() throws -> [Int?] {
     try BundleReader.inspect(world.bundle("ada")).includes.map(\.handback)
+  }
+
+  @Test func `a store that comes back clean under the number of another is no second phone`()
+    async throws
+  {
+    let ada = try world.user("ada")
+    let account = try #require(
+      world.org.create("Account", ["Name": "A", "Phone": "1"], as: ada).id)
+    try await world.run()
+    let (first, second) = try install("phone")
+    try first.edit("accounts", id: account, ["Phone": "2"], now: world.org.now())
+    try world.handBack(first, as: "first.sqlite")
+    try world.handBack(second, as: "second.sqlite")
+    #expect(try await world.run().verdicts == [.updated: 1])
+    try first.edit("accounts", id: account, ["Phone": "3"], now: world.org.now() + 60_000)
+    try world.handBack(first, as: "third.sqlite")
+    #expect(try await world.run().verdicts == [.updated: 1])
+    #expect(try world.record("Account", account)["Phone"] == "3")
+  }
+
+  @Test func `a bare store is known by what was issued, whatever the pipeline calls it by now`()
+    async throws
+  {
+    try await world.run()
+    let (_, second) = try install("phone")
+    try second.create(
+      "people", type: "Contact", ["LastName": "Lovelace"], localID: "local_1", now: world.org.now())
+    try world.handBack(second, as: "first.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1])
+    // The row is a new record's still, and what was made of it is known.
+    try world.rewrite(#""storeName":"people""#, #""storeName":"persons""#, in: "orders.json")
+    try world.handBack(second, as: "second.sqlite")
+    _ = try await world.runAsWritten([.ingest, .reconcile])
+    let made = try world.org.query(
+      "SELECT Id FROM Contact WHERE LastName = 'Lovelace'", as: try world.user("admin"))
+    #expect(made.totalSize == 1)
   }
 
   @Test func `a hand-back is named when the last of its stores has come`() async throws {
