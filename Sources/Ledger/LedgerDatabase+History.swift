@@ -36,6 +36,9 @@ extension LedgerDatabase {
   /// Says that a return has a row as it was before a moment: it comes from a backup, and says nothing of
   /// an edit of that moment.
   ///
+  /// A row that the device wrote since it was issued, in the hand-back right after another one of its lineage,
+  /// comes from no backup: its clock was put right.
+  ///
   /// `place` is the alias in the statement that has the row's store and soup.
   static func hasOlderRow(
     _ returnID: SQL, of place: String, entry: SQL, than modified: SQL
@@ -43,7 +46,10 @@ extension LedgerDatabase {
     """
     EXISTS (SELECT 1 FROM witness w WHERE w.return_id = \(returnID)
       AND w.store = \(raw: place).store AND w.soup = \(raw: place).soup AND w.entry_id = \(entry)
-      AND w.last_modified_ms < \(modified))
+      AND w.last_modified_ms < \(modified) AND NOT EXISTS (
+        SELECT 1 FROM returned a JOIN returned b
+          ON b.lineage_id = a.lineage_id AND b.handback = a.handback - 1
+        WHERE a.id = w.return_id AND w.last_modified_ms > a.issued_ms))
     """
   }
 

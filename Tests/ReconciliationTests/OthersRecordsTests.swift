@@ -171,6 +171,24 @@ struct OthersRecordsTests {
     #expect(try day.state.unsettledEdits() == [.conflict: 1])
   }
 
+  @Test func `an edit that its device took back after its clock was set back is closed`()
+    async throws
+  {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    var edit = try day.edited("accounts", "Account", id, ["Phone": "5"])
+    edit.lastModified = 9_000_000
+    try day.change("Account", id, ["Phone": "2"])
+    try day.handBack([edit], handback: 1, issued: 500)
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    try day.handBack(
+      [], handback: 2, issued: 500,
+      witnesses: [CleanRow(row: edit.row, created: 1, lastModified: 5000, serverID: id)])
+    _ = try await day.run()
+    #expect(try day.state.unsettledEdits().isEmpty)
+    #expect(day.writes.isEmpty)
+  }
+
   @Test func `a new record that two devices have each sent by themselves is told as created twice`()
     async throws
   {
