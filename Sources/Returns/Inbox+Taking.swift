@@ -4,6 +4,30 @@ import Ledger
 import System
 
 extension Inbox {
+  /// Which file a name stood for, and in what state.
+  private struct Likeness: Equatable {
+    private var parts: [Part?]
+
+    private struct Part: Equatable {
+      var device: UInt64
+      var inode: UInt64
+      var size: Int64
+      var modified: Int64
+    }
+
+    /// A candidate under a name that it may have got since, with what lies beside it under its own.
+    init(of candidate: Candidate, at path: String? = nil) {
+      let companions =
+        candidate.kind == .store ? ["-wal", "-journal"].map { candidate.path + $0 } : []
+      parts = ([path ?? candidate.path] + companions).map { path in
+        (try? Files.status(path)).map {
+          Part(
+            device: $0.device, inode: $0.inode, size: $0.size, modified: $0.modifiedNanoseconds)
+        }
+      }
+    }
+  }
+
   /// What lies beside a store that is taken.
   private struct Companions {
     /// The `-wal`, if there is something in it.
@@ -59,12 +83,14 @@ extension Inbox {
     _ candidate: Candidate, _ time: (wall: Int64, order: Int64), _ keepsOriginal: Bool,
     _ isKnown: (_ sha256: String) throws -> Bool
   ) throws -> Taking {
+    let likeness = Likeness(of: candidate)
     let companions = Companions(of: candidate)
     let sha256 = try TakenReturn.digest(
       candidate.path, log: companions.log, fault: companions.fault)
     let isDone = try Files.exists("\(done)/\(sha256)") && isKnown(sha256)
     if isDone || Files.exists("\(processing)/\(sha256)") {
-      let remains = keepsOriginal ? nil : discard(candidate)
+      try beforeRemoval()
+      let remains = keepsOriginal ? nil : discard(candidate, likeness)
       return remains.map { .left($0) } ?? .duplicate(sha256: sha256)
     }
     try betweenReadings()
@@ -83,7 +109,8 @@ extension Inbox {
     let final = "\(processing)/\(sha256)"
     try DurableFile.publishDirectory(temporary: temporary, final: final)
     taken = taken.moved(to: final)
-    if !keepsOriginal { taken.remains = discard(candidate) }
+    try beforeRemoval()
+    if !keepsOriginal { taken.remains = discard(candidate, likeness) }
     return .taken(taken)
   }
 
@@ -114,12 +141,18 @@ extension Inbox {
   /// Removes a file that is taken; why it could not be, if so.
   ///
   /// It leaves the candidates first and in one step: alone, without its log, it would be an older
-  /// state of its device; and a log alone would be taken for that of the next file of the name.
-  private func discard(_ candidate: Candidate) -> Refusal? {
+  /// state of its device; and a log alone would be taken for that of the next file of the name. What bears
+  /// the name by now and is not what was read is a newer return: it stays for the next run.
+  private func discard(_ candidate: Candidate, _ read: Likeness) -> Refusal? {
+    guard Likeness(of: candidate) == read else { return nil }
     do throws(SystemError) {
       let place = Files.parent(of: candidate.path) ?? "."
       let marker = place + "/" + Inbox.marker(of: candidate.name)
       try Files.rename(candidate.path, to: marker)
+      guard Likeness(of: candidate, at: marker) == read else {
+        try DurableFile.move(marker, toNew: candidate.path)
+        return nil
+      }
       try DurableFile.synchronize(directory: place)
       try removeCompanions(of: candidate.path)
       try Files.remove(marker)

@@ -46,6 +46,8 @@ package struct Inbox: Sendable {
   package let fileBytes: Int64
   /// What happens between the digest of a file and its copy: for tests of files that change.
   var betweenReadings: @Sendable () throws -> Void = {}
+  /// What happens between the copy of a file and its removal: for tests of a newer file of its name.
+  var beforeRemoval: @Sendable () throws -> Void = {}
 
   /// Names the directories; they are made when they are needed.
   package init(

@@ -87,6 +87,22 @@ import Testing
     #expect(try Files.read(taken.path + "-wal") == [1, 2])
   }
 
+  @Test func `a newer file that bears the name before the taken one is removed stays`() throws {
+    let path = try put("a.db", [1, 2])
+    var hooked = inbox
+    hooked.beforeRemoval = { try DurableFile.write([3, 4, 5], to: path) }
+    guard case .taken(let taken) = try take("a.db", hooked) else { throw Lost() }
+    #expect(try Files.read(taken.path) == [1, 2])
+    #expect(try Files.read(path) == [3, 4, 5])
+    #expect(taken.remains == nil)
+    // The same content once more, and a newer log beside it.
+    try DurableFile.write([1, 2], to: path)
+    hooked.beforeRemoval = { try DurableFile.write([6], to: path + "-wal") }
+    guard case .duplicate = try take("a.db", hooked) else { throw Lost() }
+    #expect(try Files.read(path + "-wal") == [6])
+    #expect(try Files.read(path) == [1, 2])
+  }
+
   @Test func `a file that vanishes, or becomes a pipe, while it is taken stops nothing`() throws {
     let path = try put("a.db")
     var vanishing = inbox
