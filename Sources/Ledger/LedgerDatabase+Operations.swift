@@ -147,6 +147,17 @@ extension LedgerDatabase {
     }
   }
 
+  /// Notes when a write without an answer was sent at the latest.
+  ///
+  /// It may have waited between attempts, as long as the org asked for; those before the last were turned away.
+  package func noteLastAttempt(of operation: OperationRow, _ milliseconds: Int64) throws {
+    try connection.run(
+      """
+      UPDATE operation SET sent_ms = \(milliseconds)
+      WHERE id = \(operation.id) AND sent_ms < \(milliseconds)
+      """)
+  }
+
   /// Notes when a write that is done was done, by the org's clock: a bulk job may have taken hours.
   package func noteEnd(of operation: OperationRow, _ milliseconds: Int64) throws {
     try connection.run("UPDATE operation SET sent_ms = \(milliseconds) WHERE id = \(operation.id)")

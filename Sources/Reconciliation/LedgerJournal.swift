@@ -254,6 +254,10 @@ final class LedgerJournal: SyncUpJournal {
       try refuse(send, refusal)
       return .refused
     case .unknown(let words):
+      // The last attempt left when the wait for its answer began.
+      let session = access.session
+      let now = max(session.serverDate ?? 0, session.estimatedServerDate)
+      try state.noteLastAttempt(of: operation, now - session.timeoutMilliseconds)
       try doubt(send, operation, words)
       return .inDoubt
     }

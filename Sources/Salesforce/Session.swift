@@ -48,6 +48,9 @@ package final class Session: Sendable {
   /// The org's clock in milliseconds now, as well as its answers tell.
   package var estimatedServerDate: Int64 { connection.estimatedServerNow }
 
+  /// How long an answer is waited for, in milliseconds.
+  package var timeoutMilliseconds: Int64 { Int64(connection.timeoutSeconds) * 1000 }
+
   /// The address of the org's resources.
   package var instanceURL: String { token.current.instanceURL }
 

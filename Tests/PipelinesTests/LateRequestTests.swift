@@ -1,4 +1,5 @@
 import Foundation
+import HTTP
 import JSON
 import Ledger
 import LocalOrg
@@ -163,6 +164,57 @@ import Testing
     let detail = try #require(try edits(of: night).first?.detail)
     #expect(detail.otherID != nil && detail.otherID != detail.recordID)
     #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
+    // What the phone enters next does not put the second record out of sight.
+    try device.edit("contacts", id: "local_1", ["Title": "Countess"], now: world.org.now())
+    try world.handBack(device, as: "ada-2.sqlite")
+    let later = try await world.run(.ingest, .reconcile)
+    #expect(later.open == [.createdTwice: 1])
+    let told = try #require(try edits(of: later).first { $0.verdict == .createdTwice }?.detail)
+    #expect(Set([told.recordID, told.otherID]) == Set([detail.recordID, detail.otherID]))
+  }
+
+  @Test func `a create that automation completed and that arrives late is told as created twice`()
+    async throws
+  {
+    try world.org.setUp(LostAnswerTests.unnamed())
+    try await world.run()
+    let device = try world.device("ada")
+    try device.create(
+      "contacts", type: "Contact", ["Title": "Analyst"], localID: "local_1", now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    world.server.faults.add(.kind(.collectionCreate), .deliverLate(seconds: 1_000_000))
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.inDoubt: 1])
+    try world.org.moveClock(by: 1_000_000)
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1])
+    world.server.deliverHeld()
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.createdTwice: 1])
+  }
+
+  @Test func `a create that waited between its attempts is in doubt from the last one on`()
+    async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    try device.create(
+      "contacts", type: "Contact", ["LastName": "Lovelace"], localID: "local_1",
+      now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    let busy = ServerResponse(status: 429, headers: ["Retry-After": "400"])
+    for attempt in 1...3 {
+      world.server.faults.add(.kind(.collectionCreate), nth: attempt, .respond(busy))
+      world.server.faults.add(.kind(.collectionCreate), nth: attempt, .moveClock(seconds: 400))
+    }
+    world.server.faults.add(
+      .kind(.collectionCreate), nth: 4, .deliverLate(seconds: 1_000_000))
+    let lost = try await world.runAsWritten([.ingest, .reconcile])
+    #expect(lost.verdicts == [.inDoubt: 1])
+    #expect(try await world.run(.ingest, .reconcile).open == [.inDoubt: 1])
+    world.server.deliverHeld()
+    try world.org.moveClock(by: 1_000_000)
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1])
+    let made = try world.org.query(
+      "SELECT Id FROM Contact WHERE LastName = 'Lovelace'", as: try world.user("admin"))
+    #expect(made.totalSize == 1)
   }
 
   @Test func `a deletion that arrives over a newer edit is told on that edit`() async throws {

@@ -54,13 +54,13 @@ struct PendingRequest: Sendable {
 
   /// Removes a request, or leaves in it what is still in doubt.
   static func keep(
-    _ rows: Set<Int64>, of request: PendingRequest, _ soup: String, in store: Store
+    _ rows: Set<Int64>, of request: PendingRequest, isLater: Bool, _ soup: String, in store: Store
   ) throws(StoreError) {
     var rest = request
     rest.changes.removeAll { !rows.contains($0.soupEntryID) }
     if rest.changes.isEmpty {
       try store.remove([request.rowID], from: soupName)
-    } else if rest.changes.count < request.changes.count {
+    } else if isLater || rest.changes.count < request.changes.count {
       _ = try put(rest, of: soup, in: store)
     }
   }

@@ -138,13 +138,19 @@ final class StoreJournal: SyncUpJournal {
             isRecreated: send.isRecreated))
       }
     }
-    try commit(entered) { try self.keep(doubtful, of: intention) }
+    // It may have waited between attempts, as long as the org asked for: it was sent just now at the latest.
+    var intention = intention
+    if let session = reader?.session {
+      let noted = intention?.sent ?? 0
+      intention?.sent = max(noted, session.serverDate ?? 0, session.estimatedServerDate)
+    }
+    try commit(entered) { try self.keep(doubtful, of: intention, isLater: true) }
   }
 
   /// Takes a request back, but for rows that are still in doubt.
-  func keep(_ rows: Set<Int64>, of request: PendingRequest?) throws {
+  func keep(_ rows: Set<Int64>, of request: PendingRequest?, isLater: Bool = false) throws {
     guard let request else { return }
-    try PendingRequest.keep(rows, of: request, soupName, in: elements.store)
+    try PendingRequest.keep(rows, of: request, isLater: isLater, soupName, in: elements.store)
   }
 
   /// Notes the org's clock at its last answer.
