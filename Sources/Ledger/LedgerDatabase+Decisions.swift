@@ -272,6 +272,11 @@ extension LedgerDatabase {
       """)
   }
 
+  /// Forgets the second record that a request of ours made of a device's new one: it is looked at no more.
+  package func forgetSecond(of creation: Int64) throws {
+    try connection.run("UPDATE creation SET device_record_id = NULL WHERE id = \(creation)")
+  }
+
   /// Says whether a record is what a request of ours has made.
   package func isOurs(recordID: String) throws -> Bool {
     try connection.integer(

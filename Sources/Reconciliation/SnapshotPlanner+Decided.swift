@@ -49,6 +49,16 @@ extension LedgerDatabase {
 
 // What a person has decided, as far as the org is not asked.
 extension SnapshotPlanner {
+  /// Whether the second record that a late request made counts no more: somebody has looked at both, and
+  /// lets the rules go on with the first.
+  func forgetsSecond(_ creation: OpenEdit.Creation, of edit: OpenEdit) throws -> Bool {
+    guard edit.decision?.decision == .again, let second = creation.deviceRecordID,
+      try state.isOurs(recordID: second)
+    else { return false }
+    try state.forgetSecond(of: creation.id)
+    return true
+  }
+
   /// Says whether a decision says which edit of a clash stands.
   func isAboveClash(_ pending: PendingDecision) -> Bool {
     pending.isApproval || pending.decision == .server

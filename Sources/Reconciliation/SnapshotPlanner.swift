@@ -146,7 +146,7 @@ struct SnapshotPlanner {
   private func settlementWithoutOrg(_ edit: OpenEdit) throws -> Settlement? {
     if let settlement = try state.decidedWithoutOrg(edit, rules) { return settlement }
     if let finding = edit.finding { return Settlement(.failed, .because(finding)) }
-    if let creation = edit.creation, creation.isTwice {
+    if let creation = edit.creation, creation.isTwice, try !forgetsSecond(creation, of: edit) {
       let isOurs = try creation.deviceRecordID.map(state.isOurs(recordID:)) == true
       var detail = OutcomeDetail.because(
         isOurs

@@ -73,7 +73,7 @@ import Testing
     #expect(try contacts() == [id])
     #expect(edits.first?.detail.recordID == id)
     #expect(edits.first?.detail.message?.contains("Title") == true)
-    #expect(edits.first?.detail.fields.map(\.server) == ["Countess"])
+    #expect(edits.first?.detail.fields.compactMap(\.server) == ["Countess"])
     #expect(try world.record("Contact", id)["Title"] == "Countess")
   }
 
