@@ -169,7 +169,9 @@ import Testing
     let error = await #expect(throws: OrgError.self) {
       try await SalesforceCLI(alias: "mine", searchPath: "/nonexistent").grant()
     }
-    #expect(error?.kind == .authentication)
+    // Nobody was asked: that is no refused login.
+    #expect(error?.kind == .configuration)
+    #expect(error?.message.contains("PATH") == true)
   }
 
   @Test func `credentials do not print their secrets`() {
