@@ -20,7 +20,7 @@ OPTIMISED := --scratch-path $(CHECKED) --explicit-target-dependency-import-check
 SHIPPED := -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
   $(addprefix -Xlinker ,--no-export-dynamic --icf=safe -z pack-relative-relocs -z now)
 
-.PHONY: help deps deps-test build release checked demo test test-clients test-install soak mutants tsan lint format bench \
+.PHONY: help deps deps-test build release checked demo test test-clients test-install test-image soak mutants tsan lint format bench \
   clean install deb pictures
 
 help:  ## what there is to make
@@ -69,8 +69,10 @@ test-clients: ATTACHE ?= $(SCRATCH)/release/attache
 test-clients:  ## other people's clients, each as it is installed, against the embedded org
 	@Tests/Clients/run.py $(ATTACHE) .build
 
-test-install: deb  ## the package in a bare Debian without network: demo, nights by cron and systemd, another machine, removal; and its image
+test-install: deb  ## the package in a bare Debian without network: demo, nights by cron and systemd, another machine, removal
 	@Tests/Install/run.py $(SCRATCH)/deb/attache_*.deb $(SCRATCH)/install
+
+test-image: deb  ## the image of packaging/Containerfile, built in a Debian of its own, plays the demo
 	@Tests/Install/image.py $(SCRATCH)/deb/attache_*.deb $(SCRATCH)/install
 
 pictures: release  ## the pictures of the README, from the demo
