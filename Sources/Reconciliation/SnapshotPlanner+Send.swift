@@ -34,6 +34,7 @@ extension SnapshotPlanner {
       send.payload = try RecordBody.fields(names, of: edit.element)
       if case .set(let values, _)? = edit.decision?.decision {
         for (name, value) in values { send.payload[name] = value }
+        if send.expected.verdict == .created { send.expected.detail.enter(values) }
       }
     }
     if action == .create, let field = options.correlationField(candidate.sobject),
@@ -151,6 +152,20 @@ extension SnapshotPlanner {
       }
       let blocked = Set(orphans.map(\.edit.id))
       plan.sends.removeAll { blocked.contains($0.edit.id) }
+    }
+  }
+}
+
+extension OutcomeDetail {
+  /// Tells of a new record the values that a person entered, in the place of those that they replace: they are
+  /// what is sent.
+  fileprivate mutating func enter(_ values: JSONObject) {
+    for (name, value) in values {
+      if let place = fields.firstIndex(where: { $0.name == name }) {
+        fields[place].device = value
+      } else if !FieldValue.isSame(value, nil) {
+        fields.append(FieldDifference(name: name, base: nil, device: value, server: nil))
+      }
     }
   }
 }

@@ -38,7 +38,10 @@ import Testing
     let scene = try DecisionScene()
     try await refused(scene)
     try scene.set(1, ["Name": "Harbour Crane"])
-    #expect(try await scene.night().verdicts == [.created: 2])
+    let (verdicts, edits) = try await scene.night()
+    #expect(verdicts == [.created: 2])
+    let sent = edits.first?.detail.fields.first { $0.name == "Name" }
+    #expect(sent?.device == "Harbour Crane", "what was sent is told, not what the org refused")
     #expect(
       try names(
         scene, "SELECT Id FROM Contact WHERE LastName = 'Keel' AND Account.Name = 'Harbour Crane'")
