@@ -256,8 +256,8 @@ final class LedgerJournal: SyncUpJournal {
     case .unknown(let words):
       // The last attempt left when the wait for its answer began.
       let session = access.session
-      let now = max(session.serverDate ?? 0, session.estimatedServerDate)
-      try state.noteLastAttempt(of: operation, now - session.timeoutMilliseconds)
+      try state.noteLastAttempt(
+        of: operation, session.latestServerDate - session.timeoutMilliseconds)
       try doubt(send, operation, words)
       return .inDoubt
     }

@@ -146,15 +146,10 @@ struct SnapshotPlanner {
   private func settlementWithoutOrg(_ edit: OpenEdit) throws -> Settlement? {
     if let settlement = try state.decidedWithoutOrg(edit, rules) { return settlement }
     if let finding = edit.finding { return Settlement(.failed, .because(finding)) }
-    if let creation = edit.creation, creation.isTwice, try !forgetsSecond(creation, of: edit) {
-      let isOurs = try creation.deviceRecordID.map(state.isOurs(recordID:)) == true
-      var detail = OutcomeDetail.because(
-        isOurs
-          ? "a request that got no answer arrived late and created the record as well"
-          : "the device's own sync created the record as well")
-      detail.recordID = creation.recordID
-      detail.otherID = creation.deviceRecordID
-      return Settlement(.createdTwice, detail)
+    if let creation = edit.creation, creation.isTwice,
+      let settlement = try madeTwice(creation, edit)
+    {
+      return settlement
     }
     if edit.operation == .synced { return Settlement(.unchanged) }
     guard rules.contains(where: { $0.soup == edit.soup }) else {

@@ -27,16 +27,9 @@ struct ParentChildrenListing {
   /// Reads all pages, and all further pages of children; a list whose locator the org dropped is begun
   /// again.
   mutating func read() async throws(SyncError) {
-    var restarts = 0
-    while true {
-      do throws(SyncError) {
-        return try await readAll()
-      } catch {
-        guard error.cause?.kind == .locatorExpired, restarts < RetryPolicy.cursorRestarts
-        else { throw error }
-        restarts += 1
-        (parents, children, unread) = (RecordIDSet(), RecordIDSet(), [])
-      }
+    try await SyncError.readingList { () async throws(SyncError) in
+      (parents, children, unread) = (RecordIDSet(), RecordIDSet(), [])
+      try await readAll()
     }
   }
 

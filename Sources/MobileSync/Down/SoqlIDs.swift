@@ -37,15 +37,8 @@ struct SoqlIDs {
   private func list(
     _ text: String, all: Bool = false
   ) async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates) {
-    var restarts = 0
-    while true {
-      do throws(SyncError) {
-        return try await readList(text, all)
-      } catch {
-        guard error.cause?.kind == .locatorExpired, restarts < RetryPolicy.cursorRestarts
-        else { throw error }
-        restarts += 1
-      }
+    try await SyncError.readingList { () async throws(SyncError) in
+      try await readList(text, all)
     }
   }
 

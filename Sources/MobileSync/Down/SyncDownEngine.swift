@@ -102,7 +102,7 @@ package final class SyncDownEngine {
       pages = try await target.pages(since: nil, context)
       first = try await pages.next()
     }
-    try await noteLimit()
+    limit = try await clock()
     context.seenUntil = since == nil ? nil : cursor.highWaterMark
     try await load(first, of: pages)
     if since != nil { try await refetch() }
@@ -157,18 +157,14 @@ package final class SyncDownEngine {
 
   private func now() async throws(SyncError) -> Int64? {
     if let now = request.now { return now }
-    // An org's clock is told in whole seconds; a device's cursor has no overlap in it.
-    return try await context.serverDate().map { $0 + 999 + cursor.overlap }
+    // A device's cursor has no overlap in it.
+    return try await clock().map { $0 + cursor.overlap }
   }
 
-  /// Notes the org's clock at the first answer.
-  private func noteLimit() async throws(SyncError) {
-    if let now = request.now {
-      limit = now
-    } else {
-      // It is told in whole seconds.
-      limit = try await context.serverDate().map { $0 + 999 }
-    }
+  /// The org's clock, or the run's: it is told in whole seconds.
+  private func clock() async throws(SyncError) -> Int64? {
+    if let now = request.now { return now }
+    return try await context.serverDate().map { $0 + 999 }
   }
 
   private func moveCursor(after pages: any SyncDownPages) throws(SyncError) {

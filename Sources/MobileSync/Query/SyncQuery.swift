@@ -88,18 +88,16 @@ struct SyncQuery: Sendable, Hashable {
     return query.text
   }
 
-  var ids: String {
-    var query = soql
-    query[.select] = idField
-    query[.orderBy] = nil
-    return query.text
-  }
+  var ids: String { list(of: idField) }
 
   /// The query for the ids of all that matches now, with the date of their last change.
   var listing: String {
+    list(of: modificationField == idField ? idField : "\(idField), \(modificationField)")
+  }
+
+  private func list(of fields: String) -> String {
     var query = soql
-    query[.select] =
-      modificationField == idField ? idField : "\(idField), \(modificationField)"
+    query[.select] = fields
     query[.orderBy] = nil
     return query.text
   }

@@ -1,7 +1,7 @@
 import JSON
 
 /// A sync down of the records that the user opened last.
-public struct MruTarget: FieldNaming, ConfiguredDownKind {
+public struct MruTarget: ListedFields, ConfiguredDownKind {
   /// The object type.
   public var sobjectType: String
   /// The fields to fetch.
@@ -31,20 +31,5 @@ public struct MruTarget: FieldNaming, ConfiguredDownKind {
     fields.json(
       type: Self.type,
       [("sobjectType", .string(sobjectType)), ("fieldlist", JSONValue(fieldlist))])
-  }
-
-  func objects(in soup: String, soupName: String) -> [String] {
-    soup == soupName ? [sobjectType] : []
-  }
-
-  func fieldNames(of soup: String, _ sync: SyncDefinition) -> [String] {
-    soup == sync.soupName ? fieldlist : []
-  }
-
-  func needs(
-    _ sync: SyncDefinition, objects: (_ soupName: String) -> Set<String>
-  ) -> [OrgNeed] {
-    OrgNeed.fetching(
-      sobjectType, ["target", "sobjectType"], reads: fieldlist, ["target", "fieldlist"], fields)
   }
 }

@@ -2,7 +2,7 @@ import JSON
 import Salesforce
 
 /// A sync down of the records that are in a soup already.
-public struct RefreshTarget: FieldNaming, ConfiguredDownKind {
+public struct RefreshTarget: ListedFields, ConfiguredDownKind {
   /// The most ids in one query, and the SDK's default.
   public static let mostIds = RequestLimits.idsPerQuery
 
@@ -65,22 +65,7 @@ public struct RefreshTarget: FieldNaming, ConfiguredDownKind {
     }
   }
 
-  func objects(in soup: String, soupName: String) -> [String] {
-    soup == soupName ? [sobjectType] : []
-  }
-
   func objectTypes(of soup: String, soupName: String) -> [String] {
     [soupName, self.soupName].contains(soup) ? [sobjectType] : []
-  }
-
-  func fieldNames(of soup: String, _ sync: SyncDefinition) -> [String] {
-    soup == sync.soupName ? fieldlist : []
-  }
-
-  func needs(
-    _ sync: SyncDefinition, objects: (_ soupName: String) -> Set<String>
-  ) -> [OrgNeed] {
-    OrgNeed.fetching(
-      sobjectType, ["target", "sobjectType"], reads: fieldlist, ["target", "fieldlist"], fields)
   }
 }

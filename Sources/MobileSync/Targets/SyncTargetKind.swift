@@ -77,3 +77,31 @@ extension SyncTargetKind where Self: FieldNaming {
     [SoupUse(soupName: soupName, paths: [idFieldName])]
   }
 }
+
+/// A kind that names one object type and the fields to fetch of it.
+protocol ListedFields: FieldNaming, SyncTargetKind {
+  /// The object type.
+  var sobjectType: String { get }
+  /// The fields to fetch.
+  var fieldlist: [String] { get }
+}
+
+extension ListedFields {
+  /// The object, in the soup that the definition names.
+  func objects(in soup: String, soupName: String) -> [String] {
+    soup == soupName ? [sobjectType] : []
+  }
+
+  /// The fields, in the soup that the definition names.
+  func fieldNames(of soup: String, _ sync: SyncDefinition) -> [String] {
+    soup == sync.soupName ? fieldlist : []
+  }
+
+  /// The object and the fields.
+  func needs(
+    _ sync: SyncDefinition, objects: (_ soupName: String) -> Set<String>
+  ) -> [OrgNeed] {
+    OrgNeed.fetching(
+      sobjectType, ["target", "sobjectType"], reads: fieldlist, ["target", "fieldlist"], fields)
+  }
+}
