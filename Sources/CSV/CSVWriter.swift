@@ -48,10 +48,16 @@ package struct CSVWriter: Sendable {
     isInRow = false
   }
 
+  /// Says whether an apostrophe goes before a field: a spreadsheet would take it for a formula, or a reader
+  /// its own apostrophes for that one.
+  package static func isGuarded(_ field: some Collection<UInt8>) -> Bool {
+    field.first { $0 != UInt8(ascii: "'") }.map { "=+-@\t\r".utf8.contains($0) } ?? false
+  }
+
   private mutating func append(_ field: some BidirectionalCollection<UInt8>, alone: Bool) {
     if isInRow { bytes.append(delimiter) }
     isInRow = true
-    let isFormula = guardsFormulas && field.first.map { "=+-@\t\r".utf8.contains($0) } ?? false
+    let isFormula = guardsFormulas && Self.isGuarded(field)
     // A row of one empty field would be an empty line, which readers skip.
     let quoted =
       quotesAll || alone && field.isEmpty

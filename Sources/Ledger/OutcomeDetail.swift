@@ -86,6 +86,7 @@ package struct OutcomeDetail: Sendable, Hashable {
     var object: JSONObject = ["name": .string(field.name)]
     if let base = field.base { object["base"] = base }
     if let device = field.device { object["device"] = device }
+    if let entered = field.entered { object["entered"] = entered }
     if let server = field.server { object["server"] = server }
     if field.isConflicting { object["conflicting"] = true }
     return .object(object)
@@ -94,7 +95,8 @@ package struct OutcomeDetail: Sendable, Hashable {
   private static func difference(_ value: JSONValue) -> FieldDifference {
     FieldDifference(
       name: value["name"]?.string ?? "", base: value["base"], device: value["device"],
-      server: value["server"], isConflicting: value["conflicting"]?.bool ?? false)
+      entered: value["entered"], server: value["server"],
+      isConflicting: value["conflicting"]?.bool ?? false)
   }
 }
 

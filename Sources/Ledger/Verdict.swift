@@ -118,8 +118,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .blocked: "It refers to a record that did not reach the org."
     case .notPermitted:
       "It would go out with other rights than its user's, and the user was not issued the record."
-    case .notConfigured: "No sync up of the pipeline covers its soup; nothing was sent."
-    case .failed: "The org refused it, or the row in the store cannot be read."
+    case .notConfigured: "The pipeline has no sync up for it; nothing was sent."
+    case .failed: "The org refused it, or what the device handed back cannot be read."
     case .held: "It was not tried in this run; it stays open."
     case .inDoubt:
       "It may be in the org: no answer came back, or the ledger that knew was lost. Nobody could tell."
@@ -159,14 +159,15 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .notPermitted:
       "Ask whether the user may do this. If so, attache decide PIPELINE EDIT --take device sends it; "
         + "else give it up with --drop."
-    case .notConfigured: "Name a sync up for the soup in the pipeline file."
+    case .notConfigured: "Add a sync up for it to the pipeline file."
     case .failed:
       "Mend what the org names, then attache decide PIPELINE EDIT --again; or send another value "
         + "with --set FIELD=VALUE."
     case .held: "Nothing, if the reason passes by itself; it is taken up by the next run."
     case .inDoubt:
-      "The next run asks again; if it stays, look for the record in the org and name it: "
-        + "attache decide PIPELINE EDIT --record ID."
+      "The next run asks again; if it stays, look at the record in the org: attache decide PIPELINE EDIT "
+        + "--drop leaves it as it is, --take device sends the edit once more, and --record ID names a record "
+        + "that it made."
     }
   }
 }

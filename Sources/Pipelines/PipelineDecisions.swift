@@ -88,11 +88,11 @@ package struct PipelineDecisions: Sendable {
     return try numbers.parts(of: 500).flatMap { try ledger.reportEdits(numbers: Array($0)) }
   }
 
-  /// How everybody is called who is known by an Id.
-  package func people() throws -> [String: String] {
-    guard let ledger = try data.ledgerIfThere() else { return [:] }
+  /// What people call the things of the org; nil while there is no ledger.
+  package func names() throws -> OrgNames? {
+    guard let ledger = try data.ledgerIfThere() else { return nil }
     defer { ledger.close() }
-    return try ledger.people()
+    return try OrgNames(ledger)
   }
 
   /// Enters decisions: what is asked of single edits as a whole or not at all, of a selection as far as it

@@ -32,7 +32,7 @@ extension CSVReport {
     try forEach { edit in
       let values = Dictionary(
         edit.detail.fields.map {
-          let sent = edit.verdict.isUndone ? $0.server : $0.device
+          let sent = edit.verdict.isUndone ? $0.server : $0.sent
           return ($0.name, options.shown(sent, of: $0.name).text(empty: "", unknown: ""))
         }, uniquingKeysWith: { first, _ in first })
       let cells =

@@ -22,7 +22,7 @@ enum ConflictColumn: String, CaseIterable {
       case .user: edit.username
       case .soup: edit.soup
       case .sobject: edit.sobject
-      case .objectLabel: edit.sobject.map(model.label)
+      case .objectLabel: edit.sobject.map(model.names.label)
       case .recordId: edit.recordID
       case .name: edit.name(options)
       case .field: field.name

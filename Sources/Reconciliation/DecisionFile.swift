@@ -143,18 +143,20 @@ private struct CSVDecisions {
     var kind: Decision.Kind?
     var value: String
     var field: String
-    var isConflicting: Bool
     var server: String
   }
 
   func requests(_ bytes: [UInt8]) -> [DecisionRequest] {
     var rows: [[String]] = []
     do {
-      var csv = CSVReader()
+      var csv = CSVReader(delimiter: Self.delimiter(of: bytes))
       try bytes.withUnsafeBytes { try csv.feed($0) { rows.append($0) } }
       try csv.finish { rows.append($0) }
     } catch {
-      reader.report("the table cannot be read: \(error)", "write RFC 4180 CSV, or JSON")
+      let isText = String(validating: bytes, as: UTF8.self) != nil
+      reader.report(
+        "the table cannot be read: \(error)",
+        isText ? "write RFC 4180 CSV, or JSON" : "save it as CSV in UTF-8, or write JSON")
       return []
     }
     guard let header = rows.first else {
@@ -199,7 +201,7 @@ private struct CSVDecisions {
       entries.append(
         Entry(
           line: place + 1, edit: edit, kind: kind, value: value, field: cell(.field),
-          isConflicting: cell(.conflicting) == "true", server: cell(.server)))
+          server: cell(.server)))
     }
     var order: [Int64] = []
     for entry in entries where entry.kind != nil && !order.contains(entry.edit) {
@@ -281,12 +283,17 @@ private struct CSVDecisions {
     return isWhole ? .fields(choices, rest: nil) : nil
   }
 
+  /// What stands between the cells: a spreadsheet writes a semicolon or a tab where the comma is a decimal
+  /// sign. No column's name has one of them.
+  private static func delimiter(of bytes: [UInt8]) -> UInt8 {
+    let header = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
+    return [UInt8(ascii: ";"), 0x09].first(where: header.contains) ?? UInt8(ascii: ",")
+  }
+
   /// A cell without the apostrophe that keeps a spreadsheet from taking it for a formula.
   private static func plain(_ cell: String) -> String {
-    let bytes = Array(cell.utf8.prefix(2))
-    guard bytes.count == 2, bytes[0] == UInt8(ascii: "'"), "=+-@\t\r".utf8.contains(bytes[1]) else {
-      return cell
-    }
+    guard cell.utf8.first == UInt8(ascii: "'"), CSVWriter.isGuarded(cell.utf8.dropFirst())
+    else { return cell }
     return String(cell.dropFirst())
   }
 }

@@ -107,8 +107,8 @@ package struct FieldComparison: Sendable, Hashable {
 }
 
 extension [FieldDifference] {
-  /// Says whether the org is known to hold what the device holds in each of the fields.
+  /// Says whether the org is known to hold in each of the fields what would be sent.
   package var areAlreadyThere: Bool {
-    allSatisfy { $0.server != nil && FieldValue.isSame($0.device, $0.server) }
+    allSatisfy { $0.server != nil && FieldValue.isSame($0.sent, $0.server) }
   }
 }

@@ -33,7 +33,7 @@ extension HTMLReport {
     try inOrder(model) { edit, isOpen in
       var row: JSONObject = [
         "n": JSONValue(edit.number), "v": JSONValue(order.firstIndex(of: edit.verdict) ?? 0),
-        "o": objects.place(model.label(edit.sobject ?? edit.soup)), "u": users.place(edit.owner),
+        "o": objects.place(model.names.label(edit.sobject ?? edit.soup)), "u": users.place(edit.owner),
         "d": did.place(Self.did(edit)),
       ]
       if let name = edit.name(options) { row["t"] = text(name) }
@@ -61,7 +61,7 @@ extension HTMLReport {
       try pass(&bytes, to: sink)
     }
     var rest: JSONObject = [
-      "pipeline": .string(model.run.pipeline), "instance": .string(model.instance),
+      "pipeline": .string(model.run.pipeline), "instance": .string(model.names.instance),
       "verdicts": .array(
         order.map {
           [
@@ -101,8 +101,8 @@ extension HTMLReport {
 
   private static func text(_ text: String) -> JSONValue { .string(HTMLText.visible(text)) }
 
-  /// Fields as the script reads them: name, the three values, and whether both sides changed it (1), the
-  /// device did (2), the org did (4).
+  /// Fields as the script reads them: name, the three values, whether both sides changed it (1), the device
+  /// did (2), the org did (4), and what a person has entered.
   private static func fields(
     _ fields: [FieldDifference], _ edit: ReportEdit, _ options: ReportMask
   ) -> JSONValue {
@@ -112,11 +112,13 @@ extension HTMLReport {
         var flags = field.isConflicting && !edit.verdict.isSettled ? 1 : 0
         if differs(field.device, field.base) { flags += 2 }
         if differs(field.server, field.base) { flags += 4 }
-        return [
+        var parts: [JSONValue] = [
           text(field.name), value(field.base, field.name, options),
           value(field.device, field.name, options),
           hasServer ? value(field.server, field.name, options) : .null, JSONValue(flags),
         ]
+        if let entered = field.entered { parts.append(value(entered, field.name, options)) }
+        return .array(parts)
       })
   }
 
@@ -136,18 +138,19 @@ extension HTMLReport {
   }
 
   /// The beginning of a text: a page is no place for whole files.
-  struct Cut {
+  package struct Cut {
     /// How many characters a page shows.
     static let limit = 2000
 
     /// What is shown.
-    let text: String
+    package let text: String
     /// How many characters there are.
-    let length: Int
+    package let length: Int
     /// Whether there is more.
-    var rest: Bool { length > Self.limit }
+    package var rest: Bool { length > Self.limit }
 
-    init(_ whole: String) {
+    /// As much of a text as is shown.
+    package init(_ whole: String) {
       length = whole.utf8.count <= Self.limit ? whole.utf8.count : whole.unicodeScalars.count
       text =
         length <= Self.limit

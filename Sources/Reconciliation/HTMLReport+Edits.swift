@@ -56,7 +56,7 @@ extension HTMLReport {
     _ edit: ReportEdit, _ model: ReportModel, _ options: ReportMask
   ) -> String {
     var text = "<span class=\"tag \(kind(edit.verdict))\">\(edit.verdict.rawValue)</span> "
-    let object = HTMLText.escaped(model.label(edit.sobject ?? edit.soup))
+    let object = HTMLText.escaped(model.names.label(edit.sobject ?? edit.soup))
     text += "<span class=\"object\">\(object)</span>"
     if let name = edit.name(options) {
       text += " <span class=\"name\">\(HTMLText.escaped(name))</span>"
@@ -78,7 +78,7 @@ extension HTMLReport {
   private static func whoAndWhen(_ edit: ReportEdit, _ model: ReportModel) -> String {
     var text = "\(did(edit)) by <b>\(HTMLText.escaped(edit.owner))</b>"
     if edit.editedAt > 0 { text += " on \(time(edit.editedAt))" }
-    if let address = model.address(of: edit.recordID) {
+    if let address = model.names.address(of: edit.recordID) {
       text += " · <a href=\"\(HTMLText.escaped(address))\" rel=\"noreferrer\">Open in the org</a>"
     }
     return text
@@ -154,9 +154,9 @@ extension HTMLReport {
   }
 
   private static func changed(_ change: ServerChange, _ model: ReportModel) -> String {
-    let who = model.people[change.by] ?? "user \(change.by)"
+    let who = model.names.people[change.by] ?? "user \(change.by)"
     var by = HTMLText.escaped(who)
-    if let address = model.address(of: change.by) {
+    if let address = model.names.address(of: change.by) {
       by = "<a href=\"\(HTMLText.escaped(address))\" rel=\"noreferrer\">\(by)</a>"
     }
     let when = Dates.milliseconds(iso8601: change.at).map(time) ?? HTMLText.escaped(change.at)
@@ -181,10 +181,12 @@ extension HTMLReport {
   ) -> String {
     let hasServer = fields.contains { $0.server != nil } && !edit.verdict.isWritten
     let hasBase = fields.contains { $0.base != nil }
+    let hasEntered = fields.contains { $0.entered != nil }
     var text = "<table class=\"fields\"><caption>\(caption)</caption>"
     text += "<thead><tr><th scope=\"col\">Field</th>"
     if hasBase { text += "<th scope=\"col\">Given to the device</th>" }
     text += "<th scope=\"col\">Device</th>"
+    if hasEntered { text += "<th scope=\"col\">Entered</th>" }
     if hasServer { text += "<th scope=\"col\">Org</th>" }
     text += "</tr></thead><tbody>\n"
     for field in fields {
@@ -192,6 +194,9 @@ extension HTMLReport {
       text += "<th scope=\"row\">\(HTMLText.escaped(field.name))</th>"
       if hasBase { text += cell(field.base, nil, "Given", field.name, options) }
       text += cell(field.device, field.base, "Device", field.name, options)
+      if hasEntered {
+        text += field.entered.map { cell($0, field.base, "Entered", field.name, options) } ?? "<td></td>"
+      }
       if hasServer { text += cell(field.server, field.base, "Org", field.name, options) }
       text += "</tr>\n"
     }

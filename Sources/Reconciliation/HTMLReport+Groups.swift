@@ -7,7 +7,7 @@ extension HTMLReport {
   /// The totals of each technician and of each object.
   static func groups(_ model: ReportModel) -> String {
     table("Technician", "By technician", model.edits.totals.users.map { ($0.name, $0) })
-      + table("Object", "By object", model.edits.totals.objects.map { (model.label($0.name), $0) })
+      + table("Object", "By object", model.edits.totals.objects.map { (model.names.label($0.name), $0) })
   }
 
   private static func table(
@@ -43,7 +43,7 @@ extension HTMLReport {
     let moments = model.timeline
     if moments.count < 2 { return "" }
     var text = "<section class=\"timeline\"><h2>How it went</h2>\n<ol>\n"
-    // The run is the last but for what devices' clocks say; a long list keeps its end.
+    // A long list keeps its end.
     for moment in moments.suffix(rowLimit) {
       text += "<li>\(time(moment.from))"
       if moment.to - moment.from >= 60_000 { text += " to \(time(moment.to))" }

@@ -44,12 +44,15 @@ extension HTMLReport {
     const table = (fields, caption) => {
       const hasBase = fields.some(field => field[1] !== 1)
       const hasServer = fields.some(field => field[3] !== null)
-      const head = ['Field', hasBase && 'Given to the device', 'Device', hasServer && 'Org'].filter(Boolean)
+      const hasEntered = fields.some(field => field.length > 5)
+      const head = ['Field', hasBase && 'Given to the device', 'Device', hasEntered && 'Entered',
+        hasServer && 'Org'].filter(Boolean)
       const body = make('tbody', {})
-      for (const [name, base, device, server, flags] of fields) {
+      for (const [name, base, device, server, flags, entered] of fields) {
         const tr = make('tr', {class: flags & 1 ? 'conflicting' : null}, make('th', {scope: 'row'}, name))
         if (hasBase) tr.append(cell(base, 'Given'))
         tr.append(cell(device, 'Device', flags & 2))
+        if (hasEntered) tr.append(entered === undefined ? make('td', {}) : cell(entered, 'Entered', true))
         if (hasServer) tr.append(cell(server === null ? 1 : server, 'Org', flags & 4))
         body.append(tr)
       }
@@ -137,9 +140,10 @@ extension HTMLReport {
     const bar = make('div', {class: 'tools', role: 'search', 'aria-label': 'Edits'},
       field(make('label', {for: 'search'}, 'Search'), search), field(...verdict), field(...user),
       field(...object), field(...sort))
+    const byName = new Intl.Collator().compare
     const orders = [
-      (a, b) => (b.e ?? 0) - (a.e ?? 0), (a, b) => (a.e ?? 0) - (b.e ?? 0), (a, b) => a.u - b.u,
-      (a, b) => a.o - b.o || ((a.t ?? '') < (b.t ?? '') ? -1 : (a.t ?? '') > (b.t ?? '') ? 1 : 0)]
+      (a, b) => (b.e ?? 0) - (a.e ?? 0), (a, b) => (a.e ?? 0) - (b.e ?? 0), (a, b) => byName(data.users[a.u], data.users[b.u]),
+      (a, b) => byName(data.objects[a.o], data.objects[b.o]) || byName(a.t ?? '', b.t ?? '')]
     let found = rows
     let shown = 0
     const grow = () => {

@@ -101,7 +101,7 @@ package enum HTMLReport: ReportFormat {
       """
     if !model.organizationID.isEmpty {
       let id = HTMLText.escaped(model.organizationID)
-      let address = HTMLText.escaped(model.instance)
+      let address = HTMLText.escaped(model.names.instance)
       text +=
         address.isEmpty
         ? " · org \(id)" : " · <a href=\"\(address)\" rel=\"noreferrer\">org \(id)</a>"

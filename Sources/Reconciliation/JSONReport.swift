@@ -53,7 +53,7 @@ package enum JSONReport: ReportFormat {
       "pipeline": .string(model.run.pipeline), "org": .string(model.organizationID),
       "time": .string(Dates.utc(model.run.now)),
     ]
-    if !model.instance.isEmpty { run["instance"] = .string(model.instance) }
+    if !model.names.instance.isEmpty { run["instance"] = .string(model.names.instance) }
     if model.isRehearsal { run["rehearsal"] = true }
     return [
       ("run", .object(run)), ("edits", JSONValue(model.edits.count)),
@@ -69,7 +69,7 @@ package enum JSONReport: ReportFormat {
           model.edits.totals.objects.map {
             .object(
               group(
-                ["object": .string($0.name), "label": .string(model.label($0.name))], $0.counts))
+                ["object": .string($0.name), "label": .string(model.names.label($0.name))], $0.counts))
           })
       ),
       (
@@ -162,8 +162,8 @@ package enum JSONReport: ReportFormat {
     ]
     let texts: [(String, String?)] = [
       ("user", edit.username), ("sobject", edit.sobject),
-      ("objectLabel", edit.sobject.map(model.label)), ("name", edit.name(options)),
-      ("recordId", edit.recordID), ("link", model.address(of: edit.recordID)),
+      ("objectLabel", edit.sobject.map(model.names.label)), ("name", edit.name(options)),
+      ("recordId", edit.recordID), ("link", model.names.address(of: edit.recordID)),
       ("otherId", edit.detail.otherID), ("localId", edit.localID), ("return", edit.source),
       ("platform", edit.platform), ("code", edit.detail.code),
       ("message", options.words(of: edit)),
@@ -176,7 +176,7 @@ package enum JSONReport: ReportFormat {
       object[name] = .string(Dates.utc(time))
     }
     if let change = edit.detail.serverChange {
-      object["serverChange"] = .object(self.change(change, model.people))
+      object["serverChange"] = .object(self.change(change, model.names.people))
     }
     if edit.detail.hasNoBase { object["noBase"] = true }
     if !edit.detail.errorFields.isEmpty {
@@ -234,8 +234,12 @@ package enum JSONReport: ReportFormat {
   /// A field with the values of its sides, as far as they may be shown.
   package static func field(_ field: FieldDifference, _ options: ReportMask) -> JSONValue {
     var object: JSONObject = ["name": .string(field.name)]
-    for (side, value) in [("base", field.base), ("device", field.device), ("server", field.server)]
-    {
+    let sides = [
+      ("base", field.base), ("device", field.device), ("entered", field.entered),
+      ("server", field.server),
+    ]
+    // Where nobody has entered anything, there is nothing to mask.
+    for (side, value) in sides where side != "entered" || value != nil {
       switch options.shown(value, of: field.name) {
       case .value(let value): object[side] = value
       case .masked: object["masked"] = true

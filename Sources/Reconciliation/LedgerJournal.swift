@@ -310,7 +310,7 @@ extension PlannedSend {
     var detail = expected.detail
     if edit.isToBeUndone {
       for place in detail.fields.indices {
-        detail.fields[place].server = detail.fields[place].device
+        detail.fields[place].server = detail.fields[place].sent
       }
     }
     return detail

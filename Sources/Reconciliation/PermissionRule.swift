@@ -24,10 +24,10 @@ enum PermissionRule {
   /// Why the record may not be written; nil where it may.
   static func refusal(of subject: Subject) -> String? {
     guard subject.types.contains(subject.sobject.lowercased()) else {
-      return "no sync of the soup names the object type \(subject.sobject)"
+      return "no sync that the app has for it names the object type \(subject.sobject)"
     }
     if subject.isNew || subject.isGiven { return nil }
-    return "the record was not issued to the user in this soup"
+    return "the user was not issued the record where the device edited it"
   }
 
   /// A field of a write that may hold another record's Id.

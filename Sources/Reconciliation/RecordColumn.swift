@@ -22,7 +22,7 @@ enum RecordColumn: String, CaseIterable {
       case .soup: edit.soup
       case .soupEntryId: String(edit.soupEntryID)
       case .sobject: edit.sobject
-      case .objectLabel: edit.sobject.map(model.label)
+      case .objectLabel: edit.sobject.map(model.names.label)
       case .recordId: edit.recordID
       case .name: edit.name(options)
       case .otherId: detail.otherID
@@ -42,7 +42,7 @@ enum RecordColumn: String, CaseIterable {
       case .state: state
       case .foundBy: edit.foundBy
       case .since: Dates.utc(edit.foundAt)
-      case .link: model.address(of: edit.recordID)
+      case .link: model.names.address(of: edit.recordID)
       case .editedAt: edit.editedAt > 0 ? Dates.utc(edit.editedAt) : nil
       }
     return text ?? ""

@@ -39,7 +39,7 @@ package struct ReportMask: Sendable {
       collect(value, isMasked: covers(name), into: &secrets)
     }
     for field in detail.fields + detail.outside {
-      for case let value? in [field.base, field.device, field.server]
+      for case let value? in [field.base, field.device, field.entered, field.server]
       where shown(value, of: field.name) == .masked {
         collect(value, isMasked: true, into: &secrets)
       }

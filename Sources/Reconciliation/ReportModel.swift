@@ -12,15 +12,10 @@ package struct ReportModel {
   package let run: RunRow
   /// The org of the ledger.
   package let organizationID: String
-  /// Where people open the org, without a slash at its end; empty where no run has told it.
-  package let instance: String
-  /// What the org calls its objects, by API name, as far as the ledger knows.
-  package let labels: [String: String]
+  /// What people call the things of the org.
+  package let names: OrgNames
   /// The user names of the pipeline's users, by their Ids.
   package let usernames: [String: String]
-  /// How everybody is called who is known by an Id: the pipeline's users by their user names, others by their
-  /// names in the org.
-  package let people: [String: String]
   /// Every edit whose verdict is news.
   package internal(set) var edits: ReportEdits
   /// The edits that earlier reports have shown and that are not settled yet.
@@ -44,10 +39,8 @@ package struct ReportModel {
     self.run = run
     self.isRehearsal = isRehearsal
     organizationID = try state.organizationID ?? ""
-    instance = try state.instance ?? ""
-    labels = try state.labels()
     usernames = try state.usernames()
-    people = try state.people()
+    names = try OrgNames(state)
     func edits(_ rows: [ReportEdits.Row]) throws -> ReportEdits {
       try ReportEdits(state, rows, user: user, isRehearsal: isRehearsal)
     }

@@ -32,8 +32,15 @@ package struct ReportMoment: Sendable {
   package var from: Int64
   /// When it ended, in ms.
   package var to: Int64
+  /// Where it stands in a timeline, in ms: a device's edits no later than their return arrived.
+  var place: Int64
   /// How many edits it is about.
   package var count = 0
+
+  /// A moment without edits.
+  init(kind: Kind, name: String, from: Int64, to: Int64) {
+    (self.kind, self.name, self.from, self.to, place) = (kind, name, from, to, from)
+  }
 }
 
 /// What a report's edits come to, counted as they are read.
@@ -58,7 +65,7 @@ package struct ReportTotals: Sendable {
     Self.count(edit, as: edit.sobject ?? edit.soup, in: &byObject)
     let soup = SoupKey(store: edit.store, soup: edit.soup)
     bySoup[soup, default: [:]][edit.verdict, default: 0] += 1
-    note(.edited, edit.owner, edit.editedAt)
+    note(.edited, edit.owner, edit.editedAt, before: edit.arrivedAt)
     note(.returned, edit.source, edit.arrivedAt)
     if let decision = edit.detail.decision {
       decisions[decision.fate, default: 0] += 1
@@ -72,11 +79,14 @@ package struct ReportTotals: Sendable {
     groups[name, default: ReportGroup(name: name)].counts[edit.verdict, default: 0] += 1
   }
 
-  private mutating func note(_ kind: ReportMoment.Kind, _ name: String, _ time: Int64) {
+  private mutating func note(
+    _ kind: ReportMoment.Kind, _ name: String, _ time: Int64, before end: Int64 = .max
+  ) {
     guard time > 0 else { return }
     let new = ReportMoment(kind: kind, name: name, from: time, to: time)
     var moment = byMoment[kind, default: [:]][name] ?? new
     (moment.from, moment.to) = (min(moment.from, time), max(moment.to, time))
+    moment.place = min(moment.place, time, end > 0 ? end : time)
     moment.count += 1
     byMoment[kind, default: [:]][name] = moment
   }

@@ -65,7 +65,7 @@ struct ShownRecord {
   func isHidden(under sent: [FieldDifference], expected: (String) -> JSONValue?) -> Bool {
     sent.contains { field in
       guard let theirs = field.server, values[field.name] == nil,
-        !FieldValue.isSame(field.device, theirs)
+        !FieldValue.isSame(field.sent, theirs)
       else { return false }
       return !FieldValue.isSame(expected(field.name) ?? .null, theirs)
     }

@@ -34,7 +34,9 @@ extension SnapshotPlanner {
       send.payload = try RecordBody.fields(names, of: edit.element)
       if case .set(let values, _)? = edit.decision?.decision {
         for (name, value) in values { send.payload[name] = value }
-        if send.expected.verdict == .created { send.expected.detail.enter(values) }
+        if send.expected.verdict == .created {
+          send.expected.detail.enter(values, beside: send.payload)
+        }
       }
     }
     if action == .create, let field = options.correlationField(candidate.sobject),
@@ -157,14 +159,16 @@ extension SnapshotPlanner {
 }
 
 extension OutcomeDetail {
-  /// Tells of a new record the values that a person entered, in the place of those that they replace: they are
-  /// what is sent.
-  fileprivate mutating func enter(_ values: JSONObject) {
+  /// Tells of a new record the values that a person entered, beside those that they replace; what is not
+  /// sent is not told.
+  fileprivate mutating func enter(_ values: JSONObject, beside payload: JSONObject) {
+    fields.removeAll { payload[$0.name] == nil }
     for (name, value) in values {
       if let place = fields.firstIndex(where: { $0.name == name }) {
-        fields[place].device = value
+        fields[place] = fields[place].entering(value)
       } else if !FieldValue.isSame(value, nil) {
-        fields.append(FieldDifference(name: name, base: nil, device: value, server: nil))
+        fields.append(
+          FieldDifference(name: name, base: nil, device: nil, server: nil).entering(value))
       }
     }
   }

@@ -73,7 +73,7 @@ extension SnapshotPlanner {
     var detail = OutcomeDetail()
     detail.recordID = change.recordID
     guard rules.contains(where: { $0.soup == edit.soup }) else {
-      detail.message = "no sync up of the pipeline covers its soup any more"
+      detail.message = "the pipeline has no sync up for it any more"
       return Settlement(.notUndone, detail)
     }
     guard let later = try state.laterWriter(than: change) else { return nil }

@@ -140,6 +140,9 @@ package enum StoryText {
     var text = "\(field.name): "
     if field.base != nil { text += value(field.base, of: field.name, options) + " → " }
     text += value(field.device, of: field.name, options)
+    if let entered = field.entered {
+      text += "; entered: " + value(entered, of: field.name, options)
+    }
     if field.server != nil {
       text += "; the org holds " + value(field.server, of: field.name, options)
     }

@@ -154,7 +154,10 @@ extension ThreeWayRule {
     case .set(let values, let rest):
       let others = rest == .device ? comparison.edited.filter { values[$0.name] == nil } : []
       let entered = values.map { name, value in
-        FieldDifference(name: name, base: base?.fields[name], device: value, server: fields[name])
+        // The value that the device holds and the person has replaced is told beside it.
+        FieldDifference(
+          name: name, base: base?.fields[name], device: facts.device[name], server: fields[name]
+        ).entering(value)
       }
       return (others + entered).sorted { $0.name < $1.name }
     }

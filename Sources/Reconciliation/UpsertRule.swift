@@ -134,12 +134,17 @@ enum UpsertRule {
     let seen = attempt?.seen?.object
     var detail = expected.detail
     detail.recordID = UnacknowledgedCreates.id(of: record)
-    var values = facts.device
-    if case .set(let entered, let rest) = pending.decision {
-      if rest == .server { values = [:] }
-      for (name, value) in entered { values[name] = value }
+    var sent = differences(facts.device, facts.listed, server: record, base: seen)
+    if case .set(let values, let rest) = pending.decision {
+      if rest == .server { sent = [] }
+      sent.removeAll { values[$0.name] != nil }
+      let entered = differences(values, values.names, server: record, base: seen)
+      sent += entered.map { field in
+        var own = field
+        own.device = facts.device[field.name]
+        return field.device.map(own.entering) ?? own
+      }
     }
-    let sent = differences(values, facts.listed, server: record, base: seen)
     if shown.hasMoved(record)
       || (pending.decision.sends && shown.isHidden(under: sent) { _ in nil })
     {

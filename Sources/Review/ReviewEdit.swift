@@ -11,13 +11,14 @@ enum ReviewEdit {
   ///
   /// `revision` names what it shows.
   static func line(
-    _ open: PipelineDecisions.Open, revision: Int, _ options: ReportMask
+    _ open: PipelineDecisions.Open, revision: Int, _ names: OrgNames?, _ options: ReportMask
   ) -> JSONValue {
     let edit = open.edit
     return [
       "edit": JSONValue(edit.number), "verdict": .string(edit.verdict.rawValue),
       "name": .string(name(edit, options)), "user": .string(edit.owner),
-      "object": .string(edit.sobject ?? edit.soup), "operation": .string(edit.operation.rawValue),
+      "object": .string(label(edit.sobject ?? edit.soup, names)),
+      "operation": .string(edit.operation.rawValue),
       "id": (edit.recordID ?? edit.localID).map { .string($0) } ?? .null,
       "fields": JSONValue(edit.detail.fields.map(\.name)),
       "possible": JSONValue(edit.possible.map(\.rawValue)),
@@ -32,7 +33,7 @@ enum ReviewEdit {
   /// it clashes with.
   static func details(
     _ open: PipelineDecisions.Open, look: PlannedOutcome?, others: [Int64: ReportEdit],
-    revision: Int, _ people: [String: String], _ options: ReportMask, _ pipeline: String
+    revision: Int, _ names: OrgNames?, _ options: ReportMask, _ pipeline: String
   ) -> JSONValue {
     var open = open
     let verdict = open.edit.verdict
@@ -43,12 +44,16 @@ enum ReviewEdit {
     let edit = open.edit
     var object = open.json(options, pipeline: pipeline).object ?? [:]
     object["fields"] = .array(
-      zip(object["fields"]?.array ?? [], edit.detail.fields).map { shown, field in
-        var shown = shown.object ?? [:]
+      edit.detail.fields.map { field in
+        var shown = self.field(field, options)
         shown["edited"] = JSONValue(
           field.base.map { !FieldValue.isEqual(field.device, $0) } ?? true)
         return .object(shown)
       })
+    if !edit.detail.outside.isEmpty {
+      object["outside"] = .array(edit.detail.outside.map { .object(self.field($0, options)) })
+    }
+    object["link"] = names?.address(of: edit.recordID).map { .string($0) }
     object["name"] = .string(name(edit, options))
     object["meaning"] = .string(verdict.meaning)
     object["device"] = JSONValue(edit.device)
@@ -58,7 +63,7 @@ enum ReviewEdit {
     object["since"] = .string(Dates.utc(edit.foundAt))
     if edit.editedAt > 0 { object["editedAt"] = .string(Dates.utc(edit.editedAt)) }
     if let change = edit.detail.serverChange {
-      object["serverChange"] = .object(JSONReport.change(change, people))
+      object["serverChange"] = .object(JSONReport.change(change, names?.people ?? [:]))
     }
     object["noBase"] = JSONValue(edit.detail.hasNoBase)
     object["revision"] = JSONValue(revision)
@@ -88,9 +93,34 @@ enum ReviewEdit {
       "edit": JSONValue(other.number), "verdict": .string(other.verdict.rawValue),
       "settled": JSONValue(other.verdict.isSettled), "user": .string(other.owner),
       "device": JSONValue(other.device), "operation": .string(other.operation.rawValue),
-      "fields": .array(other.detail.fields.map { JSONReport.field($0, options) }),
+      "fields": .array(other.detail.fields.map { .object(field($0, options)) }),
       "overlap": JSONValue(overlap.map(\.name)),
     ]
+  }
+
+  /// A field with as much of its values as a page has room for: `lengths` says of one that is cut how many
+  /// characters it has, and `differsLater` that two differ after what is shown of them.
+  private static func field(_ field: FieldDifference, _ options: ReportMask) -> JSONObject {
+    var object = JSONReport.field(field, options).object ?? [:]
+    var lengths = JSONObject()
+    for side in ["base", "device", "entered", "server"] {
+      guard let text = object[side]?.string else { continue }
+      let cut = HTMLReport.Cut(text)
+      guard cut.rest else { continue }
+      object[side] = .string(cut.text)
+      lengths[side] = JSONValue(cut.length)
+    }
+    if !lengths.isEmpty {
+      object["lengths"] = .object(lengths)
+      if object["device"] == object["server"], field.device != field.server {
+        object["differsLater"] = true
+      }
+    }
+    return object
+  }
+
+  private static func label(_ object: String, _ names: OrgNames?) -> String {
+    names?.label(object) ?? object
   }
 
   /// A record that a create without an answer may have made.
@@ -103,13 +133,15 @@ enum ReviewEdit {
   }
 
   /// What would become of an edit.
-  static func plan(_ planned: PlannedOutcome, _ options: ReportMask) -> JSONValue {
+  static func plan(
+    _ planned: PlannedOutcome, _ names: OrgNames?, _ options: ReportMask
+  ) -> JSONValue {
     var object: JSONObject = [
       "edit": JSONValue(planned.editID), "verdict": .string(planned.verdict.rawValue),
       "action": planned.action.map { .string($0.rawValue) } ?? .null,
       "record": planned.recordID.map { .string($0) } ?? .null,
-      "object": .string(planned.sobject ?? planned.soup.soup),
-      "fields": .array(planned.detail.fields.map { JSONReport.field($0, options) }),
+      "object": .string(label(planned.sobject ?? planned.soup.soup, names)),
+      "fields": .array(planned.detail.fields.map { .object(field($0, options)) }),
     ]
     if let words = words(planned.detail, options) { object["message"] = .string(words) }
     return .object(object)

@@ -50,7 +50,9 @@ extension ReviewPage {
         make('p', {className: 'soft'}, `${edit.object} ${did[detail.operation] ?? ''} by `,
           make('b', {}, edit.user), ...(detail.editedAt ? [' on ', time(detail.editedAt)] : []),
           ` · open since `, time(detail.since),
-          edit.id ? make('span', {}, ' · ', make('code', {}, edit.id)) : null),
+          edit.id ? make('span', {}, ' · ', make('code', {}, edit.id)) : null,
+          detail.link ? make('span', {}, ' · ', make('a', {href: detail.link, target: '_blank',
+            rel: 'noreferrer'}, 'Open in the org')) : null),
         make('p', {}, make('span', {className: 'verdict ' + kind(detail.verdict)}, detail.verdict),
           ' ', detail.meaning),
         detail.message ? make('p', {className: 'note'}, detail.message) : null,
@@ -60,7 +62,9 @@ extension ReviewPage {
         detail.now ? now(detail.now) : null,
         detail.decided ? make('p', {className: 'note good'}, `${detail.decided.by} decided already: `
           + `${words[detail.decided.decision]}. The next run carries it out.`) : null,
-        actions(edit, detail), fields(edit, detail), ...clashes(detail), candidates(edit, detail),
+        detail.noBase ? make('p', {className: 'soft'},
+          'It is not known what the device was given; so nobody can tell what it changed.') : null,
+        actions(edit, detail), fields(edit, detail), outside(detail), ...clashes(detail), candidates(edit, detail),
         make('details', {className: 'soft'}, make('summary', {}, 'Where it came from'),
           make('p', {}, `edit ${detail.edit} · ${detail.soup} row ${detail.row} · device `
             + `${detail.device} (${detail.platform}) · ${detail.source}`),
@@ -205,6 +209,14 @@ extension ReviewPage {
         isOpen ? box() : null)
     }
 
+    /** What was edited beside it and never travels: no sync up lists it. */
+    function outside(detail) {
+      return !detail.outside ? null : make('details', {}, make('summary', {},
+        `Edited too, and not sent: ${detail.outside.map(field => field.name).join(', ')}`),
+        ...detail.outside.map(field => make('p', {}, make('b', {}, field.name), ': ',
+          shown(field, 'device'))))
+    }
+
     /** Makes list and pane anew a moment later: a click that is under way still finds its button. */
     function later() {
       setTimeout(() => { draw(); showDetail() }, 150)
@@ -239,10 +251,13 @@ extension ReviewPage {
       }
       const text = said(field[which])
       const against = other && other in field ? said(field[other]) : null
+      const length = field.lengths?.[which]
+      const rest = [against !== null && field.differsLater ? make('mark', {}, ' …') : null,
+        length ? make('i', {}, ` … ${length.toLocaleString()} characters`) : null].filter(Boolean)
       if (against === null || against === text || field[other] === null) {
-        return make('span', {}, text)
+        return make('span', {}, text, ...rest)
       }
-      return make('span', {}, ...difference(text, against))
+      return make('span', {}, ...difference(text, against), ...rest)
     }
 
     /** A text with the characters marked that another one does not have. */

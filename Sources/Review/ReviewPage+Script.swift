@@ -320,7 +320,8 @@ extension ReviewPage {
       const told = planned.filter(plan => byNumber.has(plan.edit) || plan.action)
       const line = plan => {
         const sent = plan.action ? plan.fields.map(field => `${field.name}: `
-          + (field.masked ? '•••' : 'device' in field ? said(field.device) : 'not shown'))
+          + (field.masked ? '•••' : 'entered' in field ? said(field.entered)
+            : 'device' in field ? said(field.device) : 'not shown'))
           .join(', ') : ''
         const isDoubtful = plan.verdict === 'in doubt'
           && byNumber.get(plan.edit)?.decision === 'device'

@@ -113,13 +113,13 @@ final class ReviewResources: Sendable {
       state.looks = [:]
       return list.map { state.revision($0.edit, state.seen($0.edit)) }
     }
-    let shown = decisions.shown
+    let (names, shown) = (try decisions.names(), decisions.shown)
     return Self.json(
       200,
       [
         "pipeline": .string(pipeline.name), "by": .string(name),
         "edits": .array(
-          zip(list, revisions).map { ReviewEdit.line($0, revision: $1, shown) }),
+          zip(list, revisions).map { ReviewEdit.line($0, revision: $1, names, shown) }),
       ])
   }
 
@@ -132,10 +132,10 @@ final class ReviewResources: Sendable {
     let others = Set(known.flatMap(\.edit.detail.otherEdits))
     let byNumber = Dictionary(
       try decisions.edits(others.sorted()).map { ($0.number, $0) }, uniquingKeysWith: { $1 })
-    let people = try decisions.people()
+    let names = try decisions.names()
     let list = zip(known, revisions).map { open, revision in
       ReviewEdit.details(
-        open, look: looks[open.edit.number], others: byNumber, revision: revision, people,
+        open, look: looks[open.edit.number], others: byNumber, revision: revision, names,
         decisions.shown, pipeline.name)
     }
     return Self.json(200, ["edits": .array(list)])
@@ -204,8 +204,9 @@ final class ReviewResources: Sendable {
         let options = try decisions.runOptions(trying: entered.decided, by: name)
         planned = try await decisions.run(options, variables: variables, report: report).planned
       }
+      let names = try decisions.names()
       return [
-        "planned": .array(planned.map { ReviewEdit.plan($0, self.decisions.shown) }),
+        "planned": .array(planned.map { ReviewEdit.plan($0, names, self.decisions.shown) }),
         "refused": .array(
           entered.refused.map { ["edit": JSONValue($0.edit), "reason": .string($0.reason)] }),
         "replaced": Self.replaced(entered),

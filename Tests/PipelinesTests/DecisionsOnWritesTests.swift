@@ -38,10 +38,14 @@ import Testing
     let scene = try DecisionScene()
     try await refused(scene)
     try scene.set(1, ["Name": "Harbour Crane"])
-    let (verdicts, edits) = try await scene.night()
-    #expect(verdicts == [.created: 2])
+    let run = try await scene.world.runAsWritten([.ingest, .reconcile])
+    #expect(run.verdicts == [.created: 2])
+    let edits = try scene.edits(of: run.run)
     let sent = edits.first?.detail.fields.first { $0.name == "Name" }
-    #expect(sent?.device == "Harbour Crane", "what was sent is told, not what the org refused")
+    #expect(sent?.entered == "Harbour Crane" && sent?.device == Self.long)
+    let success = String(
+      decoding: try Files.read(scene.world.data.report(run.run) + "/success.csv"), as: UTF8.self)
+    #expect(success.contains(",Harbour Crane,"), "what was sent is told, not what the org refused")
     #expect(
       try names(
         scene, "SELECT Id FROM Contact WHERE LastName = 'Keel' AND Account.Name = 'Harbour Crane'")

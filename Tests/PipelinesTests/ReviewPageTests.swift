@@ -81,6 +81,37 @@ struct ReviewPageTests {
     try await scene.expectClosed()
   }
 
+  @Test func `long values are cut on the page and sent whole`() async throws {
+    let scene = try DecisionScene()
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    let id = try scene.account(device, 0)
+    let text = String(repeating: "seven.", count: 4000)
+    try device.edit(
+      "accounts", id: id, ["Description": .string(text + "device")], now: scene.world.org.now())
+    try scene.office(id, ["Description": .string(text + "office")])
+    try scene.world.handBack(device, as: "ada.sqlite")
+    #expect(try await scene.world.run(.ingest, .reconcile).verdicts == [.conflict: 1])
+    let server = try serve(scene)
+    let browser = try Browser()
+    try await browser.open(server.address)
+    try await browser.wait(until: Self.isFresh)
+    let shown = try await browser.text("#detail")
+    #expect(shown.utf8.count < 12_000 && shown.contains("24,006 characters"))
+    // What they differ in is behind what is shown.
+    #expect(try await browser.run("document.querySelectorAll('#detail mark').length") == 2)
+    try await browser.press("d")
+    try await browser.press("Enter")
+    try await browser.wait(until: "document.getElementById('send')")
+    #expect(try await browser.text("#dialog").utf8.count < 4_000)
+    try await browser.press("Enter")
+    try await browser.wait(until: "document.getElementById('results')")
+    #expect(try scene.field("Description", of: id)?.string == text + "device")
+    #expect(try await browser.errors() == [])
+    await browser.close()
+    await server.stop()
+  }
+
   @Test func `each field has its own side, or a value that is typed`() async throws {
     let (scene, ids) = try await scene()
     let server = try serve(scene)

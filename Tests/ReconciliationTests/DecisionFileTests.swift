@@ -1,3 +1,4 @@
+import CSV
 import JSON
 import Ledger
 import Reconciliation
@@ -109,6 +110,40 @@ struct DecisionFileTests {
     #expect(requests[0].shown == ["Phone": .cell("+1 555"), "Fax": .cell("f")])
     #expect(requests[1].choice == .whole(.record("001000000000001AAA")))
     #expect(requests[2].choice == .whole(.drop))
+  }
+
+  @Test(arguments: [UInt8(ascii: ";"), UInt8(ascii: "\t")])
+  func `a table that a spreadsheet saved is read by what stands between its cells`(
+    _ delimiter: UInt8
+  ) throws {
+    var writer = CSVWriter(lineEnding: .crlf, delimiter: delimiter)
+    writer.row(["number", "field", "conflicting", "server", "decision", "value"])
+    writer.row(["1", "Phone", "TRUE", "+1,5", "SET", "a; b"])
+    let requests = try DecisionFile.requests(
+      [0xEF, 0xBB, 0xBF] + writer.bytes, ConfigurationReader(file: "decisions"))
+    #expect(requests.first?.choice == .fields(["Phone": .text("a; b")], rest: nil))
+    #expect(requests.first?.shown == ["Phone": .cell("+1,5")])
+  }
+
+  @Test func `a table in another encoding is refused with what to save it as`() {
+    let bytes = Array("number,decision,value\n1,set,M".utf8) + [0xFC] + Array("ller\n".utf8)
+    do {
+      _ = try DecisionFile.requests(bytes, ConfigurationReader(file: "decisions"))
+      Issue.record("it was read")
+    } catch {
+      #expect(error.list.map(\.fix) == ["save it as CSV in UTF-8, or write JSON"])
+    }
+  }
+
+  @Test func `an apostrophe of the value itself comes back from a table`() throws {
+    for text in ["'=x", "=x", "''-", "'x", "-1"] {
+      var writer = CSVWriter(guardsFormulas: true)
+      writer.row(["number", "field", "decision", "value"])
+      writer.row(["1", "Name", "set", text])
+      let requests = try DecisionFile.requests(
+        writer.bytes, ConfigurationReader(file: "decisions"))
+      #expect(requests.first?.choice == .fields(["Name": .text(text)], rest: nil))
+    }
   }
 
   @Test func `rows that differ say it of their fields`() throws {
@@ -250,6 +285,10 @@ struct DecisionFileTests {
     #expect(decision(["Phone": .device], shown: ["Seats": .cell("4.0")]).hasPrefix("{"))
     #expect(
       decision(["Phone": .device], shown: ["Phone": .cell("3")])
+        == "the column server has \"3\" for Phone, and the last report has 2: the org's value has moved on, "
+        + "or a spreadsheet has written it in another way; decide by the last report")
+    #expect(
+      decision(["Phone": .device], shown: ["Phone": .value("3")])
         == "the org's Phone has moved on since this was shown; the last report has 2: decide by it")
   }
 }

@@ -37,7 +37,7 @@ struct DecisionLimitsTests {
     ])
     #expect(day.verdicts(try await day.run()) == "not permitted 1")
     #expect(
-      try day.details().first?.message?.contains("was not issued to the user in this soup") == true)
+      try day.details().first?.message?.contains("was not issued the record") == true)
     try decide(.device)
     #expect(day.verdicts(try await day.run()) == "not permitted 1")
     #expect(try day.details().first?.message?.contains("ParentId refers to a record") == true)
