@@ -283,8 +283,9 @@ private struct CSVDecisions {
     return isWhole ? .fields(choices, rest: nil) : nil
   }
 
-  /// What stands between the cells: a spreadsheet writes a semicolon or a tab where the comma is a decimal
-  /// sign. No column's name has one of them.
+  /// What stands between the cells.
+  ///
+  /// A spreadsheet writes a semicolon or a tab where the comma is a decimal sign; no column's name has one.
   private static func delimiter(of bytes: [UInt8]) -> UInt8 {
     let header = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
     return [UInt8(ascii: ";"), 0x09].first(where: header.contains) ?? UInt8(ascii: ",")

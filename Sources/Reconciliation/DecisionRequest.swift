@@ -161,7 +161,8 @@ package struct DecisionRequest: Sendable, Hashable {
       if case .cell(let cell) = shown {
         throw refusal(
           "the column server has \"\(cell)\" for \(name), and the last report has \(value): the org's value "
-            + "has moved on, or a spreadsheet has written it in another way; decide by the last report")
+            + "has moved on, or a spreadsheet has written it in another way; decide by the last report"
+        )
       }
       throw refusal(
         "the org's \(name) has moved on since this was shown; the last report has \(value): decide by it"

@@ -33,7 +33,8 @@ extension HTMLReport {
     try inOrder(model) { edit, isOpen in
       var row: JSONObject = [
         "n": JSONValue(edit.number), "v": JSONValue(order.firstIndex(of: edit.verdict) ?? 0),
-        "o": objects.place(model.names.label(edit.sobject ?? edit.soup)), "u": users.place(edit.owner),
+        "o": objects.place(model.names.label(edit.sobject ?? edit.soup)),
+        "u": users.place(edit.owner),
         "d": did.place(Self.did(edit)),
       ]
       if let name = edit.name(options) { row["t"] = text(name) }

@@ -195,7 +195,8 @@ extension HTMLReport {
       if hasBase { text += cell(field.base, nil, "Given", field.name, options) }
       text += cell(field.device, field.base, "Device", field.name, options)
       if hasEntered {
-        text += field.entered.map { cell($0, field.base, "Entered", field.name, options) } ?? "<td></td>"
+        text +=
+          field.entered.map { cell($0, field.base, "Entered", field.name, options) } ?? "<td></td>"
       }
       if hasServer { text += cell(field.server, field.base, "Org", field.name, options) }
       text += "</tr>\n"

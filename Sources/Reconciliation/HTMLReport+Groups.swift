@@ -7,7 +7,8 @@ extension HTMLReport {
   /// The totals of each technician and of each object.
   static func groups(_ model: ReportModel) -> String {
     table("Technician", "By technician", model.edits.totals.users.map { ($0.name, $0) })
-      + table("Object", "By object", model.edits.totals.objects.map { (model.names.label($0.name), $0) })
+      + table(
+        "Object", "By object", model.edits.totals.objects.map { (model.names.label($0.name), $0) })
   }
 
   private static func table(

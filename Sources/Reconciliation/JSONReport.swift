@@ -69,7 +69,8 @@ package enum JSONReport: ReportFormat {
           model.edits.totals.objects.map {
             .object(
               group(
-                ["object": .string($0.name), "label": .string(model.names.label($0.name))], $0.counts))
+                ["object": .string($0.name), "label": .string(model.names.label($0.name))],
+                $0.counts))
           })
       ),
       (

@@ -7,7 +7,7 @@ extension ReportModel {
     var run = ReportMoment(kind: .run, name: "", from: self.run.now, to: self.run.now)
     run.count = edits.count
     let before = edits.totals.moments.sorted {
-      ($0.place, $0.to, $0.kind.rawValue, $0.name) < ($1.place, $1.to, $1.kind.rawValue, $1.name)
+      ($0.place, $0.kind.rawValue, $0.to, $0.name) < ($1.place, $1.kind.rawValue, $1.to, $1.name)
     }
     return before + [run]
   }

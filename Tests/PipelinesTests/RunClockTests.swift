@@ -2,6 +2,7 @@ import JSON
 import Ledger
 import LocalOrg
 import Pipelines
+import Reconciliation
 import Rehearsal
 import SQLite
 import System
@@ -42,6 +43,23 @@ import Testing
     let verdicts = try await world.run().verdicts
     #expect(verdicts == [.clash: 1], "\(verdicts)")
     #expect(try world.record("Account", account)["Phone"]?.string?.hasPrefix("of the") != true)
+  }
+
+  @Test
+  func
+    `a report tells a device's edits before the return that brought them, whatever its clock says`()
+    async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    let id = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: id, ["Phone": "1"], now: world.org.now() + 3 * 86_400_000)
+    try world.handBack(device, as: "ada.sqlite")
+    let run = try await world.run()
+    let ledger = try LedgerDatabase(path: world.data.state)
+    defer { ledger.close() }
+    let model = try ReportModel(state: ledger, run: run.run)
+    #expect(model.timeline.map(\.kind) == [.edited, .returned, .run])
   }
 
   private func times() throws -> [Int64] {

@@ -183,7 +183,8 @@ struct ReportTests {
     let table = try Self.text(CSVReport.self, model, file: "records.csv")
     #expect(table.contains(",Account,Customer,\(id),Acme <b>Bold</b>,"))
     #expect(
-      model.names.label("Service_Visit__c") == "Service Visit" && model.names.label("WorkOrder") == "Work Order"
+      model.names.label("Service_Visit__c") == "Service Visit"
+        && model.names.label("WorkOrder") == "Work Order"
     )
   }
 

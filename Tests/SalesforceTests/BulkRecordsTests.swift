@@ -22,10 +22,21 @@ import Testing
   }
 
   private func page(_ csv: String) throws -> [JSONValue] {
-    let page = try records().page(of: Array(csv.utf8))
-    let rows = try #require(try JSONValue(parsing: page.json)["records"]?.array)
-    #expect(rows.count == page.records)
-    return rows
+    let records = try records()
+    func rows(most: Int) throws -> [JSONValue] {
+      var reading = BulkRecords.Reading(Array(csv.utf8))
+      var rows: [JSONValue] = []
+      while let part = try records.next(&reading, most: most) {
+        let read = try #require(try JSONValue(parsing: part.json)["records"]?.array)
+        #expect(read.count == part.records && read.count <= most)
+        rows += read
+      }
+      return rows
+    }
+    let whole = try rows(most: .max)
+    // Read in parts it is the same.
+    #expect(try rows(most: 1) == whole)
+    return whole
   }
 
   @Test func `each value becomes what a query answers`() throws {

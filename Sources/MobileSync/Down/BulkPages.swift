@@ -9,6 +9,7 @@ final class BulkPages: SyncDownPages {
   private let records: BulkRecords
   private let destination: SyncDestination
   private var received = 0
+  private var reading: BulkRecords.Reading?
 
   let cursorLimit: Int64?
   let isSorted = false
@@ -47,21 +48,34 @@ final class BulkPages: SyncDownPages {
   var totalSize: Int { job.records }
 
   func next() async throws(SyncError) -> SyncPage? {
-    let (job, records) = (job, records)
-    let page = try await SyncError.inOrg { () async throws(OrgError) in
-      try await job.next().map { csv throws(OrgError) in try records.page(of: csv) }
-    }
-    guard let page else {
-      guard received == job.records else {
-        throw SyncError(
-          .incomplete, "\(received) records arrived of \(job.records) that the org promised",
-          fix: "run again")
+    do throws(OrgError) {
+      while true {
+        if let page = try read() {
+          received += page.records
+          return SyncPage(
+            parts: [.init(destination, bytes: page.json, container: .member("records"))])
+        }
+        guard let csv = try await job.next() else { break }
+        reading = BulkRecords.Reading(csv)
       }
-      await job.remove()
-      return nil
+    } catch {
+      throw SyncError(error)
     }
-    received += page.records
-    return SyncPage(parts: [.init(destination, bytes: page.json, container: .member("records"))])
+    guard received == job.records else {
+      throw SyncError(
+        .incomplete, "\(received) records arrived of \(job.records) that the org promised",
+        fix: "run again")
+    }
+    await job.remove()
+    return nil
+  }
+
+  /// The next records of what has arrived.
+  private func read() throws(OrgError) -> (json: [UInt8], records: Int)? {
+    guard var course = reading else { return nil }
+    let page = try records.next(&course)
+    reading = page == nil ? nil : course
+    return page
   }
 }
 

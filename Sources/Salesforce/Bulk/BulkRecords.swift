@@ -7,11 +7,11 @@ import JSON
 /// Per row the places of the cells are found first, because the record's address, which stands before its
 /// fields, needs the Id.
 package struct BulkRecords: Sendable {
-  private enum Kind {
+  fileprivate enum Kind {
     case text, number, boolean, dateTime
   }
 
-  private struct Column {
+  fileprivate struct Column {
     /// `,"Name":`, as it stands before each value.
     var opening: [UInt8]
     var kind: Kind
@@ -49,13 +49,31 @@ package struct BulkRecords: Sendable {
     }
   }
 
-  /// A page of records, `{"records":[…]}`, and how many it has.
-  package func page(of csv: [UInt8]) throws(OrgError) -> (json: [UInt8], records: Int) {
-    let result = csv.withUnsafeBytes { bytes in
-      Result { () throws(Fault) in try page(of: bytes) }
+  /// How far a page of CSV is read.
+  package struct Reading {
+    private(set) var csv: [UInt8]
+    fileprivate var place = 0
+    fileprivate var row = 1
+    fileprivate var columns: [Column] = []
+
+    /// A page that nothing is read of.
+    package init(_ csv: [UInt8]) { self.csv = csv }
+  }
+
+  /// The next records of a page, `{"records":[…]}`, and how many they are: at most so many; nil after the last.
+  ///
+  /// What an org gives at once may be more than memory is to hold as JSON.
+  package func next(
+    _ reading: inout Reading, most: Int = BulkQueryJob.recordsPerPage
+  ) throws(OrgError) -> (json: [UInt8], records: Int)? {
+    var course = reading
+    let result = reading.csv.withUnsafeBytes { bytes in
+      Result { () throws(Fault) in try records(bytes, &course, most) }
     }
+    (reading.place, reading.row, reading.columns) = (course.place, course.row, course.columns)
     do throws(Fault) {
-      return try result.get()
+      let (json, count) = try result.get()
+      return count == 0 ? nil : (json, count)
     } catch {
       throw OrgError(
         .invalidResponse,
@@ -69,23 +87,27 @@ package struct BulkRecords: Sendable {
     var message: String
   }
 
-  private func page(
-    of bytes: UnsafeRawBufferPointer
+  private func records(
+    _ bytes: UnsafeRawBufferPointer, _ course: inout Reading, _ most: Int
   ) throws(Fault) -> (json: [UInt8], records: Int) {
-    var place = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     var cells: [Cell] = []
-    guard try Self.row(bytes, &place, &cells, 1) else {
-      throw Fault(row: 1, message: "it has no header")
+    if course.columns.isEmpty {
+      course.place = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+      guard try Self.row(bytes, &course.place, &cells, 1) else {
+        throw Fault(row: 1, message: "it has no header")
+      }
+      course.columns = try columns(cells.map { text(bytes, $0) })
     }
-    let columns = try columns(cells.map { text(bytes, $0) })
+    let columns = course.columns
     let id = columns.firstIndex(where: \.isID)
     var json = Array(#"{"records":["#.utf8)
-    json.reserveCapacity(bytes.count * 2)
+    json.reserveCapacity(min((bytes.count - course.place) * 2, 16 << 20))
     var count = 0
-    while try Self.row(bytes, &place, &cells, count + 2) {
+    while count < most, try Self.row(bytes, &course.place, &cells, course.row + 1) {
+      course.row += 1
       guard cells.count == columns.count else {
         throw Fault(
-          row: count + 2, message: "it has \(cells.count) fields of \(columns.count)")
+          row: course.row, message: "it has \(cells.count) fields of \(columns.count)")
       }
       if count > 0 { json.append(UInt8(ascii: ",")) }
       json.append(contentsOf: head)

@@ -1,3 +1,4 @@
+import Dispatch
 import JSON
 import LocalOrg
 import SQLite
@@ -88,6 +89,74 @@ import Testing
         """)
       #expect(equal == Int64(count))
     }
+  }
+
+  // MARK: several pages at a time
+
+  /// A result of more records than are read page after page, in pages as long as the org makes them.
+  private func large(pageSize: Int = 1500) throws -> SyncedOrg {
+    let org = try SyncedOrg { $0.bulkPageSize = pageSize }
+    try org.org.seedBulk(object: "Account", count: 6400, owner: "admin@example.com")
+    return org
+  }
+
+  private static let long = "SELECT Id, Name, Description, LastModifiedDate FROM Account"
+
+  private func primesAll(_ org: SyncedOrg) async throws {
+    let (snapshot, jobs) = (snapshot(org, Self.long), org.requests(.bulkCreate))
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [6400])
+    #expect(org.requests(.bulkCreate) - jobs == 1)
+    let ids = try snapshot.column("Id", of: "accounts")
+    #expect(ids.count == 6400 && Set(ids).count == 6400)
+  }
+
+  @Test func `a large result is read several pages at a time`() async throws {
+    let org = try large()
+    let (third, overlaps) = (DispatchSemaphore(value: 0), Locked(false))
+    org.server.faults.add(
+      .kind(.bulkResults), nth: 2,
+      .pause(afterBytes: 100) {
+        let isThere = third.wait(timeout: .now() + 60) == .success
+        overlaps.withLock { $0 = isThere }
+      })
+    org.server.faults.add(.kind(.bulkResults), nth: 3, .mutate { _ in third.signal() })
+    try await primesAll(org)
+    #expect(overlaps.withLock { $0 }, "the third page is asked for while the second arrives")
+    // Five pages as the org made them, not two of ours.
+    #expect(org.requests(.bulkResults) == 5)
+  }
+
+  @Test func `a long list of pages is read to its end`() async throws {
+    let org = try large(pageSize: 400)
+    try await primesAll(org)
+    #expect(org.requests(.bulkResults) == 16)
+  }
+
+  @Test(arguments: 1...5)
+  func `a page that is cut short is followed by what it names itself`(_ page: Int) async throws {
+    let org = try large()
+    org.server.faults.add(.kind(.bulkResults), nth: page, .shortPage(records: 70))
+    try await primesAll(org)
+  }
+
+  @Test func `an org without the list of pages is read one page after the other`() async throws {
+    let org = try large()
+    org.server.faults.add(.kind(.bulkRead), nth: 2, .status(404, code: "NOT_FOUND"))
+    try await primesAll(org)
+    #expect(org.requests(.bulkRead) == 2)
+  }
+
+  @Test func `a page that is longer than an answer may be is read in smaller ones`() async throws {
+    let org = try large(pageSize: 6300)
+    let job = try await BulkQueryJob.begin(Self.long, try await org.session())
+    try await job.complete()
+    let longest = try #require(try await job.next()?.count)
+    await job.remove()
+    org.answerLimit = longest - 1
+    let before = org.requests(.bulkResults)
+    try await primesAll(org)
+    // The one that did not fit, and two of five thousand records at most.
+    #expect(org.requests(.bulkResults) - before == 3)
   }
 
   @Test func `the run after it fetches what changed since the job began`() async throws {
