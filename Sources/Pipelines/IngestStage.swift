@@ -48,15 +48,20 @@ struct IngestStage {
     }
   }
 
+  /// That a file which was named is not there.
+  static func missing(_ path: String) -> PipelineError {
+    PipelineError(
+      .configuration, "ingest.no-file", "there is no file to ingest", location: path,
+      fix: "name a store file or a bundle")
+  }
+
   private func candidates(_ inbox: Inbox) throws -> [Inbox.Candidate] {
     guard !run.options.files.isEmpty else {
       return try inbox.candidates(now: Clock.wallMilliseconds()).filter(\.hasStoodStill)
     }
     return try run.options.files.map { path in
       guard let candidate = try inbox.candidate(named: path) else {
-        throw PipelineError(
-          .configuration, "ingest.no-file", "there is no file to ingest", location: path,
-          fix: "name a store file or a bundle")
+        throw Self.missing(path)
       }
       return candidate
     }

@@ -23,16 +23,16 @@ struct PackStage {
       guard let record = try newestRecord(of: id) else { continue }
       let username = record.notes["username"]?.string ?? id
       guard run.options.serves(username) else { continue }
-      if run.options.isDryRun {
-        run.summary.plan.append("pack: generation \(record.generation) of \(username)")
-        continue
-      }
       try Task.checkCancellation()
       if try isWithoutStores(record) { continue }
       guard isWhole(record, with: global) else {
         run.warn(
           "\(username): the newest generation lacks a store that the pipeline has now; "
             + "no bundle of it is written before it is primed again")
+        continue
+      }
+      if run.options.isDryRun {
+        try plan(record, with: global, username: username)
         continue
       }
       try run.ledger.note(carried: Self.carried(record))
@@ -94,24 +94,50 @@ struct PackStage {
         run: Int(run.row.number)))
   }
 
-  private func pack(
+  /// Tells which bundles would be written of what is there; what a prime makes besides has its own lines.
+  private func plan(
+    _ record: GenerationRecord, with global: GenerationRecord?, username: String
+  ) throws {
+    let wanted = try run.pipeline.platforms.filter {
+      try wantedBundle(record, with: global, $0, username: username) != nil
+    }
+    if wanted.isEmpty { return }
+    let names = wanted.map(\.rawValue).joined(separator: ", ")
+    run.summary.plan.append("pack: generation \(record.generation) of \(username) (\(names))")
+  }
+
+  /// What a bundle of a generation that is still to be written says, and the bundles that are there; nil where
+  /// there is one that says the same.
+  private func wantedBundle(
     _ record: GenerationRecord, with global: GenerationRecord?, _ platform: Platform,
     username: String
-  ) throws {
+  ) throws -> (manifest: Manifest, existing: [(name: String, number: Int)])? {
     let directory = run.data.generation(record.generation, of: record.snapshot)
     let existing = try Self.bundles(in: directory, platform)
-    var manifest = try manifest(record, global, platform, username: username)
-    let sealing = try SealingKeys(run: run).sealing()
-    let announced = sealing?.announcing(manifest) ?? manifest
+    let manifest = try manifest(record, global, platform, username: username)
+    let announced = try SealingKeys(run: run).sealing()?.announcing(manifest) ?? manifest
     // Its records are as old as its last prime: a new date would say that they are not.
     let primed = try run.ledger.primedAt(snapshotID: record.snapshot) ?? record.created
-    if !existing.isEmpty, let global, primed < global.created { return }
+    if !existing.isEmpty, let global, primed < global.created { return nil }
     if let newest = existing.last, run.pipeline.pack.when == .changed,
       newest.name.hasSuffix("." + run.pipeline.pack.format.rawValue)
     {
       let packed = try BundleReader.inspect(directory + "/" + newest.name)
-      if Self.isSame(packed, announced), !isRunningOut(packed, primed) { return }
+      if Self.isSame(packed, announced), !isRunningOut(packed, primed) { return nil }
     }
+    return (manifest, existing)
+  }
+
+  private func pack(
+    _ record: GenerationRecord, with global: GenerationRecord?, _ platform: Platform,
+    username: String
+  ) throws {
+    guard
+      let wanted = try wantedBundle(record, with: global, platform, username: username)
+    else { return }
+    var manifest = wanted.manifest
+    let existing = wanted.existing
+    let directory = run.data.generation(record.generation, of: record.snapshot)
     if !existing.isEmpty { renew(&manifest) }
     let number = (existing.last?.number ?? 0) + 1
     let suffix = number == 1 ? "" : ".\(number)"
@@ -123,7 +149,7 @@ struct PackStage {
     }
     // The plain generation stays: the next one is made from it.
     let sealed = directory + "/.tmp-sealed-" + platform.rawValue
-    if let sealing {
+    if let sealing = try SealingKeys(run: run).sealing() {
       try Files.remove(sealed)
       manifest = try sealing.seal(
         manifest, storeDirectory: stores, globalDirectory: globalStores, to: sealed)

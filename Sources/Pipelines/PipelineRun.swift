@@ -25,6 +25,7 @@ package struct PipelineRun {
     if let names = try pipeline.users.names() {
       try PipelineUsers.check(options.users, areAmong: names, in: pipeline)
     }
+    for path in options.files where !Files.exists(path) { throw IngestStage.missing(path) }
     return try await withTaskExecutorPreference(thread) {
       try await perform(pipeline, root, variables, options, report)
     }

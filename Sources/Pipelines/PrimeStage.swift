@@ -136,8 +136,8 @@ struct PrimeStage {
     }?.afterRun ?? 0
   }
 
-  /// The least number of a new generation: an app installs none with a lower one than it has, and after a restore
-  /// nobody knows how far that was.
+  /// The least number of a new generation: an app installs none with a lower one than it has, also where somebody
+  /// has removed the generations that are there, and after a restore nobody knows how far that was.
   ///
   /// It leaps by one for each minute since the last run that is known, too: a machine that began with the same
   /// backup, and is lost as well, has made no more than that beside its own leap.
@@ -146,7 +146,8 @@ struct PrimeStage {
       let minutes = max(0, recovery.time - recovery.known) / 60_000
       return Int(recovery.generations[id] ?? 0) + Self.forgottenGenerations + Int(minutes)
     }
-    return leaps.max() ?? 0
+    let last = try run.ledger.snapshotRow(id: id)?.generation ?? 0
+    return max(Int(last) + 1, leaps.max() ?? 0)
   }
 
   /// More generations than a machine makes in a hurry.

@@ -34,6 +34,13 @@ struct ReconcileStage {
       run.summary.findings.insert(
         result.interruptionKind == .authentication ? .loginFailed : .limitReached)
     }
+    if result.interruption == nil {
+      for digest in run.options.confirmed.subtracting(result.confirmed).sorted() {
+        run.warn(
+          "--confirm \(digest) confirms nothing: the guard holds no plan of this digest; it is mistyped, or the "
+            + "edits are others by now")
+      }
+    }
     if let presumed { return try plan(result, presumed, since: before) }
     if result.interruption == nil { try await learnNames() }
     try noteHeld(result.awaiting, isWhole: run.options.only == nil && result.interruption == nil)

@@ -27,7 +27,11 @@ extension SnapshotPlanner {
     for (device, sends) in Dictionary(grouping: plan.guarded, by: \.device)
     where try isTooMuch(sends) {
       let digest = SnapshotPlan.digest(sends)
-      if !options.confirmed.contains(digest) { plan.held[device] = digest }
+      if options.confirmed.contains(digest) {
+        plan.confirmed.insert(digest)
+      } else {
+        plan.held[device] = digest
+      }
     }
   }
 

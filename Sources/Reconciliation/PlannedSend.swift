@@ -117,6 +117,8 @@ struct SnapshotPlan {
   /// Deletions of which it is not known yet whether they go or wait.
   var waiting: [WaitingDelete] = []
   var levels: [[Int64]] = []
+  /// The digests of what the guard would hold and a person has confirmed.
+  var confirmed: Set<String> = []
   /// The devices (`PlannedSend.device`) of which the guard holds all changes, with what confirms them.
   var held: [Int64: String] = [:]
 }
@@ -135,6 +137,8 @@ package struct ReconcileSummary: Sendable {
   package var interruptionKind: InterruptionKind?
   /// What `--confirm` takes for each device whose changes wait for it, by snapshot.
   package var awaiting: [String: [String]] = [:]
+  /// The digests of what the guard would have held and a person has confirmed.
+  package var confirmed: Set<String> = []
   /// What a person should know.
   package var warnings: [String] = []
 

@@ -146,6 +146,7 @@ package final class Reconciler {
 
   /// Holds what a guard does not let through; what a person has decided is sent.
   func holdGuarded(_ plan: inout SnapshotPlan) throws {
+    summary.confirmed.formUnion(plan.confirmed)
     if plan.held.isEmpty { return }
     for digest in plan.held.values.sorted()
     where summary.awaiting[plan.snapshotID]?.contains(digest) != true {

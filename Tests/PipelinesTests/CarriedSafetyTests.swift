@@ -227,8 +227,13 @@ import Testing
     #expect(night.verdicts == [.superseded: 3, .held: 3])
     for id in ids { #expect(try scene.scene.field("Phone", of: id) == "office") }
     let digest = try #require(night.confirm.first?.split(separator: " ").last.map(String.init))
+    let mistyped = try await scene.world.run { $0.confirmed = ["0000000000000000"] }
+    #expect(mistyped.verdicts == [.held: 3])
+    #expect(
+      mistyped.warnings.contains { $0.contains("--confirm 0000000000000000 confirms nothing") })
     let sent = try await scene.world.run { $0.confirmed = [digest] }
     #expect(sent.verdicts == [.updated: 3])
+    #expect(!sent.warnings.contains { $0.contains("confirms nothing") })
     for id in ids { #expect(try scene.scene.field("Phone", of: id) == "mended") }
     #expect(Set(try scene.scene.states()) == ["device done"])
   }

@@ -47,6 +47,28 @@ import Testing
     try await scene.expectClosed()
   }
 
+  @Test func `a user's directory that somebody removed gives no generation's number twice`()
+    async throws
+  {
+    let scene = try DecisionScene(Self.setting("\"mode\": \"mergeFields\""))
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    let id = try scene.account(device, 0)
+    try device.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
+    try scene.office(id, ["Website": "https://office.example"])
+    let ada = try scene.world.user("ada").id
+    try Files.remove(scene.world.data.snapshot(ada))
+    try await scene.world.run()
+    #expect(try scene.world.data.generations(of: ada) == [2])
+    // What the first one issued is still what its device is compared with.
+    try scene.world.handBack(device, as: "ada.sqlite")
+    let (verdicts, edits) = try await scene.night()
+    #expect(verdicts == [.updated: 1])
+    #expect(edits.first?.detail.fields.map(\.name) == ["Phone"])
+    #expect(try scene.field("Website", of: id) == "https://office.example")
+    #expect(try scene.world.device("ada", as: "again").elements("accounts").count > 0)
+  }
+
   // MARK: edits without flags
 
   @Test(arguments: ["flags", "diff"])

@@ -21,6 +21,28 @@ import Testing
     #expect(world.server.log.writes == [])
   }
 
+  @Test
+  func `a dry run foretells the bundles that are lacking, and none that would not be written`()
+    async throws
+  {
+    let world = try World()
+    try await world.run(.prime)
+    let before = try await world.program(["pack"], ["--dry-run"])
+    #expect(before.output.contains("pack: generation 1 of ada@example.com (ios, android)"))
+    try await world.run(.pack)
+    let after = try await world.program(["pack"], ["--dry-run"])
+    #expect(after.status == 0 && !after.output.contains("pack:"), "\(after.everything)")
+  }
+
+  @Test func `a return that is named and not there begins no run`() async throws {
+    let world = try World()
+    try await world.run()
+    let runs = try PipelineStatus.read(world.pipeline, root: world.root).runs.map(\.id)
+    let told = try await world.program(["ingest"], [world.directory.file("none.sqlite")])
+    #expect(told.status == 4 && told.messages.contains("there is no file to ingest"))
+    #expect(try PipelineStatus.read(world.pipeline, root: world.root).runs.map(\.id) == runs)
+  }
+
   @Test func `the stages that are asked for are done, and no other`() async throws {
     let world = try World()
     let prime = try await world.program(["run"], ["--only", "prime"])
