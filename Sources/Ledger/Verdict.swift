@@ -126,8 +126,14 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     }
   }
 
-  /// What a person should do about it; nil for nothing.
-  package var nextStep: String? {
+  /// What a person should do about it, with the commands as they are to be typed; nil for nothing.
+  ///
+  /// Without an edit the word `EDIT` stands for the number of one.
+  package func nextStep(in pipeline: String, edit: Int64? = nil) -> String? {
+    nextStep?.replacing("PIPELINE EDIT", with: "\(pipeline) \(edit.map(String.init) ?? "EDIT")")
+  }
+
+  private var nextStep: String? {
     switch self {
     case .created, .updated, .deleted, .unchanged, .alreadyThere, .superseded, .dropped, .undone:
       nil

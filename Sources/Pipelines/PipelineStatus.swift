@@ -107,7 +107,8 @@ package struct PipelineStatus: Sendable {
       "inbox": .array(waiting.map { .string($0) }), "processing": number(processing.count),
       "quarantined": number(quarantined), "notReconciled": number(unjudged),
       "unsettled": .object(counts),
-      "open": .array(open.map(Self.json)), "waiting": .array(findings.map(Self.json)),
+      "open": .array(open.map { Self.json($0, in: pipeline) }),
+      "waiting": .array(findings.map(Self.json)),
       "runs": .array(
         runs.map {
           [
@@ -118,14 +119,14 @@ package struct PipelineStatus: Sendable {
     ]
   }
 
-  private static func json(_ edit: ReportEdit) -> JSONValue {
+  private static func json(_ edit: ReportEdit, in pipeline: String) -> JSONValue {
     var object: JSONObject = [
       "number": JSONValue(edit.number), "verdict": .string(edit.verdict.rawValue),
       "soup": .string(edit.soup),
     ]
     for (name, text) in [
       ("user", edit.username), ("sobject", edit.sobject), ("recordId", edit.recordID),
-      ("localId", edit.localID), ("next", edit.verdict.nextStep),
+      ("localId", edit.localID), ("next", edit.verdict.nextStep(in: pipeline, edit: edit.number)),
     ] {
       if let text { object[name] = .string(text) }
     }

@@ -5,12 +5,18 @@ import Salesforce
 import System
 
 extension HTMLReport {
+  static func next(_ step: String?) -> String {
+    step.map { " <span class=\"next\">\(HTMLText.escaped($0))</span>" } ?? ""
+  }
+
   /// The edits of one verdict, as many of them as there is room for.
-  static func section(_ verdict: Verdict, _ articles: [String], of count: Int) -> String {
+  static func section(
+    _ verdict: Verdict, _ articles: [String], of count: Int, in pipeline: String
+  ) -> String {
     var text = "<section id=\"\(anchor(verdict))\" class=\"verdict \(kind(verdict))\">\n"
     text += "<h2><span class=\"tag \(kind(verdict))\">\(verdict.rawValue)</span> "
     text += "<span class=\"count\">\(count)</span></h2>\n<p class=\"quiet\">\(verdict.meaning)"
-    if let next = verdict.nextStep { text += " <span class=\"next\">\(next)</span>" }
+    text += next(verdict.nextStep(in: pipeline))
     text += "</p>\n" + articles.joined()
     return text + elsewhere(count - articles.count) + "</section>\n"
   }

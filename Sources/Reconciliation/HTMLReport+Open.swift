@@ -18,8 +18,8 @@ extension HTMLReport {
   static func since(_ edit: ReportEdit, _ model: ReportModel) -> String {
     var text = "<p class=\"where\">Still open: found on \(time(edit.foundAt)), "
     text += "\(age(model.ageDays(since: edit.foundAt)))"
-    if let next = edit.verdict.nextStep { text += ". <span class=\"next\">\(next)</span>" }
-    return text + "</p>\n"
+    let step = next(edit.verdict.nextStep(in: model.run.pipeline, edit: edit.number))
+    return text + (step.isEmpty ? "" : "." + step) + "</p>\n"
   }
 
   static func age(_ days: Int) -> String {

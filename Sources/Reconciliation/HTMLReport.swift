@@ -76,7 +76,7 @@ package enum HTMLReport: ReportFormat {
           articles.append(article($0, model, options))
         }
         room -= articles.count
-        text += section(verdict, articles, of: count)
+        text += section(verdict, articles, of: count, in: model.run.pipeline)
       }
       return text
     }
@@ -155,7 +155,7 @@ package enum HTMLReport: ReportFormat {
       for group in groups {
         text += "<li class=\"\(group.kind)\"><b>\(group.count)</b> \(group.name)</li>\n"
       }
-      text += "</ul>\n" + verdicts(counts, total)
+      text += "</ul>\n" + verdicts(counts, total, in: model.run.pipeline)
     }
     for fate in DecisionNote.Fate.allCases {
       guard let count = model.edits.totals.decisions[fate] else { continue }
@@ -177,7 +177,9 @@ package enum HTMLReport: ReportFormat {
     return text + "</section>\n"
   }
 
-  private static func verdicts(_ counts: [Verdict: Int], _ total: Int) -> String {
+  private static func verdicts(
+    _ counts: [Verdict: Int], _ total: Int, in pipeline: String
+  ) -> String {
     var text = """
       <table class="verdicts"><caption>The edits by what became of them</caption>
       <thead><tr><th scope="col">Verdict</th><th scope="col" class="number">Edits</th>\
@@ -190,8 +192,7 @@ package enum HTMLReport: ReportFormat {
       text +=
         "<tr><th scope=\"row\"><a class=\"tag \(kind(verdict))\" href=\"#\(anchor(verdict))\">"
       text += "\(verdict.rawValue)</a></th><td class=\"number\">\(count)</td><td>\(verdict.meaning)"
-      if let next = verdict.nextStep { text += " <span class=\"next\">\(next)</span>" }
-      text += "</td></tr>\n"
+      text += next(verdict.nextStep(in: pipeline)) + "</td></tr>\n"
     }
     text += "</tbody>\n<tfoot><tr><th scope=\"row\">all</th><td class=\"number\">\(total)</td>"
     text += "<td>the sum of the verdicts: every edit found is accounted for</td></tr></tfoot>"
