@@ -57,6 +57,29 @@ package enum DecisionRule {
     return deletes ? kinds.filter { $0 != .set } : kinds
   }
 
+  /// What a person should do about an edit, with the command and what it takes here, the likeliest first; nil for
+  /// nothing.
+  package static func nextStep(_ subject: Subject, in pipeline: String, edit: Int64) -> String? {
+    step(subject, "\(pipeline) \(edit)")
+  }
+
+  /// What a person should do about edits of a verdict; the word `EDIT` stands for the number of one, and what it
+  /// takes depends on it.
+  package static func nextStep(of verdict: Verdict, in pipeline: String) -> String? {
+    step(Subject(verdict: verdict, operation: .update, hasRecord: true), "\(pipeline) EDIT")
+  }
+
+  private static func step(_ subject: Subject, _ place: String) -> String? {
+    guard let advice = subject.verdict?.advice else { return nil }
+    let options = possible(subject).map(\.option)
+    guard let last = options.last else { return advice + "." }
+    if options == [Decision.Kind.drop.option] {
+      return "It can only be given up: attache decide \(place) \(last)."
+    }
+    let others = options.dropLast().joined(separator: ", ")
+    return "\(advice): attache decide \(place) \(others) or \(last)."
+  }
+
   /// Why a decision is not possible, in one sentence that names what is; nil where it is.
   package static func refusal(_ kind: Decision.Kind, of subject: Subject) -> String? {
     let possible = possible(subject)

@@ -126,54 +126,32 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     }
   }
 
-  /// What a person should do about it, with the commands as they are to be typed; nil for nothing.
+  /// What a person should do about it, in words; nil for nothing.
   ///
-  /// Without an edit the word `EDIT` stands for the number of one.
-  package func nextStep(in pipeline: String, edit: Int64? = nil) -> String? {
-    nextStep?.replacing("PIPELINE EDIT", with: "\(pipeline) \(edit.map(String.init) ?? "EDIT")")
-  }
-
-  private var nextStep: String? {
+  /// The commands are `DecisionRule`'s.
+  package var advice: String? {
     switch self {
     case .created, .updated, .deleted, .unchanged, .alreadyThere, .superseded, .dropped, .undone:
       nil
     case .partlyUndone:
-      "The reason names the fields that stand: what is to be undone there, change in the org by hand."
-    case .notUndone: "Read the reason; what is still to be undone, change in the org by hand."
-    case .filtered: "If the field should travel, add it to the field list of the sync up."
-    case .conflict:
-      "Compare the values and decide: attache decide PIPELINE EDIT --take device, --take server, "
-        + "or --set FIELD=VALUE."
-    case .clash:
-      "Decide which device is right: attache decide PIPELINE EDIT --take device for its edit, "
-        + "--take server for the others."
+      "The reason names the fields that stand: what is to be undone there, change in the org by hand"
+    case .notUndone: "Read the reason; what is still to be undone, change in the org by hand"
+    case .filtered: "If the field should travel, add it to the field list of the sync up"
+    case .conflict: "Compare the values and decide"
+    case .clash: "Decide which device is right: its edit is sent, and the others are given up"
     case .createdTwice:
-      "Merge the two records in the org, both ids are listed; then say which one counts: "
-        + "attache decide PIPELINE EDIT --record ID."
+      "Merge the two records in the org, both ids are listed; then say which one counts"
     case .deletedOnServer:
-      "Restore the record from the recycle bin and try once more (--again), make it anew "
-        + "(--take device), or leave it deleted: attache decide PIPELINE EDIT --take server."
+      "Restore the record from the recycle bin and try once more, make it anew, or leave it deleted"
     case .mergedOnServer:
-      "Send it into the record that remained, its id is listed: attache decide PIPELINE EDIT "
-        + "--take device; or give it up with --take server."
-    case .notVisible:
-      "Share the record with the user, then attache decide PIPELINE EDIT --again; "
-        + "or give the edit up with --drop."
-    case .blocked:
-      "Mend the record it refers to, and the next run tries again; or give the edit up: "
-        + "attache decide PIPELINE EDIT --drop."
-    case .notPermitted:
-      "Ask whether the user may do this. If so, attache decide PIPELINE EDIT --take device sends it; "
-        + "else give it up with --drop."
-    case .notConfigured: "Add a sync up for it to the pipeline file."
-    case .failed:
-      "Mend what the org names, then attache decide PIPELINE EDIT --again; or send another value "
-        + "with --set FIELD=VALUE."
-    case .held: "Nothing, if the reason passes by itself; it is taken up by the next run."
-    case .inDoubt:
-      "The next run asks again; if it stays, look at the record in the org: attache decide PIPELINE EDIT "
-        + "--drop leaves it as it is, --take device sends the edit once more, and --record ID names a record "
-        + "that it made."
+      "Send it into the record that remained, its id is listed, or give it up"
+    case .notVisible: "Share the record with the user and try once more, or give the edit up"
+    case .blocked: "Mend the record it refers to, and the next run tries again; or give the edit up"
+    case .notPermitted: "Ask whether the user may do this, and send it if so; else give it up"
+    case .notConfigured: "Add a sync up for it to the pipeline file, and try once more"
+    case .failed: "Mend what the org names and try once more, send another value, or give it up"
+    case .held: "The next run takes it up; if the reason does not pass by itself, decide"
+    case .inDoubt: "The next run asks again; if it stays, look at the record in the org and decide"
     }
   }
 }

@@ -87,6 +87,7 @@ package struct DataDirectory: Sendable, Hashable {
 
   /// Opens the ledger where no run does; a directory that a newer program made is refused.
   package func openLedger() throws -> LedgerDatabase {
+    try LedgerCheck.checkRights(self)
     try DataFormat.check(self)
     return try LedgerDatabase(path: state)
   }
@@ -96,6 +97,7 @@ package struct DataDirectory: Sendable, Hashable {
   /// Throws a `PipelineError` where an earlier one is lost.
   package func ledgerIfThere() throws -> LedgerDatabase? {
     guard !Files.exists(state) else { return try openLedger() }
+    try LedgerCheck.checkRights(self)
     try LedgerCheck.checkLedger(nil, self)
     return nil
   }

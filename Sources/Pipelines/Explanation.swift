@@ -15,6 +15,7 @@ package enum Explanation {
     of name: String, _ pipeline: Pipeline, root: String
   ) throws -> RecordStory {
     let data = DataDirectory(root: root, name: pipeline.name)
+    try LedgerCheck.checkRights(data)
     guard Files.exists(data.state) else { throw unknown(name, data) }
     let ledger = try data.openLedger()
     defer { ledger.close() }

@@ -6,6 +6,20 @@ import System
 
 /// What is seen to before a ledger is used: that it is the newest, and belongs to this pipeline file.
 enum LedgerCheck {
+  /// Refuses to look where this user has no rights: what cannot be read would be taken for what is not there.
+  ///
+  /// Who only asks writes as well: SQLite notes the readers of a ledger beside it.
+  static func checkRights(_ data: DataDirectory) throws(PipelineError) {
+    for path in [data.path, data.state] {
+      guard let owner = Files.denyingOwner(of: path) else { continue }
+      let user = ProcessEnvironment.userName()
+      throw PipelineError(
+        .configuration, "data.rights", "the user \(user) may not read and write it", location: path,
+        reason: "it belongs to \(owner)",
+        fix: "run the command as that user: sudo -u \(owner) attache …")
+    }
+  }
+
   /// Refuses a ledger that is older than what was published or reported with it, and to make one anew, where
   /// there is none, beside what an earlier one left.
   ///

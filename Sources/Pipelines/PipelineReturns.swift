@@ -18,6 +18,7 @@ package struct PipelineReturns: Sendable {
   ///
   /// A run may be at work: what it moves meanwhile may be missing, or named by its digest.
   package func list() throws -> [LyingReturn] {
+    try LedgerCheck.checkRights(data)
     var found = try inbox()
     for directory in try Self.directories(in: data.processing) {
       found.append(try lying(directory, .taken))

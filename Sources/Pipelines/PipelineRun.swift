@@ -36,6 +36,7 @@ package struct PipelineRun {
     _ report: @escaping @Sendable (RunEvent) -> Void
   ) async throws -> RunSummary {
     let data = DataDirectory(root: root, name: pipeline.name)
+    try LedgerCheck.checkRights(data)
     if options.isDryRun { return try await dryRun(pipeline, data, variables, options, report) }
     try data.prepare(inbox: data.inbox(pipeline.inbox.path))
     let lock = try takeLock(data)
@@ -125,6 +126,7 @@ package struct PipelineRun {
   static func takeLock(
     _ data: DataDirectory, exclusive: Bool = true, note: String = ""
   ) throws -> FileLock {
+    try LedgerCheck.checkRights(data)
     func wait(_ seconds: Int) throws(LockError) -> FileLock {
       try FileLock.waiting(
         data.lock, exclusive: exclusive, note: note, seconds: seconds,

@@ -126,7 +126,7 @@ package struct PipelineStatus: Sendable {
     ]
     for (name, text) in [
       ("user", edit.username), ("sobject", edit.sobject), ("recordId", edit.recordID),
-      ("localId", edit.localID), ("next", edit.verdict.nextStep(in: pipeline, edit: edit.number)),
+      ("localId", edit.localID), ("next", edit.nextStep(in: pipeline)),
     ] {
       if let text { object[name] = .string(text) }
     }

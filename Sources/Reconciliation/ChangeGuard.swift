@@ -4,7 +4,7 @@ import MobileSync
 
 /// The guard `reconcile.maxChanges`: what one device may change before a person has to confirm it.
 package struct ChangeGuard: Sendable {
-  /// Changes of a snapshot.
+  /// Changes of one device of a snapshot.
   package var perSnapshot = 5000
   /// Deletions of a soup.
   package var deletes = DeletionGuard()

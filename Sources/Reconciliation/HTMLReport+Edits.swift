@@ -16,7 +16,7 @@ extension HTMLReport {
     var text = "<section id=\"\(anchor(verdict))\" class=\"verdict \(kind(verdict))\">\n"
     text += "<h2><span class=\"tag \(kind(verdict))\">\(verdict.rawValue)</span> "
     text += "<span class=\"count\">\(count)</span></h2>\n<p class=\"quiet\">\(verdict.meaning)"
-    text += next(verdict.nextStep(in: pipeline))
+    text += next(DecisionRule.nextStep(of: verdict, in: pipeline))
     text += "</p>\n" + articles.joined()
     return text + elsewhere(count - articles.count) + "</section>\n"
   }

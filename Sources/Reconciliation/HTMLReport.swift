@@ -192,7 +192,7 @@ package enum HTMLReport: ReportFormat {
       text +=
         "<tr><th scope=\"row\"><a class=\"tag \(kind(verdict))\" href=\"#\(anchor(verdict))\">"
       text += "\(verdict.rawValue)</a></th><td class=\"number\">\(count)</td><td>\(verdict.meaning)"
-      text += next(verdict.nextStep(in: pipeline)) + "</td></tr>\n"
+      text += next(DecisionRule.nextStep(of: verdict, in: pipeline)) + "</td></tr>\n"
     }
     text += "</tbody>\n<tfoot><tr><th scope=\"row\">all</th><td class=\"number\">\(total)</td>"
     text += "<td>the sum of the verdicts: every edit found is accounted for</td></tr></tfoot>"

@@ -109,7 +109,7 @@ package enum JSONReport: ReportFormat {
     object["foundBy"] = .string(edit.foundBy)
     object["since"] = .string(Dates.utc(edit.foundAt))
     object["ageDays"] = JSONValue(model.ageDays(since: edit.foundAt))
-    if let next = edit.verdict.nextStep(in: model.run.pipeline, edit: edit.number) {
+    if let next = edit.nextStep(in: model.run.pipeline) {
       object["next"] = .string(next)
     }
     return object

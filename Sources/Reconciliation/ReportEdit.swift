@@ -69,11 +69,18 @@ package struct ReportEdit: Sendable, Hashable {
   static let globalOwner = "the global store"
 
   /// What a person may decide about it.
-  package var possible: [Decision.Kind] {
+  package var possible: [Decision.Kind] { DecisionRule.possible(subject) }
+
+  /// What a person should do about it, with the command; nil for nothing.
+  package func nextStep(in pipeline: String) -> String? {
+    DecisionRule.nextStep(subject, in: pipeline, edit: number)
+  }
+
+  private var subject: DecisionRule.Subject {
     var subject = DecisionRule.Subject(
       verdict: verdict, operation: operation, hasRecord: hasRecord, isReadable: isReadable)
     subject.isToBeUndone = isToBeUndone
-    return DecisionRule.possible(subject)
+    return subject
   }
 
   /// The commands that decide about it, the likeliest first; a value and an id are to be put in.

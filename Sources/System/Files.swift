@@ -37,6 +37,20 @@ package enum Files {
     return FileStatus(status)
   }
 
+  /// Whose `path` is, or the directory on the way to it, where the caller has no right to read and write it; nil
+  /// where it has, and where nothing is there.
+  package static func denyingOwner(of path: String) -> String? {
+    guard faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) != 0, errno == EACCES || errno == EPERM
+    else { return nil }
+    var status = stat()
+    var place = path
+    while fstatat(AT_FDCWD, place, &status, 0) != 0 {
+      guard let parent = parent(of: place), parent != place else { return nil }
+      place = parent
+    }
+    return ProcessEnvironment.userName(of: status.st_uid)
+  }
+
   /// Whether anything stands at `path`, a dangling link included.
   package static func exists(_ path: String) -> Bool {
     var status = stat()

@@ -50,12 +50,15 @@ package enum ProcessEnvironment {
   package static func processID() -> Int32 { getpid() }
 
   /// The name of the user who runs the process; the number where the system knows no name.
-  package static func userName() -> String {
+  package static func userName() -> String { userName(of: geteuid()) }
+
+  /// The name of a user; the number where the system knows no name.
+  static func userName(of number: uid_t) -> String {
     var entry = passwd()
     var found: UnsafeMutablePointer<passwd>?
     var buffer = [CChar](repeating: 0, count: 16_384)
-    let status = getpwuid_r(geteuid(), &entry, &buffer, buffer.count, &found)
-    guard status == 0, let name = found?.pointee.pw_name else { return String(geteuid()) }
+    let status = getpwuid_r(number, &entry, &buffer, buffer.count, &found)
+    guard status == 0, let name = found?.pointee.pw_name else { return String(number) }
     return String(cString: name)
   }
 

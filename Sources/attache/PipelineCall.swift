@@ -172,7 +172,8 @@ enum SummaryText {
       lines.append("\(EventText.count(total, "edit")):")
       for verdict in Verdict.allCases {
         guard let count = summary.verdicts[verdict], count > 0 else { continue }
-        let step = verdict.nextStep(in: summary.pipeline).map { "  → \($0)" } ?? ""
+        let step =
+          DecisionRule.nextStep(of: verdict, in: summary.pipeline).map { "  → \($0)" } ?? ""
         lines.append("  \(pad(count, 6))  \(verdict.rawValue)\(step)")
       }
     }

@@ -43,6 +43,30 @@ import Testing
     #expect(try PipelineStatus.read(world.pipeline, root: world.root).runs.map(\.id) == runs)
   }
 
+  @Test(
+    .enabled(
+      if: ProcessEnvironment.isRoot() && Files.exists("/usr/bin/setpriv"),
+      "needs root and setpriv, to be somebody else"),
+    arguments: [
+      ["status"], ["report"], ["decide", "--list"], ["returns", "list"], ["explain", "1"],
+    ])
+  func `who may not read a pipeline's data is told whose they are, not that nothing is there`(
+    _ command: [String]
+  ) async throws {
+    let world = try World()
+    try await world.run(.prime)
+    let words = command.first == "returns" ? command : Array(command.prefix(1))
+    let told = try await world.program(
+      words, Array(command.dropFirst(words.count)),
+      shell: """
+        chmod -R a+rX '\(world.directory.file("pipelines"))'
+        exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+        """)
+    #expect(told.status == 4, "\(told.everything)")
+    #expect(told.output.isEmpty && told.messages.contains("it belongs to root"))
+    #expect(told.messages.contains("sudo -u root attache"))
+  }
+
   @Test func `the stages that are asked for are done, and no other`() async throws {
     let world = try World()
     let prime = try await world.program(["run"], ["--only", "prime"])

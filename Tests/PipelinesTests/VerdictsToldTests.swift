@@ -47,7 +47,10 @@ import Testing
       #expect(told.report(run)["verdicts"]?["conflict"] == 0)
       let open = told.report(run)["stillOpen"]?.array?.first
       #expect(open?["foundBy"]?.string == first.run)
-      #expect(open?["next"]?.string == Verdict.conflict.nextStep(in: "demo", edit: Int64(edit)))
+      #expect(
+        open?["next"]?.string
+          == "Compare the values and decide: attache decide demo \(edit) --take device, --take server, "
+          + "--set FIELD=VALUE or --again.")
     }
     #expect(told.times(edit) == 1)
     #expect(try status().open.map(\.number) == [edit])

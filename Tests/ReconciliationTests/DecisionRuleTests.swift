@@ -53,6 +53,22 @@ struct DecisionRuleTests {
     #expect(DecisionRule.possible(subject) == [.drop])
   }
 
+  @Test func `a next step names what is possible and nothing else`() {
+    for verdict in Verdict.allCases {
+      for operation in EditOperation.allCases {
+        for (hasRecord, isReadable) in [(true, true), (false, true), (true, false)] {
+          let subject = DecisionRule.Subject(
+            verdict: verdict, operation: operation, hasRecord: hasRecord, isReadable: isReadable)
+          let text = DecisionRule.nextStep(subject, in: "demo", edit: 7)
+          let possible = DecisionRule.possible(subject)
+          let named = Decision.Kind.allCases.filter { text?.contains($0.option) == true }
+          #expect(Set(named) == Set(possible), "\(verdict) \(operation): \(text ?? "nothing")")
+          #expect(possible.isEmpty || text?.contains("attache decide demo 7 ") == true)
+        }
+      }
+    }
+  }
+
   @Test func `a refusal names what is possible`() {
     func words(_ kind: Decision.Kind, _ verdict: Verdict?) -> String? {
       DecisionRule.refusal(

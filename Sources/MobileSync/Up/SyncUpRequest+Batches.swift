@@ -82,12 +82,12 @@ extension SyncUpRequest {
 
   /// Records of one type follow each other.
   ///
-  /// An upsert names its type in the address; a delete does not mind.
+  /// An upsert names its type in the address. Of deletes the documentation names no bound, and they keep it all
+  /// the same.
   private static func runs<Change: SyncUpChange>(
     _ changes: [Change], _ action: SyncUpAction
   ) -> [[Change]] {
     if changes.isEmpty { return [] }
-    if action == .delete { return [changes] }
     var types: [String] = []
     for change in changes where !types.contains(change.objectType) {
       types.append(change.objectType)

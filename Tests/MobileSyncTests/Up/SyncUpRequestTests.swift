@@ -115,8 +115,8 @@ import Testing
     #expect(batches(Array(sends.prefix(30)), target).map(\.count) == [25, 5])
   }
 
-  @Test func `deletes of any number of types go together`() throws {
-    let sends = try sends((0..<12).map { ("T\($0)", "d") })
-    #expect(batches(sends, SyncUpTarget()).map(\.count) == [12])
+  @Test func `deletes keep the bound of types in a collection, too`() throws {
+    let sends = try sends((0..<24).map { ("T\($0 % 12)", "d") })
+    #expect(batches(sends, SyncUpTarget()).map(\.count) == [20, 4])
   }
 }
