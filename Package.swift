@@ -117,7 +117,7 @@ let package = Package(
       "CSV", "Crypto", "System"),
     program(
       "attache-bench", "Rehearsal", "Pipelines", "LocalOrg", "Snapshots", "MobileSync",
-      "SmartStore", "Salesforce", "SQLite", "HTTP", "JSON", "System"),
+      "SmartStore", "Salesforce", "SQLite", "Crypto", "HTTP", "JSON", "System"),
     // tests
     .target(
       name: "TestSupport", dependencies: ["JSON", "System"], path: "Tests/TestSupport",

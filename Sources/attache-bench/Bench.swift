@@ -23,6 +23,9 @@ enum Bench {
       case .bench: return try bench(options)
       case .queries: return try queries(options)
       case .reconcile: return try await reconcile(options)
+      case .ingest: return try await ingest(options)
+      case .intake: try await IngestChild(options).ingest().print()
+      case .intakeFloor: try IngestChild(options).floor().print()
       case .night: try await NightChild(options).run().print()
       case .org: try await OrgChild(options).run()
       case .prime: try await PrimeChild(options).run().print()
@@ -51,6 +54,12 @@ enum Bench {
 
   private static func reconcile(_ options: BenchOptions) async throws -> Int32 {
     let report = try await ReconcileBench(options).measure()
+    ProcessEnvironment.write(1, options.isJSON ? report.json.text + "\n" : report.text)
+    return report.failures.isEmpty ? 0 : 1
+  }
+
+  private static func ingest(_ options: BenchOptions) async throws -> Int32 {
+    let report = try await IngestBench(options).measure()
     ProcessEnvironment.write(1, options.isJSON ? report.json.text + "\n" : report.text)
     return report.failures.isEmpty ? 0 : 1
   }

@@ -2,9 +2,10 @@ import System
 
 /// What the command line says.
 struct BenchOptions: Sendable {
-  /// What to do; the words after `reconcile` are children that the others start.
+  /// What to do; the words after `ingest` are children that the others start.
   enum Task: String, Sendable {
-    case help, bench, queries, reconcile, org, prime, download, sqlite, single, sync, night
+    case help, bench, queries, reconcile, ingest
+    case org, prime, download, sqlite, single, sync, night, intake, intakeFloor = "intake-floor"
     case c, python
   }
 
@@ -22,14 +23,17 @@ struct BenchOptions: Sendable {
       attache-bench [--records N] [--base N] [--rounds N] [--directory PATH] [--live] [--json]
       attache-bench queries [--records N] [--directory PATH] [--json]
       attache-bench reconcile [--returns N] [--edits N] [--concurrency N] [--directory PATH] [--json]
+      attache-bench ingest [--returns N] [--rounds N] [--directory PATH] [--json]
 
     Without a word it primes and asks; `queries` only asks a store by index, with a join and a count.
     `reconcile` sends a night's returns to a local org, one request at a time and several, at once and
     with 100 ms for each answer, and a larger night with faults.
+    `ingest` takes in a night's stores of 50 MB, one at a time and two at once, beside a program that only copies,
+    hashes and checks the same files.
 
       --records N       records to prime, and of each soup that is asked (1000000)
       --base N          records of the smaller prime, whose memory is compared (250000)
-      --returns N       returns of the larger night; the smaller has a tenth (1000)
+      --returns N       returns of the larger night; the smaller has a tenth (1000); of `ingest` the stores (40)
       --edits N         edits of each return (100)
       --concurrency N   requests at once (4)
       --rounds N        rounds of all arms, forwards and backwards (2)
@@ -42,7 +46,8 @@ struct BenchOptions: Sendable {
     SQLite's API or less than 10 times as fast as by a Python script, when both stores take over 1.6 times one, or
     when a question takes over 1.2 times its SQL;
     `reconcile` when an edit is lost or told wrongly, when it takes over 1.1 times the least calls, less
-    than 3 times the speed of one request at a time at 100 ms, or a tenth more memory for the larger night.
+    than 3 times the speed of one request at a time at 100 ms, or a tenth more memory for the larger night;
+    `ingest` when one at a time takes over 1.5 times the floor, or two at once are less than 1.7 times as fast.
 
     """
 
@@ -50,7 +55,8 @@ struct BenchOptions: Sendable {
   var records = 1_000_000
   var base = 250_000
   var rounds = 2
-  var returns = 1000
+  /// As many as the workload has, if nobody says.
+  var returns: Int?
   var edits = 100
   var concurrency = 4
   var directory = "Benchmarks/out"

@@ -8,6 +8,7 @@ import System
 /// The org is served here and the reconciliation is a process of its own, so that its peak of memory is its own.
 struct ReconcileBench {
   private let options: BenchOptions
+  private var returns: Int { options.returns ?? 1000 }
   private var directory: String { options.directory + "/reconcile" }
   /// The night as it stands before each play.
   private var kept: String { directory + "/kept" }
@@ -19,15 +20,15 @@ struct ReconcileBench {
     if Files.exists(directory) { try Files.remove(directory) }
     defer { try? Files.remove(directory) }
     var report = ReconcileReport(concurrency: options.concurrency)
-    let small = try await prepare(max(4, options.returns / 10), "small")
+    let small = try await prepare(max(4, returns / 10), "small")
     for (milliseconds, atOnce) in [
       (0, 1), (0, options.concurrency), (100, options.concurrency), (100, 1),
     ] {
       report.arms.append(try play(small, atOnce, delay: milliseconds))
     }
     report.small = try play(small, options.concurrency, strikes: true)
-    if options.returns >= 10 {
-      let large = try await prepare(options.returns, "large")
+    if returns >= 10 {
+      let large = try await prepare(returns, "large")
       report.large = try play(large, options.concurrency, strikes: true)
     }
     return report

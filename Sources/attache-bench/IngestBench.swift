@@ -1,0 +1,56 @@
+import System
+
+/// A night's stores ingested, one at a time and two at once, beside a floor: the same files copied, hashed and
+/// checked.
+struct IngestBench {
+  private let options: BenchOptions
+  private let fleet: IngestFleet
+
+  init(_ options: BenchOptions) {
+    self.options = options
+    let returns = options.returns ?? 40
+    fleet = IngestFleet(
+      returns: returns, directory: "\(options.directory)/ingest-\(returns)")
+  }
+
+  /// What is run, forwards and backwards; the floor is nobody's jobs.
+  private static let order: [(task: BenchOptions.Task, jobs: Int)] = [
+    (.intakeFloor, 0), (.intake, 1), (.intake, 2),
+  ]
+
+  /// Measures.
+  func measure() async throws -> IngestReport {
+    note("\(fleet.returns) stores: they are made the first time, which takes minutes")
+    try await fleet.make()
+    var report = IngestReport(
+      returns: fleet.returns, bytes: try fleet.files.reduce(0) { try $0 + Files.size(of: $1) })
+    for _ in 0..<options.rounds {
+      for (task, jobs) in Self.order + Self.order.reversed() {
+        if task == .intake { try fleet.restore(jobs: jobs) }
+        let run = try child(task)
+        note(
+          "  \(run.arm)\(jobs > 0 ? ", \(jobs) at once" : ""): \(run.wall) ms, \(run.processor) ms of processor"
+        )
+        report.add(run, jobs: jobs)
+      }
+    }
+    return report
+  }
+
+  private func child(_ task: BenchOptions.Task) throws -> Measurement {
+    let result = try ChildProcess.run(
+      ProcessEnvironment.executablePath(),
+      [task.rawValue, "--returns", "\(fleet.returns)", "--directory", fleet.directory],
+      environment: ProcessEnvironment.variables(), deadlineSeconds: 900)
+    guard result.status == 0 else {
+      throw BenchFailure(
+        "\(task.rawValue) ended with \(result.status): "
+          + String(decoding: result.error, as: UTF8.self))
+    }
+    return try Measurement(parsing: result.output)
+  }
+
+  private func note(_ text: String) {
+    if !options.isJSON { ProcessEnvironment.write(2, text + "\n") }
+  }
+}

@@ -1,0 +1,76 @@
+import Crypto
+import Pipelines
+import SQLite
+import System
+
+/// Ingests the stores of an `IngestFleet`, or does with them the least that has to be done, in a process of its own.
+struct IngestChild {
+  private let options: BenchOptions
+  private var fleet: IngestFleet {
+    IngestFleet(returns: options.returns ?? 1, directory: options.directory)
+  }
+
+  init(_ options: BenchOptions) { self.options = options }
+
+  /// The stage, as a run does it.
+  func ingest() async throws -> Measurement {
+    let variables = [
+      "ATTACHE_ORG_URL": "http://127.0.0.1:9", "ATTACHE_CLIENT_ID": "none",
+      "ATTACHE_JWT_KEY": "none",
+    ]
+    let pipeline = try PipelineFile.read(path: fleet.pipelineFile, variables: variables)
+    var run = RunOptions()
+    run.stages = [.ingest]
+    var result = Measurement()
+    result.arm = "ingest"
+    let start = Clock.monotonicNanoseconds()
+    let summary = try await PipelineRun.execute(
+      pipeline, root: fleet.root, variables: variables, options: run, report: { _ in })
+    result.end(start)
+    result.records = summary.edits.new
+    guard summary.returns.ingested == fleet.returns,
+      result.records == fleet.returns * IngestFleet.edits
+    else {
+      throw BenchFailure(
+        "\(summary.returns.ingested) of \(fleet.returns) returns and \(result.records) edits were ingested"
+      )
+    }
+    return result
+  }
+
+  /// The floor: each file is copied, hashed and checked, and nothing is waited for.
+  func floor() throws -> Measurement {
+    let copies = fleet.directory + "/copies"
+    if Files.exists(copies) { try Files.remove(copies) }
+    try Files.makeDirectory(copies)
+    defer { try? Files.remove(copies) }
+    var result = Measurement()
+    result.arm = "floor"
+    var digests: Set<[UInt8]> = []
+    let start = Clock.monotonicNanoseconds()
+    for (number, file) in fleet.files.enumerated() {
+      let copy = "\(copies)/\(number).sqlite"
+      try Files.copy(file, to: copy)
+      digests.insert(try Self.digest(of: copy))
+      let connection = try Connection(copy, mode: .readOnly)
+      guard try connection.quickCheck().isEmpty else { throw BenchFailure("\(file) is damaged") }
+      connection.close()
+    }
+    result.end(start)
+    result.records = digests.count
+    guard result.records == fleet.returns else { throw BenchFailure("two of the files are equal") }
+    return result
+  }
+
+  private static func digest(of path: String) throws -> [UInt8] {
+    let file = try Files.openRegular(path)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
+    defer { buffer.deallocate() }
+    var hasher = SHA256Hasher()
+    while true {
+      let count = try file.read(into: buffer)
+      if count == 0 { return hasher.finalize() }
+      hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+  }
+}
