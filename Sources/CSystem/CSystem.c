@@ -75,8 +75,10 @@ int attache_lock(int descriptor, int exclusive) {
 
 void attache_unlock(int descriptor) { flock(descriptor, LOCK_UN); }
 
+int attache_clone(int from, int to) { return ioctl(to, FICLONE, from) == 0 ? 0 : errno; }
+
 int attache_copy(int from, int to) {
-  if (ioctl(to, FICLONE, from) == 0) return 0;
+  if (attache_clone(from, to) == 0) return 0;
   for (;;) {
     ssize_t n = copy_file_range(from, 0, to, 0, 1 << 30, 0);
     if (n == 0) return 0;

@@ -85,57 +85,65 @@ extension Inbox {
   ) throws -> Taking {
     let likeness = Likeness(of: candidate)
     let companions = Companions(of: candidate)
-    let sha256 = try TakenReturn.digest(
-      candidate.path, log: companions.log, fault: companions.fault)
-    let isDone = try Files.exists("\(done)/\(sha256)") && isKnown(sha256)
-    if isDone || Files.exists("\(processing)/\(sha256)") {
-      try beforeRemoval()
-      let remains = keepsOriginal ? nil : discard(candidate, likeness)
-      return remains.map { .left($0) } ?? .duplicate(sha256: sha256)
-    }
-    try betweenReadings()
-    let temporary = DurableFile.temporaryName(for: processing + "/x")
+    // Its digest is known once it was read, and it is read once.
     var taken = TakenReturn(
-      sha256: sha256, name: candidate.name, arrived: time.wall, order: time.order,
+      sha256: "", name: candidate.name, arrived: time.wall, order: time.order,
       kind: candidate.kind, hasLog: companions.log != nil, fault: companions.fault,
-      directory: temporary)
-    guard try copy(candidate, companions, as: taken) else {
-      try Files.remove(temporary)
-      return .left(
-        Refusal(
-          .changing, "\(candidate.name) changed while it was taken",
-          fix: "nothing is to be done: the next run takes it when it stands still"))
-    }
-    let final = "\(processing)/\(sha256)"
-    try DurableFile.publishDirectory(temporary: temporary, final: final)
-    taken = taken.moved(to: final)
-    try beforeRemoval()
-    if !keepsOriginal { taken.remains = discard(candidate, likeness) }
-    return .taken(taken)
-  }
-
-  /// Copies a file with its companions into a directory of its own; false where it is not any more
-  /// what its digest was taken of.
-  ///
-  /// Copied first and removed last: whatever dies in between, the inbox still has all of it, and the
-  /// next run finds the content taken already.
-  private func copy(
-    _ candidate: Candidate, _ companions: Companions, as taken: TakenReturn
-  ) throws -> Bool {
+      directory: DurableFile.temporaryName(for: processing + "/x"))
     do {
-      try Files.makeDirectory(taken.directory)
-      try DurableFile.write(taken.note, to: taken.directory + "/" + TakenReturn.noteName)
-      try Files.copy(candidate.path, to: taken.path)
-      if let log = companions.log { try Files.copy(log, to: taken.path + "-wal") }
-      // For the quarantine: a store with a journal is refused, and nothing of it may get lost.
-      if let journal = companions.journal { try Files.copy(journal, to: taken.path + "-journal") }
-      let log = companions.log.map { _ in taken.path + "-wal" }
-      return try TakenReturn.digest(taken.path, log: log, fault: taken.fault) == taken.sha256
+      guard try copy(candidate, companions, as: &taken) else {
+        try Files.remove(taken.directory)
+        return Files.exists(candidate.path) ? .left(changing(candidate)) : .gone
+      }
+      let isDone = try Files.exists("\(done)/\(taken.sha256)") && isKnown(taken.sha256)
+      if isDone || Files.exists("\(processing)/\(taken.sha256)") {
+        try Files.remove(taken.directory)
+        try beforeRemoval()
+        let remains = keepsOriginal ? nil : discard(candidate, likeness)
+        return remains.map { .left($0) } ?? .duplicate(sha256: taken.sha256)
+      }
+      try publish(&taken, companions)
     } catch {
       // The error is what matters; a later run removes what is left.
       try? Files.remove(taken.directory)
       throw error
     }
+    try beforeRemoval()
+    if !keepsOriginal { taken.remains = discard(candidate, likeness) }
+    return .taken(taken)
+  }
+
+  private func changing(_ candidate: Candidate) -> Refusal {
+    Refusal(
+      .changing, "\(candidate.name) changed while it was taken",
+      fix: "nothing is to be done: the next run takes it when it stands still")
+  }
+
+  /// Copies a file with its log into a directory of its own, and notes the digest of both; false where one of
+  /// them changed before both were read.
+  private func copy(
+    _ candidate: Candidate, _ companions: Companions, as taken: inout TakenReturn
+  ) throws -> Bool {
+    try Files.makeDirectory(taken.directory)
+    let file = try CopiedFile(candidate.path, to: taken.path)
+    let log = try companions.log.map { try CopiedFile($0, to: taken.path + "-wal") }
+    taken.sha256 = TakenReturn.digest(
+      file: file.sha256, log: log?.sha256, fault: taken.fault)
+    try betweenReadings()
+    return try [file, log].allSatisfy { try $0?.isUnchanged(recent: recentNanoseconds) ?? true }
+  }
+
+  /// Gives what was copied its place in `processing`.
+  ///
+  /// Copied first and removed last: whatever dies in between, the inbox still has all of it, and the
+  /// next run finds the content taken already.
+  private func publish(_ taken: inout TakenReturn, _ companions: Companions) throws {
+    try DurableFile.write(taken.note, to: taken.directory + "/" + TakenReturn.noteName)
+    // For the quarantine: a store with a journal is refused, and nothing of it may get lost.
+    if let journal = companions.journal { try Files.copy(journal, to: taken.path + "-journal") }
+    let final = "\(processing)/\(taken.sha256)"
+    try DurableFile.publishDirectory(temporary: taken.directory, final: final)
+    taken = taken.moved(to: final)
   }
 
   /// Removes a file that is taken; why it could not be, if so.

@@ -44,7 +44,10 @@ package struct Inbox: Sendable {
   package let settleSeconds: Int
   /// The largest store that is taken, with its log; a bundle may be twice as large.
   package let fileBytes: Int64
-  /// What happens between the digest of a file and its copy: for tests of files that change.
+  /// A file that changed so short a time before it is taken may change again without another time: it is read
+  /// twice. File systems that keep whole seconds count by two.
+  var recentNanoseconds: Int64 = 5_000_000_000
+  /// What happens between the reading of a file and the look whether it changed: for tests of files that change.
   var betweenReadings: @Sendable () throws -> Void = {}
   /// What happens between the copy of a file and its removal: for tests of a newer file of its name.
   var beforeRemoval: @Sendable () throws -> Void = {}

@@ -18,7 +18,7 @@ package struct TakenReturn: Sendable, Hashable {
   static let noteName = ".return.json"
 
   /// The digest of the content: of the file alone, its SHA-256; with a `-wal`, one of both.
-  package let sha256: String
+  package internal(set) var sha256: String
   /// The name it came under.
   package let name: String
   /// Milliseconds since 1970 when it was taken, by this machine's clock.
@@ -102,30 +102,16 @@ package struct TakenReturn: Sendable, Hashable {
     if fileName.isEmpty || fileName.contains("/") { return nil }
   }
 
-  /// The digest of a file and its log: of the file alone where the log is not there or empty.
+  /// The digest of a return, by those of its file and its log: of the file alone where it came without one.
   ///
   /// What could not be read beside it is told by `fault`: nothing says that such a file is known.
-  static func digest(_ path: String, log: String?, fault: String?) throws -> String {
-    let file = try digest(of: path)
+  static func digest(file: String, log: String?, fault: String?) -> String {
     let words: String
     switch (log, fault) {
     case (nil, nil): return file
-    case (let log?, nil): words = "attache-return-1 \(file) \(try digest(of: log))"
+    case (let log?, nil): words = "attache-return-1 \(file) \(log)"
     case (_, let fault?): words = "attache-return-1 \(file) \(fault)"
     }
     return Digest.sha256Hex(Array(words.utf8))
-  }
-
-  /// Of a regular file and nothing else: a pipe of its name would be waited for without end.
-  private static func digest(of path: String) throws -> String {
-    let file = try Files.openRegular(path)
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
-    defer { buffer.deallocate() }
-    var hasher = SHA256Hasher()
-    while true {
-      let count = try file.read(into: buffer)
-      if count == 0 { return Hex.encode(hasher.finalize()) }
-      hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-    }
   }
 }

@@ -102,6 +102,18 @@ package struct FileDescriptorHandle: ~Copyable, Sendable {
     }
   }
 
+  /// What the file system says of the open file, whatever its name stands for by now.
+  package borrowing func status() throws(SystemError) -> FileStatus {
+    var status = stat()
+    if fstat(descriptor, &status) != 0 { throw .last("look at", path) }
+    return FileStatus(status)
+  }
+
+  /// Lets an empty file share all blocks of this one; false where the file system cannot.
+  package borrowing func share(with other: borrowing FileDescriptorHandle) -> Bool {
+    attache_clone(descriptor, other.descriptor) == 0
+  }
+
   /// Opens a file for reading and writing that is there.
   package static func updating(_ path: String) throws(SystemError) -> FileDescriptorHandle {
     try open(path, O_RDWR | O_NOFOLLOW)

@@ -27,6 +27,8 @@ package struct FileStatus: Sendable, Hashable {
   package let owner: UInt32
   /// Nanoseconds since 1970 of the last change of content.
   package let modifiedNanoseconds: Int64
+  /// Nanoseconds since 1970 of the last change of content, name or rights, which nobody can set.
+  package let changedNanoseconds: Int64
   /// The device and the inode: the file's identity, whatever it is called.
   package let device: UInt64
   /// See `device`.
@@ -47,6 +49,8 @@ package struct FileStatus: Sendable, Hashable {
     owner = status.st_uid
     modifiedNanoseconds =
       Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+    changedNanoseconds =
+      Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec)
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
     links = Int(status.st_nlink)

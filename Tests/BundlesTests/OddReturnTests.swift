@@ -87,6 +87,46 @@ import Testing
     #expect(try Files.read(taken.path + "-wal") == [1, 2])
   }
 
+  @Test(arguments: ["a.db", "a.db-wal"])
+  func `a change in place is told by the file's times, which nobody can set back`(changed: String)
+    throws
+  {
+    _ = try put("a.db", [1, 2])
+    _ = try put("a.db-wal", [3, 4])
+    let path = inbox.directory + "/" + changed
+    var changing = inbox
+    // Nothing is read twice.
+    changing.recentNanoseconds = 0
+    changing.betweenReadings = {
+      let time = try Files.modificationTime(of: path)
+      try FileDescriptorHandle.updating(path).write([7])
+      try Files.setModificationTime(of: path, nanoseconds: time)
+    }
+    guard case .left(let refusal) = try take("a.db", changing) else { throw Lost() }
+    #expect(refusal.code == .changing)
+    #expect(try Files.list(inbox.processing) == [])
+    guard case .taken(let taken) = try take("a.db", inbox) else { throw Lost() }
+    #expect(try Files.read(taken.directory + "/" + changed).first == 7)
+  }
+
+  @Test func `a file that was written just now is read twice, for its times may not tell`() throws {
+    let path = try put("a.db", [1, 2])
+    let descriptor = open(path, O_RDWR)
+    defer { close(descriptor) }
+    let memory = mmap(nil, 2, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+    let bytes = try #require(memory).assumingMemoryBound(to: UInt8.self)
+    // A page that is changed already gets no new time when it is changed again.
+    bytes[0] = 5
+    let place = Int(bitPattern: bytes)
+    var changing = inbox
+    changing.betweenReadings = { UnsafeMutablePointer<UInt8>(bitPattern: place)?[0] = 6 }
+    guard case .left(let refusal) = try take("a.db", changing) else { throw Lost() }
+    #expect(refusal.code == .changing)
+    munmap(memory, 2)
+    guard case .taken(let taken) = try take("a.db", inbox) else { throw Lost() }
+    #expect(try Files.read(taken.path) == [6, 2])
+  }
+
   @Test func `a newer file that bears the name before the taken one is removed stays`() throws {
     let path = try put("a.db", [1, 2])
     var hooked = inbox

@@ -30,6 +30,22 @@ import Testing
     #expect(throws: SystemError.self) { try Files.status(file + "/below") }
   }
 
+  @Test func `an open file's status is its own, whatever bears its name`() throws {
+    let path = directory.file("file")
+    try DurableFile.write([1, 2, 3], to: path)
+    let file = try Files.openRegular(path)
+    let before = try file.status()
+    #expect(try before == Files.status(path))
+    try DurableFile.write([4], to: path)
+    let after = try file.status()
+    #expect(after.inode == before.inode && after.size == 3)
+    #expect(after.links == 0 && after.changedNanoseconds >= before.changedNanoseconds)
+    // A file system that cannot share blocks says so, and changes nothing.
+    let other = try Files.createNew(directory.file("other"))
+    let isShared = file.share(with: other)
+    #expect(try other.status().size == (isShared ? 3 : 0))
+  }
+
   @Test func `names are listed by their bytes, and one that is no text is told apart`() throws {
     for name in ["b", "a", "B", "ä", ".hidden"] {
       try DurableFile.write([], to: directory.file(name))

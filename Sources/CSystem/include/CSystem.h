@@ -32,6 +32,9 @@ int attache_lock(int descriptor, int exclusive);
 /// Gives the lock of an open file back, whoever else has a copy of its descriptor.
 void attache_unlock(int descriptor);
 
+/// Lets an empty open file share all blocks of another: 0, or an errno value where the file system cannot.
+int attache_clone(int from, int to);
+
 /// Copies all of one open file to another: by sharing blocks, in the kernel, or by hand.
 /// 0, or an errno value.
 int attache_copy(int from, int to);
