@@ -81,14 +81,19 @@ package enum EditReader {
         reading.missing.append(soup.soup)
         continue
       }
+      let asked = witnesses.filter { $0.store == key && $0.soup == soup.soup }
       let reader = DirtyRowReader(
-        key: key, soup: soup, witnesses: witnesses, issued: issued ?? .max,
+        key: key, soup: soup, witnesses: Set(asked.map(\.soupEntryID)), issued: issued ?? .max,
         recordBytes: recordMiB << 20, platform: store.platform, unflagged: unflagged)
       var rows = 0
       let first = reading.edits.count
+      // Of most rows nothing is kept, and for none of these is anything made.
+      let spans = UnsafeMutableBufferPointer<JSONSpan>.allocate(capacity: 2)
+      spans.initialize(repeating: .missing)
+      defer { spans.deallocate() }
       try store.forEachStoredRow(in: soup.soup) { row in
         rows += 1
-        try reader.read(row, into: &reading)
+        try reader.read(row, spans, into: &reading)
       }
       reading.totals[SoupKey(store: key, soup: soup.soup)] = rows
       markDoubles(&reading.edits[first...])
@@ -112,7 +117,8 @@ package enum EditReader {
 private struct DirtyRowReader {
   let key: StoreKey
   let soup: SoupReading
-  let witnesses: Set<RowKey>
+  /// The rows of the soup that earlier returns had as edits.
+  let witnesses: Set<Int64>
   let issued: Int64
   let recordBytes: Int
   /// Whose SDK reads the store: it says what a set flag is.
@@ -121,7 +127,7 @@ private struct DirtyRowReader {
   private let scanner: RecordScanner
 
   init(
-    key: StoreKey, soup: SoupReading, witnesses: Set<RowKey>, issued: Int64, recordBytes: Int,
+    key: StoreKey, soup: SoupReading, witnesses: Set<Int64>, issued: Int64, recordBytes: Int,
     platform: Platform, unflagged: UnflaggedRule?
   ) {
     self.unflagged = unflagged
@@ -134,64 +140,68 @@ private struct DirtyRowReader {
     scanner = RecordScanner(paths: [LocalFields.local, soup.idField])
   }
 
-  func read(_ row: borrowing StoredRow, into reading: inout EditReading) throws {
-    let place = RowKey(store: key, soup: soup.soup, soupEntryID: row.soupEntryID)
+  /// Reads a row; `spans` is room for the places of two members.
+  func read(
+    _ row: borrowing StoredRow, _ spans: UnsafeMutableBufferPointer<JSONSpan>,
+    into reading: inout EditReading
+  ) throws {
     let isLong = row.isTooLong || row.bytes.count > recordBytes
-    var spans = [JSONSpan](repeating: .missing, count: 2)
-    if !row.isTooLong {
+    if row.isTooLong {
+      spans.update(repeating: .missing)
+    } else {
       do {
-        try spans.withUnsafeMutableBufferPointer { try scanner.scan(record: row.bytes, into: $0) }
+        try scanner.scan(record: row.bytes, into: spans)
       } catch {
         reading.edits.append(
           isLong
-            ? tooLong(place, row)
-            : finding(place, row, "the element is no JSON object", element: Array(row.bytes)))
+            ? tooLong(row)
+            : finding(row, "the element is no JSON object", element: Array(row.bytes)))
         return
       }
     }
     guard row.isIndexedDirty || platform.isSet(spans[0], in: row.bytes) else {
-      if !isLong, let edit = try unflaggedEdit(place, row, spans[1]) {
+      if unflagged != nil, !isLong, let edit = try unflaggedEdit(row, spans[1]) {
         reading.edits.append(edit)
         return
       }
-      if row.lastModified > issued || witnesses.contains(place) {
-        reading.witnesses.append(witness(place, row, spans[1]))
+      if row.lastModified > issued || witnesses.contains(row.soupEntryID) {
+        reading.witnesses.append(witness(row, spans[1]))
       }
       return
     }
-    reading.edits.append(isLong ? tooLong(place, row) : edit(place, row))
+    reading.edits.append(isLong ? tooLong(row) : edit(row))
+  }
+
+  private func place(_ row: borrowing StoredRow) -> RowKey {
+    RowKey(store: key, soup: soup.soup, soupEntryID: row.soupEntryID)
   }
 
   /// The edit of a clean row that its app changed without flagging it; nil for every other row.
-  private func unflaggedEdit(
-    _ place: RowKey, _ row: borrowing StoredRow, _ id: JSONSpan
-  ) throws -> Edit? {
+  private func unflaggedEdit(_ row: borrowing StoredRow, _ id: JSONSpan) throws -> Edit? {
     guard let unflagged, let serverID = recordID(row, id),
-      let base = try unflagged.base(place.soup, serverID, row.lastModified)
+      let base = try unflagged.base(soup.soup, serverID, row.lastModified)
     else { return nil }
-    var edit = edit(place, row)
+    var edit = edit(row)
     edit.base = base
     return edit.finding == nil && unflagged.isEdit(edit) ? edit : nil
   }
 
   /// An edit that is longer than the pipeline takes; what nobody changed may be of any length.
-  private func tooLong(_ place: RowKey, _ row: borrowing StoredRow) -> Edit {
-    finding(place, row, "the element is longer than \(recordBytes >> 20) MiB", element: [])
+  private func tooLong(_ row: borrowing StoredRow) -> Edit {
+    finding(row, "the element is longer than \(recordBytes >> 20) MiB", element: [])
   }
 
   private func finding(
-    _ place: RowKey, _ row: borrowing StoredRow, _ words: String, element: [UInt8]
+    _ row: borrowing StoredRow, _ words: String, element: [UInt8]
   ) -> Edit {
     Edit(
-      row: place, created: row.created, lastModified: row.lastModified, element: element,
+      row: place(row), created: row.created, lastModified: row.lastModified, element: element,
       operation: .update, finding: words)
   }
 
-  private func witness(
-    _ place: RowKey, _ row: borrowing StoredRow, _ id: JSONSpan
-  ) -> CleanRow {
+  private func witness(_ row: borrowing StoredRow, _ id: JSONSpan) -> CleanRow {
     CleanRow(
-      row: place, created: row.created, lastModified: row.lastModified,
+      row: place(row), created: row.created, lastModified: row.lastModified,
       serverID: recordID(row, id))
   }
 
@@ -200,15 +210,15 @@ private struct DirtyRowReader {
     return String(decoding: row.bytes[Int(id.start)..<Int(id.end)], as: UTF8.self).recordID18
   }
 
-  private func edit(_ place: RowKey, _ row: borrowing StoredRow) -> Edit {
+  private func edit(_ row: borrowing StoredRow) -> Edit {
     let bytes = Array(row.bytes)
     // The whole element is read, not its spans only: what is sent and compared has to be JSON.
     guard let element = try? JSONValue(parsing: bytes) else {
-      return finding(place, row, "the element is no JSON object", element: bytes)
+      return finding(row, "the element is no JSON object", element: bytes)
     }
     let local = LocalState(element: element, platform: platform)
     var edit = Edit(
-      row: place, created: row.created, lastModified: row.lastModified, element: bytes,
+      row: place(row), created: row.created, lastModified: row.lastModified, element: bytes,
       operation: EditOperation(isCreated: local.isCreated, isDeleted: local.isDeleted))
     edit.sobject = element["attributes"]?["type"]?.string
     edit.modificationDate = element[soup.modificationField]?.string

@@ -44,8 +44,9 @@ package struct Inbox: Sendable {
   package let settleSeconds: Int
   /// The largest store that is taken, with its log; a bundle may be twice as large.
   package let fileBytes: Int64
-  /// A file that changed so short a time before it is taken may change again without another time: it is read
-  /// twice. File systems that keep whole seconds count by two.
+  /// A file that changed so short a time before it is taken is read twice: it may change again under the same time.
+  ///
+  /// File systems that keep whole seconds count by two.
   var recentNanoseconds: Int64 = 5_000_000_000
   /// What happens between the reading of a file and the look whether it changed: for tests of files that change.
   var betweenReadings: @Sendable () throws -> Void = {}
