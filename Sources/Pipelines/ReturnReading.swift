@@ -24,7 +24,7 @@ struct ReturnReading {
     let settings = pipeline.stores.first {
       $0.scope == validated.scope && $0.storeName == validated.storeName
     }
-    let store = try Store(untrusted: validated.path)
+    let store = try Store(untrusted: validated.path, proof: validated.proof)
     defer { try? store.close() }
     let soups = Set(settings?.schema.soups.map(\.soupName) ?? [])
       .union(issuedSoups(validated, platform)).subtracting(validated.missingSoups)

@@ -37,7 +37,8 @@ struct ExaminedStore {
     let present = Dictionary(soups.map { ($0.soupName, $0) }) { first, _ in first }
     let names = Set(issued.soups.map(\.soupName))
     return ValidatedStore(
-      scope: issued.scope, storeName: issued.storeName, path: store.path, stamp: stamp,
+      scope: issued.scope, storeName: issued.storeName, path: store.path, proof: store.proof,
+      stamp: stamp,
       unknownSoups: present.keys.filter {
         !names.contains($0) && !ExaminedStore.housekeeping.contains($0)
       }.sorted(),
@@ -51,6 +52,8 @@ struct ExaminedStore {
 
 extension ReturnValidator {
   /// Folds the log of a private copy in, and checks the file and its stamp.
+  ///
+  /// A file without a log is only read: it may have another name, under which it is kept.
   func examine(_ path: String, name: String) throws -> ExaminedStore {
     guard try Files.size(of: path) <= expected.fileBytes else {
       throw Refusal.tooLarge(name, than: expected.fileBytes)
@@ -64,9 +67,8 @@ extension ReturnValidator {
     }
     // A log without a word in it, and what SQLite made beside it.
     for companion in ["-wal", "-shm"] { try Files.remove(path + companion) }
-    let finished = try refusingDamage(name) { try finishAlterations(path) }
-    let store = try refusingDamage(name) {
-      try Store(untrusted: path)
+    let (store, finished) = try refusingDamage(name) {
+      try Store.finishingAlterations(untrusted: path)
     }
     do {
       let stamp = try stamp(of: store, name)
@@ -83,14 +85,6 @@ extension ReturnValidator {
       try? store.close()
       throw error
     }
-  }
-
-  /// Finishes what the device was interrupted in, in a copy that takes the place of the private one.
-  private func finishAlterations(_ path: String) throws -> [String] {
-    let copy = path + ".finished"
-    let soups = try Store.finishAlterations(untrusted: path, to: copy)
-    if !soups.isEmpty { try Files.rename(copy, to: path) }
-    return soups
   }
 
   private func checkHeader(_ path: String, _ name: String) throws {

@@ -8,8 +8,8 @@ import System
 
 /// Validates that a taken return is what it says: a store of this pipeline, and nothing else.
 ///
-/// A file from outside is hostile until then. It is copied into a private directory, its `-wal` is
-/// folded in there, its header is looked at, it is opened with every defence that SQLite has, its
+/// A file from outside is hostile until then. It is read in a private directory, its `-wal` is
+/// folded into a copy there, its header is looked at, it is opened with every defence that SQLite has, its
 /// structure is checked, every object of its schema must be one that SmartStore makes, and its stamp
 /// must be one that this pipeline issued.
 package struct ReturnValidator: Sendable {
@@ -140,8 +140,13 @@ package struct ReturnValidator: Sendable {
         fix: "open and close the store in the app, then hand it back again")
     }
     let copy = directory + "/0.db"
-    try Files.copy(taken.path, to: copy)
-    if taken.hasLog { try Files.copy(taken.path + "-wal", to: copy + "-wal") }
+    if taken.hasLog {
+      // It is written when the log is folded into it.
+      try Files.copy(taken.path, to: copy)
+      try Files.copy(taken.path + "-wal", to: copy + "-wal")
+    } else {
+      try Files.linkOrCopy(taken.path, to: copy)
+    }
     let examined = try examine(copy, name: taken.name)
     defer { try? examined.store.close() }
     let stamp = examined.stamp

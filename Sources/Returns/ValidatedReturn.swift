@@ -1,5 +1,6 @@
 import Snapshots
 import SmartStore
+import System
 
 /// A return that was validated: its stores may be read, as untrusted files of SmartStore's grammar.
 package struct ValidatedReturn: Sendable {
@@ -39,8 +40,12 @@ package struct ValidatedStore: Sendable {
   package var scope: StoreScope
   /// Its name in the pipeline file.
   package var storeName: String
-  /// A private copy, its `-wal` folded in; open it with `Store(untrusted:)`.
+  /// A private file, its `-wal` folded in; open it with `Store(untrusted:proof:)`.
+  ///
+  /// It is only read: it may be what was taken, under another name.
   package var path: String
+  /// What the file system said of it when it was found sound.
+  package var proof: FileStatus?
   /// Its own stamp.
   package var stamp: Provenance
   /// Soups that were not issued: an app's own, ignored.

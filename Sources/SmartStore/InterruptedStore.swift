@@ -102,16 +102,42 @@ extension Store {
       let connection = try Connection.hostile(
         path, limits: .init(heapMiB: heapLimitMiB, deadlineSeconds: deadlineSeconds))
       defer { connection.close() }
-      let (platform, interrupted) = try examined(connection)
-      guard !interrupted.isEmpty else { return [] }
-      let source = Store(connection, platform: platform)
-      do {
-        try InterruptedStore(source, interrupted).finish(to: copy)
-      } catch {
-        for suffix in ["", "-journal"] { try Files.remove(copy + suffix) }
-        throw error
-      }
-      return interrupted.map(\.old.name)
+      let file = try examined(connection)
+      return try finish(file, Store(connection, platform: file.platform), to: copy)
     }
+  }
+
+  /// Opens a private file from outside as `init(untrusted:)` does, and checks it once.
+  ///
+  /// Where its device was interrupted in altering soups, a copy in which that is finished takes its place; answers
+  /// the soups' names. The file itself is only read, whatever other names it has.
+  package static func finishingAlterations(
+    untrusted path: String
+  ) throws -> (store: Store, soups: [String]) {
+    let copy = path + ".finished"
+    let (store, soups) = try StoreError.mapping {
+      let connection = try Connection.hostile(path)
+      let file = try examined(connection)
+      let store = Store(connection, platform: file.platform)
+      store.proof = file.proof
+      return (store, try finish(file, store, to: copy))
+    }
+    if soups.isEmpty { return (store, []) }
+    try store.close()
+    try Files.rename(copy, to: path)
+    return (try Store(untrusted: path), soups)
+  }
+
+  private static func finish(
+    _ file: ExaminedFile, _ source: Store, to copy: String
+  ) throws -> [String] {
+    guard !file.interrupted.isEmpty else { return [] }
+    do {
+      try InterruptedStore(source, file.interrupted).finish(to: copy)
+    } catch {
+      for suffix in ["", "-journal"] { try Files.remove(copy + suffix) }
+      throw error
+    }
+    return file.interrupted.map(\.old.name)
   }
 }

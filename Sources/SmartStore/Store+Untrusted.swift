@@ -1,20 +1,33 @@
 import SQLite
+import System
+
+/// What a file from outside was found to be.
+struct ExaminedFile {
+  let platform: Platform
+  /// The alterations that were interrupted in it.
+  let interrupted: [SoupAlteration]
+  /// What the file system said of it, before its structure was checked.
+  let proof: FileStatus?
+}
 
 extension Store {
-  /// Proves that a file from outside is a sound database with SmartStore's schema; the alterations
-  /// that were interrupted in it.
+  /// Proves that a file from outside is a sound database with SmartStore's schema.
+  ///
+  /// One that has not changed since `proof` was found sound then.
   static func examined(
-    _ connection: Connection
-  ) throws -> (platform: Platform, interrupted: [SoupAlteration]) {
+    _ connection: Connection, _ proof: FileStatus? = nil
+  ) throws -> ExaminedFile {
+    let status = try? Files.status(connection.path)
+    let isSound = status != nil && status == proof
     // The grammar first: reading rows may run what the schema says.
     let platform = try platform(of: connection)
     let findings = try StoreSchemaCheck.findings(of: connection, platform: platform)
     if let violation = findings.violations.first {
       throw StoreError.notAStore(path: connection.path, reason: violation.description)
     }
-    if let fault = try connection.quickCheck(limit: 1).first {
+    if !isSound, let fault = try connection.quickCheck(limit: 1).first {
       throw StoreError.damaged(path: connection.path, reason: fault)
     }
-    return (platform, findings.interrupted)
+    return ExaminedFile(platform: platform, interrupted: findings.interrupted, proof: status)
   }
 }

@@ -52,6 +52,8 @@ public final class Store {
   var heldLock: FileLock?
   /// What SQLite says of the file when somebody else has changed it: another number.
   var version: Int64?
+  /// What the file system said of a file from outside when it was found sound.
+  package internal(set) var proof: FileStatus?
   /// Bulk loads under way that do without a journal.
   var looseLoads = 0
 
@@ -109,16 +111,28 @@ public final class Store {
   public convenience init(
     untrusted path: String, heapLimitMiB: Int? = nil, deadlineSeconds: Int? = nil
   ) throws(StoreError) {
-    let (connection, platform) = try StoreError.mapping {
-      let connection = try Connection.hostile(
-        path, limits: .init(heapMiB: heapLimitMiB, deadlineSeconds: deadlineSeconds))
-      let (platform, interrupted) = try Store.examined(connection)
-      if let alteration = interrupted.first {
+    try self.init(
+      untrusted: path, proof: nil,
+      limits: .init(heapMiB: heapLimitMiB, deadlineSeconds: deadlineSeconds))
+  }
+
+  /// Opens a file from outside once more, with every defence on.
+  ///
+  /// `proof` is what the file system said of it when it was found sound; unless it says the same still, the file is
+  /// proved again.
+  package convenience init(
+    untrusted path: String, proof: FileStatus?, limits: Connection.HostileLimits = .init()
+  ) throws(StoreError) {
+    let (examined, connection) = try StoreError.mapping {
+      let connection = try Connection.hostile(path, limits: limits)
+      let examined = try Store.examined(connection, proof)
+      if let alteration = examined.interrupted.first {
         throw StoreError.interrupted(path: path, soup: alteration.old.name)
       }
-      return (connection, platform)
+      return (examined, connection)
     }
-    self.init(connection, platform: platform)
+    self.init(connection, platform: examined.platform)
+    self.proof = examined.proof
   }
 
   init(_ connection: Connection, platform: Platform) {

@@ -191,6 +191,16 @@ package enum Files {
     }
   }
 
+  /// Gives a regular file that is only read a second name, or makes a copy where the file system has no second
+  /// names.
+  ///
+  /// What stands at `destination` is an error.
+  package static func linkOrCopy(_ source: String, to destination: String) throws(SystemError) {
+    guard try status(source).kind == .regular, link(source, destination) == 0 else {
+      return try copy(source, to: destination)
+    }
+  }
+
   /// Renames; what stands at `destination` is replaced.
   ///
   /// Not durable: see `DurableFile.rename`.

@@ -47,6 +47,8 @@ import Testing
     let before = try Files.read(returned)
     let validated = try Issued.validate(returned, in: directory)
     #expect(try Files.read(returned) == before, "what came in is kept as it was")
+    let taken = directory.file("root/processing/\(validated.sha256)/returned.db")
+    #expect(try Files.read(taken) == before)
     #expect(
       validated.notes == [
         "returned.db: the device was interrupted in changing the indexes of soup \"accounts\"; "

@@ -152,6 +152,29 @@ import Testing
     #expect(refusal?.code == .tooLarge)
   }
 
+  @Test(arguments: [false, true])
+  func `what was taken stays as it is, and without a log it is read in its place`(hasLog: Bool)
+    throws
+  {
+    let issued = try Issued(.android)
+    let file = try edited(issued, inLog: hasLog)
+    let validated = try validate(file)
+    let taken = try #require(
+      TakenReturn(directory: directory.file("root/processing/\(validated.sha256)")))
+    let own = try Files.status(taken.path)
+    #expect(try (Files.status(validated.stores[0].path).inode == own.inode) == !hasLog)
+    let store = try Store(untrusted: validated.stores[0].path, proof: validated.stores[0].proof)
+    #expect(store.proof == validated.stores[0].proof && store.proof != nil)
+    #expect(try store.retrieve([1], from: "accounts").first?.contains("from the device") == true)
+    try store.close()
+    for suffix in hasLog ? ["", "-wal"] : [""] {
+      #expect(try Files.read(taken.path + suffix) == Files.read(file + suffix))
+    }
+    #expect(try Files.list(taken.directory).count == (hasLog ? 3 : 2))
+    try Files.remove(taken.directory + "-work")
+    #expect(try Files.status(taken.path).modifiedNanoseconds == own.modifiedNanoseconds)
+  }
+
   @Test(arguments: [".hidden", ".return.json", String(repeating: "n", count: 255)])
   func `a store under an odd name is read as any other`(name: String) throws {
     let issued = try Issued(.ios)

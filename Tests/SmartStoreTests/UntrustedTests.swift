@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import SQLite
+import System
 import TestSupport
 import Testing
 
@@ -54,5 +55,31 @@ struct SplitMix: RandomNumberGenerator {
       let error = #expect(throws: StoreError.self) { try Store(untrusted: test.store.path) }
       #expect(error?.description.contains("is no SmartStore: \(name)") == true)
     }
+  }
+
+  @Test func `a file that was found sound is searched once, unless it has changed since`() throws {
+    let test = try sound(.ios)
+    let path = test.store.path
+    let first = try Store(untrusted: path)
+    let proof = try #require(first.proof)
+    try first.close()
+    let again = try Store(untrusted: path, proof: proof)
+    #expect(again.proof == proof)
+    try again.close()
+    // The page of an index is no page any more, in as many bytes and under the same time.
+    let connection = try Connection(path)
+    let page = try connection.integer(
+      "SELECT rootpage FROM sqlite_schema WHERE name = 'TABLE_1_0_idx'")
+    connection.close()
+    let file = try FileDescriptorHandle.updating(path)
+    try [UInt8](repeating: 0, count: 16).withUnsafeBytes {
+      try file.write($0, at: (Int(try #require(page)) - 1) * 4096)
+    }
+    try Files.setModificationTime(of: path, nanoseconds: proof.modifiedNanoseconds)
+    let error = #expect(throws: StoreError.self) { try Store(untrusted: path, proof: proof) }
+    #expect(error?.description.contains("damaged") == true)
+    #expect(throws: StoreError.self) { try Store(untrusted: path) }
+    // It is not searched where the proof is this very file's.
+    try Store(untrusted: test.store.path, proof: Files.status(path)).close()
   }
 }

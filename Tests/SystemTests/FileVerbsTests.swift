@@ -46,6 +46,25 @@ import Testing
     #expect(try other.status().size == (isShared ? 3 : 0))
   }
 
+  @Test func `a file gets a second name, or a copy where that cannot be`() throws {
+    let path = directory.file("file")
+    try DurableFile.write([1, 2, 3], to: path)
+    try Files.linkOrCopy(path, to: directory.file("second"))
+    #expect(try Files.status(directory.file("second")).inode == Files.status(path).inode)
+    #expect(throws: SystemError.self) { try Files.linkOrCopy(path, to: directory.file("second")) }
+    // On a file system of its own, on most machines.
+    let elsewhere = "/dev/shm/attache-\(ProcessEnvironment.processID())"
+    defer { try? Files.remove(elsewhere) }
+    try Files.linkOrCopy(path, to: elsewhere)
+    #expect(try Files.read(elsewhere) == [1, 2, 3])
+    try FileManager.default.createSymbolicLink(
+      atPath: directory.file("link"), withDestinationPath: path)
+    #expect(throws: SystemError.self) {
+      try Files.linkOrCopy(directory.file("link"), to: directory.file("third"))
+    }
+    #expect(!Files.exists(directory.file("third")))
+  }
+
   @Test func `names are listed by their bytes, and one that is no text is told apart`() throws {
     for name in ["b", "a", "B", "ä", ".hidden"] {
       try DurableFile.write([], to: directory.file(name))
