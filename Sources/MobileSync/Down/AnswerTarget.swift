@@ -5,6 +5,11 @@ extension WholeTarget {
   func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages { SingleAnswer([], totalSize: 0) }
+
+  /// All that the target has.
+  func pages(
+    selectedOf ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages { try await pages(since: nil, context) }
 }
 
 /// A target whose records are answers of the org, one element each: no record, so none is a ghost.
@@ -15,6 +20,8 @@ protocol AnswerTarget: WholeTarget {
 
 extension AnswerTarget {
   func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] { [] }
+
+  var selects: Bool { false }
 
   func destination(_ soupName: String) -> SyncDestination {
     SyncDestination(

@@ -75,6 +75,19 @@ package struct GhostCleaner {
       }.map(\.id))
   }
 
+  /// The ghosts of some lists of which none was deleted, by soup: another sync may select them.
+  func lost(_ lists: [RemoteIDs]) throws(SyncError) -> [String: LostRecords] {
+    guard let store = sink.stores.first else { return [:] }
+    var lost: [String: LostRecords] = [:]
+    for list in lists where list.ids != nil {
+      var records = lost[list.soupName] ?? LostRecords(idPath: list.idPath)
+      guard records.idPath == list.idPath else { continue }
+      for entry in try entries(of: list, in: store) { records.ids.insert(entry.id) }
+      lost[list.soupName] = records
+    }
+    return lost.filter { !$0.value.isEmpty }
+  }
+
   private func entries(
     of list: RemoteIDs, in store: Store
   ) throws(SyncError) -> [SoupReader.Entry] {

@@ -48,6 +48,18 @@ package struct RecordIDSet: Sendable {
     return others.contains(String(decoding: bytes, as: UTF8.self))
   }
 
+  /// Adds the ids of another set.
+  mutating func formUnion(_ other: RecordIDSet) {
+    keys.formUnion(other.keys)
+    others.formUnion(other.others)
+  }
+
+  /// Takes the ids of another set out.
+  mutating func subtract(_ other: RecordIDSet) {
+    keys.subtract(other.keys)
+    others.subtract(other.others)
+  }
+
   /// The ids that another set has not, in their order.
   func subtracting(_ other: RecordIDSet) -> IDList {
     IDList(

@@ -3,6 +3,8 @@ import Salesforce
 import SmartStore
 
 extension RefreshTarget: OneSoupTarget {
+  var selects: Bool { false }
+
   /// The records of the soup as the org has them now; later only those that were modified.
   ///
   /// Records that an app only knows the id of have no modification date, and those that another sync

@@ -11,13 +11,16 @@ struct RemoteIDs: Sendable {
   var asked: RecordIDSet?
   /// Whether it is known why what the org no longer gives is gone, so that no guard keeps it.
   var isExpected = false
+  /// Whether it tells what was deleted in the org, which no sync selects.
+  var areDeleted = false
   /// Whether ghosts of this soup count in the number that `cleanResyncGhosts` answers.
   var isCounted = true
 
   /// What was deleted of a soup's records.
   static func deleted(_ ids: RecordIDSet, in place: SyncDestination) -> RemoteIDs {
     RemoteIDs(
-      soupName: place.soupName, idPath: place.idPath, ids: RecordIDSet(), asked: ids)
+      soupName: place.soupName, idPath: place.idPath, ids: RecordIDSet(), asked: ids,
+      areDeleted: true)
   }
 
   /// Whether a clean record of the sync is no longer in the org.

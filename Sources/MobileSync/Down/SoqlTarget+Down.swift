@@ -29,6 +29,15 @@ extension SoqlTarget: OneSoupTarget {
     ) { query.fetch(among: $0) }
   }
 
+  /// Where a LIMIT or OFFSET may cut the result, all of it tells what is in it.
+  func pages(
+    selectedOf ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages {
+    let query = try syncQuery(variables: context.variables)
+    return query.isBounded
+      ? try await pages(since: nil, context) : try await pages(among: ids, context)
+  }
+
   func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     let query = try syncQuery(variables: context.variables)
     let found = try await SoqlIDs(session: try await context.session(), query: query).all()

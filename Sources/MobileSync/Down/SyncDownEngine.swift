@@ -59,10 +59,12 @@ package final class SyncDownEngine {
     package var stamps: [String: [String: Int64]] = [:]
   }
 
-  private let target: any SyncDownTarget
-  private let context: SyncContext
-  private let sink: any RecordSink
+  let target: any SyncDownTarget
+  let context: SyncContext
+  let sink: any RecordSink
   private let request: Request
+  /// The other syncs that select records of some soups of the store, the last one first.
+  package var others: (_ soups: Set<String>) throws(SyncError) -> [SyncDownEngine] = { _ in [] }
   /// Where the sync stands.
   package private(set) var cursor: SyncCursor
   /// The records that came, where it matters.
@@ -132,7 +134,7 @@ package final class SyncDownEngine {
     guard hasRecords else { return outcome }
     let remote = try await target.remoteIDs(context)
     try context.checkStop()
-    outcome.ghosts = try cleaner.find(remote)
+    outcome.ghosts = try await ghosts(of: remote)
     if let refused = outcome.ghosts.first(where: { !$0.isAllowed }) {
       throw SyncError(
         .tooManyDeletes, refused.keptText, fix: "look why, then allow the deletions once")
@@ -258,7 +260,7 @@ package final class SyncDownEngine {
 
   // MARK: what is not among the changes
 
-  private var cleaner: GhostCleaner {
+  var cleaner: GhostCleaner {
     GhostCleaner(sink: sink, guardLimits: request.guardLimits, syncID: context.syncID)
   }
 
@@ -270,7 +272,7 @@ package final class SyncDownEngine {
     var remote: [RemoteIDs]
     if let told = pages.remoteIDs {
       remote = told
-      outcome.ghosts = try removeChanged(told)
+      outcome.ghosts = try await removeChanged(told)
       if listsAll, context.report.ruleErrors.isEmpty, told.contains(where: { $0.ids == nil }) {
         context.warn("which of its records the org still has cannot be told; none was removed")
       }
@@ -280,7 +282,7 @@ package final class SyncDownEngine {
       if let since, remote.contains(where: { $0.ids == nil }) {
         remote += try await target.deletions(since: since, context)
       }
-      outcome.ghosts = try removeChanged(remote)
+      outcome.ghosts = try await removeChanged(remote)
       // Where all was fetched, what is not here came into being since.
       if !isWhole { try await fetchMissing(remote) }
     } else {
@@ -288,7 +290,7 @@ package final class SyncDownEngine {
       remote = pages.deletions ?? []
       if pages.deletions == nil { remote = try await target.deletions(since: since ?? 1, context) }
     }
-    let found = try cleaner.find(remote)
+    let found = try await ghosts(of: remote)
     outcome.ghosts += found
     try cleaner.remove(found.filter(\.isAllowed))
     context.store = sink.stores.first ?? context.store
@@ -299,7 +301,9 @@ package final class SyncDownEngine {
   }
 
   /// Removes what its user's own edits took out of what the sync selects, where lists of all ids tell it.
-  private func removeChanged(_ told: [RemoteIDs]) throws(SyncError) -> [GhostCleaner.Ghosts] {
+  private func removeChanged(
+    _ told: [RemoteIDs]
+  ) async throws(SyncError) -> [GhostCleaner.Ghosts] {
     guard !request.changed.isEmpty else { return [] }
     let changed = RecordIDSet(request.changed)
     let lists = told.map { list in
@@ -308,7 +312,7 @@ package final class SyncDownEngine {
       list.isExpected = true
       return list
     }
-    let ghosts = try cleaner.find(lists)
+    let ghosts = try await ghosts(of: lists)
     try cleaner.remove(ghosts)
     return ghosts
   }
@@ -326,7 +330,7 @@ package final class SyncDownEngine {
     guard !asked.isEmpty else { return [] }
     var lists = try await target.remoteIDs(among: asked, context)
     for index in lists.indices { lists[index].isExpected = true }
-    let ghosts = try cleaner.find(lists)
+    let ghosts = try await ghosts(of: lists)
     try cleaner.remove(ghosts)
     context.store = sink.stores.first ?? context.store
     return ghosts

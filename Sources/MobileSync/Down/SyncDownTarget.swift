@@ -13,6 +13,15 @@ protocol SyncDownTarget: Sendable {
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages
 
+  /// Begins to fetch what the sync selects of these records, by soup, whenever they were modified; others may
+  /// come beside them.
+  func pages(
+    selectedOf ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages
+
+  /// Whether it says which records are in its soups: a refresh only renews those that are there.
+  var selects: Bool { get }
+
   /// The soups that the sync fills, `soupName` being the one that its definition names.
   func destinations(soupName: String) -> [SyncDestination]
 
@@ -41,6 +50,15 @@ extension SyncDownTarget {
   ) async throws(SyncError) -> any SyncDownPages {
     try await pages(since: nil, context)
   }
+
+  /// Those that are asked for by their ids.
+  func pages(
+    selectedOf ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages {
+    try await pages(among: ids, context)
+  }
+
+  var selects: Bool { true }
 
   /// Nothing is asked; the next list of all ids tells.
   func remoteIDs(

@@ -2,6 +2,10 @@ extension SyncTarget {
   /// How a sync down fetches from this target; nil for one that is none, or whose code is elsewhere.
   var down: (any SyncDownTarget)? { kind as? any SyncDownTarget }
 
+  /// Whether a sync down with this target says which records are in its soups; false for one whose code is
+  /// elsewhere.
+  package var selects: Bool { down?.selects ?? false }
+
   /// The soups that a sync down with this target fills; `soupName` is the one that its definition
   /// names.
   package func filledSoups(soupName: String) -> [String] {

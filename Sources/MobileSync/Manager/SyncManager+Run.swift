@@ -179,7 +179,32 @@ extension SyncManager {
       minimumDeletes: settings.minimumDeletes)
     let sink = StoreSink(context, target)
     self.sink = sink
-    return SyncDownEngine(target, context, into: sink, request)
+    let engine = SyncDownEngine(target, context, into: sink, request)
+    engine.others = { (soups) throws(SyncError) in
+      try self.others(than: context.syncID, of: soups)
+    }
+    return engine
+  }
+
+  /// The other syncs down that select records of some soups, the last one first.
+  private func others(
+    than syncID: Int64, of soups: Set<String>
+  ) throws(SyncError) -> [SyncDownEngine] {
+    var engines: [SyncDownEngine] = []
+    for state in try syncs().reversed()
+    where state.id != syncID && soups.contains(where: state.fills) {
+      // One that cannot be read selects nothing that anybody could fetch.
+      guard let target = (try? state.syncTarget())?.down, target.selects else { continue }
+      let context = SyncContext(
+        state, options: SyncOptions(stored: state.options), settings: settings, store: store,
+        login: login, shouldStop: { self.phase != .accepting })
+      engines.append(
+        SyncDownEngine(
+          target, context, into: StoreSink(context, target),
+          SyncDownEngine.Request(
+            cursor: SyncCursor(highWaterMark: nil, overlapSeconds: settings.overlapSeconds))))
+    }
+    return engines
   }
 
   /// How to fetch from a target.

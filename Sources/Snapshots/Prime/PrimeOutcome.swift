@@ -66,6 +66,14 @@ package struct PrimeOutcome: Sendable {
   /// Nothing done yet.
   package init() {}
 
+  /// Adds to what became of a soup of a sync.
+  mutating func add(_ count: SoupCount) {
+    let place = soups.firstIndex {
+      $0.store == count.store && $0.sync == count.sync && $0.soup == count.soup
+    }
+    if let place { soups[place].add(count) }
+  }
+
   mutating func add(_ other: PrimeOutcome) {
     changed = changed || other.changed
     soups += other.soups

@@ -11,6 +11,8 @@ final class StorePrimer {
   /// The cursors of the syncs that ran, for `syncs_soup`.
   private var cursors: [String: SyncCursor] = [:]
   private let initial: [SyncState]
+  /// What syncs have fetched of what others lost.
+  private var held: [(sync: SyncDefinition, sink: SnapshotSink)] = []
   private let report: @Sendable (SyncEvent) -> Void
 
   init(
@@ -41,23 +43,16 @@ final class StorePrimer {
         throw error.of(sync.syncName)
       }
     }
+    for (sync, sink) in held {
+      for count in sink.counts(of: store.storeName, sync.syncName) { outcome.add(count) }
+    }
   }
 
   private func run(_ sync: SyncDefinition) async throws(SyncError) {
     let places = sync.target.destinations(soupName: sync.soupName)
     let context = try makeContext(sync)
     if !isFull(sync) { context.knownStamps = try knownStamps(of: places, sync) }
-    let sink = SnapshotSink(
-      files, places,
-      make: { (place, platform) throws(SyncError) in
-        let load = try self.makeLoad(sync, place)
-        load.platform = platform
-        load.reader = { (store) throws(SyncError) in
-          context.store = store
-          return try sync.target.idsToSkip(context)[place.soupName] ?? []
-        }
-        return load
-      }, progress: progress)
+    let sink = makeSink(sync, places, context)
     var request = SyncDownEngine.Request(cursor: cursor(of: sync), now: input.now)
     request.ghosts = input.listIDs.contains(key(sync.syncName)) ? .listed : .deleted
     request.guardLimits = input.ghosts
@@ -66,6 +61,7 @@ final class StorePrimer {
     guard let engine = SyncDownEngine(sync.target, context, into: sink, request) else {
       throw Self.isCustom
     }
+    engine.others = { (soups) throws(SyncError) in try self.others(than: sync, of: soups) }
     let result = try await engine.run()
     let name = key(sync.syncName)
     cursors[sync.syncName] = engine.cursor
@@ -98,7 +94,49 @@ final class StorePrimer {
     try files.publish(input.finish)
   }
 
+  /// The other syncs that select records of some soups, the last one first.
+  private func others(
+    than sync: SyncDefinition, of soups: Set<String>
+  ) throws(SyncError) -> [SyncDownEngine] {
+    var engines: [SyncDownEngine] = []
+    for other in store.syncs.reversed()
+    where other.syncName != sync.syncName && other.target.selects
+      && soups.contains(where: { fills($0, other) })
+    {
+      let context = try makeContext(other)
+      let places = other.target.destinations(soupName: other.soupName)
+      let sink = makeSink(other, places, context, isOfLost: true)
+      held.append((other, sink))
+      let request = SyncDownEngine.Request(
+        cursor: SyncCursor(highWaterMark: nil, overlapSeconds: input.overlapSeconds),
+        now: input.now)
+      if let engine = SyncDownEngine(other.target, context, into: sink, request) {
+        engines.append(engine)
+      }
+    }
+    return engines
+  }
+
   // MARK: what the syncs use
+
+  /// Where the records of a sync go; `isOfLost` says that they are what other syncs, later ones too, have
+  /// lost.
+  private func makeSink(
+    _ sync: SyncDefinition, _ places: [SyncDestination], _ context: SyncContext,
+    isOfLost: Bool = false
+  ) -> SnapshotSink {
+    SnapshotSink(
+      files, places,
+      make: { (place, platform) throws(SyncError) in
+        let load = try self.makeLoad(sync, place, isOfLost)
+        load.platform = platform
+        load.reader = { (store) throws(SyncError) in
+          context.store = store
+          return try sync.target.idsToSkip(context)[place.soupName] ?? []
+        }
+        return load
+      }, progress: isOfLost ? { _, _, _ in } : progress)
+  }
 
   /// The name of a sync or soup among all stores.
   private func key(_ name: String) -> String { PrimeInput.key(store.storeName, name) }
@@ -166,7 +204,7 @@ final class StorePrimer {
   }
 
   private func makeLoad(
-    _ sync: SyncDefinition, _ place: SyncDestination
+    _ sync: SyncDefinition, _ place: SyncDestination, _ isOfLost: Bool
   ) throws(SyncError) -> SoupLoad {
     guard let config = store.config[place.soupName] else {
       throw SyncError(
@@ -179,7 +217,7 @@ final class StorePrimer {
     options.modificationPath = place.modificationPath
     return SoupLoad(
       files, options: options, mergeMode: sync.options.mergeMode,
-      laterSyncIDs: laterSyncs(than: sync, of: place.soupName).map(syncID),
+      laterSyncIDs: isOfLost ? [] : laterSyncs(than: sync, of: place.soupName).map(syncID),
       count: SoupCount(store: store.storeName, sync: sync.syncName, soup: place.soupName))
   }
 

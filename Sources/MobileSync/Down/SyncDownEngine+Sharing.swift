@@ -1,0 +1,112 @@
+import JSON
+
+// What the syncs of one soup owe each other.
+extension SyncDownEngine {
+  /// The ghosts of some lists: what no sync of the soups selects.
+  ///
+  /// What another one selects is fetched by it, and is its own from then on: no question for changes would
+  /// bring it back.
+  func ghosts(of lists: [RemoteIDs]) async throws(SyncError) -> [GhostCleaner.Ghosts] {
+    let found = try cleaner.find(lists)
+    let soups = Set(found.filter { $0.count > 0 && !$0.list.areDeleted }.map(\.soupName))
+    if soups.isEmpty { return found }
+    let others = try others(soups)
+    if others.isEmpty { return found }
+    var lists = lists
+    var lost = try cleaner.lost(lists.filter { soups.contains($0.soupName) && !$0.areDeleted })
+    for other in others where !lost.isEmpty {
+      let held = try await other.hold(lost)
+      for (soup, ids) in held {
+        lost[soup]?.subtract(ids)
+        for index in lists.indices where lists[index].soupName == soup {
+          lists[index].ids?.formUnion(ids)
+        }
+      }
+      lost = lost.filter { !$0.value.isEmpty }
+    }
+    context.store = sink.stores.first ?? context.store
+    return try cleaner.find(lists)
+  }
+
+  /// Fetches what the sync selects of records that another sync of its soups has lost, and answers which they
+  /// are.
+  private func hold(_ lost: [String: LostRecords]) async throws(SyncError) -> [String: RecordIDSet]
+  {
+    let places = target.destinations(soupName: context.soupName)
+    let asked = lost.filter { soup, records in
+      places.contains { $0.soupName == soup && $0.idPath == records.idPath }
+    }
+    if asked.isEmpty { return [:] }
+    context.store = sink.stores.first ?? context.store
+    var held: [String: RecordIDSet] = [:]
+    let ids = asked.mapValues(\.all)
+    let areRecordIDs = asked.values.allSatisfy { $0.idPath == "Id" }
+    let pages =
+      areRecordIDs
+      ? try await target.pages(selectedOf: ids, context)
+      : try await target.pages(since: nil, context)
+    while let page = try await pages.next() {
+      try context.checkStop()
+      let picked = try page.picked { soup, id in
+        guard asked[soup]?.ids.contains(id) == true else { return false }
+        held[soup, default: RecordIDSet()].insert(id)
+        return true
+      }
+      if !picked.page.parts.isEmpty { _ = try sink.load(picked.page) { pages.expected(in: $0) } }
+      pages.recycle(page, records: picked.records)
+    }
+    try sink.finish()
+    context.store = sink.stores.first ?? context.store
+    // What a rule of a briefcase that failed would have given is not known, nor is what cannot be read gone.
+    if !context.report.ruleErrors.isEmpty { return asked.mapValues(\.ids) }
+    for (soup, ids) in context.report.unreadable {
+      for id in ids { held[soup, default: RecordIDSet()].insert(id) }
+    }
+    return held
+  }
+}
+
+/// Records of a soup that a sync no longer selects.
+struct LostRecords {
+  /// The path of their ids.
+  var idPath: String
+  /// They themselves.
+  var ids = RecordIDSet()
+
+  var isEmpty: Bool { ids.count == 0 }
+
+  /// All of them, in their order.
+  var all: IDList { ids.subtracting(RecordIDSet()) }
+
+  mutating func subtract(_ ids: RecordIDSet) { self.ids.subtract(ids) }
+}
+
+extension SyncPage {
+  /// The records of a page that are to be kept, by their soups and ids, and how many the page held.
+  fileprivate func picked(
+    _ isKept: (_ soup: String, _ id: UnsafeRawBufferPointer) -> Bool
+  ) throws(SyncError) -> (page: SyncPage, records: Int) {
+    var picked = SyncPage(parts: [])
+    var records = 0
+    try SyncError.reading("a page of records") {
+      for part in parts {
+        var bytes = [UInt8(ascii: "[")]
+        try part.bytes.withUnsafeBytes { page in
+          let scanner = RecordScanner(paths: [part.destination.idPath])
+          let found = try scanner.scan(page, in: part.container) { _, range, fields in
+            let id = UnsafeRawBufferPointer(rebasing: page[fields[0].range])
+            guard fields[0].kind == .string, isKept(part.destination.soupName, id) else { return }
+            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(contentsOf: page[range])
+          }
+          records += found.records
+        }
+        if bytes.count == 1 { continue }
+        bytes.append(UInt8(ascii: "]"))
+        picked.parts.append(
+          Part(part.destination, bytes: bytes, container: .array, platform: part.platform))
+      }
+    }
+    return (picked, records)
+  }
+}

@@ -1,0 +1,249 @@
+import JSON
+import LocalOrg
+import SmartStore
+import Testing
+
+@testable import MobileSync
+
+/// Soups that several syncs fill: what goes, and what stays because another sync selects it.
+@Suite struct SelectedElsewhereTests {
+  /// The contacts of the accounts in Oslo: a record leaves it without being modified itself.
+  private static let oslo = SyncDefinition.soql(
+    "oslo", "SELECT Id, LastName FROM Contact WHERE Account.BillingCity = 'Oslo'", into: "contacts")
+
+  /// The contacts whose names begin with K, with one field more.
+  private static let named = SyncDefinition.soql(
+    "named", "SELECT Id, LastName, Title FROM Contact WHERE LastName LIKE 'K%'", into: "contacts")
+
+  private static let refresh = SyncDefinition(
+    syncName: "refresh", syncType: .syncDown, soupName: "contacts",
+    target: .refresh(
+      RefreshTarget(
+        sobjectType: "Contact", fieldlist: ["LastName", "Email"], soupName: "contacts")),
+    options: SyncOptions(mergeMode: .overwrite))
+
+  /// A soup of contacts, with an index on the sync's id or without one.
+  private static func soup(hasIndex: Bool = true) -> StoreConfig.Soup {
+    var soup = StoreConfig.Soup.sample("contacts", "LastName", "AccountId")
+    if !hasIndex {
+      soup = StoreConfig.Soup(
+        soupName: soup.soupName, indexes: soup.indexes.filter { $0.path != "__sync_id__" })
+    }
+    return soup
+  }
+
+  /// An account in Oslo with contacts of these names, and their ids.
+  private static func account(
+    _ org: SyncedOrg, _ names: String...
+  ) throws -> (id: String, contacts: [String]) {
+    let id = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
+    let contacts = try names.map {
+      try org.make(
+        "Contact", ["LastName": .string($0), "Title": "Dr", "AccountId": .string(id)])
+    }
+    return (id, contacts)
+  }
+
+  // MARK: two syncs of one soup
+
+  @Test(arguments: [true, false], [true, false])
+  func `one sync's ghost stays in the soup as another's`(
+    _ isFirst: Bool, _ listsAll: Bool
+  ) async throws {
+    let syncs = isFirst ? [Self.oslo, Self.named] : [Self.named, Self.oslo]
+    let org = try SyncedOrg()
+    let (gone, contacts) = try Self.account(org, "Kay", "Low")
+    let (near, others) = try Self.account(org, "Lee")
+    let snapshot = Snapshot(org, soups: [Self.soup()], syncs: syncs)
+    try await snapshot.prime()
+    try org.update("Account", gone, ["BillingCity": "Rome"])
+    // The cursors pass what is to stay.
+    try org.make("Contact", ["LastName": "Kim", "AccountId": .string(near)])
+    try await snapshot.prime()
+    snapshot.listIDs = listsAll ? ["userstore/oslo", "userstore/named"] : ["userstore/oslo"]
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.reduce(0) { $0 + $1.ghosts } == 1)
+    let named = isFirst ? 2 : 1
+    for platform in Platform.allCases {
+      let elements = try snapshot.elements("contacts", platform)
+      #expect(elements.compactMap { $0["LastName"]?.string }.sorted() == ["Kay", "Kim", "Lee"])
+      let kept = try #require(elements.first { $0["Id"]?.string == contacts[0] })
+      #expect(kept["Title"] == "Dr")
+      #expect(kept["__sync_id__"] == JSONValue(named))
+    }
+    #expect(try await !snapshot.prime().changed)
+    // The sync that holds it takes it out, too.
+    try org.update("Contact", contacts[0], ["LastName": "Zoe"])
+    snapshot.listIDs = ["userstore/named"]
+    try await snapshot.prime()
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("LastName", of: "contacts", platform) == ["Kim", "Lee"])
+      #expect(try snapshot.column("Id", of: "contacts", platform).contains(others[0]))
+    }
+  }
+
+  @Test func `what another sync holds does not count before the guard`() async throws {
+    let org = try SyncedOrg()
+    let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
+    for number in 0..<20 {
+      let name = number < 15 ? "K \(number)" : "L \(number)"
+      try org.make("Contact", ["LastName": .string(name), "AccountId": .string(account)])
+    }
+    let snapshot = Snapshot(org, soups: [Self.soup()], syncs: [Self.named, Self.oslo])
+    try await snapshot.prime()
+    try org.update("Account", account, ["BillingCity": "Rome"])
+    snapshot.listIDs = ["userstore/oslo"]
+    let outcome = try await snapshot.prime()
+    #expect(!outcome.guardTripped)
+    #expect(try snapshot.column("Id", of: "contacts").count == 15)
+  }
+
+  @Test func `what a search, recent records or a query under a LIMIT hold stays as well`()
+    async throws
+  {
+    let org = try SyncedOrg()
+    let (gone, contacts) = try Self.account(org, "Kay", "Low")
+    func down(_ name: String, _ target: SyncTarget) -> SyncDefinition {
+      SyncDefinition(
+        syncName: name, syncType: .syncDown, soupName: "contacts", target: target,
+        options: SyncOptions(mergeMode: .overwrite))
+    }
+    let targets: [SyncTarget] = [
+      .sosl(
+        SoslTarget(
+          query: "FIND {Kay} IN NAME FIELDS RETURNING Contact(Id, LastName, LastModifiedDate)")),
+      .mru(MruTarget(sobjectType: "Contact", fieldlist: ["LastName"])),
+      .soql(SoqlTarget(query: "SELECT Id, LastName FROM Contact ORDER BY LastName LIMIT 1")),
+    ]
+    for (place, target) in targets.enumerated() {
+      try org.update("Account", gone, ["BillingCity": "Oslo"])
+      let snapshot = Snapshot(
+        org, soups: [Self.soup()], syncs: [down("other", target), Self.oslo])
+      try await snapshot.prime()
+      try org.update("Account", gone, ["BillingCity": "Rome"])
+      snapshot.listIDs = ["userstore/oslo"]
+      try await snapshot.prime()
+      for platform in Platform.allCases {
+        let ids = try snapshot.column("Id", of: "contacts", platform)
+        // The user has made both, so that both are recent.
+        #expect(ids == (place == 1 ? contacts.sorted() : [contacts[0]]), "target \(place)")
+      }
+      #expect(try await !snapshot.prime().changed, "target \(place)")
+    }
+  }
+
+  @Test func `a briefcase's records stay in the run in which they are another sync's ghosts`()
+    async throws
+  {
+    let org = try SyncedOrg()
+    let (gone, contacts) = try Self.account(org, "Kay")
+    try org.org.addBriefcase(
+      "all", rules: [BriefcaseRule("Contact", limit: 5000)], users: ["admin@example.com"])
+    let snapshot = Snapshot(
+      org, soups: [Self.soup()],
+      syncs: [.briefcase("briefcase", [BriefcasePrimeTests.contacts]), Self.oslo])
+    try await snapshot.prime()
+    try org.update("Account", gone, ["BillingCity": "Rome"])
+    snapshot.listIDs = ["userstore/oslo"]
+    try await snapshot.prime()
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("Id", of: "contacts", platform) == contacts)
+    }
+    #expect(try await !snapshot.prime().changed)
+  }
+
+  @Test func `what a failed rule of a briefcase may hold stays`() async throws {
+    let org = try SyncedOrg()
+    let (gone, contacts) = try Self.account(org, "Kay")
+    try org.org.addBriefcase(
+      "all", rules: [BriefcaseRule("Contact", limit: 5000)], users: ["admin@example.com"])
+    let rule = try #require(try org.org.briefcaseRules(of: org.admin, app: "app").first).id
+    let snapshot = Snapshot(
+      org, soups: [Self.soup()],
+      syncs: [.briefcase("briefcase", [BriefcasePrimeTests.contacts]), Self.oslo])
+    try await snapshot.prime()
+    try org.update("Account", gone, ["BillingCity": "Rome"])
+    snapshot.listIDs = ["userstore/oslo"]
+    org.server.faults.add(
+      .kind(.priming), times: 2, .ruleError(ruleID: rule, object: "Contact"))
+    #expect(try await snapshot.prime().hadRuleErrors)
+    #expect(org.requests(.priming) == 3)
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("Id", of: "contacts", platform) == contacts)
+    }
+  }
+
+  // MARK: families
+
+  private static func families(where filter: String) -> SyncDefinition {
+    var children = FamilyMember(sobjectType: "Contact", soupName: "contacts")
+    children.sobjectTypePlural = "Contacts"
+    children.parentIdFieldName = "AccountId"
+    return SyncDefinition(
+      syncName: "families", syncType: .syncDown, soupName: "accounts",
+      target: .parentChildren(
+        ParentChildrenTarget(
+          family: ParentChildrenFamily(
+            parent: FamilyMember(sobjectType: "Account", soupName: "accounts"),
+            children: children, relationshipType: .masterDetail),
+          parentFieldlist: ["Name"], childrenFieldlist: ["LastName"], parentSoqlFilter: filter)),
+      options: SyncOptions(mergeMode: .overwrite))
+  }
+
+  private static let accounts = SyncDefinition.soql(
+    "accounts", "SELECT Id, Name FROM Account", into: "accounts")
+
+  @Test func `a family stays whole when another sync loses its parent`() async throws {
+    let org = try SyncedOrg()
+    let owner = try org.make("Account", ["Name": "Owner", "BillingCity": "Oslo"])
+    let near = try org.make("Account", ["Name": "Family", "ParentId": .string(owner)])
+    let lone = try org.make("Account", ["Name": "Lone", "ParentId": .string(owner)])
+    let child = try org.make("Contact", ["LastName": "One", "AccountId": .string(near)])
+    let snapshot = Snapshot(
+      org, soups: [.sample("accounts", "Name"), Self.soup()],
+      syncs: [
+        Self.families(where: "Name LIKE 'Family%'"),
+        .soql(
+          "near", "SELECT Id, Name FROM Account WHERE Parent.BillingCity = 'Oslo'", into: "accounts"
+        ),
+      ])
+    try await snapshot.prime()
+    #expect(try snapshot.column("Id", of: "accounts") == [near, lone].sorted())
+    try org.update("Account", owner, ["BillingCity": "Rome"])
+    snapshot.listIDs = ["userstore/near", "userstore/families"]
+    try await snapshot.prime()
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("Id", of: "accounts", platform) == [near])
+      #expect(try snapshot.column("Id", of: "contacts", platform) == [child])
+    }
+    #expect(try await !snapshot.prime().changed)
+  }
+
+  // MARK: live stores
+
+  @Test(arguments: Platform.allCases)
+  func `a live store keeps what another of its syncs selects, too`(_ platform: Platform)
+    async throws
+  {
+    let store = try await ManagedStore(platform)
+    let (org, manager) = (store.org, store.manager)
+    let (gone, contacts) = try Self.account(org, "Kay", "Low")
+    var ids: [String: Int64] = [:]
+    for sync in [Self.named, Self.oslo] {
+      let run = try await manager.syncDown(
+        target: sync.target, soupName: ManagedStore.contacts, syncName: sync.syncName)
+      try await run.finish()
+      ids[sync.syncName] = run.syncID
+    }
+    try org.update("Account", gone, ["BillingCity": "Rome"])
+    #expect(try await manager.cleanResyncGhosts(named: "oslo").count == 1)
+    let kept = try await store.elements(ManagedStore.contacts)
+    #expect(kept.compactMap { $0["Id"]?.string } == [contacts[0]])
+    #expect(kept.first?["__sync_id__"]?.int == ids["named"])
+    #expect(kept.first?["Title"] == "Dr")
+    try org.update("Contact", contacts[0], ["LastName": "Zoe"])
+    #expect(try await manager.cleanResyncGhosts(named: "oslo").count == 0)
+    #expect(try await manager.cleanResyncGhosts(named: "named").count == 1)
+    #expect(try await store.elements(ManagedStore.contacts).isEmpty)
+  }
+}
