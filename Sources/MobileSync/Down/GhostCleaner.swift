@@ -3,7 +3,8 @@ import SmartStore
 /// The one rule for ghosts: what a sync brought, is clean, and the org no longer gives.
 ///
 /// A dirty element is never one. An element that no sync brought is the sync's too where it is the
-/// only one that fills the soup. More than the guard allows are kept.
+/// only one that fills the soup; one that a refresh has renewed may be, since a refresh selects nothing. More
+/// than the guard allows are kept.
 package struct GhostCleaner {
   /// The ghosts of one list.
   package struct Ghosts {
@@ -82,10 +83,27 @@ package struct GhostCleaner {
     for list in lists where list.ids != nil {
       var records = lost[list.soupName] ?? LostRecords(idPath: list.idPath)
       guard records.idPath == list.idPath else { continue }
-      for entry in try entries(of: list, in: store) { records.ids.insert(entry.id) }
+      for entry in try own(list.soupName, list.idPath, in: store, where: list.isGhost) {
+        records.own.insert(entry.id)
+      }
+      for entry in try renewed(list.soupName, list.idPath, in: store, where: list.isGhost) {
+        records.renewed.insert(entry.id)
+      }
       lost[list.soupName] = records
     }
     return lost.filter { !$0.value.isEmpty }
+  }
+
+  /// The refreshes of a soup: what bears the id of one was brought by a sync that selects it, and which one
+  /// that was nobody knows.
+  ///
+  /// None for a refresh itself, and where a sync of the soup cannot be asked what it selects.
+  func refreshes(of soup: String) throws(SyncError) -> [Int64] {
+    guard let store = sink.stores.first else { return [] }
+    let states = try SyncsSoup.states(in: store).filter { $0.fills(soup) }
+    guard states.allSatisfy({ $0.id == syncID || $0.tellsWhatItSelects }) else { return [] }
+    let refreshes = states.filter(\.isRefresh).map(\.id)
+    return refreshes.contains(syncID) ? [] : refreshes
   }
 
   private func entries(
@@ -96,6 +114,25 @@ package struct GhostCleaner {
   }
 
   private func clean(
+    _ soup: String, _ idPath: String, in store: Store, where holds: (String) -> Bool
+  ) throws(SyncError) -> [SoupReader.Entry] {
+    try own(soup, idPath, in: store, where: holds)
+      + renewed(soup, idPath, in: store, where: holds)
+  }
+
+  /// What refreshes have renewed.
+  private func renewed(
+    _ soup: String, _ idPath: String, in store: Store, where holds: (String) -> Bool
+  ) throws(SyncError) -> [SoupReader.Entry] {
+    var entries: [SoupReader.Entry] = []
+    for refresh in try refreshes(of: soup) {
+      entries += try SoupReader(store: store, soup: soup)
+        .cleanEntries(idPath: idPath, syncID: refresh, where: holds)
+    }
+    return entries
+  }
+
+  private func own(
     _ soup: String, _ idPath: String, in store: Store, where holds: (String) -> Bool
   ) throws(SyncError) -> [SoupReader.Entry] {
     let claimsOrphans = sink.mayHoldOrphans ? try isOnlyDown(into: soup, of: store) : false

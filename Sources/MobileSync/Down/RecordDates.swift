@@ -41,20 +41,21 @@ struct RecordDates: Sendable {
 }
 
 extension SoupReader {
-  /// The ids of the clean elements of a sync whose dates are others than the org's.
+  /// The ids of the clean elements of some syncs whose dates are others than the org's.
   ///
   /// A record that changed while it was out of reach comes with no question for changes: other records may
   /// have moved the cursor past its date.
   func outdated(
-    _ dates: RecordDates, idPath: String, modificationPath: String, syncID: Int64
+    _ dates: RecordDates, idPath: String, modificationPath: String, syncIDs: [Int64]
   ) throws(SyncError) -> [String] {
     var ids: [String] = []
-    let own = Array(String(syncID).utf8)
+    let own = syncIDs.map { Array(String($0).utf8) }
     try SyncError.inStore {
       let paths = [idPath, modificationPath, LocalFields.syncID]
       try store.forEachElement(in: soup, paths: paths, .clean(syncID: nil)) { element in
         guard element.fields[0].kind == .string, element.fields[1].kind == .string,
-          element.raw(2).elementsEqual(own), let date = dates[element.raw(0)],
+          own.contains(where: { element.raw(2).elementsEqual($0) }),
+          let date = dates[element.raw(0)],
           let stored = element.text(1).flatMap({ Dates.milliseconds(iso8601: $0) }), stored != date,
           let id = element.text(0)
         else { return }

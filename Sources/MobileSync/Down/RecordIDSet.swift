@@ -60,6 +60,14 @@ package struct RecordIDSet: Sendable {
     others.subtract(other.others)
   }
 
+  /// The ids that another set has, too.
+  func intersection(_ other: RecordIDSet) -> RecordIDSet {
+    var set = self
+    set.keys.formIntersection(other.keys)
+    set.others.formIntersection(other.others)
+    return set
+  }
+
   /// The ids that another set has not, in their order.
   func subtracting(_ other: RecordIDSet) -> IDList {
     IDList(

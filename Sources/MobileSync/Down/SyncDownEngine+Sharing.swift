@@ -29,17 +29,18 @@ extension SyncDownEngine {
   }
 
   /// Fetches what the sync selects of records that another sync of its soups has lost, and answers which they
-  /// are.
+  /// are; what a refresh has renewed stays as that has left it.
   private func hold(_ lost: [String: LostRecords]) async throws(SyncError) -> [String: RecordIDSet]
   {
     let places = target.destinations(soupName: context.soupName)
-    let asked = lost.filter { soup, records in
+    var asked = lost.filter { soup, records in
       places.contains { $0.soupName == soup && $0.idPath == records.idPath }
     }
     if asked.isEmpty { return [:] }
     context.store = sink.stores.first ?? context.store
-    var held: [String: RecordIDSet] = [:]
-    let ids = asked.mapValues(\.all)
+    var held = try await holdListed(&asked)
+    let ids = asked.mapValues(\.all).filter { $0.value.count > 0 }
+    if ids.isEmpty { return held }
     let areRecordIDs = asked.values.allSatisfy { $0.idPath == "Id" }
     let pages =
       areRecordIDs
@@ -48,9 +49,9 @@ extension SyncDownEngine {
     while let page = try await pages.next() {
       try context.checkStop()
       let picked = try page.picked { soup, id in
-        guard asked[soup]?.ids.contains(id) == true else { return false }
+        guard asked[soup]?.contains(id) == true else { return false }
         held[soup, default: RecordIDSet()].insert(id)
-        return true
+        return asked[soup]?.own.contains(id) == true
       }
       if !picked.page.parts.isEmpty { _ = try sink.load(picked.page) { pages.expected(in: $0) } }
       pages.recycle(page, records: picked.records)
@@ -64,21 +65,53 @@ extension SyncDownEngine {
     }
     return held
   }
+
+  /// More records that a refresh has renewed are not asked for by their ids: all ids are listed.
+  private static let mostAsked = 2000
+
+  /// Learns from a list of all ids which of very many renewed records the sync selects; they need no fetch.
+  private func holdListed(
+    _ asked: inout [String: LostRecords]
+  ) async throws(SyncError) -> [String: RecordIDSet] {
+    var held: [String: RecordIDSet] = [:]
+    guard asked.values.reduce(0, { $0 + $1.renewed.count }) > Self.mostAsked else { return held }
+    for list in try await target.remoteIDs(context) where list.asked == nil {
+      guard let ids = list.ids, let records = asked[list.soupName], list.idPath == records.idPath
+      else { continue }
+      held[list.soupName] = records.renewed.intersection(ids)
+      asked[list.soupName]?.renewed = RecordIDSet()
+    }
+    return held
+  }
 }
 
 /// Records of a soup that a sync no longer selects.
 struct LostRecords {
   /// The path of their ids.
   var idPath: String
-  /// They themselves.
-  var ids = RecordIDSet()
+  /// Those that the sync brought.
+  var own = RecordIDSet()
+  /// Those that a refresh has renewed since, whichever sync brought them.
+  var renewed = RecordIDSet()
 
-  var isEmpty: Bool { ids.count == 0 }
+  var isEmpty: Bool { own.count + renewed.count == 0 }
+
+  /// All of them.
+  var ids: RecordIDSet {
+    var ids = own
+    ids.formUnion(renewed)
+    return ids
+  }
 
   /// All of them, in their order.
   var all: IDList { ids.subtracting(RecordIDSet()) }
 
-  mutating func subtract(_ ids: RecordIDSet) { self.ids.subtract(ids) }
+  func contains(_ id: UnsafeRawBufferPointer) -> Bool { own.contains(id) || renewed.contains(id) }
+
+  mutating func subtract(_ ids: RecordIDSet) {
+    own.subtract(ids)
+    renewed.subtract(ids)
+  }
 }
 
 extension SyncPage {

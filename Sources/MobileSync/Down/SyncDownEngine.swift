@@ -365,7 +365,8 @@ package final class SyncDownEngine {
       var absent = ids.subtracting(here)
       if let dates = list.dates {
         let outdated = try SoupReader(store: store, soup: list.soupName).outdated(
-          dates.of, idPath: list.idPath, modificationPath: dates.path, syncID: context.syncID)
+          dates.of, idPath: list.idPath, modificationPath: dates.path,
+          syncIDs: [context.syncID] + cleaner.refreshes(of: list.soupName))
         absent = absent.adding(outdated)
       }
       guard absent.count > 0 else { continue }

@@ -33,4 +33,10 @@ extension SyncState {
     guard type == .syncDown else { return false }
     return (try? syncTarget())?.filledSoups(soupName: soupName).contains(soup) ?? true
   }
+
+  /// Whether it renews what is in its soup, and selects nothing.
+  var isRefresh: Bool { (try? syncTarget())?.of(RefreshTarget.self) != nil }
+
+  /// Whether it can be asked which records it selects: not one whose code is elsewhere, or that cannot be read.
+  var tellsWhatItSelects: Bool { (try? syncTarget())?.down != nil }
 }

@@ -44,6 +44,120 @@ import Testing
     return (id, contacts)
   }
 
+  // MARK: what a refresh has renewed
+
+  @Test(arguments: [true, false])
+  func `what a refresh has renewed goes when no sync selects it any more`(_ hasIndex: Bool)
+    async throws
+  {
+    let org = try SyncedOrg()
+    let (_, stays) = try Self.account(org, "Stays")
+    let (gone, _) = try Self.account(org, "Goes")
+    let snapshot = Snapshot(
+      org, soups: [Self.soup(hasIndex: hasIndex)], syncs: [Self.oslo, Self.refresh])
+    try await snapshot.prime()
+    #expect(try snapshot.elements("contacts").allSatisfy { $0["__sync_id__"] == 2 })
+    try org.update("Account", gone, ["BillingCity": "Rome"])
+    try await snapshot.prime()
+    #expect(try snapshot.column("Id", of: "contacts").count == 2)
+    snapshot.listIDs = ["userstore/oslo"]
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.ghosts) == [1, 0])
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("Id", of: "contacts", platform) == stays)
+    }
+    #expect(try await !snapshot.prime().changed)
+  }
+
+  @Test func `what a refresh has renewed stays as long as one of two syncs selects it`()
+    async throws
+  {
+    let org = try SyncedOrg()
+    let (gone, contacts) = try Self.account(org, "Kay", "Low")
+    let snapshot = Snapshot(
+      org, soups: [Self.soup()], syncs: [Self.oslo, Self.named, Self.refresh])
+    try await snapshot.prime()
+    try org.update("Account", gone, ["BillingCity": "Rome"])
+    snapshot.listIDs = ["userstore/oslo", "userstore/named"]
+    try await snapshot.prime()
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("Id", of: "contacts", platform) == [contacts[0]])
+      // What the refresh adds is there all the same.
+      #expect(try snapshot.elements("contacts", platform).allSatisfy { $0["Email"] == .null })
+    }
+    #expect(try await !snapshot.prime().changed)
+    try org.update("Contact", contacts[0], ["LastName": "Other"])
+    try await snapshot.prime()
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("Id", of: "contacts", platform) == [])
+    }
+  }
+
+  @Test func `of very many renewed records what another sync selects is told by its list`()
+    async throws
+  {
+    let org = try SyncedOrg()
+    let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
+    try org.org.transaction {
+      for number in 0..<2010 {
+        let name = number < 2002 ? "K \(number)" : "L \(number)"
+        try org.make("Contact", ["LastName": .string(name), "AccountId": .string(account)])
+      }
+    }
+    let snapshot = Snapshot(
+      org, soups: [Self.soup()], syncs: [Self.oslo, Self.named, Self.refresh])
+    try await snapshot.prime()
+    let first = org.requests(.query) + org.requests(.queryMore)
+    try org.update("Account", account, ["BillingCity": "Rome"])
+    snapshot.listIDs = ["userstore/oslo"]
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.ghosts) == [8, 0, 0])
+    #expect(outcome.soups.map(\.written) == [0, 0, 0])
+    #expect(org.requests(.query) + org.requests(.queryMore) - first < 12)
+    for platform in Platform.allCases {
+      #expect(try snapshot.elements("contacts", platform).count == 2002)
+    }
+  }
+
+  @Test func `what a refresh has renewed and the user's own edit took out of a sync goes at once`()
+    async throws
+  {
+    let org = try SyncedOrg()
+    let (_, contacts) = try Self.account(org, "Kay", "Kim")
+    let snapshot = Snapshot(org, soups: [Self.soup()], syncs: [Self.named, Self.refresh])
+    try await snapshot.prime()
+    try org.update("Contact", contacts[0], ["LastName": "Low"])
+    snapshot.changed = [contacts[0]]
+    try await snapshot.prime()
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("Id", of: "contacts", platform) == [contacts[1]])
+    }
+  }
+
+  @Test
+  func `what changed out of reach and a refresh had renewed before arrives when ids are listed`()
+    async throws
+  {
+    let org = try SyncedOrg()
+    let (account, contacts) = try Self.account(org, "Kay", "Kim")
+    try org.org.share(account, with: "ada@example.com")
+    for id in contacts { try org.org.share(id, with: "ada@example.com") }
+    let snapshot = Snapshot(
+      org, as: "ada@example.com", soups: [Self.soup()], syncs: [Self.named, Self.refresh])
+    try await snapshot.prime()
+    try org.org.unshare(contacts[0], from: "ada@example.com")
+    try org.update("Contact", contacts[0], ["LastName": "Kay new"])
+    try org.update("Contact", contacts[1], ["LastName": "Kim new"])
+    try await snapshot.prime()
+    #expect(try snapshot.column("LastName", of: "contacts") == ["Kay", "Kim new"])
+    try org.org.share(contacts[0], with: "ada@example.com")
+    snapshot.listIDs = ["userstore/named"]
+    try await snapshot.prime()
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("LastName", of: "contacts", platform) == ["Kay new", "Kim new"])
+    }
+  }
+
   // MARK: two syncs of one soup
 
   @Test(arguments: [true, false], [true, false])
@@ -245,5 +359,42 @@ import Testing
     #expect(try await manager.cleanResyncGhosts(named: "oslo").count == 0)
     #expect(try await manager.cleanResyncGhosts(named: "named").count == 1)
     #expect(try await store.elements(ManagedStore.contacts).isEmpty)
+  }
+
+  @Test func `a live store lets what a refresh has renewed go when no sync selects it any more`()
+    async throws
+  {
+    let store = try await ManagedStore()
+    let (org, manager) = (store.org, store.manager)
+    let (_, stays) = try Self.account(org, "Stays")
+    let (gone, _) = try Self.account(org, "Goes")
+    for sync in [Self.oslo, Self.refresh] {
+      try await manager.syncDown(
+        target: sync.target, soupName: ManagedStore.contacts, syncName: sync.syncName
+      ).finish()
+    }
+    try org.update("Account", gone, ["BillingCity": "Rome"])
+    #expect(try await manager.cleanResyncGhosts(named: "refresh").count == 0)
+    #expect(try await manager.cleanResyncGhosts(named: "oslo").count == 1)
+    #expect(try await store.column("Id", of: ManagedStore.contacts) == stays)
+  }
+
+  @Test func `what a refresh has renewed stays where a sync of the soup cannot be asked`()
+    async throws
+  {
+    let custom = GatedTarget(3)
+    let store = try await ManagedStore(customTargets: custom.targets())
+    let (org, manager) = (store.org, store.manager)
+    let (gone, contacts) = try Self.account(org, "Goes")
+    _ = try await manager.createSyncDown(
+      target: GatedTarget.target(), soupName: ManagedStore.contacts)
+    for sync in [Self.oslo, Self.refresh] {
+      try await manager.syncDown(
+        target: sync.target, soupName: ManagedStore.contacts, syncName: sync.syncName
+      ).finish()
+    }
+    try org.update("Account", gone, ["BillingCity": "Rome"])
+    #expect(try await manager.cleanResyncGhosts(named: "oslo").count == 0)
+    #expect(try await store.column("Id", of: ManagedStore.contacts) == contacts)
   }
 }

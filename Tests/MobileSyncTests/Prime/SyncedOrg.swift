@@ -97,6 +97,7 @@ final class Snapshot {
   var ghosts = DeletionGuard()
   var onRuleErrors = RuleErrorPolicy.keepAndWarn
   var changedDefinitions: Set<String> = []
+  var changed: Set<String> = []
   var cursors: [String: Int64] = [:]
   var stamps: [String: [String: Int64]] = [:]
   var variables: [String: String] = [:]
@@ -144,6 +145,7 @@ final class Snapshot {
     input.onRuleErrors = onRuleErrors
     input.variables = variables
     input.changedDefinitions = changedDefinitions
+    input.changed = changed
     input.finish = finish
     let outcome = try await SnapshotPrime.run(
       input, session: org.session(username), thread: thread, report: events.add)
