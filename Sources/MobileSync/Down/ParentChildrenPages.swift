@@ -25,7 +25,7 @@ final class ParentChildrenPages: SyncDownPages {
   private var batchSize = RequestLimits.queryPage.upperBound
   private var lastParent: [UInt8] = []
   private var parentsAreRead = false
-  /// The parents that were in the store when the first page came.
+  /// The parents that the sync had brought when the first page came.
   private var knownParents: RecordIDSet?
   /// The changed children, once the parents are read.
   private var changed: QueryPages?
@@ -186,10 +186,10 @@ final class ParentChildrenPages: SyncDownPages {
     context.leftTrees[target.family.parent.soupName, default: []].formUnion(page.leftParents)
   }
 
-  /// All children of the parents that the store does not have.
+  /// All children of the parents that the sync had not brought.
   ///
   /// The query for changes brings those that were modified since: the SDK misses the older children of
-  /// a parent that came to match.
+  /// a parent that came to match. That another sync has brought the parent says nothing of its children.
   private func childrenOfNewcomers(
     among page: [UInt8], leaving left: ParentChildrenSplitter.Left
   ) async throws(SyncError) -> [[UInt8]] {
@@ -216,15 +216,15 @@ final class ParentChildrenPages: SyncDownPages {
     return pages
   }
 
-  /// The ids of the parents on a page that the store does not have.
+  /// The ids of the parents on a page that this sync had not brought.
   private func newcomers(among page: [UInt8]) throws(SyncError) -> [String] {
     let place = target.family.destinations.parents
     let known: RecordIDSet
     if let knownParents {
       known = knownParents
     } else {
-      known = try SoupReader(store: context.store, soup: place.soupName).allIDs(
-        idPath: place.idPath)
+      known = try SoupReader(store: context.store, soup: place.soupName).cleanIDs(
+        idPath: place.idPath, syncID: context.syncID)
       knownParents = known
     }
     var ids: [String] = []

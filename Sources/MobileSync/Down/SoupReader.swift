@@ -39,6 +39,15 @@ package struct SoupReader {
     return ids
   }
 
+  /// The ids of the clean elements that a sync brought.
+  func cleanIDs(idPath: String, syncID: Int64) throws(SyncError) -> RecordIDSet {
+    var ids = RecordIDSet()
+    try SyncError.inStore {
+      try forEachClean(idPath, syncID, claimsOrphans: false) { _, id in ids.insert(id) }
+    }
+    return ids
+  }
+
   /// The clean elements that a sync brought.
   ///
   /// Elements without `__local__` are neither clean nor dirty. Where the sync's id is not indexed
@@ -49,27 +58,32 @@ package struct SoupReader {
     idPath: String, syncID: Int64, claimsOrphans: Bool = false, where holds: (String) -> Bool
   ) throws(SyncError) -> [Entry] {
     var entries: [Entry] = []
-    func add(_ entryID: Int64, _ id: String) {
-      if holds(id) { entries.append(Entry(entryID: entryID, id: id)) }
-    }
     try SyncError.inStore {
-      if try isTold(bySyncID: syncID, claimsOrphans) {
-        try store.forEachValue(of: idPath, in: soup, .clean(syncID: syncID)) { entryID, value in
-          add(entryID, String(decoding: value, as: UTF8.self))
-        }
-      } else {
-        let paths = [idPath, LocalFields.syncID]
-        let text = Array(String(syncID).utf8)
-        try store.forEachElement(in: soup, paths: paths, .clean(syncID: nil)) { element in
-          let isOrphan = [.missing, .null].contains(element.fields[1].kind)
-          guard isOrphan ? claimsOrphans : element.raw(1).elementsEqual(text),
-            let id = element.text(0), !isOrphan || !LocalFields.isLocalID(id)
-          else { return }
-          add(element.soupEntryID, id)
-        }
+      try forEachClean(idPath, syncID, claimsOrphans: claimsOrphans) { entryID, value in
+        let id = String(decoding: value, as: UTF8.self)
+        if holds(id) { entries.append(Entry(entryID: entryID, id: id)) }
       }
     }
     return entries
+  }
+
+  private func forEachClean(
+    _ idPath: String, _ syncID: Int64, claimsOrphans: Bool,
+    _ body: (_ entryID: Int64, _ id: UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    if try isTold(bySyncID: syncID, claimsOrphans) {
+      return try store.forEachValue(of: idPath, in: soup, .clean(syncID: syncID), body)
+    }
+    let paths = [idPath, LocalFields.syncID]
+    let text = Array(String(syncID).utf8)
+    try store.forEachElement(in: soup, paths: paths, .clean(syncID: nil)) { element in
+      let isOrphan = [.missing, .null].contains(element.fields[1].kind)
+      guard isOrphan ? claimsOrphans : element.raw(1).elementsEqual(text),
+        var id = element.text(0), !isOrphan || !LocalFields.isLocalID(id)
+      else { return }
+      let entryID = element.soupEntryID
+      try id.withUTF8 { try body(entryID, UnsafeRawBufferPointer($0)) }
+    }
   }
 
   /// Whether the index on the sync's id tells all elements that count.

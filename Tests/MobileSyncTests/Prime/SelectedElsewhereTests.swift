@@ -307,6 +307,30 @@ import Testing
   private static let accounts = SyncDefinition.soql(
     "accounts", "SELECT Id, Name FROM Account", into: "accounts")
 
+  @Test(arguments: [true, false])
+  func `older children of a parent that another sync brought arrive with it`(
+    _ isFirst: Bool
+  ) async throws {
+    let families = Self.families(where: "Name LIKE 'Family%'")
+    let syncs = isFirst ? [families, Self.accounts] : [Self.accounts, families]
+    let org = try SyncedOrg()
+    let near = try org.make("Account", ["Name": "Family near"])
+    let far = try org.make("Account", ["Name": "Other"])
+    // It is older than the cursor of the family, so that no question for changed children tells of it.
+    let two = try org.make("Contact", ["LastName": "Two", "AccountId": .string(far)])
+    let one = try org.make("Contact", ["LastName": "One", "AccountId": .string(near)])
+    let snapshot = Snapshot(
+      org, soups: [.sample("accounts", "Name"), Self.soup()], syncs: syncs)
+    try await snapshot.prime()
+    #expect(try snapshot.column("Id", of: "contacts") == [one])
+    try org.update("Account", far, ["Name": "Family far"])
+    try await snapshot.prime()
+    for platform in Platform.allCases {
+      #expect(try snapshot.column("Id", of: "contacts", platform) == [one, two].sorted())
+    }
+    #expect(try await !snapshot.prime().changed)
+  }
+
   @Test func `a family stays whole when another sync loses its parent`() async throws {
     let org = try SyncedOrg()
     let owner = try org.make("Account", ["Name": "Owner", "BillingCity": "Oslo"])
