@@ -8,14 +8,18 @@ extension SnapshotPlanner {
   /// Puts the changes of families into their trees.
   ///
   /// As on a device: LEAVE_IF_CHANGED leaves all of a tree where it leaves one of its records; children
-  /// get the id of a parent that is made; details go with a master that is deleted.
-  func growTrees(_ candidates: [Candidate], _ plan: inout SnapshotPlan) throws {
+  /// get the id of a parent that is made; details go with a master that is deleted, where the org has them under
+  /// it still and deletes them with it.
+  nonisolated(nonsending) func growTrees(
+    _ candidates: [Candidate], _ plan: inout SnapshotPlan
+  ) async throws {
     guard rules.contains(where: { $0.place != nil }) else { return }
     var keys: [Int64: String] = [:]
     for candidate in candidates where rules[candidate.sync].place != nil {
       keys[candidate.edit.id] = try treeKey(candidate)
     }
     if keys.isEmpty { return }
+    let survivors = try await survivors(among: candidates, &keys, &plan)
     var left = try leftBefore()
     left.formUnion(
       plan.settled.compactMap { edit, settlement -> String? in
@@ -41,7 +45,60 @@ extension SnapshotPlanner {
     let parents = Dictionary(
       plan.sends.filter { $0.tree?.isParent == true }.map { ($0.tree?.key ?? "", $0) },
       uniquingKeysWith: { first, _ in first })
-    for (key, parent) in parents { bind(parent, key, &plan) }
+    for (key, parent) in parents { bind(parent, key, survivors, &plan) }
+  }
+
+  /// The edits of children whose parent the device deleted, and which the org does not delete with it.
+  ///
+  /// What a lookup holds goes before its parent does, in the same tree. What somebody has moved to another parent
+  /// has a tree of its own, and is not moved back by what the device has never edited.
+  private nonisolated(nonsending) func survivors(
+    among candidates: [Candidate], _ keys: inout [Int64: String], _ plan: inout SnapshotPlan
+  ) async throws -> Set<Int64> {
+    var deleted: Set<String> = []
+    for candidate in candidates where candidate.operation == .delete {
+      if case .parent? = rules[candidate.sync].place, let key = keys[candidate.edit.id] {
+        deleted.insert(key)
+      }
+    }
+    var survivors: Set<Int64> = []
+    for candidate in candidates {
+      let edit = candidate.edit
+      guard case .child(let targets)? = rules[candidate.sync].place, let key = keys[edit.id],
+        deleted.contains(key)
+      else { continue }
+      if try await !areDetails(targets) { survivors.insert(edit.id) }
+      guard case .alive(_, let fields) = candidate.server, let parent = fields[targets.key],
+        parent.string?.recordID18 != key
+      else { continue }
+      survivors.insert(edit.id)
+      if let base = edit.base, base.knows(targets.key),
+        !FieldValue.isSame(base.fields[targets.key], candidate.element[targets.key])
+      {
+        // The device itself has moved it there.
+        continue
+      }
+      keys[edit.id] = "edit \(edit.id)"
+      plan.leaveOut(targets.key, of: edit)
+    }
+    return survivors
+  }
+
+  /// Whether the org deletes the children of a family with their parent, as far as it says so.
+  private nonisolated(nonsending) func areDetails(
+    _ targets: ParentChildrenUpTargets
+  ) async throws -> Bool {
+    guard targets.isMasterDetail else { return false }
+    let child = targets.family.children.sobjectType.lowercased()
+    do {
+      let relation = try await records.describe(targets.family.parent.sobjectType).children.first {
+        $0.sobject.lowercased() == child && $0.field.lowercased() == targets.key.lowercased()
+      }
+      return relation?.cascadesDelete ?? true
+    } catch {
+      guard error.isAboutTheObject else { throw error }
+      return true
+    }
   }
 
   /// The trees of which a record was left in an earlier run and still waits for a person: the others of
@@ -59,13 +116,17 @@ extension SnapshotPlanner {
   }
 
   /// Binds the children of a parent that is sent to it.
-  private func bind(_ parent: PlannedSend, _ key: String, _ plan: inout SnapshotPlan) {
+  private func bind(
+    _ parent: PlannedSend, _ key: String, _ survivors: Set<Int64>, _ plan: inout SnapshotPlan
+  ) {
     let isMade = parent.action == .create || parent.action == .upsert
     var followers: [OpenEdit] = []
     for index in plan.sends.indices {
       let child = plan.sends[index]
       guard child.tree?.key == key, child.tree?.isParent == false else { continue }
-      if parent.action == .delete, rules[child.sync].place?.targets.isMasterDetail == true {
+      if parent.action == .delete, rules[child.sync].place?.targets.isMasterDetail == true,
+        !survivors.contains(child.edit.id)
+      {
         followers.append(child.edit)
       } else if isMade, child.action != .delete {
         plan.sends[index].tree?.takesParentID = true
@@ -160,5 +221,25 @@ extension SnapshotPlanner {
       if let id = value.string?.recordID18 { ids.insert(id) }
     }
     return ids
+  }
+}
+
+extension SnapshotPlan {
+  /// Sends an update of an edit without a field.
+  fileprivate mutating func leaveOut(_ field: String, of edit: OpenEdit) {
+    guard
+      let place = sends.firstIndex(where: { $0.edit.id == edit.id && $0.action == .update }),
+      sends[place].payload[field] != nil
+    else { return }
+    sends[place].payload[field] = nil
+    sends[place].expected.detail.fields.removeAll { $0.name == field }
+    if case .object(var seen)? = sends[place].seen {
+      seen[field] = nil
+      sends[place].seen = .object(seen)
+    }
+    if sends[place].payload.names.isEmpty {
+      settled.append((edit, Settlement(.unchanged)))
+      sends.remove(at: place)
+    }
   }
 }

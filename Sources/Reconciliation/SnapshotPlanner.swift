@@ -86,7 +86,7 @@ struct SnapshotPlanner {
         try await delegation?.check(candidate, in: &plan)
       }
     }
-    try growTrees(candidates, &plan)
+    try await growTrees(candidates, &plan)
     blockOrphans(&plan)
     order(&plan)
     try hold(&plan)

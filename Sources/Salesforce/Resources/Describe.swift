@@ -44,6 +44,8 @@ package struct Describe: Sendable, Hashable {
     package let sobject: String
     /// The field.
     package let field: String
+    /// Whether they are deleted with the record: details of a master.
+    package let cascadesDelete: Bool
   }
 
   /// The API name.
@@ -98,6 +100,7 @@ extension Describe.Child {
     else { return nil }
     self.sobject = sobject
     self.field = field
+    cascadesDelete = value["cascadeDelete"]?.bool ?? false
   }
 }
 

@@ -1,0 +1,128 @@
+import JSON
+import LocalOrg
+import Pipelines
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// Families whose records do not stand in the org as the device has them.
+@Suite struct FamilyEdgesTests {
+  /// The pipeline with a family of accounts and contacts; `change` alters its file, `others` those that it
+  /// names.
+  private static func world(
+    _ change: (String) -> String = { $0 }, others: (String) -> String = { $0 }
+  ) throws -> World {
+    let directory = TemporaryDirectory("world")
+    try OrgTemplate.small.get().copy(to: directory.file("org"))
+    try Tree.copy(SyncUpKindsTests.pipeline.get().path, to: directory.file("pipelines"))
+    for name in ["userstore.json", "usersyncs.json"] {
+      let path = directory.file("pipelines/" + name)
+      let text = others(String(decoding: try Files.read(path), as: UTF8.self))
+      try DurableFile.write(Array(text.utf8), to: path)
+    }
+    return try World(
+      directory, file: SyncUpKindsTests.pipeline.get().file("kinds.json"), change: change)
+  }
+
+  /// A parent, a child of it, another parent, and the phone that has all of them.
+  private struct Family {
+    var parent: String
+    var child: String
+    var other: String
+    var device: Device
+  }
+
+  private func family(
+    _ world: World, _ object: String = "Contact", _ fields: JSONObject = ["LastName": "Child"]
+  ) async throws -> Family {
+    let ada = try world.user("ada")
+    let parent = try #require(world.org.create("Account", ["Name": "parents 0"], as: ada).id)
+    let other = try #require(world.org.create("Account", ["Name": "parents 1"], as: ada).id)
+    var fields = fields
+    fields["AccountId"] = .string(parent)
+    let child = try #require(world.org.create(object, fields, as: ada).id)
+    try await world.run()
+    return Family(parent: parent, child: child, other: other, device: try world.device("ada"))
+  }
+
+  /// The device edits the child and deletes the parent.
+  private func work(_ family: Family, _ world: World, _ edit: JSONObject) throws {
+    try family.device.edit("children", id: family.child, edit, now: world.org.now())
+    try family.device.delete("parents", id: family.parent, now: world.org.now())
+    try world.handBack(family.device, as: "night.sqlite")
+  }
+
+  private func isThere(_ object: String, _ id: String, _ world: World) throws -> Bool {
+    try world.org.query(
+      "SELECT Id FROM \(object) WHERE Id = '\(id)'", as: world.user("admin")
+    ).totalSize == 1
+  }
+
+  @Test
+  func `a detail that was moved to another master is judged by its own, not with the deleted one`()
+    async throws
+  {
+    let world = try Self.world()
+    let family = try await family(world)
+    try work(family, world, ["LastName": "Grown"])
+    let admin = try world.user("admin")
+    let moved = world.org.update(
+      "Contact", id: family.child, ["AccountId": .string(family.other)], as: admin)
+    #expect(moved.errors == [])
+    let summary = try await world.run(.ingest, .reconcile)
+    // What the office did to the detail is a conflict under LEAVE_IF_CHANGED; the master has nothing to do with it.
+    #expect(summary.verdicts == [.deleted: 1, .conflict: 1])
+    #expect(try !isThere("Account", family.parent, world))
+    let child = try world.record("Contact", family.child)
+    #expect(child["AccountId"] == .string(family.other))
+    #expect(child["LastName"] == "Child")
+  }
+
+  @Test(arguments: ["mergeFields", "overwrite"])
+  func `the edit of a detail that was moved to another master is sent, and does not move it back`(
+    _ mode: String
+  ) async throws {
+    let world = try Self.world {
+      mode == "overwrite"
+        ? $0 : $0.replacing("\"strict\":true", with: "\"strict\":true,\"mode\":\"mergeFields\"")
+    } others: {
+      guard mode == "overwrite" else { return $0 }
+      return $0.replacing(
+        #""childrenUpdateFieldlist":["LastName"]"#,
+        with: #""childrenUpdateFieldlist":["LastName","AccountId"]"#
+      ).replacing(
+        #""options":{"fieldlist":["Name","Phone"],"mergeMode":"LEAVE_IF_CHANGED"}"#,
+        with: #""options":{"fieldlist":["Name","Phone"],"mergeMode":"OVERWRITE"}"#)
+    }
+    let family = try await family(world)
+    try work(family, world, ["LastName": "Grown"])
+    let admin = try world.user("admin")
+    _ = world.org.update(
+      "Contact", id: family.child, ["AccountId": .string(family.other)], as: admin)
+    let summary = try await world.run(.ingest, .reconcile)
+    #expect(summary.verdicts[.deleted] == 1)
+    #expect(summary.open == [:])
+    #expect(try !isThere("Account", family.parent, world))
+    let child = try world.record("Contact", family.child)
+    #expect(child["AccountId"] == .string(family.other))
+    #expect(child["LastName"] == "Grown")
+  }
+
+  @Test func `a child that a lookup holds is not taken for deleted with its parent`() async throws {
+    let world = try Self.world(others: {
+      $0.replacing(
+        #""sobjectType":"Contact","sobjectTypePlural":"Contacts""#,
+        with: #""sobjectType":"WorkOrder","sobjectTypePlural":"WorkOrders""#
+      ).replacing("[\"LastName\"]", with: "[\"Subject\"]").replacing(
+        "SELECT Id, LastName, AccountId, LastModifiedDate FROM Contact",
+        with: "SELECT Id, Subject, AccountId, LastModifiedDate FROM WorkOrder")
+    })
+    let family = try await family(world, "WorkOrder", ["Subject": "Child"])
+    try work(family, world, ["Subject": "Grown"])
+    let summary = try await world.run(.ingest, .reconcile)
+    #expect(summary.verdicts == [.deleted: 1, .updated: 1])
+    #expect(try !isThere("Account", family.parent, world))
+    #expect(try world.record("WorkOrder", family.child)["Subject"] == "Grown")
+  }
+}
