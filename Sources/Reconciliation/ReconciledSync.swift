@@ -77,6 +77,11 @@ package struct ReconciledSync: Sendable {
     }
   }
 
+  /// The field in which the records name their parent; nil for what is no child of a family.
+  var parentField: String? {
+    if case .child(let targets)? = place { targets.key } else { nil }
+  }
+
   var mode: MergeMode { definition.options.mergeMode }
 
   /// The names of the fields that an operation sends; none where the file names none.

@@ -142,12 +142,13 @@ extension Reconciler {
   private nonisolated(nonsending) func named(
     _ id: String, _ operation: OperationRow, _ access: RecordReader
   ) async throws -> UnacknowledgedCreates.Made? {
+    let sent = try resolved(operation).payload
     do {
       let fields = UnacknowledgedCreates.readable(
         operation.payload.names, try await access.describe(operation.sobject),
         and: UnacknowledgedCreates.auditFields)
       let found = try await access.records(operation.sobject, ids: [id], fields: fields)
-      return found[id].flatMap { UnacknowledgedCreates.Made($0, sent: operation.payload) }
+      return found[id].flatMap { UnacknowledgedCreates.Made($0, sent: sent) }
     } catch {
       guard error.isAboutTheObject else { throw error }
       return nil

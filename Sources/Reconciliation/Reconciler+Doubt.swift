@@ -11,9 +11,54 @@ extension Reconciler {
   nonisolated(nonsending) func settleDoubts(of snapshots: Set<String>? = nil) async throws {
     let doubtful = try await settleNamed(try takeDoubtful(of: snapshots))
     if snapshots == nil { try await readUnread() }
-    for (key, group) in try await askable(doubtful) {
-      // What this run has sent it has waited for already.
-      try await settle(group.writes, key.sobject, group.access, waits: snapshots == nil)
+    var rest = doubtful
+    while !rest.isEmpty {
+      // By which Id a child names its parent is known when that has been found.
+      var waiting = try rest.filter { try waits($0.1, for: rest) }
+      if waiting.count == rest.count { waiting = [] }
+      let later = Set(waiting.map(\.1.operation.id))
+      for (key, group) in try await askable(rest.filter { !later.contains($0.1.operation.id) }) {
+        // What this run has sent it has waited for already.
+        try await settle(group.writes, key.sobject, group.access, waits: snapshots == nil)
+      }
+      rest = waiting
+    }
+  }
+
+  /// Whether a write names a record by its local id that another one without an answer may have made.
+  private func waits(
+    _ write: DoubtfulWrite, for others: [(String, DoubtfulWrite)]
+  ) throws -> Bool {
+    for (_, local) in parents(of: write.operation, write.edit) {
+      guard let parent = try state.creation(localID: local, of: write.edit), parent.recordID == nil
+      else { continue }
+      if others.contains(where: { $0.1.edit.creation?.id == parent.id }) { return true }
+    }
+    return false
+  }
+
+  /// A write with the Ids of parents that were made since it was planned: a child that left in one request with
+  /// its parent names that by the device's local id, and its record in the org by the Id.
+  func resolved(_ operation: OperationRow) throws -> OperationRow {
+    guard rules.contains(where: { $0.parentField != nil }),
+      let edit = try state.openEdit(id: operation.editID)?.edit
+    else { return operation }
+    var operation = operation
+    for (name, local) in parents(of: operation, edit) {
+      guard let id = try state.creation(localID: local, of: edit)?.recordID else { continue }
+      operation.payload[name] = .string(id)
+    }
+    return operation
+  }
+
+  /// The fields of a write that name a parent by its local id, with that.
+  private func parents(
+    of operation: OperationRow, _ edit: OpenEdit
+  ) -> [(name: String, local: String)] {
+    Set(rules.filter { $0.soup == edit.soup }.compactMap(\.parentField)).sorted().compactMap {
+      guard let local = operation.payload[$0]?.string, !local.isEmpty, RecordID(local) == nil
+      else { return nil }
+      return ($0, local)
     }
   }
 
@@ -112,7 +157,7 @@ extension Reconciler {
   ) async throws {
     var resolver = resolver(access)
     if waits { resolver.mayWait = options.mayWait }
-    let noted = writes.map { pending($0.operation, access) }
+    let noted = try writes.map { try pending($0.operation, access) }
     if noted.contains(where: { $0.action == .create || $0.job != nil }) {
       resolver.senders = try await senders(of: writes)
     }
@@ -122,7 +167,7 @@ extension Reconciler {
       resolver.rivals = try state.unfinishedOperations().filter {
         $0.action == .create && $0.externalField == nil && $0.sentMilliseconds != nil
           && $0.state != .planned && !asked.contains($0.id)
-      }.map { pending($0, access) }
+      }.map { try pending($0, access) }
     }
     var findings: [InDoubtResolver.Resolution]
     do {
@@ -135,7 +180,7 @@ extension Reconciler {
     var done: [OperationRow] = []
     try state.connection.transaction {
       for (write, finding) in zip(writes, findings) {
-        let isOver = resolver.unacknowledged(pending(write.operation, access)).isOver
+        let isOver = resolver.unacknowledged(try pending(write.operation, access)).isOver
         if var operation = try enter(finding, of: write, isOver: isOver) {
           try noteEnd(ofJobOf: &operation, access)
           done.append(operation)
@@ -165,7 +210,8 @@ extension Reconciler {
   }
 
   /// A write of the ledger as the resolver takes it.
-  func pending(_ operation: OperationRow, _ access: RecordReader) -> PendingWrite {
+  func pending(_ operation: OperationRow, _ access: RecordReader) throws -> PendingWrite {
+    let operation = try resolved(operation)
     let identity = access.session.identity
     let own = operation.sender == identity.username ? identity.userID : nil
     let sent = operation.sentMilliseconds ?? 0

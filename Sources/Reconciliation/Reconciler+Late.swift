@@ -20,7 +20,7 @@ extension Reconciler {
       let asksAll = access.provesDeletions
       let key = LateKey(
         sobject: operation.sobject, snapshotID: asksAll ? "" : found.snapshotID)
-      var write = LateWrite(operation: operation, edit: found.edit)
+      var write = LateWrite(operation: try resolved(operation), edit: found.edit)
       if operation.action == .upsert {
         write.operation.recordID = try state.doneRecordID(of: operation.editID)
       }
@@ -269,10 +269,10 @@ extension Reconciler {
     }
     let rivals = try state.unfinishedOperations().filter {
       $0.action == .create && $0.sobject == key.sobject
-    }
+    }.map(resolved)
     for (senderID, group) in Dictionary(grouping: writes, by: { $0.operation.senderID }) {
       guard let senderID else { continue }
-      let lost = group.map { resolver.unacknowledged(pending($0.operation, access)) }
+      let lost = try group.map { resolver.unacknowledged(try pending($0.operation, access)) }
       let found = try await access.rows(
         UnacknowledgedCreates.question(describe, of: lost, userID: senderID)
       ).filter { try !state.isClaimed(recordID: UnacknowledgedCreates.id(of: $0) ?? "") }

@@ -69,7 +69,7 @@ extension Reconciler {
       sobject, ids: operations.compactMap(\.recordID),
       fields: try fieldsLeft(by: operations, describe))
     try state.connection.transaction {
-      for (operation, field) in zip(operations, dates) {
+      for (operation, field) in zip(try operations.map(resolved), dates) {
         let record = operation.recordID.flatMap { found[$0] } ?? [:]
         let date = record[field]?.string
         let isOurs = Self.isLeft(record, date, by: operation, access.session.identity.userID)

@@ -125,4 +125,52 @@ import Testing
     #expect(try !isThere("Account", family.parent, world))
     #expect(try world.record("WorkOrder", family.child)["Subject"] == "Grown")
   }
+
+  /// Children of accounts: contacts, or accounts themselves.
+  @Test(arguments: ["Contact", "Account"], [true, false])
+  func `children that differ in their new parent alone are found again when no answer came`(
+    _ object: String, _ afterCommit: Bool
+  ) async throws {
+    let (name, parent) = object == "Contact" ? ("LastName", "AccountId") : ("Name", "ParentId")
+    let world = try Self.world {
+      $0.replacing("\"login\":", with: "\"concurrency\":1,\"login\":")
+    } others: {
+      guard object == "Account" else { return $0 }
+      return $0.replacing(
+        #""sobjectType":"Contact","sobjectTypePlural":"Contacts""#,
+        with: #""sobjectType":"Account","sobjectTypePlural":"ChildAccounts""#
+      ).replacing("\"path\":\"AccountId\"", with: "\"path\":\"ParentId\"")
+        .replacing("[\"LastName\"]", with: "[\"Name\"]").replacing(
+          "\"parentIdFieldName\":\"AccountId\"", with: "\"parentIdFieldName\":\"ParentId\""
+        ).replacing(
+          "SELECT Id, LastName, AccountId, LastModifiedDate FROM Contact",
+          with: "SELECT Id, Name, ParentId, LastModifiedDate FROM Account WHERE Name LIKE 'Kid%'")
+    }
+    try await world.run()
+    let device = try world.device("ada")
+    let now = world.org.now()
+    for number in 1...2 {
+      try device.create(
+        "parents", type: "Account", ["Name": .string("parents new \(number)")],
+        localID: "tmp-\(number)", now: now)
+      try device.create(
+        "children", type: object, [name: "Kid", parent: .string("tmp-\(number)")],
+        localID: "tmp-c\(number)", now: now)
+    }
+    try world.handBack(device, as: "night.sqlite")
+    world.server.faults.add(.writes, times: 2, .drop(afterCommit: afterCommit))
+    let summary = try await world.run(.ingest, .reconcile)
+    #expect(summary.verdicts == [.created: 4])
+    #expect(summary.open == [:])
+    // What was sent names a parent by its local id, and the org by the Id: that is no other value.
+    let records = try #require(Told(world).report(summary.run)["records"]?.array)
+    #expect(records.allSatisfy { $0["kept"] == nil && $0["message"] == nil }, "\(records)")
+    let admin = try world.user("admin")
+    let relation = parent.replacing("Id", with: "")
+    for number in 1...2 {
+      let soql =
+        "SELECT Id FROM \(object) WHERE \(name) = 'Kid' AND \(relation).Name = 'parents new \(number)'"
+      #expect(try world.org.query(soql, as: admin).totalSize == 1)
+    }
+  }
 }
