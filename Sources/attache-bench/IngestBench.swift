@@ -26,7 +26,7 @@ struct IngestBench {
       returns: fleet.returns, bytes: try fleet.files.reduce(0) { try $0 + Files.size(of: $1) })
     for _ in 0..<options.rounds {
       for (task, jobs) in Self.order + Self.order.reversed() {
-        if task == .intake { try fleet.restore(jobs: jobs) }
+        if task == .intake { try await fleet.restore(jobs: jobs) }
         let run = try child(task)
         note(
           "  \(run.arm)\(jobs > 0 ? ", \(jobs) at once" : ""): \(run.wall) ms, \(run.processor) ms of processor"

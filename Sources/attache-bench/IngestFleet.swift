@@ -123,7 +123,7 @@ struct IngestFleet {
   }
 
   /// Puts everything back as it was before the stores came, and them into the inbox.
-  func restore(jobs: Int) throws {
+  func restore(jobs: Int) async throws {
     try write(jobs: jobs)
     let inbox = data.inbox("inbox")
     for place in [data.done, data.processing, data.quarantine, data.reports, inbox] {
@@ -141,8 +141,9 @@ struct IngestFleet {
       try Files.setModificationTime(
         of: place, nanoseconds: (Clock.wallMilliseconds() - 600_000) * 1_000_000)
     }
-    // What is waited for in a play is its own.
+    // What is waited for in a play is its own; and what was written a moment ago is read twice.
     try DurableFile.synchronize(tree: inbox)
+    try await Task.sleep(nanoseconds: 6_000_000_000)
   }
 
   private func write(jobs: Int) throws {
