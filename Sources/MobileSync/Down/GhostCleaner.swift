@@ -97,9 +97,10 @@ package struct GhostCleaner {
   /// The refreshes of a soup: what bears the id of one was brought by a sync that selects it, and which one
   /// that was nobody knows.
   ///
-  /// None for a refresh itself, and where a sync of the soup cannot be asked what it selects.
+  /// None for a refresh itself, and where a sync of the soup cannot be asked what it selects. In a live store an
+  /// app may have put records there itself, which a refresh is for: they stay, as the SDK leaves them.
   func refreshes(of soup: String) throws(SyncError) -> [Int64] {
-    guard let store = sink.stores.first else { return [] }
+    guard let store = sink.stores.first, !sink.mayHoldOrphans else { return [] }
     let states = try SyncsSoup.states(in: store).filter { $0.fills(soup) }
     guard states.allSatisfy({ $0.id == syncID || $0.tellsWhatItSelects }) else { return [] }
     let refreshes = states.filter(\.isRefresh).map(\.id)
