@@ -66,9 +66,7 @@ import Testing
     _ = try world.fieldDay()
     try await world.die { if case .stageStarted(.prime) = $0 { true } else { false } }
     let dead = try latest()
-    await #expect(throws: PipelineError.self) {
-      try await world.run(.ingest) { $0.files = [world.root + "/nothing.sqlite"] }
-    }
+    try await world.ingestFails()
     #expect(try latest().id == dead.id)
     #expect(try latest().ended == nil)
     let next = try await world.run()
@@ -78,9 +76,7 @@ import Testing
 
   @Test func `a run that fails in all that was left is over`() async throws {
     try await world.run()
-    await #expect(throws: PipelineError.self) {
-      try await world.run(.ingest) { $0.files = [world.root + "/nothing.sqlite"] }
-    }
+    try await world.ingestFails()
     #expect(try latest().ended != nil)
     #expect(try latest().exitStatus == 4)
   }

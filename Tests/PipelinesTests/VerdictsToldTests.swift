@@ -159,26 +159,12 @@ import Testing
     #expect(try status().runs.first?.ended != nil)
   }
 
-  /// A file that is named goes away when its stage has begun.
-  private func failingIngest() async throws {
-    let file = world.directory.file("gone")
-    try DurableFile.write([1], to: file)
-    var options = RunOptions()
-    (options.stages, options.files) = ([.ingest], [file])
-    let asked = options
-    await #expect(throws: PipelineError.self) {
-      try await PipelineRun.execute(
-        world.pipeline, root: world.root, variables: world.variables, options: asked
-      ) { if case .stageStarted(.ingest) = $0 { try? Files.remove(file) } }
-    }
-  }
-
   @Test func `a verb that fails does not end a dead run that has more to do`() async throws {
     try await world.run()
     _ = try world.fieldDay()
     try await world.die { if case .stageStarted(.reconcile) = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
-    try await failingIngest()
+    try await world.ingestFails()
     #expect(try status().runs.first?.id == dead.id)
     #expect(try status().runs.first?.ended == nil)
     let next = try await world.run()
@@ -186,7 +172,7 @@ import Testing
     #expect(next.verdicts == [.conflict: 1, .updated: 1])
     // One that fails over all that is left ends it.
     try await world.die(.ingest) { if case .stageStarted(.ingest) = $0 { true } else { false } }
-    try await failingIngest()
+    try await world.ingestFails()
     #expect(try status().runs.first?.ended != nil)
   }
 

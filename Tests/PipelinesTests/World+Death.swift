@@ -1,5 +1,6 @@
 import Pipelines
 import System
+import Testing
 
 extension World {
   /// A run that dies at the first event that `isIt`: its files stay as they are at that moment.
@@ -42,4 +43,18 @@ extension World {
 
   /// The run did not come to the event.
   struct NoDeath: Error {}
+
+  /// Runs an ingest that fails in its stage: the file that is named goes away when that has begun.
+  func ingestFails() async throws {
+    let file = directory.file("gone.sqlite")
+    try DurableFile.write([1], to: file)
+    var options = RunOptions()
+    (options.stages, options.files) = ([.ingest], [file])
+    let asked = options
+    await #expect(throws: PipelineError.self) {
+      try await PipelineRun.execute(pipeline, root: root, variables: variables, options: asked) {
+        if case .stageStarted(.ingest) = $0 { try? Files.remove(file) }
+      }
+    }
+  }
 }
