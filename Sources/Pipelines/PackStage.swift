@@ -111,11 +111,14 @@ struct PackStage {
   private func wantedBundle(
     _ record: GenerationRecord, with global: GenerationRecord?, _ platform: Platform,
     username: String
-  ) throws -> (manifest: Manifest, existing: [(name: String, number: Int)])? {
+  ) throws -> (
+    manifest: Manifest, existing: [(name: String, number: Int)], sealing: StoreSealing?
+  )? {
     let directory = run.data.generation(record.generation, of: record.snapshot)
     let existing = try Self.bundles(in: directory, platform)
     let manifest = try manifest(record, global, platform, username: username)
-    let announced = try SealingKeys(run: run).sealing()?.announcing(manifest) ?? manifest
+    let sealing = try SealingKeys(run: run).sealing()
+    let announced = sealing?.announcing(manifest) ?? manifest
     // Its records are as old as its last prime: a new date would say that they are not.
     let primed = try run.ledger.primedAt(snapshotID: record.snapshot) ?? record.created
     if !existing.isEmpty, let global, primed < global.created { return nil }
@@ -125,7 +128,7 @@ struct PackStage {
       let packed = try BundleReader.inspect(directory + "/" + newest.name)
       if Self.isSame(packed, announced), !isRunningOut(packed, primed) { return nil }
     }
-    return (manifest, existing)
+    return (manifest, existing, sealing)
   }
 
   private func pack(
@@ -149,7 +152,7 @@ struct PackStage {
     }
     // The plain generation stays: the next one is made from it.
     let sealed = directory + "/.tmp-sealed-" + platform.rawValue
-    if let sealing = try SealingKeys(run: run).sealing() {
+    if let sealing = wanted.sealing {
       try Files.remove(sealed)
       manifest = try sealing.seal(
         manifest, storeDirectory: stores, globalDirectory: globalStores, to: sealed)

@@ -95,6 +95,11 @@ struct BenchOptions: Sendable {
     }
   }
 
+  /// Says how far the bench is, beside its table.
+  func note(_ text: String) {
+    if !isJSON { ProcessEnvironment.write(2, text + "\n") }
+  }
+
   private static func value(
     _ word: String, _ rest: inout ArraySlice<String>
   ) throws(Failure) -> String {

@@ -20,7 +20,7 @@ struct IngestBench {
 
   /// Measures.
   func measure() async throws -> IngestReport {
-    note("\(fleet.returns) stores: they are made the first time, which takes minutes")
+    options.note("\(fleet.returns) stores: they are made the first time, which takes minutes")
     try await fleet.make()
     var report = IngestReport(
       returns: fleet.returns, bytes: try fleet.files.reduce(0) { try $0 + Files.size(of: $1) })
@@ -28,7 +28,7 @@ struct IngestBench {
       for (task, jobs) in Self.order + Self.order.reversed() {
         if task == .intake { try await fleet.restore(jobs: jobs) }
         let run = try child(task)
-        note(
+        options.note(
           "  \(run.arm)\(jobs > 0 ? ", \(jobs) at once" : ""): \(run.wall) ms, \(run.processor) ms of processor"
         )
         report.add(run, jobs: jobs)
@@ -38,19 +38,8 @@ struct IngestBench {
   }
 
   private func child(_ task: BenchOptions.Task) throws -> Measurement {
-    let result = try ChildProcess.run(
-      ProcessEnvironment.executablePath(),
-      [task.rawValue, "--returns", "\(fleet.returns)", "--directory", fleet.directory],
-      environment: ProcessEnvironment.variables(), deadlineSeconds: 900)
-    guard result.status == 0 else {
-      throw BenchFailure(
-        "\(task.rawValue) ended with \(result.status): "
-          + String(decoding: result.error, as: UTF8.self))
-    }
-    return try Measurement(parsing: result.output)
-  }
-
-  private func note(_ text: String) {
-    if !options.isJSON { ProcessEnvironment.write(2, text + "\n") }
+    try Measurement(
+      parsing: BenchChild.run(
+        task, ["--returns", "\(fleet.returns)", "--directory", fleet.directory]))
   }
 }

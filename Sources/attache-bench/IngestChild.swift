@@ -46,12 +46,12 @@ struct IngestChild {
     defer { try? Files.remove(copies) }
     var result = Measurement()
     result.arm = "floor"
-    var digests: Set<[UInt8]> = []
+    var digests: Set<String> = []
     let start = Clock.monotonicNanoseconds()
     for (number, file) in fleet.files.enumerated() {
       let copy = "\(copies)/\(number).sqlite"
       try Files.copy(file, to: copy)
-      digests.insert(try Self.digest(of: copy))
+      digests.insert(try Digest.sha256Hex(file: copy))
       let connection = try Connection(copy, mode: .readOnly)
       guard try connection.quickCheck().isEmpty else { throw BenchFailure("\(file) is damaged") }
       connection.close()
@@ -60,17 +60,5 @@ struct IngestChild {
     result.records = digests.count
     guard result.records == fleet.returns else { throw BenchFailure("two of the files are equal") }
     return result
-  }
-
-  private static func digest(of path: String) throws -> [UInt8] {
-    let file = try Files.openRegular(path)
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
-    defer { buffer.deallocate() }
-    var hasher = SHA256Hasher()
-    while true {
-      let count = try file.read(into: buffer)
-      if count == 0 { return hasher.finalize() }
-      hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-    }
   }
 }

@@ -31,7 +31,7 @@ struct PrimeBench {
 
   /// The runs of one number of records: each arm, forwards and backwards, again and again.
   private func measure(_ records: Int, rounds: Int) throws -> PrimeReport.Arms {
-    note("\(records) records: starting the org, whose pages are made the first time")
+    options.note("\(records) records: starting the org, whose pages are made the first time")
     let org = try ChildProcess.start(
       program,
       [
@@ -55,7 +55,7 @@ struct PrimeBench {
         guard run.records == records else {
           throw BenchFailure("\(run.arm) took \(run.records) of \(records) records")
         }
-        note("  \(run.arm): \(run.wall) ms")
+        options.note("  \(run.arm): \(run.wall) ms")
         arms.add(run, of: arm)
       }
     }
@@ -65,22 +65,9 @@ struct PrimeBench {
   private func child(
     _ arm: BenchOptions.Task, _ records: Int, url: String, token: String
   ) throws -> Measurement {
-    var environment = ProcessEnvironment.variables()
-    environment[BenchOptions.tokenVariable] = token
-    let result = try ChildProcess.run(
-      program,
-      [
-        arm.rawValue, "--records", "\(records)", "--url", url, "--directory", options.directory,
-      ], environment: environment, deadlineSeconds: 900)
-    guard result.status == 0 else {
-      throw BenchFailure(
-        "\(arm.rawValue) ended with \(result.status): "
-          + String(decoding: result.error, as: UTF8.self))
-    }
-    return try Measurement(parsing: result.output)
-  }
-
-  private func note(_ text: String) {
-    if !options.isJSON { ProcessEnvironment.write(2, text + "\n") }
+    try Measurement(
+      parsing: BenchChild.run(
+        arm, ["--records", "\(records)", "--url", url, "--directory", options.directory],
+        variables: [BenchOptions.tokenVariable: token]))
   }
 }

@@ -35,7 +35,7 @@ struct ReconcileBench {
   }
 
   private func prepare(_ returns: Int, _ name: String) async throws -> ReturnFleet {
-    note(
+    options.note(
       "\(returns) returns of \(options.edits) edits: making the org, the bundles and the returns")
     let fleet = try ReturnFleet(
       returns: returns, edits: options.edits, directory: directory + "/" + name)
@@ -55,26 +55,15 @@ struct ReconcileBench {
     defer { server.stop() }
     if delay > 0 { server.faults.add(.any, nth: 1, times: .max, .delay(milliseconds: delay)) }
     if strikes { fleet.strike(server) }
-    var environment = ProcessEnvironment.variables()
-    environment.merge(fleet.variables(server)) { $1 }
-    let result = try ChildProcess.run(
-      ProcessEnvironment.executablePath(),
-      [
-        BenchOptions.Task.night.rawValue, "--directory", fleet.directory,
-      ], environment: environment, deadlineSeconds: 7200)
-    guard result.status == 0 else {
-      throw BenchFailure("the night ended: " + String(decoding: result.error, as: UTF8.self))
-    }
-    let told = try NightChild.Night(parsing: result.output)
+    let output = try BenchChild.run(
+      .night, ["--directory", fleet.directory], variables: fleet.variables(server),
+      deadlineSeconds: 7200)
+    let told = try NightChild.Night(parsing: output)
     let arm = ReconcileReport.Arm(
       returns: fleet.returns, edits: fleet.returns * fleet.edits, delay: delay, atOnce: atOnce,
       strikes: strikes, night: told, calls: server.log.count, least: fleet.leastCalls,
       recount: try fleet.recount(org))
-    note("  \(arm.line)")
+    options.note("  \(arm.line)")
     return arm
-  }
-
-  private func note(_ text: String) {
-    if !options.isJSON { ProcessEnvironment.write(2, text + "\n") }
   }
 }

@@ -106,7 +106,7 @@ package final class BulkQueryJob: Sendable {
     if case .failure(let error) = result, error.kind == .tooLarge,
       course.withLock({ $0.isParallel })
     {
-      goOnSerially(from: place)
+      goOnSerially(at: [place])
       return try await next()
     }
     let page = try result.get()
@@ -133,15 +133,15 @@ package final class BulkQueryJob: Sendable {
       return page.locator != (following ?? nil)
     }
     // It ends elsewhere than the list says: what follows it is where it says itself.
-    if isCut { goOnSerially(from: page.locator, isOver: page.locator == nil) }
+    if isCut { goOnSerially(at: page.locator.map { [$0] } ?? []) }
   }
 
-  private func goOnSerially(from place: Place, isOver: Bool = false) {
+  private func goOnSerially(at rest: ArraySlice<Place>) {
     let dropped = course.withLock { course in
       let dropped = course.ahead
       course.isParallel = false
       course.ahead = []
-      course.rest = isOver ? [] : [place]
+      course.rest = rest
       return dropped
     }
     for page in dropped { page.request.cancel() }

@@ -1,0 +1,21 @@
+import System
+
+/// A task of the bench in a process of its own, so that its peak of memory is its own.
+enum BenchChild {
+  /// Runs a task to its end, and answers what it printed.
+  static func run(
+    _ task: BenchOptions.Task, _ arguments: [String], variables: [String: String] = [:],
+    deadlineSeconds: Int = 900
+  ) throws -> [UInt8] {
+    let result = try ChildProcess.run(
+      ProcessEnvironment.executablePath(), [task.rawValue] + arguments,
+      environment: ProcessEnvironment.variables().merging(variables) { $1 },
+      deadlineSeconds: deadlineSeconds)
+    guard result.status == 0 else {
+      throw BenchFailure(
+        "\(task.rawValue) ended with \(result.status): "
+          + String(decoding: result.error, as: UTF8.self))
+    }
+    return result.output
+  }
+}
