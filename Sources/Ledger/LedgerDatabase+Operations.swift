@@ -21,7 +21,11 @@ package struct OperationRow {
   /// How many records had to be there before it: a resumed run keeps the order.
   package var level: Int
   package var attempt: Int64
+  /// The org's clock before its first attempt: it has made nothing earlier.
   package var sentMilliseconds: Int64?
+  /// The org's clock when its last attempt left, as well as that is known; nil in what a ledger of an earlier
+  /// version has noted.
+  package var lastSentMilliseconds: Int64?
   /// The earliest time at which it can have been sent, where nobody noted that: a run that the ledger does not
   /// know of may have sent it between this and `sentMilliseconds`.
   package var sinceMilliseconds: Int64?
@@ -116,13 +120,17 @@ extension LedgerDatabase {
 
   /// Notes that a batch is about to leave, by the org's clock, and in which bulk job: committed before its
   /// first byte is.
-  package func markSent(_ operations: [OperationRow], now: Int64, job: String? = nil) throws {
+  ///
+  /// `now` is that clock as the last answer told it, `latest` the best guess of what it is by now.
+  package func markSent(
+    _ operations: [OperationRow], now: Int64, latest: Int64? = nil, job: String? = nil
+  ) throws {
     try connection.transaction {
       for operation in operations {
         try connection.run(
           """
-          UPDATE operation SET state = \(OperationState.sent), sent_ms = \(now), attempt = attempt + 1,
-            payload = \(JSONValue.object(operation.payload).text), job_id = \(job)
+          UPDATE operation SET state = \(OperationState.sent), sent_ms = \(now), last_ms = \(latest ?? now),
+            attempt = attempt + 1, payload = \(JSONValue.object(operation.payload).text), job_id = \(job)
           WHERE id = \(operation.id)
           """)
       }
@@ -147,14 +155,15 @@ extension LedgerDatabase {
     }
   }
 
-  /// Notes when a write without an answer was sent at the latest.
+  /// Notes when a write without an answer was sent at the latest, by the org's clock.
   ///
-  /// It may have waited between attempts, as long as the org asked for; those before the last were turned away.
+  /// It may have waited between attempts, as long as the org asked for. When it was sent first stays: what it
+  /// made is looked for from then on.
   package func noteLastAttempt(of operation: OperationRow, _ milliseconds: Int64) throws {
     try connection.run(
       """
-      UPDATE operation SET sent_ms = \(milliseconds)
-      WHERE id = \(operation.id) AND sent_ms < \(milliseconds)
+      UPDATE operation SET last_ms = \(milliseconds)
+      WHERE id = \(operation.id) AND coalesce(last_ms, sent_ms) < \(milliseconds)
       """)
   }
 
@@ -235,7 +244,7 @@ extension LedgerDatabase {
         coalesce(sender_id, (SELECT user_id FROM snapshot s WHERE s.username = sender)), seen, job_id, since_ms,
         (SELECT e.last_modified_ms > e.created_ms FROM edit e WHERE e.id = edit_id),
         (SELECT r.snapshot_id FROM edit e JOIN returned r ON r.id = e.return_id
-          WHERE e.id = edit_id AND r.snapshot_id <> 'global'), (SELECT value FROM meta WHERE name = 'integrationUser')
+          WHERE e.id = edit_id AND r.snapshot_id <> 'global'), (SELECT value FROM meta WHERE name = 'integrationUser'), last_ms
       FROM operation WHERE \(condition)
       """)
     return try rows.map { row in
@@ -252,6 +261,7 @@ extension LedgerDatabase {
         state: try OperationState(row[12].text, in: path))
       operation.job = row[15].text
       operation.sinceMilliseconds = row[16].integer
+      operation.lastSentMilliseconds = row[20].integer
       operation.isRevised = row[17].integer == 1
       operation.otherSenders = [row[18].text, row[19].text].compactMap(\.self)
       return operation

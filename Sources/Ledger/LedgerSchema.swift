@@ -1,7 +1,7 @@
 /// The ledger's tables, and the changes of state that it lets happen.
 package enum LedgerSchema {
   /// The version that this program reads and writes.
-  package static let version: Int64 = 13
+  package static let version: Int64 = 14
 
   /// What each version added to the one before, from the second on.
   ///
@@ -42,6 +42,8 @@ package enum LedgerSchema {
     11: growth,
     12: keeping,
     13: recovering,
+    // When the last attempt of a write left, by the org's clock; `sent_ms` is the time of its first.
+    14: ["ALTER TABLE operation ADD COLUMN last_ms INTEGER"],
   ]
 
   /// Who sent a write, what was there before it, whether its answer was lost: a request that was held

@@ -147,7 +147,8 @@ final class LedgerJournal: SyncUpJournal {
       operation.job = job
       return operation
     }
-    try state.markSent(operations, now: now, job: job)
+    try state.markSent(
+      operations, now: now, latest: max(now, access.session.estimatedServerDate), job: job)
     return operations
   }
 
@@ -257,7 +258,7 @@ final class LedgerJournal: SyncUpJournal {
       // The last attempt left when the wait for its answer began.
       let session = access.session
       try state.noteLastAttempt(
-        of: operation, session.latestServerDate - session.timeoutMilliseconds)
+        of: operation, session.estimatedServerDate - session.timeoutMilliseconds)
       try doubt(send, operation, words)
       return .inDoubt
     }

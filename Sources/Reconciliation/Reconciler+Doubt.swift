@@ -202,7 +202,7 @@ extension Reconciler {
   func resolver(_ access: RecordReader) -> InDoubtResolver {
     let state = state
     var resolver = InDoubtResolver(
-      reader: access, quietWindowSeconds: options.quietWindowSeconds, begun: run.now
+      reader: access, quietWindowSeconds: options.quietWindowSeconds
     ) { try state.isClaimed(recordID: $0) }
     resolver.inFlight = options.inFlight
     resolver.takesLikenessesOnly = LeftOut.rules.contains(.lostCreates)
@@ -219,7 +219,8 @@ extension Reconciler {
       operation.action, operation.sobject, userID: operation.senderID ?? own,
       recordID: operation.recordID, externalField: operation.externalField,
       externalValue: operation.externalValue, fields: operation.payload, seen: operation.seen,
-      since: operation.sinceMilliseconds ?? sent, sent: sent)
+      since: operation.sinceMilliseconds ?? sent,
+      sent: max(sent, operation.lastSentMilliseconds ?? sent))
     write.isPresumed = operation.sinceMilliseconds != nil
     write.isRevised = operation.isRevised
     if write.isPresumed { write.otherSenders = operation.otherSenders }

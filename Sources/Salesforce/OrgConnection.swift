@@ -11,6 +11,8 @@ final class OrgConnection: Sendable {
     var usage: APIUsage?
     var serverDate: Int64?
     var clockOffset: Int64 = 0
+    /// How long this machine had been up at that answer, in nanoseconds.
+    var dated: UInt64 = 0
     var replacedHalves = 0
   }
 
@@ -115,6 +117,7 @@ final class OrgConnection: Sendable {
       if let date {
         state.serverDate = date
         state.clockOffset = date - now
+        state.dated = Clock.sinceStartNanoseconds()
       }
     }
     let elapsed = Int((Clock.monotonicNanoseconds() - start) / 1_000_000)
@@ -185,9 +188,13 @@ final class OrgConnection: Sendable {
   /// How far the org's clock is ahead of this machine's, in milliseconds, as its last answer told it.
   var clockOffset: Int64 { state.withLock { $0.clockOffset } }
 
-  /// The best guess of the org's clock now.
+  /// The best guess of the org's clock now: what it was at the last answer, and the time since, which no setting
+  /// of this machine's clock touches; that clock where nothing was answered yet.
   var estimatedServerNow: Int64 {
-    Clock.wallMilliseconds() + clockOffset
+    state.withLock { state in
+      guard let date = state.serverDate else { return Clock.wallMilliseconds() }
+      return date + Int64((Clock.sinceStartNanoseconds() - state.dated) / 1_000_000)
+    }
   }
 
   /// The requests so far, by kind and user.

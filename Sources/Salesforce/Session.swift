@@ -48,9 +48,6 @@ package final class Session: Sendable {
   /// The org's clock in milliseconds now, as well as its answers tell.
   package var estimatedServerDate: Int64 { connection.estimatedServerNow }
 
-  /// The later of the two: what has left the machine by now left no later.
-  package var latestServerDate: Int64 { max(serverDate ?? 0, estimatedServerDate) }
-
   /// How long an answer is waited for, in milliseconds.
   package var timeoutMilliseconds: Int64 { Int64(connection.timeoutSeconds) * 1000 }
 

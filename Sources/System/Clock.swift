@@ -16,6 +16,13 @@ package enum Clock {
     return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
   }
 
+  /// Nanoseconds since the machine was started, its sleep included; never goes back.
+  package static func sinceStartNanoseconds() -> UInt64 {
+    var now = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &now)
+    return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
+  }
+
   /// Lets the thread sleep; only for one that nothing else waits for.
   package static func pause(microseconds: UInt32) { usleep(microseconds) }
 }

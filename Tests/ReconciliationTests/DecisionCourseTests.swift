@@ -60,6 +60,27 @@ struct DecisionCourseTests {
     #expect(creates() == before + 2)
   }
 
+  @Test func `what a create made is looked for from its first attempt, however late its last was`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.quietWindowSeconds = 900
+    let edit = day.created("contacts", "Contact", "local_1", ["LastName": "Lovelace"])
+    try day.handBack([edit], handback: 1)
+    day.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: true))
+    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    // An org that asked to wait for half an hour before the last attempt.
+    let operation = try #require(try day.state.unfinishedOperations().first)
+    let sent = try #require(operation.sentMilliseconds)
+    try day.state.noteLastAttempt(of: operation, sent + 1_800_000)
+    try day.org.moveClock(by: 1_000_000)
+    // The quiet window is counted from the last.
+    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    try day.org.moveClock(by: 86_400_000)
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try day.count("SELECT Id FROM Contact WHERE LastName = 'Lovelace'") == 1)
+  }
+
   @Test func `a create in doubt is decided though its device has handed back again`() async throws {
     for decision in ["record", "device", "drop"] {
       let day = try FieldDay()

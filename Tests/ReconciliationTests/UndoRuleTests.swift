@@ -105,6 +105,7 @@ struct UndoRuleTests {
       DROP TABLE recovered_snapshot;
       DROP TABLE recovery;
       ALTER TABLE returned DROP COLUMN epoch;
+      ALTER TABLE operation DROP COLUMN last_ms;
       ALTER TABLE operation DROP COLUMN since_ms;
       DROP INDEX edit_unpruned;
       ALTER TABLE edit DROP COLUMN pruned;

@@ -41,8 +41,6 @@ package struct InDoubtResolver {
   package var senders: [String: RecordReader] = [:]
   /// How long a request may be on its way, in seconds.
   package let quietWindowSeconds: Int64
-  /// The org's clock when the run began; 0 where nobody knows.
-  package let begun: Int64
   /// Other creates in doubt, which may own what is found.
   package var rivals: [PendingWrite] = []
   /// Whether creates are searched in the quiet window already: what agrees as a whole is theirs then.
@@ -60,12 +58,10 @@ package struct InDoubtResolver {
 
   /// A resolver.
   package init(
-    reader: RecordReader, quietWindowSeconds: Int64, begun: Int64 = 0,
-    isTaken: @escaping (String) throws -> Bool
+    reader: RecordReader, quietWindowSeconds: Int64, isTaken: @escaping (String) throws -> Bool
   ) {
     self.reader = reader
     self.quietWindowSeconds = quietWindowSeconds
-    self.begun = begun
     self.isTaken = isTaken
   }
 
@@ -148,7 +144,7 @@ package struct InDoubtResolver {
       return "the results of the bulk job \(id) cannot be read: \(error.message)"
     case .refused, .notFound, .permission:
       // Another user does not see it; a day later no job is at work any more.
-      let now = max(begun, asker.session.serverDate ?? asker.session.estimatedServerDate)
+      let now = asker.session.serverDate ?? asker.session.estimatedServerDate
       return isSender || now - write.sent > Self.longestJobMilliseconds
         ? nil : "only its sender can be asked about the bulk job \(id)"
     case .authentication where asker !== reader:
@@ -427,7 +423,7 @@ package struct InDoubtResolver {
   package func unacknowledged(_ write: PendingWrite) -> UnacknowledgedCreates.Lost {
     let window = quietWindowSeconds * 1000
     let session = reader.session
-    let now = max(begun, session.serverDate ?? session.estimatedServerDate)
+    let now = session.serverDate ?? session.estimatedServerDate
     var lost = UnacknowledgedCreates.Lost(
       write.fields, sent: write.since, until: write.sent + window,
       isOver: window <= 0 || now - write.sent >= window)

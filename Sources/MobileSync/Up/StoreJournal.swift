@@ -142,7 +142,7 @@ final class StoreJournal: SyncUpJournal {
     var intention = intention
     if let session = reader?.session {
       let noted = intention?.sent ?? 0
-      intention?.sent = max(noted, session.latestServerDate)
+      intention?.sent = max(noted, session.estimatedServerDate)
     }
     try commit(entered) { try self.keep(doubtful, of: intention, isLater: true) }
   }
