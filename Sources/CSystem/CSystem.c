@@ -53,6 +53,11 @@ static void leave_for_memory(int number) {
   _exit(1);
 }
 
+void attache_give_memory_back(void) {
+  // Else glibc keeps what was allocated in large pieces once for small ones, and never gives it back.
+  mallopt(M_MMAP_THRESHOLD, 4 << 20);
+}
+
 void attache_tell_of_memory(void) {
   struct rlimit space, data;
   if (getrlimit(RLIMIT_AS, &space) != 0 || getrlimit(RLIMIT_DATA, &data) != 0) return;

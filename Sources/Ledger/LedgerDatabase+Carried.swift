@@ -91,6 +91,16 @@ extension LedgerDatabase {
     try connection.integer("SELECT 1 FROM carried WHERE edit_id = \(edit) LIMIT 1") != nil
   }
 
+  /// Says whether the row of an edit had been given to its device as an edit that is open.
+  package func isOfCarriedRow(_ edit: Int64) throws -> Bool {
+    try connection.integer(
+      """
+      SELECT 1 FROM edit e JOIN returned r ON r.id = e.return_id JOIN carried c
+        ON c.stamp_id = r.stamp_id AND c.store = e.store AND c.soup = e.soup AND c.entry_id = e.entry_id
+      WHERE e.id = \(edit) LIMIT 1
+      """) != nil
+  }
+
   // MARK: coming back
 
   /// The runs that put edits into the stores of a return whose stamps do not say it, where what they hold does:

@@ -119,7 +119,7 @@ struct PrimeJob: Sendable {
         return held
       }
       if outcome.changed {
-        try publish(outcome, number: number, temporary, session, fields)
+        try publish(outcome, number: number, after: previous, temporary, session, fields)
       }
     } catch {
       // What was built so far is worth nothing; the error is what matters.
@@ -247,7 +247,7 @@ struct PrimeJob: Sendable {
   }
 
   /// The path of a store in a generation's directory: the platform, then where an app expects it.
-  private func fileName(of store: StoreSettings, _ platform: Platform) -> String {
+  func fileName(of store: StoreSettings, _ platform: Platform) -> String {
     platform.rawValue + "/" + path(of: store, platform)
   }
 
@@ -295,11 +295,11 @@ struct PrimeJob: Sendable {
   // MARK: what comes out
 
   private func publish(
-    _ outcome: PrimeOutcome, number: Int, _ temporary: String, _ session: Session,
-    _ fields: String?
+    _ outcome: PrimeOutcome, number: Int, after previous: GenerationRecord?,
+    _ temporary: String, _ session: Session, _ fields: String?
   ) throws {
     // What the org holds was issued, whatever devices have made of it.
-    try writeIssued(outcome, number: number, temporary)
+    try writeIssued(outcome, number: number, temporary, after: previous)
     let carried = try carry(into: temporary)
     var files: [GenerationRecord.StoreFile] = []
     for platform in pipeline.platforms {
@@ -379,40 +379,5 @@ struct PrimeJob: Sendable {
           maxTimeStamp: state.maxTimeStamp)
       }
     }
-  }
-
-  /// Keeps what was issued, for the comparison with what comes back.
-  private func writeIssued(_ outcome: PrimeOutcome, number: Int, _ temporary: String) throws {
-    guard let platform = pipeline.platforms.first else { return }
-    let writer = try IssuedRecordWriter(path: data.issued(number, of: user.id))
-    var stamps: [String: [String: Int64]] = [:]
-    for settings in stores {
-      let store = try Store(
-        opening: temporary + "/" + fileName(of: settings, platform), readOnly: true)
-      for soup in settings.schema.soups.map(\.soupName) {
-        let key = PrimeInput.key(settings.storeName, soup)
-        let first = try store.query(QuerySpec(soupName: soup, .all, pageSize: 1)).first
-        let fields = FieldNames.known(
-          of: soup, in: settings, held: try first.flatMap { try JSONValue(parsing: $0).object })
-        try writer.append(
-          IssuedRecordWriter.SoupFields(soup: soup, key: key, fields: fields), of: store)
-        if let listed = outcome.stamps[key] { stamps[key] = try held(listed, in: soup, of: store) }
-      }
-      try store.close()
-    }
-    try writer.finish()
-    try SystemModstamps.write(stamps, in: temporary)
-  }
-
-  /// The stamps of what is in a soup: an id without a record is asked for again.
-  private func held(
-    _ listed: [String: Int64], in soup: String, of store: Store
-  ) throws -> [String: Int64] {
-    var held: [String: Int64] = [:]
-    try store.forEachValue(of: "Id", in: soup) { _, bytes in
-      let id = String(decoding: bytes, as: UTF8.self)
-      held[id] = listed[id]
-    }
-    return held
   }
 }

@@ -32,6 +32,12 @@ extension SnapshotPlanner {
         names.removeAll { !sent.contains($0) }
       }
       send.payload = try RecordBody.fields(names, of: edit.element)
+      if action == .create, edit.recordID != nil, try state.isOfCarriedRow(edit.id) {
+        // A bundle gave back no more than what had been edited; the rest is as its device had it before.
+        for name in names where candidate.element[name] == nil {
+          send.payload[name] = edit.base?.fields[name]
+        }
+      }
       if case .set(let values, _)? = edit.decision?.decision {
         for (name, value) in values { send.payload[name] = value }
         if send.expected.verdict == .created {

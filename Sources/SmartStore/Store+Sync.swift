@@ -146,6 +146,7 @@ extension Store {
       let odd = try oddlyDirtyRows(of: soup)
       if odd.isEmpty { return isLocal(true, soup) }
       return "(\(isLocal(true, soup)) OR id IN (\(raw: Self.list(odd))))"
+    case .written(let since): return "lastModified >= \(since)"
     case .clean(let syncID):
       let clean = isLocal(false, soup)
       guard let syncID, let column = soup.column(of: SyncField.syncID, on: platform) else {

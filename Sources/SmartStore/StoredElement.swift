@@ -49,4 +49,6 @@ package enum ElementFilter: Sendable, Hashable {
   case dirty
   /// Those without, of one sync where the soup has an index on the sync's id.
   case clean(syncID: Int64? = nil)
+  /// Those whose rows were written at a time of the store's clock, in milliseconds, or later.
+  case written(since: Int64)
 }

@@ -12,6 +12,9 @@ package enum ProcessLimits {
   /// Without such a limit nothing is changed, and a crash is one.
   package static func tellOfMemory() { attache_tell_of_memory() }
 
+  /// Lets long pages and buffers return to the system when they are freed.
+  package static func giveMemoryBack() { attache_give_memory_back() }
+
   /// Finds out whether the process may have the threads that it needs; nil if it may.
   ///
   /// The concurrency runtime waits for ever where it gets no thread, so this is asked before it

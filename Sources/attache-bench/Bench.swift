@@ -7,6 +7,7 @@ import System
 enum Bench {
   static func main() {
     ProcessLimits.umask077()
+    ProcessLimits.giveMemoryBack()
     Signals.ignorePipe()
     let words = Array(CommandLine.arguments.dropFirst())
     ProcessEnvironment.leave { await run(words) }
@@ -24,6 +25,8 @@ enum Bench {
       case .queries: return try queries(options)
       case .reconcile: return try await reconcile(options)
       case .ingest: return try await ingest(options)
+      case .incremental: return try incremental(options)
+      case .renewal: try await RenewalChild(options).run().print()
       case .intake: try await IngestChild(options).ingest().print()
       case .intakeFloor: try IngestChild(options).floor().print()
       case .night: try await NightChild(options).run().print()
@@ -60,6 +63,12 @@ enum Bench {
 
   private static func ingest(_ options: BenchOptions) async throws -> Int32 {
     let report = try await IngestBench(options).measure()
+    ProcessEnvironment.write(1, options.isJSON ? report.json.text + "\n" : report.text)
+    return report.failures.isEmpty ? 0 : 1
+  }
+
+  private static func incremental(_ options: BenchOptions) throws -> Int32 {
+    let report = try RenewalBench(options).measure()
     ProcessEnvironment.write(1, options.isJSON ? report.json.text + "\n" : report.text)
     return report.failures.isEmpty ? 0 : 1
   }

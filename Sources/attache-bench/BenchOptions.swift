@@ -2,10 +2,11 @@ import System
 
 /// What the command line says.
 struct BenchOptions: Sendable {
-  /// What to do; the words after `ingest` are children that the others start.
+  /// What to do; the words after `incremental` are children that the others start.
   enum Task: String, Sendable {
-    case help, bench, queries, reconcile, ingest
+    case help, bench, queries, reconcile, ingest, incremental
     case org, prime, download, sqlite, single, sync, night, intake, intakeFloor = "intake-floor"
+    case renewal
     case c, python
   }
 
@@ -23,11 +24,13 @@ struct BenchOptions: Sendable {
       attache-bench [--records N] [--base N] [--rounds N] [--directory PATH] [--live] [--json]
       attache-bench queries [--records N] [--directory PATH] [--json]
       attache-bench reconcile [--returns N] [--edits N] [--concurrency N] [--directory PATH] [--json]
+      attache-bench incremental [--records N] [--rounds N] [--directory PATH] [--json]
       attache-bench ingest [--returns N] [--rounds N] [--directory PATH] [--json]
 
     Without a word it primes and asks; `queries` only asks a store by index, with a join and a count.
     `reconcile` sends a night's returns to a local org, one request at a time and several, at once and
     with 100 ms for each answer, and a larger night with faults.
+    `incremental` primes by a pipeline, and again when none, 0.1, 1 and 10 % of the records have changed.
     `ingest` takes in a night's stores of 50 MB, one at a time and two at once, beside a program that only copies,
     hashes and checks the same files.
 
@@ -47,6 +50,7 @@ struct BenchOptions: Sendable {
     when a question takes over 1.2 times its SQL;
     `reconcile` when an edit is lost or told wrongly, when it takes over 1.1 times the least calls, less
     than 3 times the speed of one request at a time at 100 ms, or a tenth more memory for the larger night;
+    `incremental` when such a night takes over 1, 5 or 25 % of the first prime's processor time;
     `ingest` when one at a time takes over 1.5 times the floor, or two at once are less than 1.7 times as fast.
 
     """

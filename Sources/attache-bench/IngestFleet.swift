@@ -161,7 +161,7 @@ struct IngestFleet {
     try DurableFile.write(Array(text.utf8), to: pipelineFile)
   }
 
-  private static var storeFile: String {
+  static var storeFile: String {
     let indexes = Workload.indexes.map {
       "{\"path\": \"\($0.path)\", \"type\": \"\($0.type.rawValue)\"}"
     }
@@ -170,7 +170,7 @@ struct IngestFleet {
       """
   }
 
-  private static var syncsFile: String {
+  static var syncsFile: String {
     """
     {"syncs": [
       {"syncName": "down", "syncType": "syncDown", "soupName": "\(Workload.soup)",

@@ -11,6 +11,7 @@ enum Main {
     ProcessLimits.umask077()
     ProcessLimits.harden()
     ProcessLimits.tellOfMemory()
+    ProcessLimits.giveMemoryBack()
     Signals.ignorePipe()
     let program = Program.current()
     let words = Array(CommandLine.arguments.dropFirst())

@@ -51,6 +51,7 @@ extension World {
       return true
     }
     try noteBundles()
+    try judgeIssued()
     result.status = ended.status
     result.failure = ended.failure
     if let id = strike.run { result.report = try Report(directory: data.reports + "/" + id) }

@@ -30,6 +30,8 @@ final class World {
   var tally = Tally()
   /// When the runs ended that made the bundles.
   var bundleTimes: [String: Int64] = [:]
+  /// The generation of each user whose issued records were judged.
+  var judgedIssued: [String: Int] = [:]
   var step = 0
   private var deviceTime: Int64 = HistoryOrg.clockStart
   private var made = 0

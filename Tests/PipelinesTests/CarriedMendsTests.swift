@@ -206,4 +206,37 @@ import Testing
     #expect(try await scene.world.run().verdicts == [.conflict: 1])
     #expect(try scene.row(id, on: scene.world.device("ada", as: "ada-4"))["Name"] != nil)
   }
+
+  @Test func `a record of which a bundle gave back what was edited alone is made anew whole`()
+    async throws
+  {
+    for decides in [true, false] {
+      let scene = try CarriedScene()
+      let (_, id) = try await scene.carriedConflict()
+      let before = try scene.world.record("Account", id)
+      try scene.scene.delete(id)
+      try await scene.world.run { $0.maxDeletes = Percentage(100) }
+      let phone = try scene.world.device("ada", as: "ada-3")
+      #expect(try scene.row(id, on: phone)["Name"] == nil)
+      try phone.edit("accounts", id: id, ["Description": "mended"], now: scene.later(30))
+      try scene.handBack(phone, as: "two.sqlite")
+      if decides {
+        #expect(try await scene.world.run().verdicts == [.superseded: 1, .deletedOnServer: 1])
+        try scene.scene.decide(2, .device)
+        #expect(try await scene.world.run().verdicts == [.created: 1])
+      } else {
+        try scene.world.rewrite("LEAVE_IF_CHANGED", "OVERWRITE", in: "demo/usersyncs.json")
+        let verdicts = try await scene.world.runAsWritten([.ingest, .reconcile]).verdicts
+        #expect(verdicts == [.superseded: 1, .created: 1])
+      }
+      let page = try scene.world.org.query(
+        "SELECT Id FROM Account WHERE Description = 'mended'", as: try scene.world.user("admin"))
+      let made = try JSONValue(parsing: page.records).array?.first?["Id"]?.string
+      let after = try scene.world.record("Account", try #require(made))
+      for name in ["Name", "BillingCity", "Website"] {
+        #expect(after[name] == before[name], "\(name)")
+      }
+      #expect(after["Phone"] == "device" && after["Description"] == "mended")
+    }
+  }
 }

@@ -150,6 +150,145 @@ import Testing
   }
 }
 
+/// A file that goes on from the last generation's, beside one that is written anew.
+@Suite struct IssuedRenewalTests {
+  let directory = TemporaryDirectory()
+  private let fields = IssuedRecordWriter.SoupFields(
+    soup: "accounts", key: "default/accounts", fields: ["Name", "Size"])
+  private let others = IssuedRecordWriter.SoupFields(
+    soup: "cases", key: "default/cases", fields: ["Name"])
+
+  private func store() throws -> Store {
+    let store = try Store(creating: directory.file("store.db"), platform: .ios)
+    for soup in ["accounts", "cases"] {
+      try store.registerSoup(soup, indexSpecs: [IndexSpec(path: "Id", type: .string)])
+    }
+    return store
+  }
+
+  private func element(_ id: Int, _ name: String) -> String {
+    #"{"Id":"001\#(1000 + id)","Name":"\#(name)","Size":\#(id),"LastModifiedDate":"\#(name)"}"#
+  }
+
+  /// Every row of a file, by Id and soup.
+  private func rows(_ path: String) throws -> [String] {
+    let reader = try IssuedRecordReader(path: path)
+    return try reader.allIDs().sorted().flatMap { id in
+      try reader.records(id: id).sorted { $0.soup < $1.soup }.map {
+        "\(id) \($0.soup) \($0.modified ?? "-") \($0.lastModified ?? 0) "
+          + String(decoding: $0.fields, as: UTF8.self)
+      }
+    }
+  }
+
+  private func whole(_ store: Store) throws -> [String] {
+    let path = directory.file("whole.sqlite")
+    if Files.exists(path) { try Files.remove(path) }
+    let writer = try IssuedRecordWriter(path: path)
+    for choice in [fields, others] { try writer.append(choice, of: store) }
+    try writer.finish()
+    return try rows(path)
+  }
+
+  @Test(arguments: 0..<12)
+  func `is what a new one would be, whatever has changed`(seed: UInt64) throws {
+    var random = HistoryRandom(seed)
+    let store = try store()
+    store.clock = { 1000 }
+    for soup in ["accounts", "cases"] {
+      try store.upsert((0..<200).map { element($0, "first") }, into: soup)
+    }
+    var path = directory.file("0.sqlite")
+    let writer = try IssuedRecordWriter(path: path)
+    for choice in [fields, others] { try writer.append(choice, of: store) }
+    try writer.finish()
+    var renewed = 0
+    for night in 1...8 {
+      // A clock that was set back, or stands still, too.
+      let now = random.below(8) == 0 ? 1000 : 1000 + Int64(night)
+      store.clock = { now }
+      for soup in ["accounts", "cases"] where random.chance(50) {
+        for _ in 0..<random.below(12) {
+          let id = "001\(1000 + random.below(220))"
+          let held = try store.elements(in: soup, where: "Id", is: id)
+          switch (held.isEmpty, random.below(3)) {
+          case (false, 0):
+            try store.deleteElements(in: soup, where: "Id", in: [id])
+          case (false, _):
+            var object = try #require(held.first?.object)
+            object["Name"] = .string("night \(night)")
+            object["Size"] = random.chance(50) ? nil : "\u{1}"
+            _ = try store.upsert([.object(object)], into: soup)
+          case (true, _):
+            let number = try #require(Int(id.dropFirst(3))) - 1000
+            try store.upsert([element(number, "night \(night)")], into: soup)
+          }
+        }
+      }
+      let next = directory.file("\(night).sqlite")
+      let writer = try IssuedRecordWriter(path: next, renewing: path)
+      let isWhole = try [fields, others].allSatisfy {
+        try writer.renew($0, of: store, since: now)
+      }
+      let anew = try whole(store)
+      if isWhole {
+        try writer.finish()
+        renewed += 1
+        path = next
+        #expect(try rows(next) == anew, "night \(night)")
+      } else {
+        path = directory.file("\(night)-whole.sqlite")
+        try Files.rename(directory.file("whole.sqlite"), to: path)
+      }
+    }
+    #expect(renewed > 0)
+  }
+
+  @Test func `is not gone on from where it would be more work, or is not what the store holds`()
+    throws
+  {
+    let store = try store()
+    store.clock = { 1000 }
+    try store.upsert((0..<100).map { element($0, "first") }, into: "accounts")
+    let path = directory.file("0.sqlite")
+    let writer = try IssuedRecordWriter(path: path)
+    try writer.append(fields, of: store)
+    try writer.finish()
+    let next = directory.file("1.sqlite")
+    func renews(since: Int64) throws -> Bool {
+      try IssuedRecordWriter(path: next, renewing: path).renew(fields, of: store, since: since)
+    }
+    #expect(try !renews(since: 1000), "every row was written")
+    #expect(try renews(since: 1001))
+    // Another row of the same record, which only a new file finds.
+    store.clock = { 1001 }
+    try store.upsert([element(7, "again")], into: "accounts")
+    #expect(try !renews(since: 1001))
+    // A soup that the file does not know.
+    try store.upsert([element(1, "new")], into: "cases")
+    #expect(
+      try !IssuedRecordWriter(path: next, renewing: path).renew(others, of: store, since: 1001))
+    #expect(try Files.list(directory.path).filter { $0.hasSuffix(".sqlite") } == ["0.sqlite"])
+  }
+
+  @Test func `a file that is no such file, or cut short, is damaged`() throws {
+    let path = directory.file("0.sqlite")
+    let writer = try IssuedRecordWriter(path: path)
+    try writer.append(IssuedRecord(soup: "a", id: "1", modified: nil, fields: Array("{}".utf8)))
+    try writer.finish()
+    let bytes = try Files.read(path)
+    for count in [0, 20, 4096, bytes.count - 1] {
+      try Files.remove(path)
+      try DurableFile.write(Array(bytes.prefix(count)), to: path)
+      let error = #expect(throws: SnapshotError.self) {
+        try IssuedRecordWriter(path: directory.file("1.sqlite"), renewing: path)
+      }
+      #expect(error?.isDamage == true, "\(count) bytes: \(error?.description ?? "")")
+      #expect(try Files.list(directory.path) == ["0.sqlite"])
+    }
+  }
+}
+
 @Suite struct SystemModstampsTests {
   let directory = TemporaryDirectory()
   private var path: String { directory.file(SystemModstamps.fileName) }

@@ -23,6 +23,10 @@ int attache_harden_process(void);
 /// one arena of allocations: call it before there is a second thread.
 void attache_tell_of_memory(void);
 
+/// Lets what is allocated in pieces of 4 MiB and more return to the system when it is freed: long pages that
+/// came once would stay in the process.
+void attache_give_memory_back(void);
+
 /// open(2) with a mode, which is variadic.
 int attache_open(const char *path, int flags, unsigned int mode);
 

@@ -15,7 +15,8 @@ package struct RecordIDSet: Sendable {
   /// Values of an id field that are no record ids.
   private var others: Set<String> = []
 
-  init() {}
+  /// An empty set.
+  package init() {}
 
   init(_ ids: some Sequence<String>) {
     for id in ids { insert(id) }
@@ -32,7 +33,7 @@ package struct RecordIDSet: Sendable {
 
   /// Adds the id that stands in a buffer; false when it was there.
   @discardableResult
-  mutating func insert(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  package mutating func insert(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if let key = Self.key(bytes) { return keys.insert(key).inserted }
     return others.insert(String(decoding: bytes, as: UTF8.self)).inserted
   }
@@ -43,7 +44,8 @@ package struct RecordIDSet: Sendable {
     return others.contains(id)
   }
 
-  func contains(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  /// Whether the id that stands in a buffer is in the set.
+  package func contains(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if let key = Self.key(bytes) { return keys.contains(key) }
     return others.contains(String(decoding: bytes, as: UTF8.self))
   }

@@ -12,27 +12,12 @@ package final class IssuedRecordReader {
   package init(path: String) throws(SnapshotError) {
     do {
       let connection = try Connection(path, mode: .immutable)
-      let marks = [
-        try connection.integer("PRAGMA application_id"),
-        try connection.integer("PRAGMA user_version"),
-      ]
-      guard marks == [IssuedRecordFile.applicationID, IssuedRecordFile.version] else {
-        throw Self.damage(path, "are in no format that this program reads")
-      }
-      // SQLite takes what is missing of the last page for zeros.
-      let bytes = try connection.integer(
-        "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
-      guard try bytes == Files.size(of: path) else { throw Self.damage(path, "end too early") }
-      var soups: [Int64: String] = [:]
-      for row in try connection.all("SELECT number, name FROM soup") {
-        soups[row[0].integer ?? -1] = row[1].text
-      }
-      self.soups = soups
+      soups = try IssuedRecordFile.soups(of: connection)
       byID = try connection.prepare(
         "SELECT soup, modified, last_modified, fields, checksum FROM issued WHERE id = ?")
       self.connection = connection
     } catch {
-      throw Self.readable(error, path)
+      throw IssuedRecordFile.readable(error, path)
     }
   }
 
@@ -56,7 +41,7 @@ package final class IssuedRecordReader {
       while try byID.step() { found.append(try record(id, byID)) }
       return found
     } catch {
-      throw Self.readable(error, path)
+      throw IssuedRecordFile.readable(error, path)
     }
   }
 
@@ -72,7 +57,7 @@ package final class IssuedRecordReader {
         texts: (id.utf8.count, modified?.utf8.count, fields.count), bytes: $0)
     }
     guard let soup = soups[number], checksum == row.columnInteger(4) else {
-      throw Self.damage(path, "are not as they were written")
+      throw IssuedRecordFile.damage(path, "are not as they were written")
     }
     return IssuedRecord(
       soup: soup, id: id, modified: modified, lastModified: lastModified, fields: fields)
@@ -83,24 +68,7 @@ package final class IssuedRecordReader {
     do {
       return Set(try connection.texts("SELECT id FROM issued ORDER BY id"))
     } catch {
-      throw Self.readable(error, path)
-    }
-  }
-
-  private static func damage(_ path: String, _ reason: String) -> SnapshotError {
-    .damaged(path: path, file: "the issued records", reason: reason)
-  }
-
-  /// A file that is no such database, or lacks a table, is a damaged one: it was whole when it got its
-  /// name.
-  private static func readable(_ error: any Error, _ path: String) -> SnapshotError {
-    switch error {
-    case let error as SnapshotError: error
-    case let error as SQLiteError where error.isDamage || error.isOfTheSchema:
-      damage(path, "cannot be read (\(error.message))")
-    case let error as SQLiteError: .database(error)
-    case let error as SystemError: .system(error)
-    default: .invalid("\(error)")
+      throw IssuedRecordFile.readable(error, path)
     }
   }
 }

@@ -23,9 +23,10 @@ package final class IssuedRecordWriter {
   private let connection: Connection
   private let one: Statement
   private let many: Statement
-  private var soups: [String: Int64] = [:]
+  private var soups: [String: Int64]
   private var buffer: [UInt8] = []
   private var rows: [Row] = []
+  private let isRenewal: Bool
   private var isFinished = false
   /// How many records were added.
   package private(set) var count = 0
@@ -39,29 +40,56 @@ package final class IssuedRecordWriter {
   private static let bytesPerBatch = 1 << 20
 
   /// Starts a file that gets its name, `path`, when it is finished.
-  package init(path: String) throws(SnapshotError) {
+  ///
+  /// It begins empty, or with all that `previous` holds, for `renew`.
+  package init(path: String, renewing previous: String? = nil) throws(SnapshotError) {
     self.path = path
     let temporary = DurableFile.temporaryName(for: path)
     self.temporary = temporary
-    (connection, one, many) = try SnapshotError.mapping {
+    let isRenewal = previous != nil
+    (connection, soups, one, many) = try SnapshotError.mapping {
       try Files.makeDirectory(Files.parent(of: path) ?? ".")
-      _ = try Files.createNew(temporary)
       do {
-        let connection = try Connection(temporary)
-        try connection.execute(
-          "PRAGMA page_size = \(IssuedRecordFile.pageBytes); PRAGMA journal_mode = OFF;"
-            + "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-            + "PRAGMA application_id = \(IssuedRecordFile.applicationID);"
-            + "PRAGMA user_version = \(IssuedRecordFile.version); BEGIN;" + IssuedRecordFile.tables)
+        let (connection, soups) = try Self.open(temporary, previous)
         return (
-          connection, try Self.insert(connection, rows: 1),
-          try Self.insert(connection, rows: Self.rowsPerStatement)
+          connection, soups, try Self.insert(connection, rows: 1, isRenewal),
+          try Self.insert(connection, rows: Self.rowsPerStatement, isRenewal)
         )
       } catch {
         try? Files.remove(temporary)
-        throw error
+        throw isRenewal ? IssuedRecordFile.readable(error, path) : error
       }
     }
+    self.isRenewal = isRenewal
+  }
+
+  /// Makes the file and opens it, with the numbers of the soups that it has.
+  private static func open(
+    _ temporary: String, _ previous: String?
+  ) throws -> (Connection, [String: Int64]) {
+    var soups: [String: Int64] = [:]
+    if let previous {
+      try Files.copy(previous, to: temporary)
+    } else {
+      _ = try Files.createNew(temporary)
+    }
+    let connection = try Connection(temporary)
+    try begin(connection, isNew: previous == nil)
+    if previous != nil {
+      for (number, name) in try IssuedRecordFile.soups(of: connection) { soups[name] = number }
+    }
+    return (connection, soups)
+  }
+
+  private static func begin(_ connection: Connection, isNew: Bool) throws {
+    if isNew { try connection.execute("PRAGMA page_size = \(IssuedRecordFile.pageBytes)") }
+    try connection.execute(
+      "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; BEGIN;"
+    )
+    guard isNew else { return }
+    try connection.execute(
+      "PRAGMA application_id = \(IssuedRecordFile.applicationID);"
+        + "PRAGMA user_version = \(IssuedRecordFile.version);" + IssuedRecordFile.tables)
   }
 
   deinit {
@@ -70,10 +98,13 @@ package final class IssuedRecordWriter {
     try? Files.remove(temporary)
   }
 
-  private static func insert(_ connection: Connection, rows: Int) throws -> Statement {
+  private static func insert(
+    _ connection: Connection, rows: Int, _ isRenewal: Bool
+  ) throws -> Statement {
     try connection.prepare(
       "INSERT INTO issued (soup, id, modified, last_modified, fields, checksum) VALUES "
-        + repeatElement("(?, ?, ?, ?, ?, ?)", count: rows).joined(separator: ", "))
+        + repeatElement("(?, ?, ?, ?, ?, ?)", count: rows).joined(separator: ", ")
+        + (isRenewal ? IssuedRecordFile.replacing : ""))
   }
 
   // MARK: records
@@ -165,7 +196,7 @@ package final class IssuedRecordWriter {
   package func finish() throws(SnapshotError) {
     try flush()
     do {
-      try connection.execute(IssuedRecordFile.index)
+      if !isRenewal { try connection.execute(IssuedRecordFile.index) }
       try connection.execute("COMMIT")
     } catch  where error.isOfTheValues {
       throw .invalid("\(path) was given two records of one soup with one Id")
@@ -209,27 +240,49 @@ extension IssuedRecordWriter {
   /// Adds all records of a soup of a store, in the order of their rows and without making a tree of
   /// any.
   package func append(_ choice: SoupFields, of store: Store) throws(SnapshotError) {
+    try append(choice, of: store, .all)
+  }
+
+  private func append(
+    _ choice: SoupFields, of store: Store, _ filter: ElementFilter
+  ) throws(SnapshotError) {
     let paths = [choice.idPath, choice.modificationPath] + choice.fields
+    // What stands before each value, written once.
+    let names = choice.fields.map { name in
+      var bytes: [UInt8] = [0x2C]
+      JSONText.appendQuoted(name, to: &bytes)
+      bytes.append(0x3A)
+      return bytes
+    }
     let soup = try number(of: choice.key)
     try SnapshotError.mapping {
       guard try store.hasSoup(choice.soup) else { return }
-      try store.forEachElement(in: choice.soup, paths: paths) { element in
-        let start = buffer.count
-        guard appendText(0, of: element) else { return }
-        let id = start..<buffer.count
-        let isDated = appendText(1, of: element)
-        let end = buffer.count
-        appendObject(choice.fields, of: element)
-        try add(
-          Row(
-            soup: soup, id: id, modified: isDated ? id.upperBound..<end : nil,
-            lastModified: element.lastModified, fields: end..<buffer.count))
+      try store.forEachElement(in: choice.soup, paths: paths, filter) { element in
+        if let row = Self.write(element, names, soup, to: &buffer) { try add(row) }
       }
     }
   }
 
+  /// Writes a record behind those that wait; nil for an element without an Id.
+  private static func write(
+    _ element: borrowing StoredElement, _ names: [[UInt8]], _ soup: Int64,
+    to buffer: inout [UInt8]
+  ) -> Row? {
+    let start = buffer.count
+    guard appendText(0, of: element, to: &buffer) else { return nil }
+    let id = start..<buffer.count
+    let isDated = appendText(1, of: element, to: &buffer)
+    let end = buffer.count
+    appendObject(names, of: element, to: &buffer)
+    return Row(
+      soup: soup, id: id, modified: isDated ? id.upperBound..<end : nil,
+      lastModified: element.lastModified, fields: end..<buffer.count)
+  }
+
   /// Appends the text of a member; false for a member that is no text.
-  private func appendText(_ index: Int, of element: borrowing StoredElement) -> Bool {
+  private static func appendText(
+    _ index: Int, of element: borrowing StoredElement, to buffer: inout [UInt8]
+  ) -> Bool {
     if element.fields[index].kind == .string {
       buffer.append(contentsOf: element.raw(index))
       return true
@@ -240,20 +293,74 @@ extension IssuedRecordWriter {
   }
 
   /// Appends an object of the fields that are there, with the element's own bytes for values.
-  private func appendObject(_ fields: [String], of element: borrowing StoredElement) {
+  private static func appendObject(
+    _ names: [[UInt8]], of element: borrowing StoredElement, to buffer: inout [UInt8]
+  ) {
     let start = buffer.count
-    buffer.append(0x7B)
-    for (index, name) in fields.enumerated() {
+    for index in names.indices {
       let kind = element.fields[2 + index].kind
       if kind == .missing { continue }
-      if buffer.count > start + 1 { buffer.append(0x2C) }
-      JSONText.appendQuoted(name, to: &buffer)
-      buffer.append(0x3A)
+      buffer.append(contentsOf: names[index])
       let isText = kind == .string || kind == .escapedString
       if isText { buffer.append(0x22) }
       buffer.append(contentsOf: element.raw(2 + index))
       if isText { buffer.append(0x22) }
     }
+    // The comma of the first is the brace.
+    if buffer.count > start { buffer[start] = 0x7B } else { buffer.append(0x7B) }
     buffer.append(0x7D)
+  }
+}
+
+extension IssuedRecordWriter {
+  /// Of so many records of a soup one may have changed; of more, all are written anew.
+  private static let share = 4
+
+  /// Takes over what a store has of a soup where the file holds what an earlier store of the same had: the records
+  /// of the rows that were written since a time of the store's clock, and not those whose rows are gone.
+  ///
+  /// False where that would be no less work than to write them all, or does not come to what the store holds: then
+  /// the file is worth nothing.
+  package func renew(
+    _ choice: SoupFields, of store: Store, since: Int64
+  ) throws(SnapshotError) -> Bool {
+    let known = soups[choice.key]
+    guard try SnapshotError.mapping({ try store.hasSoup(choice.soup) }) else { return known == nil }
+    let (all, changed) = try SnapshotError.mapping {
+      (
+        try store.count(of: choice.soup, .all),
+        try store.count(of: choice.soup, .written(since: since))
+      )
+    }
+    guard let known, changed * Self.share <= all else { return false }
+    try append(choice, of: store, .written(since: since))
+    try flush()
+    if try count(of: known) == all { return true }
+    try removeLost(choice, known, of: store)
+    return try count(of: known) == all
+  }
+
+  private func count(of soup: Int64) throws(SnapshotError) -> Int {
+    try SnapshotError.mapping {
+      Int(try connection.integer("SELECT count(*) FROM issued WHERE soup = \(soup)") ?? 0)
+    }
+  }
+
+  /// Removes the records that the store has no more.
+  private func removeLost(
+    _ choice: SoupFields, _ soup: Int64, of store: Store
+  ) throws(SnapshotError) {
+    try SnapshotError.mapping {
+      var held = RecordIDSet()
+      try store.forEachValue(of: choice.idPath, in: choice.soup) { held.insert($1) }
+      var lost: [String] = []
+      try connection.rows("SELECT id FROM issued WHERE soup = \(soup)") { row in
+        let id = row.bytes(0)
+        if !held.contains(id) { lost.append(String(decoding: id, as: UTF8.self)) }
+      }
+      for id in lost {
+        try connection.run("DELETE FROM issued WHERE id = \(id) AND soup = \(soup)")
+      }
+    }
   }
 }

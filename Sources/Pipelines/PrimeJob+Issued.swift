@@ -1,0 +1,106 @@
+import JSON
+import MobileSync
+import SmartStore
+import Snapshots
+import System
+
+/// What a generation issued, kept for the comparison with what comes back.
+extension PrimeJob {
+  /// Writes the records of the stores that were just made in the directory `temporary`.
+  ///
+  /// Where few of them differ from those of the generation before, its file is gone on from. Every
+  /// sixteenth is written anew all the same, so that a damage of that file does not live on for ever.
+  func writeIssued(
+    _ outcome: PrimeOutcome, number: Int, _ temporary: String, after previous: GenerationRecord?
+  ) throws {
+    guard let platform = pipeline.platforms.first else { return }
+    let made = stores.map { temporary + "/" + fileName(of: $0, platform) }
+    if try previous.map({ try renewIssued(made, number: number, after: $0, platform) }) != true {
+      let writer = try IssuedRecordWriter(path: data.issued(number, of: user.id))
+      for (settings, path) in zip(stores, made) {
+        let store = try Store(opening: path, readOnly: true)
+        for choice in try choices(of: settings, store) { try writer.append(choice, of: store) }
+        try store.close()
+      }
+      try writer.finish()
+    }
+    try writeStamps(outcome, made, temporary)
+  }
+
+  /// So many generations go on from each other's file.
+  private static let lineage = 16
+
+  /// Goes on from the records that the generation before issued; false where they have to be written anew.
+  private func renewIssued(
+    _ made: [String], number: Int, after previous: GenerationRecord, _ platform: Platform
+  ) throws -> Bool {
+    let file = data.issued(previous.generation, of: user.id)
+    guard !number.isMultiple(of: Self.lineage), Files.exists(file) else { return false }
+    let old = directory.directory(of: previous.generation)
+    do throws(SnapshotError) {
+      let writer = try IssuedRecordWriter(path: data.issued(number, of: user.id), renewing: file)
+      let isWhole = try SnapshotError.mapping {
+        try zip(stores, made).allSatisfy { settings, path in
+          let before = CarryingStore.source(of: fileName(of: settings, platform), in: old)
+          return try renew(settings, path, before, with: writer)
+        }
+      }
+      if isWhole { try writer.finish() }
+      return isWhole
+    } catch {
+      // A damaged one is of no use; what a disk says is the same for both ways.
+      guard error.isDamage else { throw error }
+      return false
+    }
+  }
+
+  private func renew(
+    _ settings: StoreSettings, _ path: String, _ before: String, with writer: IssuedRecordWriter
+  ) throws -> Bool {
+    guard Files.exists(before) else { return false }
+    let store = try Store(opening: path, readOnly: true)
+    let old = try Store(opening: before, readOnly: true)
+    let choices = try choices(of: settings, store)
+    let isSame = try choices == self.choices(of: settings, old)
+    try old.close()
+    let isWhole = try isSame && choices.allSatisfy { try writer.renew($0, of: store, since: now) }
+    try store.close()
+    return isWhole
+  }
+
+  /// What is kept of each soup of a store: the fields that the syncs name, and those of its first element.
+  private func choices(
+    of settings: StoreSettings, _ store: Store
+  ) throws -> [IssuedRecordWriter.SoupFields] {
+    try settings.schema.soups.map(\.soupName).map { soup in
+      let first = try store.query(QuerySpec(soupName: soup, .all, pageSize: 1)).first
+      let fields = FieldNames.known(
+        of: soup, in: settings, held: try first.flatMap { try JSONValue(parsing: $0).object })
+      return IssuedRecordWriter.SoupFields(
+        soup: soup, key: PrimeInput.key(settings.storeName, soup), fields: fields)
+    }
+  }
+
+  /// Keeps the stamps of what is in the soups: an id without a record is asked for again.
+  private func writeStamps(_ outcome: PrimeOutcome, _ made: [String], _ temporary: String) throws {
+    var stamps: [String: [String: Int64]] = [:]
+    for (settings, path) in zip(stores, made) {
+      let keys = settings.schema.soups.map { soup in
+        (soup: soup.soupName, key: PrimeInput.key(settings.storeName, soup.soupName))
+      }
+      guard keys.contains(where: { outcome.stamps[$0.key] != nil }) else { continue }
+      let store = try Store(opening: path, readOnly: true)
+      for (soup, key) in keys {
+        guard let listed = outcome.stamps[key] else { continue }
+        var held: [String: Int64] = [:]
+        try store.forEachValue(of: "Id", in: soup) { _, bytes in
+          let id = String(decoding: bytes, as: UTF8.self)
+          held[id] = listed[id]
+        }
+        stamps[key] = held
+      }
+      try store.close()
+    }
+    try SystemModstamps.write(stamps, in: temporary)
+  }
+}

@@ -1,0 +1,42 @@
+/// A night's prime where few or many records have changed since the last, beside the first one of all.
+struct RenewalBench {
+  private let options: BenchOptions
+
+  init(_ options: BenchOptions) { self.options = options }
+
+  /// Of so many records one is changed before a night; 0 for none.
+  private static let shares = [0, 1000, 100, 10]
+
+  /// Measures.
+  func measure() throws -> RenewalReport {
+    let directory = "\(options.directory)/renewal-\(options.records)"
+    options.note("\(options.records) records, and the org that gives them")
+    let fleet = try RenewalFleet(records: options.records, directory: directory)
+    var report = RenewalReport(records: options.records)
+    for _ in 0..<options.rounds {
+      try fleet.forget()
+      report.add(try night(fleet, directory, written: options.records), share: nil)
+      for share in Self.shares {
+        try fleet.change(every: share)
+        let changed = share > 0 ? (options.records + share - 1) / share : 0
+        report.add(try night(fleet, directory, written: changed), share: share)
+      }
+    }
+    try fleet.end()
+    return report
+  }
+
+  private func night(
+    _ fleet: RenewalFleet, _ directory: String, written: Int
+  ) throws -> Measurement {
+    let run = try Measurement(
+      parsing: BenchChild.run(
+        .renewal, ["--directory", directory], variables: fleet.variables))
+    guard run.records == written else {
+      throw BenchFailure("\(run.records) records were written, and \(written) had changed")
+    }
+    options.note(
+      "  \(written) records written: \(run.wall) ms, \(run.processor) ms of processor")
+    return run
+  }
+}
