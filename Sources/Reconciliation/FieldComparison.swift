@@ -32,10 +32,11 @@ package struct FieldComparison: Sendable, Hashable {
   /// `listed` are the fields that may travel. Of the other members those are looked at that `base`
   /// is known to have or to lack; Mobile Sync's own and nested records are not fields. A field that
   /// `server` has no member for was not read (the sender may not see it, or there is none): its
-  /// value is unknown, not null. `left` is what our own writes through other rows left in the org.
+  /// value is unknown, not null. `left` is what our own writes through other rows left in the org, `earlier` what the
+  /// device's row held when it was sent last: of fields that never travel nothing else tells of an edit since.
   package init(
     device: JSONObject, base: MergeBase?, server: JSONObject?, listed: [String],
-    left: JSONObject = [:]
+    left: JSONObject = [:], earlier: JSONObject? = nil
   ) {
     hasNoBase = base == nil
     edited = []
@@ -64,8 +65,12 @@ package struct FieldComparison: Sendable, Hashable {
       let theirs = server?[name]
       if base?.knows(name) != true { unknown.insert(name) }
       let isEdited =
-        if let base {
-          base.knows(name) && !FieldValue.isEqual(value, base.fields[name])
+        if let base, base.knows(name) {
+          !FieldValue.isEqual(value, base.fields[name])
+        } else if let earlier {
+          !FieldValue.isEqual(value, earlier[name] ?? .null)
+        } else if base != nil {
+          false
         } else {
           theirs != nil && !FieldValue.isSame(value, theirs)
         }

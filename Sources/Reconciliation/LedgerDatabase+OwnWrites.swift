@@ -8,13 +8,14 @@ extension LedgerDatabase {
   /// What a device edited, as far as that is known without the org.
   func editedFields(of edit: OpenEdit, _ rules: [ReconciledSync]) throws -> FieldComparison {
     let element = (try? JSONValue(parsing: edit.element))?.object ?? [:]
-    let listed = rules.first { $0.soup == edit.soup }.flatMap { try? $0.fields(for: .update) }
+    let listed = rules.fields(of: edit.soup, for: edit.operation == .create ? .create : .update)
     let choice = MergeBaseRule.choose(
       device: element, deviceDate: edit.modificationDate, issued: edit.base,
       ownWrite: try edit.recordID.flatMap { try ownWrite(of: edit, recordID: $0) },
       serverDate: nil, serverFields: nil)
     return FieldComparison(
-      device: element, base: choice.base, server: nil, listed: listed ?? [])
+      device: element, base: choice.base, server: nil, listed: listed,
+      earlier: choice.earlier)
   }
 
   /// What our writes for an edit's lineage left of its record; nil when there were none, or when
@@ -62,7 +63,8 @@ extension LedgerDatabase {
       // Where a person entered another value than the device's, or undid it, the device holds its own still.
       let isUndo = row[10].integer == 1
       let entered = isUndo ? sent : try parse(row[8].text, "a decision")["values"]?.object ?? [:]
-      let element = entered.isEmpty ? nil : (try? JSONValue(parsing: row[9].blob ?? []))?.object
+      let element = (try? JSONValue(parsing: row[9].blob ?? []))?.object
+      write.element = element
       for name in entered.names where sent[name] != nil {
         write.sent[name] = element?[name] ?? .null
         write.entered.insert(name)

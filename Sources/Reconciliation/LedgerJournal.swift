@@ -280,9 +280,16 @@ final class LedgerJournal: SyncUpJournal {
 
   /// Enters that the org has refused an edit, unless another sync up of the soup may send it.
   private func refuse(_ send: PlannedSend, _ refusal: RowRefusal) throws {
-    if let next = reconciler.rules.indices.first(where: {
-      $0 > send.sync && reconciler.rules[$0].soup == send.edit.soup
-    }) {
+    // What the next one does not send would be gone with it, and why it was refused.
+    let operation: SyncOperation = send.action == .update ? .update : .create
+    let sent =
+      send.action == .update
+      ? Set(send.expected.detail.fields.map(\.name))
+      : Set(send.payload.filter { !FieldValue.isSame($0.value, nil) }.map(\.name))
+    let next = reconciler.rules.following(send.sync, of: send.edit.soup) {
+      sent.isSubset(of: $0.sentFields(of: operation))
+    }
+    if let next {
       reconciler.firstSync[send.edit.id] = next
       return
     }

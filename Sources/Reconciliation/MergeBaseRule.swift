@@ -31,6 +31,8 @@ package enum MergeBaseRule {
     package var left: JSONObject
     /// Fields of the edit's own row in which a person entered another value than the device's.
     package var entered: Set<String> = []
+    /// What the edit's own row held when the last of them was made.
+    package var element: JSONObject?
 
     /// A write; without `left` all was written through one row.
     package init(
@@ -51,6 +53,8 @@ package enum MergeBaseRule {
     package var base: MergeBase?
     /// What our own writes since then left in the org.
     package var left: JSONObject = [:]
+    /// What the row held when it was sent last, where the device's copy is older than that.
+    package var earlier: JSONObject?
   }
 
   /// The base of an edit.
@@ -75,7 +79,7 @@ package enum MergeBaseRule {
         date: ownWrite.date,
         base: fields.isEmpty
           ? nil : MergeBase(modificationDate: ownWrite.date, fields: fields),
-        left: ownWrite.left)
+        left: ownWrite.left, earlier: ownWrite.element)
     }
     if let issued, issued.isIssued(at: deviceDate) {
       // Dates have one second: a write of ours may bear the date at which the device was primed.

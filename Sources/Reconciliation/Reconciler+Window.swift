@@ -205,7 +205,13 @@ extension Reconciler {
     }
     let ids = Set(ended.map(\.0.id))
     let held = edits.filter { !ids.contains($0.id) }
-    try settle(ended + held.map { ($0, Settlement(.held, .because(words))) })
+    try settle(
+      ended
+        + held.map { edit in
+          var detail = OutcomeDetail.because(words)
+          if edit.finding == nil { detail.fields = try state.editedFields(of: edit, rules).edited }
+          return (edit, Settlement(.held, detail))
+        })
     if !held.isEmpty { summary.warnings.append("\(held.count) edits are held: \(words)") }
   }
 

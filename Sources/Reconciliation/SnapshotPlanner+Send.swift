@@ -27,7 +27,7 @@ extension SnapshotPlanner {
       send.recordID = master
     }
     if action != .delete {
-      var names = try rule.fields(for: action == .update ? .update : .create)
+      var names = try fields(of: candidate, for: action == .update ? .update : .create)
       if action != .create, let sent = ThreeWayRule.sentFields(facts) {
         names.removeAll { !sent.contains($0) }
       }

@@ -93,37 +93,6 @@ struct SnapshotPlanner {
     return plan
   }
 
-  /// What becomes of an edit by the first sync up of its soup that does not leave it, else by the
-  /// last one: as on a device, where the next sync up finds what the one before has left.
-  private nonisolated(nonsending) func decide(
-    _ candidate: Candidate, _ keyed: UpsertRule.Keyed?
-  ) async throws -> (Candidate, EditFacts, ThreeWayRule.Step) {
-    var candidate = candidate
-    while true {
-      let facts = try facts(candidate)
-      let step = try await upsertStep(candidate, facts, keyed) ?? ThreeWayRule.step(facts)
-      guard case .settle(let settlement) = step, settlement.verdict.leavesEdit,
-        let next = sync(for: candidate.edit, after: candidate.sync)
-      else { return (candidate, facts, step) }
-      candidate.sync = next
-      candidate.listed = try listed(candidate.edit, candidate.operation, next)
-    }
-  }
-
-  /// The sync up that decides about an edit, or the one after another.
-  func sync(for edit: OpenEdit, after other: Int? = nil) -> Int? {
-    let first = other.map { $0 + 1 } ?? firstSync[edit.id] ?? 0
-    return rules.indices.first { $0 >= first && rules[$0].soup == edit.soup }
-  }
-
-  /// The fields that travel; what a deletion destroys is what an update would send.
-  private func listed(
-    _ edit: OpenEdit, _ operation: SyncOperation, _ sync: Int
-  ) throws -> [String] {
-    operation == .delete
-      ? (try? rules[sync].fields(for: .update)) ?? [] : try rules[sync].fields(for: operation)
-  }
-
   /// An edit on its way to a decision.
   struct Candidate {
     var edit: OpenEdit
@@ -133,6 +102,8 @@ struct SnapshotPlanner {
     var sobject: String
     var operation: SyncOperation
     var listed: [String]
+    /// Whether these are the fields of all sync ups of its soup.
+    var isOfAllSyncs = false
     var server: ServerRecord = .unknown(code: nil, message: "the record was not asked for")
     /// The record that remained, where the edit's was merged into it.
     var remaining: RemainingRecord?
@@ -216,9 +187,11 @@ struct SnapshotPlanner {
         .badResponse, "attributes.type of the element is no name of an sObject",
         fix: "the app has to set attributes.type")
     }
-    return Candidate(
+    var candidate = Candidate(
       edit: edit, sync: sync, element: element, sobject: sobject, operation: operation,
-      listed: try listed(edit, operation, sync))
+      listed: [])
+    candidate.listed = try fields(of: candidate, for: operation)
+    return candidate
   }
 
   /// Learns the org's records of all updates and deletes: one retrieve for 2,000 of them.
@@ -334,7 +307,7 @@ struct SnapshotPlanner {
     }
   }
 
-  private func facts(_ candidate: Candidate) throws -> EditFacts {
+  func facts(_ candidate: Candidate) throws -> EditFacts {
     let edit = candidate.edit
     let target = rules[candidate.sync].target
     let externalID = target.externalIdFieldName.flatMap { candidate.element[$0] }
@@ -349,6 +322,7 @@ struct SnapshotPlanner {
       upserts: FieldSelection.upserts(
         candidate.operation, externalID: externalID.flatMap(Self.text)),
       recreate: options.recreateDeleted)
+    facts.listedOfCreate = try fields(of: candidate, for: .create)
     facts.decision = edit.decision
     facts.remaining = candidate.remaining
     if facts.mode == .overwrite, facts.operation == .update, let id = edit.recordID {

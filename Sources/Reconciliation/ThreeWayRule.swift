@@ -48,6 +48,8 @@ struct EditFacts: Sendable {
   var server: ServerRecord
   /// The fields that may travel; of a delete those that an update would send.
   var listed: [String]
+  /// The fields that travel with a new record; nil for those of an update.
+  var listedOfCreate: [String]?
   /// Whether other edits of the device are of the same record, in another soup or store.
   var isShared = false
   /// Whether a bundle has given it back to its device, over what the org held by then.
@@ -185,7 +187,7 @@ enum ThreeWayRule {
       choice,
       FieldComparison(
         device: facts.device, base: choice.base, server: fields, listed: facts.listed,
-        left: choice.left)
+        left: choice.left, earlier: choice.earlier)
     )
   }
 
@@ -237,6 +239,15 @@ enum ThreeWayRule {
   static func recreated(_ facts: EditFacts) -> Step {
     var detail = OutcomeDetail.because(recreatedText)
     detail.hasNoBase = facts.issued == nil
+    let (base, listed) = (usableBase(facts), facts.listedOfCreate ?? facts.listed)
+    // What the device edited and a new record does not bring is told, as everything that never travels.
+    detail.outside =
+      FieldComparison(
+        device: facts.device, base: base, server: nil, listed: listed
+      ).outside
+    detail.fields = UpsertRule.differences(
+      facts.device, listed, server: nil, base: base?.fields
+    ).filter { !FieldValue.isSame($0.device, nil) }
     return .send(.create, Settlement(.created, detail), ifUnmodifiedSince: nil)
   }
 

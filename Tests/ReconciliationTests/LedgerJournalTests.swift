@@ -61,7 +61,8 @@ struct LedgerJournalTests {
 
   // MARK: who may still send it
 
-  @Test func `what one sync up is refused another of the same soup sends`() async throws {
+  @Test func `what one sync up is refused another of the same soup sends only whole`() async throws
+  {
     let day = try FieldDay()
     day.rules = [
       FieldDay.rule("accounts", ["Name", "Phone"]), FieldDay.rule("contacts", ["LastName"]),
@@ -72,9 +73,11 @@ struct LedgerJournalTests {
     try day.handBack([
       try day.edited("accounts", "Account", id, ["Name": "Two", "Phone": long])
     ])
-    #expect(day.verdicts(try await day.run()) == "updated 1")
-    #expect(try day.record("Account", id)["Name"] == "Two")
-    #expect(day.writes.count == 2)
+    #expect(day.verdicts(try await day.run()) == "failed 1")
+    #expect(try day.record("Account", id)["Name"] == "One")
+    #expect(day.writes.count == 1)
+    let told = try #require(try day.details().first)
+    #expect(told.errorFields == ["Phone"] && told.fields.map(\.name) == ["Name", "Phone"])
   }
 
   @Test func `what every sync up of the soup is refused has failed, after one request each`()

@@ -1,0 +1,170 @@
+import JSON
+import Ledger
+import LocalOrg
+import MobileSync
+import Reconciliation
+import Testing
+
+/// Sync ups of one soup that send other fields: nothing of what one leaves is taken for done by the next.
+@Suite struct SeveralSyncUpsTests {
+  private let day: FieldDay
+  private let id: String
+
+  init() throws {
+    day = try FieldDay()
+    id = try day.make("Account", ["Name": "One", "Phone": "1", "Fax": "1", "Website": "a.example"])
+    lists(.leaveIfChanged, .leaveIfChanged)
+  }
+
+  private func lists(_ first: MergeMode, _ second: MergeMode, _ fields: [String] = ["Fax"]) {
+    day.rules = [
+      FieldDay.rule("accounts", ["Name", "Phone"], mode: first),
+      FieldDay.rule("accounts", fields, mode: second),
+    ]
+  }
+
+  private func handBack(_ changes: JSONObject, office: JSONObject = [:]) throws {
+    let edit = try day.edited("accounts", "Account", id, changes)
+    if !office.isEmpty { try day.change("Account", id, office) }
+    try day.handBack([edit])
+  }
+
+  private func run() async throws -> (verdicts: String, detail: OutcomeDetail) {
+    let verdicts = day.verdicts(try await day.run())
+    return (verdicts, try #require(try day.details().first))
+  }
+
+  private func field(_ name: String) throws -> String? {
+    try day.record("Account", id)[name]?.string
+  }
+
+  @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
+  func `a conflict in a field of the first is not settled by the second`(mode: MergeMode)
+    async throws
+  {
+    for changes in [["Phone": "2"], ["Phone": "2", "Fax": "2"]] as [JSONObject] {
+      let other = try SeveralSyncUpsTests()
+      other.lists(.leaveIfChanged, mode)
+      try other.handBack(changes, office: ["Phone": "office"])
+      let (verdicts, detail) = try await other.run()
+      #expect(verdicts == "conflict 1")
+      #expect(detail.fields.map(\.name) == changes.names.sorted() && detail.outside.isEmpty)
+      #expect(try other.field("Fax") == "1")
+      try other.day.state.decide([EditDecision(1, .device)], by: "the office")
+      #expect(try await other.run().verdicts == "updated 1")
+      for (name, value) in changes { #expect(try other.field(name) == value.string) }
+    }
+  }
+
+  @Test func `what the second sends whole it takes from the first`() async throws {
+    lists(.leaveIfChanged, .overwrite, ["Phone", "Fax"])
+    try handBack(["Phone": "2", "Fax": "2"], office: ["Phone": "office"])
+    #expect(try await run().verdicts == "updated 1")
+    #expect(try field("Phone") == "2" && field("Fax") == "2")
+  }
+
+  @Test func `an edit of fields of the second alone is the second's`() async throws {
+    try handBack(["Fax": "2", "Website": "b.example"])
+    let (verdicts, detail) = try await run()
+    #expect(verdicts == "updated 1")
+    #expect(try field("Fax") == "2" && field("Website") == "a.example")
+    #expect(detail.outside.map(\.name) == ["Website"])
+  }
+
+  @Test func `a decided edit of a merged or deleted record brings the fields of all`() async throws
+  {
+    let master = try day.make("Account", ["Name": "Master", "Fax": "0"])
+    try handBack(["Phone": "2", "Fax": "2"])
+    try day.org.merge(id, into: master)
+    #expect(try await run().verdicts == "merged on server 1")
+    try day.state.decide([EditDecision(1, .device)], by: "the office")
+    #expect(try await run().verdicts == "updated 1")
+    let kept = try day.record("Account", master)
+    #expect(kept["Phone"] == "2" && kept["Fax"] == "2")
+  }
+
+  @Test func `a record that is made anew brings the fields of all`() async throws {
+    try handBack(["Fax": "2"])
+    _ = day.org.delete("Account", id: id, as: day.admin)
+    let (verdicts, left) = try await run()
+    #expect(verdicts == "deleted on server 1" && left.fields.map(\.name) == ["Fax"])
+    try day.state.decide([EditDecision(1, .device)], by: "the office")
+    #expect(try await run().verdicts == "created 1")
+    #expect(try day.count("SELECT Id FROM Account WHERE Fax = '2' AND Phone = '1'") == 1)
+  }
+
+  @Test func `a refused create is told with the reason of who sent all of it`() async throws {
+    let edit = day.created(
+      "accounts", "Account", "local_1",
+      ["Name": "New", "Phone": .string(String(repeating: "5", count: 200)), "Fax": "1"])
+    try day.handBack([edit])
+    let (verdicts, detail) = try await run()
+    #expect(verdicts == "failed 1")
+    #expect(detail.errorFields == ["Phone"])
+  }
+}
+
+/// What travels with nothing is told, whatever becomes of the record.
+@Suite struct UnsentFieldsTests {
+  @Test(arguments: [MergeMode.overwrite, .leaveIfChanged])
+  func `of a record that is made anew what a new one does not bring is told`(mode: MergeMode)
+    async throws
+  {
+    let day = try FieldDay()
+    day.rules = [
+      FieldDay.rule("accounts", ["Name", "Phone", "Fax"], mode: mode, create: ["Name", "Phone"])
+    ]
+    let id = try day.make("Account", ["Name": "One", "Fax": "1"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Fax": "2", "Phone": "2"])])
+    _ = day.org.delete("Account", id: id, as: day.admin)
+    if mode == .leaveIfChanged {
+      #expect(day.verdicts(try await day.run()) == "deleted on server 1")
+      try day.state.decide([EditDecision(1, .device)], by: "the office")
+    }
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    let detail = try #require(try day.details().first)
+    #expect(detail.outside.map(\.name) == ["Fax"])
+    #expect(detail.fields.map(\.name) == ["Name", "Phone"])
+  }
+
+  @Test func `an edit beside the list of a row that its device made is told when it comes again`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"])]
+    let made = day.created(
+      "accounts", "Account", "local_1", ["Name": "New", "Phone": "1", "Site": "told once"])
+    try day.handBack([made], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try day.details().first?.outside.map(\.name) == ["Site"])
+    func later(_ fields: JSONObject, _ handback: Int64) throws {
+      var edit = made
+      var element = try #require(try JSONValue(parsing: made.element).object)
+      for (name, value) in fields { element[name] = value }
+      edit.element = JSONValue.object(element).bytes
+      edit.lastModified += handback
+      try day.handBack([edit], handback: handback)
+    }
+    try later(["Phone": "2", "Website": "lost"], 2)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.details().first?.outside.map(\.name) == ["Website"])
+    try later(["Phone": "2", "Website": "lost", "Fax": "lost"], 3)
+    #expect(day.verdicts(try await day.run()) == "filtered 1")
+    #expect(try day.details().first?.outside.map(\.name) == ["Fax"])
+  }
+
+  @Test func `an edit whose user cannot act, and a new record, are shown with their values`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.rules = [
+      FieldDay.rule("accounts", ["Phone"], create: ["Name", "Site"])
+    ]
+    try day.handBack([
+      day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1", "Site": "x"])
+    ])
+    try day.org.setActive("ada@example.com", false)
+    #expect(day.verdicts(try await day.run()) == "held 1")
+    #expect(try day.details().first?.fields.map(\.name) == ["Name", "Site"])
+  }
+}
