@@ -23,16 +23,6 @@ package struct ReconcileOptions: Sendable {
     case last
   }
 
-  /// When a record that is gone is created again under OVERWRITE.
-  package enum Recreate: String, Sendable, Hashable, CaseIterable {
-    /// When it is proved that it was deleted.
-    case whenProvedDeleted
-    /// Never.
-    case never
-    /// Whenever it cannot be read.
-    case asSDK
-  }
-
   /// As whom edits are sent.
   package var sendAs = ActingUser.user
   /// What becomes of the edits of a user who cannot log in.
@@ -46,7 +36,7 @@ package struct ReconcileOptions: Sendable {
   /// Whether parents go before children.
   package var orderParentsFirst = true
   /// Which absent records are made anew under OVERWRITE.
-  package var recreateDeleted = Recreate.whenProvedDeleted
+  package var recreateDeleted = MissingRecordRule.Recreate.whenProvedDeleted
   /// How long a create that got no answer may still be on its way.
   package var quietWindowSeconds = Int64(SyncDefaults.quietWindowSeconds)
   /// The most requests at once.

@@ -65,18 +65,13 @@ struct EditFacts: Sendable {
   /// The external id that an upsert sends beside its fields.
   var upsertField: String?
   /// Which absent records are made anew.
-  var recreate = ReconcileOptions.Recreate.whenProvedDeleted
+  var recreate = MissingRecordRule.Recreate.whenProvedDeleted
   /// What a person decided about it.
   var decision: PendingDecision?
 
-  /// Whether an update of a record that is proved to be deleted makes it anew.
-  var recreatesDeleted: Bool {
-    MissingRecordRule.makesAnew(mode) && recreate != .never
-  }
-
-  /// Whether the edit of a record that was merged, or is not seen, makes it anew.
-  var recreatesUnseen: Bool {
-    operation == .update && mode == .overwrite && recreate == .asSDK
+  /// What becomes of it where its record is not there.
+  func step(_ fate: RecordFate) -> MissingRecordRule.Step {
+    MissingRecordRule.step(operation, fate, mode, recreate)
   }
 }
 
@@ -108,9 +103,10 @@ enum ThreeWayRule {
     }
     switch facts.server {
     case .alive(let date, let fields): return alive(facts, date: date, fields: fields)
-    case .deleted: return deleted(facts)
-    case .merged(let master): return merged(facts, into: master)
-    case .hidden: return hidden(facts)
+    case .deleted: return missing(facts, .deleted, .deletedOnServer)
+    case .merged(let master):
+      return missing(facts, .merged(into: master), .mergedOnServer, into: master)
+    case .hidden: return missing(facts, .unproved, .notVisible)
     case .unknown(let code, let message): return unknown(facts, code: code, message: message)
     }
   }
@@ -217,20 +213,16 @@ enum ThreeWayRule {
     return nil
   }
 
-  private static func deleted(_ facts: EditFacts) -> Step {
-    if facts.operation == .delete { return .settle(Settlement(.alreadyThere)) }
-    if facts.recreatesDeleted { return recreated(facts) }
-    return .settle(Settlement(.deletedOnServer, lost(facts)))
-  }
-
-  private static func merged(_ facts: EditFacts, into master: String) -> Step {
-    if facts.recreatesUnseen { return recreated(facts) }
-    return .settle(Settlement(.mergedOnServer, lost(facts, into: master)))
-  }
-
-  private static func hidden(_ facts: EditFacts) -> Step {
-    if facts.recreatesUnseen { return recreated(facts) }
-    return .settle(Settlement(.notVisible, lost(facts)))
+  /// The step of an edit whose record is not there; the verdict says so, unless it is done or made anew.
+  private static func missing(
+    _ facts: EditFacts, _ fate: RecordFate, _ verdict: Verdict, into master: String? = nil
+  ) -> Step {
+    switch facts.step(fate) {
+    case .done: .settle(Settlement(.alreadyThere))
+    case .recreate: recreated(facts)
+    case .stands:
+      .settle(Settlement(verdict, master.map { lost(facts, into: $0) } ?? lost(facts)))
+    }
   }
 
   /// What is told of a record that is made anew.

@@ -53,7 +53,7 @@ enum UpsertRule {
     detail.recordID = UnacknowledgedCreates.id(of: seen)
     detail.fields = differences(facts.device, facts.listed, server: nil, base: seen)
     switch fate {
-    case .deleted where facts.recreatesDeleted:
+    case .deleted where facts.step(.deleted) == .recreate:
       detail.otherID = detail.recordID
       detail.recordID = nil
       detail.message = ThreeWayRule.recreatedText

@@ -20,7 +20,7 @@ struct ThreeWayRuleTests {
     device: JSONObject = ["A": "device", "B": "b"], base: JSONObject? = ["A": "a", "B": "b"],
     server: ServerRecord = .alive(date: old, fields: ["A": "a", "B": "b"]),
     date: String? = old, own: MergeBaseRule.OwnWrite? = nil, upserts: Bool = false,
-    recreate: ReconcileOptions.Recreate = .whenProvedDeleted
+    recreate: MissingRecordRule.Recreate = .whenProvedDeleted
   ) -> EditFacts {
     EditFacts(
       operation: operation, mode: mode, device: device, deviceDate: date,

@@ -65,9 +65,12 @@ package enum MergeDecision: Sendable, Hashable {
     case .none: .nothing
     case .dropLocally: .dropLocally
     case .create: .send
-    case .delete where server == .deleted: .alreadyDeleted
-    case .update where server == .deleted:
-      mode == .overwrite ? .recreate : .leave(.deletedOnServer)
+    case .update where server == .deleted, .delete where server == .deleted:
+      switch MissingRecordRule.step(operation, .deleted, mode) {
+      case .done: .alreadyDeleted
+      case .recreate: .recreate
+      case .stands: .leave(.deletedOnServer)
+      }
     case .update, .delete:
       mode == .overwrite ? .send : sendUnlessNewer(local: local, server: server)
     }

@@ -100,40 +100,39 @@ struct ParentChildrenPlan: Sendable {
 
   /// What the org's refusals of the first request made us find out.
   struct Facts: Sendable {
-    /// The parent is proved to be deleted.
-    var parentIsDeleted = false
-    /// The children that are proved to be deleted.
-    var deletedChildren: Set<Int64> = []
+    /// The parent is gone, and is made anew.
+    var remakesParent = false
+    /// The children that are gone, and are made anew.
+    var remadeChildren: Set<Int64> = []
     /// The records that were refused because something is missing.
     var refused: Set<ParentChildrenPlace> = []
   }
 
-  /// The one request that follows where the org had deleted something, under OVERWRITE.
+  /// The one request that follows where something is made anew that the org had deleted.
   ///
   /// A deleted parent is made anew, and its children with it where they are deleted too; those that
   /// are there learn the new id. Without that only what was refused is looked at.
   init(_ tree: ParentChildrenTree, _ targets: ParentChildrenUpTargets, after facts: Facts) {
     self.tree = tree
     self.targets = targets
-    states = [:]
-    mode = .overwrite
+    (states, mode) = ([:], .overwrite)
     // Deleted by the app while the first request was on its way: that is for the next sync.
     if [.delete, .dropLocally].contains(tree.parent.operation) { return }
-    if facts.parentIsDeleted {
+    if facts.remakesParent {
       items.append(
         Item(place: .parent, record: tree.parent, operation: .create, isRecreated: true))
     }
     for child in tree.children {
       let place = ParentChildrenPlace.child(child.soupEntryID)
-      guard facts.parentIsDeleted || facts.refused.contains(place) else { continue }
-      let isDeleted = facts.deletedChildren.contains(child.soupEntryID)
+      guard facts.remakesParent || facts.refused.contains(place) else { continue }
+      let isRemade = facts.remadeChildren.contains(child.soupEntryID)
       let operation = child.operation
       if operation == .delete || operation == .dropLocally { continue }
-      if isDeleted {
+      if isRemade {
         items.append(
           Item(
             place: place, record: child, operation: .create, isRecreated: true, namesParent: true))
-      } else if facts.parentIsDeleted, operation == .create || child.serverID != nil {
+      } else if facts.remakesParent, operation == .create || child.serverID != nil {
         items.append(
           Item(
             place: place, record: child, operation: operation == .create ? .create : .update,

@@ -9,40 +9,41 @@ extension ParentChildrenRun {
   ) async throws(SyncError) {
     guard let tree = try elements.tree(row) else {
       // The parent has left the store; what was refused of its children is still to be told of.
-      try refuse(first.missing, merged: [:], sent)
+      try refuse(first.missing, fates: [:], sent)
       return
     }
     var facts = ParentChildrenPlan.Facts()
     facts.refused = Set(first.missing.map(\.item.place))
-    var merged: [ParentChildrenPlace: String] = [:]
+    var known: [ParentChildrenPlace: RecordFate] = [:]
     if !first.parentIsAlive, let id = tree.parent.serverID {
-      let fate = try await fates(of: [id], targets.family.parent)[id]
-      facts.parentIsDeleted = fate == .deleted
-      if case .merged(let master)? = fate { merged[.parent] = master }
+      known[.parent] = try await fates(of: [id], targets.family.parent)[id]
+      facts.remakesParent = isRemade(known[.parent])
     }
     let suspects = tree.children.filter { child in
       child.serverID != nil
-        && (facts.parentIsDeleted || facts.refused.contains(.child(child.soupEntryID)))
+        && (facts.remakesParent || facts.refused.contains(.child(child.soupEntryID)))
     }
     let fates = try await fates(of: suspects.compactMap(\.serverID), targets.family.children)
     for child in suspects {
-      switch child.serverID.flatMap({ fates[$0] }) {
-      case .deleted: facts.deletedChildren.insert(child.soupEntryID)
-      case .merged(let master): merged[.child(child.soupEntryID)] = master
-      default: break
-      }
+      let fate = child.serverID.flatMap { fates[$0] }
+      known[.child(child.soupEntryID)] = fate
+      if isRemade(fate) { facts.remadeChildren.insert(child.soupEntryID) }
     }
     let plan = ParentChildrenPlan(tree, targets, after: facts)
     let again = Set(plan.items.map(\.place))
-    try refuse(first.missing.filter { !again.contains($0.item.place) }, merged: merged, tree)
+    try refuse(first.missing.filter { !again.contains($0.item.place) }, fates: known, tree)
     let round = ParentChildrenRound(
-      parentID: facts.parentIsDeleted ? nil : first.parentID, isLast: true)
+      parentID: facts.remakesParent ? nil : first.parentID, isLast: true)
     try await send(plan.items, of: tree, round)
+  }
+
+  private func isRemade(_ fate: RecordFate?) -> Bool {
+    MissingRecordRule.step(.update, fate ?? .unproved, context.options.mergeMode) == .recreate
   }
 
   /// Enters the org's refusals of what is not made anew.
   private func refuse(
-    _ missing: [ParentChildrenRound.Missing], merged: [ParentChildrenPlace: String],
+    _ missing: [ParentChildrenRound.Missing], fates: [ParentChildrenPlace: RecordFate],
     _ tree: ParentChildrenTree
   ) throws(SyncError) {
     self.tree = tree
@@ -53,7 +54,7 @@ extension ParentChildrenRun {
           missing.item.place,
           SyncUpSettled(
             record: record, operation: record.operation,
-            end: .missing(missing.refusal, mergedInto: merged[missing.item.place]))
+            end: MissingRecordRule.end(missing.refusal, fates[missing.item.place]))
         )
       })
   }

@@ -146,7 +146,11 @@ extension ParentChildrenRun: SyncUpJournal {
           doubtful.children.insert(change.row)
         }
       }
-      if !round.isLast, let refusal = missing(change, answer) {
+      if !round.isLast,
+        let refusal = MissingRecordRule.suspect(
+          answer, change.write.action, context.options.mergeMode,
+          parentKey: change.item.namesParent ? targets.key : nil)
+      {
         round.missing.append(.init(item: change.item, refusal: refusal))
         continue
       }
@@ -176,32 +180,12 @@ extension ParentChildrenRun: SyncUpJournal {
     }
   }
 
-  /// The refusal, where it says that the record or its parent is not there and the mode can make it anew.
-  private func missing(_ change: ParentChildrenChange, _ answer: RowAnswer) -> RowRefusal? {
-    guard MissingRecordRule.makesAnew(context.options.mergeMode) else { return nil }
-    switch answer {
-    case .absent(let refusal) where change.write.action == .update: return refusal
-    case .absent(let refusal), .refused(let refusal):
-      guard change.item.namesParent, refusal.saysMissing,
-        refusal.fields.allSatisfy({ $0 == targets.key })
-      else { return nil }
-      return refusal
-    default: return nil
-    }
-  }
-
   private func settled(
     _ change: ParentChildrenChange, _ answer: RowAnswer, _ dates: [String: String]
   ) -> SyncUpSettled {
     let item = change.item
-    let end: SyncUpSettled.End =
-      switch answer {
-      case .absent
-      where change.write.action == .update
-        && context.options.mergeMode == .leaveIfChanged:
-        .left(.deletedOnServer)
-      default: SyncUpSettled.End(answer, action: change.write.action, kind: .batch)
-      }
+    let end = SyncUpSettled.End(
+      answer, action: change.write.action, kind: .parentChildren, mode: context.options.mergeMode)
     var settled = SyncUpSettled(
       record: item.record, operation: item.record.operation, end: end,
       isRecreated: item.isRecreated)

@@ -105,9 +105,8 @@ extension ParentChildrenRun {
       }
       let absent = missing.filter { states[$0.recordID18 ?? $0] == nil }
       guard !absent.isEmpty else { return }
-      for (id, fate) in try await reader.fates(of: absent, member.sobjectType)
-      where fate != .unproved {
-        states[id.recordID18 ?? id] = .deleted
+      for (id, fate) in try await reader.fates(of: absent, member.sobjectType) {
+        states[id.recordID18 ?? id] = MissingRecordRule.state(fate)
       }
     } catch {
       if error.isOutage { throw SyncError(error) }

@@ -126,15 +126,15 @@ final class StoreJournal: SyncUpJournal {
     var entered: [SyncUpSettled] = []
     for (send, answer) in answers {
       if case .unknown = answer { doubtful.insert(send.record.soupEntryID) }
-      if case .absent(let refusal) = answer, send.action == .update,
-        MissingRecordRule.makesAnew(context.options.mergeMode)
-      {
+      let mode = context.options.mergeMode
+      if let refusal = MissingRecordRule.suspect(answer, send.action, mode) {
         missing.append(Missing(send: send, refusal: refusal))
       } else {
         entered.append(
           SyncUpSettled(
             record: send.record, operation: send.record.operation,
-            end: SyncUpSettled.End(answer, action: send.action, kind: target.kind),
+            end: SyncUpSettled.End(
+              answer, action: send.action, kind: target.kind, mode: mode),
             isRecreated: send.isRecreated))
       }
     }

@@ -18,13 +18,6 @@ struct SyncUpSettled: Sendable {
     case left(SyncReport.MergeReason)
     /// It is not known whether the org did it.
     case inDoubt(String)
-
-    /// The org's refusal of a record that is not there, and what has become of the record.
-    static func missing(_ refusal: RowRefusal, mergedInto master: String?) -> End {
-      let merged = master.map { "; the record was merged into \($0)" } ?? ""
-      return .failed(
-        code: refusal.code ?? "", message: refusal.message + merged, error: refusal.raw)
-    }
   }
 
   let record: SyncUpRecord

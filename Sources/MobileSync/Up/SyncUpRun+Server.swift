@@ -48,7 +48,7 @@ extension SyncUpRun {
         states[one.entryID] = .alive(record[field]?.string.map(ModificationDate.init))
       }
       let fates = try await reader.fates(of: absent.map(\.id), type)
-      for one in absent where fates[one.id] != .unproved { states[one.entryID] = .deleted }
+      for one in absent { states[one.entryID] = MissingRecordRule.state(fates[one.id]) }
     } catch {
       // Nothing can be sent to an org that is not there: that is no DONE.
       if error.isOutage { throw SyncError(error) }

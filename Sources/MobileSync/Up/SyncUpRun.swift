@@ -154,15 +154,13 @@ final class SyncUpRun {
     var refused: [SyncUpSettled] = []
     for one in missing {
       let record = one.send.record
-      if fates[record.soupEntryID] == .deleted {
+      let fate = fates[record.soupEntryID] ?? .unproved
+      if MissingRecordRule.step(.update, fate, context.options.mergeMode) == .recreate {
         again.append(try bodies.send(record, .create, isRecreated: true))
-        continue
+      } else {
+        let end = MissingRecordRule.end(one.refusal, fate)
+        refused.append(SyncUpSettled(record: record, operation: .update, end: end))
       }
-      var master: String?
-      if case .merged(let id)? = fates[record.soupEntryID] { master = id }
-      refused.append(
-        SyncUpSettled(
-          record: record, operation: .update, end: .missing(one.refusal, mergedInto: master)))
     }
     if !refused.isEmpty { try journal.commit(refused) }
     try await send(again)

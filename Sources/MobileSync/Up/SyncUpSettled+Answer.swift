@@ -3,12 +3,14 @@ import Salesforce
 
 extension SyncUpSettled.End {
   /// What an answer means for an element.
-  init(_ answer: RowAnswer, action: SyncUpAction, kind: SyncUpTarget.Kind) {
+  init(
+    _ answer: RowAnswer, action: SyncUpAction, kind: SyncUpTarget.Kind, mode: MergeMode
+  ) {
     self =
       switch answer {
       case .done(let id, _): action == .delete ? .deleted : .sent(id: id)
       case .changed: .left(.changedOnServer)
-      case .absent(let refusal): MissingRecordRule.end(refusal, action: action, kind: kind)
+      case .absent(let refusal): MissingRecordRule.end(refusal, action, kind, mode)
       case .locked(let refusal), .refused(let refusal), .unprocessed(let refusal):
         .refused(refusal)
       case .unknown(let words): .inDoubt(words)

@@ -123,12 +123,12 @@ import Testing
     ),
   ])
   func `a second request makes anew what is deleted, and no more`(
-    _ children: [String], _ refused: [Int64], _ deleted: [Int64], _ parentIsDeleted: Bool,
+    _ children: [String], _ refused: [Int64], _ deleted: [Int64], _ remakesParent: Bool,
     _ items: String
   ) throws {
     var facts = ParentChildrenPlan.Facts()
-    facts.parentIsDeleted = parentIsDeleted
-    facts.deletedChildren = Set(deleted)
+    facts.remakesParent = remakesParent
+    facts.remadeChildren = Set(deleted)
     facts.refused = Set(refused.map { .child($0) })
     let plan = ParentChildrenPlan(try tree("u", children), try targets(.lookup), after: facts)
     #expect(words(plan) == items)
@@ -137,7 +137,7 @@ import Testing
   @Test(arguments: ["d", "cd"])
   func `a parent that the app deletes meanwhile is not made anew`(_ parent: String) throws {
     var facts = ParentChildrenPlan.Facts()
-    facts.parentIsDeleted = true
+    facts.remakesParent = true
     let plan = ParentChildrenPlan(try tree(parent, ["u"]), try targets(.lookup), after: facts)
     #expect(plan.items.isEmpty)
   }
