@@ -243,7 +243,7 @@ final class LedgerJournal: SyncUpJournal {
       if reconciler.redone.insert(send.edit.id).inserted { return .left }
       try refuse(send, refusal)
       return .refused
-    case .locked where !isLast, .unprocessed where !isLast:
+    case _ where !isLast && RetryPolicy.repeats(answer):
       try state.finish(operation, .again)
       return .left
     case .refused(let refusal) where Self.isRepeated(send, refusal):

@@ -5,9 +5,6 @@ import Salesforce
 import System
 
 extension Reconciler {
-  /// How often a row that another writer held is tried.
-  static let lockAttempts = 5
-
   /// A plan on its way.
   private struct Shipment {
     var plan: SnapshotPlan
@@ -113,7 +110,7 @@ extension Reconciler {
   /// What is done where a request as a whole went wrong.
   private var patience: SyncUpEngine<LedgerJournal>.Patience {
     var patience = SyncUpEngine<LedgerJournal>.Patience(
-      lockAttempts: Self.lockAttempts, halvesRefused: true, survivesDoubt: true,
+      lockAttempts: RetryPolicy.attemptsOfRow, halvesRefused: true, survivesDoubt: true,
       pause: options.pause)
     patience.mayWait = options.mayWait
     return patience

@@ -11,6 +11,8 @@ package enum ErrorCodes {
   package static let unknownField = "INVALID_FIELD"
   /// The access token is good no more.
   package static let session = "INVALID_SESSION_ID"
+  /// The same at the identity services, which answer it as plain text.
+  package static let identitySession = "Bad_OAuth_Token"
   /// The org's requests of the day are used up.
   package static let requestLimit = "REQUEST_LIMIT_EXCEEDED"
   /// The same code where its words say that too many requests run at once; no org writes it so.

@@ -16,7 +16,8 @@ struct OrgFault: Sendable, Hashable {
   init(_ body: [UInt8]) {
     guard let value = try? JSONValue(parsing: body) else {
       // Not JSON: a proxy's page, or the one plain text that an org answers.
-      if body == Array("Bad_OAuth_Token".utf8) { code = "Bad_OAuth_Token" }
+      let text = ErrorCodes.identitySession
+      if body == Array(text.utf8) { code = text }
       return
     }
     let fault = value.array?.first ?? value

@@ -1,6 +1,9 @@
 import HTTP
 
-/// Decides what to do about the outcome of a request; pure, so that it can be tested as a table.
+/// What is sent again, how often and after which pause.
+///
+/// That goes for requests, rows that another writer held, queries whose cursor was dropped, and the closing of bulk
+/// jobs. Pure, so that it can be tested as a table.
 package struct RetryPolicy: Sendable {
   /// What came of a request.
   enum Outcome: Sendable, Hashable {
@@ -39,7 +42,11 @@ package struct RetryPolicy: Sendable {
   var requestsPerRepeat = 5
   /// How often a query is begun again after its cursor was dropped: the org closes the oldest one of a
   /// user who has ten open.
-  package static let cursorRestarts = 3
+  static let cursorRestarts = 3
+  /// How often a row that another writer held, or that the org has not looked at, is tried.
+  package static let attemptsOfRow = 5
+  /// How often the org is told that all rows of a bulk job are there.
+  static let attemptsOfClosing = 3
 
   /// Decides; `attempt` counts the repeats so far, `hasRefreshed` says that the session is new.
   func decide(
@@ -66,6 +73,32 @@ package struct RetryPolicy: Sendable {
     repeats < freeRepeats + requests / requestsPerRepeat
   }
 
+  /// Whether a query is begun again after an error, and so many restarts before.
+  package static func beginsAgain(_ error: OrgError?, after restarts: Int) -> Bool {
+    error?.kind == .locatorExpired && restarts < cursorRestarts
+  }
+
+  /// Whether a refusal with a code is one of the moment: another writer has the row.
+  static func isMomentary(_ code: String?) -> Bool { code == ErrorCodes.locked }
+
+  /// Whether a row may be sent again: the org has done nothing with it, and may do it a moment later.
+  package static func repeats(_ answer: RowAnswer) -> Bool {
+    switch answer {
+    case .locked, .unprocessed: true
+    case .done, .changed, .absent, .refused, .unknown: false
+    }
+  }
+
+  /// The pause after so many attempts of rows.
+  package static func pauseOfRows(after attempts: Int) -> Int64 {
+    min(1000 << Int64(attempts - 1), 5000)
+  }
+
+  /// The pause after so many attempts to close a bulk job; nil if there were enough.
+  static func pauseOfClosing(after attempts: Int) -> Int? {
+    attempts < attemptsOfClosing ? 1000 << attempts : nil
+  }
+
   /// What an answer means where nothing is sent again: that of a part of a composite request.
   func kind(status: Int, code: String?) -> OrgError.Kind {
     let last = decide(
@@ -79,7 +112,7 @@ package struct RetryPolicy: Sendable {
   ) -> Decision {
     switch (status, code) {
     case (HTTPStatus.success, _), (304, _): return .accept
-    case (401, ErrorCodes.session), (403, "Bad_OAuth_Token"):
+    case (401, ErrorCodes.session), (403, ErrorCodes.identitySession):
       return hasRefreshed ? .fail(.authentication, isAmbiguous: false) : .refresh
     case (301...303, _), (307...308, _):
       // Not followed, a token must not travel; but the login says where the org is now.

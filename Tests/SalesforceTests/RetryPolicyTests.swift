@@ -154,4 +154,33 @@ import Testing
         .answer(status: 401, code: "INVALID_SESSION_ID", retryAfterSeconds: nil), isRead: true,
         attempt: 0, hasRefreshed: true) == .fail(.authentication, isAmbiguous: false))
   }
+
+  @Test("a dropped cursor is begun again three times, and no other error is")
+  func restarts() {
+    let dropped = OrgError(.locatorExpired, message: "", request: "")
+    #expect((0..<3).allSatisfy { RetryPolicy.beginsAgain(dropped, after: $0) })
+    #expect(!RetryPolicy.beginsAgain(dropped, after: 3))
+    #expect(!RetryPolicy.beginsAgain(OrgError(.unreachable, message: "", request: ""), after: 0))
+    #expect(!RetryPolicy.beginsAgain(nil, after: 0))
+  }
+
+  @Test(
+    "rows that another writer held, or nobody looked at, are tried five times with longer pauses")
+  func rows() {
+    let refusal = RowRefusal(code: nil, message: "")
+    #expect(RetryPolicy.repeats(.locked(refusal)) && RetryPolicy.repeats(.unprocessed(refusal)))
+    let ends: [RowAnswer] = [
+      .done(id: nil, created: nil), .changed, .absent(refusal), .refused(refusal), .unknown(""),
+    ]
+    #expect(!ends.contains(where: RetryPolicy.repeats))
+    #expect(RetryPolicy.isMomentary("UNABLE_TO_LOCK_ROW"))
+    #expect(!RetryPolicy.isMomentary("DUPLICATE_VALUE") && !RetryPolicy.isMomentary(nil))
+    #expect(RetryPolicy.attemptsOfRow == 5)
+    #expect((1...4).map(RetryPolicy.pauseOfRows) == [1000, 2000, 4000, 5000])
+  }
+
+  @Test("a bulk job is closed three times at most")
+  func closing() {
+    #expect((1...3).map(RetryPolicy.pauseOfClosing) == [2000, 4000, nil])
+  }
 }

@@ -72,8 +72,7 @@ final class ParentChildrenPages: SyncDownPages {
           batchSize = smaller
           if parentsAreRead { (changed, receivedChildren) = (nil, 0) }
         } else {
-          guard error.cause?.kind == .locatorExpired, restarts < RetryPolicy.cursorRestarts
-          else { throw error }
+          guard RetryPolicy.beginsAgain(error.cause, after: restarts) else { throw error }
           restarts += 1
         }
         if parentsAreRead { continue }

@@ -99,8 +99,7 @@ extension SyncError {
       do throws(SyncError) {
         return try await read()
       } catch {
-        guard error.cause?.kind == .locatorExpired, restarts < RetryPolicy.cursorRestarts
-        else { throw error }
+        guard RetryPolicy.beginsAgain(error.cause, after: restarts) else { throw error }
         restarts += 1
       }
     }

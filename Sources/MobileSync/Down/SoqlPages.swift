@@ -114,8 +114,7 @@ final class SoqlPages: SyncDownPages {
           leaveDeletions(knows: error.cause?.code == ErrorCodes.unknownField)
           continue
         }
-        guard error.cause?.kind == .locatorExpired, restarts < RetryPolicy.cursorRestarts
-        else { throw error }
+        guard RetryPolicy.beginsAgain(error.cause, after: restarts) else { throw error }
         restarts += 1
         restart()
       }

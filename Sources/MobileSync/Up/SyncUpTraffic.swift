@@ -264,12 +264,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     if !isLast { carried.answers = Self.waitingForParent(changes, carried.answers) }
     try await journal.settle(
       Array(zip(changes, carried.answers)), of: intention, read: carried.read, isLast: isLast)
-    let locked = zip(changes, carried.answers).filter {
-      switch $1 {
-      case .locked, .unprocessed: true
-      default: false
-      }
-    }
+    let locked = zip(changes, carried.answers).filter { RetryPolicy.repeats($1) }
     if isLast || locked.isEmpty {
       lanes[lane]?.open -= 1
       return
@@ -279,7 +274,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     resting.append(
       (
         lane, halves(locked.map(\.0), item, attempt: item.attempt + 1),
-        min(1000 << Int64(item.attempt - 1), 5000)
+        RetryPolicy.pauseOfRows(after: item.attempt)
       ))
   }
 

@@ -53,8 +53,6 @@ package struct BulkIngestJob: Sendable {
     package var isUntouched = false
   }
 
-  private static let closeAttempts = 3
-
   private let job: BulkJob
 
   /// The job's id: what a journal keeps.
@@ -93,7 +91,8 @@ package struct BulkIngestJob: Sendable {
 
   /// Says that all rows are there; after an answer that was lost the job itself tells.
   private func close() async throws(RunError) {
-    for attempt in 1...Self.closeAttempts {
+    var attempts = 0
+    while true {
       do throws(OrgError) {
         return try await job.move(to: .uploadComplete)
       } catch {
@@ -109,9 +108,10 @@ package struct BulkIngestJob: Sendable {
           throw .notBegun(error)
         }
         // It may arrive still: only the job itself can tell that it does not.
-        guard attempt < Self.closeAttempts else { throw .lost(error) }
+        attempts += 1
+        guard let pause = RetryPolicy.pauseOfClosing(after: attempts) else { throw .lost(error) }
         do throws(OrgError) {
-          try await job.session.connection.rest(milliseconds: 1000 << attempt, "PATCH \(job.path)")
+          try await job.session.connection.rest(milliseconds: pause, "PATCH \(job.path)")
         } catch {
           throw .lost(error.inDoubt)
         }

@@ -127,7 +127,7 @@ package enum RowAnswer: Sendable, Hashable {
   ) -> RowAnswer {
     let blamesRecord = fields.allSatisfy { $0 == "Id" || $0 == "id" }
     switch refusal.code {
-    case ErrorCodes.locked: return .locked(refusal)
+    case let code where RetryPolicy.isMomentary(code): return .locked(refusal)
     case _ where refusal.saysMissing && blamesRecord: return .absent(refusal)
     default: return isMissing ? .absent(refusal) : .refused(refusal)
     }

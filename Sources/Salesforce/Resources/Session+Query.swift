@@ -77,9 +77,7 @@ extension Session {
         while let page = try await pages.next() { read.append(page) }
         return (read, pages.totalSize ?? 0)
       } catch {
-        guard error.kind == .locatorExpired, restarts < RetryPolicy.cursorRestarts else {
-          throw error
-        }
+        guard RetryPolicy.beginsAgain(error, after: restarts) else { throw error }
         restarts += 1
       }
     }
