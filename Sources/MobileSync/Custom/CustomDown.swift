@@ -18,8 +18,7 @@ struct CustomDown: SyncDownTarget {
   }
 
   func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
-    let local = try SoupReader(store: context.store, soup: context.soupName)
-      .cleanEntries(idPath: target.idFieldName, syncID: context.syncID) { _ in true }.map(\.id)
+    let local = try context.ghostCandidates(target.idFieldName)
     let ids = try await SyncError.inTarget {
       try await target.remoteIDs(among: local, org: context.org)
     }

@@ -97,13 +97,12 @@ package struct GhostCleaner {
   /// The refreshes of a soup: what bears the id of one was brought by a sync that selects it, and which one
   /// that was nobody knows.
   ///
-  /// None for a refresh itself, and where a sync of the soup cannot be asked what it selects. In a live store an
-  /// app may have put records there itself, which a refresh is for: they stay, as the SDK leaves them.
+  /// None for a refresh itself. In a live store an app may have put records there itself, which a refresh is for:
+  /// they stay, as the SDK leaves them.
   func refreshes(of soup: String) throws(SyncError) -> [Int64] {
     guard let store = sink.stores.first, !sink.mayHoldOrphans else { return [] }
-    let states = try SyncsSoup.states(in: store).filter { $0.fills(soup) }
-    guard states.allSatisfy({ $0.id == syncID || $0.tellsWhatItSelects }) else { return [] }
-    let refreshes = states.filter(\.isRefresh).map(\.id)
+    let refreshes = try SyncsSoup.states(in: store).filter { $0.fills(soup) && $0.isRefresh }
+      .map(\.id)
     return refreshes.contains(syncID) ? [] : refreshes
   }
 
@@ -136,13 +135,31 @@ package struct GhostCleaner {
   private func own(
     _ soup: String, _ idPath: String, in store: Store, where holds: (String) -> Bool
   ) throws(SyncError) -> [SoupReader.Entry] {
-    let claimsOrphans = sink.mayHoldOrphans ? try isOnlyDown(into: soup, of: store) : false
+    try Self.own(
+      soup, idPath, of: syncID, in: store, mayHoldOrphans: sink.mayHoldOrphans, where: holds)
+  }
+
+  /// The clean elements of a soup that are a sync's: what it brought, and what no sync brought where no other sync
+  /// down of the store fills the soup; one that cannot be read might.
+  fileprivate static func own(
+    _ soup: String, _ idPath: String, of syncID: Int64, in store: Store, mayHoldOrphans: Bool,
+    where holds: (String) -> Bool
+  ) throws(SyncError) -> [SoupReader.Entry] {
+    let claimsOrphans =
+      mayHoldOrphans
+      ? try !SyncsSoup.states(in: store).contains { $0.id != syncID && $0.fills(soup) } : false
     return try SoupReader(store: store, soup: soup)
       .cleanEntries(idPath: idPath, syncID: syncID, claimsOrphans: claimsOrphans, where: holds)
   }
+}
 
-  /// Whether no other sync down of the store fills a soup; one that cannot be read might.
-  private func isOnlyDown(into soup: String, of store: Store) throws(SyncError) -> Bool {
-    try !SyncsSoup.states(in: store).contains { $0.id != syncID && $0.fills(soup) }
+extension SyncContext {
+  /// The ids of what may be a ghost in the sync's soup: what a target asks about that is not given a list of all.
+  func ghostCandidates(
+    _ idPath: String, where holds: (String) -> Bool = { _ in true }
+  ) throws(SyncError) -> [String] {
+    try GhostCleaner.own(
+      soupName, idPath, of: syncID, in: store, mayHoldOrphans: mayHoldOrphans, where: holds
+    ).map(\.id)
   }
 }

@@ -72,21 +72,13 @@ struct IDList: Sendable {
   }
 }
 
-extension SoupReader {
-  /// The ids of the clean elements of a sync that the org has given: what may be a ghost.
-  func remoteCandidates(idPath: String, syncID: Int64) throws(SyncError) -> IDList {
-    IDList(
-      try cleanEntries(idPath: idPath, syncID: syncID) {
-        !LocalFields.isLocalID($0) && (idPath != "Id" || RecordID($0) != nil)
-      }.map(\.id))
-  }
-}
-
 extension IDQuery {
-  /// What the org still has of the clean records of a sync; no others were asked about.
+  /// What the org still has of the records of a sync that may be ghosts; no others were asked about.
   func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
-    let asked = try SoupReader(store: context.store, soup: context.soupName)
-      .remoteCandidates(idPath: idField, syncID: context.syncID)
+    let asked = IDList(
+      try context.ghostCandidates(idField) {
+        !LocalFields.isLocalID($0) && (idField != "Id" || RecordID($0) != nil)
+      })
     let ids = try await existing(among: asked, context)
     return [
       RemoteIDs(soupName: context.soupName, idPath: idField, ids: ids, asked: asked.set)

@@ -82,6 +82,7 @@ package final class SyncDownEngine {
     self.request = request
     cursor = request.cursor
     context.isInitialLoad = sink.isInitialLoad
+    context.mayHoldOrphans = sink.mayHoldOrphans
     context.asksDeletions = request.ghosts == .deleted && !sink.isInitialLoad
   }
 

@@ -36,7 +36,4 @@ extension SyncState {
 
   /// Whether it renews what is in its soup, and selects nothing.
   var isRefresh: Bool { (try? syncTarget())?.of(RefreshTarget.self) != nil }
-
-  /// Whether it can be asked which records it selects: not one whose code is elsewhere, or that cannot be read.
-  var tellsWhatItSelects: Bool { (try? syncTarget())?.down != nil }
 }

@@ -19,6 +19,8 @@ package final class SyncContext {
   package var variables: [String: String] = [:]
   /// Whether the soups were empty when the run began: nothing in them was changed locally.
   var isInitialLoad = false
+  /// Whether elements that no sync brought may be in the soups.
+  var mayHoldOrphans = false
   /// The greatest modification date that earlier runs have seen, in milliseconds, where this run asks
   /// only for what changed; nil where it asks for everything.
   var seenUntil: Int64?

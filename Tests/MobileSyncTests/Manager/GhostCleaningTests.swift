@@ -77,6 +77,29 @@ import Testing
     #expect(try await store.elements().count == (hasOther ? 2 : 1))
   }
 
+  /// Those that ask the org about the ids of the soup, and name what may be a ghost themselves.
+  @Test(arguments: [DownKind.mru, .refresh, .custom], [false, true])
+  func `what no sync brought is a ghost whichever target asks about it`(
+    _ kind: DownKind, _ hasOther: Bool
+  ) async throws {
+    let store = try await ManagedStore(customTargets: AcmeTarget.targets)
+    let ids = try store.org.makeAccounts(2, name: "Acme")
+    if kind == .refresh { try await RefreshDownTests.put([ids[1]], into: store) }
+    try store.org.delete(ids[0])
+    let run = try await store.manager.syncDown(
+      target: kind.target(), soupName: ManagedStore.accounts)
+    try await run.finish()
+    if hasOther {
+      _ = try await store.manager.createSyncDown(
+        target: .soql(.accounts([ids[0]])), soupName: ManagedStore.accounts)
+    }
+    // As a sync up leaves what the device made.
+    try await RefreshDownTests.put([ids[0]], into: store)
+    let ghosts = try await store.manager.cleanResyncGhosts(id: run.syncID)
+    #expect(ghosts.count == (hasOther ? 0 : 1))
+    #expect(try await store.column("Id") == (hasOther ? ids.sorted() : [ids[1]]))
+  }
+
   @Test func `a clean element with a local id is no ghost: no org can know it`() async throws {
     let store = try await ManagedStore()
     let ids = try store.org.makeAccounts(1)
