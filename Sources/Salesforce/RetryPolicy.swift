@@ -73,6 +73,24 @@ package struct RetryPolicy: Sendable {
     repeats < freeRepeats + requests / requestsPerRepeat
   }
 
+  /// What `read` makes of a list, which is begun again where the org dropped its cursor.
+  ///
+  /// Pages that are stored as they come are no list: they go on after the last one that was.
+  package nonisolated(nonsending) static func readingList<List, Failure: Error>(
+    cause: (Failure) -> OrgError?,
+    _ read: nonisolated(nonsending) () async throws(Failure) -> List
+  ) async throws(Failure) -> List {
+    var restarts = 0
+    while true {
+      do throws(Failure) {
+        return try await read()
+      } catch {
+        guard beginsAgain(cause(error), after: restarts) else { throw error }
+        restarts += 1
+      }
+    }
+  }
+
   /// Whether a query is begun again after an error, and so many restarts before.
   package static func beginsAgain(_ error: OrgError?, after restarts: Int) -> Bool {
     error?.kind == .locatorExpired && restarts < cursorRestarts

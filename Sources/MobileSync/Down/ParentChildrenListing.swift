@@ -27,7 +27,7 @@ struct ParentChildrenListing {
   /// Reads all pages, and all further pages of children; a list whose locator the org dropped is begun
   /// again.
   mutating func read() async throws(SyncError) {
-    try await SyncError.readingList { () async throws(SyncError) in
+    try await RetryPolicy.readingList(cause: \.cause) { () async throws(SyncError) in
       (parents, children, unread) = (RecordIDSet(), RecordIDSet(), [])
       try await readAll()
     }

@@ -88,20 +88,3 @@ extension Session {
     return QueryAnswer(pages: pages, totalSize: totalSize)
   }
 }
-
-extension SyncError {
-  /// What `read` makes of a list; a list whose locator the org dropped is begun again, as often as a cursor.
-  static func readingList<List>(
-    _ read: () async throws(SyncError) -> List
-  ) async throws(SyncError) -> List {
-    var restarts = 0
-    while true {
-      do throws(SyncError) {
-        return try await read()
-      } catch {
-        guard RetryPolicy.beginsAgain(error.cause, after: restarts) else { throw error }
-        restarts += 1
-      }
-    }
-  }
-}

@@ -37,7 +37,7 @@ struct SoqlIDs {
   private func list(
     _ text: String, all: Bool = false
   ) async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates) {
-    try await SyncError.readingList { () async throws(SyncError) in
+    try await RetryPolicy.readingList(cause: \.cause) { () async throws(SyncError) in
       try await readList(text, all)
     }
   }

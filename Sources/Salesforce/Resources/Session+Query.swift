@@ -69,17 +69,11 @@ extension Session {
   package func allPages(
     _ soql: String, all: Bool = false
   ) async throws(OrgError) -> (pages: [[UInt8]], totalSize: Int) {
-    var restarts = 0
-    while true {
-      do throws(OrgError) {
-        let pages = query(soql, all: all)
-        var read: [[UInt8]] = []
-        while let page = try await pages.next() { read.append(page) }
-        return (read, pages.totalSize ?? 0)
-      } catch {
-        guard RetryPolicy.beginsAgain(error, after: restarts) else { throw error }
-        restarts += 1
-      }
+    try await RetryPolicy.readingList(cause: { $0 }) { () async throws(OrgError) in
+      let pages = query(soql, all: all)
+      var read: [[UInt8]] = []
+      while let page = try await pages.next() { read.append(page) }
+      return (read, pages.totalSize ?? 0)
     }
   }
 
