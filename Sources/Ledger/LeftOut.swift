@@ -5,7 +5,7 @@ package enum LeftOut {
     /// A later edit of a phone replaces one that waits for a person.
     case laterEdits
     /// A create without an answer is looked for by what its sender has made, not by likeness alone.
-    case lostCreates
+    case unacknowledgedCreates
     /// A phone that was restored from a backup is a fork.
     case forks
     /// The verdicts of a run that died are told by the next.

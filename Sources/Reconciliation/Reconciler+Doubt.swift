@@ -205,7 +205,7 @@ extension Reconciler {
       reader: access, quietWindowSeconds: options.quietWindowSeconds
     ) { try state.isClaimed(recordID: $0) }
     resolver.inFlight = options.inFlight
-    resolver.takesLikenessesOnly = LeftOut.rules.contains(.lostCreates)
+    resolver.takesLikenessesOnly = LeftOut.rules.contains(.unacknowledgedCreates)
     return resolver
   }
 

@@ -260,34 +260,15 @@ extension Reconciler {
     _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
   ) async throws {
     guard !writes.isEmpty else { return }
-    let resolver = resolver(access)
-    let describe = try await access.describe(key.sobject)
-    // What an org most likely refuses has made nothing, but where it took the same when it was sent again.
-    let writes = try writes.filter { write in
-      try !UnacknowledgedCreates.isRefused(write.operation.payload, describe)
-        || state.doneRecordID(of: write.edit.id) != nil
-    }
-    let rivals = try state.unfinishedOperations().filter {
+    var resolver = resolver(access)
+    // What a create that nobody knows of yet may have made is its.
+    resolver.rivals = try state.unfinishedOperations().filter {
       $0.action == .create && $0.sobject == key.sobject
-    }.map(resolved)
-    for (senderID, group) in Dictionary(grouping: writes, by: { $0.operation.senderID }) {
-      guard let senderID else { continue }
-      let lost = try group.map { resolver.unacknowledged(try pending($0.operation, access)) }
-      let found = try await access.rows(
-        UnacknowledgedCreates.question(describe, of: lost, userID: senderID)
-      ).filter { try !state.isClaimed(recordID: UnacknowledgedCreates.id(of: $0) ?? "") }
-        .filter { record in
-          // It may be what a create has made that nobody knows of yet.
-          !rivals.contains {
-            UnacknowledgedCreates.agreement(of: $0.payload, with: record) == .whole
-          }
-        }
-      if found.isEmpty { continue }
-      for (write, fate) in zip(group, UnacknowledgedCreates.match(lost, found, asksPerson: false)) {
-        guard case .made(let made) = fate, made.changed.isEmpty, !made.isDeleted else { continue }
-        try enter(made, of: write)
-      }
-    }
+    }.map { try pending($0, access) }
+    let arrived = try await resolver.arrived(
+      writes.map { try pending($0.operation, access) }, of: key.sobject
+    ) { try state.doneRecordID(of: writes[$0].edit.id) != nil }
+    for case (let write, let made?) in zip(writes, arrived) { try enter(made, of: write) }
   }
 
   /// A create that bore its edit's identity made the record that bears it.

@@ -8,7 +8,8 @@ import Testing
 @Suite struct NeededRulesTests {
   @Test(
     arguments: [
-      (LeftOut.Rule.laterEdits, History.Focus.retry, 80 as UInt64), (.lostCreates, .mishap, 45),
+      (LeftOut.Rule.laterEdits, History.Focus.retry, 80 as UInt64),
+      (.unacknowledgedCreates, .mishap, 45),
       (.forks, .restore, 8), (.verdictsOfDeadRuns, .mishap, 0),
     ])
   func `without one of the rules a history fails that holds with it`(

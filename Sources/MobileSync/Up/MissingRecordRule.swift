@@ -4,7 +4,8 @@ import Salesforce
 /// the like, which `RowAnswer` reads as `absent`), or that it does not read, and what a merge mode does about it.
 ///
 /// A deletion is done. An update under OVERWRITE is looked into: a record that is proved to be deleted is made
-/// anew, and of one that is hidden or merged the answer stands. Under LEAVE_IF_CHANGED the answer stands.
+/// anew, and of one that is hidden or merged the answer stands. Under LEAVE_IF_CHANGED the answer stands. A pipeline
+/// plans the edit once more, so that `ThreeWayRule` asks for the step with what became of the record.
 package enum MissingRecordRule {
   /// When a record that is gone is made anew under OVERWRITE.
   package enum Recreate: String, Sendable, Hashable, CaseIterable {

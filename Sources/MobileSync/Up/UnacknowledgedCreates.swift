@@ -148,7 +148,7 @@ package enum UnacknowledgedCreates {
   package static func match(
     _ creates: [Lost], _ candidates: [JSONObject], asksPerson: Bool = true
   ) -> [Fate] {
-    var matching = UnacknowledgedMatching(creates, candidates, asksPerson: asksPerson)
+    var matching = UnacknowledgedCreatesMatching(creates, candidates, asksPerson: asksPerson)
     return matching.fates()
   }
 

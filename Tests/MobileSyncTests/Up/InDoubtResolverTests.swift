@@ -200,6 +200,32 @@ struct InDoubtResolverTests {
     #expect(try await found(create) { $0.takesLikenessesOnly = true } == "not done")
   }
 
+  @Test
+  func `what arrived late has made only a record that holds all of it and may be nobody else's`()
+    async throws
+  {
+    let create = write(.create, ["Name": "A", "Phone": "1"])
+    func arrived(
+      _ creates: [PendingWrite], wasTaken: Bool = false,
+      _ adjust: (inout InDoubtResolver) -> Void = { _ in }
+    ) async throws -> [String?] {
+      var resolver = resolver(try await reader())
+      adjust(&resolver)
+      return try await resolver.arrived(creates, of: "Account") { _ in wasTaken }.map { $0?.id }
+    }
+    #expect(try await arrived([create]) == [nil])
+    let id = try org.make("Account", ["Name": "A", "Phone": "1"])
+    #expect(try await arrived([create, create]) == [id, nil])
+    #expect(try await arrived([create]) { $0.rivals = [create] } == [nil])
+    // The org says no to an account without a name, unless it is known to have taken it.
+    let nameless = write(.create, ["Phone": "1"])
+    #expect(try await arrived([nameless]) == [nil])
+    #expect(try await arrived([nameless], wasTaken: true) == [id])
+    #expect(try await arrived([write(.create, ["Name": "A", "Phone": "2"])]) == [nil])
+    try org.delete(id)
+    #expect(try await arrived([create]) == [nil])
+  }
+
   @Test func `the quiet window is over when its last millisecond has passed`() async throws {
     let reader = try await reader()
     let now = try #require(reader.session.serverDate)

@@ -3,7 +3,7 @@ import Salesforce
 import System
 
 /// The search for the creates of records, and of records for creates: a pure function of both.
-struct UnacknowledgedMatching {
+struct UnacknowledgedCreatesMatching {
   /// Creates of equal fields: nothing tells them apart, so that it does not matter which of them made
   /// which record.
   private struct Group {
