@@ -88,6 +88,13 @@ package struct DataDirectory: Sendable, Hashable {
   /// Opens the ledger where no run does; a directory that a newer program made is refused.
   package func openLedger() throws -> LedgerDatabase {
     try LedgerCheck.checkRights(self)
+    return try openKnown()
+  }
+
+  /// Opens the ledger under the pipeline's lock, which whoever has no rights does not get.
+  func openLedger(under lock: FileLock) throws -> LedgerDatabase { try openKnown() }
+
+  private func openKnown() throws -> LedgerDatabase {
     try DataFormat.check(self)
     return try LedgerDatabase(path: state)
   }

@@ -107,7 +107,7 @@ package struct PipelineDecisions: Sendable {
     guard Files.exists(data.state) else { throw noLedger }
     let lock = try PipelineRun.takeLock(data, exclusive: !isDryRun)
     defer { lock.close() }
-    let ledger = try data.openLedger()
+    let ledger = try data.openLedger(under: lock)
     defer { ledger.close() }
     try LedgerCheck.checkLedger(ledger, data)
     let fields = try SendableFields(pipeline)

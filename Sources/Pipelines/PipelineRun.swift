@@ -39,7 +39,7 @@ package struct PipelineRun {
     try LedgerCheck.checkRights(data)
     if options.isDryRun { return try await dryRun(pipeline, data, variables, options, report) }
     try data.prepare(inbox: data.inbox(pipeline.inbox.path))
-    let lock = try takeLock(data)
+    let lock = try lock(data)
     defer { lock.close() }
     try data.removeLeftovers()
     try checkDisk(pipeline, data)
@@ -65,7 +65,7 @@ package struct PipelineRun {
     var data = data
     if Files.exists(data.state) {
       // Shared: it writes no note, and waits for nothing but a run.
-      let lock = try takeLock(data, exclusive: false)
+      let lock = try lock(data, exclusive: false)
       defer { lock.close() }
       for suffix in ["", "-wal"] where Files.exists(data.state + suffix) {
         try Files.copy(data.state + suffix, to: copy + suffix)
@@ -127,6 +127,12 @@ package struct PipelineRun {
     _ data: DataDirectory, exclusive: Bool = true, note: String = ""
   ) throws -> FileLock {
     try LedgerCheck.checkRights(data)
+    return try lock(data, exclusive: exclusive, note: note)
+  }
+
+  private static func lock(
+    _ data: DataDirectory, exclusive: Bool = true, note: String = ""
+  ) throws -> FileLock {
     func wait(_ seconds: Int) throws(LockError) -> FileLock {
       try FileLock.waiting(
         data.lock, exclusive: exclusive, note: note, seconds: seconds,

@@ -37,7 +37,7 @@ package struct PipelineUndo: Sendable {
     guard Files.exists(data.state) else { throw unknown(name) }
     let lock = try PipelineRun.takeLock(data, exclusive: false)
     defer { lock.close() }
-    let ledger = try data.openLedger()
+    let ledger = try data.openLedger(under: lock)
     defer { ledger.close() }
     guard let run = try ledger.run(id: name) else { throw unknown(name) }
     if run.ended == nil { throw notOver(name) }

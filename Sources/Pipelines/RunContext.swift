@@ -106,8 +106,9 @@ final class RunContext {
     try ledger.note(kind, subject, detail, run: row.id)
   }
 
-  /// Tells the user something, and keeps it for the summary and the report.
+  /// Tells the user something, once, and keeps it for the summary and the report.
   func warn(_ text: String) {
+    if summary.warnings.contains(text) { return }
     summary.warnings.append(text)
     report(.warning(text))
     // The warning itself was given; a ledger that cannot be written stops the run soon enough.

@@ -134,17 +134,13 @@ enum UpsertRule {
     let seen = attempt?.seen?.object
     var detail = expected.detail
     detail.recordID = UnacknowledgedCreates.id(of: record)
-    var sent = differences(facts.device, facts.listed, server: record, base: seen)
+    var (listed, entered) = (facts.listed, JSONObject())
     if case .set(let values, let rest) = pending.decision {
-      if rest == .server { sent = [] }
-      sent.removeAll { values[$0.name] != nil }
-      let entered = differences(values, values.names, server: record, base: seen)
-      sent += entered.map { field in
-        var own = field
-        own.device = facts.device[field.name]
-        return field.device.map(own.entering) ?? own
-      }
+      listed = (rest == .server ? [] : listed.filter { values[$0] == nil }) + values.names
+      entered = values
     }
+    let sent = differences(
+      facts.device, listed, server: record, base: seen, entered: entered)
     if shown.hasMoved(record)
       || (pending.decision.sends && shown.isHidden(under: sent) { _ in nil })
     {
@@ -161,21 +157,21 @@ enum UpsertRule {
     return .send(.upsert, Settlement(.updated, detail), ifUnmodifiedSince: nil)
   }
 
-  /// The fields in which a device and the org differ; those that hold something of the org's are
-  /// contested.
+  /// The fields in which a device, or what a person has entered in its place, and the org differ; those that hold
+  /// something of the org's are contested.
   static func differences(
-    _ device: JSONObject, _ listed: [String], server: JSONObject?, base: JSONObject?
+    _ device: JSONObject, _ listed: [String], server: JSONObject?, base: JSONObject?,
+    entered: JSONObject = [:]
   ) -> [FieldDifference] {
     listed.compactMap { name in
-      guard let value = device[name] else { return nil }
+      guard let value = entered[name] ?? device[name] else { return nil }
+      let theirs = server?[name]
       // What the org did not let be read is not known.
-      guard let server else {
-        return FieldDifference(name: name, base: base?[name], device: value, server: nil)
-      }
-      guard let theirs = server[name], !FieldValue.isSame(value, theirs) else { return nil }
+      if server != nil, theirs.map({ FieldValue.isSame(value, $0) }) ?? true { return nil }
       return FieldDifference(
-        name: name, base: base?[name], device: value, server: theirs,
-        isConflicting: !FieldValue.isSame(theirs, nil))
+        name: name, base: base?[name], device: device[name], server: theirs,
+        isConflicting: theirs.map { !FieldValue.isSame($0, nil) } ?? false
+      ).entering(value)
     }
   }
 }

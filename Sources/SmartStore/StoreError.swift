@@ -1,5 +1,6 @@
 import JSON
 import SQLite
+import System
 
 /// Why a store refused something.
 ///
@@ -121,6 +122,11 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     self = .database(path: error.path, code: error.code, message: error.explanation)
   }
 
+  /// A failure of the disk as SQLite would tell it: 13 where it is full, 10 otherwise.
+  init(_ error: SystemError, at path: String) {
+    self = .database(path: path, code: error.isFull ? 13 : 10, message: error.description)
+  }
+
   /// Runs `body` and turns what the layers below throw into a `StoreError`.
   static func mapping<T>(_ body: () throws -> T) throws(StoreError) -> T {
     do {
@@ -129,6 +135,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
       throw error
     } catch let error as SQLiteError {
       throw StoreError(error)
+    } catch let error as SystemError {
+      throw StoreError(error, at: error.path)
     } catch let error as JSONError {
       throw .invalidQuery(error.description)
     } catch {

@@ -24,8 +24,8 @@ package enum LockError: Error, Sendable, CustomStringConvertible {
 
 /// A lock on a file that the kernel frees when its holder dies, however it dies.
 ///
-/// The file is never unlinked: a second process could then lock another file of the same name.
-/// The note in it (who, since when) is for people only.
+/// The file is not to be unlinked: a second process could then lock another file of the same name. Where somebody has
+/// done so before the lock was had, the file that bears the name now is taken. The note in it (who, since when) is for people only.
 package final class FileLock: Sendable {
   private let descriptor: Locked<Int32>
   /// The lock file.
@@ -35,22 +35,50 @@ package final class FileLock: Sendable {
   ///
   /// `note` is added to what stands in the file for others to read; with nil nothing is written, for
   /// a lock on a file that is something else.
-  package init(_ path: String, exclusive: Bool = true, note: String? = "") throws(LockError) {
+  package convenience init(
+    _ path: String, exclusive: Bool = true, note: String? = ""
+  ) throws(LockError) {
+    try self.init(path, exclusive: exclusive, note: note) {}
+  }
+
+  /// The same; `opened` is called between opening and locking.
+  init(
+    _ path: String, exclusive: Bool, note: String?, opened: () -> Void
+  ) throws(LockError) {
     self.path = path
     let directory = Files.parent(of: path) ?? "."
     if ProcessLimits.isNetworkFileSystem(directory) { throw .networkFileSystem(directory) }
-    let opened = attache_open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    if opened < 0 { throw .system(.last("open the lock", path)) }
-    let code = attache_lock(opened, exclusive ? 1 : 0)
-    if code != 0 {
-      Glibc.close(opened)
-      if code != EWOULDBLOCK {
-        throw .system(SystemError(operation: "lock", path: path, errno: code))
+    for _ in 0..<Self.looks {
+      let file = attache_open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+      if file < 0 { throw .system(.last("open the lock", path)) }
+      opened()
+      let code = attache_lock(file, exclusive ? 1 : 0)
+      if code != 0 {
+        Glibc.close(file)
+        if code != EWOULDBLOCK {
+          throw .system(SystemError(operation: "lock", path: path, errno: code))
+        }
+        break
       }
-      throw .held(by: note == nil ? "another process" : FileLock.holder(path))
+      if Self.bears(path, file) {
+        descriptor = Locked(file)
+        if exclusive, let note { FileLock.leave(note, in: file) }
+        return
+      }
+      attache_unlock(file)
+      Glibc.close(file)
     }
-    descriptor = Locked(opened)
-    if exclusive, let note { FileLock.leave(note, in: opened) }
+    throw .held(by: note == nil ? "another process" : FileLock.holder(path))
+  }
+
+  /// How often a file is opened that somebody removes before it is locked.
+  private static let looks = 100
+
+  /// Whether an open file still bears the name.
+  private static func bears(_ path: String, _ descriptor: Int32) -> Bool {
+    var (held, named) = (stat(), stat())
+    return fstat(descriptor, &held) == 0 && lstat(path, &named) == 0
+      && (held.st_dev, held.st_ino) == (named.st_dev, named.st_ino)
   }
 
   /// Takes the lock as soon as it is free, within so many seconds; it blocks its thread meanwhile.

@@ -221,6 +221,22 @@ import Testing
     #expect(summary.warnings.contains { $0.hasPrefix("ada.db: ") && $0.contains("compared as") })
   }
 
+  @Test func `a generation's record that cannot be read is told once of each return`() async throws
+  {
+    let world = try World()
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0165"], now: world.org.now())
+    try world.handBack(device, as: "ada.db")
+    let record = world.data.generation(1, of: try world.user("ada").id) + "/generation.json"
+    try DurableFile.write(Array("{".utf8), to: record)
+    let summary = try await world.run(.ingest)
+    #expect(summary.returns.ingested == 1)
+    let words = "ada.db: what was issued to it cannot be looked up"
+    #expect(summary.warnings.count { $0.hasPrefix(words) } == 1)
+  }
+
   @Test func `what lies in processing and was never taken is told and counted`() async throws {
     let world = try World()
     try await world.run()

@@ -336,6 +336,13 @@ import Testing
       Issue.record("\(String(describing: error))")
       return
     }
+    // The same of whatever else in a store's work meets the disk.
+    let other = #expect(throws: StoreError.self) {
+      try StoreError.mapping {
+        throw SystemError(operation: "write", path: "/a/store", errno: code)
+      }
+    }
+    #expect(other == error)
   }
 
   @Test func `an index that has the name of ours and another column is left to SQLite`() throws {

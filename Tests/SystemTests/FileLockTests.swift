@@ -1,7 +1,8 @@
 import Foundation
-import System
 import TestSupport
 import Testing
+
+@testable import System
 
 @Suite struct FileLockTests {
   let directory = TemporaryDirectory()
@@ -59,5 +60,35 @@ import Testing
     }
     let (failed, tried) = (failures.withLock { $0.count }, rounds.withLock { $0 })
     #expect(failed == 0, "\(failed) of \(tried) found it held")
+  }
+
+  @Test func `a lock file that is removed before it is locked, and made again, locks all the same`()
+    throws
+  {
+    let path = directory.file("lock")
+    var looks = 0
+    var other: FileLock?
+    #expect(throws: LockError.self) {
+      _ = try FileLock(path, exclusive: true, note: nil) {
+        looks += 1
+        if looks > 1 { return }
+        try? Files.remove(path)
+        other = try? FileLock(path, note: nil)
+      }
+    }
+    #expect(looks == 2 && other != nil)
+    other?.close()
+    looks = 0
+    let lock = try FileLock(path, exclusive: true, note: nil) {
+      looks += 1
+      if looks == 1 { try? Files.remove(path) }
+    }
+    #expect(looks == 2)
+    #expect(throws: LockError.self) { _ = try FileLock(path) }
+    lock.close()
+    // Somebody who removes it again and again is no reason to look for ever.
+    #expect(throws: LockError.self) {
+      _ = try FileLock(path, exclusive: true, note: nil) { try? Files.remove(path) }
+    }
   }
 }

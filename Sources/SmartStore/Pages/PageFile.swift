@@ -141,14 +141,14 @@ final class PageFile {
     }
   }
 
-  /// A failure of the disk as SQLite would tell it: 13 where it is full, 10 otherwise.
+  /// Tells a failure of the disk as that of a store's file.
   static func mapping<T: ~Copyable>(
     _ path: String, _ body: () throws(SystemError) -> T
   ) throws(StoreError) -> T {
     do {
       return try body()
     } catch {
-      throw .database(path: path, code: error.isFull ? 13 : 10, message: error.description)
+      throw StoreError(error, at: path)
     }
   }
 }
