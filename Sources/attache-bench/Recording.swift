@@ -32,20 +32,8 @@ struct Recording: Sendable {
 
   /// Keeps the page that begins at this record.
   func write(_ page: QueryPage, _ place: Int) throws {
-    var writer = JSONWriter(reserving: page.records.count + 160)
-    writer.beginObject()
-    writer.name("totalSize")
-    writer.number(page.totalSize)
-    writer.name("done")
-    writer.bool(page.done)
-    if !page.done {
-      writer.name("nextRecordsUrl")
-      writer.string("\(Self.root)/\(place + page.count)")
-    }
-    writer.name("records")
-    writer.raw(page.records)
-    writer.endObject()
-    try Files.append(writer.bytes, to: file(place))
+    let answer = page.answer { _ in "\(Self.root)/\(place + page.count)" }
+    try Files.append(answer, to: file(place))
   }
 
   /// Says that it is whole.

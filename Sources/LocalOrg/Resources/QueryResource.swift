@@ -1,5 +1,3 @@
-import JSON
-
 /// Serves `/query`, `/queryAll` and their further pages.
 ///
 /// Parameters of the address that it does not know are ignored.
@@ -33,23 +31,8 @@ enum QueryResource {
     return answer(page, call)
   }
 
-  /// The envelope says where the next page is before the records begin, so that a client can ask
-  /// for it while this one arrives; the records are spliced in as the engine made them.
   private static func answer(_ page: QueryPage, _ call: APIRequest) -> APIResponse {
-    var writer = JSONWriter(reserving: page.records.count + 160)
-    writer.beginObject()
-    writer.name("totalSize")
-    writer.number(page.totalSize)
-    writer.name("done")
-    writer.bool(page.done)
-    if let locator = page.locator {
-      writer.name("nextRecordsUrl")
-      writer.string("\(call.root)/query/\(locator)")
-    }
-    writer.name("records")
-    writer.raw(page.records)
-    writer.endObject()
-    return APIResponse(body: writer.bytes, records: page.count)
+    APIResponse(body: page.answer { "\(call.root)/query/\($0)" }, records: page.count)
   }
 
   /// `Sforce-Query-Options: batchSize=N`, within what an org takes.
