@@ -225,7 +225,7 @@ struct IngestStage {
     if try !isKnown(stamp) { return .max }
     guard let created = try issued(stamp, validated.sourceName)?.created else { return nil }
     let directory = run.data.generation(stamp.generation, of: stamp.user)
-    let standard = created + run.pipeline.pack.expiryMilliseconds
+    let standard = run.pipeline.pack.expiry(from: created)
     if let pruned = try PrunedGeneration(directory: directory) {
       return pruned.goodUntil ?? standard
     }

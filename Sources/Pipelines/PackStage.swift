@@ -208,7 +208,7 @@ struct PackStage {
       pipeline: run.pipeline.name, generation: record.generation, platform: platform,
       stampID: record.entries(of: platform).first?.stampID ?? "", configHash: record.configHash,
       stores: entries, syncStates: record.syncStates + (global?.syncStates ?? []),
-      created: created, expires: created + run.pipeline.pack.expiryMilliseconds, includes: includes,
+      created: created, expires: run.pipeline.pack.expiry(from: created), includes: includes,
       fetchAs: isIntegration ? "integration" : nil,
       warnings: warnings)
   }
@@ -235,7 +235,7 @@ struct PackStage {
   /// A later bundle of the same generation counts its days from now.
   private func renew(_ manifest: inout Manifest) {
     manifest.created = run.now
-    manifest.expires = run.now + run.pipeline.pack.expiryMilliseconds
+    manifest.expires = run.pipeline.pack.expiry(from: run.now)
   }
 
   /// Whether two manifests speak of the same content.

@@ -1,3 +1,5 @@
+import System
+
 /// Why a run that did its work does not end with status 0, or not with it alone.
 package enum RunFinding: String, Sendable, CaseIterable {
   /// A user's snapshot could not be primed.
@@ -18,4 +20,15 @@ package enum RunFinding: String, Sendable, CaseIterable {
   case notUndone
   /// The org's rules failed for a briefcase, or records could not be read.
   case incompleteData
+
+  /// What a run with it ends with, if nothing worse was found.
+  package var exitStatus: ExitStatus {
+    switch self {
+    case .skippedUser, .quarantined, .unsettledEdits, .guardTripped, .incompleteData, .notUndone:
+      .needsAttention
+    case .limitReached: .tryLater
+    case .loginFailed: .authentication
+    case .failedSnapshot: .failed
+    }
+  }
 }

@@ -12,7 +12,7 @@ enum UndoText {
   static func line(_ edit: PlannedOutcome, _ shown: ReportMask) -> String {
     let record = [edit.sobject ?? edit.soup.soup, edit.detail.recordID ?? edit.recordID ?? ""]
     let subject = "edit \(edit.editID), " + record.filter { !$0.isEmpty }.joined(separator: " ")
-    let words = shown.showValues ? edit.detail.message : nil
+    let words = shown.words(of: edit)
     guard edit.verdict.isUndone else {
       return "\(edit.verdict.rawValue): \(subject)" + (words.map { "  →  \($0)" } ?? "")
     }

@@ -30,6 +30,15 @@ package struct ReportMask: Sendable {
   /// The words beside a verdict, as far as they may be shown: an org quotes what it refuses.
   package func words(of edit: ReportEdit) -> String? { words(edit.detail, element: edit.element) }
 
+  /// The words beside a verdict that is foreseen, for which no element is at hand: the org's may quote what is
+  /// masked, those about an undo and about what is held are ours.
+  package func words(of planned: PlannedOutcome) -> String? {
+    let (detail, verdict) = (planned.detail, planned.verdict)
+    let areOurs =
+      detail.code == nil && (verdict.isUndone || [.notUndone, .held].contains(verdict))
+    return mask.isEmpty || areOurs ? words(detail, element: nil) : nil
+  }
+
   /// The words beside a verdict on an element.
   func words(_ detail: OutcomeDetail, element: JSONObject?) -> String? {
     guard showValues, let message = detail.message else { return nil }

@@ -72,7 +72,7 @@ enum ReviewEdit {
       var now: JSONObject = [
         "verdict": .string(look.verdict.rawValue), "meaning": .string(look.verdict.meaning),
       ]
-      if let words = words(look.detail, options) { now["message"] = .string(words) }
+      if let words = options.words(of: look) { now["message"] = .string(words) }
       object["now"] = .object(now)
     }
     let clashing = edit.detail.otherEdits.compactMap { others[$0] }
@@ -143,7 +143,7 @@ enum ReviewEdit {
       "object": .string(label(planned.sobject ?? planned.soup.soup, names)),
       "fields": .array(planned.detail.fields.map { .object(field($0, options)) }),
     ]
-    if let words = words(planned.detail, options) { object["message"] = .string(words) }
+    if let words = options.words(of: planned) { object["message"] = .string(words) }
     return .object(object)
   }
 
@@ -155,11 +155,6 @@ enum ReviewEdit {
       "meaning": .string(edit.verdict.meaning),
       "message": options.words(of: edit).map { .string($0) } ?? .null,
     ]
-  }
-
-  /// Words beside a verdict that no element is at hand for: with a mask they may quote what is masked.
-  private static func words(_ detail: OutcomeDetail, _ options: ReportMask) -> String? {
-    options.showValues && options.mask.isEmpty ? detail.message : nil
   }
 
   private static func name(_ edit: ReportEdit, _ options: ReportMask) -> String {

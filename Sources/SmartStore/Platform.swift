@@ -7,7 +7,4 @@ public enum Platform: String, Sendable, Hashable, CaseIterable {
 
   /// The schema version that the SDK expects in `PRAGMA user_version`.
   package var userVersion: Int64 { self == .android ? 3 : 0 }
-
-  /// The word between an index's name and its table, as the SDK writes it.
-  var indexPreposition: String { self == .android ? "on" : "ON" }
 }

@@ -63,11 +63,13 @@ struct SchemaSQL {
   /// The soup's SQL indexes in the SDK's order; `table` is another name that its table has for a time,
   /// when the indexes still have theirs.
   func createIndexes(_ soup: Soup, of table: String? = nil) -> [(name: String, sql: String)] {
+    // As each SDK writes it.
+    let preposition = platform == .android ? "on" : "ON"
     let columns = [("created", "created"), ("lastModified", "lastModified")]
     let indexed = soup.columnNames.enumerated().map { ("\($0.offset)", $0.element) }
     return (columns + indexed).map { suffix, column in
       let name = "\(soup.table)_\(suffix)_idx"
-      let place = "\(platform.indexPreposition) \(table ?? soup.table) ( \(column) )"
+      let place = "\(preposition) \(table ?? soup.table) ( \(column) )"
       return (name, "CREATE INDEX \(name) \(place)")
     }
   }

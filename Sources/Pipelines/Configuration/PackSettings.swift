@@ -60,7 +60,10 @@ package struct PackSettings: Sendable, Hashable {
   }
 
   /// How long a bundle is good, in milliseconds.
-  package var expiryMilliseconds: Int64 { Int64(expiresAfterDays) * 24 * 60 * 60 * 1000 }
+  var expiryMilliseconds: Int64 { Int64(expiresAfterDays) * 24 * 60 * 60 * 1000 }
+
+  /// Until when a bundle is good that was made at a time.
+  func expiry(from created: Int64) -> Int64 { created + expiryMilliseconds }
 
   var json: JSONValue {
     JSONObject.of([

@@ -12,8 +12,8 @@ import System
 struct KeepSurvey {
   let data: DataDirectory
   let ledger: LedgerDatabase
-  /// For how long bundles are good, where one of them does not say it.
-  let expiryMilliseconds: Int64
+  /// How long bundles are good, where one of them does not say it.
+  let pack: PackSettings
   /// How old a finished return is before it is looked at.
   let returnedMilliseconds: Int64
 
@@ -113,7 +113,7 @@ struct KeepSurvey {
       for bundle in try PackStage.bundles(in: directory, platform) {
         // One that cannot be read is good for no longer than one that is made now.
         let manifest = try? BundleReader.inspect(directory + "/" + bundle.name)
-        let until = manifest?.expires ?? now + expiryMilliseconds
+        let until = manifest?.expires ?? pack.expiry(from: now)
         note.goodUntil = max(note.goodUntil ?? 0, until)
         for store in manifest?.stores ?? [] where store.scope == .global {
           note.globals[store.generation] = max(note.globals[store.generation] ?? 0, until)

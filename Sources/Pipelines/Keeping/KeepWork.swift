@@ -21,7 +21,7 @@ package struct KeepWork {
     index = BundleIndex(data: data, pipeline: pipeline)
     (self.data, self.ledger) = (data, ledger)
     survey = KeepSurvey(
-      data: data, ledger: ledger, expiryMilliseconds: pipeline.pack.expiryMilliseconds,
+      data: data, ledger: ledger, pack: pipeline.pack,
       returnedMilliseconds: Int64(pipeline.keep.returnedDays) * 24 * 60 * 60 * 1000)
   }
 
@@ -118,7 +118,7 @@ extension KeepWork {
     }
     let lock = try PipelineRun.takeLock(data, exclusive: !isDryRun)
     defer { lock.close() }
-    let ledger = try data.openLedger()
+    let ledger = try data.openLedger(under: lock)
     defer { ledger.close() }
     try LedgerCheck.checkLedger(ledger, data)
     let work = KeepWork(pipeline, data, ledger: ledger)

@@ -144,7 +144,7 @@ package struct PipelineBackup {
     // By the org's clock, as ages are counted; this machine's may be wrong.
     let now = try ledger.lastOrgTime() ?? now
     let survey = KeepSurvey(
-      data: data, ledger: ledger, expiryMilliseconds: pipeline.pack.expiryMilliseconds,
+      data: data, ledger: ledger, pack: pipeline.pack,
       returnedMilliseconds: 0)
     for id in try data.snapshots() {
       let place = BackupFile.data + (id == SnapshotID.global ? id : "users/" + id)

@@ -1,0 +1,71 @@
+import JSON
+import Ledger
+import MobileSync
+import Salesforce
+
+// The order in which a plan is sent.
+extension SnapshotPlanner {
+  /// Orders what is sent; a tree goes as one, its parent first, or last where that is deleted.
+  func order(_ plan: inout SnapshotPlan) {
+    var units: [[PlannedSend]] = []
+    var places: [String: Int] = [:]
+    for send in plan.sends {
+      let key = send.tree.map { "\(rules[send.sync].definition.syncName) \($0.key)" }
+      if let key, let place = places[key] {
+        if send.tree?.isParent == true, send.action != .delete {
+          units[place].insert(send, at: 0)
+        } else {
+          units[place].append(send)
+        }
+      } else {
+        if let key { places[key] = units.count }
+        units.append([send])
+      }
+    }
+    for index in units.indices {
+      let isLast: (PlannedSend) -> Bool = { $0.tree?.isParent == true && $0.action == .delete }
+      units[index] = units[index].filter { !isLast($0) } + units[index].filter(isLast)
+    }
+    let order = DependencyOrder(units.map(Self.node))
+    let byFirst = Dictionary(
+      units.map { ($0[0].edit.id, $0.map(\.edit.id)) }, uniquingKeysWith: { first, _ in first })
+    plan.levels = order.levels.map { $0.flatMap { byFirst[$0] ?? [] } }
+    let levels = Dictionary(
+      plan.levels.enumerated().flatMap { level, edits in edits.map { ($0, level) } },
+      uniquingKeysWith: { first, _ in first })
+    for index in plan.sends.indices {
+      plan.sends[index].level = levels[plan.sends[index].edit.id] ?? 0
+    }
+    let cyclic = Set(order.cyclic.flatMap { byFirst[$0] ?? [] })
+    let words = "it and the records it refers to need each other's Id"
+    plan.settled += plan.sends.filter { cyclic.contains($0.edit.id) }.map {
+      ($0.edit, Settlement(.blocked, .because(words)))
+    }
+    plan.sends.removeAll { cyclic.contains($0.edit.id) }
+  }
+
+  private static func node(_ unit: [PlannedSend]) -> DependencyOrder.Node {
+    let first = unit[0]
+    let isDelete = first.tree == nil && first.action == .delete
+    var node = DependencyOrder.Node(
+      editID: first.edit.id, deletes: isDelete ? first.recordID : nil,
+      refersTo: isDelete ? references(first.edit) : [], floor: unit.map(\.floor).max() ?? 0)
+    node.creates = Set(unit.compactMap { makes($0) })
+    node.needs = Set(unit.flatMap(\.needs)).subtracting(node.creates)
+    return node
+  }
+
+  static func makes(_ send: PlannedSend) -> Int64? {
+    send.action == .create || send.action == .upsert ? send.edit.creation?.id : nil
+  }
+
+  /// The Ids in an element's members: lookups, for all we know.
+  private static func references(_ edit: OpenEdit) -> Set<String> {
+    guard let element = (try? JSONValue(parsing: edit.element))?.object else { return [] }
+    var ids: Set<String> = []
+    for (name, value) in element where name != "Id" {
+      if let id = value.string?.recordID18 { ids.insert(id) }
+    }
+    return ids
+  }
+}

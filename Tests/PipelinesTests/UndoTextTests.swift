@@ -1,0 +1,35 @@
+import Ledger
+import Testing
+
+@testable import Pipelines
+@testable import Reconciliation
+
+/// What the plan of an undo shows of records.
+@Suite struct UndoTextTests {
+  private func line(_ verdict: Verdict, _ detail: OutcomeDetail, _ mask: ReportMask) -> String {
+    UndoText.line(
+      PlannedOutcome(
+        editID: 7, snapshotID: "ada", soup: SoupKey(store: StoreKey(text: ""), soup: "accounts"),
+        sobject: "Account", recordID: "001", action: .update, verdict: verdict, detail: detail),
+      mask)
+  }
+
+  @Test("the org's words may quote what is masked, and are not shown beside a mask")
+  func masksWords() {
+    var detail = OutcomeDetail.because("no account has the number 4711")
+    detail.code = "INVALID_FIELD"
+    for verdict in [Verdict.notUndone, .failed] {
+      #expect(line(verdict, detail, ReportMask()).contains("4711"))
+      #expect(!line(verdict, detail, ReportMask(showValues: false)).contains("4711"))
+      #expect(!line(verdict, detail, ReportMask(mask: ["Number__c"])).contains("4711"))
+    }
+  }
+
+  @Test("why nothing is undone is told beside a mask, too")
+  func tellsReason() {
+    let detail = OutcomeDetail.because("the record was changed in the org since")
+    for verdict in [Verdict.notUndone, .held] {
+      #expect(line(verdict, detail, ReportMask(mask: ["Email"])).contains("changed in the org"))
+    }
+  }
+}
