@@ -29,6 +29,11 @@ extension Org {
     writing(as: user) { writer in try writer.delete(object, id: id) }
   }
 
+  /// Takes a record out of the recycle bin, with the children that were deleted with it.
+  package func undelete(_ id: String, as user: OrgUser) -> RowOutcome {
+    writing(as: user) { writer in try writer.undelete(id: id) }
+  }
+
   /// Creates or updates the record that has this value in an external id field.
   ///
   /// With the field `Id` it is an update, or a create when the value is nil.

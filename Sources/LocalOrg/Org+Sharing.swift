@@ -28,6 +28,11 @@ extension Org {
     try locked { store in try store.transaction { try store.undelete(recordID) } }
   }
 
+  /// Removes a record from the recycle bin for good.
+  package func purge(_ recordID: String) throws(OrgError) {
+    try locked { store in try store.transaction { try store.purge(recordID) } }
+  }
+
   /// Merges a record into another of its object: it is deleted, with `MasterRecordId` set.
   package func merge(_ recordID: String, into masterID: String) throws(OrgError) {
     try locked { store in

@@ -30,6 +30,10 @@ extension OrgError {
   static let deleted = OrgError(
     status: 404, code: "ENTITY_IS_DELETED", message: "entity is deleted")
 
+  /// The record is not in the recycle bin, as far as the user sees.
+  static let notInBin = OrgError(
+    code: "UNDELETE_FAILED", message: "Entity is not in the recycle bin")
+
   /// The record may be read but not changed in that way.
   static let readOnlyRecord = OrgError(
     status: 403, code: "INSUFFICIENT_ACCESS_OR_READONLY",

@@ -10,6 +10,7 @@ import changes
 import composite
 import moments
 import rows
+import soap
 import soql
 from catalog import Catalog
 from habits import Habits, with_extras
@@ -46,6 +47,9 @@ class Request:
         self.version = "0.0"
         scheme, _, token = headers.get("authorization", "").partition(" ")
         self.token = token if scheme == "Bearer" else None
+        self.is_soap = self.path.startswith("/services/Soap/")
+        if self.is_soap:
+            self.token = soap.token(body)
 
     @property
     def username(self):
@@ -176,7 +180,9 @@ class Org:
         if request.path == "/services/oauth2/token":
             form = dict(urllib.parse.parse_qsl(request.body.decode("utf-8", "replace")))
             return self.logins.named(form.pop("assertion", "")), repr((request.path, sorted(form.items())))
-        words = repr((request.method, request.path, sorted(request.query.items()), request.body))
+        # Which token it has is another each time.
+        body = request.body if not request.is_soap else re.sub(rb"sessionId>[^<]*<", b"", request.body)
+        words = repr((request.method, request.path, sorted(request.query.items()), body))
         return self.logins.owners.get(request.token), MOMENT.sub("(a moment)", words)
 
     def _dispatch(self, request):
@@ -193,6 +199,8 @@ class Org:
         if request.user is None:
             raise Refusal(401, "INVALID_SESSION_ID", "Session expired or invalid")
         self.used_requests += 1
+        if request.is_soap:
+            return 200, soap.call(self, request)
         return self.resource(request)
 
     def resource(self, request):

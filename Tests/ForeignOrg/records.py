@@ -86,6 +86,17 @@ class Records:
         self._stamp(row, user, now)
         return row["Id"]
 
+    def undelete(self, user, one, identifier):
+        """Takes a row out of the recycle bin."""
+        row = self.row(one, identifier)
+        if row is None or not self.sees(user, one, row) or not row["IsDeleted"]:
+            raise Refusal(500, "UNDELETE_FAILED", "Entity is not in the recycle bin")
+        if not self.may_edit(user, one, row):
+            raise Refusal(500, "INSUFFICIENT_ACCESS_OR_READONLY", "insufficient access rights on object id")
+        row["IsDeleted"] = False
+        self._stamp(row, user, self._tick())
+        return row["Id"]
+
     def external(self, one, field, value):
         """The living rows that have a value in an external id."""
         wanted = str(value).lower()

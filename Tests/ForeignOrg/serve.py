@@ -18,6 +18,7 @@ import threading
 import time
 import zlib
 
+import soap
 from mishaps import PAGE, Cut, Page
 from org import LONGEST_ADDRESS, Org, Request
 from refusal import Refusal
@@ -74,12 +75,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return page.status, PAGE.encode(), {"Content-Type": "text/html; charset=UTF-8"} | page.headers
         except Refusal as refusal:
             status, value = refusal.status, refusal.of_resource()
+            if request.is_soap:
+                return 500, soap.fault(refusal, request.chance).encode(), {"Content-Type": "text/xml;charset=UTF-8"}
             if request.path.endswith("/oauth2/token"):
                 value = {"error": refusal.code, "error_description": refusal.message}
             if refusal.code == "Bad_OAuth_Token":
                 return 403, b"Bad_OAuth_Token", {"Content-Type": "text/html; charset=UTF-8"}
             if status == 429:
                 kind["Retry-After"] = "1"
+        if isinstance(value, soap.Envelope):
+            return status, value.encode(), {"Content-Type": "text/xml;charset=UTF-8"}
         return status, (b"" if value is None else org.habits.write(value, request.chance)), kind
 
     def foreign(self, org, body):

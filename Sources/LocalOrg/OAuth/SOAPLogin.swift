@@ -1,24 +1,33 @@
 import HTTP
 import System
 
-/// `POST /services/Soap/u/NN.0` with the one call that clients still make of it: `login`.
+/// `POST /services/Soap/u/NN.0` with the call `login`, and what is answered to a call that nothing serves.
 struct SOAPLogin: Sendable {
   let org: Org
   let sessions: Sessions
   let passwords: PasswordLogins
 
   func answer(_ request: ServerRequest, _ target: Target, origin: String) -> ServerResponse {
-    guard request.method == "POST", let leaves = XMLText.leaves(request.body),
-      let username = leaves["username"], let password = leaves["password"]
-    else {
-      return fault("UNKNOWN_EXCEPTION", "The body is no login call")
+    guard let call = SOAPCall(request, target) else {
+      return SOAPText.clientFault("The request is no envelope with a call")
+    }
+    guard call.name == "login" else {
+      return SOAPText.clientFault(
+        "No operation available for request {urn:partner.soap.sforce.com}\(call.name), please check the "
+          + "WSDL for the service.")
+    }
+    func argument(_ name: String) -> String? { call.arguments.first { $0.name == name }?.text }
+    guard let username = argument("username"), let password = argument("password") else {
+      return SOAPText.fault(
+        "INVALID_LOGIN", "The call has no user name or no password", type: "LoginFault")
     }
     guard let user = passwords.user(username, password, in: org) else {
-      return fault(
-        "INVALID_LOGIN", "Invalid username, password, security token; or user locked out.")
+      return SOAPText.fault(
+        "INVALID_LOGIN", "Invalid username, password, security token; or user locked out.",
+        type: "LoginFault")
     }
     let token = sessions.issue(to: user, clientID: nil, organizationID: org.organizationID)
-    let path = target.segments.dropFirst(2).joined(separator: "/")
+    let path = target.segments[2...3].joined(separator: "/")
     let address = "\(origin)/services/Soap/\(path)/\(org.organizationID.prefix(15))"
     let info = [
       ("organizationId", org.organizationID), ("userEmail", user.email),
@@ -31,29 +40,7 @@ struct SOAPLogin: Sendable {
       ("passwordExpired", "false"), ("sandbox", "true"), ("serverUrl", address),
       ("sessionId", token), ("userId", user.id),
     ].map { XMLText.element($0.0, $0.1) }.joined()
-    return envelope(
-      200, "<loginResponse><result>\(result)<userInfo>\(info)</userInfo></result></loginResponse>")
-  }
-
-  private func fault(_ code: String, _ message: String) -> ServerResponse {
-    let words = XMLText.escaped(message)
-    return envelope(
-      500,
-      """
-      <soapenv:Fault><faultcode>sf:\(code)</faultcode><faultstring>\(code): \(words)</faultstring>\
-      <detail><sf:LoginFault xsi:type="sf:LoginFault"><sf:exceptionCode>\(code)</sf:exceptionCode>\
-      <sf:exceptionMessage>\(words)</sf:exceptionMessage></sf:LoginFault></detail></soapenv:Fault>
-      """)
-  }
-
-  private func envelope(_ status: Int, _ body: String) -> ServerResponse {
-    let text = """
-      \(XMLText.head)<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" \
-      xmlns="urn:partner.soap.sforce.com" xmlns:sf="urn:fault.partner.soap.sforce.com" \
-      xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><soapenv:Body>\(body)</soapenv:Body>\
-      </soapenv:Envelope>
-      """
-    return ServerResponse(
-      status: status, headers: ["Content-Type": "text/xml; charset=utf-8"], body: Array(text.utf8))
+    return SOAPText.answer(
+      "<loginResponse><result>\(result)<userInfo>\(info)</userInfo></result></loginResponse>")
   }
 }

@@ -17,7 +17,8 @@ struct Access {
   let store: OrgStore
   let user: OrgUser
 
-  func level(_ schema: ObjectSchema, id: String) throws -> Level {
+  /// What the user may do; `inBin` is what he might do with a record were it not deleted.
+  func level(_ schema: ObjectSchema, id: String, inBin: Bool = false) throws -> Level {
     guard let rights = store.catalog(of: user).object(schema.name)?.rights else { return .none }
     let table = try store.table(schema.name)
     let owner = schema.hasOwner ? "\"OwnerId\"" : "NULL"
@@ -43,7 +44,7 @@ struct Access {
     } else {
       level = .none
     }
-    if isDeleted, level != .none { return .deleted }
+    if isDeleted, level != .none, !inBin { return .deleted }
     return rights.edits || level == .none ? level : .read
   }
 }

@@ -52,8 +52,41 @@ extension OrgStore {
       of: id, where: "\"IsDeleted\" = 1 AND \"SystemModstamp\" = \(deleted)")
     try change(id, by: userID, at: moment) { row, table in
       if let place = table.place("IsDeleted") { row[place] = 0 }
+      if let place = table.place("MasterRecordId") { row[place] = .null }
     }
     for child in children { try restore(child, by: userID, at: moment) }
+  }
+
+  /// Whether a record belongs to one that is deleted.
+  func isOfDeleted(_ id: String) throws -> Bool {
+    guard let schema = catalog.object(ofID: id) else { return false }
+    let table = try table(schema.name)
+    guard let row = try row(table, id: id) else { return false }
+    for field in schema.fields {
+      guard let place = table.place(field.name), case .text(let parent) = row[place],
+        let owner = catalog.object(ofID: parent),
+        owner.childRelationships.contains(where: {
+          $0.cascadesDelete && $0.childObject == schema.name && $0.field == field.name
+        })
+      else { continue }
+      let above = try self.table(owner.name)
+      if let place = above.place("IsDeleted"), try self.row(above, id: parent)?[place].integer == 1
+      {
+        return true
+      }
+    }
+    return false
+  }
+
+  /// Removes a record from the recycle bin for good.
+  func purge(_ given: String) throws {
+    let id = try known(given)
+    guard let schema = catalog.object(ofID: id) else { throw OrgError.malformedID(given) }
+    let table = try table(schema.name)
+    guard let place = table.place("IsDeleted"), try row(table, id: id)?[place].integer == 1 else {
+      throw OrgError.notInBin
+    }
+    try connection.run("DELETE FROM \(raw: table.table) WHERE \"Id\" = \(id)")
   }
 
   /// The children of a record that are deleted with it.

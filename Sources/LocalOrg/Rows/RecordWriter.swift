@@ -117,6 +117,26 @@ struct RecordWriter {
     return .success(id: normal, created: false)
   }
 
+  /// Takes a record out of the recycle bin: who may delete it may bring it back.
+  func undelete(id given: String) throws -> RowOutcome {
+    guard let id = OrgID.normalize(given) else { throw OrgError.malformedID(given) }
+    guard let owner = store.catalog.object(ofID: id) else { throw OrgError.notInBin }
+    guard let schema = store.catalog(of: user).object(owner.name), owner.field("IsDeleted") != nil
+    else {
+      throw OrgError(
+        code: "CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", message: "Entity type is not undeletable")
+    }
+    guard try level(schema, id) == .deleted else { throw OrgError.notInBin }
+    guard try Access(store: store, user: user).level(schema, id: id, inBin: true) == .full,
+      schema.rights.deletes
+    else { throw OrgError.readOnlyRecord }
+    if try store.isOfDeleted(id) {
+      throw OrgError(code: "UNDELETE_FAILED", message: "the record that it belongs to is deleted")
+    }
+    try store.restore(id, by: user.id, at: store.tick())
+    return .success(id: id, created: false)
+  }
+
   func upsert(_ object: String, externalField: String, value: String?, _ fields: JSONObject) throws
     -> RowOutcome
   {

@@ -55,6 +55,7 @@ struct AdminResource: Sendable {
     case ("POST", "merge"):
       let body = try object(body)
       try org.merge(try text("record", body), into: try text("into", body))
+    case ("POST", "purge"): try org.purge(text("record", object(body)))
     case ("POST", "undelete"): try org.undelete(text("record", object(body)))
     case ("POST", "users"):
       let body = try object(body)

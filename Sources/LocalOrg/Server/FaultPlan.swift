@@ -6,6 +6,8 @@ struct FaultPlan: Sendable {
   private(set) var actions: [Faults.Action]
   /// Whether the token endpoint is struck, whose refusals have a shape of their own.
   var isForToken = false
+  /// Whether it is a call of the SOAP API that is struck: its refusals are faults.
+  var isForSOAP = false
 
   /// How the log names them.
   var label: String? {
@@ -145,6 +147,7 @@ struct FaultPlan: Sendable {
       let body: JSONValue = ["error": .string(code), "error_description": .string(message)]
       return ServerResponse(status: status, headers: Wire.json, body: body.bytes)
     }
+    if isForSOAP { return SOAPText.fault(code, message) }
     let answer = APIResponse.failure([OrgError(status: status, code: code, message: message)])
     return ServerResponse(status: status, headers: Wire.json, body: answer.body)
   }

@@ -116,7 +116,9 @@ package final class Faults: Sendable {
           actions.append(faults[index].action)
         }
       }
-      return FaultPlan(actions: actions, isForToken: request.kind == .token)
+      return FaultPlan(
+        actions: actions, isForToken: request.kind == .token,
+        isForSOAP: request.kind == .soapUndelete)
     }
   }
 }

@@ -10,13 +10,18 @@ struct RequestContext: Sendable {
   let isWrite: Bool
   /// The body, parsed already where that was needed to know.
   let content: APIRequest.Content
+  /// What it asks for by SOAP.
+  let soap: SOAPCall?
   /// Scheme, host and port as the client wrote them.
   let origin: String
 
   init(_ request: ServerRequest, _ target: Target, kind: RequestKind, scheme: String) {
+    let soap = SOAPCall(request, target)
+    let kind = soap?.name == "undelete" ? .soapUndelete : kind
     self.request = request
     self.target = target
     self.kind = kind
+    self.soap = soap
     origin = "\(scheme)://" + (request.headers["Host"] ?? "127.0.0.1")
     let list: String? =
       switch kind {

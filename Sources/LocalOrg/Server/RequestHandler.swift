@@ -15,6 +15,7 @@ final class RequestHandler: Sendable {
   private let tokens: TokenResource
   private let identities: IdentityResource
   private let soap: SOAPLogin
+  private let undeletes: SOAPUndelete
   private let admin: AdminResource
   // Request line and header together, as the platform bounds them.
   private static let mostHeadBytes = 16_384
@@ -37,6 +38,7 @@ final class RequestHandler: Sendable {
       clients: options.clients, passwords: PasswordLogins(password: options.password))
     soap = SOAPLogin(
       org: org, sessions: sessions, passwords: PasswordLogins(password: options.password))
+    undeletes = SOAPUndelete(org: org, settings: settings)
     identities = IdentityResource(org: org, sessions: sessions)
     admin = AdminResource(
       org: org, sessions: sessions, refreshTokens: refreshTokens, log: log, faults: faults,
@@ -155,6 +157,11 @@ final class RequestHandler: Sendable {
     case .token:
       return (Self.response(tokens.answer(request, origin: visit.origin)), nil)
     case .soapLogin: return (soap.answer(request, visit.target, origin: visit.origin), nil)
+    case .soapUndelete:
+      if let call = visit.soap {
+        return undeletes.answer(call, request, visit.target, session, plan)
+      }
+      return (SOAPText.clientFault("The request is no envelope with a call"), nil)
     case .revoke: return (identities.revoke(request), nil)
     case .userinfo: return (identities.userinfo(session, origin: visit.origin), nil)
     case .identity:
@@ -221,8 +228,7 @@ final class RequestHandler: Sendable {
     case ["services", "oauth2", "token"]: .token
     case ["services", "oauth2", "revoke"]: .revoke
     case ["services", "oauth2", "userinfo"]: .userinfo
-    case let segments where segments.count == 4 && segments.starts(with: ["services", "Soap"]):
-      .soapLogin
+    case _ where target.isSOAP: .soapLogin
     case ["services", "data"]: .versions
     case let segments where segments.first == "id": .identity
     case let segments where segments.starts(with: ["services", "data"]):
@@ -232,6 +238,7 @@ final class RequestHandler: Sendable {
   }
 
   private func token(of visit: RequestContext) -> String? {
+    if visit.kind == .soapUndelete { return visit.soap?.sessionID }
     if let header = visit.request.headers["Authorization"] {
       for scheme in ["bearer ", "oauth "] where header.lowercased().hasPrefix(scheme) {
         return String(header.dropFirst(scheme.count))

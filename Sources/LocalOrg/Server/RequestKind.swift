@@ -1,6 +1,6 @@
 /// What a request asks for, as the log and the faults name it.
 package enum RequestKind: String, Sendable, CaseIterable {
-  case token, revoke, userinfo, identity, soapLogin
+  case token, revoke, userinfo, identity, soapLogin, soapUndelete
   case versions, resources, limits, describeGlobal, object, describe, layout, recent
   case query, queryMore, search, priming, retrieve, changes
   case rowCreate, rowRead, rowUpdate, rowUpsert, rowDelete
@@ -13,7 +13,7 @@ package enum RequestKind: String, Sendable, CaseIterable {
   package var isWrite: Bool {
     switch self {
     case .rowCreate, .rowUpdate, .rowUpsert, .rowDelete, .collectionCreate, .collectionUpdate,
-      .collectionUpsert, .collectionDelete, .bulkUpload, .bulkClose, .tree:
+      .collectionUpsert, .collectionDelete, .bulkUpload, .bulkClose, .tree, .soapUndelete:
       true
     default: false
     }

@@ -26,8 +26,17 @@ enum XMLText {
   ///
   /// Of several of one name the first counts.
   static func leaves(_ bytes: [UInt8]) -> [String: String]? {
+    paths(bytes)?.reduce(into: [:]) { leaves, leaf in
+      let name = leaf.path.last ?? ""
+      if leaves[name] == nil { leaves[name] = leaf.text }
+    }
+  }
+
+  /// The texts of those elements, in their order, each with the names of what it stands in and its own; nil where
+  /// the text is not XML.
+  static func paths(_ bytes: [UInt8]) -> [(path: [String], text: String)]? {
     guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
-    var leaves: [String: String] = [:]
+    var leaves: [(path: [String], text: String)] = []
     var rest = text[...]
     var opened: (name: String, isLeaf: Bool)?
     var open: [String] = []
@@ -41,8 +50,8 @@ enum XMLText {
       let local = String(name.split(separator: ":").last ?? "")
       if tag.hasPrefix("/") {
         guard open.popLast() == local else { return nil }
-        if let leaf = opened, leaf.isLeaf, leaf.name == local, leaves[local] == nil {
-          leaves[local] = unescaped(before)
+        if let leaf = opened, leaf.isLeaf, leaf.name == local {
+          leaves.append((open + [local], unescaped(before)))
         }
         opened = nil
       } else if !tag.hasSuffix("/") {
