@@ -21,6 +21,9 @@ package struct OrgCall: Sendable {
   var returnsRefusals = false
   /// What it sends beside the token and nobody may repeat: an assertion, a client's secret.
   var secrets: [String] = []
+  /// The body of a call that names its session there, and not in a field: made for the token that it is sent
+  /// with.
+  var envelope: (@Sendable (String) -> [UInt8])?
 
   /// A call; it is a read if its method is GET or HEAD, unless said otherwise.
   package init(
@@ -54,7 +57,12 @@ package struct OrgCall: Sendable {
   /// The request on the wire.
   func request(base: String, token: String?, timeoutSeconds: Int) -> HTTPRequest {
     var headers = self.headers
-    if let token { headers["Authorization"] = "Bearer " + token }
+    var body = self.body
+    if let envelope {
+      body = token.map(envelope)
+    } else if let token {
+      headers["Authorization"] = "Bearer " + token
+    }
     if headers["Accept"] == nil { headers["Accept"] = "application/json" }
     if body != nil, headers["Content-Type"] == nil {
       headers["Content-Type"] = "application/json; charset=UTF-8"

@@ -41,7 +41,7 @@ struct OrgExchange: Sendable {
     case .success(let response) where Self.isPage(response, call): .page
     case .success(let response):
       .answer(
-        status: response.status, code: fault?.meaning,
+        status: fault?.status ?? response.status, code: fault?.meaning,
         retryAfterSeconds: Self.retryAfter(response.headers))
     case .failure(let error): .failure(error.kind, error.phase)
     }

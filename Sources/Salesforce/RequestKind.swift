@@ -32,6 +32,8 @@ package enum RequestKind: String, Sendable, Hashable, CaseIterable {
   case upsert
   /// Records to go.
   case delete
+  /// Records to come back.
+  case undelete
   /// Several requests in one.
   case composite
   /// A bulk job, its state and its results.

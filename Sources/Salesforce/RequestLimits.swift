@@ -3,6 +3,8 @@
 package enum RequestLimits {
   /// Records of a collection that is created, updated, upserted or deleted.
   package static let collection = 200
+  /// Records that are taken out of the recycle bin (SOAP API Developer Guide, "undelete()").
+  package static let undelete = 200
   /// Requests of a composite.
   package static let composite = 25
   /// Queries of a composite.

@@ -60,6 +60,8 @@ package struct Describe: Sendable, Hashable {
   package let isUpdateable: Bool
   /// Whether the user may delete records.
   package let isDeletable: Bool
+  /// Whether the user may take records out of the recycle bin.
+  package let isUndeletable: Bool
   /// Whether it can be queried.
   package let isQueryable: Bool
   /// The fields that the user sees, in the org's order.
@@ -87,6 +89,7 @@ package struct Describe: Sendable, Hashable {
     isCreateable = value["createable"]?.bool ?? false
     isUpdateable = value["updateable"]?.bool ?? false
     isDeletable = value["deletable"]?.bool ?? false
+    isUndeletable = value["undeletable"]?.bool ?? true
     isQueryable = value["queryable"]?.bool ?? false
     children = (value["childRelationships"]?.array ?? []).compactMap(Child.init)
     guard self.fields.count == fields.count else { return nil }

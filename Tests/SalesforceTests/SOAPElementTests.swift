@@ -1,0 +1,82 @@
+import Testing
+
+@testable import Salesforce
+
+/// What of XML is read, and what is no answer.
+@Suite struct SOAPElementTests {
+  private func read(_ text: String) -> SOAPElement? { SOAPElement(parsing: Array(text.utf8)) }
+
+  @Test func `elements, texts and names are read whatever the prefixes and attributes are`() throws
+  {
+    let root = try #require(
+      read(
+        """
+        \u{FEFF}<?xml version="1.0" encoding="UTF-8"?><!-- < a > -->
+        <s:Envelope xmlns:s='urn:a"b' x = "1&amp;2">
+          <s:Body><r.s-1><id>a</id ><id>b</id><empty/><ids xsi:nil="true" /></r.s-1></s:Body>
+        </s:Envelope> <!-- end -->
+        """))
+    #expect(root.name == "Envelope")
+    let result = try #require(root.child("Body")?.child("r.s-1"))
+    #expect(result.children.map(\.name) == ["id", "id", "empty", "ids"])
+    #expect(result.children.map(\.text) == ["a", "b", "", ""])
+    #expect(result.child("none") == nil)
+  }
+
+  @Test(
+    arguments: [
+      ("a &amp; &lt;b&gt; &quot;&apos;", "a & <b> \"'"), ("&#228;&#xE4;&#x1F6B2;", "ää🚲"),
+      ("x<![CDATA[<&amp;>]]>y", "x<&amp;>y"), ("a<!-- no -->b", "ab"), (" é\n", " é\n"), ("", ""),
+    ])
+  func `a text is what its references and sections say`(_ written: String, _ text: String) {
+    #expect(read("<a>\(written)</a>")?.text == text)
+  }
+
+  @Test(
+    arguments: [
+      "", "x", "<a>", "<a></b>", "<a></a", "<a/><b/>", "<a/>x", "x<a/>", "<a b></a>", "<a b=c/>",
+      "<a b='1'c='2'", "<a b='<'/>", "<a>&nbsp;</a>", "<a>&amp</a>", "<a>&#0x;</a>",
+      "<a>&#xD800;</a>", "<a>&#-1;</a>", "<a>&#;</a>", "<!DOCTYPE a><a/>", "<a><?php ?></a>",
+      "<a><!-- </a>", "<a><![CDATA[</a>", "<1/>", "<a>\u{1}</a>", "<?xml <a/>", "< a/>",
+      "<a><b></a></b>", "<a:b></c:b>", "<a b='1'/ >",
+    ])
+  func `what is not well formed, or more than SOAP has, is no answer`(_ text: String) {
+    #expect(read(text) == nil)
+  }
+
+  @Test func `bytes that are not UTF-8, and elements without end, are no answer`() {
+    #expect(SOAPElement(parsing: [0x3C, 0x61, 0x3E, 0xFF, 0x3C, 0x2F, 0x61, 0x3E]) == nil)
+    let depth = 100_000
+    #expect(
+      read(String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)) == nil)
+    #expect(read(String(repeating: "<a>", count: 32) + String(repeating: "</a>", count: 32)) != nil)
+  }
+
+  @Test(
+    arguments: [
+      ("sf:INVALID_SESSION_ID", "INVALID_SESSION_ID: gone", "INVALID_SESSION_ID", "gone", 401),
+      ("sf:REQUEST_LIMIT_EXCEEDED", "no more", "REQUEST_LIMIT_EXCEEDED", "no more", 403),
+      ("API_DISABLED_FOR_ORG", "off", "API_DISABLED_FOR_ORG", "off", 403),
+      ("soapenv:Client", "what?", "Client", "what?", 400),
+      ("sf:SERVER_UNAVAILABLE", "busy", "SERVER_UNAVAILABLE", "busy", 503),
+      ("sf:UNKNOWN_EXCEPTION", "oh", "UNKNOWN_EXCEPTION", "oh", 500),
+      ("soapenv:Server", "", "Server", "", 500),
+      ("sf:EXCEEDED_ID_LIMIT", "many", "EXCEEDED_ID_LIMIT", "many", 400),
+    ])
+  func `a fault means what a data resource says with its status`(
+    _ code: String, _ words: String, _ name: String, _ message: String, _ status: Int
+  ) throws {
+    let fault = try #require(SOAPFault(Self.fault(code, words)))
+    #expect((fault.code, fault.message, fault.status) == (name, message, status))
+  }
+
+  static func fault(_ code: String, _ words: String) -> [UInt8] {
+    Array(
+      """
+      <?xml version="1.0" encoding="UTF-8"?><soapenv:Envelope \
+      xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/"><soapenv:Body><soapenv:Fault>\
+      <faultcode>\(code)</faultcode><faultstring>\(words)</faultstring></soapenv:Fault></soapenv:Body>\
+      </soapenv:Envelope>
+      """.utf8)
+  }
+}
