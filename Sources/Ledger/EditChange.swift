@@ -1,5 +1,19 @@
 import JSON
 
+/// When a deletion of ours was done, and by whom.
+package struct EditDeletion: Sendable, Hashable {
+  /// Those who have sent it; nil where a ledger of an earlier version does not tell.
+  package var senders: Set<String>? = []
+  /// By when, in ms of the org's time.
+  package var until: Int64
+
+  /// A deletion.
+  package init(senders: Set<String>? = [], until: Int64) {
+    self.senders = senders
+    self.until = until
+  }
+}
+
 /// What one edit has changed in the org, as far as the ledger proves it.
 package struct EditChange: Sendable, Hashable {
   /// What was done to the record.

@@ -144,7 +144,7 @@ extension LedgerDatabase {
     let rows = try connection.all(
       """
       SELECT o.sent_ms, o.run_id, o.action, o.sender, o.state, o.attempt, o.payload, o.code, o.message,
-        o.result_id, o.server_date, o.is_doubted, o.since_ms, n.now_ms
+        o.result_id, iif(o.action = 'delete', NULL, o.server_date), o.is_doubted, o.since_ms, n.now_ms
       FROM operation o LEFT JOIN run n ON n.id = o.run_id WHERE o.edit_id = \(edit) ORDER BY o.id
       """)
     return try rows.map { row in

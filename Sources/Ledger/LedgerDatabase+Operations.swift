@@ -1,6 +1,7 @@
 import JSON
 import MobileSync
 import SQLite
+import System
 
 /// One write to the org, from its plan to its outcome.
 package struct OperationRow {
@@ -217,6 +218,14 @@ extension LedgerDatabase {
         left_values = \((fields.map { .object($0) } ?? JSONValue.null).text)
       WHERE id = \(operation.id)
       """)
+  }
+
+  /// Notes that a record was in the recycle bin by a moment of the org's time: what a deletion of ours has dated
+  /// bears no later one.
+  package func noteGone(_ operation: OperationRow, by milliseconds: Int64) throws {
+    // The org tells its time in whole seconds.
+    let date = Dates.salesforce(milliseconds / 1000 * 1000 + 999)
+    try connection.run("UPDATE operation SET server_date = \(date) WHERE id = \(operation.id)")
   }
 
   /// The operations that are not finished, and those whose edit has no verdict yet.

@@ -73,10 +73,12 @@ extension LedgerDatabase {
       FROM operation o WHERE o.edit_id = \(edit) AND o.state = \(OperationState.done) ORDER BY o.id
       """)
     var change: EditChange?
+    var undoneBy: String?
     for row in rows {
       guard let id = row[0].integer, let recordID = row[3].text else { continue }
-      if row[9].integer == 1 {
-        change?.undoneBy = row[8].text
+      undoneBy = row[9].integer == 1 ? row[8].text : nil
+      if undoneBy != nil {
+        change?.undoneBy = undoneBy
         continue
       }
       let kind: EditChange.Kind =
@@ -104,7 +106,10 @@ extension LedgerDatabase {
       change?.isLeftKnown = left != nil
       change?.lastWrite = id
     }
-    return try change ?? deletion(withMasterBy: edit)
+    if let change { return change }
+    var detail = try deletion(withMasterBy: edit)
+    detail?.undoneBy = undoneBy
+    return detail
   }
 
   /// The deletion of a detail that went with its master, by which nothing was sent.
@@ -172,6 +177,31 @@ extension LedgerDatabase {
       before = date
     }
     return before
+  }
+
+  /// Who can have deleted a record by a change, and by when; nil where nobody noted when.
+  ///
+  /// A detail that went with its master was deleted by one of the deletions of that run.
+  package func deletion(by change: EditChange) throws -> EditDeletion? {
+    let rows = try connection.all(
+      """
+      SELECT server_date, coalesce(last_ms, sent_ms), sender_id FROM operation
+      WHERE action = 'delete' AND state = \(OperationState.done) AND (id = \(change.lastWrite)
+        OR edit_id <> \(change.edit) AND run_id = (SELECT w.run_id FROM operation w
+          WHERE w.id = \(change.lastWrite) AND w.edit_id <> \(change.edit)))
+      """)
+    var deletion: EditDeletion?
+    for row in rows {
+      let noted = row[0].text.flatMap { Dates.milliseconds(iso8601: $0) }
+      guard let until = noted ?? row[1].integer.map({ $0 + OperationRow.writeMilliseconds }) else {
+        continue
+      }
+      var found = deletion ?? EditDeletion(until: until)
+      found.until = max(found.until, until)
+      if let sender = row[2].text { found.senders?.insert(sender) } else { found.senders = nil }
+      deletion = found
+    }
+    return deletion
   }
 
   // MARK: undoing

@@ -1,7 +1,7 @@
 /// The ledger's tables, and the changes of state that it lets happen.
 package enum LedgerSchema {
   /// The version that this program reads and writes.
-  package static let version: Int64 = 14
+  package static let version: Int64 = 15
 
   /// What each version added to the one before, from the second on.
   ///
@@ -44,6 +44,7 @@ package enum LedgerSchema {
     13: recovering,
     // When the last attempt of a write left, by the org's clock; `sent_ms` is the time of its first.
     14: ["ALTER TABLE operation ADD COLUMN last_ms INTEGER"],
+    15: undeleting,
   ]
 
   /// Who sent a write, what was there before it, whether its answer was lost: a request that was held
@@ -54,15 +55,18 @@ package enum LedgerSchema {
     "ALTER TABLE operation ADD COLUMN is_doubted INTEGER NOT NULL DEFAULT 0",
     "CREATE INDEX operation_doubted ON operation (sent_ms) WHERE is_doubted = 1",
     "DROP TRIGGER operation_moves",
-    """
+    operationMoves,
+  ]
+
+  /// The steps that an operation may take.
+  static let operationMoves = """
     CREATE TRIGGER operation_moves BEFORE UPDATE OF state ON operation
     WHEN NEW.state <> OLD.state AND (OLD.state || '>' || NEW.state) NOT IN (
       'planned>sent', 'planned>dropped', 'sent>done', 'sent>rejected', 'sent>conflict',
       'sent>doubt', 'sent>planned', 'doubt>done', 'doubt>planned', 'doubt>dropped')
       AND NOT (OLD.state = 'dropped' AND NEW.state = 'done' AND OLD.is_doubted = 1)
     BEGIN SELECT RAISE(ABORT, 'the ledger does not let an operation take this step'); END
-    """,
-  ]
+    """
 
   /// Everything that a ledger of the first version has.
   ///

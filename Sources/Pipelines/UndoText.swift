@@ -18,13 +18,14 @@ enum UndoText {
     }
     var parts: [String] = []
     if edit.action == .delete { parts.append("the new record is deleted") }
+    if edit.action == .undelete { parts.append("the record comes back from the recycle bin") }
     if edit.action == .update {
       parts = edit.detail.fields.map { field in
         let value = shown.shown(field.server, of: field.name)
         return "\(field.name) back to " + value.text(empty: "(empty)", unknown: "(unknown)")
       }
     }
-    if let words { parts.append(words) }
+    if let words, edit.action != .undelete { parts.append(words) }
     let verb = edit.verdict == .undone ? "undo" : "undo in part"
     return "\(verb): \(subject)  →  " + parts.joined(separator: "; ")
   }

@@ -52,6 +52,7 @@ extension CSVReport {
     case .created: "Item Created"
     case .deleted: "Item Deleted"
     case .undone where edit.undoing == .delete: "Item Deleted"
+    case .undone where edit.undoing == .undelete: "Item Undeleted"
     default: "Item Updated"
     }
   }

@@ -1,6 +1,6 @@
 import Ledger
-/// The order in which records go to an org: parents before children, deletions last, their
-/// children first.
+/// The order in which records go to an org: what comes back out of the recycle bin first, parents before
+/// children, deletions last, their children first.
 package struct DependencyOrder: Sendable, Hashable {
   /// One change.
   package struct Node: Sendable, Hashable {
@@ -12,6 +12,8 @@ package struct DependencyOrder: Sendable, Hashable {
     package var needs: Set<Int64>
     /// The record that it deletes.
     package var deletes: String?
+    /// The record that it takes out of the recycle bin.
+    package var restores: String?
     /// The records that a deleted one refers to.
     package var refersTo: Set<String>
     /// The first level at which it may go.
@@ -20,12 +22,13 @@ package struct DependencyOrder: Sendable, Hashable {
     /// A change.
     package init(
       editID: Int64, creates: Int64? = nil, needs: Set<Int64> = [], deletes: String? = nil,
-      refersTo: Set<String> = [], floor: Int = 0
+      restores: String? = nil, refersTo: Set<String> = [], floor: Int = 0
     ) {
       self.editID = editID
       self.creates = Set([creates].compactMap(\.self))
       self.needs = needs
       self.deletes = deletes
+      self.restores = restores
       self.refersTo = refersTo
       self.floor = floor
     }
@@ -38,11 +41,17 @@ package struct DependencyOrder: Sendable, Hashable {
 
   /// Orders changes; within a level they keep the order given.
   package init(_ nodes: [Node]) {
-    let writes = nodes.filter { $0.deletes == nil }
+    let restores = nodes.filter { $0.restores != nil }
+    let writes = nodes.filter { $0.deletes == nil && $0.restores == nil }
     let deletes = nodes.filter { $0.deletes != nil }
     let makers = Dictionary(
       writes.flatMap { node in node.creates.map { ($0, node.editID) } },
       uniquingKeysWith: { first, _ in first })
+    let restorers = Dictionary(
+      restores.map { ($0.restores ?? "", $0.editID) }, uniquingKeysWith: { first, _ in first })
+    arrange(restores) { node in
+      Set(node.refersTo.filter { $0 != node.restores }.compactMap { restorers[$0] })
+    }
     arrange(writes) { node in Set(node.needs.compactMap { makers[$0] }) }
     // A record is deleted after those that refer to it.
     var referrers: [String: Set<Int64>] = [:]
@@ -61,9 +70,10 @@ package struct DependencyOrder: Sendable, Hashable {
       let free = waiting.filter { $0.after.isSubset(of: done) }.map(\.node)
       let ready = free.filter { $0.floor <= levels.count }.map(\.editID)
       if free.isEmpty {
-        // Deletions that refer to each other in a circle go together: the org says what it thinks.
+        // What goes, or comes back, and refers to each other in a circle goes together: the org says what it
+        // thinks.
         let rest = waiting.map(\.node)
-        if rest.allSatisfy({ $0.deletes != nil }) {
+        if rest.allSatisfy({ $0.deletes != nil || $0.restores != nil }) {
           levels.append(rest.map(\.editID))
         } else {
           cyclic.formUnion(rest.map(\.editID))

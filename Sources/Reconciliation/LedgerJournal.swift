@@ -45,7 +45,8 @@ final class LedgerJournal: SyncUpJournal {
     _ batch: SyncUpRequest.Batch<PlannedSend>
   ) async throws -> [PlannedSend] {
     try reconciler.checkDeadline()
-    return try await recheck(try takeParents(batch.changes), inJob: batch.form == .job)
+    let batch = try await recheck(try takeParents(batch.changes), inJob: batch.form == .job)
+    return try await recheckBin(batch)
   }
 
   /// Puts the ids of the parents that were made meanwhile into the children; a child whose parent
@@ -133,6 +134,32 @@ final class LedgerJournal: SyncUpJournal {
       if !reconciler.redone.insert(send.edit.id).inserted, send.action == .update {
         try settle(send, Settlement(.conflict, send.detailOfFailure))
       }
+    }
+    return batch.filter { !moved.contains($0.edit.id) }
+  }
+
+  /// Looks into the recycle bin once more, right before records are taken out of it.
+  ///
+  /// What is back meanwhile, so a detail with its master, or was deleted once more, is decided anew.
+  private nonisolated(nonsending) func recheckBin(
+    _ batch: [PlannedSend]
+  ) async throws -> [PlannedSend] {
+    let groups = Dictionary(grouping: batch.filter { $0.action == .undelete }, by: \.sobject)
+    if groups.isEmpty { return batch }
+    var moved: Set<Int64> = []
+    for (sobject, group) in groups.sorted(by: { $0.key < $1.key }) {
+      let found = try await access.withBin(
+        sobject, ids: group.compactMap(\.recordID), fields: ["LastModifiedDate", "SystemModstamp"])
+      for send in group {
+        let row = send.recordID.flatMap { found[$0] } ?? [:]
+        let date = row["LastModifiedDate"] ?? row["SystemModstamp"]
+        if row["IsDeleted"]?.bool != true || date?.string != send.condition {
+          moved.insert(send.edit.id)
+        }
+      }
+    }
+    for send in batch where moved.contains(send.edit.id) {
+      try state.move(send.operation(sender: ""), to: .dropped)
     }
     return batch.filter { !moved.contains($0.edit.id) }
   }
@@ -226,7 +253,9 @@ final class LedgerJournal: SyncUpJournal {
       try state.finish(operation, .done(recordID: id))
       try settle(
         send, reconciler.outcome(of: operation, send.edit, id: id, created: created))
-      if send.action != .delete {
+      if send.action == .delete {
+        try state.noteGone(operation, by: access.session.serverDate ?? reconciler.run.now)
+      } else {
         var done = operation
         done.recordID = id ?? send.recordID
         try reconciler.noteEnd(ofJobOf: &done, access)
@@ -295,7 +324,9 @@ final class LedgerJournal: SyncUpJournal {
     }
     var detail = send.detailOfFailure
     detail.code = refusal.code
-    detail.message = refusal.message
+    detail.message =
+      send.action == .undelete
+      ? UndoRule.remedy(refusal.message, try state.instance) : refusal.message
     detail.errorFields = refusal.fields
     try settle(send, Settlement(.failed, detail))
   }

@@ -34,6 +34,8 @@ struct PlannedSend {
   var waiting: Set<String> = []
   /// The first level at which it may go: after parents that this run made before it died.
   var floor = 0
+  /// What a record refers to that is taken out of the recycle bin: those come back before it.
+  var parents: Set<String> = []
   /// The tree that it goes with.
   var tree: Tree?
   /// Edits of records that go with this one, which the device deleted: details of a master.

@@ -181,7 +181,8 @@ extension Reconciler {
     try state.connection.transaction {
       for (write, finding) in zip(writes, findings) {
         let isOver = resolver.unacknowledged(try pending(write.operation, access)).isOver
-        if var operation = try enter(finding, of: write, isOver: isOver) {
+        let now = access.session.serverDate ?? run.now
+        if var operation = try enter(finding, of: write, isOver: isOver, now: now) {
           try noteEnd(ofJobOf: &operation, access)
           done.append(operation)
         }
@@ -248,7 +249,7 @@ extension Reconciler {
 
   /// Enters a finding; returns the write if it was done and left something to read.
   private func enter(
-    _ finding: InDoubtResolver.Resolution, of write: DoubtfulWrite, isOver: Bool
+    _ finding: InDoubtResolver.Resolution, of write: DoubtfulWrite, isOver: Bool, now: Int64
   ) throws -> OperationRow? {
     let operation = write.operation
     switch finding {
@@ -269,7 +270,9 @@ extension Reconciler {
       summary.writes += 1
       var written = operation
       written.recordID = done.id ?? operation.recordID
-      return operation.action == .delete ? nil : written
+      guard operation.action == .delete else { return written }
+      try state.noteGone(operation, by: now)
+      return nil
     case .notDone:
       // Once in a run; an org that swallows every answer must not keep us here.
       guard resent.insert(operation.editID).inserted else {

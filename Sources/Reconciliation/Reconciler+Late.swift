@@ -32,7 +32,7 @@ extension Reconciler {
     for (key, group) in ordered {
       do {
         try await look(
-          group.writes.filter { [.update, .upsert].contains($0.operation.action) }, key,
+          group.writes.filter { [.update, .upsert, .undelete].contains($0.operation.action) }, key,
           group.access)
         try await lookForDeleted(
           group.writes.filter { $0.operation.action == .delete }, key, group.access)
@@ -239,6 +239,7 @@ extension Reconciler {
       let verdict = try state.verdict(of: write.edit.id)
       try state.connection.transaction {
         try state.finish(write.operation, .done(recordID: id))
+        try state.noteGone(write.operation, by: access.session.serverDate ?? run.now)
         if let newer, newer.editID != write.edit.id {
           var detail = newer.expected.detail
           detail.recordID = id

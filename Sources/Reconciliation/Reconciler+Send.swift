@@ -121,7 +121,12 @@ extension Reconciler {
     of plan: SnapshotPlan, _ access: RecordReader
   ) async throws -> SyncUpEngine<LedgerJournal>.Carrier {
     guard let presumed else { return .org(access.session) }
-    var ids = plan.sends.compactMap(\.recordID)
+    var ids = plan.sends.filter { $0.action != .undelete }.compactMap(\.recordID)
+    let undeletes = Dictionary(
+      grouping: plan.sends.filter { $0.action == .undelete }, by: \.sobject)
+    for (sobject, sends) in undeletes.sorted(by: { $0.key < $1.key }) {
+      try await presumed.learn(binned: sends.compactMap(\.recordID), of: sobject, access)
+    }
     for send in plan.sends {
       guard let field = send.externalField, let value = send.externalValue,
         let id = send.seen?.object.flatMap({ UnacknowledgedCreates.id(of: $0) })

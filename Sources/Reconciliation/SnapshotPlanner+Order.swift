@@ -49,7 +49,9 @@ extension SnapshotPlanner {
     let isDelete = first.tree == nil && first.action == .delete
     var node = DependencyOrder.Node(
       editID: first.edit.id, deletes: isDelete ? first.recordID : nil,
-      refersTo: isDelete ? references(first.edit) : [], floor: unit.map(\.floor).max() ?? 0)
+      restores: first.action == .undelete ? first.recordID : nil,
+      refersTo: isDelete ? references(first.edit) : first.parents,
+      floor: unit.map(\.floor).max() ?? 0)
     node.creates = Set(unit.compactMap { makes($0) })
     node.needs = Set(unit.flatMap(\.needs)).subtracting(node.creates)
     return node

@@ -6,12 +6,15 @@ import Salesforce
 // Edits whose changes are to be undone.
 extension SnapshotPlanner {
   /// A change on its way to a decision.
-  private struct Undoing {
+  struct Undoing {
     var edit: OpenEdit
     var change: EditChange
     /// The sync up that sends, by its place.
     var sync: Int
     var server: ServerRecord = .hidden
+    /// Of a deletion: the record as the recycle bin has it, and what it refers to.
+    var bin: JSONObject?
+    var parents: Set<String> = []
   }
 
   /// Plans what undoes changes, and answers the edits that are to be sent.
@@ -35,10 +38,15 @@ extension SnapshotPlanner {
       let group = try await withServer(group, sobject)
       var deletes: [(Undoing, PlannedSend)] = []
       for one in group {
-        let facts = UndoRule.Facts(
+        var facts = UndoRule.Facts(
           change: one.change, server: one.server,
           leftDate: try state.leftDate(by: one.change), base: one.edit.base,
           instance: try state.instance)
+        if one.bin != nil {
+          facts.bin = one.bin
+          facts.deletion = try state.deletion(by: one.change)
+          facts.isUndeletable = records.known(sobject)?.isUndeletable ?? true
+        }
         switch UndoRule.step(facts) {
         case .settle(let settlement): plan.settled.append((one.edit, settlement))
         case .send(let action, let payload, let expected, let date):
@@ -55,11 +63,13 @@ extension SnapshotPlanner {
     _ one: Undoing, _ action: SyncUpAction, _ payload: JSONObject, _ expected: Settlement,
     _ date: String, _ rule: ReconciledSync
   ) -> PlannedSend {
-    PlannedSend(
+    var send = PlannedSend(
       edit: one.edit, sync: one.sync,
       modificationField: rule.target.modificationDateFieldName, sobject: one.change.sobject,
       action: action, expected: expected, condition: date, isStrict: true, payload: payload,
       recordID: one.change.recordID, seen: .object(Self.dated(one.change.left, date)))
+    send.parents = one.parents
+    return send
   }
 
   // MARK: what needs no org
@@ -110,6 +120,7 @@ extension SnapshotPlanner {
           group[index].server = proof
         }
       }
+      try await lookIntoBin(&group, describe)
     } catch let error as OrgError {
       guard error.isAboutTheObject else { throw error }
       for index in group.indices {
@@ -117,6 +128,31 @@ extension SnapshotPlanner {
       }
     }
     return group
+  }
+
+  /// Looks for records of deletions in the recycle bin, where they do not read.
+  private nonisolated(nonsending) func lookIntoBin(
+    _ group: inout [Undoing], _ describe: Describe
+  ) async throws {
+    let places = group.indices.filter { group[$0].change.kind == .deleted && group[$0].isGone }
+    if places.isEmpty { return }
+    let references = describe.fields.filter { !$0.referenceTo.isEmpty }.map(\.name)
+    let dates = ["LastModifiedDate", "SystemModstamp", "LastModifiedById", "MasterRecordId"]
+    let found = try await records.withBin(
+      describe.name, ids: places.map { group[$0].change.recordID }, fields: references + dates)
+    for place in places {
+      guard let row = found[group[place].change.recordID] else { continue }
+      if row["IsDeleted"]?.bool != true {
+        // It is back, whoever sees it.
+        group[place].server = .alive(date: row["LastModifiedDate"]?.string, fields: row)
+      } else if let master = row["MasterRecordId"]?.string?.recordID18 {
+        group[place].server = .merged(into: master)
+      } else {
+        group[place].server = .deleted
+        group[place].bin = row
+        group[place].parents = Set(references.compactMap { row[$0]?.string?.recordID18 })
+      }
+    }
   }
 
   // MARK: new records
@@ -171,6 +207,16 @@ extension SnapshotPlanner {
   }
 
   private static let namedReferences = 5
+}
+
+extension SnapshotPlanner.Undoing {
+  /// Whether the record does not read.
+  fileprivate var isGone: Bool {
+    switch server {
+    case .deleted, .hidden: true
+    case .alive, .merged, .unknown: false
+    }
+  }
 }
 
 /// The deletion of a new record to which others refer that are to be undone, too.

@@ -2,6 +2,7 @@ import JSON
 import Ledger
 import MobileSync
 import Salesforce
+import System
 
 /// Decides how what an edit has changed in the org is undone: a pure function.
 ///
@@ -20,6 +21,12 @@ enum UndoRule {
     var base: MergeBase?
     /// Where people open the org, without a slash at its end.
     var instance: String?
+    /// Of a deletion: the record as the recycle bin has it; nil where nobody sees it there.
+    var bin: JSONObject?
+    /// Of a deletion: by whom and by when it was ours.
+    var deletion: EditDeletion?
+    /// Whether the sender may bring records of the object back.
+    var isUndeletable = true
   }
 
   /// What is done.
@@ -37,7 +44,8 @@ enum UndoRule {
     }
     switch (facts.change.kind, facts.server) {
     case (.deleted, .alive): return settled(.undone, facts, "the record is back in the org")
-    case (.deleted, _): return settled(.notUndone, facts, recycleBin(facts.instance))
+    case (.deleted, .deleted): return undelete(facts)
+    case (.deleted, let server): return stays(facts, words(server))
     case (.created, .deleted):
       return settled(.undone, facts, "the record is deleted in the org already")
     case (.changed, .deleted):
@@ -53,10 +61,52 @@ enum UndoRule {
     }
   }
 
-  /// What a person does about a deletion: a REST client cannot take a record out of the recycle bin.
-  private static func recycleBin(_ instance: String?) -> String {
-    "an org does not let a program like this one bring a deleted record back: restore it from the "
-      + "recycle bin of the org" + (instance.map { ", \($0)/lightning/o/DeleteEvent/home" } ?? "")
+  // MARK: deletions
+
+  /// A deleted record comes back where it lies in the recycle bin as our deletion has left it.
+  private static func undelete(_ facts: Facts) -> Step {
+    guard let bin = facts.bin, bin["IsDeleted"]?.bool == true else {
+      return stays(facts, "nobody sees it in the recycle bin")
+    }
+    guard facts.isUndeletable else {
+      return stays(facts, "the sender may bring no record of this object back")
+    }
+    let field = ["LastModifiedDate", "SystemModstamp"].filter { bin[$0]?.string != nil }
+    let dates = field.compactMap { bin[$0]?.string.flatMap { Dates.milliseconds(iso8601: $0) } }
+    guard let date = field.first.flatMap({ bin[$0]?.string }), let last = dates.max(),
+      let deletion = facts.deletion
+    else { return stays(facts, "nobody knows whether it was deleted once more since") }
+    let by = bin["LastModifiedById"]?.string?.recordID18
+    let isOthers = by.map { by in deletion.senders.map { !$0.contains(by) } ?? false } ?? false
+    if isOthers || last > deletion.until {
+      return moved(facts, bin, remedy("it was deleted once more since", facts.instance))
+    }
+    return .send(
+      .undelete, [:], Settlement(.undone, detail(facts, backWords)), ifUnmodifiedSince: date)
+  }
+
+  /// What is told of a record that was brought back.
+  static let backWords = "the record is back from the recycle bin"
+
+  private static func words(_ server: ServerRecord) -> String {
+    switch server {
+    case .merged(let master): "the record was merged into \(master) since"
+    case .unknown(_, let message): message
+    case .alive, .deleted, .hidden: "nobody sees it in the recycle bin, it may be purged"
+    }
+  }
+
+  /// A deletion that stands, with the reason.
+  private static func stays(_ facts: Facts, _ reason: String) -> Step {
+    var detail = detail(facts, remedy(reason, facts.instance))
+    if case .unknown(let code, _) = facts.server { detail.code = code }
+    return .settle(Settlement(.notUndone, detail))
+  }
+
+  /// Why a deletion stands, and what a person does about it.
+  static func remedy(_ reason: String, _ instance: String?) -> String {
+    reason + ": restore it from the recycle bin of the org"
+      + (instance.map { ", \($0)/lightning/o/DeleteEvent/home" } ?? "")
   }
 
   /// Says whether all that an edit waits for waits for it in turn; `waits` says of each edit for which others

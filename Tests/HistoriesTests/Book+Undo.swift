@@ -63,6 +63,11 @@ extension Book {
     switch verdict {
     case .undone:
       guard let id = told.recordID else { return }
+      if row.isDeleted, world.watch.record(id)?.isDeleted == true,
+        !world.watch.isTouchedByOffice(id)
+      {
+        throw Violation("its deletion is undone, and \(id) is not back")
+      }
       if wasMade, !world.watch.wasDeleted(id) {
         throw Violation("it is undone, and its record \(id) was never deleted")
       }
@@ -81,7 +86,7 @@ extension Book {
               && (rival.serverID.map(ids.contains) ?? (rival.marker == row.marker))
           }
       }
-      if row.isDeleted || isGoneOn || isDisturbed(row, of: one, in: world) { return }
+      if isGoneOn || isDisturbed(row, of: one, in: world) { return }
       throw Violation(
         "it is \(verdict.rawValue) (\(told.message ?? "")), and nobody stood in its way")
     case .superseded: try judgeSuperseded(row, of: one)

@@ -127,11 +127,15 @@ import Testing
     let sent = try await scene.night(phone)
     #expect(sent.verdicts == [.deleted: 2])
     #expect(try scene.undoing.plan(run: sent.run).edits == [1, 2])
+    let planned = try await scene.carryOut(
+      try scene.undoing.plan(run: sent.run), isDryRun: true)
+    #expect(planned.verdicts == [.undone: 2])
     let undone = try await scene.undo(sent.run)
-    #expect(undone.verdicts == [.notUndone: 2])
-    #expect(try scene.rows(of: "error.csv", in: undone).count == 2)
-    try scene.world.org.undelete(id)
-    #expect(try await scene.undo(sent.run).verdicts == [.undone: 2])
+    #expect(undone.verdicts == [.undone: 2])
+    // The org brings the detail back with its master.
+    #expect(scene.world.server.log.entries.count { $0.kind == .soapUndelete } == 1)
+    #expect(try scene.edit(2, in: undone).detail.message == "the record is back in the org")
+    #expect(try scene.isThere(id))
     #expect(try scene.isThere(kid, "Contact"))
     try await scene.scene.expectClosed()
   }

@@ -85,9 +85,11 @@ import Testing
     #expect(try !scene.world.ids("accounts", on: fresh).contains(account))
   }
 
-  @Test func `a deletion is left to the recycle bin, and is undone once the record is back`()
+  @Test func `a deletion that the org lets nobody undo is undone once the record is back`()
     async throws
   {
+    scene.world.server.faults.add(
+      .kind(.soapUndelete), .status(500, code: "API_DISABLED_FOR_ORG"))
     let phone = try await scene.phone()
     let id = try scene.world.ids("contacts", on: phone)[0]
     try phone.delete("contacts", id: id, now: scene.world.org.now())

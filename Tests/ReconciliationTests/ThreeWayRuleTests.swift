@@ -246,6 +246,22 @@ struct ThreeWayRuleTests {
     #expect(order.cyclic == [5, 6])
   }
 
+  @Test func `what comes back goes first, after what it refers to, and in a circle together`() {
+    typealias Node = DependencyOrder.Node
+    let order = DependencyOrder([
+      Node(editID: 1), Node(editID: 2, deletes: "D"),
+      Node(editID: 3, restores: "C", refersTo: ["P", "C", "X"]), Node(editID: 4, restores: "P"),
+      Node(editID: 5, restores: "G", refersTo: ["C"]), Node(editID: 6, restores: "Q"),
+    ])
+    #expect(order.levels == [[4, 6], [3], [5], [1], [2]])
+    let circle = DependencyOrder([
+      Node(editID: 1, restores: "A", refersTo: ["B"]),
+      Node(editID: 2, restores: "B", refersTo: ["A"]), Node(editID: 3),
+    ])
+    #expect(circle.levels == [[1, 2], [3]])
+    #expect(circle.cyclic.isEmpty)
+  }
+
   @Test func `deletions that refer to each other go together, and none waits for itself`() {
     typealias Node = DependencyOrder.Node
     let circle = DependencyOrder([

@@ -3,6 +3,7 @@ import Ledger
 import MobileSync
 @testable import Reconciliation
 import Salesforce
+import System
 import TestSupport
 import Testing
 
@@ -71,6 +72,64 @@ struct UndoRuleTests {
       #expect(verdict(step(.unknown(code: "X", message: "x"), kind)) == .notUndone)
     }
     #expect(verdict(step(.deleted, .deleted)) == .notUndone)
+  }
+
+  private func undelete(
+    _ bin: JSONObject?, senders: Set<String>? = [Self.sender], until: String? = Self.left,
+    isUndeletable: Bool = true
+  ) -> UndoRule.Step {
+    let change = EditChange(
+      edit: 1, kind: .deleted, sobject: "Account", recordID: "001000000000001AAA", lastWrite: 1)
+    var facts = UndoRule.Facts(
+      change: change, server: .deleted, instance: "https://org.example")
+    facts.bin = bin
+    facts.isUndeletable = isUndeletable
+    facts.deletion = until.flatMap { Dates.milliseconds(iso8601: $0) }.map {
+      EditDeletion(senders: senders, until: $0)
+    }
+    return UndoRule.step(facts)
+  }
+
+  private static let sender = "005000000000001AAA"
+  private static let bin: JSONObject = [
+    "IsDeleted": true, "LastModifiedDate": .string(left), "SystemModstamp": .string(left),
+    "LastModifiedById": .string(sender),
+  ]
+
+  @Test func `a record comes back where it lies in the recycle bin as our deletion left it`() {
+    for senders in [[Self.sender], nil] as [Set<String>?] {
+      guard
+        case .send(.undelete, [:], let expected, let date) = undelete(Self.bin, senders: senders)
+      else {
+        Issue.record("it does not come back")
+        return
+      }
+      #expect(expected.verdict == .undone && date == Self.left)
+    }
+    var old = Self.bin
+    old["LastModifiedById"] = nil
+    old["LastModifiedDate"] = nil
+    #expect(verdict(undelete(old)) == nil)
+  }
+
+  @Test func `a record stays in the recycle bin where anybody may have put it there since`() {
+    for (name, value) in [
+      ("IsDeleted", false), ("LastModifiedDate", .string(Self.later)),
+      ("SystemModstamp", .string(Self.later)), ("LastModifiedById", "005000000000002AAA"),
+    ] as [(String, JSONValue)] {
+      var bin = Self.bin
+      bin[name] = value
+      #expect(verdict(undelete(bin)) == .notUndone, "\(name)")
+    }
+    #expect(verdict(undelete(["IsDeleted": true])) == .notUndone)
+    #expect(verdict(undelete(nil)) == .notUndone)
+    #expect(verdict(undelete(Self.bin, until: nil)) == .notUndone)
+    #expect(verdict(undelete(Self.bin, isUndeletable: false)) == .notUndone)
+    guard case .settle(let settlement) = undelete(nil) else { return }
+    #expect(
+      settlement.detail.message
+        == "nobody sees it in the recycle bin: restore it from the recycle bin "
+        + "of the org, https://org.example/lightning/o/DeleteEvent/home")
   }
 
   @Test func `what is as it was before needs nothing`() {

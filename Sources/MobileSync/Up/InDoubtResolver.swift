@@ -4,7 +4,8 @@ import Salesforce
 /// Finds out what writes without an answer have done: the one place that does, for every journal.
 ///
 /// - What went in a bulk job is told by the job, as long as the org keeps it.
-/// - An update is done if the record holds what was sent, a delete if its record is proved deleted.
+/// - An update is done if the record holds what was sent, a delete if its record is proved deleted, an undelete
+///   if it is there.
 /// - An upsert, or a create with a correlation field, is looked up by that field.
 /// - A create is searched by its type, its sender and the time (`UnacknowledgedCreates`).
 ///
@@ -80,6 +81,7 @@ package struct InDoubtResolver {
         case .update: try await updates(group, sobject)
         case .upsert: try await upserts(group, sobject)
         case .delete: try await deletes(group, sobject)
+        case .undelete: try await undeletes(group, sobject)
         }
       for (place, finding) in zip(places, found) { findings[place] = finding }
     }
@@ -189,6 +191,15 @@ package struct InDoubtResolver {
     return writes.map { write in
       write.recordID.flatMap { fates[$0] } == .deleted
         ? .done(Resolution.Done(id: write.recordID)) : .notDone()
+    }
+  }
+
+  private func undeletes(_ writes: [PendingWrite], _ sobject: String) async throws -> [Resolution] {
+    let found = try await reader.records(
+      sobject, ids: writes.compactMap(\.recordID), fields: ["Id"])
+    return writes.map { write in
+      write.recordID?.recordID18.flatMap { found[$0] } == nil
+        ? .notDone() : .done(Resolution.Done(id: write.recordID))
     }
   }
 

@@ -30,6 +30,8 @@ package final class PresumedWrites {
   /// The ids of the records that external ids are known to name.
   private var byKey: [Key: String] = [:]
   private var made = 0
+  /// What records hold that are in the recycle bin, by their ids.
+  private var binned: [String: JSONObject] = [:]
   /// What users may do with records, by user and record.
   private var access: [String: [String: RecordAccess]] = [:]
 
@@ -58,6 +60,23 @@ package final class PresumedWrites {
     }
   }
 
+  /// Asks what records hold that `reader`'s user is going to take out of the recycle bin.
+  package nonisolated(nonsending) func learn(
+    binned ids: [String], of sobject: String, _ reader: RecordReader
+  ) async throws(OrgError) {
+    let unknown = ids.filter { binned[$0.recordID18 ?? $0] == nil }
+    if unknown.isEmpty { return }
+    do throws(OrgError) {
+      let names = try await reader.describe(sobject).fields.filter { $0.type != "base64" }
+      binned.merge(
+        try await reader.withBin(sobject, ids: unknown, fields: names.map(\.name))
+      ) { $1 }
+    } catch {
+      // Then what they will hold is not foreseen.
+      guard error.isAboutTheObject else { throw error }
+    }
+  }
+
   /// Notes which record the org holds under an external id.
   package func know(_ id: String, under value: String, in field: String, of sobject: String) {
     byKey[Key(sobject, field, value)] = id.recordID18 ?? id
@@ -69,6 +88,9 @@ package final class PresumedWrites {
   ) async throws -> RowAnswer {
     let describe = try await reader.describe(write.objectType)
     let user = reader.session.identity.userID
+    if write.action == .undelete, let id = write.recordID {
+      return undelete(id.recordID18 ?? id, by: user, now: now)
+    }
     var fields = try JSONValue(parsing: write.body).object ?? [:]
     var id = write.recordID.map { $0.recordID18 ?? $0 }
     if let key = write.externalKey {
@@ -109,6 +131,18 @@ package final class PresumedWrites {
     stand(new, fields, maker: user)
     if let key = write.externalKey { know(new, under: key.text, in: key.field, of: describe.name) }
     return .done(id: new, created: true)
+  }
+
+  /// A record comes back as it was deleted; whether the org lets the user bring it back is not foreseen.
+  private func undelete(_ id: String, by user: String, now: Int64) -> RowAnswer {
+    var fields = binned[id] ?? [:]
+    fields["IsDeleted"] = false
+    fields["LastModifiedById"] = .string(user)
+    for name in ["LastModifiedDate", "SystemModstamp"] {
+      fields[name] = .string(Dates.salesforce(now))
+    }
+    stand(id, fields, maker: nil)
+    return .done(id: id, created: nil)
   }
 
   /// Whether the org holds an external id in a record that the user does not see.

@@ -89,7 +89,7 @@ final class StoreJournal: SyncUpJournal {
       case .create: true
       case .update: isCareful
       case .upsert: isCareful || send.write.externalKey?.field != "Id"
-      case .delete: false
+      case .delete, .undelete: false
       }
     }
     guard !sends.isEmpty else { return nil }

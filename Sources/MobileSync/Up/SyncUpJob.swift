@@ -16,7 +16,7 @@ package enum SyncUpJob {
 
   /// A write as a row; nil where no row says the same.
   package static func row(of write: SyncUpWrite) -> BulkRow? {
-    guard !write.isParent, write.parentField == nil,
+    guard !write.isParent, write.parentField == nil, write.action != .undelete,
       write.action == .delete || !assigned.contains(write.objectType.lowercased()),
       let fields = write.fields.isEmpty
         ? JSONObject() : try? JSONValue(parsing: write.body).object
@@ -51,7 +51,8 @@ package enum SyncUpJob {
   static func operation(_ action: SyncUpAction) -> BulkIngestJob.Operation {
     switch action {
     case .create: .insert
-    case .update: .update
+    // No job brings a record back: a change that does is no row.
+    case .update, .undelete: .update
     case .upsert: .upsert
     case .delete: .delete
     }

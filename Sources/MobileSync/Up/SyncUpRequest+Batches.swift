@@ -18,12 +18,22 @@ extension SyncUpRequest {
   ///
   /// A batch takes as many changes as the target says, in their order. A collection is of one
   /// operation, in the SDK's order; it bears no condition, so that changes with one go in composites.
-  /// A tree is one composite, with a place for what is read in it. Of more than `bulkAbove` changes of one
+  /// A tree is one composite, with a place for what is read in it. Records are brought back in collections of
+  /// their own, whatever the target. Of more than `bulkAbove` changes of one
   /// action and object the org makes jobs, whatever the target.
   package static func batches<Change: SyncUpChange>(
     _ changes: [Change], kind: SyncUpTarget.Kind, maxBatchSize: Int, reads: Bool = false,
     bulkAbove: Int? = nil
   ) -> [Batch<Change>] {
+    let undeletes = changes.filter { $0.action == .undelete }
+    if !undeletes.isEmpty {
+      return undeletes.parts(of: RequestLimits.undelete).map {
+        Batch(form: .collection, changes: $0)
+      }
+        + batches(
+          changes.filter { $0.action != .undelete }, kind: kind, maxBatchSize: maxBatchSize,
+          reads: reads, bulkAbove: bulkAbove)
+    }
     if let bulkAbove, kind != .custom, kind != .parentChildren {
       let (jobs, rest) = jobs(changes, above: bulkAbove)
       return jobs

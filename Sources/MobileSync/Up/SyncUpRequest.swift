@@ -57,16 +57,17 @@ package struct SyncUpRequest: Sendable {
 
   private func sendCollection(_ session: Session) async throws(OrgError) -> [RowAnswer] {
     let first = writes[0]
-    let results: [SaveResult] =
-      switch first.action {
-      case .create: try await session.create(writes.map(\.collectionRecord))
-      case .update: try await session.update(writes.map(\.collectionRecord))
-      case .upsert:
-        try await session.upsert(
-          first.objectType, externalIDField: first.externalKey?.field ?? "",
-          writes.map(\.collectionRecord))
-      case .delete: try await session.delete(writes.map { $0.recordID ?? "" })
-      }
+    let results: [SaveResult]
+    switch first.action {
+    case .create: results = try await session.create(writes.map(\.collectionRecord))
+    case .update: results = try await session.update(writes.map(\.collectionRecord))
+    case .upsert:
+      results = try await session.upsert(
+        first.objectType, externalIDField: first.externalKey?.field ?? "",
+        writes.map(\.collectionRecord))
+    case .delete: results = try await session.delete(writes.map { $0.recordID ?? "" })
+    case .undelete: return try await session.undelete(writes.map { $0.recordID ?? "" })
+    }
     return zip(writes, results).map { RowAnswer($1, recordID: $0.recordID) }
   }
 

@@ -32,6 +32,8 @@ extension SyncUpRun {
       case .delete:
         result = try await custom.deleteOnServer(
           objectType: type, objectId: write.recordID ?? "", org: context.org)
+      case .undelete:
+        return .refused(RowRefusal(code: nil, message: "a custom target brings no record back"))
       }
     } catch {
       throw SyncError.custom(error)

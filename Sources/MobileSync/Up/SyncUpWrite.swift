@@ -5,6 +5,8 @@ import Salesforce
 package enum SyncUpAction: String, Sendable, Hashable, CaseIterable {
   // In the order in which the SDK sends them.
   case create, update, upsert, delete
+  /// What no sync up asks for, and an undo does: a record is taken out of the recycle bin.
+  case undelete
 }
 
 /// One write as it goes on the wire, whichever journal it stands in.
@@ -97,6 +99,8 @@ package struct SyncUpWrite: Sendable {
       case .create: ("POST", session.rowPath(objectType))
       case .update: ("PATCH", session.rowPath(objectType, recordID ?? ""))
       case .delete: ("DELETE", session.rowPath(objectType, recordID ?? ""))
+      // No composite brings a record back; it can tell whether it is there.
+      case .undelete: ("GET", session.rowPath(objectType, recordID ?? ""))
       case .upsert:
         (
           "PATCH",
@@ -105,7 +109,7 @@ package struct SyncUpWrite: Sendable {
       }
     return CompositeRequest(
       method: method, url: path, referenceId: referenceId,
-      body: action == .delete ? nil : body, unmodifiedSince: unmodifiedSince)
+      body: action == .delete || action == .undelete ? nil : body, unmodifiedSince: unmodifiedSince)
   }
 
   /// Sends the write as a request of its own.
@@ -119,6 +123,7 @@ package struct SyncUpWrite: Sendable {
       try await session.upsertRow(
         objectType, externalIDField: externalKey?.field ?? "", value: externalKey?.text ?? "", body)
     case .delete: try await session.deleteRow(objectType, id: recordID ?? "")
+    case .undelete: try await session.undelete([recordID ?? ""])[0]
     }
   }
 }

@@ -11,9 +11,9 @@ struct ReconcileUndoCommand: Command {
   static let summary = "take back what a run changed in the org"
   static let discussion = """
     Shows a plan first, with the digest that --confirm takes. Fields get back the values that the org held \
-    before the run wrote, and new records are deleted, but only where a record stands as the run left it: \
-    what somebody has changed since is left, and listed with the reason. So is what a run deleted: only the org's recycle bin \
-    brings that back. It is a run of its own, with its report. An edit that is undone is settled: \
+    before the run wrote, new records are deleted, and deleted ones come back from the recycle bin, but only \
+    where a record stands as the run left it: what somebody has changed since is left, and listed with the \
+    reason. It is a run of its own, with its report. An edit that is undone is settled: \
     no later run sends it again.
     """
   static let examples = [

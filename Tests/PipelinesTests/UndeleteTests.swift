@@ -1,0 +1,328 @@
+import HTTP
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// An undo brings what a run deleted back from the recycle bin.
+@Suite struct UndeleteTests {
+  let scene: UndoScene
+
+  init() throws { scene = try UndoScene() }
+
+  private var org: Org { scene.world.org }
+
+  /// Ada deletes a contact, and it is sent; the contact and the run.
+  private func deleted() async throws -> (id: String, run: String, phone: Device) {
+    let phone = try await scene.phone()
+    let id = try scene.world.ids("contacts", on: phone)[0]
+    try phone.delete("contacts", id: id, now: org.now())
+    let sent = try await scene.night(phone)
+    #expect(sent.verdicts == [.deleted: 1])
+    return (id, sent.run, phone)
+  }
+
+  /// A record of ada's.
+  private func make(_ object: String, _ fields: JSONObject) throws -> String {
+    try Self.make(object, fields, in: scene)
+  }
+
+  private static func make(
+    _ object: String, _ fields: JSONObject, in scene: UndoScene
+  ) throws -> String {
+    let org = scene.world.org
+    let made = org.create(object, fields, as: try scene.world.user("admin"))
+    if let error = made.errors.first { throw error }
+    let id = try #require(made.id)
+    try org.transfer(id, to: "ada@example.com")
+    return id
+  }
+
+  /// How many calls have asked for records to come back.
+  private var calls: Int { scene.world.server.log.entries.count { $0.kind == .soapUndelete } }
+
+  /// What stands in the bin's own words at the end of a reason.
+  private var bin: String {
+    ": restore it from the recycle bin of the org, " + scene.world.server.url
+      + "/lightning/o/DeleteEvent/home"
+  }
+
+  private func message(_ edit: Int64, in run: RunSummary) throws -> String? {
+    try scene.edit(edit, in: run).detail.message
+  }
+
+  @Test func `a deleted record comes back, into the next bundle too, and is not deleted again`()
+    async throws
+  {
+    let (id, run, phone) = try await deleted()
+    let plan = try scene.undoing.plan(run: run)
+    let planned = try await scene.carryOut(plan, isDryRun: true)
+    #expect(planned.verdicts == [.undone: 1])
+    #expect(planned.plan.contains { $0.contains("the record comes back from the recycle bin") })
+    #expect(calls == 0)
+    #expect(try !scene.isThere(id, "Contact"))
+
+    let undone = try await scene.undo(run)
+    #expect(undone.verdicts == [.undone: 1])
+    #expect(undone.findings == [] && undone.exitStatus == .done)
+    #expect(calls == 1)
+    #expect(try scene.isThere(id, "Contact"))
+    #expect(try message(1, in: undone) == "the record is back from the recycle bin")
+    #expect(
+      try scene.rows(of: "success.csv", in: undone).first?.hasSuffix("Item Undeleted") == true)
+    #expect(try scene.undoing.plan(run: run).undone.map(\.edit) == [1])
+    let story = try await scene.world.program(["explain"], [id])
+    #expect(story.output.contains("undelete for edit 1 as ada@example.com: done"))
+    #expect(story.output.contains("edit 1 is undone, says run \(undone.run)"))
+
+    // Its device hands the deletion back again: that is no news.
+    let again = try await scene.night(phone, as: "again.sqlite")
+    #expect(again.verdicts == [.superseded: 1])
+    let writes = scene.writes
+    try await scene.scene.expectClosed(handback: 2)
+    #expect(scene.writes == writes)
+    #expect(try scene.isThere(id, "Contact"))
+    let fresh = try scene.world.device("ada", as: "later")
+    #expect(try scene.world.ids("contacts", on: fresh).contains(id))
+    let last = try await scene.night(phone, as: "last.sqlite")
+    #expect(last.verdicts == [.superseded: 1])
+    #expect(try scene.isThere(id, "Contact"))
+  }
+
+  @Test func `what is back already needs nothing, and keeps what was done to it since`()
+    async throws
+  {
+    let (id, run, _) = try await deleted()
+    try org.undelete(id)
+    try scene.office(id, ["Title": "Chief"], "Contact")
+    #expect(try await scene.undo(run).verdicts == [.undone: 1])
+    #expect(calls == 0)
+    #expect(try scene.field("Title", of: id, "Contact") == "Chief")
+    try await scene.scene.expectClosed()
+  }
+
+  @Test func `what was deleted once more, by somebody or by its user, is left`() async throws {
+    for name in ["admin", "ada"] {
+      let scene = try UndoScene()
+      let phone = try await scene.phone()
+      let id = try scene.world.ids("contacts", on: phone)[0]
+      try phone.delete("contacts", id: id, now: scene.world.org.now())
+      let run = try await scene.night(phone).run
+      try scene.world.org.moveClock(by: 600_000)
+      try scene.world.org.undelete(id)
+      let user = try scene.world.user(name)
+      #expect(scene.world.org.delete("Contact", id: id, as: user).errors.isEmpty)
+      let undone = try await scene.undo(run)
+      #expect(undone.verdicts == [.notUndone: 1])
+      #expect(undone.exitStatus == .needsAttention)
+      let edit = try scene.edit(1, in: undone)
+      #expect(edit.detail.message?.hasPrefix("it was deleted once more since: restore it") == true)
+      #expect(edit.detail.serverChange?.by == user.id)
+      #expect(try !scene.isThere(id, "Contact"))
+    }
+  }
+
+  @Test func `what is purged, or merged since, is left, with the way that a person has`()
+    async throws
+  {
+    let (id, run, _) = try await deleted()
+    try org.purge(id)
+    let undone = try await scene.undo(run)
+    #expect(undone.verdicts == [.notUndone: 1])
+    #expect(undone.findings == [.notUndone])
+    #expect(
+      try message(1, in: undone) == "nobody sees it in the recycle bin, it may be purged" + bin)
+    #expect(calls == 0)
+
+    let account = try make("Account", ["Name": "Quay"])
+    let contacts = try ["A", "B"].map {
+      try make("Contact", ["LastName": .string($0), "AccountId": .string(account)])
+    }
+    try await scene.world.run()
+    let phone = try scene.world.device("ada", as: "other")
+    try phone.delete("contacts", id: contacts[0], now: org.now())
+    let second = try await scene.night(phone, as: "other.sqlite")
+    try org.undelete(contacts[0])
+    try org.merge(contacts[0], into: contacts[1])
+    let merged = try await scene.undo(second.run)
+    #expect(merged.verdicts == [.notUndone: 1])
+    let words = "the record was merged into \(contacts[1]) since"
+    #expect(try message(2, in: merged) == words + bin)
+  }
+
+  @Test func `more than a call takes comes back in two`() async throws {
+    let scene = try UndoScene({
+      $0.replacing(
+        #""quietWindowSeconds": 0"#,
+        with: #""quietWindowSeconds": 0, "maxChanges": { "deletes": "100%" }"#)
+    })
+    func make(_ object: String, _ fields: JSONObject) throws -> String {
+      try Self.make(object, fields, in: scene)
+    }
+    let account = try make("Account", ["Name": "Quay"])
+    let ids = try (0..<230).map {
+      try make("Contact", ["LastName": .string("Hand \($0)"), "AccountId": .string(account)])
+    }
+    let phone = try await scene.phone()
+    for id in ids { try phone.delete("contacts", id: id, now: scene.world.org.now()) }
+    let sent = try await scene.night(phone)
+    #expect(sent.verdicts == [.deleted: 230])
+    let undone = try await scene.undo(sent.run)
+    #expect(undone.verdicts == [.undone: 230])
+    #expect(scene.world.server.log.entries.count { $0.kind == .soapUndelete } == 2)
+    for id in ids { #expect(try scene.isThere(id, "Contact")) }
+    try await scene.scene.expectClosed()
+  }
+
+  @Test func `a master that its device deleted after the detail comes back before it`() async throws
+  {
+    let account = try make("Account", ["Name": "Quay"])
+    let kid = try make("Contact", ["LastName": "Kid", "AccountId": .string(account)])
+    let phone = try await scene.phone()
+    try phone.delete("contacts", id: kid, now: org.now())
+    try phone.delete("accounts", id: account, now: org.now())
+    let sent = try await scene.night(phone)
+    #expect(sent.verdicts == [.deleted: 2])
+    let undone = try await scene.undo(sent.run)
+    #expect(undone.verdicts == [.undone: 2])
+    #expect(calls == 2)
+    #expect(try scene.isThere(account))
+    #expect(try scene.isThere(kid, "Contact"))
+    try await scene.scene.expectClosed()
+  }
+
+  // MARK: death, lost answers, refusals
+
+  @Test(arguments: [true, false])
+  func `an answer that is lost is found out, and nothing is brought back twice`(
+    afterCommit: Bool
+  ) async throws {
+    let (id, run, _) = try await deleted()
+    scene.world.server.faults.add(.kind(.soapUndelete), .drop(afterCommit: afterCommit))
+    let undone = try await scene.undo(run)
+    #expect(undone.verdicts == [.undone: 1])
+    #expect(calls == (afterCommit ? 1 : 2))
+    #expect(try scene.isThere(id, "Contact"))
+    try await scene.scene.expectClosed()
+  }
+
+  @Test func `a call that arrives late counts when it has`() async throws {
+    let (id, run, _) = try await deleted()
+    scene.world.server.faults.add(
+      .kind(.soapUndelete), times: 2, .deliverLate(seconds: 1_000_000))
+    #expect(try await scene.undo(run).verdicts == [.inDoubt: 1])
+    #expect(try !scene.isThere(id, "Contact"))
+    scene.world.server.deliverHeld()
+    #expect(try scene.isThere(id, "Contact"))
+    #expect(try await scene.world.run(.ingest, .reconcile).verdicts == [.undone: 1])
+    try await scene.scene.expectClosed()
+  }
+
+  @Test func `an undoing that dies is gone on with by the same command, or by the next run`()
+    async throws
+  {
+    for isNightly in [true, false] {
+      let scene = try UndoScene()
+      let phone = try await scene.phone()
+      let id = try scene.world.ids("contacts", on: phone)[0]
+      try phone.delete("contacts", id: id, now: scene.world.org.now())
+      let run = try await scene.night(phone).run
+      let plan = try scene.undoing.plan(run: run)
+      let data = scene.world.data.path
+      let aside = scene.world.directory.file("aside")
+      scene.world.server.faults.add(
+        .kind(.soapUndelete), .mutate { _ in try? Tree.copy(data, to: aside) })
+      let options = scene.undoing.runOptions(plan, by: "grace", isDryRun: false)
+      _ = try await scene.world.run { $0 = options }
+      try Tree.copy(aside, to: data)
+      #expect(try scene.scene.states() == ["undo pending"])
+      let writes = scene.writes
+      #expect(try scene.undoing.plan(run: run).digest == plan.digest)
+      if isNightly {
+        #expect(try await scene.world.run().verdicts == [.undone: 1])
+      } else {
+        #expect(try await scene.undo(run).verdicts == [.undone: 1])
+      }
+      #expect(scene.writes == writes)
+      #expect(try scene.isThere(id, "Contact"))
+      try await scene.scene.expectClosed()
+    }
+  }
+
+  @Test func `an org that takes no such call leaves it, and another time it goes`() async throws {
+    let (id, run, _) = try await deleted()
+    let missing = ServerResponse(status: 404, headers: ["Content-Type": "text/html"], body: [])
+    let faults: [(Faults.Action, String)] = [
+      (.respond(missing), "the org answered with HTTP status 404"),
+      (.status(500, code: "API_DISABLED_FOR_ORG", message: "API is off"), "API is off"),
+      (
+        .status(500, code: "INVALID_SESSION_ID", message: "no"),
+        "SOAP does not take the session: no"
+      ),
+    ]
+    for (fault, words) in faults {
+      scene.world.server.faults.removeAll()
+      scene.world.server.faults.add(.kind(.soapUndelete), times: 9, fault)
+      let undone = try await scene.undo(run)
+      #expect(undone.verdicts == [.notUndone: 1])
+      #expect(undone.exitStatus == .needsAttention)
+      #expect(try message(1, in: undone) == words + bin)
+      #expect(try scene.rows(of: "error.csv", in: undone).count == 1)
+      #expect(try !scene.isThere(id, "Contact"))
+    }
+    scene.world.server.faults.removeAll()
+    #expect(try await scene.undo(run).verdicts == [.undone: 1])
+    #expect(try scene.isThere(id, "Contact"))
+  }
+
+  @Test func `a limit keeps it waiting, and the next run goes on`() async throws {
+    let (id, run, _) = try await deleted()
+    scene.world.server.faults.add(.kind(.soapUndelete), .limitExceeded)
+    let held = try await scene.undo(run)
+    #expect(held.verdicts == [.held: 1])
+    #expect(held.exitStatus == .tryLater)
+    #expect(try await scene.world.run(.ingest, .reconcile).verdicts == [.undone: 1])
+    #expect(try scene.isThere(id, "Contact"))
+  }
+
+  @Test func `a user who may not is told so, and what the org refuses stands, with its words`()
+    async throws
+  {
+    let (id, run, _) = try await deleted()
+    // It is somebody else's since: who may not delete it may not bring it back.
+    scene.world.server.faults.add(
+      .kind(.soapUndelete), times: 9,
+      .refusePart(0, code: "INSUFFICIENT_ACCESS_OR_READONLY", message: "no access"))
+    let refused = try await scene.undo(run)
+    #expect(refused.verdicts == [.notUndone: 1])
+    #expect(try message(1, in: refused) == "no access" + bin)
+    #expect(try scene.edit(1, in: refused).detail.code == "INSUFFICIENT_ACCESS_OR_READONLY")
+    scene.world.server.faults.removeAll()
+    scene.world.server.faults.add(.kind(.soapUndelete), .refusePart(0, code: "UNABLE_TO_LOCK_ROW"))
+    #expect(try await scene.undo(run).verdicts == [.undone: 1])
+    #expect(try scene.isThere(id, "Contact"))
+  }
+
+  @Test func `an edit whose record a later run deleted goes back once that is undone`() async throws
+  {
+    let phone = try await scene.phone()
+    let id = try scene.world.ids("contacts", on: phone)[0]
+    let before = try scene.field("Title", of: id, "Contact")
+    try phone.edit("contacts", id: id, ["Title": "device"], now: org.now())
+    let first = try await scene.night(phone, as: "one.sqlite")
+    #expect(first.verdicts == [.updated: 1])
+    try phone.delete("contacts", id: id, now: org.now())
+    let second = try await scene.night(phone, as: "two.sqlite")
+    #expect(second.verdicts == [.deleted: 1])
+    #expect(try await scene.undo(second.run).verdicts == [.undone: 1])
+    #expect(try scene.field("Title", of: id, "Contact") == "device")
+    let plan = try scene.undoing.plan(run: first.run)
+    #expect(try await scene.carryOut(plan, isDryRun: true).verdicts == [.undone: 1])
+    #expect(try await scene.undo(first.run).verdicts == [.undone: 1])
+    #expect(try scene.field("Title", of: id, "Contact") == before)
+  }
+}
