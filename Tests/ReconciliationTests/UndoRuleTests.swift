@@ -151,6 +151,46 @@ struct UndoRuleTests {
     #expect(expected.detail.message?.contains("what B held before is not known") == true)
   }
 
+  @Test func `a ledger of the fourteenth version keeps its writes, and takes one that brings back`()
+    async throws
+  {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "A", "Phone": "1"])
+    try day.handBack([
+      try day.edited("accounts", "Account", id, ["Phone": "2"]),
+      day.created("accounts", "Account", "local_1", ["Name": "Quay"]),
+    ])
+    #expect(try await day.run().writes == 2)
+    let path = day.directory.file("state.sqlite")
+    let rows = "SELECT * FROM operation ORDER BY id"
+    let schema =
+      "SELECT sql FROM sqlite_schema WHERE tbl_name = 'operation' AND sql NOT NULL ORDER BY name"
+    let before = (
+      try day.state.connection.all("\(raw: rows)"), try day.state.connection.texts("\(raw: schema)")
+    )
+    let table = try #require(before.1.first { $0.hasPrefix("CREATE TABLE") })
+    let others = before.1.filter { !$0.hasPrefix("CREATE TABLE") }
+    try day.state.connection.execute(
+      """
+      ALTER TABLE operation RENAME TO operation_now;
+      \(table.replacing(", 'undelete'", with: ""));
+      INSERT INTO operation SELECT * FROM operation_now;
+      DROP TABLE operation_now;
+      \(others.map { $0 + ";" }.joined(separator: "\n"))
+      PRAGMA user_version = 14;
+      """)
+    #expect(throws: (any Error).self) {
+      try day.state.connection.execute("UPDATE operation SET action = 'undelete'")
+    }
+    day.state.close()
+    let state = try LedgerDatabase(path: path)
+    defer { state.close() }
+    #expect(try state.connection.all("\(raw: rows)") == before.0)
+    #expect(try state.connection.texts("\(raw: schema)") == before.1)
+    try state.connection.execute("UPDATE operation SET action = 'undelete' WHERE id = 1")
+    #expect(Files.exists(path + ".version-14"))
+  }
+
   @Test func `a ledger of the seventh version keeps its decisions, and takes undos`() throws {
     let day = try FieldDay()
     try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "Quay"])])
