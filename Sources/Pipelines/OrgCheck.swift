@@ -33,12 +33,12 @@ package struct OrgCheck: Sendable {
 
   /// Logs in and looks; reads only.
   ///
-  /// `root` is the directory that holds `<pipeline>/`.
+  /// `root` is the directory that holds `<pipeline>/`; `pause` waits before requests that are repeated.
   package static func run(
-    _ pipeline: Pipeline, root: String, variables: [String: String]
+    _ pipeline: Pipeline, root: String, variables: [String: String], pause: RetryPause = .real
   ) async throws -> OrgCheck {
     let data = DataDirectory(root: root, name: pipeline.name)
-    let access = try OrgAccess(pipeline, data, variables: variables)
+    let access = try OrgAccess(pipeline, data, variables: variables, pause: pause)
     let session = try await access.anySession()
     var check = OrgCheck()
     check.organizationID = session.identity.organizationID
@@ -51,8 +51,7 @@ package struct OrgCheck: Sendable {
           check.failures.append("reconcile.correlationField: \(problem)")
         }
       } catch {
-        check.failures.append(
-          "reconcile.correlationField: \(PipelineError(describing: error).description)")
+        try check.note(error, of: "reconcile.correlationField")
       }
     }
     let preflight = Preflight(pipeline)
@@ -63,7 +62,7 @@ package struct OrgCheck: Sendable {
         found.add(faults, of: session.identity.username, as: .integration)
       }
     } catch {
-      check.failures.append("the integration user: \(PipelineError(describing: error).description)")
+      try check.note(error, of: "the integration user")
     }
     for username in try await usernames(pipeline, access).prefix(sample) {
       do {
@@ -73,11 +72,18 @@ package struct OrgCheck: Sendable {
         if check.hasBriefcases { try await count(&identity, session) }
         check.identities.append(identity)
       } catch {
-        check.failures.append("\(username): \(PipelineError(describing: error).description)")
+        try check.note(error, of: username)
       }
     }
     check.findings = found.findings
     return check
+  }
+
+  /// Notes what a part of the check has met; an org that takes no more now would answer no other part either.
+  private mutating func note(_ error: any Error, of subject: String) throws {
+    let told = PipelineError(describing: error)
+    if told.kind == .tryLater { throw error }
+    failures.append("\(subject): \(told.description)")
   }
 
   /// What is left of the day's requests; nil for a user who may not see it, as those with few rights may not.
