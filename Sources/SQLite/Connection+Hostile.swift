@@ -1,10 +1,9 @@
 import CSQLite
-import Synchronization
 
 extension Connection {
   /// What a connection to a file from outside may use up.
   package struct HostileLimits: Sendable {
-    /// What SQLite may allocate above what the process has already allocated through it.
+    /// What SQLite may allocate on the thread that opens the file, above what that has allocated before.
     package var heapMiB: Int
     /// How long statements may run, from the opening.
     package var deadlineSeconds: Int
@@ -26,11 +25,14 @@ extension Connection {
   /// No symbolic link in its last part, no schema code with side effects, no extension, no
   /// tokenizer from SQL, no double-quoted text, cell sizes checked, no memory mapping, small limits,
   /// SELECT and harmless pragmas only, a heap limit and a deadline. A `-wal` beside it is not read:
-  /// `foldLog` a private copy first.
+  /// `foldLog` a private copy first. With an `image`, which holds the bytes of the file, they are read in place of
+  /// it, where they lie; they have to stay until the connection is closed, and behind them `imageMargin` bytes that may
+  /// be read, for what a cell at the end says of its length. All of it is for one thread.
   package static func hostile(
-    _ path: String, limits: HostileLimits = HostileLimits()
+    _ path: String, image: UnsafeMutableRawBufferPointer? = nil,
+    limits: HostileLimits = HostileLimits()
   ) throws(SQLiteError) -> Connection {
-    let connection = try openGuarded(path, limits: limits, writing: false)
+    let connection = try openGuarded(path, image: image, limits: limits, writing: false)
     try connection.execute("PRAGMA query_only = ON")
     connection.authorize(writingLog: false)
     return connection
@@ -52,28 +54,50 @@ extension Connection {
     }
   }
 
+  /// Bytes behind an image: the largest page.
+  package static let imageMargin = 1 << 16
+
   /// Says what is structurally wrong with the file, in SQLite's words; empty when it is sound.
   package func quickCheck(limit: Int = 20) throws(SQLiteError) -> [String] {
     let words = try texts("PRAGMA quick_check(\(raw: String(limit)))")
     return words == ["ok"] ? [] : words
   }
 
+  /// Lets the statements of a file from outside run for as long again, from now on.
+  package func renewTime(_ limits: HostileLimits = HostileLimits()) throws(SQLiteError) {
+    try limitTime(seconds: limits.deadlineSeconds)
+  }
+
   private static func openGuarded(
-    _ path: String, limits: HostileLimits, writing: Bool
+    _ path: String, image: UnsafeMutableRawBufferPointer? = nil, limits: HostileLimits,
+    writing: Bool
   ) throws(SQLiteError) -> Connection {
+    let heap = HeapBudget(mebibytes: limits.heapMiB)
+    let database: Database
+    if let image {
+      database = try Database(path: path, image: image)
+    } else {
+      database = try openFile(path, writing: writing)
+    }
+    let connection = Connection(database, busyMilliseconds: 0)
+    connection.database.attachments.append(heap)
+    try connection.defend(limits)
+    // This maps no file: its pages are used where they lie, and not copied first.
+    if let image { try connection.execute("PRAGMA mmap_size = \(image.count)") }
+    return connection
+  }
+
+  private static func openFile(
+    _ path: String, writing: Bool
+  ) throws(SQLiteError) -> Database {
     // NOFOLLOW refuses a link anywhere in the path; directories above the file are ours to choose.
     let resolved = resolvingDirectory(of: path)
-    let database =
-      writing
+    return writing
       ? try Database(
         path: path, opening: plain(resolved), flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW)
       : try Database(
         path: path, opening: immutableAddress(resolved),
         flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_URI)
-    let connection = Connection(database, busyMilliseconds: 0)
-    try connection.defend(limits)
-    database.attachments.append(HeapLimit(mebibytes: limits.heapMiB))
-    return connection
   }
 
   private static func resolvingDirectory(of path: String) -> String {
@@ -144,26 +168,6 @@ extension Connection {
     } else {
       sqlite3_set_authorizer(handle, permitReading, nil)
     }
-  }
-}
-
-/// SQLite's heap limit is one for the process: it holds while any guarded connection is open.
-private final class HeapLimit {
-  private static let open = Atomic(0)
-  private let most: Int64
-
-  init(mebibytes: Int) {
-    most = sqlite3_memory_used() + Int64(mebibytes) << 20
-    Self.open.add(1, ordering: .sequentiallyConsistent)
-    sqlite3_hard_heap_limit64(max(most, sqlite3_hard_heap_limit64(-1)))
-  }
-
-  deinit {
-    let left = Self.open.subtract(1, ordering: .sequentiallyConsistent).newValue
-    guard left == 0 else { return }
-    sqlite3_hard_heap_limit64(0)
-    // Another may have been opened meanwhile, and its limit has just been taken away.
-    if Self.open.load(ordering: .sequentiallyConsistent) > 0 { sqlite3_hard_heap_limit64(most) }
   }
 }
 

@@ -110,13 +110,14 @@ extension Store {
   /// Opens a private file from outside as `init(untrusted:)` does, and checks it once.
   ///
   /// Where its device was interrupted in altering soups, a copy in which that is finished takes its place; answers
-  /// the soups' names. The file itself is only read, whatever other names it has.
+  /// the soups' names. The file itself is only read, whatever other names it has. An `image` of its bytes is read
+  /// in its place; it has to stay until the store is closed, with `imageMargin` bytes behind it.
   package static func finishingAlterations(
-    untrusted path: String
+    untrusted path: String, image: UnsafeMutableRawBufferPointer? = nil
   ) throws -> (store: Store, soups: [String]) {
     let copy = path + ".finished"
     let (store, soups) = try StoreError.mapping {
-      let connection = try Connection.hostile(path)
+      let connection = try Connection.hostile(path, image: image)
       let file = try examined(connection)
       let store = Store(connection, platform: file.platform)
       store.proof = file.proof

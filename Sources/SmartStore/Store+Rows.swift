@@ -24,12 +24,7 @@ extension Store {
     in soup: String, _ body: (borrowing StoredRow) throws -> Void
   ) throws {
     let soup = try self.soup(soup)
-    var flag: SQL?
-    if let position = soup.position(of: SyncField.local, on: platform),
-      soup.specs[position].type != .json1
-    {
-      flag = "\(raw: soup.columnNames[position]) = \(platform.text(of: true))"
-    }
+    let flag = flag(of: soup)
     var last: Int64?
     var thrown: (any Error)?
     while true {
@@ -48,6 +43,29 @@ extension Store {
         last = next
       }
     }
+  }
+
+  /// Hands the rows of a soup that bear one of the ids to `body`, in the order of the ids.
+  package func forEachStoredRow(
+    of ids: [Int64], in soup: String, _ body: (borrowing StoredRow) throws -> Void
+  ) throws {
+    let soup = try self.soup(soup)
+    let flag = flag(of: soup)
+    for id in ids {
+      do {
+        try forEachRow(of: soup, where: "id = \(id)", telling: flag ?? "0", body)
+      } catch let error as SQLiteError where error.isTooBig {
+        _ = try tooLongRow(of: soup, behind: id &- 1, telling: flag ?? "1", body)
+      }
+    }
+  }
+
+  /// What says that a row is dirty, by the index on `__local__`; nil where the soup has none.
+  private func flag(of soup: Soup) -> SQL? {
+    guard let position = soup.position(of: SyncField.local, on: platform),
+      soup.specs[position].type != .json1
+    else { return nil }
+    return "\(raw: soup.columnNames[position]) = \(platform.text(of: true))"
   }
 
   private static func behind(_ last: Int64?) -> SQL { last.map { "id > \($0)" } ?? "1" }

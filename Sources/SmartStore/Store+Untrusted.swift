@@ -11,6 +11,14 @@ struct ExaminedFile {
 }
 
 extension Store {
+  /// Bytes behind the image of a store that may be read.
+  package static var imageMargin: Int { Connection.imageMargin }
+
+  /// Lets a store from outside be read for as long again as it may take to prove it.
+  package func renewTime() throws(StoreError) {
+    try StoreError.mapping { try connection.renewTime() }
+  }
+
   /// Proves that a file from outside is a sound database with SmartStore's schema.
   ///
   /// One that has not changed since `proof` was found sound then.

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -101,6 +102,111 @@ import Testing
       }
       let plain = try Connection(path, mode: .readOnly)
       #expect(try plain.integer("SELECT length(zeroblob(30000000) || 'x')") != nil)
+    }
+  }
+
+  @Test func `what one thread may allocate is nothing to another`() async {
+    await #expect(processExitsWith: .success) {
+      let directory = TemporaryDirectory()
+      let path = directory.file("heap.db")
+      let made = try Connection(path, mode: .create)
+      try made.execute("CREATE TABLE t (a)")
+      made.close()
+      let large: SQL = "SELECT length(zeroblob(30000000) || 'x')"
+      let greedy = try Connection.hostile(path, limits: .init(heapMiB: 4))
+      #expect(throws: SQLiteError.self) { try greedy.all(large) }
+      // Another file from outside, and a connection of ours, on threads of their own.
+      let trouble = Mutex<[String]>([])
+      let others = [true, false].map { isHostile in
+        Thread {
+          do {
+            let other =
+              isHostile
+              ? try Connection.hostile(path, limits: .init(heapMiB: 200)) : try Connection(path)
+            for _ in 0..<3 where try other.integer(large) == nil {
+              trouble.withLock { $0.append("no answer") }
+            }
+            other.close()
+          } catch {
+            trouble.withLock { $0.append("\(error)") }
+          }
+        }
+      }
+      for other in others { other.start() }
+      // Beside them the first is refused again and again.
+      while !others.allSatisfy(\.isFinished) {
+        #expect(throws: SQLiteError.self) { try greedy.all(large) }
+      }
+      #expect(trouble.withLock { $0 } == [])
+      greedy.close()
+    }
+  }
+
+  @Test func `two files that are open on a thread have as much as the larger of their budgets`()
+    async
+  {
+    await #expect(processExitsWith: .success) {
+      let directory = TemporaryDirectory()
+      let path = directory.file("heap.db")
+      let made = try Connection(path, mode: .create)
+      try made.execute("CREATE TABLE t (a)")
+      made.close()
+      let large: SQL = "SELECT length(zeroblob(30000000) || 'x')"
+      var small: Connection? = try Connection.hostile(path, limits: .init(heapMiB: 4))
+      do {
+        let roomy = try Connection.hostile(path, limits: .init(heapMiB: 200))
+        #expect(try roomy.integer(large) != nil)
+        roomy.close()
+      }
+      #expect(try small?.integer("SELECT count(*) FROM t") == 0)
+      small?.close()
+      small = nil
+      // What was granted has gone with them.
+      let again = try Connection.hostile(path, limits: .init(heapMiB: 4))
+      #expect(throws: SQLiteError.self) { try again.all(large) }
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `the bytes of a file are read as the file is`(_ hasLog: Bool) throws {
+    let path = directory.file("image.db")
+    let made = try Connection(path, mode: .create)
+    if hasLog { #expect(try made.text("PRAGMA journal_mode = WAL") == "wal") }
+    try made.execute("CREATE TABLE t (a); CREATE INDEX i ON t (a)")
+    for number in 0..<2000 { try made.run("INSERT INTO t VALUES (\(number))") }
+    try made.checkpointTruncate()
+    made.close()
+    let content = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    #expect(content[18] == (hasLog ? 2 : 1))
+    var bytes = content + [UInt8](repeating: 0, count: Connection.imageMargin)
+    try bytes.withUnsafeMutableBytes { room in
+      let image = UnsafeMutableRawBufferPointer(rebasing: room[..<content.count])
+      let file = try Connection.hostile(path)
+      let memory = try Connection.hostile(path, image: image)
+      for connection in [file, memory] {
+        #expect(connection.path == path)
+        #expect(try connection.integer("SELECT sum(a) FROM t") == 1_999_000)
+        #expect(try connection.quickCheck().isEmpty)
+        #expect(throws: SQLiteError.self) { try connection.execute("INSERT INTO t VALUES (1)") }
+        #expect(throws: SQLiteError.self) { try connection.execute("PRAGMA query_only = OFF") }
+      }
+      memory.close()
+      // Where a page is not what it was, both say so in the same words.
+      for place in stride(from: 4096 * 2, to: 4096 * 3, by: 8) { image[place] = 0xFF }
+      try Data(image).write(to: URL(filePath: path))
+      let words = try Connection.hostile(path).quickCheck()
+      #expect(!words.isEmpty)
+      #expect(try Connection.hostile(path, image: image).quickCheck() == words)
+      // One that is cut off.
+      for count in [4096 * 3, 4096 + 100, 100] {
+        let part = UnsafeMutableRawBufferPointer(rebasing: image[..<count])
+        try Data(part).write(to: URL(filePath: path))
+        // Whatever the words are, neither is sound.
+        for image in [nil, part] {
+          let words = try? Connection.hostile(path, image: image).quickCheck()
+          #expect(words != [], "\(count) bytes, from memory: \(image != nil)")
+        }
+      }
     }
   }
 
