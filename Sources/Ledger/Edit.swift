@@ -12,7 +12,9 @@ package struct Edit: Sendable {
   /// The row's `lastModified`, in ms by the device's clock.
   package var lastModified: Int64
   /// The element's bytes as the device wrote them.
-  package var element: [UInt8]
+  package var element: [UInt8] { didSet { content = nil } }
+  /// The digest of the element as a value, where whoever has read it has made it (`ElementContent`).
+  package var content: String?
   /// What its flags ask for.
   package var operation: EditOperation
   /// `attributes.type`.

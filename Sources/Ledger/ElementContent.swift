@@ -8,7 +8,12 @@ package enum ElementContent {
   package static func digest(of element: [UInt8]) -> String {
     // What is no JSON is compared as bytes.
     guard let value = try? JSONValue(parsing: element) else { return Digest.sha256Hex(element) }
-    return Digest.sha256Hex(value.bytes(pretty: false, sortedKeys: true))
+    return digest(of: value)
+  }
+
+  /// The digest of an element that was read already.
+  package static func digest(of value: JSONValue) -> String {
+    Digest.sha256Hex(value.bytes(pretty: false, sortedKeys: true))
   }
 
   /// The digest of what the user entered: without what SmartStore itself and a sync that failed write

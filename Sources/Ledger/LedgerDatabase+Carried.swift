@@ -198,7 +198,7 @@ extension LedgerDatabase {
     for row in open {
       let place = rowKey(row)
       guard !edits.contains(place), let id = row[3].integer,
-        try !hasLaterHandback(entry, soup: place)
+        !hasLaterHandback(entry, soup: place)
       else { continue }
       if entry.row.compared.contains(place.inSoup) || entry.row.presumed.contains(place.store) {
         let row = CleanRow(row: place, created: 0, lastModified: row[4].integer ?? 0)

@@ -3,21 +3,6 @@ import MobileSync
 import SQLite
 import SmartStore
 
-/// What the edits of one return have in common while they are entered.
-struct ReturnEntry {
-  var row: ReturnRow
-  var ancestry: Ancestry
-  var returnID: Int64
-  /// The stamp of the bundle that it came in, for a part: the ledger's second version knew the rows
-  /// of a part by it.
-  var wholeStampID: String?
-
-  /// The stamps by which its rows may be known, its own first.
-  var stampIDs: [SQLiteValue] {
-    ([row.stampID] + [wholeStampID].compactMap(\.self)).map { .text($0) }
-  }
-}
-
 extension LedgerDatabase {
   /// Enters one edit: which record it is of, and what it is beside the edits known of that record.
   func enter(
@@ -31,10 +16,12 @@ extension LedgerDatabase {
       lineage: entry.ancestry.lineage, handback: entry.row.handback, row: edit.row,
       lastModified: edit.lastModified, content: content)
     let versions = try versions(of: edit, creation: creation, carried, entry)
+    // What nothing is compared with needs no digest of what the user entered.
+    let value = versions.isEmpty ? "" : ElementContent.value(of: edit.element)
     let disposition = SupersessionRule.disposition(
-      of: .init(sighting, value: ElementContent.value(of: edit.element)),
+      of: .init(sighting, value: value),
       ancestry: entry.ancestry, versions: versions,
-      laterHandbackStands: try hasLaterHandback(entry, soup: edit.row))
+      laterHandbackStands: hasLaterHandback(entry, soup: edit.row))
     if case .known(let known, let isSavedAgain) = disposition {
       result.known += 1
       try note(sighting, of: known, returnID: entry.returnID)
@@ -90,6 +77,7 @@ extension LedgerDatabase {
         \(creation), \(edit.modificationDate), \(content), \(edit.element),
         \(edit.base.map(MergeBaseText.text)), \(edit.finding), 'open')
       """)
+    entry.known.note(edit, creation: creation)
   }
 
   // MARK: identity
@@ -124,15 +112,15 @@ extension LedgerDatabase {
         AND entry_id = \(edit.row.soupEntryID) AND created_ms = \(edit.created)
         AND local_id = \(local)
       """
-    if let id = try connection.integer(known) ?? creation(ofUnknownCarried: edit, entry) {
-      return id
-    }
+    let made = entry.known.hasCreations ? try connection.integer(known) : nil
+    if let id = try made ?? creation(ofUnknownCarried: edit, entry) { return id }
     try connection.run(
       """
       INSERT INTO creation (stamp_id, store, soup, entry_id, created_ms, local_id)
       VALUES (\(entry.row.stampID), \(edit.row.store.text), \(edit.row.soup),
         \(edit.row.soupEntryID), \(edit.created), \(local))
       """)
+    entry.known.hasCreations = true
     return connection.lastInsertRowID
   }
 
@@ -160,6 +148,7 @@ extension LedgerDatabase {
     if let carried = try carried(row, in: entry.row) {
       return serverID == carried.recordID ? nil : try creation(of: carried)
     }
+    guard entry.known.hasCreations else { return nil }
     let found = try connection.all(
       """
       SELECT id, record_id FROM creation WHERE stamp_id IN (\(list: entry.stampIDs))
@@ -187,14 +176,8 @@ extension LedgerDatabase {
   // MARK: hand-backs
 
   /// Says whether the lineage has a later hand-back that has the soup.
-  func hasLaterHandback(_ entry: ReturnEntry, soup: RowKey) throws -> Bool {
-    guard let handback = entry.row.handback else { return false }
-    return try connection.integer(
-      """
-      SELECT 1 FROM returned r JOIN returned_soup s ON s.return_id = r.id
-      WHERE r.lineage_id = \(entry.ancestry.lineage) AND r.handback > \(handback)
-        AND s.store = \(soup.store.text) AND s.soup = \(soup.soup) LIMIT 1
-      """) != nil
+  func hasLaterHandback(_ entry: ReturnEntry, soup: RowKey) -> Bool {
+    entry.laterSoups.contains(soup.inSoup)
   }
 
   /// What an earlier hand-back of the lineage left unsettled, and this one no longer has as an edit,

@@ -59,6 +59,7 @@ extension LedgerDatabase {
   func versions(
     of edit: Edit, creation: Int64?, _ carried: CarriedRow?, _ entry: ReturnEntry
   ) throws -> [KnownEdit] {
+    if carried == nil, !entry.known.mayHold(edit, creation: creation) { return [] }
     // A row that could not be read has no identity but its place.
     let unread: SQL = """
       (v.store = \(edit.row.store.text) AND v.soup = \(edit.row.soup)

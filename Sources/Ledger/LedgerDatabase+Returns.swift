@@ -121,7 +121,7 @@ extension LedgerDatabase {
     let presumed = try presumedMarks(row, edits, witnesses)
     row.marks.merge(presumed) { known, _ in known }
     row.presumed = Set(presumed.keys)
-    let contents = edits.map { ElementContent.digest(of: $0.element) }
+    let contents = edits.map { $0.content ?? ElementContent.digest(of: $0.element) }
     var changed: [(edit: Edit, content: String)] = []
     var asIssued: [(edit: Edit, content: String)] = []
     for (edit, content) in zip(edits, contents).sorted(by: { Self.comesFirst($0.0.row, $1.0.row) })
@@ -147,8 +147,8 @@ extension LedgerDatabase {
       returnID: try insert(row, lineage: ancestry.lineage, partOf: whole?.id),
       lineage: ancestry.lineage)
     try insert(witnesses, returnID: result.returnID)
-    let entry = ReturnEntry(
-      row: row, ancestry: ancestry, returnID: result.returnID, wholeStampID: whole?.stampID)
+    let entry = try ReturnEntry(
+      row, ancestry, returnID: result.returnID, wholeStampID: whole?.stampID, in: self)
     for (edit, content) in asIssued {
       try noteAsIssued(edit, content: content, entry, &result)
     }

@@ -26,7 +26,8 @@ package final class IssuedRecordReader {
     soup: String, ids: some Sequence<String>
   ) throws(SnapshotError) -> [String: IssuedRecord] {
     var found: [String: IssuedRecord] = [:]
-    for id in Set(ids) {
+    // In their order each page of the file is read once.
+    for id in Set(ids).sorted() {
       for record in try records(id: id) where record.soup == soup { found[id] = record }
     }
     return found
