@@ -2,12 +2,15 @@ import Glibc
 
 /// Work that is cut into independent parts for the cores there are.
 package enum Parallel {
+  /// How many cores there are.
+  package static var cores: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
   /// Runs `body` for 0 to `count` - 1 on several threads and comes back when all are done.
   ///
   /// It blocks: call it from a thread of one's own, never from the cooperative pool. The threads are
   /// the C library's, joined at the end, which the thread sanitizer understands.
   package static func perform(_ count: Int, _ body: @Sendable (Int) -> Void) {
-    let threads = max(1, min(count, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    let threads = max(1, min(count, cores))
     withoutActuallyEscaping(body) { body in
       let work = Work(count: count, threads: threads, body: body)
       let others = Running((1..<threads).compactMap { Part(work: work, first: $0).start() })

@@ -1,0 +1,108 @@
+import System
+import TestSupport
+import Testing
+
+@Suite struct OrderedWorkTests {
+  private struct Trouble: Error {}
+
+  /// What was going on, and the most that was.
+  private struct Load: Sendable {
+    var now = 0
+    var most = 0
+    var begun: [Int] = []
+  }
+
+  @Test(arguments: [1, 2, 4, 100])
+  func `what is made is taken in the order of the items, whichever is ready first`(_ atOnce: Int)
+    async throws
+  {
+    let load = Locked(Load())
+    var taken: [Int] = []
+    try await OrderedWork.perform(Array(0..<50), atOnce: atOnce, name: "test") { index, item in
+      load.withLock {
+        $0.now += 1
+        $0.most = max($0.most, $0.now)
+        $0.begun.append(index)
+      }
+      // Every third one takes far longer than the others.
+      var sum = 0
+      for step in 0..<(item % 3 == 0 ? 200_000 : 100) { sum &+= step }
+      load.withLock { $0.now -= 1 }
+      return item * 10 + (sum == -1 ? 1 : 0)
+    } take: { item, made in
+      #expect(made == item * 10)
+      // Of what is not taken there is one more than are at work.
+      #expect(load.withLock { $0.begun.count } <= taken.count + atOnce + 1)
+      taken.append(item)
+    } drop: { _ in
+      Issue.record("nothing is to be dropped")
+    }
+    #expect(taken == Array(0..<50))
+    #expect(load.withLock { $0.most } <= atOnce)
+  }
+
+  @Test(arguments: [1, 2, 4])
+  func `when one cannot be taken nothing more is begun, and what was made is dropped`(_ atOnce: Int)
+    async throws
+  {
+    let begun = Locked<[Int]>([])
+    var (taken, dropped): ([Int], [Int]) = ([], [])
+    await #expect(throws: Trouble.self) {
+      try await OrderedWork.perform(Array(0..<50), atOnce: atOnce, name: "test") { index, item in
+        begun.withLock { $0.append(index) }
+        return item
+      } take: { item, _ in
+        if item == 7 { throw Trouble() }
+        taken.append(item)
+      } drop: {
+        dropped.append($0)
+      }
+    }
+    #expect(taken == Array(0..<7))
+    // Each is taken, or the one that could not be, or dropped.
+    #expect(Set(dropped) == Set(begun.withLock { $0 }).subtracting(0...7))
+    #expect(begun.withLock { $0.count } <= 7 + atOnce + 1)
+  }
+
+  @Test func `a stop is obeyed between two items`() async throws {
+    let taken = Locked(0)
+    let task = Locked<Task<Void, any Error>?>(nil)
+    let gate = AsyncStream.makeStream(of: Void.self)
+    let work = Task {
+      for await _ in gate.stream {}
+      try await OrderedWork.perform(Array(0..<50), atOnce: 2, name: "test") { index, _ in
+        index
+      } take: { item, _ in
+        taken.withLock { $0 += 1 }
+        if item == 3 { task.withLock { $0?.cancel() } }
+      } drop: { _ in
+      }
+    }
+    task.withLock { $0 = work }
+    gate.continuation.finish()
+    await #expect(throws: CancellationError.self) { try await work.value }
+    #expect(taken.withLock { $0 } == 4)
+  }
+}
+
+@Suite struct FileRoomsTests {
+  @Test func `a room is used again, grows, and is not made for what is too large`() {
+    let rooms = FileRooms(most: 100_000)
+    let first = rooms.lending { room -> UnsafeMutableRawPointer? in
+      let bytes = room.reserve(50_000)
+      #expect(bytes?.count == 50_000)
+      bytes?[49_999] = 7
+      #expect(room.reserve(100_001) == nil)
+      #expect(room.reserve(0) == nil)
+      return bytes?.baseAddress
+    }
+    rooms.lending { room in
+      #expect(room.content == nil)
+      #expect(room.reserve(40_000)?.baseAddress == first)
+      #expect(room.reserve(40_000)?.count == 40_000)
+      // Two at a time have two rooms.
+      rooms.lending { #expect($0.reserve(10)?.baseAddress != first) }
+      #expect(room.reserve(100_000)?.count == 100_000)
+    }
+  }
+}
