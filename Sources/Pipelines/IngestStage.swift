@@ -8,16 +8,23 @@ import Snapshots
 import System
 
 /// Takes the returns from the inbox, has each validated, and records its edits.
+///
+/// What asks no ledger is done for several returns at once (`ReturnIntake`); each is then taken and entered in its
+/// turn, so that the ledger is the same however many are at work.
 struct IngestStage {
   let run: RunContext
   /// A dry run works on copies of the returns and of the ledger.
-  private var isDryRun: Bool { run.options.isDryRun }
+  var isDryRun: Bool { run.options.isDryRun }
+  private let rooms = ReturnIntake.rooms()
+
+  /// For the stage of a run.
+  init(run: RunContext) { self.run = run }
 
   /// Takes the returns that are there, validates each, and records its edits.
   ///
   /// Each file fails alone: what is wrong with one puts it into quarantine or leaves it where it is,
   /// with the reason told, and the rest goes on.
-  func perform() throws {
+  func perform() async throws {
     let inbox = Inbox(
       directory: run.data.inbox(run.pipeline.inbox.path), root: run.data.returns,
       settleSeconds: run.pipeline.inbox.settleSeconds,
@@ -27,10 +34,7 @@ struct IngestStage {
     // A run that died left these between the inbox and the ledger.
     var processing = inbox
     processing.root = run.data.path
-    for taken in isDryRun ? try processing.taken() : try inbox.unfinished() {
-      try Task.checkCancellation()
-      try settle(taken, inbox)
-    }
+    try await settle(isDryRun ? try processing.taken() : try inbox.unfinished(), inbox)
     for name in try processing.strangers() {
       let refusal = Refusal(
         .unknown, "\(name) in \(processing.processing) is nothing that was taken from the inbox",
@@ -38,10 +42,7 @@ struct IngestStage {
       try tell(
         ReturnOutcome(name: name, path: processing.processing + "/" + name, result: .left(refusal)))
     }
-    for candidate in candidates {
-      try Task.checkCancellation()
-      try take(candidate, inbox)
-    }
+    try await take(candidates, inbox)
     // The inbox was looked at as a whole: what was left in it before is taken, left again, or gone.
     if run.options.files.isEmpty {
       try run.ledger.settleEarlierFindings(.returnLeft, by: run.row.id)
@@ -67,18 +68,77 @@ struct IngestStage {
     }
   }
 
-  private func take(_ candidate: Inbox.Candidate, _ inbox: Inbox) throws {
-    let name = candidate.name
+  // MARK: several at once
+
+  /// How many returns are copied, proved and read at once.
+  ///
+  /// More than there are cores would only hold each other up, and each has its time. A dry run makes its copies in a
+  /// directory for such things, one at a time.
+  private var atOnce: Int {
+    isDryRun ? 1 : min(run.pipeline.limits.jobs, max(2, Parallel.cores))
+  }
+
+  private func intake(
+    _ inbox: Inbox, as snapshot: (id: String, generation: Int)? = nil
+  ) throws -> ReturnIntake {
+    ReturnIntake(
+      pipeline: run.pipeline, data: run.data, inbox: inbox,
+      expectation: try expectation(snapshot), stamps: try run.stamps(),
+      recoveries: try run.recoveries(), arrivals: run.times.arrivals, rooms: rooms)
+  }
+
+  private func settle(_ unfinished: [TakenReturn], _ inbox: Inbox) async throws {
+    if unfinished.isEmpty { return }
+    let intake = try intake(inbox)
+    let known = try Set(unfinished.map(\.sha256).filter(run.ledger.isKnown(sha256:)))
+    try await OrderedWork.perform(unfinished, atOnce: atOnce, name: "ingest") { _, taken in
+      var proof = ReturnProof(intake: intake, work: intake.workDirectory(), path: taken.path)
+      if !known.contains(taken.sha256) { proof.reading = intake.read(taken, in: proof.work) }
+      return proof
+    } take: { taken, proof in
+      defer { proof.remove() }
+      try settle(taken, inbox, proof)
+    } drop: {
+      $0.remove()
+    }
+  }
+
+  private func take(_ candidates: [Inbox.Candidate], _ inbox: Inbox) async throws {
+    if candidates.isEmpty { return }
+    let intake = try intake(inbox, as: run.options.asSnapshot)
+    // They come together; whichever is begun first, each has its turn.
+    let now = Clock.wallMilliseconds()
+    try await OrderedWork.perform(candidates, atOnce: atOnce, name: "ingest") { index, candidate in
+      intake.prepare(candidate, at: now, turn: index + 1)
+    } take: { candidate, prepared in
+      try take(candidate, prepared, intake)
+    } drop: {
+      intake.drop($0)
+    }
+  }
+
+  // MARK: one by one
+
+  private func take(
+    _ candidate: Inbox.Candidate, _ prepared: ReturnIntake.Prepared, _ intake: ReturnIntake
+  ) throws {
+    let (name, inbox) = (candidate.name, intake.inbox)
     let isInInbox = Files.parent(of: candidate.path) == inbox.directory
-    let taking = try alone(name, places: []) {
-      try inbox.take(
-        candidate, now: Clock.wallMilliseconds(), order: run.times.arrivals,
-        keepsOriginal: !isInInbox || isDryRun,
-        isKnown: run.ledger.isKnown(sha256:))
+    var proof = ReturnProof(intake: intake, work: prepared.work, reading: prepared.reading)
+    defer { proof.remove() }
+    let taking = try alone(name, places: []) { () -> Inbox.Taking in
+      switch try prepared.copying.get() {
+      case .copied(let copied):
+        proof.path = copied.taken.path
+        return try inbox.take(
+          copied, keepsOriginal: !isInInbox || isDryRun, isKnown: run.ledger.isKnown(sha256:))
+      case .gone: return .gone
+      case .left(let refusal): return .left(refusal)
+      }
     }
     switch taking {
     case .success(.taken(let taken)):
-      try settle(taken, inbox, as: run.options.asSnapshot)
+      try settle(taken, inbox, proof)
       if isDryRun { try Files.remove(taken.directory) }
     case .success(.duplicate(let sha256)):
       try tell(
@@ -89,24 +149,16 @@ struct IngestStage {
     }
   }
 
-  /// Proves what was taken and records its edits, or puts it into quarantine.
-  private func settle(
-    _ taken: TakenReturn, _ inbox: Inbox, as snapshot: (id: String, generation: Int)? = nil
-  ) throws {
-    let work = run.data.returns + "/.tmp-proof-\(taken.sha256.prefix(16))"
-    let expectation = try expectation(snapshot)
-    try Files.remove(work)
+  /// Records the edits of what was taken, or puts it into quarantine.
+  private func settle(_ taken: TakenReturn, _ inbox: Inbox, _ proof: ReturnProof) throws {
     if try run.ledger.isKnown(sha256: taken.sha256) { return try finishKnown(taken, inbox) }
-    let ingested = try alone(taken.name, places: places(of: taken, work)) {
-      let validated = try ReturnValidator(expectation).validate(taken, in: work) {
-        try issuedStores(to: $0, taken.name)
-      }
-      try refuseExpired(validated, taken)
-      let result = try record(validated, taken)
+    let ingested = try alone(taken.name, places: places(of: taken, proof)) {
+      let reading = proof.reading ?? proof.intake.read(taken, in: proof.work)
+      for warning in reading.warnings { run.warn(warning) }
+      let result = try enter(try reading.result.get())
       if !isDryRun { try inbox.finish(taken) }
       return result
     }
-    try Files.remove(work)
     switch ingested {
     case .success(let result): try tell(taken, taken.directory, result)
     case .failure(let refusal): try quarantine(taken, refusal, inbox)
@@ -142,10 +194,35 @@ struct IngestStage {
   }
 
   /// Paths of ours that an error may name, with what a person calls them: the longest first.
-  private func places(of taken: TakenReturn, _ work: String) -> [(path: String, name: String)] {
-    let stores = run.pipeline.stores.indices.map { (path: "\(work)/\($0).db", name: taken.name) }
-    return stores + [(path: work, name: taken.name), (path: taken.path, name: taken.name)]
+  private func places(
+    of taken: TakenReturn, _ proof: ReturnProof
+  ) -> [(path: String, name: String)] {
+    let stores = run.pipeline.stores.indices.map {
+      (path: "\(proof.work)/\($0).db", name: taken.name)
+    }
+    return stores
+      + [proof.work, proof.path, taken.path].filter { !$0.isEmpty }.map { ($0, taken.name) }
   }
+
+  /// Enters the edits of a return into the ledger.
+  private func enter(_ read: ReadReturn) throws -> ReturnOutcome.Result {
+    let whole = read.validated.stamp
+    var entries: [ReturnPart] = []
+    for part in read.parts {
+      let rows = try run.ledger.rowsToWitness(stampIDs: [part.stampID, whole.stampID])
+      entries.append(try part.entry(rows, read.validated.platform))
+    }
+    let edits = entries.reduce(0) { $0 + $1.edits.count }
+    let first = entries.removeFirst()
+    let result = try run.ledger.record(
+      return: first.row, edits: first.edits, witnesses: first.witnesses, parts: entries,
+      run: run.row.id)
+    if result.isKnown { return .known }
+    return .accepted(
+      whole, edits: edits, new: result.new, known: result.known, leftAlone: read.leftAlone)
+  }
+
+  // MARK: what is expected
 
   private func expectation(
     _ snapshot: (id: String, generation: Int)?
@@ -192,183 +269,24 @@ struct IngestStage {
         location: run.data.path, fix: "name a directory of users/ and one of the generations in it")
     }
   }
+}
 
-  // MARK: a validated return
+/// How far the proof of a return has come, and where it is at work.
+private struct ReturnProof: Sendable {
+  let intake: ReturnIntake
+  /// Its private directory.
+  let work: String
+  /// Where the return lay when it was read.
+  var path = ""
+  /// What was read; nil where it has not been.
+  var reading: ReturnIntake.Reading?
 
-  /// Refuses a return of a bundle that was good no more when this run began, where the pipeline wants
-  /// that.
-  ///
-  /// The newest bundle of the generation counts: which one a device has, its store does not say. A
-  /// generation that is not kept any more is older than every bundle that is good.
-  private func refuseExpired(_ validated: ValidatedReturn, _ taken: TakenReturn) throws {
-    if run.pipeline.inbox.acceptExpired { return }
-    let stamp = validated.stamp
-    let expiry = try expires(validated)
-    if let expiry, expiry >= arrival(of: taken) { return }
-    let since = expiry.map { "since " + Dates.utcSeconds($0) } ?? "for so long that it is not kept"
-    throw Refusal(
-      .expired,
-      "\(validated.sourceName) comes from generation \(stamp.generation), whose bundle is good no more "
-        + since,
-      fix: "let the device install a newer bundle, or set inbox.acceptExpired to true and ingest "
-        + "the file again")
+  init(
+    intake: ReturnIntake, work: String, path: String = "", reading: ReturnIntake.Reading? = nil
+  ) {
+    (self.intake, self.work, self.path, self.reading) = (intake, work, path, reading)
   }
 
-  /// When a return came: this run, or that of then for what a recovery lets be ingested again.
-  private func arrival(of taken: TakenReturn) -> Int64 {
-    taken.isIngestedAgain ? min(taken.order, run.times.arrivals) : run.times.arrivals
-  }
-
-  private func expires(_ validated: ValidatedReturn) throws -> Int64? {
-    let stamp = validated.stamp
-    // What a run issued of which this ledger does not know was issued after all that it knows.
-    if try !isKnown(stamp) { return .max }
-    guard let created = try issued(stamp, validated.sourceName)?.created else { return nil }
-    let directory = run.data.generation(stamp.generation, of: stamp.user)
-    let standard = run.pipeline.pack.expiry(from: created)
-    if let pruned = try PrunedGeneration(directory: directory) {
-      return pruned.goodUntil ?? standard
-    }
-    let bundles = try PackStage.bundles(in: directory, stamp.platform)
-    let packed = try bundles.last.map { try BundleReader.inspect(directory + "/" + $0.name) }
-    return packed?.expires ?? standard
-  }
-
-  /// The number of the ledger that issued a validated return.
-  private func epoch(of stamp: Provenance) throws -> Int64 {
-    let stamps = try run.stamps()
-    return Int64(stamps.epoch(of: stamp) ?? stamps.number)
-  }
-
-  /// Whether the ledger knows the generation that a return was issued in: after a recovery another one may
-  /// bear its number.
-  private func isKnown(_ stamp: Provenance) throws -> Bool {
-    let epoch = try epoch(of: stamp)
-    guard let last = try run.recoveries().lastGeneration(ofEpoch: epoch, of: stamp.user) else {
-      return true
-    }
-    return stamp.generation <= last
-  }
-
-  /// The record of the generation that a return was issued in; nil where it is not kept any more.
-  ///
-  /// One that cannot be read is no reason to refuse what a device did: it is told and done without.
-  private func issued(_ stamp: Provenance, _ name: String) throws -> GenerationRecord? {
-    guard try isKnown(stamp) else { return nil }
-    let directory = SnapshotDirectory(path: run.data.snapshot(stamp.user))
-    do throws(SnapshotError) {
-      guard try directory.generations().contains(stamp.generation) else { return nil }
-      return try directory.record(of: stamp.generation)
-    } catch {
-      run.warn("\(name): what was issued to it cannot be looked up: \(error)")
-      return nil
-    }
-  }
-
-  /// The stores of the generation that a stamp names, with the names of their soups; nil where the generation
-  /// is not kept any more.
-  private func issuedStores(
-    to stamp: Provenance, _ name: String
-  ) throws -> [ReturnValidator.IssuedStore]? {
-    try issued(stamp, name)?.entries(of: stamp.platform).map { entry in
-      ReturnValidator.IssuedStore(
-        scope: entry.scope, storeName: entry.storeName,
-        soups: entry.counts.keys.sorted().map { StoreConfig.Soup(soupName: $0, indexes: []) })
-    }
-  }
-
-  /// The soups that were not issued and are an app's own: nothing was read from them.
-  private func leftAlone(_ validated: ValidatedReturn, _ contents: [EditReading]) -> [String] {
-    let read = Set(contents.flatMap(\.totals.keys).map(\.soup))
-    return Set(validated.stores.flatMap(\.unknownSoups)).subtracting(read).sorted()
-  }
-
-  private func record(
-    _ validated: ValidatedReturn, _ taken: TakenReturn
-  ) throws -> ReturnOutcome.Result {
-    for note in validated.notes { run.warn(note) }
-    var read: [(stamp: Provenance, contents: EditReading, row: ReturnRow)] = []
-    for (stamp, stores) in validated.storesByStamp {
-      let issued = try issued(stamp, validated.sourceName)
-      let isKnown = try isKnown(stamp)
-      if !isKnown || !Files.exists(run.data.issued(stamp.generation, of: stamp.user)) {
-        let why = isKnown ? "is not kept any more (keep.basesDays)" : "this ledger does not know"
-        run.warn(
-          "\(taken.name): what generation \(stamp.generation) issued \(why): "
-            + "its edits are compared as the SDK compares")
-      }
-      let contents = try contents(of: stores, stamp, issued, validated, taken)
-      var row = try row(stamp, contents, issued, validated, taken)
-      row.epoch = try epoch(of: stamp)
-      for store in stores { row.marks[store.key] = store.stamp.carried }
-      if stamp.stampID == validated.stamp.stampID {
-        for key in absent(from: validated, issued) { row.marks[key] = ReturnRow.absent }
-      }
-      read.append((stamp, contents, row))
-    }
-    let whole = read.removeFirst()
-    let result = try run.ledger.record(
-      return: whole.row, edits: whole.contents.edits, witnesses: whole.contents.witnesses,
-      parts: read.map {
-        ReturnPart(row: $0.row, edits: $0.contents.edits, witnesses: $0.contents.witnesses)
-      }, run: run.row.id)
-    if result.isKnown { return .known }
-    let contents = [whole.contents] + read.map(\.contents)
-    return .accepted(
-      whole.stamp, edits: contents.reduce(0) { $0 + $1.edits.count }, new: result.new,
-      known: result.known, leftAlone: leftAlone(validated, contents))
-  }
-
-  /// The user's stores of a generation that did not come with a return: one comes back by itself.
-  private func absent(
-    from validated: ValidatedReturn, _ issued: GenerationRecord?
-  ) -> Set<StoreKey> {
-    let all =
-      issued?.entries(of: validated.platform).filter { $0.scope == .user }.map(\.storeName)
-      // Of one that is not kept any more: as the pipeline has them.
-      ?? run.pipeline.stores(of: .user).map(\.storeName)
-    return Set(all.map { StoreKey(scope: .user, storeName: $0) })
-      .subtracting(validated.stores.map(\.key))
-  }
-
-  private func contents(
-    of stores: [ValidatedStore], _ stamp: Provenance, _ issued: GenerationRecord?,
-    _ validated: ValidatedReturn, _ taken: TakenReturn
-  ) throws -> EditReading {
-    let reading = ReturnReading(
-      pipeline: run.pipeline, data: run.data, issued: issued, hasRecords: try isKnown(stamp))
-    let witnesses = try run.ledger.rowsToWitness(
-      stampIDs: [stamp.stampID, validated.stamp.stampID])
-    var contents = EditReading()
-    for store in stores {
-      for soup in store.missingSoups + store.reindexedSoups {
-        run.warn("\(taken.name): the app removed or changed the soup \"\(soup)\"")
-      }
-      if store.isUntouched { continue }
-      try reading.add(store, platform: validated.platform, witnesses: witnesses, to: &contents)
-    }
-    for warning in contents.warnings { run.warn("\(taken.name): \(warning)") }
-    return contents
-  }
-
-  /// What the ledger keeps of a return, or of a store in it that has a stamp of its own.
-  ///
-  /// Such a store is handed back by whose bundle it came in, and where its app numbers only the
-  /// user's store, with that number.
-  private func row(
-    _ stamp: Provenance, _ contents: EditReading, _ issued: GenerationRecord?,
-    _ validated: ValidatedReturn, _ taken: TakenReturn
-  ) throws -> ReturnRow {
-    let whole = validated.stamp
-    let isWhole = stamp.stampID == whole.stampID
-    let numbered = stamp.install == nil ? whole : stamp
-    var row = ReturnRow(
-      sha256: validated.sha256 + (isWhole ? "" : ":" + stamp.stampID), sourceName: taken.name,
-      stampID: stamp.stampID, snapshotID: whole.user, generation: Int64(stamp.generation),
-      platform: validated.platform.rawValue, install: numbered.install,
-      handback: numbered.handback.map(Int64.init), arrived: arrival(of: taken),
-      issued: issued?.created, soupTotals: contents.totals)
-    row.compared = contents.compared
-    return row
-  }
+  /// Removes what the proof has made; what cannot be removed the next run removes.
+  func remove() { try? Files.remove(work) }
 }

@@ -210,7 +210,7 @@ package struct PipelineRun {
       try note(stage, isFinished: false)
       let (before, start) = (context.access.spent, Clock.monotonicNanoseconds())
       switch stage {
-      case .ingest: try IngestStage(run: context).perform()
+      case .ingest: try await IngestStage(run: context).perform()
       case .reconcile: try await ReconcileStage(run: context).perform()
       case .prime: try await PrimeStage(run: context).perform()
       case .pack: try PackStage(run: context).perform()

@@ -8,7 +8,7 @@ import SmartStore
 import System
 
 /// Reads the edits of validated stores and gives each its base.
-struct ReturnReading {
+struct ReturnReading: Sendable {
   let pipeline: Pipeline
   let data: DataDirectory
   /// The generation that the return was issued in, if it is kept.
@@ -16,43 +16,70 @@ struct ReturnReading {
   /// Whether the issued records that bear its number are that generation's.
   let hasRecords: Bool
 
-  func add(
-    _ validated: ValidatedStore, platform: Platform, witnesses: [RowKey],
-    to contents: inout EditReading
-  ) throws {
-    let key = validated.key
-    let settings = pipeline.stores.first {
-      $0.scope == validated.scope && $0.storeName == validated.storeName
+  /// Reads the edits of a store, which is still `open` or is opened once more.
+  func read(
+    _ validated: ValidatedStore, platform: Platform, open: OpenStores
+  ) throws -> EditReading {
+    let settings = settings(of: validated)
+    let store: Store
+    if let found = open.take(validated.path) {
+      store = found
+      try store.renewTime()
+    } else {
+      store = try Store(untrusted: validated.path, proof: validated.proof)
     }
-    let store = try Store(untrusted: validated.path, proof: validated.proof)
     defer { try? store.close() }
-    let soups = Set(settings?.schema.soups.map(\.soupName) ?? [])
-      .union(issuedSoups(validated, platform)).subtracting(validated.missingSoups)
+    let soups = soups(of: validated, platform, settings)
     func read(_ unflagged: UnflaggedRule?) throws -> EditReading {
       try EditReader.read(
-        store: store, key: key, soups: soups.sorted().map { soup($0, in: settings) },
-        witnesses: Set(witnesses.filter { $0.store == key }), issued: issued?.created,
+        store: store, key: validated.key, soups: soups, issued: issued?.created,
         recordMiB: pipeline.inbox.limits.recordMiB, unflagged: unflagged)
     }
     var reading: EditReading
     do {
-      let rule = try unflaggedRule(validated, key)
+      let rule = try unflaggedRule(validated, validated.key)
       reading = try read(rule?.rule)
-      contents.compared.formUnion(rule?.soups ?? [])
+      reading.compared.formUnion(rule?.soups ?? [])
     } catch let error as SnapshotError where error.isDamage {
-      contents.warnings.append("edits without flags cannot be looked for: \(error)")
       reading = try read(nil)
+      reading.warnings.append("edits without flags cannot be looked for: \(error)")
     }
     do {
       try addBases(to: &reading.edits, validated, settings)
     } catch let error as SnapshotError where error.isDamage {
       // A file of ours degrades a comparison; it never refuses a return.
-      contents.warnings.append(
+      reading.warnings.append(
         "what it was issued cannot be read, its edits are compared as the SDK compares: \(error)")
     }
-    contents.edits += reading.edits
-    contents.witnesses += reading.witnesses
-    contents.totals.merge(reading.totals) { $1 }
+    return reading
+  }
+
+  /// The clean rows of a store that was read, with those among rows that earlier returns had as edits: a return that
+  /// was entered since may be one of them.
+  func witnesses(
+    _ validated: ValidatedStore, platform: Platform, rows: [RowKey], besides found: EditReading
+  ) throws -> [CleanRow] {
+    guard rows.contains(where: { $0.store == validated.key }) else { return found.witnesses }
+    let store = try Store(untrusted: validated.path, proof: validated.proof)
+    defer { try? store.close() }
+    return try EditReader.witnesses(
+      store: store, key: validated.key,
+      soups: soups(of: validated, platform, settings(of: validated)), rows: rows, besides: found,
+      recordMiB: pipeline.inbox.limits.recordMiB)
+  }
+
+  private func settings(of validated: ValidatedStore) -> StoreSettings? {
+    pipeline.stores.first {
+      $0.scope == validated.scope && $0.storeName == validated.storeName
+    }
+  }
+
+  private func soups(
+    of validated: ValidatedStore, _ platform: Platform, _ settings: StoreSettings?
+  ) -> [SoupReading] {
+    Set(settings?.schema.soups.map(\.soupName) ?? [])
+      .union(issuedSoups(validated, platform)).subtracting(validated.missingSoups)
+      .sorted().map { soup($0, in: settings) }
   }
 
   /// The soups that the store was issued with: what a device edited in one that has left the

@@ -11,18 +11,27 @@ final class CopiedFile {
   /// Of what was read, and is in the copy.
   let sha256: String
 
+  /// Bytes that are read at a time: few enough to be near the processor when they are hashed and written.
+  private static let piece = 1 << 18
+
   /// Copies a regular file and nothing else: a pipe of its name would be waited for without end.
-  init(_ path: String, to copy: String) throws {
+  ///
+  /// What was read is in the `room` afterwards, where it has one that is large enough.
+  init(_ path: String, to copy: String, keeping room: FileRoom? = nil) throws {
     file = try Files.openRegular(path)
     before = try file.status()
     opened = Clock.wallMilliseconds() * 1_000_000
     let target = try Files.createNew(copy)
+    let image = room?.reserve(Int(before.size))
+    let read: (sha256: String, count: Int)
     if file.share(with: target) {
       // What is shared is what is kept, whatever becomes of the file.
-      sha256 = try Self.digest(of: Files.openRegular(copy)) { _ in }
+      read = try Self.digest(of: Files.openRegular(copy), keeping: image) { _ in }
     } else {
-      sha256 = try Self.digest(of: file) { bytes in try target.write(bytes) }
+      read = try Self.digest(of: file, keeping: image) { bytes in try target.write(bytes) }
     }
+    sha256 = read.sha256
+    if let image, read.count == image.count { room?.content = image }
   }
 
   /// Whether nothing changed the file since it was opened.
@@ -33,20 +42,26 @@ final class CopiedFile {
     guard try file.status() == before else { return false }
     let times = [before.modifiedNanoseconds, before.changedNanoseconds]
     guard times.contains(where: { abs(opened - $0) < recent }) else { return true }
-    return try Self.digest(of: file) { _ in } == sha256
+    return try Self.digest(of: file) { _ in }.sha256 == sha256
   }
 
+  /// Reads a file to its end, into the memory of `image` as far as that goes.
   private static func digest(
-    of file: borrowing FileDescriptorHandle, _ each: (UnsafeRawBufferPointer) throws -> Void
-  ) throws -> String {
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
+    of file: borrowing FileDescriptorHandle, keeping image: UnsafeMutableRawBufferPointer? = nil,
+    _ each: (UnsafeRawBufferPointer) throws -> Void
+  ) throws -> (sha256: String, count: Int) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: piece, alignment: 64)
     defer { buffer.deallocate() }
     var hasher = SHA256Hasher()
     var place = 0
     while true {
-      let count = try file.read(into: buffer, at: place)
-      if count == 0 { return Hex.encode(hasher.finalize()) }
-      let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+      var target = buffer
+      if let image, place < image.count {
+        target = UnsafeMutableRawBufferPointer(rebasing: image[place...].prefix(piece))
+      }
+      let count = try file.read(into: target, at: place)
+      if count == 0 { return (Hex.encode(hasher.finalize()), place) }
+      let bytes = UnsafeRawBufferPointer(rebasing: target[..<count])
       hasher.update(bytes)
       try each(bytes)
       place += count

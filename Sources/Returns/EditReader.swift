@@ -101,6 +101,38 @@ package enum EditReader {
     return reading
   }
 
+  /// The clean ones among rows that earlier returns had as edits, which `reading` of the same store has not found; in
+  /// the order in which it would have.
+  package static func witnesses(
+    store: Store, key: StoreKey, soups: [SoupReading], rows: [RowKey], besides reading: EditReading,
+    recordMiB: Int = InboxLimits().recordMiB
+  ) throws -> [CleanRow] {
+    let found = Set(reading.edits.map(\.row) + reading.witnesses.map(\.row))
+    let asked = Dictionary(grouping: Set(rows.filter { $0.store == key }).subtracting(found)) {
+      $0.soup
+    }
+    let spans = UnsafeMutableBufferPointer<JSONSpan>.allocate(capacity: 2)
+    spans.initialize(repeating: .missing)
+    defer { spans.deallocate() }
+    var witnesses: [CleanRow] = []
+    for soup in soups {
+      var known = reading.witnesses.filter { $0.row.soup == soup.soup }
+      let ids = asked[soup.soup, default: []].map(\.soupEntryID).sorted()
+      if !ids.isEmpty, try store.hasSoup(soup.soup) {
+        let reader = DirtyRowReader(
+          key: key, soup: soup, witnesses: Set(ids), issued: .max, recordBytes: recordMiB << 20,
+          platform: store.platform, unflagged: nil)
+        var more = EditReading()
+        try store.forEachStoredRow(of: ids, in: soup.soup) { row in
+          try reader.read(row, spans, into: &more)
+        }
+        known = (known + more.witnesses).sorted { $0.row.soupEntryID < $1.row.soupEntryID }
+      }
+      witnesses += known
+    }
+    return witnesses
+  }
+
   /// Two dirty rows of one record: nothing says which is meant.
   private static func markDoubles(_ edits: inout ArraySlice<Edit>) {
     var counts: [String: Int] = [:]
@@ -220,6 +252,7 @@ private struct DirtyRowReader {
     var edit = Edit(
       row: place(row), created: row.created, lastModified: row.lastModified, element: bytes,
       operation: EditOperation(isCreated: local.isCreated, isDeleted: local.isDeleted))
+    edit.content = ElementContent.digest(of: element)
     edit.sobject = element["attributes"]?["type"]?.string
     edit.modificationDate = element[soup.modificationField]?.string
     switch element[soup.idField] {

@@ -4,54 +4,7 @@ import Ledger
 import System
 
 extension Inbox {
-  /// Which file a name stood for, and in what state.
-  private struct Likeness: Equatable {
-    private var parts: [Part?]
-
-    private struct Part: Equatable {
-      var device: UInt64
-      var inode: UInt64
-      var size: Int64
-      var modified: Int64
-    }
-
-    /// A candidate under a name that it may have got since, with what lies beside it under its own.
-    init(of candidate: Candidate, at path: String? = nil) {
-      let companions =
-        candidate.kind == .store ? ["-wal", "-journal"].map { candidate.path + $0 } : []
-      parts = ([path ?? candidate.path] + companions).map { path in
-        (try? Files.status(path)).map {
-          Part(
-            device: $0.device, inode: $0.inode, size: $0.size, modified: $0.modifiedNanoseconds)
-        }
-      }
-    }
-  }
-
-  /// What lies beside a store that is taken.
-  private struct Companions {
-    /// The `-wal`, if there is something in it.
-    var log: String?
-    /// The `-journal`.
-    var journal: String?
-    /// What is wrong with one of them, so that the store cannot be believed without it.
-    var fault: String?
-
-    init(of candidate: Candidate) {
-      guard candidate.kind == .store else { return }
-      log = Inbox.log(of: candidate.path)
-      for suffix in ["-wal", "-journal"] {
-        guard let kind = try? Files.status(candidate.path + suffix).kind else { continue }
-        if kind != .regular {
-          fault = "\(candidate.name)\(suffix) is \(kind.words) and no regular file"
-        } else if suffix == "-journal" {
-          journal = candidate.path + suffix
-        }
-      }
-    }
-  }
-
-  /// Takes a candidate into `processing`.
+  /// Takes a candidate into `processing`: copies it, and takes the copy.
   ///
   /// `order` is the time of the run that takes it, by which returns are ordered where this machine's clock goes
   /// back. With `keepsOriginal` the file is copied, for one that somebody named outside the inbox. `isKnown` says
@@ -62,39 +15,46 @@ extension Inbox {
     keepsOriginal: Bool = false,
     isKnown: (_ sha256: String) throws -> Bool = { _ in true }
   ) throws(BundleError) -> Taking {
-    if let refusal = candidate.refusal { return .left(refusal) }
-    return try BundleError.mapping {
+    switch try copy(candidate, now: milliseconds, order: order ?? milliseconds) {
+    case .copied(let copied):
+      return try take(copied, keepsOriginal: keepsOriginal, isKnown: isKnown)
+    case .gone: return .gone
+    case .left(let refusal): return .left(refusal)
+    }
+  }
+
+  /// Takes what was copied.
+  package func take(
+    _ copied: Copied, keepsOriginal: Bool = false,
+    isKnown: (_ sha256: String) throws -> Bool = { _ in true }
+  ) throws(BundleError) -> Taking {
+    try BundleError.mapping {
       do {
-        return try takeOver(
-          candidate, (milliseconds, order ?? milliseconds), keepsOriginal, isKnown)
+        return try takeOver(copied, keepsOriginal, isKnown)
       } catch let error as SystemError {
-        guard Files.exists(candidate.path) else { return .gone }
-        // The disk may be ours, or the one that the inbox is on: ours shows it in other places.
-        guard !error.isOfTheMachine || error.isOf(candidate.path) else { throw error }
-        return .left(
-          Refusal(
-            .unreadable, "\(candidate.name) cannot be taken: \(error)",
-            fix: "let the user who runs attache read it, or take it out of the inbox"))
+        return try trouble(error, with: copied.candidate).map { .left($0) } ?? .gone
       }
     }
   }
 
+  /// What an error at taking a candidate says of it: that it stays, or nothing where it has gone away.
+  ///
+  /// Trouble of this machine is thrown.
+  func trouble(_ error: SystemError, with candidate: Candidate) throws -> Refusal? {
+    guard Files.exists(candidate.path) else { return nil }
+    // The disk may be ours, or the one that the inbox is on: ours shows it in other places.
+    guard !error.isOfTheMachine || error.isOf(candidate.path) else { throw error }
+    return Refusal(
+      .unreadable, "\(candidate.name) cannot be taken: \(error)",
+      fix: "let the user who runs attache read it, or take it out of the inbox")
+  }
+
   private func takeOver(
-    _ candidate: Candidate, _ time: (wall: Int64, order: Int64), _ keepsOriginal: Bool,
-    _ isKnown: (_ sha256: String) throws -> Bool
+    _ copied: Copied, _ keepsOriginal: Bool, _ isKnown: (_ sha256: String) throws -> Bool
   ) throws -> Taking {
-    let likeness = Likeness(of: candidate)
-    let companions = Companions(of: candidate)
-    // Its digest is known once it was read, and it is read once.
-    var taken = TakenReturn(
-      sha256: "", name: candidate.name, arrived: time.wall, order: time.order,
-      kind: candidate.kind, hasLog: companions.log != nil, fault: companions.fault,
-      directory: DurableFile.temporaryName(for: processing + "/x"))
+    let (candidate, likeness) = (copied.candidate, copied.likeness)
+    var taken = copied.taken
     do {
-      guard try copy(candidate, companions, as: &taken) else {
-        try Files.remove(taken.directory)
-        return Files.exists(candidate.path) ? .left(changing(candidate)) : .gone
-      }
       let isDone = try Files.exists("\(done)/\(taken.sha256)") && isKnown(taken.sha256)
       if isDone || Files.exists("\(processing)/\(taken.sha256)") {
         try Files.remove(taken.directory)
@@ -102,48 +62,18 @@ extension Inbox {
         let remains = keepsOriginal ? nil : discard(candidate, likeness)
         return remains.map { .left($0) } ?? .duplicate(sha256: taken.sha256)
       }
-      try publish(&taken, companions)
+      // Copied first and removed last: whatever dies in between, the inbox still has all of it, and the next run
+      // finds the content taken already.
+      let final = "\(processing)/\(taken.sha256)"
+      try DurableFile.publishDirectory(temporary: taken.directory, final: final)
+      taken = taken.moved(to: final)
     } catch {
-      // The error is what matters; a later run removes what is left.
-      try? Files.remove(taken.directory)
+      drop(copied)
       throw error
     }
     try beforeRemoval()
     if !keepsOriginal { taken.remains = discard(candidate, likeness) }
     return .taken(taken)
-  }
-
-  private func changing(_ candidate: Candidate) -> Refusal {
-    Refusal(
-      .changing, "\(candidate.name) changed while it was taken",
-      fix: "nothing is to be done: the next run takes it when it stands still")
-  }
-
-  /// Copies a file with its log into a directory of its own, and notes the digest of both; false where one of
-  /// them changed before both were read.
-  private func copy(
-    _ candidate: Candidate, _ companions: Companions, as taken: inout TakenReturn
-  ) throws -> Bool {
-    try Files.makeDirectory(taken.directory)
-    let file = try CopiedFile(candidate.path, to: taken.path)
-    let log = try companions.log.map { try CopiedFile($0, to: taken.path + "-wal") }
-    taken.sha256 = TakenReturn.digest(
-      file: file.sha256, log: log?.sha256, fault: taken.fault)
-    try betweenReadings()
-    return try [file, log].allSatisfy { try $0?.isUnchanged(recent: recentNanoseconds) ?? true }
-  }
-
-  /// Gives what was copied its place in `processing`.
-  ///
-  /// Copied first and removed last: whatever dies in between, the inbox still has all of it, and the
-  /// next run finds the content taken already.
-  private func publish(_ taken: inout TakenReturn, _ companions: Companions) throws {
-    try DurableFile.write(taken.note, to: taken.directory + "/" + TakenReturn.noteName)
-    // For the quarantine: a store with a journal is refused, and nothing of it may get lost.
-    if let journal = companions.journal { try Files.copy(journal, to: taken.path + "-journal") }
-    let final = "\(processing)/\(taken.sha256)"
-    try DurableFile.publishDirectory(temporary: taken.directory, final: final)
-    taken = taken.moved(to: final)
   }
 
   /// Removes a file that is taken; why it could not be, if so.
@@ -232,7 +162,10 @@ extension Inbox {
       guard Files.isDirectory(processing) else { return [] }
       return try Files.list(processing)
         .compactMap { $0.hasPrefix(".tmp-") ? nil : TakenReturn(directory: processing + "/" + $0) }
-        .sorted { ($0.order, $0.arrived, $0.sha256) < ($1.order, $1.arrived, $1.sha256) }
+        .sorted {
+          ($0.order, $0.arrived, $0.turn, $0.sha256)
+            < ($1.order, $1.arrived, $1.turn, $1.sha256)
+        }
     }
   }
 

@@ -2,9 +2,11 @@ import SmartStore
 import System
 
 extension ReturnValidator {
-  /// Replaces a sealed private copy by its plain form; a plain one is left alone.
-  func unseal(_ path: String, name: String) throws {
-    guard let first = expected.unsealing.first, try SQLCipherFile.mayBeSealed(path) else { return }
+  /// Replaces a sealed private copy by its plain form; a plain one is left alone, and answers false.
+  func unseal(_ path: String, name: String) throws -> Bool {
+    guard let first = expected.unsealing.first, try SQLCipherFile.mayBeSealed(path) else {
+      return false
+    }
     if Inbox.log(of: path) != nil {
       throw Refusal(
         .sealedLog, "\(name) is sealed and has a -wal beside it, which cannot be folded in",
@@ -23,6 +25,7 @@ extension ReturnValidator {
       throw Refusal.unsound(name, "is cut off in page \(page)")
     }
     try Files.rename(plain, to: path)
+    return true
   }
 
   private func wrongKey(_ path: String, _ name: String) throws -> Refusal {

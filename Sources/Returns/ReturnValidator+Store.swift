@@ -53,22 +53,29 @@ struct ExaminedStore {
 extension ReturnValidator {
   /// Folds the log of a private copy in, and checks the file and its stamp.
   ///
-  /// A file without a log is only read: it may have another name, under which it is kept.
-  func examine(_ path: String, name: String) throws -> ExaminedStore {
-    guard try Files.size(of: path) <= expected.fileBytes else {
+  /// A file without a log is only read: it may have another name, under which it is kept. Then an `image` of it is
+  /// read in its place.
+  func examine(
+    _ path: String, name: String, image: UnsafeMutableRawBufferPointer? = nil
+  ) throws -> ExaminedStore {
+    let size = try Files.size(of: path)
+    guard size <= expected.fileBytes else {
       throw Refusal.tooLarge(name, than: expected.fileBytes)
     }
-    try unseal(path, name: name)
+    let wasSealed = try unseal(path, name: name)
+    let isWhole = image.map { $0.count == size } ?? false
     try checkHeader(path, name)
     var hasUnfinished = false
-    if Inbox.log(of: path) != nil {
+    let hadLog = Inbox.log(of: path) != nil
+    if hadLog {
       hasUnfinished = try foldLog(of: path, name)
       try checkHeader(path, name)
     }
     // A log without a word in it, and what SQLite made beside it.
     for companion in ["-wal", "-shm"] { try Files.remove(path + companion) }
     let (store, finished) = try refusingDamage(name) {
-      try Store.finishingAlterations(untrusted: path)
+      try Store.finishingAlterations(
+        untrusted: path, image: isWhole && !wasSealed && !hadLog ? image : nil)
     }
     do {
       let stamp = try stamp(of: store, name)

@@ -102,11 +102,15 @@ package struct ReturnValidator: Sendable {
   ///
   /// Throws a `Refusal` for what is wrong with the return, and another error for what is wrong here:
   /// a full disk quarantines nothing. `issued` answers the stores of the generation that a stamp names, where that
-  /// is known: the pipeline's own may have other names by now.
+  /// is known: the pipeline's own may have other names by now. `image` is what was taken, in memory: it is read in
+  /// place of the file where that is one whole store, and has to stay until the stores are closed. In `open` they
+  /// stay open.
   package func validate(
     _ taken: TakenReturn, in workDirectory: String,
+    image: UnsafeMutableRawBufferPointer? = nil, open: OpenStores? = nil,
     issued: (Provenance) throws -> [IssuedStore]? = { _ in nil }
   ) throws -> ValidatedReturn {
+    let open = open ?? OpenStores()
     guard expected.accepts.contains(taken.kind) else {
       throw Refusal(
         .notAccepted,
@@ -124,15 +128,16 @@ package struct ReturnValidator: Sendable {
     }
     try Files.makeDirectory(workDirectory)
     switch taken.kind {
-    case .store: return try proveStore(taken, workDirectory, issued)
-    case .bundle: return try proveBundle(taken, workDirectory)
+    case .store: return try proveStore(taken, workDirectory, image, open, issued)
+    case .bundle: return try proveBundle(taken, workDirectory, open)
     }
   }
 
   // MARK: The two kinds
 
   private func proveStore(
-    _ taken: TakenReturn, _ directory: String, _ known: (Provenance) throws -> [IssuedStore]?
+    _ taken: TakenReturn, _ directory: String, _ image: UnsafeMutableRawBufferPointer?,
+    _ open: OpenStores, _ known: (Provenance) throws -> [IssuedStore]?
   ) throws -> ValidatedReturn {
     if try Files.exists(taken.path + "-journal") && Files.size(of: taken.path + "-journal") > 0 {
       throw Refusal(
@@ -147,8 +152,8 @@ package struct ReturnValidator: Sendable {
     } else {
       try Files.linkOrCopy(taken.path, to: copy)
     }
-    let examined = try examine(copy, name: taken.name)
-    defer { try? examined.store.close() }
+    let examined = try examine(copy, name: taken.name, image: taken.hasLog ? nil : image)
+    open.keep(examined.store)
     let stamp = examined.stamp
     let issued = try issuedStore(
       for: examined, among: try known(stamp) ?? expected.stores, name: taken.name)
@@ -158,7 +163,9 @@ package struct ReturnValidator: Sendable {
       stores: [validated], notes: examined.notes(taken.name))
   }
 
-  private func proveBundle(_ taken: TakenReturn, _ directory: String) throws -> ValidatedReturn {
+  private func proveBundle(
+    _ taken: TakenReturn, _ directory: String, _ open: OpenStores
+  ) throws -> ValidatedReturn {
     let (manifest, files) = try unpack(taken, directory)
     var stores: [ValidatedStore] = []
     var notes: [String] = []
@@ -167,7 +174,7 @@ package struct ReturnValidator: Sendable {
       // Before the log is folded in: what is in it is not in the issued file.
       let isUntouched = file.sha256 == file.entry.sha256 && Inbox.log(of: file.path) == nil
       let examined = try examine(file.path, name: name)
-      defer { try? examined.store.close() }
+      open.keep(examined.store)
       try compare(examined.stamp, file.entry, manifest, name)
       let issued = asConfigured(file.entry.scope, file.entry.storeName)
       stores.append(try examined.validated(issued, isUntouched: isUntouched))

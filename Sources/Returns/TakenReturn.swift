@@ -21,10 +21,12 @@ package struct TakenReturn: Sendable, Hashable {
   package internal(set) var sha256: String
   /// The name it came under.
   package let name: String
-  /// Milliseconds since 1970 when it was taken, by this machine's clock.
+  /// Milliseconds since 1970 when the inbox was looked at and it was there, by this machine's clock.
   package let arrived: Int64
   /// The time of the run that took it, by which returns are ordered; `arrived` in notes of earlier versions.
   package let order: Int64
+  /// Its place among those that were there then.
+  package let turn: Int
   /// Whether an earlier ledger has had its edits already, and it is ingested once more after a recovery.
   package private(set) var isIngestedAgain = false
   /// What kind of return it is.
@@ -43,14 +45,14 @@ package struct TakenReturn: Sendable, Hashable {
   package var path: String { directory + "/" + fileName }
 
   init(
-    sha256: String, name: String, arrived: Int64, order: Int64, kind: Kind, hasLog: Bool,
-    fault: String?,
-    directory: String
+    sha256: String, name: String, arrived: Int64, order: Int64, turn: Int, kind: Kind,
+    hasLog: Bool, fault: String?, directory: String
   ) {
     self.sha256 = sha256
     self.name = name
     self.arrived = arrived
     self.order = order
+    self.turn = turn
     self.kind = kind
     self.hasLog = hasLog
     self.fault = fault
@@ -74,6 +76,7 @@ package struct TakenReturn: Sendable, Hashable {
     object["fault"] = fault.map(JSONValue.string)
     object["arrived"] = .string(Dates.utc(arrived))
     object["order"] = .string(Dates.utc(order))
+    object["turn"] = JSONValue(turn)
     if isIngestedAgain { object["again"] = true }
     return JSONValue.object(object).bytes(pretty: true, sortedKeys: false) + [0x0A]
   }
@@ -94,8 +97,9 @@ package struct TakenReturn: Sendable, Hashable {
     else { return nil }
     let order = json["order"]?.string.flatMap { Dates.milliseconds(iso8601: $0) }
     self.init(
-      sha256: sha256, name: name, arrived: arrived, order: order ?? arrived, kind: kind,
-      hasLog: hasLog, fault: json["fault"]?.string, directory: directory)
+      sha256: sha256, name: name, arrived: arrived, order: order ?? arrived,
+      turn: json["turn"]?.int.flatMap { Int(exactly: $0) } ?? 0, kind: kind, hasLog: hasLog,
+      fault: json["fault"]?.string, directory: directory)
     isIngestedAgain = json["again"]?.bool ?? false
     // Notes of earlier versions have none: the file has its own name.
     fileName = json["file"]?.string ?? name

@@ -84,6 +84,50 @@ struct EditReaderTests {
     #expect(try witnesses(issued: 1000, asked: [third]) == [2, 3])
   }
 
+  @Test(arguments: Platform.allCases)
+  func `rows that are asked for afterwards are witnesses as if they had been asked for at once`(
+    _ platform: Platform
+  ) throws {
+    let directory = TemporaryDirectory("reader")
+    let flags = [
+      #""__local__":false"#, #""__local__":true,"__locally_updated__":true"#, #""x":1"#,
+      #""__local__":"true""#,
+    ]
+    let path = try Self.store(
+      platform,
+      (0..<40).map { "{\"Id\":\"0010000000000\($0 + 10)AAA\",\(flags[$0 % flags.count])}" },
+      in: directory)
+    let raw = try Connection(path)
+    try raw.execute("UPDATE TABLE_1 SET soup = 'not json' WHERE id = 9")
+    raw.close()
+    let soups = [SoupReading(soup: "accounts"), SoupReading(soup: "gone")]
+    for count in [0, 1, 5, 40] {
+      let places = (1...45).shuffled().prefix(count).flatMap { number in
+        [("accounts", Self.key), ("gone", Self.key), ("accounts", StoreKey(text: "user/other"))].map
+        {
+          RowKey(store: $0.1, soup: $0.0, soupEntryID: Int64(number))
+        }
+      }
+      func later(_ issued: Int64?) throws -> (at: [CleanRow], later: [CleanRow]) {
+        let before = try EditReader.read(
+          store: Store(untrusted: path), key: Self.key, soups: soups, issued: issued)
+        let at = try EditReader.read(
+          store: Store(untrusted: path), key: Self.key, soups: soups, witnesses: Set(places),
+          issued: issued)
+        return (
+          at.witnesses,
+          try EditReader.witnesses(
+            store: Store(untrusted: path), key: Self.key, soups: soups, rows: places,
+            besides: before)
+        )
+      }
+      for issued in [nil, 0, Int64.max] {
+        let (at, later) = try later(issued)
+        #expect(at == later, "\(count) rows, issued \(issued ?? -1)")
+      }
+    }
+  }
+
   @Test func `rows that cannot be read are findings, and the others are read`() throws {
     let directory = TemporaryDirectory("reader")
     let dirty = #""__local__":true,"__locally_updated__":true"#

@@ -53,6 +53,36 @@ import Testing
       ).isEmpty)
   }
 
+  @Test func `what is copied and not taken is nothing yet, and what is taken has its turn`() throws
+  {
+    for name in ["c.db", "a.db", "b.db"] { _ = try put(name, Array(name.utf8)) }
+    let found = try inbox.candidates(now: Issued.now)
+    var copies: [Inbox.Copied] = []
+    for (turn, candidate) in found.enumerated() {
+      guard
+        case .copied(let copied) = try inbox.copy(candidate, now: Issued.now, order: 1, turn: turn)
+      else { throw Lost() }
+      copies.append(copied)
+    }
+    #expect(try inbox.taken() == [])
+    #expect(try Files.list(inbox.directory) == ["a.db", "b.db", "c.db"])
+    // Whichever is taken first.
+    for copied in copies.reversed() { _ = try inbox.take(copied) }
+    #expect(try Files.list(inbox.directory) == [])
+    #expect(try inbox.unfinished().map(\.name) == ["a.db", "b.db", "c.db"])
+    // A run that died left a copy: it is no return, and the file is where it was.
+    _ = try put("d.db", [4])
+    let last = try #require(try inbox.candidates(now: Issued.now).first)
+    guard case .copied(let dropped) = try inbox.copy(last, now: Issued.now, order: 1) else {
+      throw Lost()
+    }
+    #expect(try inbox.unfinished().count == 3)
+    #expect(try Files.list(inbox.processing).count == 3)
+    #expect(try Files.list(inbox.directory) == ["d.db"])
+    guard case .left = try inbox.take(dropped) else { throw Lost() }
+    #expect(try Files.list(inbox.directory) == ["d.db"])
+  }
+
   @Test func `what is too large is refused before a byte of it is copied`() throws {
     let path = try put("holes.db")
     // A terabyte that takes no room: reading it through would hold the inbox up for hours.

@@ -101,7 +101,9 @@ struct Remains {
     for run in runs { text = text.replacingOccurrences(of: run, with: "run") }
     if name.hasPrefix("reports/") { text = comparable(text, data: path) }
     return text.split(whereSeparator: \.isNewline).map(String.init).filter { line in
-      !["\"run\":", "\"arrived\":", "\"order\":", "\"quarantined\":"].contains { line.contains($0) }
+      !["\"run\":", "\"arrived\":", "\"order\":", "\"turn\":", "\"quarantined\":"].contains {
+        line.contains($0)
+      }
     }
   }
 
