@@ -33,6 +33,7 @@ struct IngestBench {
         )
         report.add(run, jobs: jobs)
       }
+      report.noteLoad()
     }
     return report
   }

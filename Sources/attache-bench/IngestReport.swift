@@ -1,4 +1,5 @@
 import JSON
+import System
 
 /// What `IngestBench` measured.
 struct IngestReport {
@@ -13,7 +14,19 @@ struct IngestReport {
   /// The runs by how many stores were ingested at once; 0 is the floor.
   private var runs: [Int: [Measurement]] = [:]
 
-  init(returns: Int, bytes: Int64) { (self.returns, self.bytes) = (returns, bytes) }
+  /// How many wanted a core, in the mean of a minute, before the first round and after each.
+  private var loads: [String] = []
+
+  init(returns: Int, bytes: Int64) {
+    (self.returns, self.bytes) = (returns, bytes)
+    noteLoad()
+  }
+
+  /// Notes what else was at work.
+  mutating func noteLoad() {
+    let words = (try? Files.read("/proc/loadavg")) ?? []
+    loads.append(String(decoding: words.prefix { $0 != 0x20 }, as: UTF8.self))
+  }
 
   mutating func add(_ run: Measurement, jobs: Int) { runs[jobs, default: []].append(run) }
 
@@ -59,10 +72,12 @@ struct IngestReport {
       )
     }
     lines += [
-      "",
-      "one at a time ÷ floor: \(ReconcileReport.decimal(ratio(1, 0, \.wall))) by the wall clock, "
-        + "\(ReconcileReport.decimal(ratio(1, 0, \.processor))) of processor time",
-      "two at once are \(ReconcileReport.decimal(ratio(1, 2, \.wall))) times as fast as one", "",
+      "", "| what | bound | wall clock | processor time |", "|---|---|---|---|",
+      "| one at a time ÷ floor | at most \(Self.limit) | \(ReconcileReport.decimal(ratio(1, 0, \.wall))) | "
+        + "\(ReconcileReport.decimal(ratio(1, 0, \.processor))) |",
+      "| two at once, times as fast as one | at least \(Self.speedUp) | "
+        + "\(ReconcileReport.decimal(ratio(1, 2, \.wall))) | |",
+      "", "The load of the machine was \(loads.joined(separator: ", ")).", "",
     ]
     return (lines + failures.map { "FAILED: " + $0 }).joined(separator: "\n") + "\n"
   }
@@ -81,6 +96,7 @@ struct IngestReport {
       "wallToFloor": .number(ReconcileReport.decimal(ratio(1, 0, \.wall))),
       "processorToFloor": .number(ReconcileReport.decimal(ratio(1, 0, \.processor))),
       "speedUp": .number(ReconcileReport.decimal(ratio(1, 2, \.wall))),
+      "loads": .array(loads.map { .string($0) }),
       "failures": .array(failures.map { .string($0) }),
     ]
   }
