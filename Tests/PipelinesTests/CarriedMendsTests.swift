@@ -230,7 +230,7 @@ import Testing
         #expect(verdicts == [.superseded: 1, .created: 1])
       }
       let page = try scene.world.org.query(
-        "SELECT Id FROM Account WHERE Description = 'mended'", as: try scene.world.user("admin"))
+        "SELECT Id FROM Account WHERE Phone = 'device'", as: try scene.world.user("admin"))
       let made = try JSONValue(parsing: page.records).array?.first?["Id"]?.string
       let after = try scene.world.record("Account", try #require(made))
       for name in ["Name", "BillingCity", "Website"] {
