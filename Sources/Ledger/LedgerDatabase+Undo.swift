@@ -157,7 +157,7 @@ extension LedgerDatabase {
   package func leftDate(by change: EditChange) throws -> String? {
     let rows = try connection.all(
       """
-      SELECT server_date, left_values, seen, sent_ms, since_ms FROM operation
+      SELECT server_date, left_values, seen, coalesce(last_ms, sent_ms), since_ms FROM operation
       WHERE result_id = \(change.recordID) AND state = \(OperationState.done)
         AND id >= \(change.lastWrite) ORDER BY id
       """)

@@ -91,7 +91,10 @@ struct IngestStage {
     if unfinished.isEmpty { return }
     let intake = try intake(inbox)
     let known = try Set(unfinished.map(\.sha256).filter(run.ledger.isKnown(sha256:)))
-    try await OrderedWork.perform(unfinished, atOnce: atOnce, name: "ingest") { _, taken in
+    try await OrderedWork.perform(
+      unfinished, atOnce: atOnce, name: "ingest",
+      isAlone: { ReturnIntake.isLarge($0.path, $0.kind) }
+    ) { _, taken in
       var proof = ReturnProof(intake: intake, work: intake.workDirectory(), path: taken.path)
       if !known.contains(taken.sha256) { proof.reading = intake.read(taken, in: proof.work) }
       return proof
@@ -108,7 +111,10 @@ struct IngestStage {
     let intake = try intake(inbox, as: run.options.asSnapshot)
     // They come together; whichever is begun first, each has its turn.
     let now = Clock.wallMilliseconds()
-    try await OrderedWork.perform(candidates, atOnce: atOnce, name: "ingest") { index, candidate in
+    try await OrderedWork.perform(
+      candidates, atOnce: atOnce, name: "ingest",
+      isAlone: { ReturnIntake.isLarge($0.path, $0.kind) || $0.hasLog }
+    ) { index, candidate in
       intake.prepare(candidate, at: now, turn: index + 1)
     } take: { candidate, prepared in
       try take(candidate, prepared, intake)

@@ -21,7 +21,16 @@ struct ReturnIntake: Sendable {
   let rooms: FileRooms
 
   /// Room for stores that are read from memory, and not from the disk once more: those of up to 64 MiB.
-  static func rooms() -> FileRooms { FileRooms(most: 64 << 20, margin: Store.imageMargin) }
+  static func rooms() -> FileRooms { FileRooms(most: roomBytes, margin: Store.imageMargin) }
+
+  private static let roomBytes = 64 << 20
+
+  /// Says whether a return may take so much time, memory or room on the disk that nothing is done beside it: only of
+  /// a plain store does its length tell how much it is.
+  static func isLarge(_ path: String, _ kind: TakenReturn.Kind) -> Bool {
+    guard kind == .store, let bytes = try? Files.size(of: path) else { return true }
+    return bytes > roomBytes
+  }
 
   /// A return that was proved and read, with what a person should know of it.
   struct Reading: Sendable {

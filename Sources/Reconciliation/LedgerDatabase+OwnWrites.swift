@@ -64,7 +64,8 @@ extension LedgerDatabase {
       let isUndo = row[10].integer == 1
       let entered = isUndo ? sent : try parse(row[8].text, "a decision")["values"]?.object ?? [:]
       let element = (try? JSONValue(parsing: row[9].blob ?? []))?.object
-      write.element = element
+      // Pruned, nothing of it is known.
+      write.element = element.flatMap { $0.isEmpty ? nil : $0 }
       for name in entered.names where sent[name] != nil {
         write.sent[name] = element?[name] ?? .null
         write.entered.insert(name)

@@ -310,13 +310,11 @@ final class LedgerJournal: SyncUpJournal {
   /// Enters that the org has refused an edit, unless another sync up of the soup may send it.
   private func refuse(_ send: PlannedSend, _ refusal: RowRefusal) throws {
     // What the next one does not send would be gone with it, and why it was refused.
-    let operation: SyncOperation = send.action == .update ? .update : .create
-    let sent =
-      send.action == .update
-      ? Set(send.expected.detail.fields.map(\.name))
-      : Set(send.payload.filter { !FieldValue.isSame($0.value, nil) }.map(\.name))
-    let next = reconciler.rules.following(send.sync, of: send.edit.soup) {
-      sent.isSubset(of: $0.sentFields(of: operation))
+    let sent = reconciler.edited(by: send)
+    let next = reconciler.rules.following(send.sync, of: send.edit.soup) { next in
+      let isOfOneKey =
+        send.action != .upsert || next.target.externalIdFieldName == send.externalField
+      return isOfOneKey && sent.isSubset(of: next.sentFields(of: send.edit.syncOperation))
     }
     if let next {
       reconciler.firstSync[send.edit.id] = next

@@ -112,7 +112,7 @@ extension Reconciler {
       return true
     }
     guard let written = date.flatMap({ Dates.milliseconds(iso8601: $0) }),
-      let sent = operation.sentMilliseconds
+      let sent = operation.lastSentMilliseconds ?? operation.sentMilliseconds
     else { return false }
     return written <= sent + OperationRow.writeMilliseconds
   }

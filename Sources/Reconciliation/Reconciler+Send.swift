@@ -182,3 +182,22 @@ extension Reconciler {
     return settlement
   }
 }
+
+extension Reconciler {
+  /// The fields of its sync up in which a send brings what its device has edited.
+  func edited(by send: PlannedSend) -> Set<String> {
+    switch send.action {
+    case .update:
+      return Set(
+        send.expected.detail.fields.filter {
+          $0.base == nil || !FieldValue.isEqual($0.base, $0.device)
+        }
+        .map(\.name))
+    case .create, .upsert:
+      let listed = rules[send.sync].sentFields(of: .create)
+      return listed.intersection(
+        send.payload.filter { !FieldValue.isSame($0.value, nil) }.map(\.name))
+    case .delete, .undelete: return []
+    }
+  }
+}

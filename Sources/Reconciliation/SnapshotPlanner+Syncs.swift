@@ -7,6 +7,7 @@ import MobileSync
 // 2. The next one takes it only if it sends all that was edited of the fields of the one that left it. On a device the
 //    row is clean after that, and what nobody has sent is gone; here the first one's verdict stands.
 // 3. Where nothing of the one's fields was edited, the next one whose fields were takes it.
+//    A family goes as a whole.
 // 4. What all of them leave is shown, and decided by a person, with the fields of all.
 extension SnapshotPlanner {
   /// What becomes of an edit by the sync ups of its soup.
@@ -14,9 +15,10 @@ extension SnapshotPlanner {
     _ candidate: Candidate, _ keyed: UpsertRule.Keyed?
   ) async throws -> (Candidate, EditFacts, ThreeWayRule.Step) {
     var candidate = candidate
-    if candidate.edit.decision != nil { try listAll(&candidate) }
+    let isDecided = candidate.edit.decision?.decision.isAboutFields == true
+    if isDecided { try listAll(&candidate) }
     var (facts, step) = try await step(candidate, keyed)
-    guard candidate.edit.decision == nil else { return (candidate, facts, step) }
+    if isDecided { return (candidate, facts, step) }
     while case .settle(let settlement) = step {
       guard let next = try next(after: candidate, facts, settlement) else {
         if settlement.verdict.leavesEdit, try listAll(&candidate) {
@@ -42,18 +44,32 @@ extension SnapshotPlanner {
   private func next(
     after candidate: Candidate, _ facts: EditFacts, _ settlement: Settlement
   ) throws -> Int? {
+    let rule = rules[candidate.sync]
     let edited: (Set<String>) -> Bool
     if settlement.verdict.leavesEdit {
       let own = candidate.operation == .delete ? [] : ThreeWayRule.editedFields(facts)
       edited = { own.isSubset(of: $0) }
-    } else if settlement.verdict == .filtered {
+    } else if rule.place == nil, Self.hasNothing(settlement) {
       let outside = Set(settlement.detail.outside.map(\.name))
       edited = { !outside.isDisjoint(with: $0) }
     } else {
       return nil
     }
-    return rules.following(candidate.sync, of: candidate.edit.soup) {
-      edited($0.sentFields(of: candidate.operation))
+    return rules.following(candidate.sync, of: candidate.edit.soup) { next in
+      // The org was asked for the record of the one's external id.
+      let isOfOneKey =
+        candidate.operation != .create
+        || next.target.externalIdFieldName == rule.target.externalIdFieldName
+      return isOfOneKey && edited(next.sentFields(of: candidate.operation))
+    }
+  }
+
+  /// Says whether an edit was settled because nothing that travels was edited.
+  private static func hasNothing(_ settlement: Settlement) -> Bool {
+    switch settlement.verdict {
+    case .filtered: true
+    case .alreadyThere: settlement.detail.fields.isEmpty
+    default: false
     }
   }
 
@@ -97,5 +113,15 @@ extension [ReconciledSync] {
     var seen: Set<String> = []
     return filter { $0.soup == soup }.flatMap { (try? $0.fields(for: operation)) ?? [] }
       .filter { seen.insert($0).inserted }
+  }
+}
+
+extension Decision {
+  /// Whether it says what becomes of an edit's fields: of all, whichever sync up sends them.
+  fileprivate var isAboutFields: Bool {
+    switch self {
+    case .device, .server, .set: true
+    case .record, .again, .drop, .undo: false
+    }
   }
 }

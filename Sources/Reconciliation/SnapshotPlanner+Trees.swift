@@ -19,11 +19,12 @@ extension SnapshotPlanner {
       keys[candidate.edit.id] = try treeKey(candidate)
     }
     if keys.isEmpty { return }
+    let syncs = Dictionary(candidates.map { ($0.edit.id, $0.sync) }) { first, _ in first }
     let survivors = try await survivors(among: candidates, &keys, &plan)
     var left = try leftBefore()
     left.formUnion(
       plan.settled.compactMap { edit, settlement -> String? in
-        guard settlement.verdict.leavesEdit, let sync = sync(for: edit),
+        guard settlement.verdict.leavesEdit, let sync = syncs[edit.id] ?? sync(for: edit),
           rules[sync].mode == .leaveIfChanged
         else { return nil }
         return keys[edit.id]

@@ -56,7 +56,10 @@ extension SnapshotPlanner {
   func search(
     _ key: UpsertKey, _ part: [Upserted], of group: [Upserted], _ describe: Describe
   ) -> (fields: [String], condition: String)? {
-    let names = group.flatMap { $0.candidate.listed } + [key.field]
+    // Whichever sync up sends it in the end, and whatever a person decides.
+    let names =
+      group.flatMap { rules.fields(of: $0.candidate.edit.soup, for: .create) }
+      + group.flatMap { $0.candidate.listed } + [key.field]
     return ExternalIDQuery.condition(
       describe, field: key.field, values: Array(Set(part.map(\.value))).sorted()
     ).map {

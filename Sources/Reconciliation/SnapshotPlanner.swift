@@ -69,14 +69,17 @@ struct SnapshotPlanner {
     let keyed = try await keyed(candidates)
     try delegation?.admit(upserts: keyed, among: &candidates, into: &plan)
     let rivals = try rivals(candidates, keyed)
+    var decided: [Candidate] = []
     for candidate in candidates {
       if let others = rivals[candidate.edit.id] {
         plan.settled.append(
           (candidate.edit, try sameKey(candidate.edit, others, keyed[candidate.edit.id])))
+        decided.append(candidate)
         continue
       }
       let key = keyed[candidate.edit.id]
       let (candidate, facts, step) = try await decide(candidate, key)
+      decided.append(candidate)
       switch step {
       case .settle(let settlement):
         plan.settled.append((candidate.edit, naming(candidate, settlement)))
@@ -86,7 +89,7 @@ struct SnapshotPlanner {
         try await delegation?.check(candidate, in: &plan)
       }
     }
-    try await growTrees(candidates, &plan)
+    try await growTrees(decided, &plan)
     blockOrphans(&plan)
     order(&plan)
     try hold(&plan)

@@ -174,7 +174,8 @@ package struct ReturnValidator: Sendable {
       // Before the log is folded in: what is in it is not in the issued file.
       let isUntouched = file.sha256 == file.entry.sha256 && Inbox.log(of: file.path) == nil
       let examined = try examine(file.path, name: name)
-      open.keep(examined.store)
+      // Each by itself: what SQLite may hold for them all together nobody has bounded.
+      defer { try? examined.store.close() }
       try compare(examined.stamp, file.entry, manifest, name)
       let issued = asConfigured(file.entry.scope, file.entry.storeName)
       stores.append(try examined.validated(issued, isUntouched: isUntouched))

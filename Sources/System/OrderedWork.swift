@@ -5,10 +5,13 @@
 package enum OrderedWork {
   /// Hands each item to `make`, up to so many at once, and then with what that made to `take`.
   ///
+  /// What `isAlone` is made at its turn, and nothing else meanwhile.
+  ///
   /// Of no more than one item above that number there is something made and not taken yet. When `take` throws, or the
   /// task is cancelled, nothing more is begun; what is under way is waited for, and what is not taken goes to `drop`.
   package static func perform<Item: Sendable, Made: Sendable>(
     _ items: [Item], atOnce: Int, name: String,
+    isAlone: (Item) -> Bool = { _ in false },
     make: @escaping @Sendable (_ index: Int, Item) -> Made,
     take: (Item, Made) throws -> Void, drop: (Made) -> Void
   ) async throws {
@@ -25,7 +28,9 @@ package enum OrderedWork {
       var made: [Int: Made] = [:]
       do {
         for (index, item) in items.enumerated() {
-          while begun < min(index + threads.count + 1, items.count) {
+          while begun < min(index + threads.count + 1, items.count),
+            begun == index || !items[index...begun].contains(where: isAlone)
+          {
             let (next, waiting) = (begun, items[begun])
             group.addTask(executorPreference: threads[next % threads.count]) {
               (next, make(next, waiting))
