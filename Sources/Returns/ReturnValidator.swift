@@ -129,7 +129,7 @@ package struct ReturnValidator: Sendable {
     try Files.makeDirectory(workDirectory)
     switch taken.kind {
     case .store: return try proveStore(taken, workDirectory, image, open, issued)
-    case .bundle: return try proveBundle(taken, workDirectory, open)
+    case .bundle: return try proveBundle(taken, workDirectory)
     }
   }
 
@@ -164,7 +164,7 @@ package struct ReturnValidator: Sendable {
   }
 
   private func proveBundle(
-    _ taken: TakenReturn, _ directory: String, _ open: OpenStores
+    _ taken: TakenReturn, _ directory: String
   ) throws -> ValidatedReturn {
     let (manifest, files) = try unpack(taken, directory)
     var stores: [ValidatedStore] = []

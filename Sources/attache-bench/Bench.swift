@@ -22,10 +22,10 @@ enum Bench {
         ProcessEnvironment.write(1, BenchOptions.help)
         return 0
       case .bench: return try bench(options)
-      case .queries: return try queries(options)
-      case .reconcile: return try await reconcile(options)
-      case .ingest: return try await ingest(options)
-      case .incremental: return try incremental(options)
+      case .queries: return tell(try QueryBench(options).measure(), options)
+      case .reconcile: return tell(try await ReconcileBench(options).measure(), options)
+      case .ingest: return tell(try await IngestBench(options).measure(), options)
+      case .incremental: return tell(try RenewalBench(options).measure(), options)
       case .renewal: try await RenewalChild(options).run().print()
       case .intake: try await IngestChild(options).ingest().print()
       case .intakeFloor: try IngestChild(options).floor().print()
@@ -55,26 +55,8 @@ enum Bench {
     return prime.failures.isEmpty && queries.failures.isEmpty ? 0 : 1
   }
 
-  private static func reconcile(_ options: BenchOptions) async throws -> Int32 {
-    let report = try await ReconcileBench(options).measure()
-    ProcessEnvironment.write(1, options.isJSON ? report.json.text + "\n" : report.text)
-    return report.failures.isEmpty ? 0 : 1
-  }
-
-  private static func ingest(_ options: BenchOptions) async throws -> Int32 {
-    let report = try await IngestBench(options).measure()
-    ProcessEnvironment.write(1, options.isJSON ? report.json.text + "\n" : report.text)
-    return report.failures.isEmpty ? 0 : 1
-  }
-
-  private static func incremental(_ options: BenchOptions) throws -> Int32 {
-    let report = try RenewalBench(options).measure()
-    ProcessEnvironment.write(1, options.isJSON ? report.json.text + "\n" : report.text)
-    return report.failures.isEmpty ? 0 : 1
-  }
-
-  private static func queries(_ options: BenchOptions) throws -> Int32 {
-    let report = try QueryBench(options).measure()
+  /// Tells what one workload measured; 1 where something is not as promised.
+  private static func tell(_ report: some BenchReport, _ options: BenchOptions) -> Int32 {
     ProcessEnvironment.write(1, options.isJSON ? report.json.text + "\n" : report.text)
     return report.failures.isEmpty ? 0 : 1
   }

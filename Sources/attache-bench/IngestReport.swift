@@ -2,7 +2,7 @@ import JSON
 import System
 
 /// What `IngestBench` measured.
-struct IngestReport {
+struct IngestReport: BenchReport {
   /// What one store at a time may take, as a multiple of the floor.
   private static let limit = 1.5
   /// How much faster two at once have to be on two cores.

@@ -1,7 +1,7 @@
 import JSON
 
 /// What the questions of `QueryBench` came to.
-struct QueryReport {
+struct QueryReport: BenchReport {
   /// One question: what the store and what SQL alone took for all the times that it was asked.
   struct Answer {
     let name: String

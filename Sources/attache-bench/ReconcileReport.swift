@@ -2,7 +2,7 @@ import JSON
 import Rehearsal
 
 /// What `ReconcileBench` measured.
-struct ReconcileReport {
+struct ReconcileReport: BenchReport {
   /// One night, reconciled once.
   struct Arm {
     var returns: Int

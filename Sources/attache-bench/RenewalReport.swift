@@ -1,7 +1,7 @@
 import JSON
 
 /// What `RenewalBench` measured.
-struct RenewalReport {
+struct RenewalReport: BenchReport {
   /// What a night may take of the first prime's processor time, by of how many records one had changed.
   private static let limits = [1000: 0.01, 100: 0.05, 10: 0.25]
 

@@ -204,15 +204,21 @@ import Testing
     #expect(try world.record("Account", ids[2])["Phone"]?.string == "+1 555 0162")
   }
 
-  @Test func `what cannot be looked up of the issue degrades a return and never refuses it`()
-    async throws
-  {
+  /// A world in which ada has edited an account and handed her store back as `ada.db`.
+  private func handedBack(phone: JSONValue) async throws -> World {
     let world = try World()
     try await world.run()
     let device = try world.device("ada")
     let account = try #require(try world.ids("accounts", on: device).first)
-    try device.edit("accounts", id: account, ["Phone": "+1 555 0165"], now: world.org.now())
+    try device.edit("accounts", id: account, ["Phone": phone], now: world.org.now())
     try world.handBack(device, as: "ada.db")
+    return world
+  }
+
+  @Test func `what cannot be looked up of the issue degrades a return and never refuses it`()
+    async throws
+  {
+    let world = try await handedBack(phone: "+1 555 0165")
     let issued = world.data.issued(1, of: try world.user("ada").id)
     try DurableFile.write(Array(try Files.read(issued).dropLast(20)), to: issued)
     let summary = try await world.run(.ingest, .reconcile)
@@ -223,12 +229,7 @@ import Testing
 
   @Test func `a generation's record that cannot be read is told once of each return`() async throws
   {
-    let world = try World()
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try #require(try world.ids("accounts", on: device).first)
-    try device.edit("accounts", id: account, ["Phone": "+1 555 0165"], now: world.org.now())
-    try world.handBack(device, as: "ada.db")
+    let world = try await handedBack(phone: "+1 555 0165")
     let record = world.data.generation(1, of: try world.user("ada").id) + "/generation.json"
     try DurableFile.write(Array("{".utf8), to: record)
     let summary = try await world.run(.ingest)
@@ -250,12 +251,7 @@ import Testing
   }
 
   @Test func `what a run that died had taken is ingested by the next one, once`() async throws {
-    let world = try World()
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try #require(try world.ids("accounts", on: device).first)
-    try device.edit("accounts", id: account, ["Phone": "+1 555 0166"], now: world.org.now())
-    try world.handBack(device, as: "ada.db")
+    let world = try await handedBack(phone: "+1 555 0166")
     let inbox = Inbox(
       directory: world.data.inbox("inbox"), root: world.data.path, settleSeconds: 0)
     let now = Clock.wallMilliseconds()

@@ -231,23 +231,7 @@ import Testing
       let id = try scene.world.ids("contacts", on: phone)[0]
       try phone.delete("contacts", id: id, now: scene.world.org.now())
       let run = try await scene.night(phone).run
-      let plan = try scene.undoing.plan(run: run)
-      let data = scene.world.data.path
-      let aside = scene.world.directory.file("aside")
-      scene.world.server.faults.add(
-        .kind(.soapUndelete), .mutate { _ in try? Tree.copy(data, to: aside) })
-      let options = scene.undoing.runOptions(plan, by: "grace", isDryRun: false)
-      _ = try await scene.world.run { $0 = options }
-      try Tree.copy(aside, to: data)
-      #expect(try scene.scene.states() == ["undo pending"])
-      let writes = scene.writes
-      #expect(try scene.undoing.plan(run: run).digest == plan.digest)
-      if isNightly {
-        #expect(try await scene.world.run().verdicts == [.undone: 1])
-      } else {
-        #expect(try await scene.undo(run).verdicts == [.undone: 1])
-      }
-      #expect(scene.writes == writes)
+      try await scene.undoDying(run, over: .kind(.soapUndelete), edits: 1, isNightly: isNightly)
       #expect(try scene.isThere(id, "Contact"))
       try await scene.scene.expectClosed()
     }

@@ -158,25 +158,8 @@ import Testing
         try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
       }
       let run = try await scene.night(phone).run
-      let plan = try scene.undoing.plan(run: run)
-      // The org does its work, the program never hears of it.
-      let options = scene.undoing.runOptions(plan, by: "grace", isDryRun: false)
-      let data = scene.world.data.path
-      let aside = scene.world.directory.file("aside")
-      scene.world.server.faults.add(
-        .writes, .mutate { _ in try? Tree.copy(data, to: aside) })
-      _ = try await scene.world.run { $0 = options }
-      try Tree.copy(aside, to: data)
-      #expect(try scene.scene.states() == ["undo pending", "undo pending"])
-      let writes = scene.writes
-      #expect(try scene.undoing.plan(run: run).digest == plan.digest)
-      if isNightly {
-        #expect(try await scene.world.run().verdicts == [.undone: 2])
-      } else {
-        #expect(try await scene.undo(run).verdicts == [.undone: 2])
-      }
+      try await scene.undoDying(run, over: .writes, edits: 2, isNightly: isNightly)
       #expect(try ids.map { try scene.field("Phone", of: $0) } == before)
-      #expect(scene.writes == writes)
       try await scene.scene.expectClosed()
     }
   }

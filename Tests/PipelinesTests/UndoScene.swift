@@ -51,6 +51,29 @@ struct UndoScene {
     return try await carryOut(try undoing.plan(run: run, edits: edits))
   }
 
+  /// Undoes what a run changed, dies over a request of that, and goes on by the next run or by the same command:
+  /// what the org has done it is not asked once more.
+  func undoDying(
+    _ run: String, over requests: FaultMatch, edits: Int, isNightly: Bool
+  ) async throws {
+    let plan = try undoing.plan(run: run)
+    let (data, aside) = (world.data.path, world.directory.file("aside"))
+    // The org does its work, the program never hears of it.
+    world.server.faults.add(requests, .mutate { _ in try? Tree.copy(data, to: aside) })
+    let options = undoing.runOptions(plan, by: "grace", isDryRun: false)
+    _ = try await world.run { $0 = options }
+    try Tree.copy(aside, to: data)
+    #expect(try scene.states() == [String](repeating: "undo pending", count: edits))
+    let before = writes
+    #expect(try undoing.plan(run: run).digest == plan.digest)
+    if isNightly {
+      #expect(try await world.run().verdicts == [.undone: edits])
+    } else {
+      #expect(try await undo(run).verdicts == [.undone: edits])
+    }
+    #expect(writes == before)
+  }
+
   /// Undoes what a run changed while ada cannot log in: it waits.
   func undoLater(_ run: String) async throws {
     try world.org.setActive("ada@example.com", false)

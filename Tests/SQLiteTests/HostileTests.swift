@@ -88,10 +88,7 @@ import Testing
     // SQLite has one ceiling for a process: this one has to be alone in its own.
     await #expect(processExitsWith: .success) {
       let directory = TemporaryDirectory()
-      let path = directory.file("heap.db")
-      let made = try Connection(path, mode: .create)
-      try made.execute("CREATE TABLE t (a)")
-      made.close()
+      let path = try Self.heapFile(in: directory)
       do {
         let connection = try Connection.hostile(path, limits: .init(heapMiB: 4))
         let error = #expect(throws: SQLiteError.self) {
@@ -105,14 +102,23 @@ import Testing
     }
   }
 
+  /// A file with one table.
+  private static func heapFile(in directory: TemporaryDirectory) throws -> String {
+    let path = directory.file("heap.db")
+    let made = try Connection(path, mode: .create)
+    try made.execute("CREATE TABLE t (a)")
+    made.close()
+    return path
+  }
+
+  /// What takes 30 MB of SQLite's memory.
+  private static var large: SQL { "SELECT length(zeroblob(30000000) || 'x')" }
+
   @Test func `what one thread may allocate is nothing to another`() async {
     await #expect(processExitsWith: .success) {
       let directory = TemporaryDirectory()
-      let path = directory.file("heap.db")
-      let made = try Connection(path, mode: .create)
-      try made.execute("CREATE TABLE t (a)")
-      made.close()
-      let large: SQL = "SELECT length(zeroblob(30000000) || 'x')"
+      let path = try Self.heapFile(in: directory)
+      let large = Self.large
       let greedy = try Connection.hostile(path, limits: .init(heapMiB: 4))
       #expect(throws: SQLiteError.self) { try greedy.all(large) }
       // Another file from outside, and a connection of ours, on threads of their own.
@@ -147,11 +153,8 @@ import Testing
   {
     await #expect(processExitsWith: .success) {
       let directory = TemporaryDirectory()
-      let path = directory.file("heap.db")
-      let made = try Connection(path, mode: .create)
-      try made.execute("CREATE TABLE t (a)")
-      made.close()
-      let large: SQL = "SELECT length(zeroblob(30000000) || 'x')"
+      let path = try Self.heapFile(in: directory)
+      let large = Self.large
       var small: Connection? = try Connection.hostile(path, limits: .init(heapMiB: 4))
       do {
         let roomy = try Connection.hostile(path, limits: .init(heapMiB: 200))
