@@ -162,6 +162,9 @@ package struct PendingDecision: Sendable, Hashable {
   /// Says that a device made it, by a change of an edit that it was given back: its user has seen this
   /// edit and no other, so a guard may hold it, and it may clash.
   package var isMend: Bool
+  /// Of an edit in doubt the number of its last write that was noted when it was decided; nil for what a ledger of
+  /// an earlier version has taken in.
+  package var lastOperation: Int64?
 
   /// A decision.
   package init(
@@ -183,6 +186,9 @@ package struct PendingDecision: Sendable, Hashable {
 
   /// The member of `detail` in the ledger that says `isMend`.
   static let mended = "mended"
+
+  /// The member of `detail` in the ledger that holds `lastOperation`.
+  static let operation = "operation"
 
   /// Says that it stands, where somebody decides about many edits at once.
   package var waitingWords: String {

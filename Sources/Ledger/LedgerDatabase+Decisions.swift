@@ -123,6 +123,12 @@ extension LedgerDatabase {
       detail["lifts"] = .string(found.detail.limit)
     }
     if decision.sends, let other = found.detail.otherID { detail["other"] = .string(other) }
+    if decision.sends, found.subject.verdict == .inDoubt,
+      let last = try connection.integer(
+        "SELECT max(id) FROM operation WHERE edit_id = \(found.edit)")
+    {
+      detail[PendingDecision.operation] = .number(String(last))
+    }
     try connection.run(
       """
       INSERT INTO decision (edit_id, kind, detail, verdict, shown, decided_by, decided_ms, state)
@@ -180,11 +186,13 @@ extension LedgerDatabase {
       let detail = try parse(row[2].text, "a decision").object,
       let decision = Decision(kind, detail)
     else { return nil }
-    return PendingDecision(
+    var pending = PendingDecision(
       id: row[0].integer ?? 0, decision, by: row[5].text ?? "", time: row[6].integer ?? 0,
       verdict: row[3].text.flatMap(Verdict.init(rawValue:)),
       shown: try parse(row[4].text, "a decision").object ?? [:],
       otherID: detail["other"]?.string, isMend: detail[PendingDecision.mended]?.bool == true)
+    pending.lastOperation = detail[PendingDecision.operation]?.int
+    return pending
   }
 
   /// The edits with a decision that waits.

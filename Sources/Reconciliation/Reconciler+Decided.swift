@@ -175,7 +175,10 @@ extension Reconciler {
     let decision = pending.decision
     switch decision {
     case .device, .set:
-      let isAbout = try state.wasPlanned(write.operation, before: pending.time)
+      let isAbout =
+        if let last = pending.lastOperation { write.operation.id <= last } else {
+          try state.wasPlanned(write.operation, before: pending.time)
+        }
       return isOver && pending.verdict == .inDoubt && isAbout ? decision : nil
     case .drop: return decision
     case .server, .record, .again, .undo: return nil
@@ -184,7 +187,8 @@ extension Reconciler {
 }
 
 extension LedgerDatabase {
-  /// Says whether a write is of a run that had begun at a time, in ms of the wall clock.
+  /// Says whether a write is of a run that had begun at a time, in ms of the wall clock: all that a decision
+  /// tells which a ledger of an earlier version has taken in.
   fileprivate func wasPlanned(_ operation: OperationRow, before time: Int64) throws -> Bool {
     try connection.integer(
       """

@@ -4,6 +4,7 @@ import LocalOrg
 import MobileSync
 import Reconciliation
 import SQLite
+import System
 import Testing
 
 /// How a decision goes its way when devices, requests and other decisions cross it.
@@ -38,10 +39,14 @@ struct DecisionCourseTests {
 
   // MARK: in doubt
 
-  @Test func `a decision sends a create in doubt once`() async throws {
+  @Test(arguments: [0, 60_000])
+  func `a decision sends a create in doubt once, though the clock is set back after it`(
+    clockWasAhead ahead: Int64
+  ) async throws {
     let day = try FieldDay()
     _ = try await doubted(day)
-    try decide(day, 1, .device)
+    try day.state.decide(
+      [EditDecision(1, .device)], by: "the office", time: Clock.wallMilliseconds() + ahead)
     func creates() -> Int { day.server.log.writes.count { $0.kind == .collectionCreate } }
     let before = creates()
     day.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: false))
