@@ -71,8 +71,8 @@ struct CurlHandle: ~Copyable {
   private func setLimits(_ transfer: Transfer, _ configuration: HTTPClient.Configuration) {
     set(CURLOPT_TIMEOUT, transfer.request.timeoutSeconds)
     set(CURLOPT_CONNECTTIMEOUT, configuration.connectTimeoutSeconds)
-    set(CURLOPT_LOW_SPEED_LIMIT, configuration.lowSpeedBytesPerSecond)
-    set(CURLOPT_LOW_SPEED_TIME, configuration.lowSpeedSeconds)
+    // An org may think as long as the request may take; a host that is gone is noticed before.
+    set(CURLOPT_TCP_KEEPALIVE, 1)
     set(CURLOPT_USERAGENT, configuration.userAgent)
     set(CURLOPT_BUFFERSIZE, 128 << 10)
     transfer.limitBytes = configuration.responseLimitBytes

@@ -10,10 +10,6 @@ extension HTTPClient {
     package var responseLimitBytes = 64 << 20
     /// The longest that a connection may take to come about.
     package var connectTimeoutSeconds = 30
-    /// A transfer slower than this for `lowSpeedSeconds` is given up.
-    package var lowSpeedBytesPerSecond = 64
-    /// See `lowSpeedBytesPerSecond`; long, because an org may think before it answers.
-    package var lowSpeedSeconds = 120
     /// What the client calls itself.
     package var userAgent = "attache"
 

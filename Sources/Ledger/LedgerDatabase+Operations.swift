@@ -168,6 +168,12 @@ extension LedgerDatabase {
       """)
   }
 
+  /// Notes what a write carried whose payload nobody has kept: what its record was found to hold.
+  package func noteSent(_ operation: OperationRow, _ payload: JSONObject) throws {
+    try connection.run(
+      "UPDATE operation SET payload = \(JSONValue.object(payload).text) WHERE id = \(operation.id)")
+  }
+
   /// Notes when a write that is done was done, by the org's clock: a bulk job may have taken hours.
   package func noteEnd(of operation: OperationRow, _ milliseconds: Int64) throws {
     try connection.run("UPDATE operation SET sent_ms = \(milliseconds) WHERE id = \(operation.id)")
@@ -308,6 +314,15 @@ extension LedgerDatabase {
           WHERE c.sobject = o.sobject AND c.action IN ('create', 'upsert') AND (
             c.state IN (\(OperationState.underWay))
             OR c.state = \(OperationState.dropped) AND c.is_doubted = 1))) LIMIT 1
+      """) != nil
+  }
+
+  /// Says whether a request to make a device's new record has left for another edit of its row.
+  package func wasTried(_ creationID: Int64, besides edit: Int64) throws -> Bool {
+    try connection.integer(
+      """
+      SELECT 1 FROM operation o JOIN edit e ON e.id = o.edit_id
+      WHERE e.creation_id = \(creationID) AND e.id <> \(edit) AND o.action = 'create' AND o.attempt > 0 LIMIT 1
       """) != nil
   }
 

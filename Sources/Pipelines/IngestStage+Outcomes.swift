@@ -85,33 +85,14 @@ extension IngestStage {
   private func isOwnTrouble(_ error: any Error) throws -> Bool {
     switch error {
     case is CancellationError, is LedgerError, is PipelineError: return true
-    case let error as SystemError: return error.isOfTheMachine
-    case BundleError.system(let error): return error.isOfTheMachine
-    case BundleError.snapshot(let error): return try isOwnTrouble(error)
-    case SnapshotError.system(let error): return error.isOfTheMachine
-    case SnapshotError.store(let error): return try isOwnTrouble(error)
-    case SnapshotError.database(let error): return try isOwnTrouble(error)
-    case BundleError.sealing(.system(let error)): return error.isOfTheMachine
     case let error as SQLiteError where error.path == run.data.state: return !error.isOfTheValues
-    case let error as SQLiteError: return try isOwnTrouble(error)
-    case StoreError.database(let path, let code, _):
-      return try isOwnTrouble(SQLiteError(code: code, path: path))
-    default: return false
-    }
-  }
-
-  /// A file from outside can make SQLite blame the disk: it is believed when the disk fails at
-  /// something else too.
-  private func isOwnTrouble(_ error: SQLiteError) throws -> Bool {
-    guard error.isDisk else { return false }
-    if error.isFull { return true }
-    let probe = DurableFile.temporaryName(for: run.data.returns + "/x")
-    do throws(SystemError) {
-      try DurableFile.write([UInt8](repeating: 0, count: 1 << 16), to: probe)
-      try Files.remove(probe)
-      return false
-    } catch {
-      return true
+    default:
+      switch MachineTrouble(of: error) {
+      case nil: return false
+      case .certain: return true
+      // It is believed when the disk fails at something else too.
+      case .possible: return MachineTrouble.isMet(in: run.data.returns)
+      }
     }
   }
 }

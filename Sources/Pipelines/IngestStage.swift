@@ -93,7 +93,8 @@ struct IngestStage {
     let known = try Set(unfinished.map(\.sha256).filter(run.ledger.isKnown(sha256:)))
     try await OrderedWork.perform(
       unfinished, atOnce: atOnce, name: "ingest",
-      isAlone: { ReturnIntake.isLarge($0.path, $0.kind) }
+      isAlone: { ReturnIntake.isLarge($0.path, $0.kind) },
+      failedBesideOthers: { ReturnIntake.isInTrouble($0.reading) }
     ) { _, taken in
       var proof = ReturnProof(intake: intake, work: intake.workDirectory(), path: taken.path)
       if !known.contains(taken.sha256) { proof.reading = intake.read(taken, in: proof.work) }
@@ -113,7 +114,8 @@ struct IngestStage {
     let now = Clock.wallMilliseconds()
     try await OrderedWork.perform(
       candidates, atOnce: atOnce, name: "ingest",
-      isAlone: { ReturnIntake.isLarge($0.path, $0.kind) || $0.hasLog }
+      isAlone: { ReturnIntake.isLarge($0.path, $0.kind) || $0.hasLog },
+      failedBesideOthers: ReturnIntake.isInTrouble
     ) { index, candidate in
       intake.prepare(candidate, at: now, turn: index + 1)
     } take: { candidate, prepared in

@@ -23,7 +23,8 @@ enum LedgerCheck {
   /// Refuses a ledger that is older than what was published or reported with it, and to make one anew, where
   /// there is none, beside what an earlier one left.
   ///
-  /// A run whose edits went to the org has left a report, also where nothing was published since.
+  /// A run whose edits went to the org has left a report, also where nothing was published since, and one that took
+  /// in returns has put them away.
   static func checkLedger(_ state: LedgerDatabase?, _ data: DataDirectory) throws {
     if let time = try state?.backupTime {
       throw PipelineError(
@@ -43,10 +44,18 @@ enum LedgerCheck {
           + "\(current.epoch), and ", "the ledger knows \(run) of epoch \(epoch)")
     }
     let newest = try state?.runs(limit: 1).first?.id ?? ""
-    guard let last = try data.lastReport(beyond: run, newest) else { return }
-    throw behind(
-      state, data, "\(data.reports)/\(last.name) is of run \(last.run), and ",
-      "the ledger knows \(run)")
+    if let last = try data.lastReport(beyond: run, newest) {
+      throw behind(
+        state, data, "\(data.reports)/\(last.name) is of run \(last.run), and ",
+        "the ledger knows \(run)")
+    }
+    // A return is put there when the ledger has it.
+    for directory in try PipelineReturns.directories(in: data.done)
+    where try state?.isKnown(sha256: Files.name(of: directory)) != true {
+      throw behind(
+        state, data, "\(directory) is a return that a run has taken in, and ",
+        "the ledger does not know it")
+    }
   }
 
   private static func behind(

@@ -76,6 +76,20 @@ struct ReturnIntake: Sendable {
     }
   }
 
+  /// Whether something failed for which those beside it may be the reason: they have the room, or the descriptors.
+  static func isInTrouble(_ prepared: Prepared) -> Bool {
+    trouble(prepared.copying) || isInTrouble(prepared.reading)
+  }
+
+  /// The same of a return that was taken before.
+  static func isInTrouble(_ reading: Reading?) -> Bool {
+    reading.map { trouble($0.result) } ?? false
+  }
+
+  private static func trouble<Success>(_ result: Result<Success, any Error>) -> Bool {
+    if case .failure(let error) = result { MachineTrouble(of: error) != nil } else { false }
+  }
+
   /// Lets go of what was prepared and is not taken; what cannot be removed the next run removes.
   func drop(_ prepared: Prepared) {
     if case .success(.copied(let copied)) = prepared.copying { inbox.drop(copied) }

@@ -30,19 +30,21 @@ struct ReturnReading: Sendable {
     }
     defer { try? store.close() }
     let soups = soups(of: validated, platform, settings)
-    func read(_ unflagged: UnflaggedRule?) throws -> EditReading {
+    func read(_ dates: IssuedDates?, _ unflagged: UnflaggedRule?) throws -> EditReading {
       try EditReader.read(
-        store: store, key: validated.key, soups: soups, issued: issued?.created,
+        store: store, key: validated.key, soups: soups, issued: dates,
         recordMiB: pipeline.inbox.limits.recordMiB, unflagged: unflagged)
     }
     var reading: EditReading
     do {
       let rule = try unflaggedRule(validated, validated.key)
-      reading = try read(rule?.rule)
+      reading = try read(try dates(validated), rule?.rule)
       reading.compared.formUnion(rule?.soups ?? [])
     } catch let error as SnapshotError where error.isDamage {
-      reading = try read(nil)
-      reading.warnings.append("edits without flags cannot be looked for: \(error)")
+      reading = try read(issued.map { IssuedDates(made: $0.created) }, nil)
+      if pipeline.reconcile.trust == .diff {
+        reading.warnings.append("edits without flags cannot be looked for: \(error)")
+      }
     }
     do {
       try addBases(to: &reading.edits, validated, settings)
@@ -52,6 +54,18 @@ struct ReturnReading: Sendable {
         "what it was issued cannot be read, its edits are compared as the SDK compares: \(error)")
     }
     return reading
+  }
+
+  /// The dates that rows were issued with, by which those are told that the device has written.
+  private func dates(_ validated: ValidatedStore) throws -> IssuedDates? {
+    guard let issued else { return nil }
+    let path = data.issued(validated.stamp.generation, of: validated.stamp.user)
+    guard hasRecords, Files.exists(path) else { return IssuedDates(made: issued.created) }
+    let records = try IssuedRecordReader(path: path)
+    return IssuedDates(made: issued.created) { soup, id in
+      let key = PrimeInput.key(validated.storeName, soup)
+      return try records.records(id: id).first { $0.soup == key }?.lastModified
+    }
   }
 
   /// The clean rows of a store that was read, with those among rows that earlier returns had as edits: a return that

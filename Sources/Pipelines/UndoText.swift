@@ -22,7 +22,7 @@ enum UndoText {
     if edit.action == .update {
       parts = edit.detail.fields.map { field in
         let value = shown.shown(field.server, of: field.name)
-        return "\(field.name) back to " + value.text(empty: "(empty)", unknown: "(unknown)")
+        return "\(field.name) back to " + value.words
       }
     }
     if let words, edit.action != .undelete { parts.append(words) }

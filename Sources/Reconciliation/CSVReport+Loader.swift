@@ -33,7 +33,7 @@ extension CSVReport {
       let values = Dictionary(
         edit.detail.fields.map {
           let sent = edit.verdict.isUndone ? $0.server : $0.sent
-          return ($0.name, options.shown(sent, of: $0.name).text(empty: "", unknown: ""))
+          return ($0.name, options.shown(sent, of: $0.name).cell)
         }, uniquingKeysWith: { first, _ in first })
       let cells =
         [edit.recordID ?? "", String(edit.number), edit.sobject ?? "", edit.username ?? ""]

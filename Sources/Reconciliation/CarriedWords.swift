@@ -67,14 +67,14 @@ struct CarriedWords: Sendable {
   /// Says whether nothing of the two values of a field is cut off.
   private func isWhole(_ field: FieldDifference) -> Bool {
     [field.server, field.device].allSatisfy {
-      mask.shown($0, of: field.name).text(empty: "", unknown: "").count <= Self.longest
+      mask.shown($0, of: field.name).cell.count <= Self.longest
     }
   }
 
   private func shown(_ value: JSONValue?, _ field: String) -> String {
     let shown = mask.shown(value, of: field)
-    let text = shown.text(empty: "empty", unknown: "not known")
-    guard case .value(let value) = shown, value != .null, text != "empty" else { return text }
+    if let placeholder = shown.placeholder { return placeholder.words }
+    let text = shown.cell
     let short = text.count > Self.longest ? text.prefix(Self.longest) + "…" : text[...]
     return "\"\(short)\""
   }

@@ -149,7 +149,7 @@ package struct DecisionRequest: Sendable, Hashable {
       switch shown {
       case .value(let value): isSame = FieldValue.isSame(value, now)
       case .cell(let cell):
-        let text = VisibleText.cell(options.shown(now, of: name).text(empty: "", unknown: ""))
+        let text = VisibleText.cell(options.shown(now, of: name).cell)
         if case .number? = now {
           isSame = Self.isSame(cell, text, isNumber: true)
         } else {
@@ -157,7 +157,7 @@ package struct DecisionRequest: Sendable, Hashable {
         }
       }
       guard !isSame else { continue }
-      let value = options.shown(now, of: name).text(empty: "(empty)", unknown: "(not known)")
+      let value = options.shown(now, of: name).words
       if case .cell(let cell) = shown {
         throw refusal(
           "the column server has \"\(cell)\" for \(name), and the last report has \(value): the org's value "

@@ -33,7 +33,7 @@ package struct FieldComparison: Sendable, Hashable {
   /// is known to have or to lack; Mobile Sync's own and nested records are not fields. A field that
   /// `server` has no member for was not read (the sender may not see it, or there is none): its
   /// value is unknown, not null. `left` is what our own writes through other rows left in the org, `earlier` what the
-  /// device's row held when it was sent last: of fields that never travel nothing else tells of an edit since.
+  /// device's row held when it was sent last: of fields that never travelled nothing else tells of an edit since.
   package init(
     device: JSONObject, base: MergeBase?, server: JSONObject?, listed: [String],
     left: JSONObject = [:], earlier: JSONObject? = nil
@@ -57,6 +57,9 @@ package struct FieldComparison: Sendable, Hashable {
         } else if isForeign {
           changedOnServer.append(difference)
         }
+      } else if let earlier, FieldValue.isSame(value, nil), FieldValue.isSame(earlier[name], nil) {
+        // It was empty when the row was sent last: nobody has emptied it since.
+        continue
       } else if theirs == nil || !FieldValue.isSame(value, theirs) {
         edited.append(difference)
       }

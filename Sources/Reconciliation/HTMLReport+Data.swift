@@ -127,15 +127,10 @@ extension HTMLReport {
   private static func value(
     _ value: JSONValue?, _ name: String, _ options: ReportMask
   ) -> JSONValue {
-    switch options.shown(value, of: name) {
-    case .value(.null), .value(.string("")): return 0
-    case .unknown: return 1
-    case .hidden: return 2
-    case .masked: return 3
-    case .value(let value):
-      let cut = Cut(value.string ?? value.text)
-      return cut.rest ? [text(cut.text), JSONValue(cut.length)] : text(cut.text)
-    }
+    let shown = options.shown(value, of: name)
+    if let placeholder = shown.placeholder { return JSONValue(placeholder.rawValue) }
+    let cut = Cut(shown.cell)
+    return cut.rest ? [text(cut.text), JSONValue(cut.length)] : text(cut.text)
   }
 
   /// The beginning of a text: a page is no place for whole files.

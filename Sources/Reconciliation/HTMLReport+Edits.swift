@@ -217,12 +217,10 @@ extension HTMLReport {
     let differs = differs(value, base)
     let shown = options.shown(value, of: field)
     var text = "<td data-label=\"\(label)\"\(differs ? " class=\"changed\"" : "")>"
-    switch shown {
-    case .value(.null), .value(.string("")): text += "<i>empty</i>"
-    case .unknown: text += "<i>not known</i>"
-    case .hidden: text += "<i>not shown</i>"
-    case .masked: text += "<i aria-label=\"masked\">•••</i>"
-    case .value: text += cut(shown.text(empty: "", unknown: ""))
+    switch shown.placeholder {
+    case nil: text += cut(shown.cell)
+    case .masked: text += "<i aria-label=\"masked\">\(ReportMask.Placeholder.masked.words)</i>"
+    case let placeholder?: text += "<i>\(placeholder.words)</i>"
     }
     return text + "</td>"
   }

@@ -1,3 +1,5 @@
+import JSON
+
 extension HTMLReport {
   /// Makes the list of edits out of the page's own data.
   ///
@@ -32,7 +34,7 @@ extension HTMLReport {
 
     // MARK: one edit
 
-    const states = ['empty', 'not known', 'not shown', '•••']
+    const states = \#(JSONValue(ReportMask.Placeholder.allCases.map(\.words)).text)
     const cell = (value, label, changed) => {
       const td = make('td', {'data-label': label, class: changed ? 'changed' : null})
       if (typeof value === 'number') td.append(make('i', {}, states[value]))

@@ -246,7 +246,7 @@ package enum JSONReport: ReportFormat {
       switch options.shown(value, of: field.name) {
       case .value(let value): object[side] = value
       case .masked: object["masked"] = true
-      case .hidden, .unknown: break
+      case .withheld, .unknown: break
       }
     }
     if field.isConflicting { object["conflicting"] = true }

@@ -29,7 +29,7 @@ extension LedgerDatabase {
       SELECT e.store, e.soup, e.entry_id, e.id, e.creation_id, o.server_date, o.left_values,
         o.payload, (SELECT d.detail FROM decision d WHERE d.edit_id = e.id AND d.kind = 'set'
           AND d.state = 'done' ORDER BY d.id DESC LIMIT 1), e.element,
-        \(Self.isUndo())
+        \(Self.isUndo()), o.is_doubted
       FROM operation o JOIN edit e ON e.id = o.edit_id
       WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done) AND o.action <> 'delete' ORDER BY o.id
       """)
@@ -57,6 +57,7 @@ extension LedgerDatabase {
       for (name, value) in after {
         write.left[name] = value
         if isSameRow { write.fields[name] = value }
+        if row[11].integer == 1 { write.answered.remove(name) } else { write.answered.insert(name) }
       }
       guard isSameRow else { continue }
       for (name, value) in sent { write.sent[name] = value }

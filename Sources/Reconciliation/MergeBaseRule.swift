@@ -29,6 +29,9 @@ package enum MergeBaseRule {
     /// What all writes left, those of other rows of the device that hold the record too: the org is
     /// expected to hold that, and the row of the edit was never given it.
     package var left: JSONObject
+    /// The fields whose values in `left` are of writes that were answered: what stands there is what the org made of
+    /// them, and nobody took for them what somebody else has made.
+    var answered: Set<String> = []
     /// Fields of the edit's own row in which a person entered another value than the device's.
     package var entered: Set<String> = []
     /// What the edit's own row held when the last of them was made.

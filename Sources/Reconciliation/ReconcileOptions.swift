@@ -36,7 +36,7 @@ package struct ReconcileOptions: Sendable {
   /// Whether parents go before children.
   package var orderParentsFirst = true
   /// Which absent records are made anew under OVERWRITE.
-  package var recreateDeleted = MissingRecordRule.Recreate.whenProvedDeleted
+  package var recreateDeleted = MissingRecordRule.Recreate.standard
   /// How long a create that got no answer may still be on its way.
   package var quietWindowSeconds = Int64(SyncDefaults.quietWindowSeconds)
   /// The most requests at once.

@@ -266,6 +266,17 @@ extension Reconciler {
         let words = "the org had the record: a run that this ledger does not know of has sent it"
         settlement.detail.message = ([words] + (done.made?.becameOf ?? [])).joined(separator: "; ")
       }
+      if let made = done.made, operation.externalField != nil, operation.action == .create,
+        !made.changed.isEmpty, try mayBeOfEarlierState(operation, write.edit)
+      {
+        var sent = operation.payload
+        for name in made.changed { sent[name] = made.record[name] }
+        try state.noteSent(operation, sent)
+        settlement.verdict = .conflict
+        settlement.detail.message =
+          "the org has this record, and an earlier state of the device's may have made it: other values stand in "
+          + made.changed.joined(separator: ", ")
+      }
       try state.settle(operation.editID, run: run.id, settlement)
       summary.writes += 1
       var written = operation
@@ -299,6 +310,13 @@ extension Reconciler {
       try inDoubt(operation, words, candidates: ids)
       return nil
     }
+  }
+
+  /// Whether what bears an edit's identity may have been made of an earlier state of its row: then what differs is
+  /// the device's later edit, or somebody's change, and nobody knows which.
+  private func mayBeOfEarlierState(_ operation: OperationRow, _ edit: OpenEdit) throws -> Bool {
+    if operation.sinceMilliseconds != nil { return operation.isRevised }
+    return try edit.creation.map { try state.wasTried($0.id, besides: edit.id) } ?? false
   }
 
   /// Puts what has become of a record since beside the verdict.

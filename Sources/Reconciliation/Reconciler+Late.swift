@@ -278,7 +278,9 @@ extension Reconciler {
   ) async throws {
     let records = try await keyed(write, access)
     guard let record = records.first(where: { $0["IsDeleted"]?.bool != true }),
-      let made = UnacknowledgedCreates.Made(record, sent: write.operation.payload)
+      let made = UnacknowledgedCreates.Made(record, sent: write.operation.payload),
+      // What another edit of the row has made since bears the same identity.
+      try !state.isClaimed(recordID: made.id)
     else { return }
     try enter(made, of: write)
   }

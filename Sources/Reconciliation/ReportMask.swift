@@ -17,7 +17,7 @@ package struct ReportMask: Sendable {
   /// What is shown of a field's value.
   package func shown(_ value: JSONValue?, of field: String) -> Shown {
     guard let value else { return .unknown }
-    if !showValues { return .hidden }
+    if !showValues { return .withheld }
     return covers(field) ? .masked : .value(value)
   }
 
@@ -77,23 +77,57 @@ package struct ReportMask: Sendable {
   package enum Shown: Sendable, Hashable {
     case value(JSONValue)
     case masked
-    case hidden
+    /// Values are not shown at all.
+    case withheld
     case unknown
 
     /// Says whether a text is what stands in the place of a value that is not shown.
     static func isPlaceholder(_ text: String) -> Bool {
-      [masked, hidden].contains { $0.text(empty: "", unknown: "") == text }
+      [masked, withheld].contains { $0.cell == text }
     }
 
-    /// The value in a cell; `empty` stands for null.
-    package func text(empty: String, unknown: String) -> String {
+    /// What stands in the place of a value; nil where there is one.
+    var placeholder: Placeholder? {
       switch self {
-      case .value(.null): empty
-      case .value(.string(let text)): text.isEmpty ? empty : text
+      case .value(.null), .value(.string("")): .empty
+      case .value: nil
+      case .masked: .masked
+      case .withheld: .withheld
+      case .unknown: .unknown
+      }
+    }
+
+    /// The value in a cell of a table, where nothing stands for an empty one and for one that is not known.
+    package var cell: String {
+      switch self {
+      case .value(.null), .unknown: ""
+      case .value(.string(let text)): text
       case .value(let value): value.text
+      case .masked, .withheld: words
+      }
+    }
+
+    /// The value in a sentence.
+    package var words: String {
+      switch placeholder {
+      case nil: cell
+      case .masked: Placeholder.masked.words
+      case let placeholder?: "(\(placeholder.words))"
+      }
+    }
+  }
+
+  /// What stands in the place of a value that is not shown; pages know them by their numbers.
+  package enum Placeholder: Int, Sendable, CaseIterable {
+    case empty, unknown, withheld, masked
+
+    /// The words on a page.
+    package var words: String {
+      switch self {
+      case .empty: "empty"
+      case .unknown: "not known"
+      case .withheld: "not shown"
       case .masked: "•••"
-      case .hidden: "(not shown)"
-      case .unknown: unknown
       }
     }
   }

@@ -155,7 +155,7 @@ package enum StoryText {
   private static func value(
     _ value: JSONValue?, of field: String, _ options: ReportMask
   ) -> String {
-    let text = options.shown(value, of: field).text(empty: "(empty)", unknown: "(unknown)")
+    let text = options.shown(value, of: field).words
     return text.count <= longestValue ? text : text.prefix(longestValue) + "…"
   }
 

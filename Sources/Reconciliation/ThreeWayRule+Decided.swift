@@ -48,7 +48,8 @@ extension ThreeWayRule {
   /// Of a record that stands in several rows of its device those that were edited in this one, so that
   /// what was entered in another is not put back; of one that a bundle has given back those too, for beside
   /// them its device was given what the org held by then; of a decided one those that were decided. Nor is
-  /// what a person has entered, or undone, put back by what the device holds still.
+  /// what a person has entered, or undone, or what the org made of our own last write, put back by what the device
+  /// holds still.
   static func sentFields(_ facts: EditFacts) -> Set<String>? {
     var names: Set<String>?
     let isDecided = facts.decision?.decision.sends == true
@@ -56,10 +57,29 @@ extension ThreeWayRule {
       names = editedFields(facts)
     }
     let kept = (facts.ownWrite?.entered ?? []).union(facts.takenBack).subtracting(
-      editedFields(facts))
+      editedFields(facts)
+    ).union(madeByOrg(facts))
     if !kept.isEmpty { names = (names ?? Set(facts.listed)).subtracting(kept) }
     guard case .set(let values, let rest)? = facts.decision?.decision else { return names }
     return rest == .device ? names?.union(values.names) : Set(values.names)
+  }
+
+  /// Fields in which the org holds something else than the device, which neither it nor anybody else has edited since
+  /// our own last write: the org's automation has, and no bundle has given it to the device.
+  private static func madeByOrg(_ facts: EditFacts) -> Set<String> {
+    guard let own = facts.ownWrite, case .alive(let date, let fields) = facts.server else {
+      return []
+    }
+    let (choice, comparison) = compare(facts, date: date, fields: fields)
+    guard choice.date == own.date else { return [] }
+    let others = Set(comparison.edited.map(\.name) + comparison.foreign)
+    return Set(
+      facts.listed.filter { name in
+        guard !others.contains(name), let held = fields[name],
+          own.answered.contains(name) || own.left[name] == nil
+        else { return false }
+        return !FieldValue.isSame(held, facts.device[name])
+      })
   }
 
   // MARK: by the state of the record

@@ -65,7 +65,7 @@ struct EditFacts: Sendable {
   /// The external id that an upsert sends beside its fields.
   var upsertField: String?
   /// Which absent records are made anew.
-  var recreate = MissingRecordRule.Recreate.whenProvedDeleted
+  var recreate = MissingRecordRule.Recreate.standard
   /// What a person decided about it.
   var decision: PendingDecision?
 

@@ -41,6 +41,37 @@ package struct UnflaggedRule {
   }
 }
 
+/// Tells the rows that a device has written from those that stand as they were issued.
+///
+/// Its clock may be wrong by years: that a row's date is later than the store says something, that it is earlier says
+/// nothing. Then the dates count that rows were issued with, which are those of a few primes.
+package final class IssuedDates {
+  private let made: Int64
+  private let lastModified: ((_ soup: String, _ id: String) throws -> Int64?)?
+  private var known: Set<Int64> = []
+  private var last: Int64?
+
+  /// For a store that was made at a time (in ms); `lastModified` is the date that a record was issued with, nil where
+  /// what was issued is not known.
+  package init(
+    made: Int64, lastModified: ((_ soup: String, _ id: String) throws -> Int64?)? = nil
+  ) {
+    (self.made, self.lastModified) = (made, lastModified)
+  }
+
+  /// Whether the device has written a clean row.
+  func isOfDevice(_ date: Int64, _ soup: String, id: @autoclosure () -> String?) throws -> Bool {
+    if date > made { return true }
+    guard let lastModified, date != last else { return false }
+    if !known.contains(date) {
+      guard let id = id(), try lastModified(soup, id) == date else { return true }
+      known.insert(date)
+    }
+    last = date
+    return false
+  }
+}
+
 /// What a returned store says, or all stores of a return.
 package struct EditReading: Sendable {
   /// Every dirty row, and every row that cannot be read.
@@ -68,12 +99,12 @@ package struct EditReading: Sendable {
 package enum EditReader {
   /// Reads `soups` of a store; `witnesses` are rows that earlier returns had as edits.
   ///
-  /// Clean rows are witnesses too that were written after `issued` (in ms), when the store was made:
-  /// by them an older copy of the store is known when it arrives after this one. With `unflagged` the
-  /// clean rows are looked at, too.
+  /// Clean rows are witnesses too that the device has written, as `issued` tells: by them an older copy of the store
+  /// is known when it arrives after this one. With `unflagged` the clean rows are looked at, too.
   package static func read(
     store: Store, key: StoreKey, soups: [SoupReading], witnesses: Set<RowKey> = [],
-    issued: Int64? = nil, recordMiB: Int = InboxLimits().recordMiB, unflagged: UnflaggedRule? = nil
+    issued: IssuedDates? = nil, recordMiB: Int = InboxLimits().recordMiB,
+    unflagged: UnflaggedRule? = nil
   ) throws -> EditReading {
     var reading = EditReading()
     for soup in soups {
@@ -83,7 +114,7 @@ package enum EditReader {
       }
       let asked = witnesses.filter { $0.store == key && $0.soup == soup.soup }
       let reader = DirtyRowReader(
-        key: key, soup: soup, witnesses: Set(asked.map(\.soupEntryID)), issued: issued ?? .max,
+        key: key, soup: soup, witnesses: Set(asked.map(\.soupEntryID)), issued: issued,
         recordBytes: recordMiB << 20, platform: store.platform, unflagged: unflagged)
       var rows = 0
       let first = reading.edits.count
@@ -120,7 +151,7 @@ package enum EditReader {
       let ids = asked[soup.soup, default: []].map(\.soupEntryID).sorted()
       if !ids.isEmpty, try store.hasSoup(soup.soup) {
         let reader = DirtyRowReader(
-          key: key, soup: soup, witnesses: Set(ids), issued: .max, recordBytes: recordMiB << 20,
+          key: key, soup: soup, witnesses: Set(ids), issued: nil, recordBytes: recordMiB << 20,
           platform: store.platform, unflagged: nil)
         var more = EditReading()
         try store.forEachStoredRow(of: ids, in: soup.soup) { row in
@@ -151,7 +182,7 @@ private struct DirtyRowReader {
   let soup: SoupReading
   /// The rows of the soup that earlier returns had as edits.
   let witnesses: Set<Int64>
-  let issued: Int64
+  private let issued: IssuedDates?
   let recordBytes: Int
   /// Whose SDK reads the store: it says what a set flag is.
   let platform: Platform
@@ -159,7 +190,7 @@ private struct DirtyRowReader {
   private let scanner: RecordScanner
 
   init(
-    key: StoreKey, soup: SoupReading, witnesses: Set<Int64>, issued: Int64, recordBytes: Int,
+    key: StoreKey, soup: SoupReading, witnesses: Set<Int64>, issued: IssuedDates?, recordBytes: Int,
     platform: Platform, unflagged: UnflaggedRule?
   ) {
     self.unflagged = unflagged
@@ -196,7 +227,9 @@ private struct DirtyRowReader {
         reading.edits.append(edit)
         return
       }
-      if row.lastModified > issued || witnesses.contains(row.soupEntryID) {
+      let isOfDevice = try issued?.isOfDevice(
+        row.lastModified, soup.soup, id: recordID(row, spans[1]))
+      if isOfDevice == true || witnesses.contains(row.soupEntryID) {
         reading.witnesses.append(witness(row, spans[1]))
       }
       return

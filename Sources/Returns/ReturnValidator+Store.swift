@@ -108,9 +108,11 @@ extension ReturnValidator {
   func refusingDamage<T>(_ name: String, _ body: () throws -> T) throws -> T {
     do {
       return try body()
-    } catch let error as SQLiteError where !error.isDisk {
+    } catch let error as SQLiteError where !error.isDisk && !error.isNoAccess {
       throw Refusal.damaged(name, error.message)
-    } catch StoreError.database(_, let code, let message) where !ReturnValidator.isDisk(code) {
+    } catch StoreError.database(_, let code, let message)
+      where !ReturnValidator.isOfTheMachine(code)
+    {
       throw Refusal.damaged(name, message)
     } catch StoreError.notAStore(_, let reason) {
       throw Refusal.notAStore(name, reason)
@@ -121,9 +123,10 @@ extension ReturnValidator {
     }
   }
 
-  /// SQLITE_FULL and SQLITE_IOERR: the disk's trouble and not the file's.
-  private static func isDisk(_ code: Int32) -> Bool {
-    SQLiteError(code: code, path: "").isDisk
+  /// Says whether a code tells of the disk, or of descriptors, and not of the file.
+  private static func isOfTheMachine(_ code: Int32) -> Bool {
+    let error = SQLiteError(code: code, path: "")
+    return error.isDisk || error.isNoAccess
   }
 
   // MARK: The stamp

@@ -225,13 +225,13 @@ package struct ReturnValidator: Sendable {
     _ stamp: Provenance, _ entry: StoreEntry, _ manifest: Manifest, _ name: String
   ) throws(Refusal) {
     let user = entry.scope == .global ? Provenance.globalUser : manifest.user
+    // What users share lies at one place of a phone: another user's bundle may have brought a later one.
+    let isShared = entry.scope == .global && manifest.user != Provenance.globalUser
     let isOfTheManifest =
-      entry.scope == .global && manifest.user != Provenance.globalUser
-      || (entry.generation == manifest.generation && entry.stampID == manifest.stampID)
-    guard isOfTheManifest, stamp.stampID == entry.stampID, stamp.org == manifest.org,
-      stamp.user == user,
-      stamp.pipeline == manifest.pipeline, stamp.generation == entry.generation,
-      stamp.platform == manifest.platform
+      entry.generation == manifest.generation && entry.stampID == manifest.stampID
+      && stamp.stampID == entry.stampID && stamp.generation == entry.generation
+    guard isShared || isOfTheManifest, stamp.user == user, stamp.org == manifest.org,
+      stamp.pipeline == manifest.pipeline, stamp.platform == manifest.platform
     else {
       throw Refusal(
         .contradiction, "\(name) has the stamp of another bundle than its manifest says",

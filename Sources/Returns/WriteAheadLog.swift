@@ -1,4 +1,5 @@
 import SQLite
+import SmartStore
 import System
 
 /// The `-wal` of a store, looked at before SQLite does.

@@ -127,7 +127,7 @@ enum ReviewEdit {
   static func candidate(_ record: JSONObject, _ options: ReportMask) -> JSONValue {
     var object = JSONObject()
     for (name, value) in record where name != "attributes" {
-      object[name] = .string(options.shown(value, of: name).text(empty: "", unknown: ""))
+      object[name] = .string(options.shown(value, of: name).cell)
     }
     return .object(object)
   }

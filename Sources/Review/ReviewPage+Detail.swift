@@ -1,5 +1,5 @@
 extension ReviewPage {
-  /// One edit with the values of its sides, and the keys.
+  /// One edit with the values of its sides.
   static let detailScript = #"""
 
     // One edit.
@@ -244,10 +244,10 @@ extension ReviewPage {
     }
 
     function shown(field, which, other) {
-      if (field.masked) return make('span', {className: 'empty'}, '•••')
-      if (!(which in field)) return make('span', {className: 'empty'}, 'not known')
+      if (field.masked) return make('span', {className: 'empty'}, placeholders.masked)
+      if (!(which in field)) return make('span', {className: 'empty'}, placeholders.unknown)
       if (field[which] === null || field[which] === '') {
-        return make('span', {className: 'empty'}, 'empty')
+        return make('span', {className: 'empty'}, placeholders.empty)
       }
       const text = said(field[which])
       const against = other && other in field ? said(field[other]) : null
@@ -356,71 +356,11 @@ extension ReviewPage {
               'aria-pressed': String(chosen?.record === id), onclick: () => take(id)
             }, 'It is ', make('code', {}, id))),
             values.length === 0 ? null : make('dl', {}, ...values.flatMap(([name, value]) =>
-              [make('dt', {}, name), make('dd', {}, value === '' ? 'empty' : value)])))
+              [make('dt', {}, name), make('dd', {}, value === '' ? placeholders.empty : value)])))
         }),
         make('p', {className: 'actions'}, other, make('button', {type: 'button',
           onclick: () => take(other.value.trim())}, 'It is this one')))
     }
-
-    // Keys.
-
-    const keys = [['j or ↓', 'next edit'], ['k or ↑', 'edit before'],
-      ['d', 'send the device’s edit; within a field, the device’s value'],
-      ['s', 'leave the org’s values; within a field, the org’s value'], ['a', 'try once more'],
-      ['x', 'give it up'], ['u', 'not decided'], ['/', 'search'],
-      ['Enter', 'show the plan; in the plan, send'], ['Esc', 'back to the list']]
-    function help() {
-      dialog('Keys', make('dl', {}, ...keys.flatMap(([key, text]) =>
-        [make('dt', {}, make('kbd', {}, key)), make('dd', {}, text)])), close())
-    }
-
-    document.addEventListener('keydown', event => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return
-      const target = event.target
-      if ($('dialog').open) return
-      if (event.key === 'Escape') { $('list').focus(); return }
-      const isText = target.matches('input[type=text],input[type=search],select')
-      if (isText) {
-        if (event.key === 'Enter' && target.id === 'search') $('list').focus()
-        return
-      }
-      const row = target.closest?.('tr[data-field]')
-      const pick = which => {
-        const radio = row?.querySelector(`input[type=radio][id$=-${which}]`)
-        if (radio) radio.click()
-        else chooseHere(which)
-      }
-      const does = {
-        j: () => go(state.at + 1), k: () => go(state.at - 1), d: () => pick('device'),
-        s: () => pick('server'), a: () => chooseHere('again'), x: () => chooseHere('drop'),
-        u: () => chooseHere(null), '/': () => $('search').focus(), '?': help,
-        ArrowDown: target.id === 'list' ? () => go(state.at + 1) : null,
-        ArrowUp: target.id === 'list' ? () => go(state.at - 1) : null,
-        Home: target.id === 'list' ? () => go(0) : null,
-        End: target.id === 'list' ? () => go(state.shown.length - 1) : null,
-        PageDown: target.id === 'list' ? () => go(state.at + 10) : null,
-        PageUp: target.id === 'list' ? () => go(state.at - 10) : null,
-        Enter: target.closest('button,summary,a') ? null : plan
-      }[event.key]
-      if (does) { event.preventDefault(); does() }
-    })
-
-    $('detail').addEventListener('focusout', () => { if (state.isStale) later() })
-    addEventListener('beforeunload', event => { if (state.choices.size > 0) event.preventDefault() })
-    $('list').addEventListener('scroll', draw)
-    addEventListener('resize', draw)
-    for (const id of ['search', 'verdict', 'user']) $(id).addEventListener('input', () => filter())
-    for (const button of document.querySelectorAll('[data-all]')) {
-      button.addEventListener('click', () => chooseAll(button.dataset.all))
-    }
-    $('plan').addEventListener('click', plan)
-    $('look').addEventListener('click', () => lookAround(true))
-    $('keys').addEventListener('click', help)
-    $('dialog').addEventListener('close', () => $('list').focus())
-    load().then(() => $('list').focus(), error => {
-      $('count').textContent = ''
-      $('detail').replaceChildren(trouble(error))
-    })
 
     """#
 }

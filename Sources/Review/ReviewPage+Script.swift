@@ -1,6 +1,13 @@
+import JSON
+import Reconciliation
+
 extension ReviewPage {
   /// Of how many edits the page asks the details at a time, and the server tells them.
   static let batch = 200
+
+  /// What stands in the place of a value, by what is known of it.
+  private static let placeholders = JSONValue.object(
+    ReportMask.Placeholder.allCases.reduce(into: [:]) { $0["\($1)"] = .string($1.words) })
 
   /// The list, its filters, the choices and their way to the server.
   ///
@@ -20,6 +27,7 @@ extension ReviewPage {
       set: 'field by field', record: 'this is the record', again: 'try once more',
       drop: 'give it up'
     }
+    const placeholders = \#(placeholders.text)
     const labels = {device: 'Device', server: 'Server', again: 'Try again', drop: 'Give up'}
 
     /** An element with properties (`class`, `data-…` and `aria-…` as attributes) and children. */
@@ -293,7 +301,7 @@ extension ReviewPage {
       while (state.busy) await new Promise(resolve => setTimeout(resolve, 50))
     }
     const name = number => state.edits.find(edit => edit.edit === number)?.name ?? ''
-    const said = value => value === null || value === '' ? 'empty'
+    const said = value => value === null || value === '' ? placeholders.empty
       : typeof value === 'string' ? value : JSON.stringify(value)
 
     /** What the choices of this moment would do; a plan whose dialog is closed is dropped. */
@@ -320,8 +328,8 @@ extension ReviewPage {
       const told = planned.filter(plan => byNumber.has(plan.edit) || plan.action)
       const line = plan => {
         const sent = plan.action ? plan.fields.map(field => `${field.name}: `
-          + (field.masked ? '•••' : 'entered' in field ? said(field.entered)
-            : 'device' in field ? said(field.device) : 'not shown'))
+          + (field.masked ? placeholders.masked : 'entered' in field ? said(field.entered)
+            : 'device' in field ? said(field.device) : placeholders.withheld))
           .join(', ') : ''
         const isDoubtful = plan.verdict === 'in doubt'
           && byNumber.get(plan.edit)?.decision === 'device'

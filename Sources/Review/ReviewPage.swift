@@ -42,7 +42,7 @@ enum ReviewPage {
       <button id="keys" type="button">Keys <kbd>?</kbd></button></p>
       </header>
       \(body)
-      <script nonce="\(nonce)">\(script)\(detailScript)</script>
+      <script nonce="\(nonce)">\(script)\(detailScript)\(keysScript)</script>
       </body>
       </html>
 

@@ -34,6 +34,9 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Says whether the disk is full or failed.
   package var isDisk: Bool { primaryCode == SQLITE_FULL || primaryCode == SQLITE_IOERR }
 
+  /// Says whether a file could not be opened at all: it is not there, or there are no descriptors left.
+  package var isNoAccess: Bool { primaryCode == SQLITE_CANTOPEN }
+
   /// Says whether there is no room left.
   package var isFull: Bool { primaryCode == SQLITE_FULL }
 

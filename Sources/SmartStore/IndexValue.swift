@@ -20,9 +20,17 @@ enum IndexValue {
   /// What is bound for true and false.
   static func bound(flag: Bool, type: IndexType, platform: Platform) -> SQLiteValue {
     switch (platform, type) {
-    case (.android, .string), (.android, .fullText): .text(platform.text(of: flag))
+    case (.android, .string), (.android, .fullText): .text(flag ? "true" : "false")
     case (.android, _): .null
     case (.ios, _): .integer(flag ? 1 : 0)
+    }
+  }
+
+  /// What a boolean is in a column of type string, whose affinity makes a number text.
+  static func text(of flag: Bool, on platform: Platform) -> String {
+    switch bound(flag: flag, type: .string, platform: platform) {
+    case .text(let text): text
+    case let value: value.integer.map(String.init) ?? ""
     }
   }
 
@@ -142,4 +150,9 @@ enum IndexValue {
       bytes.append(byte)
     }
   }
+}
+
+extension Platform {
+  /// What a boolean is in an index column of type string.
+  package func text(of flag: Bool) -> String { IndexValue.text(of: flag, on: self) }
 }

@@ -1,6 +1,6 @@
 import JSON
 
-/// What Mobile Sync takes for a set flag, and how an index has it: the one place that says so.
+/// What Mobile Sync takes for a set flag: the one place that says so (`IndexValue` says how an index has it).
 ///
 /// The four members `__local__`, `__locally_created__`, `__locally_updated__` and
 /// `__locally_deleted__` should be JSON booleans, but apps write them in other ways too, and each SDK
@@ -44,13 +44,5 @@ extension Platform {
     if let first = rest.first, "YyTt".utf8.contains(first) { return true }
     if let first = rest.first, "+-".utf8.contains(first) { rest = rest.dropFirst() }
     return rest.first { $0 != 0x30 }.map { (0x31...0x39).contains($0) } ?? false
-  }
-
-  /// What a boolean is in an index column of type string.
-  package func text(of flag: Bool) -> String {
-    switch self {
-    case .ios: flag ? "1" : "0"
-    case .android: flag ? "true" : "false"
-    }
   }
 }

@@ -54,7 +54,7 @@ package enum SQLCipherFile {
     try SQLCipherError.mapping(path) {
       try requireNothingPending(path)
       try requireFree(target)
-      let head = try head(of: path)
+      let head = try StoreFileHeader(path: path)
       guard head.isDatabase else { throw SQLCipherError.notPlain(path: path) }
       if head.hasRoom {
         return try seal(path, named: path, to: target, key, randomness, wasRebuilt: false)
@@ -74,7 +74,7 @@ package enum SQLCipherFile {
     try SQLCipherError.mapping(path) {
       try requireNothingPending(path)
       try requireFree(target)
-      let head = try head(of: path)
+      let head = try StoreFileHeader(path: path)
       let salt: [UInt8]
       switch key.header {
       case .plain(let outside):
@@ -107,8 +107,8 @@ package enum SQLCipherFile {
   /// Whether a file could be a sealed one: whole pages and no plain header.
   package static func mayBeSealed(_ path: String) throws(SQLCipherError) -> Bool {
     try SQLCipherError.mapping(path) {
-      let head = try head(of: path)
-      return try head.bytes.count == Head.length && !head.isDatabase
+      let head = try StoreFileHeader(path: path)
+      return try head.isWhole && !head.isDatabase
         && Files.size(of: path) % Int64(SQLCipherPages.size) == 0
     }
   }
@@ -174,8 +174,8 @@ package enum SQLCipherFile {
     defer { connection.close() }
     try connection.reserveBytes(StorePages.reservedBytes)
     try connection.execute("VACUUM INTO \(SQL.quoted(text: Connection.plain(copy)))")
-    if try !head(of: copy).hasRoom { try resizePages(copy) }
-    guard try head(of: copy).hasRoom else {
+    if try !StoreFileHeader(path: copy).hasRoom { try resizePages(copy) }
+    guard try StoreFileHeader(path: copy).hasRoom else {
       throw SQLCipherError.rebuild(path: path, reason: "SQLite left the pages as they were")
     }
   }
@@ -191,27 +191,6 @@ package enum SQLCipherFile {
   }
 
   // MARK: Files
-
-  /// The beginning of a file.
-  private struct Head {
-    static let length = 100
-    let bytes: [UInt8]
-
-    var isDatabase: Bool { bytes.count == Self.length && bytes.starts(with: Connection.fileMagic) }
-
-    /// Whether a database has SQLCipher's page size, and leaves it room.
-    var hasRoom: Bool {
-      Int(bytes[16]) << 8 | Int(bytes[17]) == SQLCipherPages.size
-        && Int32(bytes[20]) == StorePages.reservedBytes
-    }
-  }
-
-  private static func head(of path: String) throws -> Head {
-    let file = try Files.openRegular(path)
-    var bytes = [UInt8](repeating: 0, count: Head.length)
-    let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0) }
-    return Head(bytes: Array(bytes.prefix(count)))
-  }
 
   private static func requireNothingPending(_ path: String) throws {
     for end in ["-wal", "-journal"] {
@@ -300,5 +279,12 @@ package enum SQLCipherFile {
   ) -> UnsafeRawBufferPointer {
     let start = index * SQLCipherPages.size
     return UnsafeRawBufferPointer(rebasing: buffer[start..<start + SQLCipherPages.size])
+  }
+}
+
+extension StoreFileHeader {
+  /// Whether a database has SQLCipher's page size, and leaves it room.
+  fileprivate var hasRoom: Bool {
+    pageSize == SQLCipherPages.size && reservedBytes == Int(StorePages.reservedBytes)
   }
 }

@@ -74,7 +74,7 @@ struct EditReaderTests {
     func witnesses(issued: Int64?, asked: Set<RowKey> = []) throws -> [Int64] {
       try EditReader.read(
         store: Store(untrusted: path), key: Self.key, soups: [SoupReading(soup: "accounts")],
-        witnesses: asked, issued: issued
+        witnesses: asked, issued: issued.map { IssuedDates(made: $0) }
       ).witnesses.map(\.row.soupEntryID)
     }
     #expect(try witnesses(issued: 1000) == [2])
@@ -82,6 +82,34 @@ struct EditReaderTests {
     #expect(try witnesses(issued: nil) == [])
     let third = RowKey(store: Self.key, soup: "accounts", soupEntryID: 3)
     #expect(try witnesses(issued: 1000, asked: [third]) == [2, 3])
+  }
+
+  @Test func `a clean row that a device with a slow clock wrote is a witness`() throws {
+    let directory = TemporaryDirectory("reader")
+    let path = directory.file("store.db")
+    let store = try Store(creating: path, platform: .ios)
+    try store.registerSoup("accounts", indexSpecs: Self.specs)
+    // Two primes, and what the device wrote by a clock that lags behind both: old rows and a new one.
+    let times: [Int64] = [1000, 1000, 2000, 2000, 500, 501, 1500, 1500]
+    for (number, time) in times.enumerated() {
+      store.clock = { time }
+      try store.upsert(
+        ["{\"Id\":\"00100000000000\(number)\",\"__local__\":false}"], into: "accounts")
+    }
+    try store.close()
+    let issued: [Int64?] = [1000, 1000, 2000, 2000, 1000, 2000, nil, 1000]
+    var asked = 0
+    let dates = IssuedDates(made: 2000) { soup, id in
+      asked += 1
+      #expect(soup == "accounts")
+      return Int(id.prefix(15).suffix(1)).flatMap { issued[$0] }
+    }
+    let found = try EditReader.read(
+      store: Store(untrusted: path), key: Self.key, soups: [SoupReading(soup: "accounts")],
+      issued: dates)
+    #expect(found.witnesses.map(\.row.soupEntryID) == [5, 6, 7, 8])
+    // Of each prime one row is looked up, and what the device wrote.
+    #expect(asked == 6)
   }
 
   @Test(arguments: Platform.allCases)
@@ -110,10 +138,11 @@ struct EditReaderTests {
       }
       func later(_ issued: Int64?) throws -> (at: [CleanRow], later: [CleanRow]) {
         let before = try EditReader.read(
-          store: Store(untrusted: path), key: Self.key, soups: soups, issued: issued)
+          store: Store(untrusted: path), key: Self.key, soups: soups,
+          issued: issued.map { IssuedDates(made: $0) })
         let at = try EditReader.read(
           store: Store(untrusted: path), key: Self.key, soups: soups, witnesses: Set(places),
-          issued: issued)
+          issued: issued.map { IssuedDates(made: $0) })
         return (
           at.witnesses,
           try EditReader.witnesses(

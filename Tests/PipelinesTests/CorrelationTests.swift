@@ -6,6 +6,7 @@ import LocalOrg
 import Pipelines
 import Reconciliation
 import Rehearsal
+import System
 import Testing
 
 /// Creates that bear the identity of their edit in a unique field.
@@ -135,5 +136,70 @@ import Testing
     let run = try await world.run(.ingest, .reconcile)
     #expect(run.verdicts == [.created: 1, .failed: 1])
     #expect(try contacts().count == 1)
+  }
+
+  // MARK: what its device changed since
+
+  /// A device's new contact, changed on it since a hand-back.
+  private func change(_ device: Device, _ title: String) throws {
+    try device.edit(
+      "contacts", id: "local_Keel", ["Title": .string(title)], now: world.org.now() + 1000)
+  }
+
+  private func keel(_ title: JSONValue) throws -> Device {
+    let device = try world.device("ada")
+    try device.create(
+      "contacts", type: "Contact", ["LastName": "Keel", "Title": title], localID: "local_Keel",
+      now: world.org.now())
+    return device
+  }
+
+  private func titles() throws -> [String] {
+    let page = try world.org.query(
+      "SELECT Title FROM Contact WHERE LastName = 'Keel'", as: try world.user("admin"))
+    return try JSONValue(parsing: page.records).array?.map { $0["Title"]?.string ?? "" } ?? []
+  }
+
+  @Test(arguments: [JSONValue.null, "Owner"])
+  func `what its device changed after a create that a lost ledger has sent waits for a person`(
+    _ title: JSONValue
+  ) async throws {
+    try await world.run()
+    let device = try keel(title)
+    try world.handBack(device, as: "ada-1.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1])
+    try change(device, "Mate")
+    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    _ = try PipelineRecovery.perform(
+      world.pipeline, root: world.root, .init(by: "olga", now: world.org.now()))
+    try world.handBack(device, as: "ada-2.sqlite")
+    try world.org.moveClock(by: 86_400_000)
+    #expect(try await world.run(.ingest, .reconcile).verdicts[.conflict] == 1)
+    #expect(try titles() == [title.string ?? ""])
+    let edit = try #require(
+      try LedgerDatabase(path: world.data.state).editsToDecide([.conflict]).first)
+    let decided = try await world.program(
+      ["decide"], [String(edit), "--take", "device", "--now"])
+    #expect(decided.status == 0, "\(decided.everything)")
+    #expect(try titles() == ["Mate"])
+  }
+
+  @Test func `a create that never arrived is not told as late when the row's next edit made it`()
+    async throws
+  {
+    try await world.run()
+    let device = try keel("Owner")
+    try world.handBack(device, as: "ada-1.sqlite")
+    world.server.faults.add(.kind(.collectionCreate), nth: 1, .drop(afterCommit: false))
+    world.server.faults.add(
+      .kind(.query), nth: 1, times: 1000, .status(503, code: "SERVER_UNAVAILABLE"))
+    _ = try? await world.run(.ingest, .reconcile)
+    world.server.faults.removeAll()
+    try change(device, "Mate")
+    try world.handBack(device, as: "ada-2.sqlite")
+    #expect(
+      try await world.run(.ingest, .reconcile).verdicts == [.created: 1, .superseded: 1])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
+    #expect(try titles() == ["Mate"])
   }
 }

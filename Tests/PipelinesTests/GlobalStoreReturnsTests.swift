@@ -101,6 +101,27 @@ import Testing
     #expect(try products(named: "Rope") == 1)
   }
 
+  @Test func `a bundle comes back with the global store that another user's later bundle brought`()
+    async throws
+  {
+    try await world.run()
+    let ada = try install("ada")
+    let product = try #require(try world.ids("products", on: ada.global).first)
+    _ = world.org.update("Product2", id: product, ["Name": "Newer"], as: try world.user("admin"))
+    try await world.run()
+    let ben = try install("ben")
+    let contact = try #require(try world.ids("contacts", on: ada.user).first)
+    try ada.user.edit("contacts", id: contact, ["Title": "Mate"], now: world.org.now())
+    try make("Ladder", on: ben.global)
+    try handBack(ada, global: ben.global, as: "ada.zip")
+    let run = try await world.run(.ingest, .reconcile)
+    #expect(run.returns.quarantined == 0)
+    #expect(run.verdicts == [.created: 1, .updated: 1])
+    try handBack(ben, global: ben.global, as: "ben.zip")
+    try await world.run(.ingest, .reconcile)
+    #expect(try products(named: "Ladder") == 1)
+  }
+
   @Test func `a new record that comes back in a bundle and in a bare store is made once`()
     async throws
   {

@@ -149,7 +149,7 @@ import Testing
     #expect(!text.contains("ada@") && !text.contains("secret"))
     #expect(try Files.status(path).mode & 0o777 == 0o644)
     let success = try lines(path).first { $0.hasPrefix("attache_last_success") }
-    world.server.stop()
+    world.goAway()
     #expect(try await world.program(["run"]).status == 6)
     let failed = try lines(path)
     #expect(failed.contains("attache_last_run_exit_status{pipeline=\"demo\"} 6"))
@@ -267,7 +267,7 @@ import Testing
     #expect(message.headers["X-Attache-Signature"] == "sha256=" + Hex.encode(code))
     #expect(try JSONValue(parsing: message.body)["outcome"] == "success")
 
-    world.server.stop()
+    world.goAway()
     #expect(try await world.program(["run"]).status == 6)
     all = Array(asked.withLock { $0 }.dropFirst(3))
     #expect(all.map(\.path) == ["/hook"])

@@ -47,13 +47,35 @@ import Testing
     for name in try Files.list(world.data.reports) {
       try Files.rename(world.data.reports + "/" + name, to: world.data.reports + "/kept-" + name)
     }
+    let error = await #expect(throws: PipelineError.self) { try await world.run() }
+    #expect(error?.reason?.contains("/done/") == true)
+    try Files.remove(world.data.done)
     #expect(try await world.run().exitStatus == .done)
+  }
+
+  @Test func `one that does not know a return which was taken in and not sent yet is refused`()
+    async throws
+  {
+    try await world.run()
+    try Files.copy(world.data.state, to: backup)
+    let device = try world.device("ada")
+    let account = try world.ids("accounts", on: device)[0]
+    try device.edit("accounts", id: account, ["Phone": "8"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    #expect(try await world.program(["ingest"]).status == 0)
+    try restore()
+    let run = try await world.program(["run"])
+    #expect(run.status == 4)
+    #expect(run.messages.contains("ledger.behind") || run.messages.contains("attache recover"))
+    #expect(try await world.program(["recover"]).status == 0)
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
+    #expect(try world.record("Account", account)["Phone"] == "8")
   }
 
   @Test func `a return that it does not know is taken in once more`() async throws {
     let (device, account) = try await sentSince()
     try restore()
-    try Files.remove(world.data.reports)
+    for place in [world.data.reports, world.data.done] { try Files.remove(place) }
     try Files.copy(device.storePath, to: world.data.inbox("inbox") + "/ada.sqlite")
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.alreadyThere: 1])
     #expect(try world.record("Account", account)["Phone"] == "8")

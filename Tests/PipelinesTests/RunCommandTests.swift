@@ -203,7 +203,7 @@ import Testing
       $0.replacing(
         #/"users": \{[^}]*\}[^}]*\}/#, with: #""users": {"list": ["ada@example.com"]}"#)
     }
-    world.server.stop()
+    world.goAway()
     let run = try await world.program(["run"], ["--user", "adda@example.com"])
     #expect(run.status == 2, "\(run.everything)")
     #expect(run.messages.contains("did you mean ada@example.com?"))

@@ -14,7 +14,8 @@ final class World: Sendable {
   let org: Org
   let server: OrgServer
   let pipeline: Pipeline
-  let variables: [String: String]
+  private let served: [String: String]
+  private let isAway = Locked(false)
   /// What runs said.
   let told = Locked<[RunEvent]>([])
 
@@ -44,7 +45,7 @@ final class World: Sendable {
     options.apps = [OrgTemplate.clientID: key.certificate]
     serve(&options)
     server = try OrgServer(org: org, options: options)
-    variables = [
+    served = [
       "ATTACHE_ORG_URL": server.url, "ATTACHE_CLIENT_ID": OrgTemplate.clientID,
       "ATTACHE_JWT_KEY": key.pem,
     ]
@@ -55,10 +56,22 @@ final class World: Sendable {
     let path = copy + "/" + Files.name(of: file)
     let text = change(String(decoding: try Files.read(path), as: UTF8.self))
     try DurableFile.write(Array(text.utf8), to: path)
-    pipeline = try PipelineFile.read(path: path, variables: variables)
+    pipeline = try PipelineFile.read(path: path, variables: served)
   }
 
   deinit { server.stop() }
+
+  /// What a run is given: of an org that is away a port that nothing is given, for another org may be served at its own.
+  var variables: [String: String] {
+    isAway.withLock { $0 }
+      ? served.merging(["ATTACHE_ORG_URL": "http://127.0.0.1:9"]) { $1 } : served
+  }
+
+  /// Takes the org from the net.
+  func goAway() {
+    server.stop()
+    isAway.withLock { $0 = true }
+  }
 
   /// The directory of the sources.
   static let repository = PipelineSchemaTests.root.path

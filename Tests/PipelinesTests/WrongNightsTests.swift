@@ -138,7 +138,7 @@ import Testing
     var scene = Scene(world: world)
     switch night {
     case "nothing is wrong": break
-    case "the org cannot be reached": world.server.stop()
+    case "the org cannot be reached": world.goAway()
     case "the org refuses every login": scene.variables["ATTACHE_CLIENT_ID"] = "another"
     case "a return is damaged":
       let place = world.data.inbox("inbox") + "/broken.sqlite"

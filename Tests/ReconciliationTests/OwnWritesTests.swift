@@ -1,6 +1,7 @@
 import JSON
 import Ledger
 import LocalOrg
+import MobileSync
 import SQLite
 import Testing
 
@@ -36,6 +37,29 @@ struct OwnWritesTests {
     try day.handBack([try changed(edit, ["Phone": "3"])], handback: 2)
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     #expect(try day.record("Account", id)["Industry"] == "Media")
+  }
+
+  /// The org's automation fills a field beside each change of a phone number.
+  @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
+  func `what the org made of our write is not put back by the row's next edit`(_ mode: MergeMode)
+    async throws
+  {
+    let day = try FieldDay()
+    day.rules = [FieldDay.rule("accounts", ["Name", "Phone", "Industry"], mode: mode)]
+    let rules = """
+      {"objects": {"Account": {"fieldUpdates": [{"name": "Note",
+        "condition": "NOT(ISNEW()) && ISCHANGED(Phone)", "set": {"Industry": "'Media'"}}]}}}
+      """
+    try day.org.setUp(OrgSetup(parsing: Array(rules.utf8)))
+    let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    try day.handBack([edit], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Account", id)["Industry"] == "Media")
+    try day.handBack([try changed(edit, ["Name": "Two"])], handback: 2)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    let record = try day.record("Account", id)
+    #expect(record["Name"] == "Two" && record["Industry"] == "Media")
   }
 
   @Test func `an edit that a device read the outcome of contradicts none in another soup`()

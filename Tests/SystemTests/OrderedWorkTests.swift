@@ -64,6 +64,44 @@ import Testing
     #expect(begun.withLock { $0.count } <= 7 + atOnce + 1)
   }
 
+  @Test(arguments: [2, 4])
+  func `what failed beside others is made once more with nothing beside it, and they after it`(
+    _ atOnce: Int
+  ) async throws {
+    let load = Locked(Load())
+    var (taken, dropped): ([Int], [Int]) = ([], [])
+    try await OrderedWork.perform(
+      Array(0..<20), atOnce: atOnce, name: "test", failedBesideOthers: { $0 < 0 }
+    ) { index, item in
+      load.withLock {
+        $0.now += 1
+        $0.begun.append(index)
+      }
+      let isFirst = load.withLock { load in load.begun.count { $0 == index } == 1 }
+      // Those beside it have their share of the time.
+      var sum = 0
+      for step in 0..<50_000 { sum &+= step }
+      let beside = load.withLock { load in
+        defer { load.now -= 1 }
+        return load.now
+      }
+      // Item 5 fails beside others, item 11 once and alone, too.
+      let fails = item == 5 && beside > 1 && isFirst || item == 11 && isFirst
+      if !isFirst, [5, 11].contains(item) { load.withLock { $0.most = max($0.most, beside) } }
+      return fails || sum == -1 ? -1 - item : item
+    } take: { item, made in
+      #expect(made == item)
+      taken.append(item)
+    } drop: {
+      dropped.append($0)
+    }
+    #expect(taken == Array(0..<20))
+    // Whatever was begun is taken or dropped.
+    #expect(dropped.count + 20 == load.withLock { $0.begun.count })
+    #expect(dropped.contains(-12))
+    #expect(load.withLock { $0.most } == 1)
+  }
+
   @Test func `a stop is obeyed between two items`() async throws {
     let taken = Locked(0)
     let task = Locked<Task<Void, any Error>?>(nil)

@@ -15,6 +15,9 @@ package enum MissingRecordRule {
     case never
     /// Whenever it cannot be read.
     case asSDK
+
+    /// What holds where nobody says otherwise.
+    package static let standard = whenProvedDeleted
   }
 
   /// What becomes of a change whose record is not there.
@@ -30,7 +33,7 @@ package enum MissingRecordRule {
   /// What becomes of a change once it is known what its record's fate was.
   package static func step(
     _ operation: SyncOperation, _ fate: RecordFate, _ mode: MergeMode,
-    _ recreate: Recreate = .whenProvedDeleted
+    _ recreate: Recreate = .standard
   ) -> Step {
     if operation == .delete { return fate == .deleted ? .done : .stands }
     guard mode == .overwrite else { return .stands }

@@ -22,7 +22,7 @@ enum DecisionText {
     }
     for field in edit.detail.fields {
       func text(_ value: JSONValue?) -> String {
-        options.shown(value, of: field.name).text(empty: "(empty)", unknown: "(not known)")
+        options.shown(value, of: field.name).words
       }
       let mark = field.isConflicting ? "!" : " "
       lines.append(

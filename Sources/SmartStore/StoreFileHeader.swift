@@ -2,12 +2,15 @@ import SQLite
 import System
 
 /// The first hundred bytes of an SQLite file, looked at before SQLite does.
-struct StoreFileHeader {
-  private let bytes: [UInt8]
+package struct StoreFileHeader {
+  private static let length = 100
+  /// Fewer than a hundred of a shorter file.
+  let bytes: [UInt8]
 
-  init(path: String) throws(SystemError) {
+  /// Reads them; a file may have fewer.
+  package init(path: String) throws(SystemError) {
     let file = try Files.openRegular(path)
-    var bytes = [UInt8](repeating: 0, count: 100)
+    var bytes = [UInt8](repeating: 0, count: Self.length)
     var failure: SystemError?
     let count = bytes.withUnsafeMutableBytes { raw -> Int in
       do throws(SystemError) { return try file.read(into: raw) } catch {
@@ -19,25 +22,31 @@ struct StoreFileHeader {
     self.bytes = Array(bytes[..<count])
   }
 
-  /// Whether the file says that it is an SQLite database.
-  var isDatabase: Bool { bytes.count == 100 && bytes.starts(with: Connection.fileMagic) }
+  /// Whether the file has room for a header.
+  package var isWhole: Bool { bytes.count == Self.length }
+
+  /// Whether the file says that it is an SQLite database: a sealed one does not.
+  package var isDatabase: Bool { isWhole && bytes.starts(with: Connection.fileMagic) }
+
+  /// Bytes that each page leaves free at its end.
+  var reservedBytes: Int { Int(bytes[20]) }
 
   /// Bytes of a page; the largest is written as 1.
-  var pageSize: Int {
+  package var pageSize: Int {
     let size = Int(bytes[16]) << 8 | Int(bytes[17])
     return size == 1 ? 65536 : size
   }
 
   /// What in the header no SQLite file has; nil for a sound one.
-  var fault: String? {
+  package var fault: String? {
     let size = pageSize
     guard size >= 512 && size & (size - 1) == 0 else { return "a page size of \(size)" }
     guard (1...2).contains(bytes[18]), (1...2).contains(bytes[19]) else {
       return "an unknown file format version"
     }
     guard Array(bytes[21..<24]) == [64, 32, 32] else { return "impossible payload fractions" }
-    let usable = size - Int(bytes[20])
-    guard usable >= 480 else { return "\(bytes[20]) reserved bytes a page" }
+    let usable = size - reservedBytes
+    guard usable >= 480 else { return "\(reservedBytes) reserved bytes a page" }
     guard (1...4).contains(word(44)) else { return "schema format \(word(44))" }
     guard word(56) == 1 else { return "a text encoding other than UTF-8" }
     return nil

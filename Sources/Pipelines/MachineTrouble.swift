@@ -1,0 +1,47 @@
+import Bundles
+import SQLite
+import SmartStore
+import Snapshots
+import System
+
+/// What an error says of this machine, whatever file it was met at: no room, no descriptors, no memory, a disk that
+/// fails.
+enum MachineTrouble {
+  /// It is the machine.
+  case certain
+  /// It may be: a file from outside can make SQLite blame the disk.
+  case possible
+
+  /// Nil where an error says nothing of the machine.
+  init?(of error: any Error) {
+    switch error {
+    case let error as SystemError:
+      guard error.isOfTheMachine else { return nil }
+      self = .certain
+    case let error as SQLiteError:
+      guard error.isDisk || error.isNoAccess else { return nil }
+      self = error.isFull ? .certain : .possible
+    case StoreError.database(let path, let code, _):
+      self.init(of: SQLiteError(code: code, path: path))
+    case BundleError.system(let error), SnapshotError.system(let error),
+      BundleError.sealing(.system(let error)):
+      self.init(of: error)
+    case BundleError.snapshot(let error): self.init(of: error)
+    case SnapshotError.store(let error): self.init(of: error)
+    case SnapshotError.database(let error): self.init(of: error)
+    default: return nil
+    }
+  }
+
+  /// Whether the machine fails at a small file in a directory, too.
+  static func isMet(in directory: String) -> Bool {
+    let probe = DurableFile.temporaryName(for: directory + "/x")
+    do throws(SystemError) {
+      try DurableFile.write([UInt8](repeating: 0, count: 1 << 16), to: probe)
+      try Files.remove(probe)
+      return false
+    } catch {
+      return true
+    }
+  }
+}
