@@ -85,7 +85,10 @@ extension PipelineError {
     case .configuration: (kind, code) = (.configuration, "org.configuration")
     case .refused: (kind, code) = (.failed, "org.refused")
     case .notFound: (kind, code) = (.failed, "org.not-found")
-    case .invalidResponse: (kind, code) = (.failed, "org.invalidResponse")
+    case .invalidResponse:
+      // Neither the disk nor a defect of ours: a pause for maintenance, a proxy, or another address than the org's.
+      (kind, code) = (.tryLater, "org.invalidResponse")
+      fix = "check org.url and what stands between here and the org, and run it again"
     case .tooLarge:
       (kind, code) = (.failed, "org.too-large")
       fix = "leave the long fields of the object out of the sync"

@@ -31,8 +31,8 @@ struct ReconcileStage {
     for warning in result.warnings { run.warn(warning) }
     if let interruption = result.interruption {
       run.warn(interruption)
-      run.summary.findings.insert(
-        result.interruptionKind == .authentication ? .loginFailed : .limitReached)
+      let kind = result.interruptionCause.map { PipelineError(describing: $0).kind }
+      run.summary.findings.insert(RunFinding(ofEnd: kind ?? .tryLater))
     }
     if result.interruption == nil {
       for digest in run.options.confirmed.subtracting(result.confirmed).sorted() {

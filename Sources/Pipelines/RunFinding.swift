@@ -12,8 +12,10 @@ package enum RunFinding: String, Sendable, CaseIterable {
   case guardTripped
   /// The org could not be reached, or a limit or the deadline was reached: try again later.
   case limitReached
-  /// The org refused the login in the middle of the work.
+  /// The org refused the login, or a permission, in the middle of the work.
   case loginFailed
+  /// The org refused what a stage cannot do without, so that its work is not done.
+  case stageRefused
   /// A snapshot could not be made, and the org is not to blame: the disk, or a store.
   case failedSnapshot
   /// What a run had changed in the org could not be undone, or not all of it.
@@ -28,7 +30,17 @@ package enum RunFinding: String, Sendable, CaseIterable {
       .needsAttention
     case .limitReached: .tryLater
     case .loginFailed: .authentication
-    case .failedSnapshot: .failed
+    case .failedSnapshot, .stageRefused: .failed
+    }
+  }
+
+  /// What ended a stage before its time, so that a run ends with the same whether the error ended it or one of
+  /// its stages.
+  package init(ofEnd kind: PipelineError.Kind) {
+    switch kind {
+    case .tryLater: self = .limitReached
+    case .authentication: self = .loginFailed
+    case .failed, .usage, .configuration, .locked, .damaged, .interrupted: self = .stageRefused
     }
   }
 }

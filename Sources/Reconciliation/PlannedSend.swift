@@ -2,6 +2,7 @@ import Crypto
 import JSON
 import Ledger
 import MobileSync
+import Salesforce
 import System
 
 /// One edit that is to be sent.
@@ -135,22 +136,14 @@ package struct ReconcileSummary: Sendable {
   package var writes = 0
   /// Why the run stopped early; nil when it went to its end.
   package var interruption: String?
-  /// The error behind the interruption.
-  package var interruptionKind: InterruptionKind?
+  /// What the org did then; nil where it was the deadline.
+  package var interruptionCause: OrgError?
   /// What `--confirm` takes for each device whose changes wait for it, by snapshot.
   package var awaiting: [String: [String]] = [:]
   /// The digests of what the guard would have held and a person has confirmed.
   package var confirmed: Set<String> = []
   /// What a person should know.
   package var warnings: [String] = []
-
-  /// What stopped a run.
-  package enum InterruptionKind: Sendable, Hashable {
-    /// The org could not be reached, a limit or the deadline was reached: try again later.
-    case later
-    /// The login failed.
-    case authentication
-  }
 
   /// Says whether a person has to look at the report.
   package var needsAttention: Bool {

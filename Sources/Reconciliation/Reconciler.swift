@@ -107,11 +107,10 @@ package final class Reconciler {
       try holdTheRest(Self.interruptedText)
       throw error
     } catch let error as OrgError {
-      interrupt(error)
+      (summary.interruption, summary.interruptionCause) = (error.description, error)
       try holdTheRest(error.description)
     } catch is DeadlineReached {
       summary.interruption = Self.deadlineText
-      summary.interruptionKind = .later
       try holdTheRest(Self.deadlineText)
     }
     return try accounted()
@@ -275,11 +274,6 @@ package final class Reconciler {
     let given = min(state.verdictsGiven - givenBefore, total)
     if given > told { progress(given, total) }
     told = given
-  }
-
-  private func interrupt(_ error: OrgError) {
-    summary.interruption = error.description
-    summary.interruptionKind = error.kind == .authentication ? .authentication : .later
   }
 
   /// What was not tried is held, of one snapshot or of all; what was sent without an answer is in doubt.

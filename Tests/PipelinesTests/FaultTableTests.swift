@@ -27,10 +27,10 @@ import Testing
 
   static let faults = [
     Fault(name: "session", lasting: .authentication, action: .expireSession),
-    Fault(name: "page 200", lasting: .failed, action: page(200)),
+    Fault(name: "page 200", lasting: .tryLater, action: page(200)),
     Fault(name: "page 503", lasting: .tryLater, action: page(503)),
     Fault(
-      name: "redirect", lasting: .failed,
+      name: "redirect", lasting: .tryLater,
       action: page(302, ["Location": "https://elsewhere.example.com/"])),
     Fault(
       name: "unavailable", lasting: .tryLater, action: .status(503, code: "SERVER_UNAVAILABLE")),
@@ -98,9 +98,7 @@ import Testing
     }
     let before = scene.requests
     let end = await scene.attempt()
-    // Edits that wait are a reason to try again, whatever the org answers.
-    let isFailure = work == .check || fault.lasting != .failed
-    #expect(end == "\(isFailure ? fault.lasting : .tryLater)", "\(work)")
+    #expect(end == "\(fault.lasting)", "\(work)")
     #expect(scene.requests - before < 40, "\(work)")
     scene.faults.removeAll()
     var ends: [String] = []

@@ -20,4 +20,11 @@ import Testing
     #expect(status(.loginFailed, .limitReached, .skippedUser) == 5)
     #expect(status(.failedSnapshot, .loginFailed, .limitReached) == 1)
   }
+
+  @Test(arguments: [PipelineError.Kind.tryLater, .authentication, .failed])
+  func `a stage that an error ends gives the run the status that the error itself would`(
+    _ kind: PipelineError.Kind
+  ) {
+    #expect(status(RunFinding(ofEnd: kind)) == kind.exitStatus.rawValue)
+  }
 }

@@ -139,6 +139,10 @@ import Testing
     switch night {
     case "nothing is wrong": break
     case "the org cannot be reached": world.goAway()
+    case "the org answers with a page for people":
+      let page = ServerResponse(
+        status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8))
+      world.server.faults.add(.any, times: .max, .respond(page))
     case "the org refuses every login": scene.variables["ATTACHE_CLIENT_ID"] = "another"
     case "a return is damaged":
       let place = world.data.inbox("inbox") + "/broken.sqlite"

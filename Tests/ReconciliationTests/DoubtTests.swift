@@ -117,7 +117,7 @@ struct DoubtTests {
     day.server.faults.add(.any, nth: 4, times: 100, .limitExceeded)
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "held 1")
-    #expect(summary.interruptionKind == .later)
+    #expect(summary.interruptionCause?.kind == .limit)
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }

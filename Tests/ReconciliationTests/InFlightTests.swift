@@ -225,7 +225,7 @@ struct InFlightTests {
     day.server.faults.add(
       FaultMatch(user: "attache@example.com"), nth: 1, times: .max, .expireSession)
     let summary = try await day.run()
-    #expect(summary.interruptionKind == .authentication)
+    #expect(summary.interruptionCause?.kind == .authentication)
     #expect(day.verdicts(summary) == "held 11")
   }
 
