@@ -3,6 +3,14 @@ import System
 
 /// One request to an org.
 package struct OrgCall: Sendable {
+  /// What an answer holds, as its Content-Type names it.
+  package enum Content: String, Sendable {
+    /// Data for programs.
+    case json = "JSON"
+    /// Rows of a bulk job.
+    case csv = "CSV"
+  }
+
   /// What it is counted as.
   package var kind: RequestKind
   /// The method.
@@ -15,8 +23,8 @@ package struct OrgCall: Sendable {
   package var body: [UInt8]?
   /// Whether it changes nothing, and may be repeated as often as it takes.
   package var isRead: Bool
-  /// Whether the answer must be JSON.
-  package var expectsJSON = true
+  /// What the answer to a success must be; nil for anything.
+  package var expected: Content? = .json
   /// Whether an answer that says no to what was asked is handed back instead of thrown.
   var returnsRefusals = false
   /// What it sends beside the token and nobody may repeat: an assertion, a client's secret.

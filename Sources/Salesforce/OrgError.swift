@@ -70,6 +70,17 @@ public struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
     self.isAmbiguous = isAmbiguous
   }
 
+  /// Whether it may be about this way of asking alone, so that another one may fare better: what no job brings,
+  /// a query may.
+  package var mayFareBetter: Bool {
+    switch kind {
+    case .refused, .notFound, .permission, .invalidResponse, .tooLarge, .locatorExpired,
+      .unreachable, .timeout:
+      true
+    case .authentication, .certificate, .limit, .cancelled, .configuration: false
+    }
+  }
+
   /// The same of one record: nothing less can be asked for.
   package func of(record: String) -> OrgError {
     OrgError(

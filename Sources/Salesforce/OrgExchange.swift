@@ -49,10 +49,13 @@ struct OrgExchange: Sendable {
 
   /// A login page with status 200 is not an answer, and nor is that of a proxy.
   private static func isPage(_ response: HTTPResponse, _ call: OrgCall) -> Bool {
-    guard call.expectsJSON, HTTPStatus.success.contains(response.status), response.status != 204,
-      !(response.body.isEmpty && !call.isRead)
+    guard let expected = call.expected, HTTPStatus.success.contains(response.status),
+      response.status != 204,
+      // A job may have no rows of a kind.
+      !(response.body.isEmpty && (!call.isRead || expected == .csv))
     else { return false }
-    return response.headers["Content-Type"]?.lowercased().contains("json") != true
+    let type = response.headers["Content-Type"]?.uppercased()
+    return type?.contains(expected.rawValue) != true
   }
 
   /// Why it is repeated.
@@ -84,7 +87,7 @@ struct OrgExchange: Sendable {
       OrgError(
         kind, status: response.status,
         message:
-          "the answer is \(response.headers["Content-Type"]?.prefix { $0 != ";" } ?? "no content type"), not JSON",
+          "the answer is \(response.headers["Content-Type"]?.prefix { $0 != ";" } ?? "no content type"), not \((call.expected ?? .json).rawValue)",
         request: call.name, isAmbiguous: isAmbiguous)
     case .success(let response):
       OrgError(

@@ -231,9 +231,19 @@ struct BulkIngestTests {
     #expect(day.verdicts(try await day.run()) == "created 5")
   }
 
-  @Test func `a job whose results cannot be read holds up nobody else, and is asked again`()
-    async throws
-  {
+  /// What keeps a job's results from coming, for good.
+  private static let losses: [Faults.Action] = [
+    page, .status(500, code: "UNKNOWN_EXCEPTION"), .status(503, code: "SERVER_UNAVAILABLE"),
+    .drop(afterCommit: true), .drop(afterCommit: false), .truncate(bytes: 10),
+  ]
+  private static let page = Faults.Action.respond(
+    ServerResponse(
+      status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8)))
+
+  @Test(arguments: [RequestKind.bulkRead, .bulkResults], losses)
+  func `a job whose results cannot be had holds up nobody else, and is asked again`(
+    _ kind: RequestKind, _ loss: Faults.Action
+  ) async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     try day.handBack(
@@ -241,17 +251,74 @@ struct BulkIngestTests {
     )
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])], user: day.ben)
-    day.server.faults.add(
-      .kind(.bulkResults), times: 1000,
-      .respond(
-        ServerResponse(
-          status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8))))
+    day.server.faults.add(.kind(kind), times: 1000, loss)
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "in doubt 5, updated 1")
     #expect(summary.interruption == nil)
+    // What is handed back meanwhile is sent by a night that begins with the same question.
+    try day.handBack(
+      [try day.edited("accounts", "Account", id, ["Phone": "3"])], user: day.ben, handback: 2)
+    let second = try await day.run()
+    #expect(day.verdicts(second) == "in doubt 5, updated 1")
+    #expect(second.interruption == nil)
+    let told = try day.details().compactMap(\.message).filter { $0.contains("the bulk job 750") }
+    #expect(told.count == 5)
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "created 5")
     #expect(try day.count("SELECT Id FROM Account") == 6)
+  }
+
+  @Test func `an org that answers nothing at all is not taken for one that has lost a job`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.bulkAbove = 3
+    try day.handBack(
+      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
+    )
+    day.server.faults.add(.kind(.bulkResults), times: 1000, .drop(afterCommit: false))
+    // Two logins ask who they are.
+    day.server.faults.add(.kind(.userinfo), nth: 3, times: 1000, .drop(afterCommit: false))
+    let summary = try await day.run()
+    #expect(summary.interruptionCause?.kind == .unreachable)
+    #expect(day.verdicts(summary) == "in doubt 5")
+  }
+
+  @Test(arguments: [true, false])
+  func `what one part of the results tells stands where the other cannot be had`(
+    _ areRefusedTold: Bool
+  ) async throws {
+    let day = try FieldDay()
+    day.options.bulkAbove = 3
+    try day.handBack(
+      (0..<5).map {
+        day.created(
+          "accounts", "Account", "local_\($0)", $0 == 2 ? ["Phone": "1"] : ["Name": "Same"])
+      })
+    let broken = Faults.Action.respond(
+      ServerResponse(
+        status: 200, headers: ["Content-Type": "text/csv"], body: Array("sf__Id,\"open".utf8)))
+    // The done ones are asked for first, then the refused ones, and both once more for those in doubt.
+    let lost = areRefusedTold ? 1 : 2
+    for nth in [lost, lost + 2] { day.server.faults.add(.kind(.bulkResults), nth: nth, broken) }
+    #expect(
+      day.verdicts(try await day.run())
+        == (areRefusedTold ? "failed 1, in doubt 4" : "created 4, in doubt 1"))
+    #expect(
+      day.verdicts(try await day.run())
+        == (areRefusedTold ? "created 4" : "failed 1"))
+    #expect(try day.count("SELECT Id FROM Account") == 4)
+    #expect(day.server.log.entries.count { $0.kind == .bulkUpload } == 1)
+  }
+
+  @Test func `rows that a page for people has swallowed go in requests at once`() async throws {
+    let day = try FieldDay()
+    (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
+    try day.handBack(
+      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": "Same"]) })
+    day.server.faults.add(.kind(.bulkUpload), Self.page)
+    #expect(day.verdicts(try await day.run()) == "created 5")
+    #expect(try day.count("SELECT Id FROM Account") == 5)
   }
 
   @Test func `a close that nobody answers is not followed by requests while the job may run`()

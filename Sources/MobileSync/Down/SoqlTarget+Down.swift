@@ -9,14 +9,18 @@ extension SoqlTarget: OneSoupTarget {
       try SoupReader(store: context.store, soup: context.soupName).count()
     }
     let (session, place) = (try await context.session(), destination(context.soupName))
-    let pages = SoqlPages(
-      session, query, batchSize: maxBatchSize, since: mayMiss ? nil : since, into: place,
-      asksDeletions: context.asksDeletions, warn: context.warn)
+    func byQuery(since: Int64?) -> SoqlPages {
+      SoqlPages(
+        session, query, batchSize: maxBatchSize, since: since, into: place,
+        asksDeletions: context.asksDeletions, warn: context.warn)
+    }
+    let pages = byQuery(since: mayMiss ? nil : since)
     guard since == nil else { return pages }
     // The first page tells how many there are.
     try await pages.readFirst()
     guard pages.totalSize > context.settings.bulkAbove else { return pages }
-    return try await BulkPages.make(session, query, into: place, warn: context.warn) ?? pages
+    return try await BulkPages.make(
+      session, query, into: place, byQuery: { byQuery(since: nil) }, warn: context.warn) ?? pages
   }
 
   func pages(

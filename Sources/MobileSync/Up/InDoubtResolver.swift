@@ -3,7 +3,8 @@ import Salesforce
 
 /// Finds out what writes without an answer have done: the one place that does, for every journal.
 ///
-/// - What went in a bulk job is told by the job, as long as the org keeps it.
+/// - What went in a bulk job is told by the job, as long as the org keeps it; while its results cannot be had, by
+///   nothing else.
 /// - An update is done if the record holds what was sent, a delete if its record is proved deleted, an undelete
 ///   if it is there.
 /// - An upsert, or a create with a correlation field, is looked up by that field.
@@ -91,7 +92,7 @@ package struct InDoubtResolver {
   // MARK: bulk jobs
 
   /// What bulk jobs say of the writes that went in them, by the place of each; nothing of a job that the org
-  /// has forgotten, and of a row that its results leave out.
+  /// has forgotten, and of a row that its results, where all are here, leave out.
   private func tellOfJobs(_ writes: [PendingWrite]) async throws -> [Int: Resolution] {
     var told: [Int: Resolution] = [:]
     let jobs = Dictionary(grouping: writes.indices.filter { writes[$0].job != nil }) {
@@ -106,7 +107,7 @@ package struct InDoubtResolver {
         results = try await BulkIngestJob(id: id, asker.session).results(
           while: { !isPresumed && mayWait() }, givesUp: !isPresumed)
       } catch {
-        guard let words = try self.words(error, ofJob: id, writes[places[0]], asker) else {
+        guard let words = try await self.words(error, ofJob: id, writes[places[0]], asker) else {
           continue
         }
         for place in places { told[place] = .atWork(words) }
@@ -121,12 +122,16 @@ package struct InDoubtResolver {
       let answers = SyncUpJob.answers(
         results,
         places.map { (SyncUpJob.row(of: writes[$0]), writes[$0].action, writes[$0].recordID) })
+      var lacking: String?
+      if let error = results.lacking {
+        lacking = try await self.words(error, ofJob: id, writes[places[0]], asker)
+      }
       for (place, answer) in zip(places, answers) {
         switch answer {
         case .done(let id, let created):
           let isCreated = writes[place].action == .create ? true : created
           told[place] = .done(Resolution.Done(id: id, isCreated: isCreated))
-        case .unknown: break
+        case .unknown: told[place] = lacking.map { .atWork($0) }
         // What was refused is refused again, and told then.
         default: told[place] = .notDone()
         }
@@ -139,7 +144,7 @@ package struct InDoubtResolver {
   /// that they are looked for as any other.
   private func words(
     _ error: OrgError, ofJob id: String, _ write: PendingWrite, _ asker: RecordReader
-  ) throws(OrgError) -> String? {
+  ) async throws(OrgError) -> String? {
     let isSender = asker.session.identity.userID == write.userID
     switch error.kind {
     case .invalidResponse, .tooLarge:
@@ -151,7 +156,9 @@ package struct InDoubtResolver {
         ? nil : "only its sender can be asked about the bulk job \(id)"
     case .authentication where asker !== reader:
       return "only its sender can be asked about the bulk job \(id), and cannot log in"
-    case _ where error.isFailedAnswer:
+    case .unreachable, .timeout:
+      // One question that is never answered, of an org that answers others, ends nobody else's work.
+      if !error.isFailedAnswer, (try? await asker.session.userInfo()) == nil { throw error }
       return "the org could not answer for the bulk job \(id): \(error.message)"
     default: throw error
     }

@@ -93,6 +93,9 @@ package enum SyncUpJob {
     }
     return answers.map { answer in
       if let answer { return answer }
+      if let lacking = results.lacking {
+        return .unknown("a part of the bulk job's results cannot be had: \(lacking.message)")
+      }
       return results.isUntouched
         ? .unprocessed(failure)
         : .unknown("the results of the bulk job do not tell of it")

@@ -51,6 +51,8 @@ package struct BulkIngestJob: Sendable {
     package var failure: String?
     /// Whether the org never looked at any row.
     package var isUntouched = false
+    /// Why a part of the results is not here; nil where all are.
+    package var lacking: OrgError?
   }
 
   private let job: BulkJob
@@ -79,8 +81,12 @@ package struct BulkIngestJob: Sendable {
     do throws(OrgError) {
       var call = OrgCall(.bulk, "PUT", job.path + "/batches", body: csv)
       call.headers["Content-Type"] = "text/csv; charset=UTF-8"
-      call.expectsJSON = false
-      _ = try await job.session.send(call)
+      call.expected = nil
+      let response = try await job.session.send(call)
+      let type = response.headers["Content-Type"] ?? ""
+      if type.lowercased().contains("html") {
+        throw Session.invalidResponse("the answer is a page for people", call).inDoubt
+      }
     } catch {
       // Whether the rows arrived or not: an open job does not run.
       await abort()
@@ -122,7 +128,7 @@ package struct BulkIngestJob: Sendable {
   /// What became of the rows of a job that was run; nil where the org is still at work when `mayWait` says no.
   ///
   /// A job that was never run is given up, unless that is not to be done (`givesUp`): its rows are nobody's.
-  /// Every error is ambiguous.
+  /// Where a part of the results cannot be had, the others stand. Every error is ambiguous.
   package func results(
     while mayWait: @Sendable () -> Bool = { true }, givesUp: Bool = true
   ) async throws(OrgError) -> Results? {
@@ -140,35 +146,66 @@ package struct BulkIngestJob: Sendable {
         results.failure = answer["errorMessage"]?.string ?? "the job was \(state.rawValue)"
       case .complete: break
       }
-      try await rows("successfulResults") { cells, row in
-        results.successes.append(
-          .init(id: cells["sf__id"] ?? "", isCreated: cells["sf__created"] == "true", row: row))
-      }
-      try await rows("failedResults") { cells, row in
-        results.failures.append(.init(error: cells["sf__error"] ?? "", row: row))
-      }
-      if state != .complete {
-        try await rows("unprocessedrecords") { _, row in results.unprocessed.append(row) }
-      }
+      try await read(&results, isComplete: state == .complete)
       return results
     } catch {
       throw error.inDoubt
     }
   }
 
-  private func rows(
-    _ name: String, _ body: (_ cells: [String: String], _ row: BulkRow) -> Void
-  ) async throws(OrgError) {
-    let (response, call) = try await job.csv(name, mayBeEmpty: true)
+  /// Reads the three parts of the results; an error where none of them can be had.
+  private func read(_ results: inout Results, isComplete: Bool) async throws(OrgError) {
+    var hasSome = false
+    for part in Part.allCases where part != .unprocessed || !isComplete {
+      do throws(OrgError) {
+        results.add(try await rows(part), of: part)
+        hasSome = true
+      } catch {
+        guard error.mayFareBetter else { throw error }
+        results.lacking = results.lacking ?? error
+        // An org that does not answer at all is asked nothing more.
+        if error.status == nil, error.kind == .unreachable || error.kind == .timeout { break }
+      }
+    }
+    if let lacking = results.lacking, !hasSome { throw lacking }
+  }
+
+  /// The parts of a job's results, as their resources are called.
+  fileprivate enum Part: String, CaseIterable {
+    case successes = "successfulResults"
+    case failures = "failedResults"
+    case unprocessed = "unprocessedrecords"
+  }
+
+  fileprivate typealias Row = (cells: [String: String], row: BulkRow)
+
+  private func rows(_ part: Part) async throws(OrgError) -> [Row] {
+    let (response, call) = try await job.csv(part.rawValue, mayBeEmpty: true)
+    var rows: [Row] = []
     do {
-      try BulkRow.read(response.body, body)
+      try BulkRow.read(response.body) { rows.append(($0, $1)) }
     } catch {
       throw Session.invalidResponse("the page of CSV cannot be read: \(error)", call)
     }
+    return rows
   }
 
   /// Gives the job up, where the org lets it be given up.
   package func abort() async { try? await job.move(to: .aborted) }
+}
+
+extension BulkIngestJob.Results {
+  fileprivate mutating func add(_ rows: [BulkIngestJob.Row], of part: BulkIngestJob.Part) {
+    switch part {
+    case .successes:
+      successes = rows.map { cells, row in
+        .init(id: cells["sf__id"] ?? "", isCreated: cells["sf__created"] == "true", row: row)
+      }
+    case .failures:
+      failures = rows.map { .init(error: $0.cells["sf__error"] ?? "", row: $0.row) }
+    case .unprocessed: unprocessed = rows.map(\.row)
+    }
+  }
 }
 
 extension OrgError {

@@ -88,13 +88,10 @@ struct BulkJob: Sendable {
   ) {
     var call = OrgCall(.bulk, "GET", path + "/" + name)
     call.headers["Accept"] = "text/csv"
-    call.expectsJSON = false
+    call.expected = .csv
     let response = try await session.send(call)
-    if mayBeEmpty, response.body.isEmpty { return (response, call) }
-    let type = response.headers["Content-Type"] ?? "no content type"
-    guard type.lowercased().contains("csv"), !response.body.isEmpty else {
-      throw Session.invalidResponse(
-        "the answer is \(type.prefix { $0 != ";" }), not a page of CSV", call)
+    guard mayBeEmpty || !response.body.isEmpty else {
+      throw Session.invalidResponse("the answer is empty, not a page of CSV", call)
     }
     return (response, call)
   }

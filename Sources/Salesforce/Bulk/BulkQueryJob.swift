@@ -199,7 +199,8 @@ package final class BulkQueryJob: Sendable {
         query = "?" + HTTPQuery.string([("locator", locator)])
       }
     } catch {
-      guard error.kind.isRefusal else { throw error }
+      // Each page says where the next one is.
+      guard error.mayFareBetter else { throw error }
       return nil
     }
   }

@@ -10,7 +10,7 @@ extension Session {
     var address = resource.hasPrefix("/") ? resource : path(resource)
     if !query.isEmpty { address += "?" + HTTPQuery.string(query.map { ($0.name, $0.value) }) }
     var call = OrgCall(.other, method, address, body: body)
-    call.expectsJSON = false
+    call.expected = nil
     return try await send(call).body
   }
 }

@@ -19,7 +19,7 @@ extension Session {
         .configuration, message: "\(ids.count) records are more than \(RequestLimits.undelete)",
         request: call.name)
     }
-    call.expectsJSON = false
+    call.expected = nil
     call.envelope = { token in Self.envelope(token, ids) }
     let response = try await sendEnvelope(call)
     let results = SOAPElement(parsing: response.body).flatMap(Self.results) ?? []

@@ -1,4 +1,5 @@
 import Dispatch
+import HTTP
 import JSON
 import LocalOrg
 import SQLite
@@ -146,6 +147,16 @@ import Testing
     #expect(org.requests(.bulkRead) == 2)
   }
 
+  @Test(arguments: losses)
+  func `a list of pages that never comes costs no more than that`(
+    _ loss: Faults.Action
+  ) async throws {
+    let org = try large()
+    org.server.faults.add(.kind(.bulkRead), nth: 2, times: 1000, loss)
+    try await primesAll(org)
+    #expect(org.requests(.query) == 1)
+  }
+
   @Test func `a page that is longer than an answer may be is read in smaller ones`() async throws {
     let org = try large(pageSize: 6300)
     let job = try await BulkQueryJob.begin(Self.long, try await org.session())
@@ -195,11 +206,24 @@ import Testing
     #expect(try snapshot.elements("accounts").count >= 200)
   }
 
-  @Test func `an org that makes no job for the user is read by pages, with a warning`() async throws
-  {
+  // MARK: what cannot be had
+
+  /// What keeps an answer from coming, for good.
+  private static let losses: [Faults.Action] = [
+    .status(404, code: "NOT_FOUND"), .status(500, code: "UNKNOWN_EXCEPTION"),
+    .status(403, code: "API_DISABLED_FOR_ORG"), .drop(afterCommit: true), .truncate(bytes: 10),
+    page,
+  ]
+  private static let page = Faults.Action.respond(
+    ServerResponse(
+      status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8)))
+
+  @Test(arguments: [LocalOrg.RequestKind.bulkCreate, .bulkRead], losses)
+  func `an org that makes no job for the user is read by pages, with a warning`(
+    _ kind: LocalOrg.RequestKind, _ loss: Faults.Action
+  ) async throws {
     let org = try filled()
-    org.server.faults.add(
-      .kind(.bulkCreate), nth: 1, .status(403, code: "API_DISABLED_FOR_ORG"))
+    org.server.faults.add(.kind(kind), nth: 1, times: 1000, loss)
     let snapshot = snapshot(org)
     let outcome = try await snapshot.prime()
     #expect(outcome.soups.map(\.fetched) == [230])
@@ -208,11 +232,59 @@ import Testing
     #expect(try snapshot.elements("accounts").count == 230)
   }
 
-  @Test func `a page that does not come leaves no store, and the next prime makes a new job`()
+  /// Primes an org of which the third page of the result is another one than it should be.
+  private func primesByPages(_ third: Faults.Action) async throws {
+    let org = try filled()
+    org.server.faults.add(.kind(.bulkResults), nth: 3, times: 1000, third)
+    let (snapshot, paged) = (snapshot(org), snapshot(org, bulkAbove: 1000))
+    let warnings = try await snapshot.prime().warnings
+    #expect(warnings.count == 1 && warnings[0].contains("and all is read by pages"))
+    #expect(org.requests(.bulkCreate) == 1)
+    try await paged.prime()
+    for platform in Platform.allCases {
+      #expect(try rows(snapshot, platform) == rows(paged, platform))
+      #expect(try rows(snapshot, platform).count == 230)
+    }
+    // The next run asks what has changed since the job began.
+    try org.org.moveClock(by: 60_000)
+    let ids = try snapshot.column("Id", of: "accounts")
+    try org.update("Account", ids[0], ["Phone": "later"])
+    try org.delete(ids[1])
+    snapshot.listIDs = ["userstore/down"]
+    #expect(try await snapshot.prime().soups.map(\.written) == [1])
+    #expect(try snapshot.column("Id", of: "accounts") == ids.filter { $0 != ids[1] })
+  }
+
+  @Test(arguments: losses)
+  func `a result of which a page never comes is read by pages, and nothing is there twice`(
+    _ loss: Faults.Action
+  ) async throws {
+    try await primesByPages(loss)
+  }
+
+  @Test(arguments: ["Id,Name\n001,\"open", "Id,Nobody\n", "Id\n"])
+  func `a page that cannot be read, or that lacks records, does no more harm`(
+    _ csv: String
+  ) async throws {
+    try await primesByPages(
+      .respond(
+        ServerResponse(
+          status: 200, headers: ["Content-Type": "text/csv", "Sforce-Locator": "null"],
+          body: Array(csv.utf8))))
+  }
+
+  @Test func `a page for people in the place of one of rows is asked for again`() async throws {
+    let org = try filled()
+    org.server.faults.add(.kind(.bulkResults), nth: 3, times: 2, Self.page)
+    #expect(try await snapshot(org).prime().warnings == [])
+    #expect(org.requests(.bulkResults) == 6)
+  }
+
+  @Test func `an org that takes no more leaves no store, and the next prime makes a new job`()
     async throws
   {
     let org = try filled()
-    org.server.faults.add(.kind(.bulkResults), nth: 3, .status(404, code: "NOT_FOUND"))
+    org.server.faults.add(.kind(.bulkResults), nth: 3, times: 1000, .limitExceeded)
     let snapshot = snapshot(org)
     await #expect(throws: SyncError.self) { try await snapshot.prime() }
     #expect(snapshot.files.isEmpty)
