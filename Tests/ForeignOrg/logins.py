@@ -80,7 +80,9 @@ class Logins:
                 raise Refusal(400, "invalid_client", "invalid client credentials")
             user = self.users[app["runsAs"].lower()]
         elif kind == "refresh_token":
-            self._app(form.get("client_id"))
+            app = self._app(form.get("client_id"))
+            if app.get("secret") and form.get("client_secret") != app["secret"]:
+                raise Refusal(400, "invalid_client", "invalid client credentials")
             # Each is good once.
             user = self.refresh_tokens.pop(form.get("refresh_token"), None)
             if user is None:

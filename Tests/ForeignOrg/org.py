@@ -6,6 +6,7 @@ import threading
 import urllib.parse
 
 import briefcase
+import bulk
 import changes
 import composite
 import moments
@@ -79,6 +80,7 @@ class Org:
         self.catalog = Catalog(data["objects"])
         self.records = Records(self.catalog, data.get("clockOffsetSeconds", 0))
         self.queries = Queries(self)
+        self.jobs = bulk.Jobs(self)
         self.logins = Logins(data["organization"], data["apps"], data["users"], self.records, instances)
         self.used_requests = data.get("requestsUsed", 0)
         self._fill(data)
@@ -280,4 +282,5 @@ ROUTES = [
     ("POST", r"composite/sobjects/([^/]+)", rows.retrieve),
     ("PATCH", r"composite/sobjects/([^/]+)/([^/]+)", rows.upsert_rows),
     ("GET", r"connect/briefcase/priming-records", briefcase.priming_records),
+    *bulk.ROUTES,
 ]

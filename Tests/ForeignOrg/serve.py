@@ -18,6 +18,7 @@ import threading
 import time
 import zlib
 
+import bulk
 import soap
 from mishaps import PAGE, Cut, Page
 from org import LONGEST_ADDRESS, Org, Request
@@ -83,6 +84,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return 403, b"Bad_OAuth_Token", {"Content-Type": "text/html; charset=UTF-8"}
             if status == 429:
                 kind["Retry-After"] = "1"
+        if isinstance(value, bulk.Table):
+            return status, value.content, value.headers
         if isinstance(value, soap.Envelope):
             return status, value.encode(), {"Content-Type": "text/xml;charset=UTF-8"}
         return status, (b"" if value is None else org.habits.write(value, request.chance)), kind
