@@ -106,6 +106,35 @@ import Testing
     #expect(try world.record("Account", id)["Phone"] == "+1 555 0199")
   }
 
+  /// The demo's pipeline for ada alone, who has no integration user beside her.
+  private static func alone(_ text: String) -> String {
+    text.replacing(",\n      \"integrationUser\": \"attache@example.com\"", with: "")
+      .replacing(
+        /"users": \{[^}]*\{[^}]*\}\s*\}/,
+        with: #""users": { "list": ["ada@example.com"] }"#
+      )
+      .replacing(/,\s*\{\s*"scope": "global"[^}]*\}/, with: "")
+  }
+
+  @Test(arguments: [true, false])
+  func `a decision that is carried out at once is held against the org as every run is`(
+    _ hasIntegration: Bool
+  ) async throws {
+    let world = try World(change: { hasIntegration ? $0 : Self.alone($0) })
+    let id = try await DecisionScene(world).conflict()
+    let list = "[\"Name\", \"Phone\", \"Website\", \"Description\"]"
+    let wrong = list.replacing("Website", with: "Websit")
+    try world.rewrite(list, wrong, in: "demo/usersyncs.json")
+    let before = world.server.log.count
+    let decided = try await world.program(["decide"], ["1", "--take", "device", "--now"])
+    #expect(decided.status == 4, "\(decided.everything)")
+    #expect(decided.everything.contains("Account has no field \"Websit\" for this user"))
+    #expect(world.server.log.entries(after: before).allSatisfy { !$0.isWrite })
+    try world.rewrite(wrong, list, in: "demo/usersyncs.json")
+    #expect(try await run(world, .reconcile).verdicts == [.updated: 1])
+    #expect(try world.record("Account", id)["Phone"] == "device")
+  }
+
   @Test func `what the integration user lacks for the global store stops the run`() async throws {
     let world = try World()
     try world.rewrite("ProductCode", "ProductCde", in: "demo/globalsyncs.json")
