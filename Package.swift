@@ -116,7 +116,7 @@ let package = Package(
       "Ledger", "Bundles", "Snapshots", "MobileSync", "SmartStore", "Salesforce", "SQLite", "JSON",
       "CSV", "Crypto", "System"),
     program(
-      "attache-bench", "Rehearsal", "Pipelines", "LocalOrg", "Snapshots", "MobileSync",
+      "attache-bench", "Rehearsal", "Pipelines", "LocalOrg", "Bundles", "Snapshots", "MobileSync",
       "SmartStore", "Salesforce", "SQLite", "Crypto", "HTTP", "JSON", "System"),
     // tests
     .target(

@@ -1,12 +1,13 @@
+import Bundles
 import System
 
 /// What the command line says.
 struct BenchOptions: Sendable {
-  /// What to do; the words after `incremental` are children that the others start.
+  /// What to do; the words after `briefcase` are children that the others start.
   enum Task: String, Sendable {
-    case help, bench, queries, reconcile, ingest, incremental
+    case help, bench, queries, reconcile, ingest, incremental, pack, briefcase
     case org, prime, download, sqlite, single, sync, night, intake, intakeFloor = "intake-floor"
-    case renewal
+    case renewal, packing, verifying, sealing, assigned
     case c, python
   }
 
@@ -26,6 +27,8 @@ struct BenchOptions: Sendable {
       attache-bench reconcile [--returns N] [--edits N] [--concurrency N] [--directory PATH] [--json]
       attache-bench incremental [--records N] [--rounds N] [--directory PATH] [--json]
       attache-bench ingest [--returns N] [--rounds N] [--directory PATH] [--json]
+      attache-bench pack [--records N] [--rounds N] [--directory PATH] [--json]
+      attache-bench briefcase [--users N] [--records N] [--latency N] [--rounds N] [--directory PATH] [--json]
 
     Without a word it primes and asks; `queries` only asks a store by index, with a join and a count.
     `reconcile` sends a night's returns to a local org, one request at a time and several, at once and
@@ -33,11 +36,18 @@ struct BenchOptions: Sendable {
     `incremental` primes by a pipeline, and again when none, 0.1, 1 and 10 % of the records have changed.
     `ingest` takes in a night's stores of 50 MB, one at a time and two at once, beside a program that only copies,
     hashes and checks the same files.
+    `pack` packs and verifies a snapshot's bundles in each format, and seals its stores, beside a program that does
+    the same by libarchive and libcrypto alone.
+    `briefcase` primes many users by briefcase from an org whose answers take their time, and prints the least that
+    its requests can take beside it.
 
-      --records N       records to prime, and of each soup that is asked (1000000)
+      --records N       records to prime, and of each soup that is asked (1000000); of `pack` those of the store
+                        (100000), of `briefcase` those of each user (5000)
       --base N          records of the smaller prime, whose memory is compared (250000)
       --returns N       returns of the larger night; the smaller has a tenth (1000); of `ingest` the stores (40)
       --edits N         edits of each return (100)
+      --users N         users who are primed by briefcase (200)
+      --latency N       milliseconds that each answer takes then (100)
       --concurrency N   requests at once (4)
       --rounds N        rounds of all arms, forwards and backwards (2)
       --directory PATH  where pages are kept between runs and stores are written (Benchmarks/out)
@@ -51,21 +61,37 @@ struct BenchOptions: Sendable {
     `reconcile` when an edit is lost or told wrongly, when it takes over 1.1 times the least calls, less
     than 3 times the speed of one request at a time at 100 ms, or a tenth more memory for the larger night;
     `incremental` when such a night takes over 1, 5 or 25 % of the first prime's processor time;
-    `ingest` when one at a time takes over 1.5 times the floor, or two at once are less than 1.7 times as fast.
+    `ingest` when one at a time takes over 1.5 times the floor, or two at once are less than 1.7 times as fast;
+    `pack` when packing or sealing takes over 1.1 times its floor, or verifying over 1.2 times;
+    `briefcase` when it takes over 1.2 times the least.
 
     """
 
   var task = Task.bench
-  var records = 1_000_000
+  /// As many as the workload has, if nobody says.
+  private var saidRecords: Int?
+  var records: Int {
+    if let saidRecords { return saidRecords }
+    switch task {
+    case .pack: return 100_000
+    case .briefcase: return 5000
+    default: return 1_000_000
+    }
+  }
   var base = 250_000
   var rounds = 2
   /// As many as the workload has, if nobody says.
   var returns: Int?
   var edits = 100
+  var users = 200
+  /// What each answer of the org takes, in milliseconds.
+  var latency = 100
   var concurrency = 4
   var directory = "Benchmarks/out"
   var isJSON = false
   var isLive = false
+  /// For children: the format of the bundles.
+  var format: BundleFormat?
   /// For children: the org's address.
   var url = ""
   /// For the org: it ends when this process has ended.
@@ -82,10 +108,13 @@ struct BenchOptions: Sendable {
       case "--help", "-h": task = .help
       case "--json": isJSON = true
       case "--live": isLive = true
-      case "--records": records = try Self.number(word, &rest)
+      case "--records": saidRecords = try Self.number(word, &rest)
       case "--base": base = try Self.number(word, &rest)
       case "--rounds": rounds = try Self.number(word, &rest)
       case "--returns": returns = try Self.number(word, &rest)
+      case "--users": users = try Self.number(word, &rest)
+      case "--latency": latency = try Self.number(word, &rest)
+      case "--format": format = BundleFormat(rawValue: try Self.value(word, &rest))
       case "--edits": edits = try Self.number(word, &rest)
       case "--concurrency": concurrency = try Self.number(word, &rest)
       case "--parent": parent = try Self.number(word, &rest)

@@ -33,7 +33,7 @@ struct IngestBench {
         )
         report.add(run, jobs: jobs)
       }
-      report.noteLoad()
+      report.load.note()
     }
     return report
   }

@@ -1,5 +1,4 @@
 import Crypto
-import Pipelines
 import SQLite
 import System
 
@@ -14,18 +13,10 @@ struct IngestChild {
 
   /// The stage, as a run does it.
   func ingest() async throws -> Measurement {
-    let variables = [
-      "ATTACHE_ORG_URL": "http://127.0.0.1:9", "ATTACHE_CLIENT_ID": "none",
-      "ATTACHE_JWT_KEY": "none",
-    ]
-    let pipeline = try PipelineFile.read(path: fleet.pipelineFile, variables: variables)
-    var run = RunOptions()
-    run.stages = [.ingest]
     var result = Measurement()
     result.arm = "ingest"
     let start = Clock.monotonicNanoseconds()
-    let summary = try await PipelineRun.execute(
-      pipeline, root: fleet.root, variables: variables, options: run, report: { _ in })
+    let summary = try await fleet.ingest()
     result.end(start)
     result.records = summary.edits.new
     guard summary.returns.ingested == fleet.returns,

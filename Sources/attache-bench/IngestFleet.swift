@@ -1,4 +1,3 @@
-import Crypto
 import JSON
 import LocalOrg
 import Pipelines
@@ -22,13 +21,8 @@ struct IngestFleet {
   /// The edits of a store.
   static var edits: Int { rows / share }
 
-  private static let name = "ingest"
-  private static let clientID = "attache-ingest"
-  private static let integration = "attache@example.com"
-
-  var pipelineFile: String { directory + "/ingest.json" }
-  var root: String { directory + "/snapshots" }
-  private var data: DataDirectory { DataDirectory(root: root, name: Self.name) }
+  private var fleet: BenchFleet { BenchFleet(name: "ingest", directory: directory) }
+  private var data: DataDirectory { fleet.data }
   /// The stores as they are handed back.
   private var handed: String { directory + "/returns" }
   /// The ledger as it is before they come.
@@ -41,60 +35,24 @@ struct IngestFleet {
   /// Makes the org, primes everybody and edits every store, unless that was done before.
   func make() async throws {
     if Files.exists(mark) { return }
-    if Files.exists(directory) { try Files.remove(directory) }
-    try Files.makeDirectory(handed, intermediate: true)
-    let key = try PrivateKey.generateRSA()
-    let certificate = try key.selfSignedCertificate(
-      commonName: Self.clientID, days: 2, dnsNames: [], ipAddresses: [])
-    for (name, text) in [("store", Self.storeFile), ("syncs", Self.syncsFile)] {
-      try DurableFile.write(Array(text.utf8), to: "\(directory)/\(name).json")
-    }
+    let org = try fleet.makeOrg(users: returns, records: Self.rows)
+    try Files.makeDirectory(handed)
+    try fleet.write()
     try write(jobs: 2)
-    let org = try filledOrg()
-    var options = OrgServer.Options()
-    options.apps = [Self.clientID: certificate]
-    options.dailyLimit = Int.max
-    options.writesLog = false
-    let server = try OrgServer(org: org, options: options)
-    defer { server.stop() }
-    var run = RunOptions()
-    run.stages = [.prime, .pack]
-    let variables = [
-      "ATTACHE_ORG_URL": server.url, "ATTACHE_CLIENT_ID": Self.clientID,
-      "ATTACHE_JWT_KEY": String(decoding: key.pem, as: UTF8.self),
-    ]
-    _ = try await PipelineRun.execute(
-      PipelineFile.read(path: pipelineFile, variables: variables), root: root, variables: variables,
-      options: run, report: { _ in })
+    let served = try fleet.serve(org)
+    defer { served.server.stop() }
+    try await fleet.run([.prime, .pack], served.variables)
     for number in 0..<returns { try handBack(number, org) }
     for suffix in ["", "-wal"] where Files.exists(data.state + suffix) {
       try Files.copy(data.state + suffix, to: ledger + suffix)
     }
-    try Files.remove(directory + "/org")
+    try fleet.removeOrg()
     try DurableFile.write([], to: mark)
   }
 
-  /// Makes the users and the contacts, which all of them see.
-  private func filledOrg() throws -> Org {
-    try Files.makeDirectory(directory + "/org")
-    let org = try Org(directory: directory + "/org")
-    try org.addUser(Self.integration, lastName: "Attache", profile: "Integration")
-    for number in 0..<returns {
-      try org.addUser(
-        Self.username(number), lastName: "Technician \(number)", profile: "Integration")
-    }
-    try org.seedBulk(object: Workload.object, count: Self.rows, owner: Self.integration)
-    return org
-  }
-
-  private static func username(_ number: Int) -> String { "t\(number)@example.com" }
-
   /// Edits every hundredth row of a store, another one in each, and puts it where it is taken from.
   private func handBack(_ number: Int, _ org: Org) throws {
-    guard let user = org.user(named: Self.username(number)) else {
-      throw BenchFailure("the org has no user \(Self.username(number))")
-    }
-    let generation = data.generation(try data.generations(of: user.id).last ?? 0, of: user.id)
+    let generation = try fleet.generation(of: BenchFleet.username(number), in: org)
     guard let name = try Files.list(generation).first(where: { $0.hasPrefix("ios.bundle.") }) else {
       throw BenchFailure("there is no bundle in \(generation)")
     }
@@ -147,37 +105,12 @@ struct IngestFleet {
   }
 
   private func write(jobs: Int) throws {
-    let text = """
-      {"format": 1, "name": "\(Self.name)",
-       "org": {"url": {"env": "ATTACHE_ORG_URL"}, "apiVersion": "66.0", "concurrency": 4,
-         "login": {"method": "jwt", "clientId": {"env": "ATTACHE_CLIENT_ID"},
-           "key": {"env": "ATTACHE_JWT_KEY"}, "integrationUser": "\(Self.integration)"}},
-       "users": {"query": "SELECT Id, Username FROM User WHERE IsActive = true AND \
-      Profile.Name = 'Integration' AND Username != '\(Self.integration)'"},
-       "stores": [{"schema": "store.json", "syncs": "syncs.json"}],
-       "platforms": ["ios"], "inbox": {"settleSeconds": 0}, "limits": {"jobs": \(jobs)},
-       "report": {"formats": ["json"]}}
-      """
-    try DurableFile.write(Array(text.utf8), to: pipelineFile)
+    try fleet.write(
+      members: """
+        "platforms": ["ios"], "inbox": {"settleSeconds": 0}, "limits": {"jobs": \(jobs)}
+        """)
   }
 
-  static var storeFile: String {
-    let indexes = Workload.indexes.map {
-      "{\"path\": \"\($0.path)\", \"type\": \"\($0.type.rawValue)\"}"
-    }
-    return """
-      {"soups": [{"soupName": "\(Workload.soup)", "indexes": [\(indexes.joined(separator: ", "))]}]}
-      """
-  }
-
-  static var syncsFile: String {
-    """
-    {"syncs": [
-      {"syncName": "down", "syncType": "syncDown", "soupName": "\(Workload.soup)",
-       "target": {"type": "soql", "query": "\(Workload.query)"},
-       "options": {"mergeMode": "OVERWRITE"}},
-      {"syncName": "up", "syncType": "syncUp", "soupName": "\(Workload.soup)", "target": {},
-       "options": {"fieldlist": ["Title", "Phone"], "mergeMode": "LEAVE_IF_CHANGED"}}]}
-    """
-  }
+  /// Takes in what is in the inbox.
+  func ingest() async throws -> RunSummary { try await fleet.run([.ingest], BenchFleet.offline) }
 }

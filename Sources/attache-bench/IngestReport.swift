@@ -1,5 +1,4 @@
 import JSON
-import System
 
 /// What `IngestBench` measured.
 struct IngestReport: BenchReport {
@@ -14,19 +13,10 @@ struct IngestReport: BenchReport {
   /// The runs by how many stores were ingested at once; 0 is the floor.
   private var runs: [Int: [Measurement]] = [:]
 
-  /// How many wanted a core, in the mean of a minute, before the first round and after each.
-  private var loads: [String] = []
+  /// What else was at work.
+  var load = MachineLoad()
 
-  init(returns: Int, bytes: Int64) {
-    (self.returns, self.bytes) = (returns, bytes)
-    noteLoad()
-  }
-
-  /// Notes what else was at work.
-  mutating func noteLoad() {
-    let words = (try? Files.read("/proc/loadavg")) ?? []
-    loads.append(String(decoding: words.prefix { $0 != 0x20 }, as: UTF8.self))
-  }
+  init(returns: Int, bytes: Int64) { (self.returns, self.bytes) = (returns, bytes) }
 
   mutating func add(_ run: Measurement, jobs: Int) { runs[jobs, default: []].append(run) }
 
@@ -77,7 +67,7 @@ struct IngestReport: BenchReport {
         + "\(ReconcileReport.decimal(ratio(1, 0, \.processor))) |",
       "| two at once, times as fast as one | at least \(Self.speedUp) | "
         + "\(ReconcileReport.decimal(ratio(1, 2, \.wall))) | |",
-      "", "The load of the machine was \(loads.joined(separator: ", ")).", "",
+      "", load.text, "",
     ]
     return (lines + failures.map { "FAILED: " + $0 }).joined(separator: "\n") + "\n"
   }
@@ -96,7 +86,7 @@ struct IngestReport: BenchReport {
       "wallToFloor": .number(ReconcileReport.decimal(ratio(1, 0, \.wall))),
       "processorToFloor": .number(ReconcileReport.decimal(ratio(1, 0, \.processor))),
       "speedUp": .number(ReconcileReport.decimal(ratio(1, 2, \.wall))),
-      "loads": .array(loads.map { .string($0) }),
+      "loads": load.json,
       "failures": .array(failures.map { .string($0) }),
     ]
   }

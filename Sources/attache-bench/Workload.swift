@@ -22,10 +22,12 @@ enum Workload {
     IndexSpec(path: "__sync_id__", type: .integer),
   ]
 
-  static let query = """
-    SELECT Id, FirstName, LastName, Salutation, Title, Department, Phone, MobilePhone, Email, \
-    MailingStreet, MailingCity, MailingPostalCode, LastModifiedDate FROM Contact
-    """
+  static let fields = [
+    "Id", "FirstName", "LastName", "Salutation", "Title", "Department", "Phone", "MobilePhone",
+    "Email", "MailingStreet", "MailingCity", "MailingPostalCode", "LastModifiedDate",
+  ]
+
+  static let query = "SELECT \(fields.joined(separator: ", ")) FROM \(object)"
 
   /// The sync of all contacts.
   static var sync: SyncDefinition {

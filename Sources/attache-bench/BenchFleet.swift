@@ -1,0 +1,142 @@
+import Crypto
+import LocalOrg
+import Pipelines
+import System
+
+/// An org of contacts, the users who see all of them, an app to log in with, and a pipeline: where a workload
+/// begins that runs a pipeline.
+struct BenchFleet: Sendable {
+  /// The pipeline's name, and its file's.
+  let name: String
+  /// Where the org, the files and the data are: a pipeline's data belong to the place of its file.
+  let directory: String
+
+  /// Who asks for the users, and owns the contacts.
+  static let integration = "attache@example.com"
+  private static let clientID = "attache-bench"
+  private static let profile = "Integration"
+
+  var pipelineFile: String { "\(directory)/\(name).json" }
+  var root: String { directory + "/snapshots" }
+  var data: DataDirectory { DataDirectory(root: root, name: name) }
+  private var orgDirectory: String { directory + "/org" }
+
+  static func username(_ number: Int) -> String { "t\(number)@example.com" }
+
+  // MARK: the org
+
+  /// Makes the org, in a directory that holds nothing else yet.
+  func makeOrg(users: Int, records: Int) throws -> LocalOrg.Org {
+    if Files.exists(directory) { try Files.remove(directory) }
+    try Files.makeDirectory(orgDirectory, intermediate: true)
+    let org = try LocalOrg.Org(directory: orgDirectory)
+    try org.addUser(Self.integration, lastName: "Attache", profile: Self.profile)
+    for number in 0..<users {
+      try org.addUser(
+        Self.username(number), lastName: "Technician \(number)", profile: Self.profile)
+    }
+    try org.seedBulk(object: Workload.object, count: records, owner: Self.integration)
+    return org
+  }
+
+  /// Throws the org away.
+  func removeOrg() throws { try Files.remove(orgDirectory) }
+
+  /// A user of the org.
+  static func user(_ name: String, of org: LocalOrg.Org) throws -> OrgUser {
+    guard let user = org.user(named: name) else {
+      throw BenchFailure("the org has no user \(name)")
+    }
+    return user
+  }
+
+  /// An org that answers, and what a run has to know of it.
+  struct Served {
+    let server: OrgServer
+    let variables: [String: String]
+  }
+
+  /// Serves an org to the app of the pipeline.
+  func serve(_ org: LocalOrg.Org) throws -> Served {
+    let key = try PrivateKey.generateRSA()
+    var options = OrgServer.Options()
+    options.apps = [
+      Self.clientID: try key.selfSignedCertificate(
+        commonName: Self.clientID, days: 2, dnsNames: [], ipAddresses: [])
+    ]
+    options.dailyLimit = Int.max
+    options.writesLog = false
+    let server = try OrgServer(org: org, options: options)
+    return Served(
+      server: server,
+      variables: Self.variables(server.url, key: String(decoding: key.pem, as: UTF8.self)))
+  }
+
+  /// What a run has to know that asks no org.
+  static let offline = variables("http://127.0.0.1:9", key: "none")
+
+  private static func variables(_ url: String, key: String) -> [String: String] {
+    ["ATTACHE_ORG_URL": url, "ATTACHE_CLIENT_ID": clientID, "ATTACHE_JWT_KEY": key]
+  }
+
+  // MARK: the pipeline
+
+  /// Writes what the pipeline file names.
+  func write(store: String = Self.storeFile, syncs: String = Self.syncsFile) throws {
+    for (name, text) in [("store", store), ("syncs", syncs)] {
+      try DurableFile.write(Array(text.utf8), to: "\(directory)/\(name).json")
+    }
+  }
+
+  /// Writes the pipeline file, in which nothing but what has to be said and these members is not as it is
+  /// unless said.
+  func write(members: String) throws {
+    let text = """
+      {"format": 1, "name": "\(name)",
+       "org": {"url": {"env": "ATTACHE_ORG_URL"}, "apiVersion": "66.0",
+         "login": {"method": "jwt", "clientId": {"env": "ATTACHE_CLIENT_ID"},
+           "key": {"env": "ATTACHE_JWT_KEY"}, "integrationUser": "\(Self.integration)"}},
+       "users": {"query": "SELECT Id, Username FROM User WHERE IsActive = true AND \
+      Profile.Name = '\(Self.profile)' AND Username != '\(Self.integration)'"},
+       "stores": [{"schema": "store.json", "syncs": "syncs.json"}],
+       "report": {"formats": ["json"]}, \(members)}
+      """
+    try DurableFile.write(Array(text.utf8), to: pipelineFile)
+  }
+
+  /// Runs stages of the pipeline.
+  @discardableResult
+  func run(_ stages: Set<Stage>, _ variables: [String: String]) async throws -> RunSummary {
+    var options = RunOptions()
+    options.stages = stages
+    return try await PipelineRun.execute(
+      PipelineFile.read(path: pipelineFile, variables: variables), root: root, variables: variables,
+      options: options, report: { _ in })
+  }
+
+  /// The newest generation of a user.
+  func generation(of username: String, in org: LocalOrg.Org) throws -> String {
+    let id = try Self.user(username, of: org).id
+    return data.generation(try data.generations(of: id).last ?? 0, of: id)
+  }
+
+  static var storeFile: String {
+    let indexes = Workload.indexes.map {
+      "{\"path\": \"\($0.path)\", \"type\": \"\($0.type.rawValue)\"}"
+    }
+    return """
+      {"soups": [{"soupName": "\(Workload.soup)", "indexes": [\(indexes.joined(separator: ", "))]}]}
+      """
+  }
+
+  static var syncsFile: String {
+    """
+    {"syncs": [
+      {"syncName": "down", "syncType": "syncDown", "soupName": "\(Workload.soup)",
+       "target": {"type": "soql", "query": "\(Workload.query)"},
+       "options": {"mergeMode": "OVERWRITE"}},
+      {"syncName": "up", "syncType": "syncUp", "soupName": "\(Workload.soup)", "target": {},
+       "options": {"fieldlist": ["Title", "Phone"], "mergeMode": "LEAVE_IF_CHANGED"}}]}
+    """
+  }
+}

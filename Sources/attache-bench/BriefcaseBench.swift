@@ -1,0 +1,70 @@
+import LocalOrg
+import System
+
+/// Many users' first prime by briefcase, from an org whose answers take their time, beside the least that its requests
+/// can take.
+struct BriefcaseBench {
+  private let options: BenchOptions
+  private let fleet: BenchFleet
+
+  init(_ options: BenchOptions) {
+    self.options = options
+    fleet = Self.fleet(in: "\(options.directory)/briefcase")
+  }
+
+  /// Where the fleet is in a directory.
+  static func fleet(in directory: String) -> BenchFleet {
+    BenchFleet(name: "briefcase", directory: directory)
+  }
+
+  /// Measures.
+  func measure() throws -> BriefcaseReport {
+    options.note("\(options.users) users, \(options.records) records in the briefcase of each")
+    let org = try fleet.makeOrg(users: options.users, records: options.records)
+    try org.addBriefcase(
+      "Contacts", rules: [BriefcaseRule(Workload.object, limit: options.records)],
+      users: (0..<options.users).map(BenchFleet.username))
+    try fleet.write(store: BenchFleet.storeFile, syncs: Self.syncsFile)
+    try fleet.write(members: #""platforms": ["ios", "android"]"#)
+    var report = BriefcaseReport(options, concurrency: Self.concurrency)
+    for _ in 0..<options.rounds {
+      if Files.exists(fleet.root) { try Files.remove(fleet.root) }
+      report.add(try play(org))
+      report.load.note()
+    }
+    try Files.remove(fleet.directory)
+    return report
+  }
+
+  /// What `org.concurrency` is unless said.
+  private static let concurrency = 4
+
+  /// One run, in a process of its own; the org answers in this one.
+  private func play(_ org: LocalOrg.Org) throws -> BriefcaseReport.Run {
+    let served = try fleet.serve(org)
+    defer { served.server.stop() }
+    served.server.faults.add(.any, nth: 1, times: .max, .delay(milliseconds: options.latency))
+    let told = try Measurement(
+      parsing: BenchChild.run(
+        .assigned, ["--directory", fleet.directory], variables: served.variables,
+        deadlineSeconds: 7200))
+    guard told.records == options.users * options.records else {
+      throw BenchFailure(
+        "\(told.records) of \(options.users * options.records) records are in the stores")
+    }
+    let run = BriefcaseReport.Run(told, log: served.server.log.entries)
+    options.note("  \(run.requests) requests: \(told.wall) ms, \(told.processor) ms of processor")
+    return run
+  }
+
+  private static var syncsFile: String {
+    let fields = Workload.fields.map { "\"\($0)\"" }.joined(separator: ", ")
+    return """
+      {"syncs": [
+        {"syncName": "down", "syncType": "syncDown", "soupName": "\(Workload.soup)",
+         "target": {"type": "briefcase", "infos": [{"sobjectType": "\(Workload.object)",
+           "soupName": "\(Workload.soup)", "fieldlist": [\(fields)]}]},
+         "options": {"mergeMode": "OVERWRITE"}}]}
+      """
+  }
+}

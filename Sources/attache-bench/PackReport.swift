@@ -1,0 +1,80 @@
+import JSON
+
+/// What `PackBench` measured.
+struct PackReport: BenchReport {
+  let records: Int
+  /// Bytes of both platforms' stores.
+  let bytes: Int64
+  /// What else was at work.
+  var load = MachineLoad()
+  private var runs: [PackArm: [Measurement]] = [:]
+  private var floors: [PackArm: [Measurement]] = [:]
+
+  init(records: Int, bytes: Int64) { (self.records, self.bytes) = (records, bytes) }
+
+  mutating func add(_ run: Measurement, of arm: PackArm, isFloor: Bool) {
+    if isFloor { floors[arm, default: []].append(run) } else { runs[arm, default: []].append(run) }
+  }
+
+  /// A number of an arm as a multiple of its floor's.
+  private func ratio(_ arm: PackArm, _ of: KeyPath<Measurement, Int>) -> Double {
+    let (run, floor) = (Measurement.median(runs[arm] ?? []), Measurement.median(floors[arm] ?? []))
+    return Double(run[keyPath: of]) / Double(max(1, floor[keyPath: of]))
+  }
+
+  /// What was promised and is not so: a ratio fails only by the wall clock and by processor time.
+  var failures: [String] {
+    PackArm.all.compactMap { arm in
+      let (wall, processor) = (ratio(arm, \.wall), ratio(arm, \.processor))
+      guard min(wall, processor) > arm.work.limit else { return nil }
+      return
+        "\(arm.name) takes \(ReconcileReport.decimal(wall)) times its floor, "
+        + "\(ReconcileReport.decimal(processor)) times its processor time, and \(arm.work.limit) is the limit"
+    }
+  }
+
+  /// A table and what is not as promised.
+  var text: String {
+    var lines = [
+      "Two stores of \(records) records, \(bytes / 1_000_000) MB together.", "",
+      "| arm | runs | wall ms | user ms | system ms | MB/s of stores | VmHWM MiB |",
+      "|---|---|---|---|---|---|---|",
+    ]
+    for arm in PackArm.all {
+      lines.append(line(floors[arm] ?? [], arm.name + ", floor"))
+      lines.append(line(runs[arm] ?? [], arm.name))
+    }
+    lines += ["", "| what | bound | wall clock | processor time |", "|---|---|---|---|"]
+    for arm in PackArm.all {
+      lines.append(
+        "| \(arm.name) ÷ floor | at most \(arm.work.limit) | "
+          + "\(ReconcileReport.decimal(ratio(arm, \.wall))) | "
+          + "\(ReconcileReport.decimal(ratio(arm, \.processor))) |")
+    }
+    lines += ["", load.text, ""]
+    return (lines + failures.map { "FAILED: " + $0 }).joined(separator: "\n") + "\n"
+  }
+
+  private func line(_ runs: [Measurement], _ name: String) -> String {
+    let arm = Measurement.median(runs)
+    return "| \(name) | \(runs.count) | \(arm.wall) | \(arm.user) | \(arm.system) | "
+      + "\(Int(bytes) / 1000 / max(1, arm.wall)) | "
+      + "\(ReconcileReport.decimal(Double(arm.peakKiB) / 1024)) |"
+  }
+
+  /// The same for a machine.
+  var json: JSONValue {
+    let arms = PackArm.all.map { arm -> JSONValue in
+      [
+        "arm": .string(arm.name), "runs": .array((runs[arm] ?? []).map(\.json)),
+        "floor": .array((floors[arm] ?? []).map(\.json)),
+        "wallToFloor": .number(ReconcileReport.decimal(ratio(arm, \.wall))),
+        "processorToFloor": .number(ReconcileReport.decimal(ratio(arm, \.processor))),
+      ]
+    }
+    return [
+      "records": JSONValue(records), "bytes": JSONValue(Int(bytes)), "arms": .array(arms),
+      "loads": load.json, "failures": .array(failures.map { .string($0) }),
+    ]
+  }
+}
