@@ -84,7 +84,9 @@ import Testing
     let options = Set(AttacheTool.tool.description.commands.flatMap(\.parameters).map(\.name))
       .union(["help", "version"])
     // Those of `swift test`, `tar`, `zstd` and the benchmarks.
-    let others: Set<String> = ["filter", "zstd", "check", "live", "rounds", "records", "base"]
+    let others: Set<String> = [
+      "filter", "zstd", "check", "live", "rounds", "records", "base", "users",
+    ]
     for code in page.inlineCode {
       for match in code.matches(of: /(?:^|\s)--([a-z][a-z-]+)/)
       where !options.contains(String(match.output.1)) && !others.contains(String(match.output.1)) {
