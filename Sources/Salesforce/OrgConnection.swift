@@ -13,6 +13,8 @@ final class OrgConnection: Sendable {
     var clockOffset: Int64 = 0
     /// How long this machine had been up at that answer, in nanoseconds.
     var dated: UInt64 = 0
+    /// The monotonic clock when that answer was noted.
+    var noted: UInt64 = 0
     var replacedHalves = 0
   }
 
@@ -104,9 +106,13 @@ final class OrgConnection: Sendable {
   }
 
   /// Notes an answer: the org's clock, its count of requests, an event.
+  ///
+  /// Answers to requests that were under way together come in any order: of their dates the latest holds, so
+  /// that whoever has an answer finds the org's clock at least where that answer has told it. `isAskedAhead`
+  /// says that the request may have left before `start`.
   func note(
     _ response: HTTPResponse, _ kind: RequestKind, _ name: String, _ identity: String,
-    since start: UInt64
+    since start: UInt64, isAskedAhead: Bool = false
   ) {
     let usage = APIUsage(header: response.headers["Sforce-Limit-Info"])
     let date = response.headers["Date"].flatMap { Dates.milliseconds(http: $0) }
@@ -114,10 +120,12 @@ final class OrgConnection: Sendable {
     state.withLock { state in
       state.bytes += response.body.count
       if let usage { state.usage = usage }
-      if let date {
+      let isLater = !isAskedAhead && start >= state.noted
+      if let date, isLater || date >= state.serverDate ?? date {
         state.serverDate = date
         state.clockOffset = date - now
         state.dated = Clock.sinceStartNanoseconds()
+        state.noted = Clock.monotonicNanoseconds()
       }
     }
     let elapsed = Int((Clock.monotonicNanoseconds() - start) / 1_000_000)

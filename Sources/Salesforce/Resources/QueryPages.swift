@@ -56,7 +56,8 @@ package final class QueryPages: Sendable {
       if let response = exchange.response {
         let call = call(address)
         session.connection.note(
-          response, call.kind, call.name, session.identity.username, since: start)
+          response, call.kind, call.name, session.identity.username, since: start,
+          isAskedAhead: true)
       }
       if let body = try await settle(exchange, address) { return body }
       try admit(address)

@@ -1,6 +1,7 @@
 import JSON
 import Ledger
 import Pipelines
+import Reconciliation
 import Rehearsal
 import System
 import Testing
@@ -38,6 +39,7 @@ import Testing
 
     let undoing = PipelineUndo(scene.pipeline, root: scene.directory.file("snapshots"))
     var settled: [Verdict: Int] = [:]
+    var reasons: [String] = []
     for run in try scene.runs() {
       guard let plan = try? undoing.plan(run: run), !plan.edits.isEmpty else { continue }
       let options = undoing.runOptions(plan, by: "grace", isDryRun: false)
@@ -47,9 +49,10 @@ import Testing
         change.retryPause = pause
       }
       settled.merge(first.verdicts.filter(\.key.isSettled)) { $0 + $1 }
+      reasons += try scene.reasons(first)
     }
     settled.merge(try await scene.night().verdicts) { $0 + $1 }
-    #expect(settled == [.undone: 6])
+    #expect(settled == [.undone: 6], "\(reasons.joined(separator: "; "))")
     #expect(try await records(scene) == before)
     #expect(try await scene.differences() == [])
   }
@@ -75,5 +78,14 @@ extension SecondOrgScene {
     let ledger = try data.openLedger()
     defer { ledger.close() }
     return try ledger.runs(limit: 100).map(\.id)
+  }
+
+  /// What a run says of its edits.
+  fileprivate func reasons(_ run: RunSummary) throws -> [String] {
+    let ledger = try data.openLedger()
+    defer { ledger.close() }
+    return try ReportModel(state: ledger, run: run.run).edits.all().map {
+      "\($0.verdict): \($0.detail.message ?? "")"
+    }
   }
 }

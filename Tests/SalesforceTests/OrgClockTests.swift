@@ -1,0 +1,44 @@
+import HTTP
+import System
+import Testing
+
+@testable import Salesforce
+
+/// What a connection knows of the org's clock.
+@Suite struct OrgClockTests {
+  private static let earlier = "Wed, 25 Nov 2026 10:00:00 GMT"
+  private static let later = "Wed, 25 Nov 2026 10:00:01 GMT"
+
+  private let connection: OrgConnection
+
+  init() throws {
+    connection = OrgConnection(
+      client: try HTTPClient(HTTPClient.Configuration()), policy: RetryPolicy(), pause: .none,
+      timeoutSeconds: 1, budget: APIBudget(), events: { _ in })
+  }
+
+  private func answer(_ date: String, since start: UInt64, isAskedAhead: Bool = false) {
+    connection.note(
+      HTTPResponse(status: 200, headers: ["Date": date], body: []), .query, "a query", "ada",
+      since: start, isAskedAhead: isAskedAhead)
+  }
+
+  @Test func `of answers to requests that were under way together the latest date holds`() {
+    let start = Clock.monotonicNanoseconds()
+    answer(Self.later, since: start)
+    answer(Self.earlier, since: start)
+    #expect(connection.serverDate == Dates.milliseconds(http: Self.later))
+  }
+
+  @Test func `an org whose clock is set back is believed once it answers what was asked since`() {
+    answer(Self.later, since: Clock.monotonicNanoseconds())
+    answer(Self.earlier, since: Clock.monotonicNanoseconds())
+    #expect(connection.serverDate == Dates.milliseconds(http: Self.earlier))
+  }
+
+  @Test func `a page that was asked for ahead turns no clock back`() {
+    answer(Self.later, since: Clock.monotonicNanoseconds())
+    answer(Self.earlier, since: Clock.monotonicNanoseconds(), isAskedAhead: true)
+    #expect(connection.serverDate == Dates.milliseconds(http: Self.later))
+  }
+}
