@@ -32,11 +32,12 @@ package struct FieldComparison: Sendable, Hashable {
   /// `listed` are the fields that may travel. Of the other members those are looked at that `base`
   /// is known to have or to lack; Mobile Sync's own and nested records are not fields. A field that
   /// `server` has no member for was not read (the sender may not see it, or there is none): its
-  /// value is unknown, not null. `left` is what our own writes through other rows left in the org, `earlier` what the
-  /// device's row held when it was sent last: of fields that never travelled nothing else tells of an edit since.
+  /// value is unknown, not null. `left` is what our own writes through other rows left in the org; in fields that are
+  /// `unseen` the org holds what the device was never given. `earlier` is what the device's row held when it was sent
+  /// last: of fields that never travelled nothing else tells of an edit since.
   package init(
     device: JSONObject, base: MergeBase?, server: JSONObject?, listed: [String],
-    left: JSONObject = [:], earlier: JSONObject? = nil
+    left: JSONObject = [:], unseen: Set<String> = [], earlier: JSONObject? = nil
   ) {
     hasNoBase = base == nil
     edited = []
@@ -47,7 +48,9 @@ package struct FieldComparison: Sendable, Hashable {
     for name in listed {
       let theirs = server?[name]
       let expected = left[name] ?? base?.fields[name]
-      let isForeign = expected != nil && theirs != nil && !FieldValue.isSame(expected, theirs)
+      let isUnseen = unseen.contains(name) && !FieldValue.isSame(device[name], theirs)
+      let isForeign =
+        theirs != nil && (isUnseen || expected != nil && !FieldValue.isSame(expected, theirs))
       if isForeign { foreign.append(name) }
       guard let value = device[name] else { continue }
       let difference = Self.difference(name, base, value, theirs, expected: expected)

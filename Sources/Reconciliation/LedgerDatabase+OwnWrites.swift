@@ -15,7 +15,7 @@ extension LedgerDatabase {
       serverDate: nil, serverFields: nil)
     return FieldComparison(
       device: element, base: choice.base, server: nil, listed: listed,
-      earlier: choice.earlier)
+      unseen: choice.unseen, earlier: choice.earlier)
   }
 
   /// What our writes for an edit's lineage left of its record; nil when there were none, or when
@@ -29,7 +29,7 @@ extension LedgerDatabase {
       SELECT e.store, e.soup, e.entry_id, e.id, e.creation_id, o.server_date, o.left_values,
         o.payload, (SELECT d.detail FROM decision d WHERE d.edit_id = e.id AND d.kind = 'set'
           AND d.state = 'done' ORDER BY d.id DESC LIMIT 1), e.element,
-        \(Self.isUndo()), o.is_doubted
+        \(Self.isUndo()), o.is_doubted, o.expected
       FROM operation o JOIN edit e ON e.id = o.edit_id
       WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done) AND o.action <> 'delete' ORDER BY o.id
       """)
@@ -37,9 +37,7 @@ extension LedgerDatabase {
     if rows.isEmpty { return named }
     let past = try ancestry(ofEdit: edit.id)
     let own = try written(Set(rows.compactMap { $0[3].integer }), before: edit, past)
-    var date = named?.date
-    var isKnown = named != nil
-    var write = named ?? MergeBaseRule.OwnWrite(date: "", fields: [:])
+    var story = OwnWriteStory(named)
     for row in rows {
       let id = row[3].integer ?? 0
       let isSameRow =
@@ -47,36 +45,16 @@ extension LedgerDatabase {
         // In the stores of earlier bundles the row of the record may have had another number.
         || (!past.past.isEmpty && rowKey(row).isOfSoup(edit.soup))
       guard own.contains(id), !isSameRow || id <= edit.id else { continue }
-      let left = try parse(row[6].text, "a write").object
-      let sent = try parse(row[7].text, "a write").object ?? [:]
-      date = row[5].text
-      isKnown = left != nil
-      // What could not be read back is taken to stand as it was sent.
-      var after = sent
-      for (name, value) in left ?? [:] { after[name] = value }
-      for (name, value) in after {
-        write.left[name] = value
-        if isSameRow { write.fields[name] = value }
-        if row[11].integer == 1 { write.answered.remove(name) } else { write.answered.insert(name) }
-      }
-      guard isSameRow else { continue }
-      for (name, value) in sent { write.sent[name] = value }
-      // Where a person entered another value than the device's, or undid it, the device holds its own still.
-      let isUndo = row[10].integer == 1
-      let entered = isUndo ? sent : try parse(row[8].text, "a decision")["values"]?.object ?? [:]
-      let element = (try? JSONValue(parsing: row[9].blob ?? []))?.object
-      // Pruned, nothing of it is known.
-      write.element = element.flatMap { $0.isEmpty ? nil : $0 }
-      for name in entered.names where sent[name] != nil {
-        write.sent[name] = element?[name] ?? .null
-        write.entered.insert(name)
-      }
+      let write = OwnWriteStory.Write(
+        edit: id, date: row[5].text, left: try parse(row[6].text, "a write").object,
+        sent: try parse(row[7].text, "a write").object ?? [:],
+        entered: try parse(row[8].text, "a decision")["values"]?.object ?? [:],
+        element: (try? JSONValue(parsing: row[9].blob ?? []))?.object,
+        isUndo: row[10].integer == 1, isDoubted: row[11].integer == 1,
+        detail: OutcomeDetail(json: try parse(row[12].text, "a write")["detail"] ?? .null))
+      story.add(write, isSameRow: isSameRow)
     }
-    // Of a row that its device made nothing else is known that an edit of it could be compared with: what
-    // somebody made of the record at once is not ours, and stands where it is not what was sent.
-    guard let date, isKnown || edit.modificationDate == nil else { return nil }
-    write.date = date
-    return write
+    return story.write(isOfDevicesOwn: edit.modificationDate == nil)
   }
 
   /// What stood in the record that somebody named for an edit's row, as if we had written it: where the device

@@ -32,8 +32,11 @@ package enum MergeBaseRule {
     /// The fields whose values in `left` are of writes that were answered: what stands there is what the org made of
     /// them, and nobody took for them what somebody else has made.
     var answered: Set<String> = []
-    /// Fields of the edit's own row in which a person entered another value than the device's.
+    /// Fields of the edit's own row in which a person entered another value than the device's, or took the device's
+    /// back.
     package var entered: Set<String> = []
+    /// What the device has been given in those fields: what stands there is nothing that it has seen.
+    package var given: [String: Given] = [:]
     /// What the edit's own row held when the last of them was made.
     package var element: JSONObject?
 
@@ -48,6 +51,16 @@ package enum MergeBaseRule {
     }
   }
 
+  /// What a device has been given in a field before and after a write of ours.
+  package struct Given: Sendable, Hashable {
+    /// What its copy held before; nil where nobody knows that.
+    package var before: JSONValue?
+    /// What the write left.
+    package var after: JSONValue?
+    /// The date of the write: a copy of that date or a later one holds `after`.
+    package var date: String?
+  }
+
   /// The date and values that the device's edit stands on.
   package struct Choice: Sendable, Hashable {
     /// The date that stands for the device's copy: its own, or that of our later write.
@@ -56,6 +69,8 @@ package enum MergeBaseRule {
     package var base: MergeBase?
     /// What our own writes since then left in the org.
     package var left: JSONObject = [:]
+    /// Edited fields in which the org holds what a person entered, while nobody knows what the device was given.
+    package var unseen: Set<String> = []
     /// What the row held when it was sent last, where the device's copy is older than that.
     package var earlier: JSONObject?
   }
@@ -72,17 +87,7 @@ package enum MergeBaseRule {
     serverFields: JSONObject?
   ) -> Choice {
     if let ownWrite, isBefore(deviceDate, ownWrite.date) {
-      // The issued element still tells what was outside the list.
-      var fields = issued?.isIssued(at: deviceDate) == true ? issued?.fields ?? [:] : [:]
-      for (name, value) in ownWrite.fields {
-        let sent = ownWrite.sent[name]
-        fields[name] = sent != nil && FieldValue.isSame(sent, device[name]) ? sent : value
-      }
-      return Choice(
-        date: ownWrite.date,
-        base: fields.isEmpty
-          ? nil : MergeBase(modificationDate: ownWrite.date, fields: fields),
-        left: ownWrite.left, earlier: ownWrite.element)
+      return choose(device, deviceDate, issued, ownWrite)
     }
     if let issued, issued.isIssued(at: deviceDate) {
       // Dates have one second: a write of ours may bear the date at which the device was primed.
@@ -98,6 +103,38 @@ package enum MergeBaseRule {
         date: deviceDate, base: MergeBase(modificationDate: serverDate, fields: serverFields))
     }
     return Choice(date: deviceDate, base: nil)
+  }
+
+  /// The base of an edit whose device's copy is older than a write of ours.
+  private static func choose(
+    _ device: JSONObject, _ deviceDate: String?, _ issued: MergeBase?, _ ownWrite: OwnWrite
+  ) -> Choice {
+    let issued = issued.flatMap { $0.isIssued(at: deviceDate) ? $0.fields : nil }
+    var choice = Choice(date: ownWrite.date, left: ownWrite.left, earlier: ownWrite.element)
+    // The issued element still tells what was outside the list.
+    var fields = issued ?? [:]
+    for (name, value) in ownWrite.fields {
+      if let sent = ownWrite.sent[name], FieldValue.isSame(sent, device[name]) {
+        fields[name] = sent
+        continue
+      }
+      guard ownWrite.entered.contains(name) else {
+        fields[name] = value
+        continue
+      }
+      // What the device edits there it edits over what it was given: what a person made of it, it has not seen.
+      var known = ownWrite.given[name]?.before
+      if let given = ownWrite.given[name], let date = given.date, !isBefore(deviceDate, date) {
+        known = issued?[name] ?? given.after
+      }
+      fields[name] = known
+      choice.left[name] = nil
+      if known == nil { choice.unseen.insert(name) }
+    }
+    if !fields.isEmpty {
+      choice.base = MergeBase(modificationDate: ownWrite.date, fields: fields)
+    }
+    return choice
   }
 
   /// What a run that the ledger does not know of has written for an edit, as the org shows it: its sender wrote

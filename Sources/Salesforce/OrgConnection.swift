@@ -108,11 +108,11 @@ final class OrgConnection: Sendable {
   /// Notes an answer: the org's clock, its count of requests, an event.
   ///
   /// Answers to requests that were under way together come in any order: of their dates the latest holds, so
-  /// that whoever has an answer finds the org's clock at least where that answer has told it. `isAskedAhead`
-  /// says that the request may have left before `start`.
+  /// that whoever has an answer finds the org's clock at least where that answer has told it. `asked` is when a
+  /// request left that did so before it was waited for, from `start` on.
   func note(
     _ response: HTTPResponse, _ kind: RequestKind, _ name: String, _ identity: String,
-    since start: UInt64, isAskedAhead: Bool = false
+    since start: UInt64, asked: UInt64? = nil
   ) {
     let usage = APIUsage(header: response.headers["Sforce-Limit-Info"])
     let date = response.headers["Date"].flatMap { Dates.milliseconds(http: $0) }
@@ -120,7 +120,7 @@ final class OrgConnection: Sendable {
     state.withLock { state in
       state.bytes += response.body.count
       if let usage { state.usage = usage }
-      let isLater = !isAskedAhead && start >= state.noted
+      let isLater = asked ?? start >= state.noted
       if let date, isLater || date >= state.serverDate ?? date {
         state.serverDate = date
         state.clockOffset = date - now

@@ -84,6 +84,29 @@ import Testing
     try await scene.expectClosed(handback: 2)
   }
 
+  @Test func `what the person entered is not gone over unasked by what the device enters later`()
+    async throws
+  {
+    let scene = try DecisionScene()
+    try await scene.world.run()
+    let device = try scene.world.device("ada")
+    let id = try #require(try scene.world.ids("contacts", on: device).first)
+    try device.edit("contacts", id: id, ["Title": Self.long], now: scene.world.org.now())
+    try scene.world.handBack(device, as: "one.sqlite")
+    #expect(try await scene.night().verdicts == [.failed: 1])
+    try scene.set(1, ["Title": "Engineer"])
+    #expect(try await scene.night().verdicts == [.updated: 1])
+    // The device has never seen what was entered.
+    try device.edit("contacts", id: id, ["Title": "Chief"], now: scene.world.org.now() + 60_000)
+    try scene.world.handBack(device, as: "two.sqlite")
+    #expect(try await scene.night().verdicts == [.conflict: 1])
+    #expect(try scene.field("Title", of: id, "Contact") == "Engineer")
+    try scene.decide(2, .device)
+    #expect(try await scene.night().verdicts == [.updated: 1])
+    #expect(try scene.field("Title", of: id, "Contact") == "Chief")
+    try await scene.expectClosed(handback: 2)
+  }
+
   @Test func `what was mended is tried again, by the one way that retry goes too`() async throws {
     let scene = try DecisionScene()
     try await refused(scene)

@@ -181,6 +181,54 @@ import Testing
     #expect(try scene.field("Phone", of: id) == "anew")
   }
 
+  @Test func `what an undo has put back over a decision is not gone over unasked`() async throws {
+    let phone = try await scene.phone()
+    let id = try scene.scene.account(phone)
+    try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
+    try scene.office(id, ["Phone": "office"])
+    #expect(try await scene.night(phone, as: "one.sqlite").verdicts == [.conflict: 1])
+    try scene.scene.decide(1, .device)
+    let sent = try await scene.world.run(.ingest, .reconcile)
+    #expect(sent.verdicts == [.updated: 1])
+    #expect(try await scene.undo(sent.run).verdicts == [.undone: 1])
+    #expect(try scene.field("Phone", of: id) == "office")
+    // What it enters beside that field is sent, and the field stays.
+    try phone.edit(
+      "accounts", id: id, ["Website": "https://later.example"], now: scene.world.org.now())
+    #expect(try await scene.night(phone, as: "later.sqlite").verdicts == [.updated: 1])
+    #expect(try scene.field("Phone", of: id) == "office")
+    // What it enters there stands on what it was given once: the office has moved it.
+    try phone.edit("accounts", id: id, ["Phone": "anew"], now: scene.world.org.now())
+    let anew = try await scene.night(phone, as: "anew.sqlite")
+    #expect(anew.verdicts == [.conflict: 1])
+    #expect(try scene.field("Phone", of: id) == "office")
+    let asked = try scene.edit(3, in: anew).detail.fields.first { $0.name == "Phone" }
+    #expect(asked?.device == "anew" && asked?.server == "office")
+    try scene.scene.decide(3, .device)
+    #expect(try await scene.world.run(.ingest, .reconcile).verdicts == [.updated: 1])
+    #expect(try scene.field("Phone", of: id) == "anew")
+    try await scene.scene.expectClosed(handback: 3)
+  }
+
+  @Test func `after two edits of a field are undone the second value is no new edit`() async throws
+  {
+    let phone = try await scene.phone()
+    let id = try scene.scene.account(phone)
+    let before = try scene.field("Phone", of: id)
+    try phone.edit("accounts", id: id, ["Phone": "first"], now: scene.world.org.now())
+    let first = try await scene.night(phone, as: "one.sqlite")
+    try phone.edit("accounts", id: id, ["Phone": "second"], now: scene.world.org.now())
+    let second = try await scene.night(phone, as: "two.sqlite")
+    #expect(try await scene.undo(second.run).verdicts == [.undone: 1])
+    #expect(try scene.field("Phone", of: id) == "first")
+    #expect(try await scene.undo(first.run).verdicts == [.undone: 1])
+    try phone.edit(
+      "accounts", id: id, ["Website": "https://later.example"], now: scene.world.org.now())
+    #expect(try await scene.night(phone, as: "later.sqlite").verdicts == [.updated: 1])
+    #expect(try scene.field("Phone", of: id) == before)
+    #expect(try scene.field("Website", of: id) == "https://later.example")
+  }
+
   @Test func `the story of the record tells who undid what`() async throws {
     let phone = try await scene.phone()
     let id = try scene.scene.account(phone)

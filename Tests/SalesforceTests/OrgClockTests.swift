@@ -17,10 +17,10 @@ import Testing
       timeoutSeconds: 1, budget: APIBudget(), events: { _ in })
   }
 
-  private func answer(_ date: String, since start: UInt64, isAskedAhead: Bool = false) {
+  private func answer(_ date: String, since start: UInt64, asked: UInt64? = nil) {
     connection.note(
       HTTPResponse(status: 200, headers: ["Date": date], body: []), .query, "a query", "ada",
-      since: start, isAskedAhead: isAskedAhead)
+      since: start, asked: asked)
   }
 
   @Test func `of answers to requests that were under way together the latest date holds`() {
@@ -37,8 +37,9 @@ import Testing
   }
 
   @Test func `a page that was asked for ahead turns no clock back`() {
+    let asked = Clock.monotonicNanoseconds()
     answer(Self.later, since: Clock.monotonicNanoseconds())
-    answer(Self.earlier, since: Clock.monotonicNanoseconds(), isAskedAhead: true)
+    answer(Self.earlier, since: Clock.monotonicNanoseconds(), asked: asked)
     #expect(connection.serverDate == Dates.milliseconds(http: Self.later))
   }
 }

@@ -57,7 +57,7 @@ package final class QueryPages: Sendable {
         let call = call(address)
         session.connection.note(
           response, call.kind, call.name, session.identity.username, since: start,
-          isAskedAhead: true)
+          asked: issued.asked(address))
       }
       if let body = try await settle(exchange, address) { return body }
       try admit(address)
@@ -218,12 +218,23 @@ package final class QueryPages: Sendable {
   }
 }
 
-/// The tokens that requests left with, by their paths, until they are answered.
+/// The tokens that requests left with, and when, by their paths, until they are answered.
 private final class IssuedTokens: Sendable {
-  private let tokens = Locked<[String: SessionToken.Value]>([:])
+  private struct Issue {
+    let token: SessionToken.Value
+    /// By the monotonic clock, in nanoseconds.
+    let asked = Clock.monotonicNanoseconds()
+  }
 
-  func note(_ path: String, _ token: SessionToken.Value) { tokens.withLock { $0[path] = token } }
+  private let issues = Locked<[String: Issue]>([:])
+
+  func note(_ path: String, _ token: SessionToken.Value) {
+    issues.withLock { $0[path] = Issue(token: token) }
+  }
+
+  func asked(_ path: String) -> UInt64? { issues.withLock { $0[path]?.asked } }
+
   func take(_ path: String) -> SessionToken.Value? {
-    tokens.withLock { $0.removeValue(forKey: path) }
+    issues.withLock { $0.removeValue(forKey: path)?.token }
   }
 }

@@ -1,0 +1,96 @@
+import JSON
+import Ledger
+import Salesforce
+
+/// What our writes to a record come to for the next edit of a device's row, one after the other.
+struct OwnWriteStory {
+  /// One of them.
+  struct Write {
+    var edit: Int64
+    /// The record's date after it.
+    var date: String?
+    /// What the record held after it; nil where nobody read that, or somebody else wrote in between.
+    var left: JSONObject?
+    var sent: JSONObject
+    /// The values of the edit's that a person entered.
+    var entered: JSONObject
+    /// The edit's row.
+    var element: JSONObject?
+    var isUndo: Bool
+    /// Whether its answer was lost.
+    var isDoubted: Bool
+    /// What was told of it.
+    var detail: OutcomeDetail
+  }
+
+  private var write: MergeBaseRule.OwnWrite
+  private var date: String?
+  private var isKnown: Bool
+  /// By edits: what its device had been given in the fields that it sent.
+  private var given: [Int64: [String: MergeBaseRule.Given]] = [:]
+  /// The latest edit of the row, and what the row held then.
+  private var newest: (edit: Int64, element: JSONObject?)?
+
+  /// Begins with the record that somebody named for a new row.
+  init(_ named: MergeBaseRule.OwnWrite?) {
+    write = named ?? MergeBaseRule.OwnWrite(date: "", fields: [:])
+    date = named?.date
+    isKnown = named != nil
+  }
+
+  /// Adds the next write; of one that went through another row of the device its own row knows nothing.
+  mutating func add(_ next: Write, isSameRow: Bool) {
+    date = next.date
+    isKnown = next.left != nil
+    // What could not be read back is taken to stand as it was sent.
+    var after = next.sent
+    for (name, value) in next.left ?? [:] { after[name] = value }
+    for (name, value) in after {
+      write.left[name] = value
+      if isSameRow { write.fields[name] = value }
+      if next.isDoubted { write.answered.remove(name) } else { write.answered.insert(name) }
+    }
+    guard isSameRow else { return }
+    if !next.isUndo { noteGiven(next, after) }
+    for (name, value) in next.sent {
+      write.sent[name] = value
+      write.entered.remove(name)
+      write.given[name] = nil
+    }
+    // Where a person entered another value than the device's, or undid it, the device holds its own still.
+    let entered = next.isUndo ? next.sent : next.entered
+    for (name, value) in entered where next.sent[name] != nil {
+      if !next.isUndo, FieldValue.isSame(value, next.element?[name]) { continue }
+      write.sent[name] = next.element?[name] ?? .null
+      write.entered.insert(name)
+      write.given[name] = given[next.edit]?[name]
+    }
+    if next.isUndo { given[next.edit] = nil }
+    if next.edit >= newest?.edit ?? 0 { newest = (next.edit, next.element) }
+  }
+
+  private mutating func noteGiven(_ next: Write, _ after: JSONObject) {
+    for name in next.sent.names where given[next.edit]?[name] == nil {
+      given[next.edit, default: [:]][name] = MergeBaseRule.Given(
+        before: next.detail.fields.first { $0.name == name }?.base, after: after[name],
+        date: next.date)
+    }
+  }
+
+  /// What they come to; nil where nothing is known of what the last of them left, and the device has a copy of the
+  /// org's to compare with.
+  ///
+  /// Of a row that its device made nothing else is known that an edit of it could be compared with: what
+  /// somebody made of the record at once is not ours, and stands where it is not what was sent.
+  func write(isOfDevicesOwn: Bool) -> MergeBaseRule.OwnWrite? {
+    guard let date, isKnown || isOfDevicesOwn else { return nil }
+    var write = write
+    write.date = date
+    // Pruned, nothing of the row is known.
+    if let element = newest?.element, !element.isEmpty {
+      write.element = element
+      for name in write.entered { write.sent[name] = element[name] ?? .null }
+    }
+    return write
+  }
+}
