@@ -19,7 +19,7 @@ enum MachineTrouble {
       guard error.isOfTheMachine else { return nil }
       self = .certain
     case let error as SQLiteError:
-      guard error.isDisk || error.isNoAccess else { return nil }
+      guard error.isOfTheMachine else { return nil }
       self = error.isFull ? .certain : .possible
     case StoreError.database(let path, let code, _):
       self.init(of: SQLiteError(code: code, path: path))

@@ -108,10 +108,10 @@ extension ReturnValidator {
   func refusingDamage<T>(_ name: String, _ body: () throws -> T) throws -> T {
     do {
       return try body()
-    } catch let error as SQLiteError where !error.isDisk && !error.isNoAccess {
+    } catch let error as SQLiteError where !error.isOfTheMachine {
       throw Refusal.damaged(name, error.message)
     } catch StoreError.database(_, let code, let message)
-      where !ReturnValidator.isOfTheMachine(code)
+      where !SQLiteError(code: code, path: "").isOfTheMachine
     {
       throw Refusal.damaged(name, message)
     } catch StoreError.notAStore(_, let reason) {
@@ -121,12 +121,6 @@ extension ReturnValidator {
     } catch SnapshotError.store(let error) {
       return try refusingDamage(name) { throw error }
     }
-  }
-
-  /// Says whether a code tells of the disk, or of descriptors, and not of the file.
-  private static func isOfTheMachine(_ code: Int32) -> Bool {
-    let error = SQLiteError(code: code, path: "")
-    return error.isDisk || error.isNoAccess
   }
 
   // MARK: The stamp

@@ -37,6 +37,9 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Says whether a file could not be opened at all: it is not there, or there are no descriptors left.
   package var isNoAccess: Bool { primaryCode == SQLITE_CANTOPEN }
 
+  /// Says whether it tells of the machine (the disk, descriptors), and not of the file.
+  package var isOfTheMachine: Bool { isDisk || isNoAccess }
+
   /// Says whether there is no room left.
   package var isFull: Bool { primaryCode == SQLITE_FULL }
 

@@ -66,9 +66,6 @@ extension SyncDownEngine {
     return held
   }
 
-  /// More records that a refresh has renewed are not asked for by their ids: all ids are listed.
-  private static let mostAsked = 2000
-
   /// Learns from a list of all ids which of very many renewed records the sync selects; they need no fetch.
   private func holdListed(
     _ asked: inout [String: LostRecords]

@@ -379,8 +379,8 @@ package final class SyncDownEngine {
 
   // MARK: what is to be fetched again
 
-  /// More ids than this are no list: everything is read again.
-  private static let mostRefetched = 2000
+  /// More ids than this are not asked for one by one: everything is read again, or all ids are listed.
+  static let mostAsked = 2000
 
   /// Fetches what earlier runs put on the list, but what is still changed locally.
   private func refetch() async throws(SyncError) {
@@ -421,7 +421,7 @@ package final class SyncDownEngine {
 
   private func keep(_ list: [String: Set<String>]) {
     let list = list.filter { !$0.value.isEmpty }
-    guard list.values.reduce(0, { $0 + $1.count }) <= Self.mostRefetched else {
+    guard list.values.reduce(0, { $0 + $1.count }) <= Self.mostAsked else {
       cursor.reset()
       return context.set {
         $0.refetch = [:]
@@ -436,11 +436,11 @@ package final class SyncDownEngine {
     let missing = try missing(of: remote)
     guard !missing.ids.isEmpty else { return }
     var list = context.state.refetch.mapValues { Set($0) }
-    for (soup, ids) in missing.ids where missing.areRecordIDs && ids.count <= Self.mostRefetched {
+    for (soup, ids) in missing.ids where missing.areRecordIDs && ids.count <= Self.mostAsked {
       list[soup, default: []].formUnion(ids.slice(0, of: ids.count))
     }
     let isList =
-      missing.areRecordIDs && missing.ids.values.allSatisfy { $0.count <= Self.mostRefetched }
+      missing.areRecordIDs && missing.ids.values.allSatisfy { $0.count <= Self.mostAsked }
     if isList { return keep(list) }
     context.set { $0.maxTimeStamp = -1 }
   }

@@ -21,7 +21,8 @@ import System
 ///   is what keeps an edit from being sent twice, however late its device comes back. Only the values of
 ///   settled edits go, those of no generation that can still be compared with (`LedgerDatabase.settledEdits`).
 package enum KeepRule {
-  private static let day: Int64 = 24 * 60 * 60 * 1000
+  /// A day of `keep`, in milliseconds.
+  static let day: Int64 = 24 * 60 * 60 * 1000
 
   /// What goes and what stays of files.
   package static func plan(_ facts: KeepFacts, _ keep: KeepSettings) -> KeepPlan {

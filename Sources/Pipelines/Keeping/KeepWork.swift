@@ -22,7 +22,7 @@ package struct KeepWork {
     (self.data, self.ledger) = (data, ledger)
     survey = KeepSurvey(
       data: data, ledger: ledger, pack: pipeline.pack,
-      returnedMilliseconds: Int64(pipeline.keep.returnedDays) * 24 * 60 * 60 * 1000)
+      returnedMilliseconds: Int64(pipeline.keep.returnedDays) * KeepRule.day)
   }
 
   /// What goes and what stays, at the time of the newest run that asked the org: whatever this machine's
@@ -41,7 +41,7 @@ package struct KeepWork {
     for one in facts.snapshots.first(where: { $0.id == SnapshotID.global })?.generations ?? [] {
       plan.globals[one.number] = one.goodUntil
     }
-    let past = now - Int64(keep.runsDays) * 24 * 60 * 60 * 1000
+    let past = now - Int64(keep.runsDays) * KeepRule.day
     let comparable = KeepRule.comparable(facts, keep)
     plan.values = try ledger.settledEdits(before: past).filter {
       !comparable.carried.contains($0.edit)

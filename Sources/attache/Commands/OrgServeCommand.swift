@@ -52,7 +52,7 @@ struct OrgServeCommand: Command {
   var clock: ClockStart?
   var tls: String?
   var tlsNames: [String] = []
-  var session = 120
+  var session = OrgServer.Options().sessionSeconds / 60
   var passwords = false
   var admin = false
   var json = false

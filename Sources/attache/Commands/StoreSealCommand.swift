@@ -16,7 +16,7 @@ struct StoreSealCommand: Command {
   static let examples = [
     Note(
       "attache store seal store.sqlite --out sealed.sqlite --passphrase-file store.key",
-      "as the Mobile SDK opens it: 4,000 KDF iterations")
+      "as the Mobile SDK opens it: \(SQLCipherKey.sdkIterations) KDF iterations")
   ]
   static var parameters: [Parameter<Self>] {
     [
