@@ -65,9 +65,11 @@ extension LedgerDatabase {
     guard let named = try named(creation: creation), named.edit < edit.id, let date = named.date
     else { return nil }
     var write = MergeBaseRule.OwnWrite(date: date, fields: named.left)
-    for name in named.left.names {
+    for (name, value) in named.left {
       write.sent[name] = named.element[name] ?? .null
       write.entered.insert(name)
+      // Whoever named it has said that it is what the device made.
+      write.given[name] = MergeBaseRule.Given(before: value)
     }
     return write
   }
