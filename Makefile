@@ -20,7 +20,7 @@ OPTIMISED := --scratch-path $(CHECKED) --explicit-target-dependency-import-check
 SHIPPED := -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
   $(addprefix -Xlinker ,--no-export-dynamic --icf=safe -z pack-relative-relocs -z now)
 
-.PHONY: help deps deps-test build release checked demo test test-clients test-install test-image soak mutants tsan lint format bench \
+.PHONY: help deps deps-test build release checked demo test test-clients test-install test-image soak mutants tsan lint format bench bench-peers \
   clean install deb pictures
 
 help:  ## what there is to make
@@ -95,6 +95,14 @@ mutants: deps  ## break the rules on purpose and see the tests notice, most of a
 tsan: deps  ## the tests under the thread sanitizer
 	swift build --scratch-path $(SCRATCH)-tsan --sanitize=thread --build-tests
 	swift test --scratch-path $(SCRATCH)-tsan --sanitize=thread --skip-build --disable-xctest $(TEST)
+
+# ATTACHE=… measures a program that is built already.
+ifndef ATTACHE
+bench-peers: release
+endif
+bench-peers: ATTACHE ?= $(SCRATCH)/release/attache
+bench-peers:  ## the contacts of one org by attache and by what others would use; PEERS='--scale N --rounds N --json FILE'
+	@Benchmarks/peers.py $(ATTACHE) .build $(PEERS)
 
 bench: deps  ## workloads beside their floors; BENCH=reconcile a night's returns
 	swift build $(FLAGS) $(SHIPPED) --product attache-bench

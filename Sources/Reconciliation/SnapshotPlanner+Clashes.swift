@@ -15,6 +15,8 @@ extension SnapshotPlanner {
     } else {
       claims = []
     }
+    // Where no other edit is of the record, as of most, nothing else is asked.
+    if edit.unorderedWith == nil, claims.allSatisfy({ $0.editID == edit.id }) { return nil }
     let ancestry = try state.ancestry(ofEdit: edit.id)
     var opponents = ClashRule.opponents(
       of: edit.claim, deviceDate: edit.modificationDate, issued: edit.issued,

@@ -36,28 +36,34 @@ struct SnapshotPlanner {
   nonisolated(nonsending) func begin(_ edits: [OpenEdit]) async throws -> Draft {
     var draft = Draft(plan: SnapshotPlan(snapshotID: snapshotID))
     let edits = try await planUndos(of: edits, into: &draft.plan)
-    for edit in try await followingUndeleted(edits) {
-      if let settlement = try settlementWithoutOrg(edit) {
-        if settlement.verdict == .clash, let candidate = try? candidate(edit) {
-          draft.clashing.append((candidate, settlement))
-        } else {
-          draft.plan.settled.append((edit, settlement))
-        }
-      } else {
-        do {
-          draft.candidates.append(try candidate(edit))
-        } catch let error as SyncError {
-          draft.plan.settled.append((edit, Settlement(.failed, .because(error.description))))
-        } catch let error as JSONError {
-          draft.plan.settled.append((edit, Settlement(.failed, .because(error.message))))
-        }
-      }
+    let following = try await followingUndeleted(edits)
+    try state.connection.reading {
+      for edit in following { try sort(edit, into: &draft) }
     }
     draft.delegation = Delegation(self)
     if let admitted = try draft.delegation?.admit(draft.candidates, into: &draft.plan) {
       draft.candidates = admitted
     }
     return draft
+  }
+
+  /// Settles an edit without the org where that can be, or makes it a candidate.
+  private func sort(_ edit: OpenEdit, into draft: inout Draft) throws {
+    if let settlement = try settlementWithoutOrg(edit) {
+      if settlement.verdict == .clash, let candidate = try? candidate(edit) {
+        draft.clashing.append((candidate, settlement))
+      } else {
+        draft.plan.settled.append((edit, settlement))
+      }
+      return
+    }
+    do {
+      draft.candidates.append(try candidate(edit))
+    } catch let error as SyncError {
+      draft.plan.settled.append((edit, Settlement(.failed, .because(error.description))))
+    } catch let error as JSONError {
+      draft.plan.settled.append((edit, Settlement(.failed, .because(error.message))))
+    }
   }
 
   /// Decides the rest, by what the org holds.

@@ -85,6 +85,15 @@ package final class Connection {
     }
   }
 
+  /// Reads many times in one transaction, or in the one that is open: each read alone would take the file's locks
+  /// and give them back.
+  package func reading<T>(_ body: () throws -> T) throws -> T {
+    if inTransaction { return try body() }
+    try execute("BEGIN")
+    defer { if inTransaction { try? execute("COMMIT") } }
+    return try body()
+  }
+
   /// Says whether a transaction is open.
   package var inTransaction: Bool {
     database.handle.map { sqlite3_get_autocommit($0) == 0 } ?? false

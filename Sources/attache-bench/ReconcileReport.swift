@@ -21,6 +21,9 @@ struct ReconcileReport: BenchReport {
     var callsToLeast: Double { Double(calls) / Double(max(1, least)) }
     var editsPerSecond: Int { edits * 1000 / max(1, night.wall) }
 
+    /// Edits a second of the process's own work, without what the org and the wire take.
+    var ownEditsPerSecond: Int { edits * 1000 / max(1, night.processor) }
+
     /// What the report tells otherwise than stores and org.
     var problem: String? {
       if recount.lost > 0 || recount.doubled > 0 {
@@ -38,7 +41,7 @@ struct ReconcileReport: BenchReport {
     var line: String {
       "\(returns) returns, \(edits) edits, \(delay) ms, \(atOnce) at once\(strikes ? ", faults" : ""): "
         + "\(night.wall) ms, \(editsPerSecond) edits/s, \(calls) calls of \(least) = "
-        + "\(ReconcileReport.decimal(callsToLeast)), \(night.processor) ms of processor, "
+        + "\(ReconcileReport.decimal(callsToLeast)), \(night.processor) ms of processor = \(ownEditsPerSecond) edits/s, "
         + "\(night.peakKiB) KiB" + (problem.map { "; " + $0 } ?? "")
     }
 
@@ -47,7 +50,8 @@ struct ReconcileReport: BenchReport {
         "returns": JSONValue(returns), "edits": JSONValue(edits),
         "delayMilliseconds": JSONValue(delay),
         "atOnce": JSONValue(atOnce), "faults": .bool(strikes), "calls": JSONValue(calls),
-        "leastCalls": JSONValue(least), "night": night.json,
+        "leastCalls": JSONValue(least), "ownEditsPerSecond": JSONValue(ownEditsPerSecond),
+        "night": night.json,
         "problem": problem.map { .string($0) } ?? .null,
       ]
     }

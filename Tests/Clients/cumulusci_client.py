@@ -119,6 +119,11 @@ def prepare(folder, org):
     home = folder / ".home" / ".cumulusci"
     home.mkdir(parents=True)
     (home / "cumulus_timestamp").write_text(str(time.time()))
+    connect(folder, org)
+
+
+def connect(folder, org):
+    """Names the org to the tool."""
     identity = org.call("GET", "/services/oauth2/userinfo")
     os.environ.update(
         HOME=str(folder / ".home"), CUMULUSCI_KEY="0123456789abcdef", CUMULUSCI_DISABLE_REFRESH="1",

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Loads the contacts of one org by attache and by others, one after the other: `peers.py ATTACHE SCRATCH`.
+
+usage: peers.py ATTACHE SCRATCH [--scale N] [--rounds N] [--json FILE]
+
+All ask the same local org for the same contacts and leave a SQLite file: attache a SmartStore with ten indexes, the
+Python loop of `prime_sqlite.py` the same table, the others what they make of it. Each round goes through them once, in
+the other direction every second time; the medians count. CumulusCI extracts in the way that it chooses by itself.
+Clients are installed as `make test-clients` installs them; one that cannot be is skipped, and the reason is said.
+"""
+
+import argparse
+import json
+import os
+import resource
+import secrets
+import signal
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "Tests" / "Clients"))
+import run as clients  # noqa: E402
+
+FIELDS = [
+    "Id", "FirstName", "LastName", "Salutation", "Title", "Department", "Phone", "MobilePhone", "Email",
+    "MailingStreet", "MailingCity", "MailingPostalCode", "LastModifiedDate",
+]
+STATEMENT = f"SELECT {', '.join(FIELDS)} FROM Contact"
+FLAGS = ["__local__", "__locally_created__", "__locally_updated__", "__locally_deleted__"]
+STORE = {
+    "soups": [{
+        "soupName": "contacts",
+        "indexes": [{"path": path, "type": "string"} for path in ["Id", "FirstName", "LastName", *FLAGS]]
+        + [{"path": "__sync_id__", "type": "integer"}],
+    }]
+}
+SYNCS = {
+    "syncs": [{
+        "syncName": "contacts", "syncType": "syncDown", "soupName": "contacts",
+        "target": {"type": "soql", "query": STATEMENT}, "options": {"mergeMode": "OVERWRITE"},
+    }]
+}
+
+SIMPLE = """
+import json, os, sqlite3, sys
+from simple_salesforce import Salesforce
+statement, path = sys.argv[1:3]
+sf = Salesforce(username="admin@example.com", consumer_key="clients", domain="local.my",
+    consumer_secret=os.environ["ATTACHE_CLIENT_SECRET"])
+store = sqlite3.connect(path)
+store.execute("CREATE TABLE contacts (id TEXT PRIMARY KEY, soup TEXT)")
+store.executemany("INSERT INTO contacts VALUES (?, ?)",
+    ((record["Id"], json.dumps(record)) for record in sf.query_all_iter(statement)))
+store.commit()
+"""
+
+CURL = """
+set -euo pipefail
+sqlite3 "$3" 'CREATE TABLE contacts (id TEXT PRIMARY KEY, soup TEXT)'
+next=$1
+while [ -n "$next" ]; do
+  curl -sSf -H "Authorization: Bearer $ORG_TOKEN" "$2$next" > "$3.page"
+  next=$(sqlite3 "$3" "INSERT INTO contacts SELECT json_extract(value, '\\$.Id'), value
+    FROM json_each(readfile('$3.page'), '\\$.records');
+    SELECT json_extract(readfile('$3.page'), '\\$.nextRecordsUrl')")
+done
+"""
+
+CUMULUSCI = """
+import os, sqlite3, sys
+from pathlib import Path
+import cumulusci_client as cumulusci
+from org import Org
+folder, path, fields = Path(sys.argv[1]), sys.argv[2], sys.argv[3].split(",")
+if not (folder / "cumulusci.yml").exists():
+    cumulusci.prepare(folder, Org())
+    (folder / "peers.yml").write_text("Contact:\\n  sf_object: Contact\\n  fields: [" + ", ".join(fields) + "]\\n")
+else:
+    cumulusci.connect(folder, Org())
+cumulusci.cci(folder, "extract_dataset", "--mapping", "peers.yml", "--database_url", "sqlite:///" + path)
+"""
+
+
+class Arm:
+    """One way to load the contacts: its command for a file, and the table in which they are."""
+
+    def __init__(self, name, command, table, variables=None):
+        self.name, self.command, self.table, self.variables = name, command, table, variables or {}
+        self.runs = []
+
+    def run(self, path, expected):
+        for old in path.parent.glob(path.name + "*"):
+            old.unlink()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        start = time.monotonic()
+        done = subprocess.run(
+            self.command(path), env={**os.environ, **self.variables}, capture_output=True, text=True)
+        wall = time.monotonic() - start
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if done.returncode != 0:
+            sys.exit(f"{self.name}: {(done.stdout + done.stderr)[-2000:]}")
+        count = sqlite3.connect(path).execute(f"SELECT count(*) FROM {self.table}").fetchone()[0]
+        if count != expected:
+            sys.exit(f"{self.name} has {count} of {expected} contacts")
+        processor = sum(getattr(after, name) - getattr(before, name) for name in ("ru_utime", "ru_stime"))
+        self.runs.append((wall, processor))
+        print(f"  {self.name}: {wall:.2f} s, {processor:.2f} s of processor", file=sys.stderr, flush=True)
+
+    def median(self, place):
+        return statistics.median(run[place] for run in self.runs)
+
+
+def arms(attache, folder, python, missing, addresses, environment, token):
+    """What is compared, attache first."""
+    (folder / "store.json").write_text(json.dumps(STORE))
+    (folder / "syncs.json").write_text(json.dumps(SYNCS))
+    address = "/services/data/v66.0/query?q=" + urllib.parse.quote(STATEMENT)
+    pointed = {**environment, "PYTHONPATH": f"{clients.HERE / 'pointing'}:{clients.HERE}"}
+    extract = [name for name in FIELDS if name not in ("Id", "LastModifiedDate")]
+    (folder / "cci").mkdir()
+    found = [
+        Arm(
+            "attache", lambda path: [
+                attache, "sync", "run", "--store", path, "--config", folder / "syncs.json", "--store-config",
+                folder / "store.json", "--all", "--quiet", "--platform", "android", "--org-url", addresses["url"], "--token-env", "ORG_TOKEN"],
+            "TABLE_2", {"ORG_TOKEN": token}),
+        Arm(
+            "Python loop", lambda path: [
+                sys.executable, HERE / "prime_sqlite.py", addresses["url"] + address, token, path, "0"], "TABLE_1"),
+        Arm(
+            "simple-salesforce, sqlite3", lambda path: [python, "-c", SIMPLE, STATEMENT, path], "contacts", pointed),
+        Arm(
+            "CumulusCI extract_dataset", lambda path: [
+                python, "-c", CUMULUSCI, folder / "cci", path, ",".join(extract)], "Contact", pointed),
+        Arm(
+            "curl, sqlite3", lambda path: ["bash", "-c", CURL, "curl", address, addresses["url"], path], "contacts",
+            {"ORG_TOKEN": token}),
+    ]
+    needs = {"simple-salesforce, sqlite3": "simple-salesforce", "CumulusCI extract_dataset": "cumulusci"}
+    for arm in found:
+        if needs.get(arm.name) in missing:
+            print(f"{arm.name}: skipped, it cannot be installed", file=sys.stderr)
+    return [arm for arm in found if needs.get(arm.name) not in missing]
+
+
+def table(found, contacts, rounds):
+    """The medians, and each as a multiple of attache's."""
+    lines = [
+        f"{contacts:,} contacts of one local org, on the same machine; medians of {rounds} runs.", "",
+        "| | s | s of processor | records/s | x attache |", "|---|---|---|---|---|"]
+    for arm in found:
+        wall = arm.median(0)
+        lines.append(
+            f"| {arm.name} | {wall:.2f} | {arm.median(1):.2f} | {int(contacts / wall):,} | "
+            f"{wall / found[0].median(0):.1f} |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Loads the contacts of one org by attache and by others.")
+    parser.add_argument("attache", type=Path)
+    parser.add_argument("scratch", type=Path)
+    parser.add_argument("--scale", type=int, default=20, help="how large the org is (default: 20)")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path, help="where the figures are written, too")
+    words = parser.parse_args()
+    attache = words.attache.resolve()
+    words.scratch.mkdir(parents=True, exist_ok=True)
+    python, missing = clients.install(words.scratch.resolve())
+    with tempfile.TemporaryDirectory(dir=words.scratch) as name:
+        folder = Path(name).resolve()
+        environment = {
+            **os.environ, "ATTACHE_CLIENT_SECRET": secrets.token_hex(8),
+            "ATTACHE_USER_PASSWORD": secrets.token_hex(8),
+        }
+        seed = [attache, "org", "seed", "--data", folder / "org", "--scale", str(words.scale)]
+        subprocess.run(seed, check=True, capture_output=True)
+        process, addresses = clients.serve(attache, folder, environment)
+        try:
+            environment.update(
+                ATTACHE_ORG_URL=addresses["url"], ATTACHE_ORG_PORT=addresses["secureUrl"].rsplit(":", 1)[1],
+                ATTACHE_ADMIN_SECRET=(folder / "org" / "admin-secret").read_text(),
+                REQUESTS_CA_BUNDLE=str(folder / "tls" / "ca.pem"), PYTHONDONTWRITEBYTECODE="1",
+            )
+            os.environ.update(environment)
+            from org import Org
+
+            org = Org()
+            contacts = org.call("GET", "/services/data/v66.0/query?q=SELECT+count()+FROM+Contact")["totalSize"]
+            found = arms(attache, folder, python, missing, addresses, environment, org.token)
+            for turn in range(words.rounds):
+                for arm in found if turn % 2 == 0 else reversed(found):
+                    arm.run(folder / "peer.db", contacts)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait()
+        print(table(found, contacts, words.rounds))
+        if words.json:
+            words.json.write_text(json.dumps({
+                "contacts": contacts, "rounds": words.rounds,
+                "peers": {
+                    arm.name: {"seconds": arm.median(0), "processorSeconds": arm.median(1)} for arm in found},
+            }, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
