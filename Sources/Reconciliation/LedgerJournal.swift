@@ -115,11 +115,18 @@ final class LedgerJournal: SyncUpJournal {
   ) async throws -> [PlannedSend] {
     let watched = watched(batch, inJob: inJob)
     guard !watched.isEmpty else { return batch }
-    var moved: Set<Int64> = []
+    var (moved, left): (Set<Int64>, Set<Int64>) = ([], [])
     let groups = Dictionary(grouping: watched, by: \.sobject)
     for (sobject, group) in groups.sorted(by: { $0.key < $1.key }) {
-      let found = try await access.records(
-        sobject, ids: group.compactMap(\.recordID), fields: Self.dates(of: group))
+      let found: [String: JSONObject]
+      do {
+        found = try await access.records(
+          sobject, ids: group.compactMap(\.recordID), fields: Self.dates(of: group))
+      } catch {
+        try await leave(group, error)
+        left.formUnion(group.map(\.edit.id))
+        continue
+      }
       // A new record that is deleted takes with it what others put into it in the meantime.
       for send in group
       where send.edit.isToBeUndone || send.action == .update
@@ -135,7 +142,22 @@ final class LedgerJournal: SyncUpJournal {
         try settle(send, Settlement(.conflict, send.detailOfFailure))
       }
     }
-    return batch.filter { !moved.contains($0.edit.id) }
+    return batch.filter { !moved.contains($0.edit.id) && !left.contains($0.edit.id) }
+  }
+
+  /// Leaves what cannot be looked at right before it is sent, with the reason: nobody else's waits for that.
+  private nonisolated(nonsending) func leave(
+    _ group: [PlannedSend], _ error: OrgError
+  ) async throws {
+    // Of a sender who is out nothing leaves any more.
+    if error.isAboutTheUser { throw error }
+    try await reconciler.checkAlone(error, access)
+    for send in group {
+      try state.move(send.operation(sender: ""), to: .dropped)
+      var detail = send.detailOfFailure
+      (detail.code, detail.message) = (error.code, error.message)
+      try settle(send, Settlement(error.isAboutTheObject ? .failed : .held, detail))
+    }
   }
 
   /// Looks into the recycle bin once more, right before records are taken out of it.
@@ -146,10 +168,18 @@ final class LedgerJournal: SyncUpJournal {
   ) async throws -> [PlannedSend] {
     let groups = Dictionary(grouping: batch.filter { $0.action == .undelete }, by: \.sobject)
     if groups.isEmpty { return batch }
-    var moved: Set<Int64> = []
+    var (moved, left): (Set<Int64>, Set<Int64>) = ([], [])
     for (sobject, group) in groups.sorted(by: { $0.key < $1.key }) {
-      let found = try await access.withBin(
-        sobject, ids: group.compactMap(\.recordID), fields: ["LastModifiedDate", "SystemModstamp"])
+      let found: [String: JSONObject]
+      do {
+        found = try await access.withBin(
+          sobject, ids: group.compactMap(\.recordID),
+          fields: ["LastModifiedDate", "SystemModstamp"])
+      } catch {
+        try await leave(group, error)
+        left.formUnion(group.map(\.edit.id))
+        continue
+      }
       for send in group {
         let row = send.recordID.flatMap { found[$0] } ?? [:]
         let date = row["LastModifiedDate"] ?? row["SystemModstamp"]
@@ -161,7 +191,7 @@ final class LedgerJournal: SyncUpJournal {
     for send in batch where moved.contains(send.edit.id) {
       try state.move(send.operation(sender: ""), to: .dropped)
     }
-    return batch.filter { !moved.contains($0.edit.id) }
+    return batch.filter { !moved.contains($0.edit.id) && !left.contains($0.edit.id) }
   }
 
   func intend(_ batch: [PlannedSend], job: String?) throws -> [OperationRow] {

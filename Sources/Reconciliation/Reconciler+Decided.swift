@@ -111,7 +111,13 @@ extension Reconciler {
         rest.append((snapshotID, write))
         continue
       }
-      try await settle(write, pending, id, access)
+      do {
+        try await settle(write, pending, id, access)
+      } catch let error as OrgError {
+        // It is asked about with the others in doubt, and told.
+        try await checkAlone(error, access)
+        rest.append((snapshotID, write))
+      }
     }
     return rest
   }

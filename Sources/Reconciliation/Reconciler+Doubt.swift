@@ -173,8 +173,9 @@ extension Reconciler {
     do {
       findings = try await resolver.resolve(noted, of: sobject)
     } catch let error as OrgError {
-      let isOfIt = error.isFailedAnswer ? await answers(access) : error.isAboutTheObject
-      guard isOfIt else { throw error }
+      try await checkAlone(error, access)
+      // Of a user who is out nothing is found out: the doubts stay, and the others go on.
+      if error.isAboutTheUser { return tellInDoubt(writes.count, of: writes[0].snapshotID, error) }
       findings = writes.map { _ in .unclear("the search failed: \(error.message)") }
     }
     var done: [OperationRow] = []
@@ -189,6 +190,13 @@ extension Reconciler {
       }
     }
     try await recordServerState(after: [(done, access)])
+  }
+
+  /// Tells that nobody can ask about a user's doubts, as the user is out.
+  func tellInDoubt(_ count: Int, of snapshotID: String, _ error: OrgError) {
+    if count == 0 { return }
+    let username = (try? state.snapshotRow(id: snapshotID))?.username ?? snapshotID
+    summary.warnings.append("\(count) edits of \(username) stay in doubt: \(Self.words(error))")
   }
 
   /// Notes by when a bulk job was done with a write: what it left may bear any date until then.

@@ -43,8 +43,7 @@ extension Reconciler {
           try await lookForCorrelated(write, group.access)
         }
       } catch let error as OrgError {
-        let isOfIt = error.isFailedAnswer ? await answers(group.access) : error.isAboutTheObject
-        guard isOfIt else { throw error }
+        try await checkAlone(error, group.access)
         summary.warnings.append(
           "requests without an answer to \(key.sobject) could not be looked for")
       }

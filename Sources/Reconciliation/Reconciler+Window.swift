@@ -88,7 +88,7 @@ extension Reconciler {
       do {
         plans.append(try await draft.planner.finish(draft.plan))
         readers.append(draft.planner.records)
-      } catch let error as OrgError where error.isAboutTheUser || error.isFailedAnswer {
+      } catch let error as OrgError {
         try await holdAlone(draft.edits, error, draft.planner)
       }
     }
@@ -152,6 +152,7 @@ extension Reconciler {
       do {
         access = try await self.access(to: work.snapshotID)
       } catch let error as OrgError where error.isAboutTheUser || error.kind == .permission {
+        tellInDoubt(inDoubt.count, of: work.snapshotID, error)
         try hold(edits, Self.words(error))
         continue
       }
@@ -170,7 +171,7 @@ extension Reconciler {
         let ids = Set(known.map(\.edit.id))
         drafts.append(
           Draft(planner: planner, plan: plan, edits: edits.filter { !ids.contains($0.id) }))
-      } catch let error as OrgError where error.isAboutTheUser || error.isFailedAnswer {
+      } catch let error as OrgError {
         try await holdAlone(edits, error, planner)
       }
     }
@@ -178,24 +179,14 @@ extension Reconciler {
   }
 
   /// Holds the edits of a user who got in and whom the org then knew no more, or one of whose questions it
-  /// cannot answer: nobody else's wait for that.
-  ///
-  /// The login of who proves deletions for all may be the one that has ended, or the org may answer nothing at
-  /// all: then that is thrown.
+  /// cannot or does not answer: nobody else's wait for that.
   private nonisolated(nonsending) func holdAlone(
     _ edits: [OpenEdit], _ error: OrgError, _ planner: SnapshotPlanner
   ) async throws {
-    if error.isFailedAnswer {
-      guard await answers(planner.records) else { throw error }
-      return try hold(edits, "the org cannot answer: \(error.description)")
-    }
     try await checkAlone(error, planner.records)
-    try hold(edits, Self.words(error))
-  }
-
-  /// Says whether the org answers somebody anything at all.
-  nonisolated(nonsending) func answers(_ access: RecordReader) async -> Bool {
-    (try? await access.session.userInfo()) != nil
+    let words =
+      error.isAboutTheUser ? Self.words(error) : "the org cannot answer: \(error.description)"
+    try hold(edits, words)
   }
 
   /// Holds edits that nobody can send now; what a person has ended without a write is settled all the same.
@@ -215,8 +206,17 @@ extension Reconciler {
     if !held.isEmpty { summary.warnings.append("\(held.count) edits are held: \(words)") }
   }
 
-  /// Throws where the login that has ended is that of all.
+  /// Throws an error that ends the work for all: the login that has ended is that of all, or the org answers
+  /// nothing at all.
+  ///
+  /// All other work goes on after one that is of one user, or about one question: the one place that says so.
   nonisolated(nonsending) func checkAlone(_ error: OrgError, _ access: RecordReader) async throws {
+    if error.isAboutTheObject { return }
+    if error.isFailedAnswer {
+      guard (try? await access.session.userInfo()) != nil else { throw error }
+      return
+    }
+    guard error.isAboutTheUser else { throw error }
     guard let integration = try await integration() else { return }
     if integration === access { throw error }
     _ = try await integration.session.userInfo()

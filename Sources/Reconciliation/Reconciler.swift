@@ -122,17 +122,23 @@ package final class Reconciler {
   /// Sees to it that the org keeps the correlation fields unique, before anything is sent.
   private nonisolated(nonsending) func checkCorrelation() async throws {
     guard !options.correlationFields.isEmpty else { return }
-    var access: RecordReader?
-    for snapshotID in try state.snapshotsWithOpenEdits(run: run.id, only: options.only)
-    where access == nil {
-      access = try await asker(of: snapshotID)
-    }
-    guard let access else { return }
-    for field in options.correlationFields {
-      if let problem = field.problem(try await access.describe(field.sobject)) {
-        throw CorrelationError(description: problem)
+    var refusal: OrgError?
+    for snapshotID in try state.snapshotsWithOpenEdits(run: run.id, only: options.only) {
+      guard let access = try await asker(of: snapshotID) else { continue }
+      do {
+        for field in options.correlationFields {
+          if let problem = field.problem(try await access.describe(field.sobject)) {
+            throw CorrelationError(description: problem)
+          }
+        }
+        return
+      } catch let error as OrgError {
+        // What one user is not told another one may be.
+        try await checkAlone(error, access)
+        if !error.isAboutTheUser { refusal = refusal ?? error }
       }
     }
+    if let refusal { throw refusal }
   }
 
   /// Says whether there is nothing to send, and nothing to read back.

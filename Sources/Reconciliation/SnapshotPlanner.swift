@@ -84,15 +84,21 @@ struct SnapshotPlanner {
         continue
       }
       let key = keyed[candidate.edit.id]
-      let (candidate, facts, step) = try await decide(candidate, key)
-      decided.append(candidate)
-      switch step {
-      case .settle(let settlement):
-        plan.settled.append((candidate.edit, naming(candidate, settlement)))
-      case .send(let action, let expected, let condition):
-        try await add(
-          candidate, facts, action, expected, condition, key, to: &plan)
-        try await delegation?.check(candidate, in: &plan)
+      do {
+        let (candidate, facts, step) = try await decide(candidate, key)
+        decided.append(candidate)
+        switch step {
+        case .settle(let settlement):
+          plan.settled.append((candidate.edit, naming(candidate, settlement)))
+        case .send(let action, let expected, let condition):
+          try await add(
+            candidate, facts, action, expected, condition, key, to: &plan)
+          try await delegation?.check(candidate, in: &plan)
+        }
+      } catch let error as OrgError {
+        guard error.isAboutTheObject else { throw error.asked(about: candidate.sobject) }
+        decided.append(candidate)
+        plan.settled.append((candidate.edit, .failed(error)))
       }
     }
     try await growTrees(decided, &plan)
@@ -387,5 +393,14 @@ struct SnapshotPlanner {
     else { return settlement }
     settlement.detail.serverChange = ServerChange(by: by.recordID18 ?? by, at: at)
     return settlement
+  }
+}
+
+extension Settlement {
+  /// The verdict of an edit about which the org did not answer what has to be known before it is sent.
+  static func failed(_ error: OrgError) -> Settlement {
+    var detail = OutcomeDetail.because(error.message)
+    detail.code = error.code
+    return Settlement(.failed, detail)
   }
 }

@@ -1,0 +1,77 @@
+import Foundation
+import JSON
+import LocalOrg
+import Pipelines
+import Rehearsal
+import Testing
+
+/// Nights without an integration user, in which the org turns one of the users away.
+@Suite struct OneUsersTroubleNightsTests {
+  let world: World
+
+  init() throws {
+    world = try World { text in
+      text.replacing(
+        ",\n      \"integrationUser\": \"attache@example.com\"", with: ""
+      )
+      .replacing(
+        #/"users": \{[^}]*\}[^}]*\}/#,
+        with: #""users": {"list": ["ada@example.com", "ben@example.com"]}"#
+      )
+      .replacing(#/,\s*\{\s*"scope": "global"[^}]*\}/#, with: "")
+    }
+  }
+
+  private func run() async throws -> RunSummary {
+    try await world.run {
+      $0.stages = [.ingest, .reconcile]
+      $0.retryPause = .none
+    }
+  }
+
+  /// Both phones make a contact, and the answers get lost.
+  private func loseCreates() async throws {
+    try await world.run()
+    for name in ["ada", "ben"] {
+      let device = try world.device(name)
+      try device.create(
+        "contacts", type: "Contact", ["LastName": .string("Of \(name)")], localID: "local_1",
+        now: world.org.now())
+      try world.handBack(device, as: name + ".sqlite")
+    }
+    world.server.faults.add(.kind(.collectionCreate), times: 2, .drop(afterCommit: true))
+    // Nothing can be asked that night.
+    world.server.faults.add(
+      .init(pathPrefix: "/services/data/v66.0/queryAll"), times: 1000,
+      .status(400, code: "MALFORMED_QUERY"))
+    #expect(try await run().verdicts == [.inDoubt: 2])
+    world.server.faults.removeAll()
+  }
+
+  private func count() throws -> Int {
+    try world.org.query(
+      "SELECT Id FROM Contact WHERE LastName LIKE 'Of %'", as: try world.user("admin")
+    ).totalSize
+  }
+
+  @Test(arguments: ["ada", "ben"])
+  func `doubts of a user whose login ends at night are told, and those of the other are settled`(
+    _ name: String
+  ) async throws {
+    try await loseCreates()
+    world.server.faults.add(
+      .init(pathPrefix: "/services/data/v66.0/query", user: name + "@example.com"), times: 1000,
+      .status(401, code: "INVALID_SESSION_ID"))
+    let night = try await run()
+    #expect(night.verdicts == [.created: 1, .inDoubt: 1])
+    #expect(night.exitStatus == .needsAttention)
+    #expect(
+      night.warnings.contains { $0.contains("1 edits of \(name)@example.com stay in doubt") },
+      "\(night.warnings)")
+    world.server.faults.removeAll()
+    let next = try await run()
+    #expect(next.verdicts == [.created: 1])
+    #expect(next.exitStatus == .done)
+    #expect(try count() == 2)
+  }
+}

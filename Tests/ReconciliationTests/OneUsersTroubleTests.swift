@@ -1,0 +1,178 @@
+import JSON
+import Ledger
+import LocalOrg
+import Reconciliation
+import Testing
+
+/// Without an integration user each user's edits are asked about as that user: the trouble of one ends nobody
+/// else's night.
+struct OneUsersTroubleTests {
+  /// A day without an integration user.
+  private func day() throws -> FieldDay {
+    let day = try FieldDay()
+    day.hasIntegration = false
+    day.rules = [
+      FieldDay.rule("accounts", ["Name", "Phone"]),
+      FieldDay.rule("contacts", ["LastName", "Department"]),
+      FieldDay.rule("visits", ["Name", "External_Id__c"], externalID: "External_Id__c"),
+    ]
+    return day
+  }
+
+  /// Ada's and ben's new accounts, whose creation nobody answers.
+  private func loseCreates(_ day: FieldDay) async throws {
+    day.options.quietWindowSeconds = 900
+    for user in [day.ada, day.ben] {
+      try day.handBack(
+        [day.created("accounts", "Account", "local_1", ["Name": .string(user.username)])],
+        user: user)
+    }
+    day.server.faults.add(.writes, times: 2, .drop(afterCommit: true))
+    #expect(day.verdicts(try await day.run()) == "in doubt 2")
+    day.server.faults.removeAll()
+    day.options.quietWindowSeconds = 0
+  }
+
+  @Test(arguments: ["ada@example.com", "ben@example.com"])
+  func `doubts of a user whose login ends stay in doubt, and those of others are settled`(
+    _ name: String
+  ) async throws {
+    let day = try day()
+    try await loseCreates(day)
+    // The user gets in, and the org then knows neither the session nor the login.
+    day.server.faults.add(
+      .init(kind: .query, user: name), times: 1000, .status(401, code: "INVALID_SESSION_ID"))
+    let account = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.handBack(
+      [try day.edited("accounts", "Account", account, ["Phone": "2"])], user: day.ben)
+    let summary = try await day.run()
+    #expect(summary.interruption == nil)
+    #expect(day.verdicts(summary) == "created 1, in doubt 1, updated 1")
+    #expect(
+      summary.warnings.contains {
+        $0.hasPrefix("1 edits of \(name) stay in doubt: cannot act as the user")
+      }, "\(summary.warnings)")
+    day.server.faults.removeAll()
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try day.count("SELECT Id FROM Account") == 3)
+  }
+
+  @Test func `doubts of a user who cannot log in any more are told`() async throws {
+    let day = try day()
+    try await loseCreates(day)
+    try day.org.setActive("ada@example.com", false)
+    let summary = try await day.run()
+    #expect(summary.interruption == nil)
+    #expect(day.verdicts(summary) == "created 1, in doubt 1")
+    #expect(
+      summary.warnings.contains { $0.hasPrefix("1 edits of ada@example.com stay in doubt: ") },
+      "\(summary.warnings)")
+  }
+
+  @Test func `a record that was named is looked for by the night that can, and others go on`()
+    async throws
+  {
+    let day = try day()
+    try await loseCreates(day)
+    let made = try #require(
+      try JSONValue(
+        parsing: day.org.query(
+          "SELECT Id FROM Account WHERE Name = 'ada@example.com'", as: day.admin,
+          includeDeleted: false
+        ).records
+      ).array?.first?["Id"]?.string)
+    try day.state.decide([EditDecision(1, .record(made))], by: "the office")
+    day.server.faults.add(
+      .init(pathPrefix: "/services/data", user: "ada@example.com"), times: 1000,
+      .status(401, code: "INVALID_SESSION_ID"))
+    let summary = try await day.run()
+    #expect(summary.interruption == nil)
+    #expect(day.verdicts(summary) == "created 1, in doubt 1")
+    day.server.faults.removeAll()
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try day.details().first?.recordID == made)
+  }
+
+  /// What looks late for requests asks as each user, too.
+  @Test func `requests that may arrive late are looked for as the users who are still in`()
+    async throws
+  {
+    let day = try day()
+    day.options.strict = false
+    var ids: [String] = []
+    for user in [day.ada, day.ben] {
+      let id = try day.make("Account", ["Name": .string(user.username), "Phone": "1"])
+      try day.handBack(
+        [try day.edited("accounts", "Account", id, ["Phone": "2"])], user: user)
+      ids.append(id)
+    }
+    // The first request of each is held on its way, and sent again.
+    day.server.faults.add(.writes, times: 2, .deliverLate(seconds: 1_000_000))
+    #expect(day.verdicts(try await day.run()) == "updated 2")
+    day.server.faults.add(
+      .init(pathPrefix: "/services/data", user: "ada@example.com"), times: 1000,
+      .status(401, code: "INVALID_SESSION_ID"))
+    try day.handBack(
+      [try day.edited("accounts", "Account", ids[1], ["Phone": "3"])], user: day.ben)
+    let summary = try await day.run()
+    #expect(summary.interruption == nil)
+    #expect(day.verdicts(summary) == "updated 1")
+  }
+
+  @Test(arguments: [
+    Faults.Action.status(400, code: "INVALID_FIELD", message: "no such field"),
+    .status(500, code: "UNKNOWN_EXCEPTION", message: "gack"),
+  ])
+  func `what cannot be looked at right before it is deleted holds nobody else's`(
+    _ answer: Faults.Action
+  ) async throws {
+    let day = try day()
+    let (one, two) = (
+      try day.make("Account", ["Name": "One", "Phone": "1"]),
+      try day.make("Account", ["Name": "Two", "Phone": "1"])
+    )
+    for id in [one, two] { try day.org.transfer(id, to: "ada@example.com") }
+    try day.handBack([try day.edited("accounts", "Account", one, [:], deleted: true)])
+    try day.handBack(
+      [try day.edited("accounts", "Account", two, ["Phone": "2"])], user: day.ben)
+    day.options.maxChanges.deletes.maxDeletesPercent = 100
+    // The plan reads it, and then the look right before.
+    day.server.faults.add(
+      .init(kind: .retrieve, user: "ada@example.com"), nth: 2, times: 1000, answer)
+    let summary = try await day.run()
+    #expect(summary.interruption == nil)
+    let left = if case .status(400, _, _, _) = answer { "failed 1" } else { "held 1" }
+    #expect(day.verdicts(summary) == "\(left), updated 1")
+    let words = try day.details().compactMap(\.message)
+    #expect(words == [left == "held 1" ? "gack" : "no such field"])
+    #expect(try day.record("Account", one)["Name"] == "One")
+  }
+
+  /// What became of the record of a lost upsert is asked of those who prove deletions, and that question is
+  /// refused.
+  @Test func `a question about one upsert that is refused holds nobody else's`() async throws {
+    let day = try day()
+    day.hasIntegration = true
+    let visit = try day.make(
+      "Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"])
+    try day.handBack([
+      day.created(
+        "visits", "Site_Visit__c", "local_1", ["Name": "Device", "External_Id__c": "V-1"])
+    ])
+    let account = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.handBack(
+      [try day.edited("accounts", "Account", account, ["Phone": "2"])], user: day.ben)
+    let admin = day.admin
+    day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: false))
+    // The record is gone when the write without an answer is looked for; what became of it nobody is told.
+    let all = FaultMatch(pathPrefix: "/services/data/v66.0/queryAll")
+    day.server.faults.add(
+      all, .mutate { org in _ = org.delete("Site_Visit__c", id: visit, as: admin) })
+    day.server.faults.add(
+      all, nth: 2, .status(400, code: "INVALID_FIELD", message: "no such field"))
+    let summary = try await day.run()
+    #expect(summary.interruption == nil)
+    #expect(day.verdicts(summary) == "failed 1, updated 1")
+    #expect(try day.details().compactMap(\.message) == ["no such field"])
+  }
+}
