@@ -213,7 +213,7 @@ extension Reconciler {
   nonisolated(nonsending) func checkAlone(_ error: OrgError, _ access: RecordReader) async throws {
     if error.isAboutTheObject { return }
     if error.isFailedAnswer {
-      guard (try? await access.session.userInfo()) != nil else { throw error }
+      guard await access.session.isAnswered() else { throw error }
       return
     }
     guard error.isAboutTheUser else { throw error }

@@ -155,6 +155,36 @@ struct BulkIngestTests {
       ])
   }
 
+  @Test(arguments: [true, false])
+  func `a job whose opening nobody answers goes in requests, and one that was made is named`(
+    _ isMade: Bool
+  ) async throws {
+    let day = try Self.day()
+    day.server.faults.add(.kind(.bulkCreate), times: 1000, .drop(afterCommit: isMade))
+    let summary = try await day.run()
+    #expect(summary.interruption == nil)
+    #expect(day.verdicts(summary) == Self.verdicts)
+    let told = summary.warnings.filter { $0.contains("it has no rows and does nothing") }
+    // Each of five openings was tried seven times.
+    #expect(told.count == (isMade ? 35 : 0))
+    #expect(summary.warnings.contains { $0.hasPrefix("the org made no bulk job") })
+    #expect(day.server.log.entries.count { $0.kind == .bulkUpload } == 0)
+  }
+
+  @Test func `an opening that nobody answers, of an org that answers nothing, ends the run`()
+    async throws
+  {
+    let day = try Self.day()
+    day.server.faults.add(.kind(.bulkCreate), times: 1000, .drop(afterCommit: true))
+    // The login of its sender and that of who proves deletions ask who they are.
+    day.server.faults.add(.kind(.userinfo), nth: 3, times: 1000, .drop(afterCommit: false))
+    let summary = try await day.run()
+    #expect(summary.interruptionCause?.kind == .unreachable)
+    #expect(summary.verdicts[.created] == nil)
+    day.server.faults.removeAll()
+    #expect(day.verdicts(try await day.run()).contains("created 17"))
+  }
+
   @Test func `the org's jobs that fail as a whole are sent in requests`() async throws {
     let day = try Self.day()
     day.server.faults.add(

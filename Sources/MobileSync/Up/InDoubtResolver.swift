@@ -158,7 +158,7 @@ package struct InDoubtResolver {
       return "only its sender can be asked about the bulk job \(id), and cannot log in"
     case .unreachable, .timeout:
       // One question that is never answered, of an org that answers others, ends nobody else's work.
-      if !error.isFailedAnswer, (try? await asker.session.userInfo()) == nil { throw error }
+      if !error.isFailedAnswer, await !asker.session.isAnswered() { throw error }
       return "the org could not answer for the bulk job \(id): \(error.message)"
     default: throw error
     }

@@ -77,6 +77,10 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
   /// What waits until a row that another writer held may be free.
   private var resting: [(lane: Int, items: [Item], milliseconds: Int64)] = []
 
+  /// The bulk jobs that were opened, and those that may have been by requests without an answer.
+  private var opened: Set<String> = []
+  private var lost: [(journal: Journal, lost: Set<String>)] = []
+
   /// The traffic of loads, with at most so many requests at once.
   package init(_ loads: [Engine.Load], inFlight: Int) {
     self.inFlight = inFlight
@@ -87,9 +91,21 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
 
   /// Sends all of it.
   package func run() async throws {
+    defer { tellOfLostJobs() }
     try await InFlight.run(
       inFlight, next: { try await self.next() },
       take: { try await self.take($0.flight, $0.answer) })
+  }
+
+  /// Tells of jobs that were opened without an answer: they have no rows, and nobody will give them any.
+  private func tellOfLostJobs() {
+    for job in lost {
+      for id in job.lost.subtracting(opened).sorted() {
+        job.journal.warn(
+          "the answer to the opening of the bulk job \(id) got lost: it has no rows and does nothing, and can be "
+            + "aborted under Bulk Data Load Jobs in Setup")
+      }
+    }
   }
 
   // MARK: starting
@@ -201,18 +217,19 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       flight.item.isReady = true
       looked.append((flight.lane, flight.item))
     case .opened(.success(let job)):
+      opened.insert(job)
       flight.item.job = job
       looked.append((flight.lane, flight.item))
-    case .opened(.failure(let error)):
-      // What the org does not do in a job it may do in requests.
-      guard error.isAboutTheObject || error.isFailedAnswer || error.kind == .invalidResponse else {
-        lanes[flight.lane]?.open -= 1
-        if try await Self.ends(flight.item.engine.journal, error) { return }
-        throw error
-      }
+    case .opened(.failure(let failure)):
       let (item, journal) = (flight.item, flight.item.engine.journal)
+      lost.append((journal, failure.lost))
+      guard failure.mayGoInRequests else {
+        lanes[flight.lane]?.open -= 1
+        if try await Self.ends(journal, failure.error) { return }
+        throw failure.error
+      }
       journal.warn(
-        "the org made no bulk job, and the changes go in requests: \(error.message)")
+        "the org made no bulk job, and the changes go in requests: \(failure.error.message)")
       again(halves(item.batch.changes, item, attempt: item.attempt), flight.lane)
     case .carried(let result):
       guard let cargo = flight.cargo else { return }
@@ -326,51 +343,6 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       Item(
         engine: item.engine,
         batch: SyncUpRequest.Batch(form: item.batch.form, changes: part), attempt: attempt)
-    }
-  }
-}
-
-/// What is done beside the rest: a request and its answer.
-enum SyncUpErrand {
-  typealias Carried = Result<(answers: [RowAnswer], read: CompositeResult?), OrgError>
-  typealias Request = @concurrent @Sendable () async -> (flight: Int, answer: Answer)
-
-  enum Answer: Sendable {
-    case looked([Result<RecordReader.Answer, OrgError>])
-    case opened(Result<String, OrgError>)
-    case carried(Carried)
-  }
-
-  /// Opens a job for writes like this one.
-  static func open(_ write: SyncUpWrite, _ session: Session, number: Int) -> Request {
-    {
-      do throws(OrgError) {
-        let job = try await BulkIngestJob.open(
-          SyncUpJob.operation(write.action), write.objectType,
-          externalIDField: write.externalKey?.field, session)
-        return (number, .opened(.success(job.id)))
-      } catch {
-        return (number, .opened(.failure(error)))
-      }
-    }
-  }
-
-  static func look(_ questions: [RecordReader.Inquiry], number: Int) -> Request {
-    let looks = questions.map(\.request)
-    return {
-      var answers: [Result<RecordReader.Answer, OrgError>] = []
-      for look in looks { answers.append(await look()) }
-      return (number, .looked(answers))
-    }
-  }
-
-  static func carry(_ request: SyncUpRequest, _ session: Session, number: Int) -> Request {
-    {
-      do throws(OrgError) {
-        return (number, .carried(.success(try await request.send(session))))
-      } catch {
-        return (number, .carried(.failure(error)))
-      }
     }
   }
 }

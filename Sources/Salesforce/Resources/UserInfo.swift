@@ -42,4 +42,7 @@ extension Session {
   package func userInfo() async throws(OrgError) -> UserInfo {
     try await UserInfo.fetch(connection, token, identity: identity.username)
   }
+
+  /// Whether the org answers anything at all: one question that is never answered is no outage.
+  package func isAnswered() async -> Bool { (try? await userInfo()) != nil }
 }

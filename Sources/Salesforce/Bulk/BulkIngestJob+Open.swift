@@ -1,0 +1,35 @@
+import JSON
+import System
+
+// Jobs that were opened, and whose answer never came.
+extension BulkIngestJob {
+  /// So many pages of the list of jobs are read.
+  private static let mostPages = 20
+
+  /// The ids of open jobs that the session's user has made since a moment of the org's time, for an operation on
+  /// an object.
+  ///
+  /// They have no rows, so that the org does nothing with them.
+  package static func left(
+    by operation: Operation, _ sobject: String, since: Int64, _ session: Session
+  ) async throws(OrgError) -> [String] {
+    var ids: [String] = []
+    var path: String? = session.path("jobs/ingest?jobType=V2Ingest")
+    for _ in 0..<mostPages {
+      guard let page = path else { break }
+      let answer = try await session.json(OrgCall(.bulk, "GET", page))
+      for job in answer["records"]?.array ?? [] {
+        guard let id = job["id"]?.string, job["state"]?.string == "Open",
+          job["operation"]?.string == operation.rawValue,
+          job["object"]?.string?.lowercased() == sobject.lowercased(),
+          job["createdById"]?.string?.recordID18 == session.identity.userID,
+          let created = job["createdDate"]?.string.flatMap({ Dates.milliseconds(iso8601: $0) }),
+          created >= since
+        else { continue }
+        ids.append(id)
+      }
+      path = answer["done"]?.bool == false ? answer["nextRecordsUrl"]?.string : nil
+    }
+    return ids
+  }
+}
