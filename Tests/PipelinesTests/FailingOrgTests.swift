@@ -1,4 +1,5 @@
 import Bundles
+import HTTP
 import JSON
 import LocalOrg
 import Pipelines
@@ -65,6 +66,19 @@ import Testing
     #expect(second.snapshots.filter(\.changed).map(\.username) == ["ben@example.com"])
     #expect(second.bundles.count == 2)
     try expectSound()
+  }
+
+  @Test func `a user whose prime meets only pages for people is a reason to try again later`()
+    async throws
+  {
+    let page = ServerResponse(
+      status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8))
+    world.server.faults.add(
+      .init(kind: .retrieve, user: "ben@example.com"), times: 1000, .respond(page))
+    let summary = try await run()
+    #expect(summary.findings == [.skippedUser, .limitReached])
+    #expect(summary.exitStatus == .tryLater)
+    #expect(world.skipped.map { String($0.prefix(15)) } == ["ben@example.com"])
   }
 
   @Test func `an org that is away in the middle keeps what was published before`() async throws {
