@@ -7,6 +7,19 @@ extension LedgerDatabase {
     try setMeta("primed by \(snapshotID)", String(run))
   }
 
+  /// Notes when a run began to read what a snapshot's newest generation stands for, by the org's clock as it was
+  /// then, whether or not it made the generation.
+  package func noteRead(snapshotID: String, generation: Int, at time: Int64) throws {
+    try setMeta("read \(snapshotID)", "\(generation) \(time)")
+  }
+
+  /// When a generation of a snapshot was last held against the org, by the org's clock as it was then; nil if
+  /// that was not noted of this one.
+  package func readAt(snapshotID: String, generation: Int) throws -> Int64? {
+    let noted = try meta("read \(snapshotID)")?.split(separator: " ").compactMap { Int64($0) } ?? []
+    return noted.count == 2 && noted[0] == Int64(generation) ? noted[1] : nil
+  }
+
   /// Notes that the limit of requests cut the prime of a snapshot off, at `time`.
   package func noteCutOff(snapshotID: String, at time: Int64) throws {
     try setMeta("cut off \(snapshotID)", String(time))

@@ -33,6 +33,8 @@ struct PrimeJob: Sendable {
   let listIDs: Set<String>
   /// The records that the user's own edits have changed since the last prime.
   let changed: Set<String>
+  /// When a generation was last held against the org, by the org's clock; nil where nobody noted it.
+  let lastRead: (generation: Int, time: Int64)?
   /// The share of a soup that may go at once, where this run was told another than the pipeline.
   let maxDeletes: Percentage?
   /// What holds the syncs against the org first; nil where it could not be asked.
@@ -220,6 +222,7 @@ struct PrimeJob: Sendable {
     var input = PrimeInput(
       stores: primeStores, now: now, overlapSeconds: pipeline.prime.overlapSeconds,
       cursors: previous?.cursors ?? [:], knownStamps: try knownStamps(previous))
+    input.stampsRead = previous.map { stampsRead($0) }
     input.listIDs = listIDs
     input.changed = changed
     input.ghosts.maxDeletesPercent = (maxDeletes ?? pipeline.prime.ghostsMaxDeletes).value
@@ -268,6 +271,12 @@ struct PrimeJob: Sendable {
       store.clock = { now }
       try stamp(number, platform).write(into: store)
     }
+  }
+
+  /// When a generation was last held against the org, as far as anybody noted it.
+  private func stampsRead(_ previous: GenerationRecord) -> Int64 {
+    guard let lastRead, lastRead.generation == previous.generation else { return previous.created }
+    return lastRead.time
   }
 
   /// What a briefcase's records looked like to the server when they were last fetched.

@@ -125,6 +125,12 @@ struct PrimeStage {
       listIDs: try dueListings(row, user.id),
       changed: try run.ledger.recordsSettledSincePrime(
         snapshotID: user.id, in: run.row.number),
+      lastRead: try row.flatMap { row in
+        let generation = Int(row.generation)
+        return try run.ledger.readAt(snapshotID: user.id, generation: generation).map {
+          (generation, $0)
+        }
+      },
       maxDeletes: run.options.maxDeletes, preflight: run.preflight, report: run.report)
   }
 
@@ -246,5 +252,8 @@ struct PrimeStage {
     row.included = try run.ledger.includes(snapshotID: id, carried: output.carried)
     try run.ledger.save(row)
     try run.ledger.notePrimed(snapshotID: id, at: run.now, run: run.row.number)
+    // Of a list that lacks something nobody knows what it would have told.
+    if output.outcome.isIncomplete { return }
+    try run.ledger.noteRead(snapshotID: id, generation: output.generation, at: run.times.org)
   }
 }

@@ -8,6 +8,7 @@ import System
 package final class DemoOrg: Sendable {
   /// The client id of the app.
   package static let clientID = "attache-demo"
+  private static let quietMilliseconds: Int64 = 600_000
   /// The org.
   package let org: Org
   /// Its server.
@@ -18,7 +19,10 @@ package final class DemoOrg: Sendable {
   /// Makes and serves an org in `directory`, which must be empty.
   package init(directory: String, scale: Int = 1, clockStart: Int64? = nil) throws {
     org = try Org(directory: directory, options: .init(clockStart: clockStart))
+    // Nothing changes right before the first night: that would be read once more by the second.
+    try org.moveClock(by: -Self.quietMilliseconds)
     try org.seed(SeedOptions(scale: scale))
+    try org.moveClock(by: Self.quietMilliseconds)
     let key = try PrivateKey.generateRSA()
     let certificate = try key.selfSignedCertificate(
       commonName: Self.clientID, days: 2, dnsNames: [], ipAddresses: [])

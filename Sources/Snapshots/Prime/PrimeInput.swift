@@ -53,6 +53,11 @@ package struct PrimeInput: Sendable {
   /// What the previous generation knows of a briefcase: by store and soup (`PrimeInput.key`), the
   /// stamp in milliseconds of every id of 18 characters.
   package var knownStamps: [String: [String: Int64]]
+  /// When they were last held against the org, by its clock; nil where that does not matter.
+  ///
+  /// A record may change twice in one second, or be committed late: of what changed less than the overlap before,
+  /// the same stamp proves nothing, and it is retrieved once more.
+  package var stampsRead: Int64?
   /// True where the previous generation lacks records that the org could not give.
   package var wasIncomplete = false
   /// True where there is to be another generation although the org may have nothing new.

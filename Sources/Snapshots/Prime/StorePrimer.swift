@@ -176,13 +176,18 @@ final class StorePrimer {
     return context
   }
 
-  /// The stamps of what the soups have: another sync of one may have removed a record as its ghost.
+  /// The stamps of what the soups have, as far as they prove that it has not changed since: another sync of one
+  /// may have removed a record as its ghost.
   private func knownStamps(
     of places: [SyncDestination], _ sync: SyncDefinition
   ) throws(SyncError) -> [String: [String: Int64]] {
     var known: [String: [String: Int64]] = [:]
     for soup in Set(places.map(\.soupName)) {
-      let stamps = input.knownStamps[key(soup)] ?? [:]
+      var stamps = input.knownStamps[key(soup)] ?? [:]
+      if let read = input.stampsRead {
+        let settled = read - Int64(input.overlapSeconds) * 1000
+        stamps = stamps.filter { $0.value <= settled }
+      }
       known[soup] = stamps
       guard !stamps.isEmpty, isShared(soup, sync), let first = files.stores.first else { continue }
       let here = try SoupReader(store: first, soup: soup).allIDs(idPath: "Id")

@@ -82,6 +82,32 @@ import Testing
     #expect(org.requests(.priming) == 3)
   }
 
+  @Test func `what changed shortly before a prime is retrieved once more, and then not again`()
+    async throws
+  {
+    let (org, ids, _) = try Self.org(accounts: 6)
+    let snapshot = Self.snapshot(org)
+    snapshot.overlapSeconds = 300
+    // All but one were made long before.
+    try org.org.moveClock(by: 3_600_000)
+    try org.org.setClockStep(0)
+    try org.update("Account", ids[2], ["Name": "once"])
+    try await snapshot.prime()
+    // In the second in which it was read.
+    try org.update("Account", ids[2], ["Name": "twice"])
+    let stamps = try ids.map { try org.values("Account", ["SystemModstamp"], of: $0) }
+    try org.org.moveClock(by: 86_400_000)
+    let second = try await snapshot.prime()
+    #expect(second.soups.map(\.fetched) == [1, 0])
+    #expect(second.soups.map(\.written) == [1, 0])
+    #expect(try snapshot.column("Name", of: "accounts").contains("twice"))
+    #expect(try ids.map { try org.values("Account", ["SystemModstamp"], of: $0) } == stamps)
+    let retrieves = org.requests(.retrieve)
+    let third = try await snapshot.prime()
+    #expect(!third.changed)
+    #expect(org.requests(.retrieve) == retrieves)
+  }
+
   // SDK: testSyncDownFetchingOneObjectTypeWithMultipleRetrieveCalls (200)
   @Test func `few ids a retrieve make many retrieves, written in order`() async throws {
     let (org, _, _) = try Self.org(accounts: 12)

@@ -100,6 +100,7 @@ final class Snapshot {
   var changed: Set<String> = []
   var cursors: [String: Int64] = [:]
   var stamps: [String: [String: Int64]] = [:]
+  var stampsRead: Int64?
   var variables: [String: String] = [:]
   let thread = StoreThread(name: "store")
   let events = Events()
@@ -139,6 +140,7 @@ final class Snapshot {
     var input = PrimeInput(
       stores: primed, now: org.org.now(), overlapSeconds: overlapSeconds, cursors: cursors,
       knownStamps: stamps)
+    input.stampsRead = stampsRead
     input.listIDs = listIDs
     input.ghosts = ghosts
     input.bulkAbove = bulkAbove
@@ -151,6 +153,7 @@ final class Snapshot {
       input, session: org.session(username), thread: thread, report: events.add)
     cursors = outcome.cursors
     stamps = outcome.stamps
+    stampsRead = input.now
     if outcome.changed { generation = next }
     return outcome
   }

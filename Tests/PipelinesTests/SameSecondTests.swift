@@ -1,0 +1,68 @@
+import JSON
+import LocalOrg
+import Pipelines
+import Rehearsal
+import Testing
+
+/// Records of a briefcase that change more than once in a second.
+@Suite struct SameSecondTests {
+  let world: World
+
+  init() throws { world = try World() }
+
+  private func update(_ account: String, _ phone: String) throws {
+    let outcome = world.org.update(
+      "Account", id: account, ["Phone": .string(phone)], as: try world.user("admin"))
+    #expect(outcome.errors.isEmpty)
+  }
+
+  private func phone(_ account: String, _ place: String) throws -> JSONValue? {
+    try world.device("ada", as: place).elements("accounts").first {
+      $0["Id"]?.string == account
+    }?["Phone"]
+  }
+
+  /// How many retrieves a run takes.
+  private func retrieves(_ run: () async throws -> Void) async throws -> Int {
+    func count() -> Int { world.server.log.counts[.retrieve] ?? 0 }
+    let before = count()
+    try await run()
+    return count() - before
+  }
+
+  @Test func `the second change of a second is in the next night's bundle, and costs one retrieve`()
+    async throws
+  {
+    try await world.run()
+    let account = try #require(try world.ids("accounts", on: world.device("ada")).first)
+    try world.org.moveClock(by: 86_400_000)
+    // From here on the org's clock stands but for what moves it.
+    try world.org.setClockStep(0)
+    try update(account, "first")
+    try await world.run()
+    #expect(try phone(account, "second") == "first")
+    try update(account, "second")
+    try world.org.moveClock(by: 86_400_000)
+    try await world.run()
+    #expect(try phone(account, "third") == "second")
+    // What stands still for longer than the overlap is not asked for again.
+    #expect(try await retrieves { try await world.run() } == 0)
+  }
+
+  @Test func `a change that is read is read once more where nothing moves, and not every night`()
+    async throws
+  {
+    try await world.run()
+    let account = try #require(try world.ids("accounts", on: world.device("ada")).first)
+    try world.org.moveClock(by: 86_400_000)
+    try world.org.setClockStep(0)
+    try update(account, "first")
+    try await world.run()
+    try world.org.moveClock(by: 86_400_000)
+    let generations = try world.data.generations(of: world.user("ada").id)
+    #expect(try await retrieves { try await world.run() } > 0)
+    // No generation was made, and still the next night knows.
+    #expect(try world.data.generations(of: world.user("ada").id) == generations)
+    #expect(try await retrieves { try await world.run() } == 0)
+  }
+}
