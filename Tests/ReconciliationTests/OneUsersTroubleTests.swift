@@ -57,6 +57,20 @@ struct OneUsersTroubleTests {
     #expect(try day.count("SELECT Id FROM Account") == 3)
   }
 
+  @Test func `who proves deletions settles the doubts of a sender whose login ends meanwhile`()
+    async throws
+  {
+    let day = try day()
+    try await loseCreates(day)
+    day.hasIntegration = true
+    day.server.faults.add(
+      .init(pathPrefix: "/services/data", user: "ada@example.com"), times: 1000,
+      .status(401, code: "INVALID_SESSION_ID"))
+    let summary = try await day.run()
+    #expect(summary.interruption == nil)
+    #expect(day.verdicts(summary) == "created 2")
+  }
+
   @Test func `doubts of a user who cannot log in any more are told`() async throws {
     let day = try day()
     try await loseCreates(day)

@@ -334,10 +334,15 @@ package struct InDoubtResolver {
       UnacknowledgedCreates.question(describe, of: wanted, userID: user))
     if let own = ownReader(of: user) {
       let known = Set(found.compactMap { UnacknowledgedCreates.id(of: $0) })
-      found += try await own.rows(
-        UnacknowledgedCreates.question(
-          try await own.describe(sobject), of: wanted, userID: user)
-      ).filter { UnacknowledgedCreates.id(of: $0).map { !known.contains($0) } ?? false }
+      do {
+        found += try await own.rows(
+          UnacknowledgedCreates.question(
+            try await own.describe(sobject), of: wanted, userID: user)
+        ).filter { UnacknowledgedCreates.id(of: $0).map { !known.contains($0) } ?? false }
+      } catch {
+        // A sender whose login ends now is one who cannot log in.
+        guard error.isAboutTheUser else { throw error }
+      }
     }
     found = try found.filter { try !isTaken(UnacknowledgedCreates.id(of: $0) ?? "") }
     if takesLikenessesOnly { found.removeAll { !Self.isLikeness($0, of: wanted) } }

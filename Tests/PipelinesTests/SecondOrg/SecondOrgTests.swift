@@ -80,7 +80,8 @@ import Testing
     let third = try await scene.night()
     #expect(third.last.snapshots.filter(\.changed).map(\.username) == [])
     let log = try await scene.org.log()
-    #expect(log.count - calls < 60 * third.runs)
+    // Six of them retrieve once more what three objects of two briefcases had right before the night before.
+    #expect(log.count - calls < 66 * third.runs)
     let data = log.filter { $0.path.hasPrefix("/services/data/v") }
     #expect(data.allSatisfy { $0.path.hasPrefix("/services/data/v\(play.version)/") })
     return [first.runs, second.runs, third.runs]
