@@ -194,7 +194,16 @@ package struct CarriedEdits {
     }
     let target = rules.first { $0.soup == edit.soup }?.target
     let idField = target?.idFieldName ?? TargetFields().idFieldName
-    let edited = try edited(edit, element)
+    var edited = try edited(edit, element)
+    if verdict == .deletedOnServer || verdict == .mergedOnServer {
+      // Of a record that is gone nothing stands under the edit: the device keeps all that was told as its own, and of
+      // a record that it has made all that it knows.
+      let told =
+        edit.creation == nil
+        ? (one.detail.fields + one.detail.outside).map(\.name)
+        : element.filter { FieldComparison.isField($0.name, $0.value) }.map(\.name)
+      edited = Set(edited + told.filter { element[$0] != nil }).sorted()
+    }
     let words = CarriedWords(
       mask: mask, verdict: verdict, detail: one.detail, element: element, edited: Set(edited))
     for (name, value) in element {

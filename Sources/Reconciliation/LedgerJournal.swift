@@ -74,12 +74,12 @@ final class LedgerJournal: SyncUpJournal {
 
   private func block(_ send: PlannedSend, _ name: String) throws -> PlannedSend? {
     try state.move(send.operation(sender: ""), to: .dropped)
-    try reconciler.settle([(send.edit, Self.blocked(by: name))])
+    try reconciler.settle([(send.edit, Self.blocked(send, by: name))])
     return nil
   }
 
-  private static func blocked(by name: String) -> Settlement {
-    Settlement(.blocked, .because("\(name) refers to a record that did not reach the org"))
+  private static func blocked(_ send: PlannedSend, by name: String) -> Settlement {
+    send.blocked(because: "\(name) refers to a record that did not reach the org")
   }
 
   func questions(before batch: SyncUpRequest.Batch<PlannedSend>) -> [RecordReader.Inquiry] {
@@ -233,7 +233,7 @@ final class LedgerJournal: SyncUpJournal {
         {
           // The org says of each child that its parent was not made.
           try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
-          try settle(send, Self.blocked(by: name))
+          try settle(send, Self.blocked(send, by: name))
           continue
         }
         switch try enter(send, answer, operation, isLast: isLast) {

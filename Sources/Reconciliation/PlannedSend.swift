@@ -52,6 +52,13 @@ struct PlannedSend {
       modificationField: modificationField)
   }
 
+  /// What becomes of it where it cannot go: what it would have brought is told with the reason.
+  func blocked(because words: String) -> Settlement {
+    var detail = expected.detail
+    detail.message = words
+    return Settlement(.blocked, detail)
+  }
+
   /// Names the object and the field by which it is upserted; nil for what is not.
   var upsertKey: String? { action == .upsert ? externalField.map(key) : nil }
 

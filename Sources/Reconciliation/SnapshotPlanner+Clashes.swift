@@ -17,6 +17,7 @@ extension SnapshotPlanner {
     }
     // Where no other edit is of the record, as of most, nothing else is asked.
     if edit.unorderedWith == nil, claims.allSatisfy({ $0.editID == edit.id }) { return nil }
+    let written = Set(claims.filter { $0.writtenDate != nil }.map(\.editID))
     let ancestry = try state.ancestry(ofEdit: edit.id)
     var opponents = ClashRule.opponents(
       of: edit.claim, deviceDate: edit.modificationDate, issued: edit.issued,
@@ -26,6 +27,12 @@ extension SnapshotPlanner {
     opponents += try contradictions(edit)
     guard !opponents.isEmpty else { return nil }
     let comparison = try editedFields(of: edit)
+    if !written.contains(edit.id), changesNothing(edit, comparison) { return nil }
+    opponents = try opponents.filter { id in
+      guard !written.contains(id), let other = try state.openEdit(id: id)?.edit else { return true }
+      return try !changesNothing(other, editedFields(of: other))
+    }
+    if opponents.isEmpty { return nil }
     var detail = OutcomeDetail()
     detail.recordID = edit.recordID
     detail.otherEdits = opponents
@@ -33,6 +40,11 @@ extension SnapshotPlanner {
     detail.outside = comparison.outside
     detail.hasNoBase = comparison.hasNoBase
     return Settlement(.clash, detail)
+  }
+
+  /// Says whether an update has nothing that may travel: it is in nobody's way.
+  private func changesNothing(_ edit: OpenEdit, _ comparison: FieldComparison) -> Bool {
+    edit.syncOperation == .update && comparison.edited.isEmpty && !comparison.hasNoBase
   }
 
   /// The edits of the same record in other soups or stores of the device that contradict one: they

@@ -39,7 +39,7 @@ extension SnapshotPlanner {
     let cyclic = Set(order.cyclic.flatMap { byFirst[$0] ?? [] })
     let words = "it and the records it refers to need each other's Id"
     plan.settled += plan.sends.filter { cyclic.contains($0.edit.id) }.map {
-      ($0.edit, Settlement(.blocked, .because(words)))
+      ($0.edit, $0.blocked(because: words))
     }
     plan.sends.removeAll { cyclic.contains($0.edit.id) }
   }

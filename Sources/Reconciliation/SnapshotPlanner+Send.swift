@@ -63,7 +63,7 @@ extension SnapshotPlanner {
       }
     }
     if let missing = try await resolveReferences(&send) {
-      plan.settled.append((edit, Settlement(.blocked, .because(missing))))
+      plan.settled.append((edit, send.blocked(because: missing)))
       return
     }
     if action == .create || action == .upsert { try await setOwner(&send) }
@@ -156,7 +156,7 @@ extension SnapshotPlanner {
       if orphans.isEmpty { return }
       for orphan in orphans {
         plan.settled.append(
-          (orphan.edit, Settlement(.blocked, .because("it refers to a record without an Id"))))
+          (orphan.edit, orphan.blocked(because: "it refers to a record without an Id")))
       }
       let blocked = Set(orphans.map(\.edit.id))
       plan.sends.removeAll { blocked.contains($0.edit.id) }

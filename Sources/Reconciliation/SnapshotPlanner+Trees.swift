@@ -40,7 +40,7 @@ extension SnapshotPlanner {
     }
     let words = "a record of its family was left, and the others with it"
     plan.settled += plan.sends.filter { $0.tree.map { left.contains($0.key) } ?? false }.map {
-      ($0.edit, Settlement(.blocked, .because(words)))
+      ($0.edit, $0.blocked(because: words))
     }
     plan.sends.removeAll { $0.tree.map { left.contains($0.key) } ?? false }
     let parents = Dictionary(

@@ -91,6 +91,37 @@ import Testing
     #expect(try scene.field("Description", of: id) != "office")
   }
 
+  @Test func `a new record that was undone is carried whole, and can be made anew`() async throws {
+    let scene = try UndoScene({
+      $0.replacing(
+        #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 0, "nextGeneration": true"#)
+    })
+    let phone = try await scene.phone()
+    try phone.create(
+      "contacts", type: "Contact", ["LastName": "Undone", "Title": "one", "MobilePhone": "2"],
+      localID: "local_1", now: scene.world.org.now())
+    let made = try await scene.night(phone, as: "one.sqlite")
+    #expect(made.verdicts == [.created: 1])
+    #expect(try await scene.undo(made.run).verdicts == [.undone: 1])
+    try phone.edit(
+      "contacts", id: "local_1", ["Phone": "3"], now: scene.world.org.now() + 60_000)
+    #expect(try await scene.night(phone, as: "two.sqlite").verdicts == [.deletedOnServer: 1])
+    _ = try await scene.world.run()
+    let newest = try scene.world.device("ada", as: "newest")
+    let carried = try #require(
+      try newest.elements("contacts").compactMap(\.object).first {
+        $0["__local__"]?.bool == true
+      })
+    for (name, value) in ["LastName": "Undone", "Title": "one", "MobilePhone": "2", "Phone": "3"] {
+      #expect(carried[name]?.string == value, "\(name)")
+    }
+    try scene.scene.decide(2, .device)
+    #expect(try await scene.world.run(.ingest, .reconcile).verdicts == [.created: 1])
+    let id = try scene.id(of: "Contact", where: "LastName", is: "Undone")
+    #expect(try scene.field("Title", of: id, "Contact") == "one")
+    #expect(try scene.field("Phone", of: id, "Contact") == "3")
+  }
+
   private static func family() throws -> UndoScene {
     let target = #"""
       "target": {"iOSImpl":"SFParentChildrenSyncUpTarget",

@@ -1,0 +1,54 @@
+import JSON
+import Ledger
+import Rehearsal
+import Testing
+
+/// Edits of which nothing goes out, and what is told of them.
+@Suite struct NothingToSendTests {
+  @Test func `an edit that has nothing to send is in the way of no other device's`() async throws {
+    let scene = try DecisionScene()
+    try await scene.world.run()
+    let (ada, ben) = (try scene.world.device("ada"), try scene.world.device("ben", .android))
+    let shared = Set(try scene.world.ids("accounts", on: ada))
+      .intersection(try scene.world.ids("accounts", on: ben))
+    let id = try #require(shared.first)
+    try scene.world.org.moveClock(by: 3_600_000)
+    let now = scene.world.org.now()
+    try ada.edit("accounts", id: id, ["Phone": "+1 555 0001"], now: now)
+    // No sync up of changes has this field.
+    try ben.edit("accounts", id: id, ["BillingCity": "Bergen"], now: now)
+    try scene.world.handBack(ada, as: "ada.sqlite")
+    try scene.world.handBack(ben, as: "ben.sqlite")
+    let (verdicts, edits) = try await scene.night()
+    #expect(verdicts == [.updated: 1, .filtered: 1])
+    #expect(try scene.field("Phone", of: id) == "+1 555 0001")
+    let left = try #require(edits.first { $0.verdict == .filtered })
+    #expect(left.detail.outside.map(\.name) == ["BillingCity"])
+  }
+
+  @Test func `two devices' edits that are sent are a clash still`() async throws {
+    let scene = try DecisionScene()
+    _ = try await scene.clash(
+      ada: ["Phone": "+1 555 0001"], ben: ["Phone": "+1 555 0002", "BillingCity": "Bergen"])
+  }
+
+  @Test func `of an edit that waits for a record the values are told`() async throws {
+    let scene = try DecisionScene()
+    let device = try await scene.phone()
+    let now = scene.world.org.now()
+    let long = String(repeating: "x", count: 300)
+    try device.create(
+      "accounts", type: "Account", ["Name": .string(long)], localID: "local_1", now: now)
+    try device.create(
+      "contacts", type: "Contact", ["LastName": "Keel", "Phone": "0800", "AccountId": "local_1"],
+      localID: "local_2", now: now)
+    try scene.world.handBack(device, as: "ada.sqlite")
+    let (verdicts, edits) = try await scene.night()
+    #expect(verdicts == [.failed: 1, .blocked: 1])
+    let blocked = try #require(edits.first { $0.verdict == .blocked })
+    let values = Dictionary(
+      uniqueKeysWithValues: blocked.detail.fields.map { ($0.name, $0.device) })
+    #expect(values["LastName"] == "Keel" && values["Phone"] == "0800")
+    #expect(blocked.detail.message?.contains("AccountId") == true)
+  }
+}
