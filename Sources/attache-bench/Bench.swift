@@ -22,12 +22,12 @@ enum Bench {
         ProcessEnvironment.write(1, BenchOptions.help)
         return 0
       case .bench: return try bench(options)
-      case .queries: return tell(try QueryBench(options).measure(), options)
-      case .reconcile: return tell(try await ReconcileBench(options).measure(), options)
-      case .ingest: return tell(try await IngestBench(options).measure(), options)
-      case .incremental: return tell(try RenewalBench(options).measure(), options)
-      case .pack: return tell(try await PackBench(options).measure(), options)
-      case .briefcase: return tell(try BriefcaseBench(options).measure(), options)
+      case .queries: return try tell(QueryBench(options).measure(), options)
+      case .reconcile: return try tell(await ReconcileBench(options).measure(), options)
+      case .ingest: return try tell(await IngestBench(options).measure(), options)
+      case .incremental: return try tell(RenewalBench(options).measure(), options)
+      case .pack: return try tell(await PackBench(options).measure(), options)
+      case .briefcase: return try tell(BriefcaseBench(options).measure(), options)
       case .packing: try await PackChild(options).pack().print()
       case .verifying: try PackChild(options).verify().print()
       case .sealing: try PackChild(options).seal().print()
@@ -57,12 +57,25 @@ enum Bench {
     if !options.isJSON { ProcessEnvironment.write(1, prime.text + "\n") }
     let queries = try QueryBench(options).measure()
     let json: JSONValue = ["prime": prime.json, "queries": queries.json]
+    try keep(json, options)
     ProcessEnvironment.write(1, options.isJSON ? json.text + "\n" : queries.text)
     return prime.failures.isEmpty && queries.failures.isEmpty ? 0 : 1
   }
 
+  /// Keeps what was measured for a machine, under the workload's name in `bench.json`; what others have measured
+  /// stays there.
+  private static func keep(_ json: JSONValue, _ options: BenchOptions) throws {
+    let path = options.directory + "/bench.json"
+    var all: JSONObject = [:]
+    if Files.exists(path) { all = try JSONValue(parsing: Files.read(path)).object ?? [:] }
+    all[options.task.rawValue] = json
+    try Files.makeDirectory(options.directory, intermediate: true)
+    try DurableFile.write(JSONValue.object(all).bytes(pretty: true, sortedKeys: true), to: path)
+  }
+
   /// Tells what one workload measured; 1 where something is not as promised.
-  private static func tell(_ report: some BenchReport, _ options: BenchOptions) -> Int32 {
+  private static func tell(_ report: some BenchReport, _ options: BenchOptions) throws -> Int32 {
+    try keep(report.json, options)
     ProcessEnvironment.write(1, options.isJSON ? report.json.text + "\n" : report.text)
     return report.failures.isEmpty ? 0 : 1
   }

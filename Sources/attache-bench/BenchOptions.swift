@@ -50,7 +50,8 @@ struct BenchOptions: Sendable {
       --latency N       milliseconds that each answer takes then (100)
       --concurrency N   requests at once (4)
       --rounds N        rounds of all arms, forwards and backwards (2)
-      --directory PATH  where pages are kept between runs and stores are written (Benchmarks/out)
+      --directory PATH  where pages are kept between runs and stores are written (Benchmarks/out); what was measured
+                        stays there in bench.json
       --live            let the local org make every page anew, instead of serving recorded ones
       --json            one JSON document instead of a table
 
