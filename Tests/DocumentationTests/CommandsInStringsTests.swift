@@ -85,7 +85,8 @@ import Testing
       .union(["help", "version"])
     // Those of `swift test`, `tar`, `zstd` and the benchmarks.
     let others: Set<String> = [
-      "filter", "zstd", "check", "live", "rounds", "records", "base", "users",
+      "filter", "zstd", "check", "live", "rounds", "records", "base", "users", "returns", "edits",
+      "latency",
     ]
     for code in page.inlineCode {
       for match in code.matches(of: /(?:^|\s)--([a-z][a-z-]+)/)
