@@ -33,6 +33,13 @@ struct OneUsersTroubleTests {
     day.options.quietWindowSeconds = 0
   }
 
+  /// The org knows ada's session no more, nor any that she gets.
+  private func endAdasLogin(_ day: FieldDay) {
+    day.server.faults.add(
+      .init(pathPrefix: "/services/data", user: "ada@example.com"), times: 1000,
+      .status(401, code: "INVALID_SESSION_ID"))
+  }
+
   @Test(arguments: ["ada@example.com", "ben@example.com"])
   func `doubts of a user whose login ends stay in doubt, and those of others are settled`(
     _ name: String
@@ -63,9 +70,7 @@ struct OneUsersTroubleTests {
     let day = try day()
     try await loseCreates(day)
     day.hasIntegration = true
-    day.server.faults.add(
-      .init(pathPrefix: "/services/data", user: "ada@example.com"), times: 1000,
-      .status(401, code: "INVALID_SESSION_ID"))
+    endAdasLogin(day)
     let summary = try await day.run()
     #expect(summary.interruption == nil)
     #expect(day.verdicts(summary) == "created 2")
@@ -96,9 +101,7 @@ struct OneUsersTroubleTests {
         ).records
       ).array?.first?["Id"]?.string)
     try day.state.decide([EditDecision(1, .record(made))], by: "the office")
-    day.server.faults.add(
-      .init(pathPrefix: "/services/data", user: "ada@example.com"), times: 1000,
-      .status(401, code: "INVALID_SESSION_ID"))
+    endAdasLogin(day)
     let summary = try await day.run()
     #expect(summary.interruption == nil)
     #expect(day.verdicts(summary) == "created 1, in doubt 1")
@@ -123,9 +126,7 @@ struct OneUsersTroubleTests {
     // The first request of each is held on its way, and sent again.
     day.server.faults.add(.writes, times: 2, .deliverLate(seconds: 1_000_000))
     #expect(day.verdicts(try await day.run()) == "updated 2")
-    day.server.faults.add(
-      .init(pathPrefix: "/services/data", user: "ada@example.com"), times: 1000,
-      .status(401, code: "INVALID_SESSION_ID"))
+    endAdasLogin(day)
     try day.handBack(
       [try day.edited("accounts", "Account", ids[1], ["Phone": "3"])], user: day.ben)
     let summary = try await day.run()
