@@ -115,26 +115,17 @@ final class LedgerJournal: SyncUpJournal {
   ) async throws -> [PlannedSend] {
     let watched = watched(batch, inJob: inJob)
     guard !watched.isEmpty else { return batch }
-    var (moved, left): (Set<Int64>, Set<Int64>) = ([], [])
-    let groups = Dictionary(grouping: watched, by: \.sobject)
-    for (sobject, group) in groups.sorted(by: { $0.key < $1.key }) {
-      let found: [String: JSONObject]
-      do {
-        found = try await access.records(
-          sobject, ids: group.compactMap(\.recordID), fields: Self.dates(of: group))
-      } catch {
-        try await leave(group, error)
-        left.formUnion(group.map(\.edit.id))
-        continue
-      }
-      // A new record that is deleted takes with it what others put into it in the meantime.
-      for send in group
-      where send.edit.isToBeUndone || send.action == .update
-        || !reconciler.redone.contains(send.edit.id)
-      {
-        let date = send.recordID.flatMap { found[$0]?[send.modificationField]?.string }
-        if date != send.condition { moved.insert(send.edit.id) }
-      }
+    let (seen, left) = try await look(at: watched) { sobject, group throws(OrgError) in
+      try await access.records(
+        sobject, ids: group.compactMap(\.recordID), fields: Self.dates(of: group))
+    }
+    var moved: Set<Int64> = []
+    // A new record that is deleted takes with it what others put into it in the meantime.
+    for (send, row) in seen
+    where send.edit.isToBeUndone || send.action == .update
+      || !reconciler.redone.contains(send.edit.id)
+    {
+      if row[send.modificationField]?.string != send.condition { moved.insert(send.edit.id) }
     }
     for send in batch where moved.contains(send.edit.id) {
       try state.move(send.operation(sender: ""), to: .dropped)
@@ -143,6 +134,28 @@ final class LedgerJournal: SyncUpJournal {
       }
     }
     return batch.filter { !moved.contains($0.edit.id) && !left.contains($0.edit.id) }
+  }
+
+  /// Reads the records of changes once more, object by object: each with its row, empty where it has none, and the
+  /// edits of those that are left because they cannot be looked at.
+  private nonisolated(nonsending) func look(
+    at sends: [PlannedSend],
+    _ ask:
+      nonisolated(nonsending) (String, [PlannedSend]) async throws(OrgError) -> [String: JSONObject]
+  ) async throws -> (seen: [(send: PlannedSend, row: JSONObject)], left: Set<Int64>) {
+    var seen: [(send: PlannedSend, row: JSONObject)] = []
+    var left: Set<Int64> = []
+    let groups = Dictionary(grouping: sends, by: \.sobject)
+    for (sobject, group) in groups.sorted(by: { $0.key < $1.key }) {
+      do {
+        let found = try await ask(sobject, group)
+        seen += group.map { send in (send, send.recordID.flatMap { found[$0] } ?? [:]) }
+      } catch {
+        try await leave(group, error)
+        left.formUnion(group.map(\.edit.id))
+      }
+    }
+    return (seen, left)
   }
 
   /// Leaves what cannot be looked at right before it is sent, with the reason: nobody else's waits for that.
@@ -166,26 +179,17 @@ final class LedgerJournal: SyncUpJournal {
   private nonisolated(nonsending) func recheckBin(
     _ batch: [PlannedSend]
   ) async throws -> [PlannedSend] {
-    let groups = Dictionary(grouping: batch.filter { $0.action == .undelete }, by: \.sobject)
-    if groups.isEmpty { return batch }
-    var (moved, left): (Set<Int64>, Set<Int64>) = ([], [])
-    for (sobject, group) in groups.sorted(by: { $0.key < $1.key }) {
-      let found: [String: JSONObject]
-      do {
-        found = try await access.withBin(
-          sobject, ids: group.compactMap(\.recordID),
-          fields: ["LastModifiedDate", "SystemModstamp"])
-      } catch {
-        try await leave(group, error)
-        left.formUnion(group.map(\.edit.id))
-        continue
-      }
-      for send in group {
-        let row = send.recordID.flatMap { found[$0] } ?? [:]
-        let date = row["LastModifiedDate"] ?? row["SystemModstamp"]
-        if row["IsDeleted"]?.bool != true || date?.string != send.condition {
-          moved.insert(send.edit.id)
-        }
+    let undeletes = batch.filter { $0.action == .undelete }
+    if undeletes.isEmpty { return batch }
+    let (seen, left) = try await look(at: undeletes) { sobject, group throws(OrgError) in
+      try await access.withBin(
+        sobject, ids: group.compactMap(\.recordID), fields: ["LastModifiedDate", "SystemModstamp"])
+    }
+    var moved: Set<Int64> = []
+    for (send, row) in seen {
+      let date = row["LastModifiedDate"] ?? row["SystemModstamp"]
+      if row["IsDeleted"]?.bool != true || date?.string != send.condition {
+        moved.insert(send.edit.id)
       }
     }
     for send in batch where moved.contains(send.edit.id) {
