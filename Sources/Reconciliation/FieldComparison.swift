@@ -34,10 +34,12 @@ package struct FieldComparison: Sendable, Hashable {
   /// `server` has no member for was not read (the sender may not see it, or there is none): its
   /// value is unknown, not null. `left` is what our own writes through other rows left in the org; in fields that are
   /// `unseen` the org holds what the device was never given. `earlier` is what the device's row held when it was sent
-  /// last: of fields that never travelled nothing else tells of an edit since.
+  /// last: of fields that never travelled nothing else tells of an edit since. `replaced` is what our own writes through
+  /// other rows have replaced since the device's copy was read.
   package init(
     device: JSONObject, base: MergeBase?, server: JSONObject?, listed: [String],
-    left: JSONObject = [:], unseen: Set<String> = [], earlier: JSONObject? = nil
+    left: JSONObject = [:], unseen: Set<String> = [], earlier: JSONObject? = nil,
+    replaced: JSONObject = [:]
   ) {
     hasNoBase = base == nil
     edited = []
@@ -54,18 +56,23 @@ package struct FieldComparison: Sendable, Hashable {
       if isForeign { foreign.append(name) }
       guard let value = device[name] else { continue }
       let difference = Self.difference(name, base, value, theirs, expected: expected)
-      if let base, base.knows(name) {
-        if !FieldValue.isEqual(value, base.fields[name]) {
-          edited.append(difference)
-        } else if isForeign {
-          changedOnServer.append(difference)
-        }
-      } else if let earlier, FieldValue.isSame(value, nil), FieldValue.isSame(earlier[name], nil) {
-        // It was empty when the row was sent last: nobody has emptied it since.
+      let isKnown = base?.knows(name) ?? false
+      let isKept =
+        isKnown
+        ? FieldValue.isEqual(value, base?.fields[name])
+        : replaced[name].map { FieldValue.isEqual(value, $0) } ?? false
+      if isKept {
+        if isForeign { changedOnServer.append(difference) }
         continue
-      } else if theirs == nil || !FieldValue.isSame(value, theirs) {
-        edited.append(difference)
       }
+      if !isKnown {
+        // It was empty when the row was sent last: nobody has emptied it since.
+        if let earlier, FieldValue.isSame(value, nil), FieldValue.isSame(earlier[name], nil) {
+          continue
+        }
+        if theirs != nil, FieldValue.isSame(value, theirs) { continue }
+      }
+      edited.append(difference)
     }
     for (name, value) in device where !inList.contains(name) && Self.isField(name, value) {
       let theirs = server?[name]

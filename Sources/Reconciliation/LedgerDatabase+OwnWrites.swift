@@ -15,7 +15,7 @@ extension LedgerDatabase {
       serverDate: nil, serverFields: nil)
     return FieldComparison(
       device: element, base: choice.base, server: nil, listed: listed,
-      unseen: choice.unseen, earlier: choice.earlier)
+      unseen: choice.unseen, earlier: choice.earlier, replaced: choice.replaced)
   }
 
   /// What our writes for an edit's lineage left of its record; nil when there were none, or when
@@ -29,7 +29,7 @@ extension LedgerDatabase {
       SELECT e.store, e.soup, e.entry_id, e.id, e.creation_id, o.server_date, o.left_values,
         o.payload, (SELECT d.detail FROM decision d WHERE d.edit_id = e.id AND d.kind = 'set'
           AND d.state = 'done' ORDER BY d.id DESC LIMIT 1), e.element,
-        \(Self.isUndo()), o.is_doubted, o.expected
+        \(Self.isUndo()), o.is_doubted, o.expected, o.seen
       FROM operation o JOIN edit e ON e.id = o.edit_id
       WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done) AND o.action <> 'delete' ORDER BY o.id
       """)
@@ -48,6 +48,7 @@ extension LedgerDatabase {
       let write = OwnWriteStory.Write(
         edit: id, date: row[5].text, left: try parse(row[6].text, "a write").object,
         sent: try parse(row[7].text, "a write").object ?? [:],
+        former: try parse(row[13].text, "a write").object ?? [:],
         entered: try parse(row[8].text, "a decision")["values"]?.object ?? [:],
         element: (try? JSONValue(parsing: row[9].blob ?? []))?.object,
         isUndo: row[10].integer == 1, isDoubted: row[11].integer == 1,

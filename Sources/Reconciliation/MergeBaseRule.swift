@@ -39,6 +39,10 @@ package enum MergeBaseRule {
     package var given: [String: Given] = [:]
     /// What the edit's own row held when the last of them was made.
     package var element: JSONObject?
+    /// The writes of other rows of the device, the first one first.
+    package var beside: [WriteBeside] = []
+    /// The record's dates after the writes of the edit's own row.
+    package var ownDates: [String] = []
 
     /// A write; without `left` all was written through one row.
     package init(
@@ -49,6 +53,16 @@ package enum MergeBaseRule {
       self.sent = sent
       self.left = left ?? fields
     }
+  }
+
+  /// A write of ours through another row of the device that holds the record, too.
+  package struct WriteBeside: Sendable, Hashable {
+    /// The record's date before it, as far as it was read.
+    package var dateBefore: String?
+    /// The record's date after it.
+    package var date: String?
+    /// What the org held in the fields that it sent.
+    package var replaced: JSONObject
   }
 
   /// What a device has been given in a field before and after a write of ours.
@@ -73,6 +87,9 @@ package enum MergeBaseRule {
     package var unseen: Set<String> = []
     /// What the row held when it was sent last, where the device's copy is older than that.
     package var earlier: JSONObject?
+    /// What our writes through other rows have replaced since the device's copy was read: where it holds that still,
+    /// nobody has edited the field in it.
+    package var replaced: JSONObject = [:]
   }
 
   /// The base of an edit.
@@ -96,13 +113,18 @@ package enum MergeBaseRule {
         date: deviceDate, base: completed(issued, serverDate: serverDate, with: serverFields),
         left: isSameSecond ? ownWrite?.left ?? [:] : [:])
     }
-    if let deviceDate, let serverDate, let serverFields,
+    guard let deviceDate, let serverDate, let serverFields,
       !ServerDate.isBefore(deviceDate, serverDate)
-    {
-      return Choice(
-        date: deviceDate, base: MergeBase(modificationDate: serverDate, fields: serverFields))
+    else { return Choice(date: deviceDate, base: nil) }
+    var choice = Choice(
+      date: deviceDate, base: MergeBase(modificationDate: serverDate, fields: serverFields))
+    // A write of ours may bear the second in which the device read the record before it.
+    for (name, value) in ownWrite?.replaced(since: deviceDate) ?? [:]
+    where FieldValue.isSame(value, device[name]) {
+      choice.base?.fields[name] = value
+      choice.left[name] = ownWrite?.left[name]
     }
-    return Choice(date: deviceDate, base: nil)
+    return choice
   }
 
   /// The base of an edit whose device's copy is older than a write of ours.
@@ -133,6 +155,11 @@ package enum MergeBaseRule {
     }
     if !fields.isEmpty {
       choice.base = MergeBase(modificationDate: ownWrite.date, fields: fields)
+    }
+    if issued == nil, let deviceDate {
+      choice.replaced = ownWrite.replaced(since: deviceDate)
+      // Nothing tells what somebody else changed between the copy and a write that went through another row.
+      if ownWrite.isOverOthers(since: deviceDate) { choice.date = deviceDate }
     }
     return choice
   }
@@ -177,5 +204,25 @@ package enum MergeBaseRule {
   private static func isBefore(_ deviceDate: String?, _ date: String) -> Bool {
     guard let deviceDate else { return true }
     return ServerDate.isBefore(deviceDate, date)
+  }
+}
+
+extension MergeBaseRule.OwnWrite {
+  /// What the org held before the writes through other rows that a copy of a date has not seen.
+  func replaced(since date: String) -> JSONObject {
+    beside.reduce(into: [:]) { values, write in
+      guard let left = write.date, !ServerDate.isBefore(left, date) else { return }
+      for (name, value) in write.replaced where values[name] == nil { values[name] = value }
+    }
+  }
+
+  /// Whether a write through another row went over a state that is later than a copy of a date, and that no write of
+  /// the device's had left.
+  func isOverOthers(since date: String) -> Bool {
+    let left = beside.compactMap(\.date) + ownDates
+    return beside.contains { write in
+      guard let before = write.dateBefore, ServerDate.isBefore(date, before) else { return false }
+      return !left.contains { ServerDate.isSame($0, before) }
+    }
   }
 }

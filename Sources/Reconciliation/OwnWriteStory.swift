@@ -12,6 +12,8 @@ struct OwnWriteStory {
     /// What the record held after it; nil where nobody read that, or somebody else wrote in between.
     var left: JSONObject?
     var sent: JSONObject
+    /// What the org held before it in the fields that it sent, and the record's date then.
+    var former: JSONObject
     /// The values of the edit's that a person entered.
     var entered: JSONObject
     /// The edit's row.
@@ -50,7 +52,8 @@ struct OwnWriteStory {
       if isSameRow { write.fields[name] = value }
       if next.isDoubted { write.answered.remove(name) } else { write.answered.insert(name) }
     }
-    guard isSameRow else { return }
+    guard isSameRow else { return noteBeside(next) }
+    if let date = next.date { write.ownDates.append(date) }
     if !next.isUndo { noteGiven(next, after) }
     for (name, value) in next.sent {
       write.sent[name] = value
@@ -67,6 +70,15 @@ struct OwnWriteStory {
     }
     if next.isUndo { given[next.edit] = nil }
     if next.edit >= newest?.edit ?? 0 { newest = (next.edit, next.element) }
+  }
+
+  private mutating func noteBeside(_ next: Write) {
+    var replaced: JSONObject = [:]
+    for name in next.sent.names { replaced[name] = next.former[name] }
+    write.beside.append(
+      MergeBaseRule.WriteBeside(
+        dateBefore: next.former[OperationRow.dateKey]?.string, date: next.date,
+        replaced: replaced))
   }
 
   private mutating func noteGiven(_ next: Write, _ after: JSONObject) {

@@ -183,7 +183,8 @@ enum ThreeWayRule {
       choice,
       FieldComparison(
         device: facts.device, base: choice.base, server: fields, listed: facts.listed,
-        left: choice.left, unseen: choice.unseen, earlier: choice.earlier)
+        left: choice.left, unseen: choice.unseen, earlier: choice.earlier,
+        replaced: choice.replaced)
     )
   }
 

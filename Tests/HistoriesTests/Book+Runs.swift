@@ -103,7 +103,7 @@ extension Book {
     if isUndo(transition, in: world) { return }
     if transition.isBack {
       // The phone has taken its edit back and hands that in, with another edit of the row.
-      if let before = change(transition.old), reverted.contains(before.number),
+      if let before = change(transition.old), isTakenBack(before, in: world),
         before.issued == transition.new
       {
         return
@@ -149,10 +149,12 @@ extension Book {
     if change.issued == before.value { return false }
     // A first upsert goes out whatever stands under its external id, but what the pipeline itself has
     // sent since the bundle was made.
-    let isUnknown = transition.oldAuthor == .phone || (transition.oldTime ?? 0) <= change.bundle
+    let isOfApp = world.watch.author(of: transition.old, in: transition.field) == .phone
+    let isUnknown = isOfApp || (transition.oldTime ?? 0) <= change.bundle
     if isUpserted(change, in: world), isUnknown { return true }
-    // What an app has sent by itself is to the pipeline as if the office had written it.
-    if transition.oldAuthor == .phone {
+    // What an app has sent by itself is to the pipeline as if the office had written it, also where an
+    // undo has put it back.
+    if isOfApp {
       if world.setup.overwrites { return true }
       throw Violation("\(words), which its app has sent, became \(change.value)")
     }
@@ -167,6 +169,14 @@ extension Book {
     throw Violation(
       "\(words) of phone \(before.phone) became \(change.value) of phone \(change.phone), which had "
         + "not seen it")
+  }
+
+  /// Whether a phone has taken an edit back; to all that can be seen, so has one that was restored and does not
+  /// mark its installation.
+  func isTakenBack(_ change: Change, in world: World) -> Bool {
+    if reverted.contains(change.number) { return true }
+    return !world.setup.phones[change.phone].marksInstall
+      && handed.contains { $0.phone == change.phone && restored.contains($0.installation) }
   }
 
   private func isInstallation(_ installation: Int, of change: Change) -> Bool {

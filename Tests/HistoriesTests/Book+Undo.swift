@@ -32,7 +32,7 @@ extension Book {
     // A sync up sends all listed fields.
     if world.setup.overwrites { return true }
     // What was undone had taken back what stands there again.
-    if let before = change(transition.new), reverted.contains(before.number) { return true }
+    if let before = change(transition.new), isTakenBack(before, in: world) { return true }
     return rows.contains { row in
       handed.contains {
         $0.file == row.file
@@ -64,7 +64,7 @@ extension Book {
     case .undone:
       guard let id = told.recordID else { return }
       if row.isDeleted, world.watch.record(id)?.isDeleted == true,
-        !world.watch.isTouchedByOffice(id)
+        !world.watch.isTouchedByOffice(id), world.watch.deleter(of: id) != .phone
       {
         throw Violation("its deletion is undone, and \(id) is not back")
       }

@@ -114,4 +114,26 @@ import Testing
       ])
     #expect(violation == nil)
   }
+
+  @Test func `a row that its app has fetched puts nothing back that another row has sent`()
+    async
+  {
+    var setup = HistorySetup(
+      overwrites: false, strict: true, quietSeconds: 120, visitKey: .correlation,
+      phones: [false, false, true].enumerated().map {
+        .init(user: $0 < 2 ? "ada" : "ben", isAndroid: $1, marksInstall: true)
+      })
+    setup.across = .first
+    let office = OfficeWork(action: .update(field: 2), target: .ofPhone, isSameSecond: false)
+    let violation = await violation(
+      20_261_122_487, setup,
+      [
+        .edit(phone: 0, soup: 1, pick: 5, field: 61, .boolean, isTooLong: false),
+        .office(office), .handBack(phone: 0), .syncDown(phone: 1),
+        .edit(phone: 1, soup: 1, pick: 53, field: 23, .boolean, isTooLong: false),
+        .handBack(phone: 1), .run(.all, nil),
+        .edit(phone: 1, soup: 0, pick: 13, field: 81, .text, isTooLong: false),
+      ])
+    #expect(violation == nil)
+  }
 }

@@ -48,6 +48,8 @@ final class OrgWatch: Sendable {
     var records: [String: OrgRecord] = [:]
     var history: [FieldID: [Entry]] = [:]
     var everDeleted: Set<String> = []
+    /// Who deleted a record last.
+    var deleters: [String: Author] = [:]
     var touchedByOffice: Set<String> = []
     var transitions: [Transition] = []
     var looks = 0
@@ -105,7 +107,10 @@ final class OrgWatch: Sendable {
       let before = state.records[record.id]
       if before == record { continue }
       if author == .office { state.touchedByOffice.insert(record.id) }
-      if record.isDeleted { state.everDeleted.insert(record.id) }
+      if record.isDeleted {
+        state.everDeleted.insert(record.id)
+        if before?.isDeleted != true { state.deleters[record.id] = author }
+      }
       for field in Soup.fields(of: record.sobject) {
         let id = FieldID(record: record.id, field: field)
         let (old, new) = (before?.values[field], record.values[field])
@@ -136,6 +141,7 @@ final class OrgWatch: Sendable {
     state.withLock { $0.history[FieldID(record: record, field: field)] ?? [] }
   }
   func wasDeleted(_ id: String) -> Bool { state.withLock { $0.everDeleted.contains(id) } }
+  func deleter(of id: String) -> Author? { state.withLock { $0.deleters[id] } }
   func isTouchedByOffice(_ id: String) -> Bool {
     state.withLock { $0.touchedByOffice.contains(id) }
   }
@@ -143,6 +149,10 @@ final class OrgWatch: Sendable {
   /// Whether a value ever stood in a field.
   func hasSeen(_ value: String, _ record: String, _ field: String) -> Bool {
     history(record, field).contains { $0.value == value }
+  }
+  /// Who wrote a value first that stood in a field.
+  func author(of value: String?, in field: FieldID) -> Author? {
+    history(field.record, field.field).first { $0.value == value }?.author
   }
   /// Whether a value ever stood in that field of any record.
   func hasSeen(_ value: String, anywhere field: String) -> Bool {

@@ -187,6 +187,65 @@ struct FieldComparisonTests {
     #expect(choice.left == [:])
   }
 
+  // MARK: writes through another row of the device
+
+  /// A write that replaced `a` in A, from a state of `dateBefore` on.
+  private func beside(dateBefore: String?, date: String) -> MergeBaseRule.OwnWrite {
+    var own = MergeBaseRule.OwnWrite(date: date, fields: [:], left: ["A": "ours"])
+    own.beside = [.init(dateBefore: dateBefore, date: date, replaced: ["A": "a"])]
+    return own
+  }
+
+  @Test func `a row that holds what another row's write replaced has not edited it`() {
+    let own = beside(dateBefore: Self.old, date: Self.new)
+    let server: JSONObject = ["A": "ours", "B": "b"]
+    for (held, edited) in [("a", ["B"]), ("mine", ["A", "B"])] {
+      let device: JSONObject = ["A": .string(held), "B": "mine"]
+      let choice = choice(device: device, own: own, serverDate: Self.new, server: server)
+      #expect(choice.base == nil)
+      #expect(choice.date == Self.new)
+      let comparison = FieldComparison(
+        device: device, base: choice.base, server: server, listed: ["A", "B"], left: choice.left,
+        replaced: choice.replaced)
+      #expect(comparison.edited.map(\.name) == edited)
+      #expect(comparison.foreign == [])
+    }
+  }
+
+  @Test func `what somebody makes of a value beside a row that holds the one before is shown`() {
+    let own = beside(dateBefore: Self.old, date: Self.new)
+    let choice = choice(device: ["A": "a"], own: own, serverDate: Self.new, server: ["A": "office"])
+    let comparison = FieldComparison(
+      device: ["A": "a"], base: nil, server: ["A": "office"], listed: ["A"], left: choice.left,
+      replaced: choice.replaced)
+    #expect(comparison.edited == [])
+    #expect(comparison.changedOnServer.map(\.name) == ["A"])
+    #expect(comparison.foreign == ["A"])
+  }
+
+  @Test func `a row read in the second of another row's write has not edited what that replaced`() {
+    let own = beside(dateBefore: Self.old, date: Self.new)
+    let choice = choice(
+      device: ["A": "a", "B": "mine"], date: Self.new, own: own, serverDate: Self.new,
+      server: ["A": "ours", "B": "b"])
+    #expect(choice.base?.fields == ["A": "a", "B": "b"])
+    #expect(choice.left == ["A": "ours"])
+  }
+
+  @Test func `a write that went over a state which the row has not seen leaves the row's date`() {
+    let middle = "2026-01-01T12:00:00.000+0000"
+    let device: JSONObject = ["A": "a", "B": "mine"]
+    var own = beside(dateBefore: middle, date: Self.new)
+    #expect(choice(device: device, own: own, serverDate: Self.new).date == Self.old)
+    // A write of the device's own left that state.
+    own.ownDates = [middle]
+    #expect(choice(device: device, own: own, serverDate: Self.new).date == Self.new)
+    // Of what was issued the values tell.
+    own.ownDates = []
+    let issued = choice(device: device, issued: given(["A": "a"]), own: own, serverDate: Self.new)
+    #expect(issued.date == Self.new)
+  }
+
   @Test(arguments: [
     ("a", "a "), ("001000000000001", "001000000000001AAA"), (old, "2026-01-01T00:00:00Z"),
   ])
