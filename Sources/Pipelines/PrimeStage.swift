@@ -61,18 +61,19 @@ struct PrimeStage {
     }
   }
 
-  /// The users in the order in which they are primed: those first who wait longest, and at the end those whom
-  /// the limit of requests has cut off since, so that one who needs all of it does not keep it from the others
-  /// night after night.
+  /// The users in the order in which they are primed: those first whose last turn is longest ago, of the same
+  /// night those last whom the limit of requests cut off.
+  ///
+  /// So one who needs all of it does not keep it from the others night after night, nor they from him.
   private func inTurn(_ users: [SnapshotUser]) throws -> [SnapshotUser] {
-    typealias Turn = (isCutOff: Int, since: Int64, user: SnapshotUser)
+    typealias Turn = (since: Int64, isCutOff: Int, user: SnapshotUser)
     let turns = try users.map { user -> Turn in
       let primed = try run.ledger.primedAt(snapshotID: user.id) ?? 0
       let cutOff = try run.ledger.cutOffAt(snapshotID: user.id) ?? 0
-      return cutOff > primed ? (1, cutOff, user) : (0, primed, user)
+      return (max(primed, cutOff), cutOff > primed ? 1 : 0, user)
     }
     return turns.sorted {
-      ($0.isCutOff, $0.since, $0.user.id) < ($1.isCutOff, $1.since, $1.user.id)
+      ($0.since, $0.isCutOff, $0.user.id) < ($1.since, $1.isCutOff, $1.user.id)
     }.map(\.user)
   }
 

@@ -1,5 +1,6 @@
 import HTTP
 import JSON
+import Ledger
 import LocalOrg
 import Pipelines
 import Rehearsal
@@ -228,6 +229,33 @@ import Testing
       try world.org.moveClock(by: 86_400_000)
     }
     #expect(nights > 1)
+  }
+
+  @Test func `who was cut off comes before those who had a turn after him`() async throws {
+    let world = try World()
+    try world.rewrite("\"platforms\":", "\"limits\": { \"jobs\": 1 }, \"platforms\":")
+    try await run(world)
+    let ada = try world.user("ada").id
+    for (cutOff, order) in [(100, ["ben", "cleo", "ada"]), (99, ["ada", "ben", "cleo"])] {
+      do {
+        let ledger = try LedgerDatabase(path: world.data.state)
+        let now = try #require(try ledger.primedAt(snapshotID: ada)) + 1000
+        for user in ["ada", "ben", "cleo"] {
+          try ledger.notePrimed(
+            snapshotID: try world.user(user).id, at: user == "ada" ? now : now + 100, run: 1)
+        }
+        try ledger.noteCutOff(snapshotID: ada, at: now + Int64(cutOff))
+      }
+      try world.org.moveClock(by: 86_400_000)
+      let before = world.server.log.count
+      try await run(world)
+      var users: [String] = []
+      for entry in world.server.log.entries(after: before) where entry.kind == .priming {
+        let name = String(entry.user?.prefix { $0 != "@" } ?? "")
+        if users.last != name { users.append(name) }
+      }
+      #expect(users == order)
+    }
   }
 
   // MARK: an org that does not answer
