@@ -19,7 +19,7 @@ extension MergeBase {
 package enum MergeBaseRule {
   /// What our own settled writes of a lineage left.
   package struct OwnWrite: Sendable, Hashable {
-    /// The server's modification date after the last of them.
+    /// The latest of the server's modification dates after them.
     package var date: String
     /// What the writes of the edit's own row left in the fields that they sent.
     package var fields: JSONObject

@@ -42,7 +42,12 @@ struct OwnWriteStory {
 
   /// Adds the next write; of one that went through another row of the device its own row knows nothing.
   mutating func add(_ next: Write, isSameRow: Bool) {
-    date = next.date
+    // An org's clock can go back: a copy that was older than one of them has not seen those after it.
+    if let latest = next.date, let earlier = date, ServerDate.isBefore(latest, earlier) {
+      date = earlier
+    } else {
+      date = next.date
+    }
     isKnown = next.left != nil
     // What could not be read back is taken to stand as it was sent.
     var after = next.sent

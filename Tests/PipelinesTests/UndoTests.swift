@@ -158,12 +158,17 @@ import Testing
     try await scene.scene.expectClosed(handback: 2)
   }
 
-  @Test func `what its device goes on with does not put the undone value back`() async throws {
+  @Test(arguments: [0, -400 * 86_400_000])
+  func `what its device goes on with does not put the undone value back, however the org's clock goes`(
+    _ moved: Int64
+  ) async throws {
     let phone = try await scene.phone()
     let id = try scene.scene.account(phone)
     let before = try scene.field("Phone", of: id)
+    try scene.world.org.moveClock(by: 60_000)
     try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
     let sent = try await scene.night(phone, as: "one.sqlite")
+    try scene.world.org.moveClock(by: moved)
     try await scene.undo(sent.run)
     // The same edit once more is no news.
     let again = try await scene.night(phone, as: "again.sqlite")
