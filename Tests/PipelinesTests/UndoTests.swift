@@ -159,7 +159,7 @@ import Testing
   }
 
   @Test(arguments: [0, -400 * 86_400_000])
-  func `what its device goes on with does not put the undone value back, however the org's clock goes`(
+  func `what its device goes on with does not put the undone value back, whatever the clock does`(
     _ moved: Int64
   ) async throws {
     let phone = try await scene.phone()
