@@ -14,16 +14,7 @@ extension Book {
     if let report = result.report { try addUp(report, result) }
     take(result, in: world)
     try judgeWrites(in: world)
-    if let report = result.report {
-      unlisted.removeAll { transition in
-        report.records.contains { row in
-          row.recordID == transition.field.record
-            && row.fields.contains {
-              $0.name == transition.field.field && $0.server == transition.old
-            }
-        }
-      }
-    }
+    strikeOff(result, in: world)
     if result.verb == .all, !result.isStruck, result.status == 0 || result.status == 3 {
       try judgeStores(in: world)
     }
@@ -34,6 +25,20 @@ extension Book {
     let reconciles = ![.ingest, .pack].contains(result.verb)
     if result.status == 0 || result.status == 3, reconciles, let first = unlisted.first {
       throw Violation("\(first.words) was overwritten, and no report lists it")
+    }
+  }
+
+  /// Strikes off what was overwritten and a report has told: of this run, or of one that died after it.
+  private mutating func strikeOff(_ result: RunResult, in world: World) {
+    let died = world.runs.dropLast().reversed().prefix { $0.isStruck }.compactMap(\.id)
+    let told = ([result.id].compactMap(\.self) + died).compactMap { reports[$0] }.flatMap(\.records)
+    unlisted.removeAll { transition in
+      told.contains { row in
+        row.recordID == transition.field.record
+          && row.fields.contains {
+            $0.name == transition.field.field && $0.server == transition.old
+          }
+      }
     }
   }
 

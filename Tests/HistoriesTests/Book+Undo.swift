@@ -73,6 +73,8 @@ extension Book {
       }
       for (field, entry) in row.changed where !late.contains(.init(record: id, field: field)) {
         guard !wasMade, world.watch.record(id)?.values[field] == entry.value,
+          // Its app may have sent it once more since.
+          world.watch.lastAuthor(in: .init(record: id, field: field)) != .phone,
           !isHeld(entry.value, field, beside: told.number)
         else { continue }
         throw Violation("it is undone, and \(entry.value) stands in \(field) of \(id)")

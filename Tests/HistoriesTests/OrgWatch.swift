@@ -150,6 +150,8 @@ final class OrgWatch: Sendable {
   func hasSeen(_ value: String, _ record: String, _ field: String) -> Bool {
     history(record, field).contains { $0.value == value }
   }
+  /// Who wrote what stands in a field.
+  func lastAuthor(in field: FieldID) -> Author? { history(field.record, field.field).last?.author }
   /// Who wrote a value first that stood in a field.
   func author(of value: String?, in field: FieldID) -> Author? {
     history(field.record, field.field).first { $0.value == value }?.author
