@@ -67,9 +67,9 @@ let package = Package(
     system("CMicrohttpd", "libmicrohttpd", "libmicrohttpd-dev"),
     .target(name: "CSystem"),
     // 1: wrappers that know nothing of Salesforce
-    library("JSON"),
-    library("CSV"),
     library("System", "CSystem"),
+    library("JSON", "System"),
+    library("CSV"),
     library("SQLite", "CSQLite"),
     library("HTTP", "CCurl", "CMicrohttpd", "System"),
     library("Archive", "CArchive"),

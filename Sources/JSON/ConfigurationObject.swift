@@ -1,3 +1,5 @@
+import System
+
 /// The members of one object of a configuration file, asked for by name and type.
 ///
 /// A name that nobody knows is reported at once; where it is plainly a misspelling of one that is

@@ -1,3 +1,5 @@
+import System
+
 /// Reads one configuration file into typed values and gathers all that is wrong with it.
 package final class ConfigurationReader {
   /// The file's name as problems show it.

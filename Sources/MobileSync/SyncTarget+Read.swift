@@ -1,4 +1,5 @@
 import JSON
+import System
 
 extension SyncTarget {
   /// The kinds of sync down; their types are named to a person in this order.

@@ -1,5 +1,6 @@
 import JSON
 import SmartStore
+import System
 
 /// The syncs of a store, as `usersyncs.json` and `globalsyncs.json` list them.
 ///

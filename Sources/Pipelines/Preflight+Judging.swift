@@ -1,6 +1,7 @@
 import JSON
 import MobileSync
 import Salesforce
+import System
 
 // What is wrong with a need, in words.
 extension Preflight {

@@ -1,6 +1,7 @@
 import JSON
 import MobileSync
 import Salesforce
+import System
 
 extension PipelineReader {
   /// What must agree between the sections.

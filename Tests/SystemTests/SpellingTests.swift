@@ -1,5 +1,6 @@
-import JSON
 import Testing
+
+@testable import System
 
 @Suite struct SpellingTests {
   static let known = ["soupName", "syncName", "target", "options", "full_text"]
@@ -12,6 +13,14 @@ import Testing
     ] as [(String, String?)])
   func `the nearest known word is found, and none that is far`(word: String, expected: String?) {
     #expect(Spelling.nearest(word, among: Self.known) == expected)
+  }
+
+  @Test(arguments: [
+    ("jobs", "jobs", 0), ("jbos", "jobs", 1), ("job", "jobs", 1), ("hobs", "jobs", 1),
+    ("", "abc", 3), ("kitten", "sitting", 3),
+  ])
+  func `distance counts slips`(_ left: String, _ right: String, _ expected: Int) {
+    #expect(Spelling.distance(left, right) == expected)
   }
 
   @Test func `a letter that only looks right is named`() {

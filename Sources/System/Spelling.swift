@@ -1,10 +1,18 @@
 /// Finds the word that somebody meant.
 package enum Spelling {
   /// The known word nearest to `word`; nil when none is near.
-  package static func nearest(_ word: String, among known: [String]) -> String? {
+  ///
+  /// With `takesBeginnings` the beginning of a word, of at least three letters, is as good as one slip.
+  package static func nearest(
+    _ word: String, among known: [String], takesBeginnings: Bool = false
+  ) -> String? {
     let lower = word.lowercased()
     if let same = known.first(where: { $0.lowercased() == lower }) { return same }
-    let ranked = known.map { (word: $0, distance: distance(lower, $0.lowercased())) }
+    let ranked = known.map { known in
+      let other = known.lowercased()
+      let isBeginning = takesBeginnings && lower.count >= 3 && other.hasPrefix(lower)
+      return (word: known, distance: isBeginning ? 1 : distance(lower, other))
+    }
     guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
     return best.distance <= max(1, word.count / 3) ? best.word : nil
   }
