@@ -86,15 +86,18 @@ extension Org {
 
   /// Works on a job until it is done, or so many runs are, or the time is over: others get a turn
   /// after each run, and what was done stays done.
-  func workOnBulkJob(_ id: String, runs: Int?, milliseconds: UInt64) throws(OrgError) {
+  func workOnBulkJob(_ id: String, runs: Int?) throws(OrgError) {
     let start = Clock.monotonicNanoseconds()
     var left = runs ?? Int.max
-    while left > 0, Clock.monotonicNanoseconds() - start < milliseconds * 1_000_000 {
+    while left > 0, Clock.monotonicNanoseconds() - start < Self.bulkMilliseconds * 1_000_000 {
       let isMore = try bulk { jobs in try BulkWork(store: jobs.store).step(id) }
       guard isMore else { return }
       left -= 1
     }
   }
+
+  /// How long one request works on a job, so that its client need not wait.
+  private static let bulkMilliseconds: UInt64 = 2000
 
   /// How many batches and query jobs of the last day there are.
   func bulkUsage() throws(OrgError) -> (batches: Int, queries: Int) {

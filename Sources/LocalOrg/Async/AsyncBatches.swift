@@ -19,7 +19,7 @@ enum AsyncBatches {
     batch.externalField = job.externalField
     if job.kind == .query { batch.soql = String(decoding: bytes, as: UTF8.self) }
     let added = try call.org.addBulkJob(batch, rows: bytes, as: call.user)
-    try call.org.workOnBulkJob(added.id, runs: call.settings.bulkRuns, milliseconds: 2000)
+    try call.org.workOnBulkJob(added.id, runs: call.server.options.bulkRuns)
     var answer = AsyncResource.described(
       "batchInfo", info(added), asJSON: job.content == "JSON")
     answer.status = 201
@@ -59,7 +59,7 @@ enum AsyncBatches {
 
   private static func drive(_ batch: BulkJob, _ call: APIRequest) throws(OrgError) {
     guard batch.state.isRunning else { return }
-    try call.org.workOnBulkJob(batch.id, runs: call.settings.bulkRuns, milliseconds: 2000)
+    try call.org.workOnBulkJob(batch.id, runs: call.server.options.bulkRuns)
   }
 
   private static func info(_ batch: BulkJob) -> [(String, JSONValue)] {

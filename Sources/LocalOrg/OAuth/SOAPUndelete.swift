@@ -7,7 +7,7 @@ struct SOAPUndelete: Sendable {
   private static let most = 200
 
   let org: Org
-  let settings: ServerSettings
+  let server: OrgService
 
   func answer(
     _ call: SOAPCall, _ request: ServerRequest, _ target: Target, _ session: Session?,
@@ -30,7 +30,7 @@ struct SOAPUndelete: Sendable {
     }
     let results = outcomes.map(Self.result).joined()
     let used = [
-      ("current", String(settings.usage())), ("limit", String(settings.dailyLimit)),
+      ("current", String(server.usage())), ("limit", String(server.options.dailyLimit)),
       ("type", "API REQUESTS"),
     ].map { XMLText.element($0.0, $0.1) }.joined()
     return (
@@ -59,7 +59,7 @@ struct SOAPUndelete: Sendable {
       return SOAPText.clientFault("The request is not what the WSDL of the service has")
     }
     guard session != nil else { return Self.invalidSession }
-    if settings.exceedsLimit() {
+    if server.exceedsLimit() {
       let error = OrgError.limitExceeded
       return SOAPText.fault(error.code, error.message)
     }

@@ -9,8 +9,6 @@ struct BulkResource: Sendable {
 
   /// So many jobs stand in one answer to a list.
   private static let listLength = 1000
-  // How long one request works on a job, so that its client need not wait.
-  private static let patience: UInt64 = 2000
 
   private var path: String { "jobs/\(kind.rawValue)" }
 
@@ -75,8 +73,7 @@ struct BulkResource: Sendable {
   }
 
   private func work(_ job: BulkJob, _ call: APIRequest) throws(OrgError) {
-    try call.org.workOnBulkJob(
-      job.id, runs: call.settings.bulkRuns, milliseconds: Self.patience)
+    try call.org.workOnBulkJob(job.id, runs: call.server.options.bulkRuns)
   }
 
   private static func word(_ state: BulkJob.State) -> String {
@@ -111,7 +108,7 @@ enum BulkQueryResults {
   @Sendable static func read(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let job = try complete(call)
     let start = try BulkResource.offset(call.target.query("locator"))
-    var most = call.settings.bulkPageSize
+    var most = call.server.options.bulkPageSize
     if let text = call.target.query("maxRecords") {
       guard let number = Int(text), number > 0 else {
         throw OrgError(code: "INVALIDPARAMETER", message: "maxRecords has to be above 0")
@@ -136,7 +133,7 @@ enum BulkQueryResults {
   /// The addresses of pages that can be read at the same time.
   @Sendable static func pages(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let job = try complete(call)
-    let size = call.settings.bulkPageSize
+    let size = call.server.options.bulkPageSize
     let start = try BulkResource.offset(call.target.query("locator"))
     let starts = Array(stride(from: start, to: max(job.processed, 1), by: size))
     let base = "\(call.root)/jobs/query/\(job.id)"

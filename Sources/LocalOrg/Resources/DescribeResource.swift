@@ -57,14 +57,14 @@ enum DescribeResource {
 
   /// When the schema became what it is.
   private static func changedAt(_ call: APIRequest) -> Int64 {
-    max(call.settings.startedAt, call.org.setupAge().changedAt)
+    max(call.server.startedAt, call.org.setupAge().changedAt)
   }
 
   /// What a user is told of an address in a version, since the org is served.
   private static func tag(_ call: APIRequest) -> String {
     let told = [
       call.version, call.path.joined(separator: "/").lowercased(), call.user.id,
-      String(call.settings.startedAt), String(call.org.setupAge().count),
+      String(call.server.startedAt), String(call.org.setupAge().count),
     ]
     let digest = Digest.sha256Hex(Array(told.joined(separator: " ").utf8))
     return "\"\(digest.prefix(8))\""

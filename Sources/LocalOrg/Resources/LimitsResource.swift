@@ -3,14 +3,14 @@ import JSON
 /// `GET /limits`.
 enum LimitsResource {
   @Sendable static func read(_ call: APIRequest) throws(OrgError) -> APIResponse {
-    let settings = call.settings
-    let used = settings.usage()
+    let server = call.server
+    let used = server.usage()
     let bulk = try call.org.bulkUsage()
     func limit(_ most: Int, _ remaining: Int) -> JSONValue {
       ["Max": JSONValue(most), "Remaining": JSONValue(max(remaining, 0))]
     }
     return .json([
-      "DailyApiRequests": limit(settings.dailyLimit, settings.dailyLimit - used),
+      "DailyApiRequests": limit(server.options.dailyLimit, server.options.dailyLimit - used),
       "DailyBulkApiBatches": limit(15_000, 15_000 - bulk.batches),
       "DailyBulkV2QueryJobs": limit(10_000, 10_000 - bulk.queries),
       "DailyBulkV2QueryFileStorageMB": limit(976_562, 976_562),

@@ -14,7 +14,7 @@ enum PrimingResource {
       }
       after = time
     }
-    if token != nil, after != nil, call.settings.isStrict {
+    if token != nil, after != nil, call.server.options.isStrict {
       throw OrgError(
         code: "ILLEGAL_QUERY_PARAMETER_VALUE",
         message: "relayToken and changedAfterTimestamp exclude each other")
@@ -23,7 +23,7 @@ enum PrimingResource {
     let page = try call.org.primingRecords(
       as: call.user, app: call.session.clientID, changedAfter: token == nil ? after : nil,
       relayToken: token,
-      pageSize: min(call.settings.primingPageSize, call.faults.pageLimit ?? .max))
+      pageSize: min(call.server.options.primingPageSize, call.faults.pageLimit ?? .max))
     return answer(page, call.faults)
   }
 

@@ -14,8 +14,8 @@ enum QueryResource {
   @Sendable static func more(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let page = try call.org.queryMore(
       call.path[1], as: call.user, batchSize: batchSize(call),
-      childPageSize: call.settings.childPageSize,
-      endsChildLocators: call.settings.endsChildLocators, version: call.version)
+      childPageSize: call.server.options.childPageSize,
+      endsChildLocators: call.server.options.endsChildLocators, version: call.version)
     return answer(page, call)
   }
 
@@ -27,7 +27,7 @@ enum QueryResource {
     }
     let page = try call.org.query(
       soql, as: call.user, includeDeleted: includeDeleted, batchSize: batchSize(call),
-      childPageSize: call.settings.childPageSize, version: call.version)
+      childPageSize: call.server.options.childPageSize, version: call.version)
     return answer(page, call)
   }
 

@@ -19,7 +19,7 @@ struct APIRequest: Sendable {
   let path: [String]
   let headers: HTTPHeaders
   let content: Content
-  let settings: ServerSettings
+  let server: OrgService
   let faults: FaultPlan
 
   var user: OrgUser { session.user }
@@ -88,7 +88,7 @@ struct APIRequest: Sendable {
   {
     APIRequest(
       org: org, session: session, target: target, version: version, path: path, headers: headers,
-      content: .value(body), settings: settings, faults: faults.forPart)
+      content: .value(body), server: server, faults: faults.forPart)
   }
 }
 

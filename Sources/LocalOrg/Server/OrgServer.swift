@@ -70,7 +70,7 @@ package final class OrgServer: Sendable {
   package func deliverHeld() { desk.deliverHeld() }
 
   /// How many calls of the day are used.
-  package var usage: Int { desk.settings.usage() }
+  package var usage: Int { desk.server.usage() }
 
   /// Ends serving; requests under way are finished.
   package func stop() {

@@ -8,7 +8,7 @@ final class RequestHandler: Sendable {
   let org: Org
   let sessions: Sessions
   let refreshTokens: RefreshTokens
-  let settings: ServerSettings
+  let server: OrgService
   private let log: RequestLog
   private let faults: Faults
   private let held = HeldRequests()
@@ -27,7 +27,7 @@ final class RequestHandler: Sendable {
     self.org = org
     self.log = log
     self.faults = faults
-    settings = ServerSettings(options, startedAt: org.now())
+    server = OrgService(options, startedAt: org.now())
     sessions = Sessions(
       lifetimeSeconds: options.tokenLifetimeSeconds, idleSeconds: options.sessionSeconds)
     refreshTokens = RefreshTokens(isRotating: options.rotatesRefreshTokens)
@@ -38,7 +38,7 @@ final class RequestHandler: Sendable {
       clients: options.clients, passwords: PasswordLogins(password: options.password))
     soap = SOAPLogin(
       org: org, sessions: sessions, passwords: PasswordLogins(password: options.password))
-    undeletes = SOAPUndelete(org: org, settings: settings)
+    undeletes = SOAPUndelete(org: org, server: server)
     identities = IdentityResource(org: org, sessions: sessions)
     admin = AdminResource(
       org: org, sessions: sessions, refreshTokens: refreshTokens, log: log, faults: faults,
@@ -52,7 +52,7 @@ final class RequestHandler: Sendable {
         .failure([.unreadableBody("The body is not what its Content-Encoding says")]))
     }
     let response = answered(plain, scheme: scheme)
-    return settings.compresses ? Compressed.answer(response, to: request) : response
+    return server.options.compresses ? Compressed.answer(response, to: request) : response
   }
 
   private func answered(_ request: ServerRequest, scheme: String) -> ServerResponse {
@@ -79,7 +79,7 @@ final class RequestHandler: Sendable {
     response.headers["Date"] = Dates.http(org.now())
     if visit.kind.isMetered {
       response.headers["Sforce-Limit-Info"] =
-        "api-usage=\(settings.usage())/\(settings.dailyLimit)"
+        "api-usage=\(server.usage())/\(server.options.dailyLimit)"
     }
     note(visit, session, response, records, fault: plan.label, since: start)
     return response
@@ -182,7 +182,7 @@ final class RequestHandler: Sendable {
       return AsyncResource.failure(error, type.lowercased().hasPrefix("application/json"))
     }
     guard let session else { return refusal(.invalidSession) }
-    if settings.exceedsLimit() { return refusal(.limitExceeded) }
+    if server.exceedsLimit() { return refusal(.limitExceeded) }
     if isAsync { return async(visit, session, plan) }
     guard let (version, path) = visit.target.dataPath,
       visit.target.segments.starts(with: ["services", "data"])
@@ -196,7 +196,7 @@ final class RequestHandler: Sendable {
     return Router.answer(
       APIRequest(
         org: org, session: session, target: visit.target, version: version, path: path,
-        headers: visit.request.headers, content: visit.content, settings: settings, faults: plan))
+        headers: visit.request.headers, content: visit.content, server: server, faults: plan))
   }
 
   /// The type of a body that is not JSON, where only that is read.
@@ -218,7 +218,7 @@ final class RequestHandler: Sendable {
       APIRequest(
         org: org, session: session, target: visit.target, version: segments.first ?? "",
         path: Array(segments.dropFirst()), headers: visit.request.headers, content: visit.content,
-        settings: settings, faults: plan))
+        server: server, faults: plan))
   }
 
   private func kind(of target: Target) -> RequestKind {

@@ -45,7 +45,7 @@ struct OrgServeCommand: Command {
   }
 
   var data = ".org"
-  var address = "127.0.0.1"
+  var address = OrgServer.Options().address
   var port = 0
   var apps: [String] = []
   var clients: [String] = []
