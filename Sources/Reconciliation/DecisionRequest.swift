@@ -150,11 +150,7 @@ package struct DecisionRequest: Sendable, Hashable {
       case .value(let value): isSame = FieldValue.isSame(value, now)
       case .cell(let cell):
         let text = VisibleText.cell(options.shown(now, of: name).cell)
-        if case .number? = now {
-          isSame = Self.isSame(cell, text, isNumber: true)
-        } else {
-          isSame = Self.isSame(cell, text, isNumber: false)
-        }
+        isSame = FieldValue.isSameCell(cell, text, of: now)
       }
       guard !isSame else { continue }
       let value = options.shown(now, of: name).words
@@ -168,20 +164,6 @@ package struct DecisionRequest: Sendable, Hashable {
         "the org's \(name) has moved on since this was shown; the last report has \(value): decide by it"
       )
     }
-  }
-
-  /// Says whether a cell holds a text, whatever a spreadsheet has made of it.
-  ///
-  /// A number may have other digits, a truth value be in capitals, line ends be its own. The digits of a
-  /// text, as in a postcode, count.
-  private static func isSame(_ cell: String, _ text: String, isNumber: Bool) -> Bool {
-    if cell.filter({ $0 != "\r" && $0 != "\r\n" && $0 != "\n" })
-      == text.filter({ $0 != "\r" && $0 != "\r\n" && $0 != "\n" })
-    {
-      return true
-    }
-    if isNumber, let one = Double(cell), let other = Double(text) { return one == other }
-    return Bool(cell.lowercased()) != nil && cell.lowercased() == text.lowercased()
   }
 
   private func unknown(_ name: String, _ side: Decision.Side) -> DecisionRefusal {

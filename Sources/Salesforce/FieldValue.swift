@@ -26,6 +26,23 @@ package enum FieldValue {
     return isSameText(left, right)
   }
 
+  /// Says whether a cell holds the text of a value, whatever a spreadsheet has made of it.
+  ///
+  /// A number may have other digits, a truth value be in capitals, and of line ends nothing may be left. The digits
+  /// of a text, as in a postcode, count.
+  package static func isSameCell(_ cell: String, _ text: String, of value: JSONValue?) -> Bool {
+    func line(_ text: String) -> String { text.filter { !isLineEnd($0) } }
+    if line(cell) == line(text) { return true }
+    if case .number? = value, let one = Double(cell), let other = Double(text) {
+      return one == other
+    }
+    return Bool(cell.lowercased()) != nil && cell.lowercased() == text.lowercased()
+  }
+
+  private static func isLineEnd(_ character: Character) -> Bool {
+    character == "\r" || character == "\r\n" || character == "\n"
+  }
+
   /// Swift takes canonically equivalent texts for equal; an org keeps them apart.
   private static func isSameText(_ one: String, _ other: String) -> Bool {
     one.utf8.elementsEqual(other.utf8)
