@@ -29,7 +29,7 @@ package final class Reconciler {
   /// How many verdicts the ledger had been given before.
   private var givenBefore = 0
   /// How long a request that got no answer is looked out for, in milliseconds of the org's time.
-  static let watchMilliseconds: Int64 = 7 * 24 * 60 * 60 * 1000
+  package static let watchMilliseconds: Int64 = 7 * 24 * 60 * 60 * 1000
   private let issued: IssuedLookup
   /// What takes the writes instead of the org; nil where they are sent.
   let presumed: PresumedWrites?

@@ -1,4 +1,5 @@
 import JSON
+import Reconciliation
 
 /// What is kept of the nights that are over, and for how long.
 package struct KeepSettings: Sendable, Hashable {
@@ -13,8 +14,8 @@ package struct KeepSettings: Sendable, Hashable {
   /// For how many days reports stay, and the values of settled edits in the ledger.
   package var runsDays = 400
 
-  /// Requests that may still arrive are looked out for as long as a week.
-  private static let leastRunsDays = 8
+  /// A day more than requests that may still arrive are looked out for.
+  private static let leastRunsDays = Int(Reconciler.watchMilliseconds / KeepRule.day) + 1
 
   static let keys = ["generations", "basesDays", "returnedDays", "runsDays"]
 

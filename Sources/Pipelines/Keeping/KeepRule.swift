@@ -46,7 +46,7 @@ package enum KeepRule {
       decide(item, &plan)
     }
     let last = facts.reports.max { ($0.time, $0.run) < ($1.time, $1.run) }?.run
-    for one in facts.reports where facts.now - one.time >= Int64(keep.runsDays) * day {
+    for one in facts.reports where one.time <= past(facts.now, keep) {
       var because = open(one.openEdits, "stands in it")
       if one.run == last {
         because.append("it is the last, and says which runs the ledger must know")
@@ -76,6 +76,21 @@ package enum KeepRule {
     }
     return (generations, carried)
   }
+
+  /// The edits whose values go, of those that were settled before `past`: no return is compared with them any more.
+  static func values(
+    of settled: [(edit: Int64, snapshotID: String, generation: Int)], _ facts: KeepFacts,
+    _ keep: KeepSettings
+  ) -> [Int64] {
+    let comparable = comparable(facts, keep)
+    return settled.filter {
+      !comparable.carried.contains($0.edit)
+        && comparable.generations[$0.snapshotID]?.contains($0.generation) != true
+    }.map(\.edit)
+  }
+
+  /// The time before which reports, the values of settled edits and the summaries of runs are old.
+  static func past(_ now: Int64, _ keep: KeepSettings) -> Int64 { now - Int64(keep.runsDays) * day }
 
   private static func item(_ one: KeepFacts.Returned, because: [String]) -> KeepPlan.Item {
     KeepPlan.Item(
@@ -107,7 +122,7 @@ package enum KeepRule {
       guard let retired = one.retired else { continue }
       if one.issuedBytes == nil {
         // Which soups it had tells the edits of an old return from an app's own rows.
-        if facts.now - retired >= Int64(keep.runsDays) * day,
+        if retired <= past(facts.now, keep),
           reasons(one, in: facts, keep: keep).isEmpty
         {
           plan.going.append(item(.record, 0, []))

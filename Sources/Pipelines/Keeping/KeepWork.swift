@@ -41,12 +41,8 @@ package struct KeepWork {
     for one in facts.snapshots.first(where: { $0.id == SnapshotID.global })?.generations ?? [] {
       plan.globals[one.number] = one.goodUntil
     }
-    let past = now - Int64(keep.runsDays) * KeepRule.day
-    let comparable = KeepRule.comparable(facts, keep)
-    plan.values = try ledger.settledEdits(before: past).filter {
-      !comparable.carried.contains($0.edit)
-        && comparable.generations[$0.snapshotID]?.contains($0.generation) != true
-    }.map(\.edit)
+    let past = KeepRule.past(now, keep)
+    plan.values = KeepRule.values(of: try ledger.settledEdits(before: past), facts, keep)
     plan.runs = try ledger.summarizedRuns(before: past)
     return plan
   }
