@@ -103,8 +103,8 @@ package struct DataDirectory: Sendable, Hashable {
   ///
   /// Throws a `PipelineError` where an earlier one is lost.
   package func ledgerIfThere() throws -> LedgerDatabase? {
-    guard !Files.exists(state) else { return try openLedger() }
     try LedgerCheck.checkRights(self)
+    if Files.exists(state) { return try openKnown() }
     try LedgerCheck.checkLedger(nil, self)
     return nil
   }

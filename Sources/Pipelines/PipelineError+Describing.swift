@@ -58,6 +58,25 @@ extension PipelineError {
     }
   }
 
+  /// Whether the disk or a store is to blame for it, and not what the org said.
+  static func isOurs(_ error: any Error) -> Bool {
+    switch error {
+    case is OrgError: false
+    case let error as SyncError: error.code == .store
+    default: true
+    }
+  }
+
+  /// Whether somebody stopped the work.
+  static func isCancellation(_ error: any Error) -> Bool {
+    switch error {
+    case is CancellationError: true
+    case let error as OrgError: error.kind == .cancelled
+    case let error as SyncError: error.code == .cancelled
+    default: false
+    }
+  }
+
   private init(org error: OrgError) {
     let kind: Kind
     let code: String

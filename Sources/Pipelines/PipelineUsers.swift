@@ -1,6 +1,7 @@
 import JSON
 import MobileSync
 import Salesforce
+import System
 
 /// A user whose snapshot a pipeline keeps.
 package struct SnapshotUser: Sendable, Hashable {
@@ -120,9 +121,8 @@ struct PipelineUsers {
   /// The ids of names that nobody has to log in with, because all are served by one view.
   private func usersByLookup(_ names: [String]) async throws -> [SnapshotUser] {
     var ids: [String: String] = [:]
-    for start in stride(from: 0, to: names.count, by: 100) {
-      let chunk = names[start..<min(start + 100, names.count)]
-      let list = SOQLLiteral.list(Array(chunk))
+    for part in names.parts(of: RequestLimits.listedValues) {
+      let list = SOQLLiteral.list(part)
       for user in try await users(
         ofQuery: "SELECT Id, Username FROM User WHERE Username IN (\(list))")
       {
@@ -163,7 +163,7 @@ struct PipelineUsers {
   /// A user whom the org refuses is a finding alone; an org that is away, or trouble of our own,
   /// is the run's as well.
   func skip(snapshot: String = "", username: String, _ error: any Error) throws {
-    if Task.isCancelled || Self.isCancellation(error) { throw CancellationError() }
+    if Task.isCancelled || PipelineError.isCancellation(error) { throw CancellationError() }
     if run.pipeline.prime.onUserFailure == .failRun { throw error }
     let described = PipelineError(describing: error)
     // What is wrong in the pipeline is wrong for everybody.
@@ -171,7 +171,7 @@ struct PipelineUsers {
     run.summary.findings.insert(.skippedUser)
     // The next run may do better without anybody's help.
     if described.kind == .tryLater { run.summary.findings.insert(.limitReached) }
-    if described.kind == .failed, Self.isOurs(error) {
+    if described.kind == .failed, PipelineError.isOurs(error) {
       run.summary.findings.insert(.failedSnapshot)
     }
     var detail: JSONObject = ["username": .string(username), "reason": .string(described.message)]
@@ -186,23 +186,5 @@ struct PipelineUsers {
     run.report(
       .snapshotSkipped(
         snapshot: snapshot, username: username, reason: described.description))
-  }
-
-  private static func isCancellation(_ error: any Error) -> Bool {
-    switch error {
-    case is CancellationError: true
-    case let error as OrgError: error.kind == .cancelled
-    case let error as SyncError: error.code == .cancelled
-    default: false
-    }
-  }
-
-  /// Whether the disk or a store is to blame, and not what the org said.
-  private static func isOurs(_ error: any Error) -> Bool {
-    switch error {
-    case is OrgError: false
-    case let error as SyncError: error.code == .store
-    default: true
-    }
   }
 }

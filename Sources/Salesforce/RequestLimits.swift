@@ -20,6 +20,9 @@ package enum RequestLimits {
   /// Ids of a list in the condition of a query, as many as the SDK asks for; a statement too long for
   /// an address travels in a body.
   package static let idsPerQuery = 500
+  /// Ids of a list in the condition of a query for a whole family, where it must be one statement: far below the
+  /// 100,000 characters that an org takes.
+  package static let idsOfFamily = 2000
   /// Records of a query of `UserRecordAccess` (Object Reference).
   package static let recordAccess = 200
   /// Results of a search.

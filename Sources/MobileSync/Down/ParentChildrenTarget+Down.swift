@@ -13,7 +13,7 @@ extension ParentChildrenTarget: SyncDownTarget {
   func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
-    let most = Self.mostInStatement
+    let most = RequestLimits.idsOfFamily
     let parents = ids[family.parent.soupName] ?? IDList()
     let children = ids[family.children.soupName] ?? IDList()
     guard parents.count <= most, children.count <= most else {
@@ -23,9 +23,6 @@ extension ParentChildrenTarget: SyncDownTarget {
       self, since: nil,
       among: (parents.slice(0, of: most), children.slice(0, of: most)), context.session(), context)
   }
-
-  /// The most ids in one statement, far below the 100,000 characters that an org takes.
-  private static let mostInStatement = 2000
 
   func destinations(soupName: String) -> [SyncDestination] {
     [family.destinations.parents, family.destinations.children]
