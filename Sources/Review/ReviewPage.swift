@@ -16,8 +16,6 @@ enum ReviewPage {
       status: 200,
       headers: [
         "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy,
-        "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
-        "X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin",
       ], body: Array(page(pipeline, name, nonce).utf8))
   }
 

@@ -266,9 +266,6 @@ final class ReviewResources: Sendable {
   private static func json(_ status: Int, _ value: JSONValue) -> ServerResponse {
     ServerResponse(
       status: status,
-      headers: [
-        "Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store",
-        "X-Content-Type-Options": "nosniff",
-      ], body: value.bytes)
+      headers: ["Content-Type": "application/json; charset=utf-8"], body: value.bytes)
   }
 }

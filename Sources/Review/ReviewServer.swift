@@ -27,7 +27,9 @@ package final class ReviewServer: Sendable {
     var configuration = HTTPServer.Configuration()
     configuration.port = port
     server = try HTTPServer(configuration) { [resources] request in
-      Self.answer(request, access, resources)
+      var response = Self.answer(request, access, resources)
+      for (name, value) in Self.guards { response.headers[name] = value }
+      return response
     }
     address = server.url + access.open(port: server.port)
   }
@@ -47,6 +49,14 @@ package final class ReviewServer: Sendable {
     server.stop()
   }
 
+  /// What every answer tells the browser: keep nothing, guess no type, tell nobody the address.
+  ///
+  /// What the page itself may load stands in `ReviewPage`.
+  private static let guards = [
+    ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),
+  ]
+
   private static func answer(
     _ request: ServerRequest, _ access: ReviewAccess, _ resources: ReviewResources
   ) -> ServerResponse {
@@ -54,8 +64,7 @@ package final class ReviewServer: Sendable {
     if request.path == "/", request.method == "GET", let token = request.query("token"),
       access.use(token)
     {
-      return ServerResponse(
-        status: 303, headers: ["Location": access.path, "Cache-Control": "no-store"])
+      return ServerResponse(status: 303, headers: ["Location": access.path])
     }
     guard let place = access.place(of: request) else { return forbidden }
     return resources.answer(request, place)
@@ -63,7 +72,7 @@ package final class ReviewServer: Sendable {
 
   private static let forbidden = ServerResponse(
     status: 403,
-    headers: ["Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"],
+    headers: ["Content-Type": "text/plain; charset=utf-8"],
     body: Array(
       """
       This is not the address of the page. What attache review printed opens it once; start it again for \

@@ -52,6 +52,12 @@ import Testing
     ] {
       #expect(try await page.ask("GET", String(place)).status == 403, "\(place)")
     }
+    for place in [page.path, page.path + "edits", page.path + "nothing", "/"] {
+      let headers = try await page.ask("GET", place).headers
+      #expect(headers["Cache-Control"] == "no-store", "\(place)")
+      #expect(headers["X-Content-Type-Options"] == "nosniff", "\(place)")
+      #expect(headers["Referrer-Policy"] == "no-referrer", "\(place)")
+    }
   }
 
   @Test func `another site, another name of the machine, and a form of elsewhere get 403`()
