@@ -27,7 +27,7 @@ extension CSVReport {
     try forEach { edit in names.formUnion(edit.detail.fields.lazy.map(\.name)) }
     let fields = names.sorted()
     let prefix = model.isRehearsal ? "Rehearsal: " : ""
-    var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
+    var writer = Self.writer
     writer.row(["ID", "EDIT", "OBJECT", "USER"] + fields + [isSuccess ? "STATUS" : "ERROR"])
     try forEach { edit in
       let values = Dictionary(

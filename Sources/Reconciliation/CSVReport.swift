@@ -17,6 +17,9 @@ package enum CSVReport: ReportFormat {
   /// The tables.
   package static let files = ["records.csv", "conflicts.csv", "success.csv", "error.csv"]
 
+  /// What every table is written with: spreadsheets read these line ends, and take no cell for a formula.
+  static var writer: CSVWriter { CSVWriter(lineEnding: .crlf, guardsFormulas: true) }
+
   /// Writes one of the tables.
   package static func write(
     _ file: String, _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
@@ -41,7 +44,7 @@ package enum CSVReport: ReportFormat {
   private static func records(
     _ model: ReportModel, _ options: ReportMask, _ sink: ReportSink
   ) throws {
-    var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
+    var writer = Self.writer
     writer.row(RecordColumn.allCases.map(\.rawValue))
     try forEach(model) { edit, state in
       let cells = RecordColumn.allCases.map { $0.cell(of: edit, state, model, options) }
@@ -54,7 +57,7 @@ package enum CSVReport: ReportFormat {
   private static func conflicts(
     _ model: ReportModel, _ options: ReportMask, _ sink: ReportSink
   ) throws {
-    var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
+    var writer = Self.writer
     writer.row(ConflictColumn.allCases.map(\.rawValue))
     try forEach(model, where: { !$0.verdict.isSettled }) { edit, state in
       // A row to decide in, also where there is no field to compare.

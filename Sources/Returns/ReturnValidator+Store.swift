@@ -15,10 +15,10 @@ struct ExaminedStore {
   /// Whether its log ended in a change that was never finished.
   let hasUnfinishedLog: Bool
 
-  /// The soups of Mobile Sync and of this program: in every store and in no configuration.
-  private static let housekeeping: Set<String> = [
-    Provenance.soupName, "syncs_soup", "attache_sent", "sfdcMetadata", "sfdcLayouts",
-  ]
+  /// The soups of Mobile Sync and of this program, which an app need not name.
+  private static let housekeeping = Set(StoreConfig.reserved.keys).union([
+    "sfdcMetadata", "sfdcLayouts",
+  ])
 
   /// What a person may want to know of it.
   func notes(_ name: String) -> [String] {

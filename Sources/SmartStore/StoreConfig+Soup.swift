@@ -1,8 +1,8 @@
 import JSON
 
 extension StoreConfig {
-  /// Soups that attache and Mobile Sync register themselves.
-  static let reserved = [
+  /// Soups that attache and Mobile Sync register themselves: in stores and in no configuration.
+  package static let reserved = [
     "syncs_soup": "Mobile Sync registers it", "attache_stamp": "attache writes it into every store",
     "attache_sent": "attache notes in it what it is about to send",
   ]
