@@ -13,7 +13,6 @@ import argparse
 import json
 import os
 import resource
-import secrets
 import signal
 import sqlite3
 import statistics
@@ -122,7 +121,6 @@ def arms(attache, folder, python, missing, addresses, environment, token):
     (folder / "store.json").write_text(json.dumps(STORE))
     (folder / "syncs.json").write_text(json.dumps(SYNCS))
     address = "/services/data/v66.0/query?q=" + urllib.parse.quote(STATEMENT)
-    pointed = {**environment, "PYTHONPATH": f"{clients.HERE / 'pointing'}:{clients.HERE}"}
     extract = [name for name in FIELDS if name not in ("Id", "LastModifiedDate")]
     (folder / "cci").mkdir()
     found = [
@@ -135,10 +133,10 @@ def arms(attache, folder, python, missing, addresses, environment, token):
             "Python loop", lambda path: [
                 sys.executable, HERE / "prime_sqlite.py", addresses["url"] + address, token, path, "0"], "TABLE_1"),
         Arm(
-            "simple-salesforce, sqlite3", lambda path: [python, "-c", SIMPLE, STATEMENT, path], "contacts", pointed),
+            "simple-salesforce, sqlite3", lambda path: [python, "-c", SIMPLE, STATEMENT, path], "contacts", environment),
         Arm(
             "CumulusCI extract_dataset", lambda path: [
-                python, "-c", CUMULUSCI, folder / "cci", path, ",".join(extract)], "Contact", pointed),
+                python, "-c", CUMULUSCI, folder / "cci", path, ",".join(extract)], "Contact", environment),
         Arm(
             "curl, sqlite3", lambda path: ["bash", "-c", CURL, "curl", address, addresses["url"], path], "contacts",
             {"ORG_TOKEN": token}),
@@ -176,20 +174,13 @@ def main():
     python, missing = clients.install(words.scratch.resolve())
     with tempfile.TemporaryDirectory(dir=words.scratch) as name:
         folder = Path(name).resolve()
-        environment = {
-            **os.environ, "ATTACHE_CLIENT_SECRET": secrets.token_hex(8),
-            "ATTACHE_USER_PASSWORD": secrets.token_hex(8),
-        }
+        environment = clients.entrance()
         seed = [attache, "org", "seed", "--data", folder / "org", "--scale", str(words.scale)]
         subprocess.run(seed, check=True, capture_output=True)
         process, addresses = clients.serve(attache, folder, environment)
         try:
-            environment.update(
-                ATTACHE_ORG_URL=addresses["url"], ATTACHE_ORG_PORT=addresses["secureUrl"].rsplit(":", 1)[1],
-                ATTACHE_ADMIN_SECRET=(folder / "org" / "admin-secret").read_text(),
-                REQUESTS_CA_BUNDLE=str(folder / "tls" / "ca.pem"), PYTHONDONTWRITEBYTECODE="1",
-            )
-            os.environ.update(environment)
+            environment.update(clients.directions(folder, addresses))
+            os.environ.update({name: word for name, word in environment.items() if name != "PYTHONPATH"})
             from org import Org
 
             org = Org()

@@ -46,6 +46,24 @@ def install(scratch):
     return python, {}
 
 
+def entrance():
+    """The environment of a served org, with what its clients log in by."""
+    return {
+        **os.environ, "ATTACHE_CLIENT_SECRET": secrets.token_hex(8),
+        "ATTACHE_USER_PASSWORD": "pass & <word> " + secrets.token_hex(4),
+    }
+
+
+def directions(folder, addresses):
+    """The variables by which clients find the org that is served, trust it and log in."""
+    return {
+        "ATTACHE_ORG_URL": addresses["url"], "ATTACHE_ORG_PORT": addresses["secureUrl"].rsplit(":", 1)[1],
+        "ATTACHE_ADMIN_SECRET": (folder / "org" / "admin-secret").read_text(),
+        "ATTACHE_APP_KEY": str(folder / "app.key"), "REQUESTS_CA_BUNDLE": str(folder / "tls" / "ca.pem"),
+        "PYTHONPATH": f"{HERE / 'pointing'}:{HERE}", "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
 def serve(attache, folder, environment):
     """Starts the org; answers its process and its addresses."""
     key, certificate = folder / "app.key", folder / "app.pem"
@@ -71,18 +89,10 @@ def main():
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        environment = {
-            **os.environ, "ATTACHE_CLIENT_SECRET": secrets.token_hex(8),
-            "ATTACHE_USER_PASSWORD": "pass & <word> " + secrets.token_hex(4),
-        }
+        environment = entrance()
         process, addresses = serve(attache, folder, environment)
         try:
-            environment.update(
-                ATTACHE_ORG_URL=addresses["url"], ATTACHE_ORG_PORT=addresses["secureUrl"].rsplit(":", 1)[1],
-                ATTACHE_ADMIN_SECRET=(folder / "org" / "admin-secret").read_text(),
-                ATTACHE_APP_KEY=str(folder / "app.key"), REQUESTS_CA_BUNDLE=str(folder / "tls" / "ca.pem"),
-                PYTHONPATH=f"{HERE / 'pointing'}:{HERE}", PYTHONDONTWRITEBYTECODE="1",
-            )
+            environment.update(directions(folder, addresses))
             for client, script in CLIENTS.items():
                 if client in missing:
                     print(f"{client}: skipped, it cannot be installed: {' '.join(missing[client])}", flush=True)
