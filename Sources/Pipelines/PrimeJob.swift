@@ -60,10 +60,9 @@ struct PrimeJob: Sendable {
   var stores: [StoreSettings] { pipeline.stores(of: isGlobal ? .global : .user) }
   var definitionsHash: String { pipeline.definitionsHash(of: isGlobal ? .global : .user) }
 
-  /// Primes the snapshot and publishes a generation if anything changed.
-  func prime(with access: OrgAccess) async throws -> Output {
-    let thread = StoreThread(name: "prime")
-    return try await withTaskExecutorPreference(thread) {
+  /// Primes the snapshot and publishes a generation if anything changed; what blocks is done on `thread`.
+  func prime(with access: OrgAccess, on thread: StoreThread) async throws -> Output {
+    try await withTaskExecutorPreference(thread) {
       let session = try await session(access)
       let lacking = try await lacking(session)
       let missing = (lacking ?? []).filter { $0.isFatal && !$0.isOfSyncUp }

@@ -22,10 +22,10 @@ struct PrimeStage {
       jobs += try inTurn(users).map { try job(for: $0) }
     }
     if run.options.isDryRun { return try await PrimePlan(run: run, users: users.count).make(jobs) }
-    let atOnce = run.pipeline.limits.jobs
     try await withThrowingTaskGroup(of: (PrimeJob, Result<PrimeJob.Output, any Error>).self) {
       group in
       var waiting = jobs[...]
+      var threads = PrimeThreads(run.pipeline.limits.jobs)
       // Who began when nothing was left was not cut off: his turn is still to come.
       var hasNothingLeft: Set<String> = []
       func start() {
@@ -38,19 +38,22 @@ struct PrimeStage {
             snapshot: next.user.id, username: next.user.username,
             number: jobs.count - waiting.count, of: jobs.count,
             requestsLeft: requestsLeft))
+        let thread = threads.take(for: next.user.id)
         group.addTask {
-          do { return (next, .success(try await next.prime(with: access))) } catch {
+          do { return (next, .success(try await next.prime(with: access, on: thread))) } catch {
             return (next, .failure(error))
           }
         }
       }
-      for _ in 0..<atOnce { start() }
+      func startMore() { while threads.used < mostUnderWay, !waiting.isEmpty { start() } }
+      startMore()
       while let (snapshot, result) = try await group.next() {
+        threads.give(backOf: snapshot.user.id)
         if case .failure(let error) = result, !hasNothingLeft.contains(snapshot.user.id) {
           try noteCutOff(snapshot, error)
         }
         try take(result, of: snapshot)
-        start()
+        startMore()
       }
     }
     run.summary.snapshots.sort { $0.id < $1.id }
@@ -60,6 +63,20 @@ struct PrimeStage {
       for kind in Self.primeFindings { try run.ledger.settleEarlierFindings(kind, by: run.row.id) }
     }
   }
+
+  /// How many snapshots may be under way: more than are worked on, so that the org is asked for the next ones while
+  /// stores are written, and while one user's answer is waited for.
+  ///
+  /// Where few requests are left, no more than are worked on: all of them would be cut off half-way.
+  private var mostUnderWay: Int {
+    let jobs = run.pipeline.limits.jobs
+    let most = jobs == 1 ? 1 : jobs + run.pipeline.org.concurrency
+    let isShort = run.access.org.requestsLeft.map { $0 < most * Self.requestsOfOne } ?? false
+    return isShort ? jobs : most
+  }
+
+  /// More requests than the prime of most users takes.
+  private static let requestsOfOne = 100
 
   /// The users in the order in which they are primed: those first whose last turn is longest ago, of the same
   /// night those last whom the limit of requests cut off.

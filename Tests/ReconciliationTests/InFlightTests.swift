@@ -4,40 +4,11 @@ import Ledger
 import LocalOrg
 import Reconciliation
 import System
+import TestSupport
 import Testing
 
 /// Several requests at once: how many, and in which order.
 struct InFlightTests {
-  /// Holds answers back until so many requests wait for theirs.
-  private final class Gate: Sendable {
-    private struct State {
-      var waiting = 0
-      var most = 0
-      var isOpen = false
-    }
-
-    private let state = Locked(State())
-    private let opened = DispatchSemaphore(value: 0)
-    private let size: Int
-
-    init(_ size: Int) { self.size = size }
-
-    var most: Int { state.withLock { $0.most } }
-
-    /// Waits for the others; those that never come are not waited for longer than a test may hang.
-    func pass() {
-      let opens = state.withLock { state in
-        state.waiting += 1
-        state.most = max(state.most, state.waiting)
-        if state.waiting == size { state.isOpen = true }
-        return state.isOpen
-      }
-      if opens { opened.signal() }
-      if opened.wait(timeout: .now() + 20) == .success { opened.signal() }
-      state.withLock { $0.waiting -= 1 }
-    }
-  }
-
   /// Five users with two updates each.
   private func day(inFlight: Int) throws -> FieldDay {
     let day = try FieldDay()
@@ -63,7 +34,7 @@ struct InFlightTests {
   @Test(arguments: [RequestKind.describe, .retrieve, .composite])
   func `as many requests go at once as may, and no more`(_ kind: RequestKind) async throws {
     let day = try day(inFlight: 3)
-    let gate = Gate(3)
+    let gate = RequestGate(3)
     day.server.faults.add(
       .kind(kind), nth: 1, times: .max, .pause(afterBytes: 0, until: { gate.pass() }))
     #expect(day.verdicts(try await day.run()) == "updated 10")
@@ -72,7 +43,7 @@ struct InFlightTests {
 
   @Test func `one at a time is one at a time`() async throws {
     let day = try day(inFlight: 1)
-    let gate = Gate(1)
+    let gate = RequestGate(1)
     day.server.faults.add(.any, nth: 1, times: .max, .pause(afterBytes: 0, until: { gate.pass() }))
     #expect(day.verdicts(try await day.run()) == "updated 10")
     #expect(gate.most == 1)

@@ -1,0 +1,34 @@
+import LocalOrg
+import Pipelines
+import TestSupport
+import Testing
+
+/// How many users' records are asked for at once.
+@Suite struct PrimesUnderWayTests {
+  /// How many users wait for the org at once in a night of three.
+  private func atOnce(jobs: Int, expecting most: Int, budget: Int? = nil) async throws -> Int {
+    let world = try World()
+    try world.rewrite("\"platforms\":", "\"limits\": { \"jobs\": \(jobs) }, \"platforms\":")
+    let gate = RequestGate(most)
+    world.server.faults.add(
+      .kind(.priming), nth: 1, times: .max, .pause(afterBytes: 0, until: { gate.pass() }))
+    let summary = try await world.runAsWritten(Set(Stage.allCases)) { $0.apiBudget = budget }
+    #expect(summary.findings == [])
+    #expect(summary.snapshots.count == 4)
+    return gate.most
+  }
+
+  @Test func `the org is asked for more users than are worked on at once`() async throws {
+    #expect(try await atOnce(jobs: 2, expecting: 3) == 3)
+  }
+
+  @Test func `one user after the other is one`() async throws {
+    #expect(try await atOnce(jobs: 1, expecting: 1) == 1)
+  }
+
+  @Test func `where few requests are left no more users are asked for than are worked on`()
+    async throws
+  {
+    #expect(try await atOnce(jobs: 2, expecting: 2, budget: 500) == 2)
+  }
+}
