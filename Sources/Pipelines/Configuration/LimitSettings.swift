@@ -4,7 +4,7 @@ import JSON
 package struct LimitSettings: Sendable, Hashable {
   /// The space that must be free on the disk.
   package var freeDiskMiB = 2048
-  /// The snapshots that are primed at once, and the returns that are read at once.
+  /// The snapshots that are worked on at once, while others wait for the org, and the returns that are read at once.
   package var jobs = 2
 
   static let keys = ["freeDiskMiB", "jobs"]
