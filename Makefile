@@ -20,7 +20,7 @@ OPTIMISED := --scratch-path $(CHECKED) --explicit-target-dependency-import-check
 SHIPPED := -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
   $(addprefix -Xlinker ,--no-export-dynamic --icf=safe -z pack-relative-relocs -z now)
 
-.PHONY: help deps deps-test build release checked demo test test-clients test-install test-image soak mutants tsan lint format bench bench-peers \
+.PHONY: help deps deps-test build release checked demo test test-clients test-install test-image soak mutants tsan lint format bench bench-peers bench-page \
   clean install deb pictures
 
 help:  ## what there is to make
@@ -107,6 +107,9 @@ bench-peers:  ## the contacts of one org by attache and by what others would use
 bench: deps  ## workloads beside their floors; BENCH=reconcile a night's returns
 	swift build $(FLAGS) $(SHIPPED) --product attache-bench
 	@$(SCRATCH)/release/attache-bench $(BENCH)
+
+bench-page:  ## what `make bench` measured last, in docs/performance.md
+	@Benchmarks/page.py Benchmarks/out/bench.json
 
 # Root installs what somebody with a compiler has built.
 install:  ## what `make release` made, with manual pages, completions, units, examples and pages, to PREFIX

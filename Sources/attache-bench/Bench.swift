@@ -57,25 +57,30 @@ enum Bench {
     if !options.isJSON { ProcessEnvironment.write(1, prime.text + "\n") }
     let queries = try QueryBench(options).measure()
     let json: JSONValue = ["prime": prime.json, "queries": queries.json]
-    try keep(json, options)
+    try keep("prime", prime, options)
+    try keep("queries", queries, options)
     ProcessEnvironment.write(1, options.isJSON ? json.text + "\n" : queries.text)
     return prime.failures.isEmpty && queries.failures.isEmpty ? 0 : 1
   }
 
-  /// Keeps what was measured for a machine, under the workload's name in `bench.json`; what others have measured
-  /// stays there.
-  private static func keep(_ json: JSONValue, _ options: BenchOptions) throws {
+  /// Keeps what was measured, for a machine and in words, under the workload's name in `bench.json`; what others have
+  /// measured stays there.
+  private static func keep(
+    _ name: String, _ report: some BenchReport, _ options: BenchOptions
+  ) throws {
     let path = options.directory + "/bench.json"
     var all: JSONObject = [:]
     if Files.exists(path) { all = try JSONValue(parsing: Files.read(path)).object ?? [:] }
-    all[options.task.rawValue] = json
+    all[name] = [
+      "measured": report.json, "text": .string(report.text), "options": JSONValue(options.words), "cores": JSONValue(Parallel.cores),
+    ]
     try Files.makeDirectory(options.directory, intermediate: true)
     try DurableFile.write(JSONValue.object(all).bytes(pretty: true, sortedKeys: true), to: path)
   }
 
   /// Tells what one workload measured; 1 where something is not as promised.
   private static func tell(_ report: some BenchReport, _ options: BenchOptions) throws -> Int32 {
-    try keep(report.json, options)
+    try keep(options.task.rawValue, report, options)
     ProcessEnvironment.write(1, options.isJSON ? report.json.text + "\n" : report.text)
     return report.failures.isEmpty ? 0 : 1
   }

@@ -69,6 +69,8 @@ struct BenchOptions: Sendable {
     """
 
   var task = Task.bench
+  /// What was written.
+  var words: [String] = []
   /// As many as the workload has, if nobody says.
   private var saidRecords: Int?
   var records: Int {
@@ -99,6 +101,7 @@ struct BenchOptions: Sendable {
   var parent = 0
 
   init(_ words: [String]) throws(Failure) {
+    self.words = words
     var rest = words[...]
     if let first = rest.first, let task = Task(rawValue: first) {
       self.task = task

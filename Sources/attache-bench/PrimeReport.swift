@@ -1,7 +1,7 @@
 import JSON
 
 /// What the runs of `PrimeBench` come to.
-struct PrimeReport {
+struct PrimeReport: BenchReport {
   /// The runs of one number of records.
   struct Arms {
     var downloads: [Measurement] = []
