@@ -18,7 +18,7 @@ extension LedgerDatabase {
 
   /// Says of an edit `e` that it is to be sent still, or that a person has to see to it.
   package static let isUnsettledEdit: SQL = """
-    (e.state <> 'closed' OR e.\(raw: LedgerSchema.isUnsettledOutcome))
+    (e.state <> 'closed' OR \(raw: LedgerSchema.isUnsettled("e.verdict")))
     """
 
   /// Says of an edit `e` that its request arrived when it was given up already: the org holds what nobody

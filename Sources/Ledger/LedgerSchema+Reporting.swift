@@ -32,7 +32,14 @@ extension LedgerSchema {
   ]
 
   /// That a verdict is none of the settled ones, as the index over the others has it.
-  package static let isUnsettledOutcome =
-    "verdict NOT IN ('created', 'updated', 'deleted', 'unchanged', 'already there', 'filtered', "
-    + "'superseded', 'dropped', 'undone', 'partly undone', 'not undone')"
+  package static let isUnsettledOutcome = isUnsettled("verdict")
+
+  /// The same of a verdict in a column: each comparison by itself, as `comparing` says.
+  package static func isUnsettled(_ column: String) -> String {
+    let settled = [
+      "created", "updated", "deleted", "unchanged", "already there", "filtered", "superseded",
+      "dropped", "undone", "partly undone", "not undone",
+    ]
+    return "(" + settled.map { "\(column) <> '\($0)'" }.joined(separator: " AND ") + ")"
+  }
 }

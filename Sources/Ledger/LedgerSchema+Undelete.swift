@@ -44,7 +44,7 @@ extension LedgerSchema {
       """,
     ]
 
-  private static let operationColumns = """
+  static let operationColumns = """
     id, edit_id, run_id, batch, action, sender, sobject, record_id, external_field, external_value, payload,
       expected, level, attempt, sent_ms, result_id, code, message, server_date, left_values, state, sender_id,
       seen, is_doubted, job_id, since_ms, last_ms

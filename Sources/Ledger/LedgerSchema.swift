@@ -1,7 +1,7 @@
 /// The ledger's tables, and the changes of state that it lets happen.
 package enum LedgerSchema {
   /// The version that this program reads and writes.
-  package static let version: Int64 = 15
+  package static let version: Int64 = 16
 
   /// What each version added to the one before, from the second on.
   ///
@@ -45,6 +45,7 @@ package enum LedgerSchema {
     // When the last attempt of a write left, by the org's clock; `sent_ms` is the time of its first.
     14: ["ALTER TABLE operation ADD COLUMN last_ms INTEGER"],
     15: undeleting,
+    16: comparing,
   ]
 
   /// Who sent a write, what was there before it, whether its answer was lost: a request that was held
@@ -61,10 +62,12 @@ package enum LedgerSchema {
   /// The steps that an operation may take.
   static let operationMoves = """
     CREATE TRIGGER operation_moves BEFORE UPDATE OF state ON operation
-    WHEN NEW.state <> OLD.state AND (OLD.state || '>' || NEW.state) NOT IN (
-      'planned>sent', 'planned>dropped', 'sent>done', 'sent>rejected', 'sent>conflict',
-      'sent>doubt', 'sent>planned', 'doubt>done', 'doubt>planned', 'doubt>dropped')
-      AND NOT (OLD.state = 'dropped' AND NEW.state = 'done' AND OLD.is_doubted = 1)
+    WHEN NEW.state <> OLD.state AND NOT (
+      OLD.state = 'planned' AND \(isOne(of: ["sent", "dropped"], "NEW.state"))
+      OR OLD.state = 'sent'
+        AND \(isOne(of: ["done", "rejected", "conflict", "doubt", "planned"], "NEW.state"))
+      OR OLD.state = 'doubt' AND \(isOne(of: ["done", "planned", "dropped"], "NEW.state"))
+      OR OLD.state = 'dropped' AND NEW.state = 'done' AND OLD.is_doubted = 1)
     BEGIN SELECT RAISE(ABORT, 'the ledger does not let an operation take this step'); END
     """
 

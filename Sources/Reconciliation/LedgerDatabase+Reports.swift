@@ -128,7 +128,7 @@ extension LedgerDatabase {
         FROM outcome x JOIN run n ON n.id = x.run_id JOIN run m ON m.id = x.reported_by
         WHERE m.number <= \(run.number) AND x.edit_id IN (\(Self.everUnsettled))
         GROUP BY x.edit_id) l
-      WHERE l.\(raw: LedgerSchema.isUnsettledOutcome)
+      WHERE \(raw: LedgerSchema.isUnsettled("l.verdict"))
       """)
   }
 
@@ -141,7 +141,7 @@ extension LedgerDatabase {
         FROM outcome x JOIN run n ON n.id = x.run_id
         WHERE x.edit_id IN (\(Self.everUnsettled)) GROUP BY x.edit_id) l
         JOIN edit e ON e.id = l.edit_id
-      WHERE l.\(raw: LedgerSchema.isUnsettledOutcome) AND e.verdict = l.verdict
+      WHERE \(raw: LedgerSchema.isUnsettled("l.verdict")) AND e.verdict = l.verdict
       """)
   }
 
@@ -166,7 +166,7 @@ extension LedgerDatabase {
   /// The edits that had an unsettled verdict in some run: an edit that waits through many nights has
   /// one of each, and only the last is asked for.
   private static let everUnsettled: SQL = """
-    SELECT u.edit_id FROM outcome u WHERE u.\(raw: LedgerSchema.isUnsettledOutcome)
+    SELECT u.edit_id FROM outcome u WHERE \(raw: LedgerSchema.isUnsettled("u.verdict"))
     """
 
   /// The last verdict of an edit that a report before this run's has shown.
@@ -184,7 +184,7 @@ extension LedgerDatabase {
       try connection.all(
         """
         SELECT x.edit_id \(Self.lastVerdicts(shownBy: run.id))
-          AND x.\(raw: LedgerSchema.isUnsettledOutcome)
+          AND \(raw: LedgerSchema.isUnsettled("x.verdict"))
           AND json_extract(x.detail, '$.decision.fate') IS NOT 'asked again'
           AND x.verdict = \(Self.shownBefore(run.number))
         """

@@ -25,6 +25,35 @@ struct LedgerDatabaseTests {
     }
   }
 
+  @Test func `what is checked with each write is no list, of which SQLite would make a table`() throws {
+    let state = try LedgerFixture().state
+    let rules = try state.connection.texts(
+      """
+      SELECT sql FROM sqlite_schema WHERE sql LIKE '% IN (%'
+        AND (tbl_name IN ('operation', 'outcome') OR name = 'edit_unsettled')
+      """)
+    #expect(rules == [])
+  }
+
+  @Test(arguments: [
+    ("SELECT id FROM operation WHERE \(LedgerSchema.isUnfinished)", "operation_by_state"),
+    (
+      "SELECT u.edit_id FROM outcome u WHERE \(LedgerSchema.isUnsettled("u.verdict"))",
+      "outcome_unsettled"
+    ),
+    (
+      """
+      SELECT e.id FROM edit e JOIN returned r ON r.id = e.return_id
+      WHERE r.snapshot_id = 'x' AND (e.state <> 'closed' OR \(LedgerSchema.isUnsettled("e.verdict")))
+      """, "edit_unsettled"
+    ),
+  ])
+  func `what is open is found by its index`(question: String, index: String) throws {
+    let state = try LedgerFixture().state
+    let plan = try state.connection.all("EXPLAIN QUERY PLAN \(raw: question)")
+    #expect(plan.contains { $0.last?.text?.contains(index) == true }, "\(plan)")
+  }
+
   @Test func `a ledger of a newer version is refused by name`() throws {
     let directory = TemporaryDirectory("ledger")
     let path = directory.file("state.sqlite")

@@ -173,7 +173,7 @@ struct UndoRuleTests {
     try day.state.connection.execute(
       """
       ALTER TABLE operation RENAME TO operation_now;
-      \(table.replacing(", 'undelete'", with: ""));
+      \(table.replacing(" OR action = 'undelete'", with: ""));
       INSERT INTO operation SELECT * FROM operation_now;
       DROP TABLE operation_now;
       \(others.map { $0 + ";" }.joined(separator: "\n"))
