@@ -9,14 +9,21 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
 
   /// Reads a key from PEM (PKCS #8 or PKCS #1, not encrypted).
   package init(pem bytes: [UInt8]) throws(CryptoError) {
+    let key = try PrivateKey.handle(bytes)
+    defer { EVP_PKEY_free(key) }
+    pem = try PrivateKey.text(key)
+  }
+
+  /// The library's form of a key in PEM, to be freed.
+  private static func handle(_ bytes: [UInt8]) throws(CryptoError) -> OpaquePointer {
     guard
       let key = PEM.reading(bytes, { PEM_read_bio_PrivateKey($0, nil, PEM.noPassphrase, nil) })
     else { throw .last("this is no private key in PEM without a passphrase") }
-    defer { EVP_PKEY_free(key) }
     guard EVP_PKEY_is_a(key, "RSA") == 1 else {
+      EVP_PKEY_free(key)
       throw CryptoError("the private key is not an RSA key, which RS256 needs")
     }
-    pem = try PrivateKey.text(key)
+    return key
   }
 
   private init(_ key: OpaquePointer) throws(CryptoError) { pem = try PrivateKey.text(key) }
@@ -44,25 +51,29 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
 
   /// The RSASSA-PKCS1-v1_5 signature with SHA-256 that JSON Web Tokens call RS256.
   package func signRS256(_ message: [UInt8]) throws(CryptoError) -> [UInt8] {
-    let signature = withHandle { key -> [UInt8]? in
-      guard let context = EVP_MD_CTX_new() else { return nil }
-      defer { EVP_MD_CTX_free(context) }
-      var length = 0
-      guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1,
-        EVP_DigestSign(context, nil, &length, message, message.count) == 1
-      else { return nil }
-      var signature = [UInt8](repeating: 0, count: length)
-      guard EVP_DigestSign(context, &signature, &length, message, message.count) == 1 else {
-        return nil
-      }
-      return Array(signature[..<length])
-    }
-    guard let signature else { throw .last("cannot sign") }
-    return signature
+    try Self.signRS256(message, pem: pem)
   }
 
-  /// Lends the library's form of the key, made anew: it costs a twentieth of a signature, and
-  /// nothing mutable is shared between tasks.
+  /// The same by a key that is in PEM still: reading it costs about as much as the signature, so it is read once.
+  package static func signRS256(
+    _ message: [UInt8], pem bytes: [UInt8]
+  ) throws(CryptoError) -> [UInt8] {
+    let key = try handle(bytes)
+    defer { EVP_PKEY_free(key) }
+    guard let context = EVP_MD_CTX_new() else { throw .last("cannot sign") }
+    defer { EVP_MD_CTX_free(context) }
+    var length = 0
+    guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1,
+      EVP_DigestSign(context, nil, &length, message, message.count) == 1
+    else { throw .last("cannot sign") }
+    var signature = [UInt8](repeating: 0, count: length)
+    guard EVP_DigestSign(context, &signature, &length, message, message.count) == 1 else {
+      throw .last("cannot sign")
+    }
+    return Array(signature[..<length])
+  }
+
+  /// Lends the library's form of the key, made anew: nothing mutable is shared between tasks.
   func withHandle<R>(_ body: (OpaquePointer) -> R?) -> R? {
     guard let key = PEM.reading(pem, { PEM_read_bio_PrivateKey($0, nil, PEM.noPassphrase, nil) })
     else { return nil }

@@ -31,7 +31,7 @@ struct JWTAssertion: Sendable {
     ]
     let text = Base64.encodeURL(header.bytes) + "." + Base64.encodeURL(claims.bytes)
     do {
-      let signature = try PrivateKey(pem: key.reveal()).signRS256(Array(text.utf8))
+      let signature = try PrivateKey.signRS256(Array(text.utf8), pem: key.reveal())
       return text + "." + Base64.encodeURL(signature)
     } catch {
       throw OrgError(
