@@ -2,7 +2,7 @@ extension Connection {
   /// Runs one statement to its end.
   package func run(_ sql: SQL) throws(SQLiteError) {
     let statement = try take(sql)
-    defer { give(back: statement, text: sql.text) }
+    defer { give(back: statement) }
     while try statement.step() {}
   }
 
@@ -16,7 +16,7 @@ extension Connection {
   /// Every row.
   package func all(_ sql: SQL) throws(SQLiteError) -> [[SQLiteValue]] {
     let statement = try take(sql)
-    defer { give(back: statement, text: sql.text) }
+    defer { give(back: statement) }
     var rows: [[SQLiteValue]] = []
     while try statement.step() { rows.append(statement.row) }
     return rows
@@ -25,7 +25,7 @@ extension Connection {
   /// The first row, if there is one.
   package func first(_ sql: SQL) throws(SQLiteError) -> [SQLiteValue]? {
     let statement = try take(sql)
-    defer { give(back: statement, text: sql.text) }
+    defer { give(back: statement) }
     return try statement.step() ? statement.row : nil
   }
 

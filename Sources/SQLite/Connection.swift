@@ -146,29 +146,35 @@ package final class Connection {
   /// Hands out a statement of this text for the time of `body`.
   func withStatement<T>(_ sql: SQL, _ body: (Statement) throws -> T) throws -> T {
     let statement = try take(sql)
-    defer { give(back: statement, text: sql.text) }
+    defer { give(back: statement) }
     return try body(statement)
   }
 
-  /// A statement of this text, bound; it is out of the cache meanwhile, so nested use gets another.
+  /// A statement of this text, bound; while it is out, nested use gets another.
   func take(_ sql: SQL) throws(SQLiteError) -> Statement {
-    let statement: Statement
-    if let kept = prepared.removeValue(forKey: sql.text) {
-      statement = kept
-    } else {
-      statement = try Statement(database, sql.text, persistent: true)
-    }
+    let statement = try ready(sql.text)
     try statement.bind(sql.bindings)
+    statement.isOut = true
     return statement
   }
 
-  /// Returns a statement to the cache.
-  func give(back statement: Statement, text: String) {
+  private func ready(_ text: String) throws(SQLiteError) -> Statement {
+    // The text is long, and looking it up costs as much as many a statement: once each time, and it stays there.
+    let kept = prepared[text]
+    if let kept, !kept.isOut { return kept }
+    let statement = try Statement(database, text, persistent: true)
+    if kept == nil {
+      if prepared.count >= Self.preparedLimit { prepared.removeAll() }
+      prepared[text] = statement
+    }
+    return statement
+  }
+
+  /// Makes a statement ready to be handed out again.
+  func give(back statement: Statement) {
     statement.reset()
     statement.clearBindings()
-    guard database.handle != nil else { return }
-    if prepared.count >= Self.preparedLimit { prepared.removeAll() }
-    prepared[text] = statement
+    statement.isOut = false
   }
 
   // MARK: addresses

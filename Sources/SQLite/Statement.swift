@@ -9,6 +9,8 @@ package final class Statement {
   private let database: Database
   /// The number of result columns.
   package let columnCount: Int32
+  /// Whether its connection, which keeps it ready, has handed it out.
+  var isOut = false
 
   init(_ database: Database, _ sql: String, persistent: Bool) throws(SQLiteError) {
     guard let open = database.handle else { throw database.failure(SQLITE_MISUSE) }
