@@ -30,40 +30,99 @@ extension LedgerDatabase {
 
   /// Hands over what rows say, in their order.
   ///
-  /// - Parameter isBrief: What only counts and names need: without the fields, the org's words and the name
-  ///   of the record.
   /// - Throws: `LedgerError.unaccounted` where an edit is not there any more, and what `body` throws.
-  func reportEdits(
-    _ rows: [ReportEdits.Row], isBrief: Bool = false, _ body: (ReportEdit) throws -> Void
+  func reportEdits(_ rows: [ReportEdits.Row], _ body: (ReportEdit) throws -> Void) throws {
+    try inBatches(rows) { batch, run in
+      var told = 0
+      try connection.rows(Self.edits(batch, of: run)) { row in
+        try body(try edit(row))
+        told += 1
+      }
+      return told
+    }
+  }
+
+  /// What rows come to: counted by SQLite, so that a run's edits need not be read one by one for it.
+  ///
+  /// - Throws: `LedgerError.unaccounted` where an edit is not there any more.
+  func totals(of rows: [ReportEdits.Row]) throws -> ReportTotals {
+    var totals = ReportTotals()
+    try inBatches(rows) { batch, run in
+      var told = 0
+      try connection.rows(Self.counts(batch, of: run)) { row in
+        let count = Int(row.integer(0))
+        let detail = try row.text(10).map { OutcomeDetail(json: try parse($0, "an outcome")) }
+        totals.add(
+          ReportTotals.Count(
+            edits: count, verdict: Self.verdict(row.text(1)), username: row.text(2),
+            soup: SoupKey(store: StoreKey(text: row.text(3) ?? ""), soup: row.text(4) ?? ""),
+            sobject: row.text(5), source: row.text(6) ?? "", arrivedAt: row.integer(7),
+            edited: row.isNull(8) ? nil : row.integer(8)...row.integer(9),
+            editsWithTime: Int(row.integer(11)), decision: detail?.decision))
+        told += count
+      }
+      return told
+    }
+    return totals
+  }
+
+  /// Those of the rows whose edits a user's devices brought.
+  func rows(_ rows: [ReportEdits.Row], of username: String) throws -> [ReportEdits.Row] {
+    var own: Set<Int64> = []
+    for batch in stride(from: 0, to: rows.count, by: 500) {
+      let numbers = JSONValue.array(
+        rows[batch..<min(batch + 500, rows.count)].map { JSONValue($0.number) })
+      let found = try connection.all(
+        """
+        SELECT e.id FROM json_each(\(numbers.text)) p CROSS JOIN edit e ON e.id = p.value
+          CROSS JOIN returned r ON r.id = e.return_id JOIN snapshot s ON s.id = r.snapshot_id
+        WHERE s.username = \(username)
+        """)
+      own.formUnion(found.compactMap { $0[0].integer })
+    }
+    return rows.filter { own.contains($0.number) }
+  }
+
+  /// Hands over some rows of one run at a time, with its id; `body` says how many it has found.
+  private func inBatches(
+    _ rows: [ReportEdits.Row], _ body: (ArraySlice<ReportEdits.Row>, String) throws -> Int
   ) throws {
     var rest = rows[...]
     while let run = rest.first?.run {
       let batch = rest.prefix(500).prefix { $0.run == run }
       rest = rest[batch.endIndex...]
       let name = try connection.text("SELECT id FROM run WHERE number = \(Int64(run))") ?? ""
-      var told = 0
-      try connection.rows(Self.edits(batch, of: name, isBrief: isBrief)) { row in
-        try body(try edit(row))
-        told += 1
-      }
+      let told = try body(batch, name)
       guard told == batch.count else {
         throw LedgerError.unaccounted(run: name, edits: batch.count, verdicts: told)
       }
     }
   }
 
+  /// Asks for what rows of one run come to: one row for what is alike, and one for each edit that somebody decided
+  /// about.
+  private static func counts(_ rows: ArraySlice<ReportEdits.Row>, of run: String) -> SQL {
+    let numbers = JSONValue.array(rows.map { JSONValue($0.number) }).text
+    // Where the member is not even named, nothing is to be parsed.
+    let decided: SQL = "instr(x.detail, '\"decision\":') > 0"
+    return """
+      SELECT count(*), x.verdict, s.username, e.store, e.soup, e.sobject, r.source_name, r.arrived_ms,
+        min(nullif(max(e.last_modified_ms, 0), 0)), max(e.last_modified_ms),
+        iif(\(decided), x.detail, NULL), count(nullif(max(e.last_modified_ms, 0), 0))
+      FROM json_each(\(numbers)) p CROSS JOIN outcome x ON x.run_id = \(run) AND x.edit_id = p.value
+        CROSS JOIN edit e ON e.id = x.edit_id CROSS JOIN returned r ON r.id = e.return_id
+        LEFT JOIN snapshot s ON s.id = r.snapshot_id
+      GROUP BY r.id, e.store, e.soup, e.sobject, x.verdict, iif(\(decided), x.edit_id, NULL)
+      """
+  }
+
   /// Asks for what rows of one run say.
   ///
   /// Nothing is sorted, as an element may be large: the rows come in the order in which the list names them.
-  private static func edits(
-    _ rows: ArraySlice<ReportEdits.Row>, of run: String, isBrief: Bool
-  ) -> SQL {
+  private static func edits(_ rows: ArraySlice<ReportEdits.Row>, of run: String) -> SQL {
     let numbers = JSONValue.array(rows.map { JSONValue($0.number) }).text
-    let contents: SQL =
-      isBrief
-      ? "iif(x.detail ->> '$.decision' IS NULL, '{}', x.detail), NULL" : "x.detail, e.element"
     return """
-      SELECT e.id, x.verdict, \(contents), s.username, e.store, e.soup, e.entry_id, e.operation,
+      SELECT e.id, x.verdict, x.detail, e.element, s.username, e.store, e.soup, e.entry_id, e.operation,
         e.sobject, coalesce(c.record_id, e.record_id), e.local_id, r.source_name,
         r.platform, r.generation, e.lineage_id, x.run_id,
         (SELECT n.id || ' ' || n.now_ms FROM outcome f JOIN run n ON n.id = f.run_id
@@ -82,7 +141,7 @@ extension LedgerDatabase {
 
   private func edit(_ row: borrowing Row) throws -> ReportEdit {
     let detail = OutcomeDetail(json: try parse(row.text(2), "an outcome"))
-    let element = row.isNull(3) ? nil : (try? JSONValue(parsing: Array(row.bytes(3))))?.object
+    let element = Array(row.bytes(3))
     let first = (row.text(17) ?? "").split(separator: " ")
     return ReportEdit(
       number: row.integer(0), verdict: Self.verdict(row.text(1)),
@@ -90,9 +149,11 @@ extension LedgerDatabase {
       soup: row.text(6) ?? "", soupEntryID: row.integer(7),
       operation: EditOperation(rawValue: row.text(8) ?? "") ?? .update, sobject: row.text(9),
       recordID: detail.recordID ?? row.text(10), localID: row.text(11),
-      titles: element.map(ReportEdit.titles(of:)) ?? [], source: row.text(12) ?? "",
+      titles: (try? ReportEdit.naming.object(of: element)).map(ReportEdit.titles(of:)) ?? [],
+      source: row.text(12) ?? "",
       platform: row.text(13) ?? "", generation: row.integer(14),
-      element: detail.message == nil ? nil : element, device: row.integer(15),
+      element: detail.message == nil ? nil : (try? JSONValue(parsing: element))?.object,
+      device: row.integer(15),
       hasRecord: row.integer(18) == 1, isReadable: row.integer(19) == 1,
       isToBeUndone: row.integer(23) == 1, run: row.text(16) ?? "",
       foundBy: first.first.map(String.init) ?? "",
@@ -105,18 +166,8 @@ extension LedgerDatabase {
 extension ReportEdits {
   /// The edits of some rows, counted; where a user is named, only what that user's devices brought.
   init(_ state: LedgerDatabase, _ rows: [Row], user: String?, isRehearsal: Bool) throws {
-    var totals = ReportTotals()
-    var own: [Row] = []
-    var place = rows.startIndex
-    try state.reportEdits(rows, isBrief: true) { edit in
-      defer { place += 1 }
-      if let user {
-        guard edit.username == user else { return }
-        own.append(rows[place])
-      }
-      totals.add(edit)
-    }
-    self.init(rows: user == nil ? rows : own, totals: totals) { rows, body in
+    let rows = try user.map { try state.rows(rows, of: $0) } ?? rows
+    self.init(rows: rows, totals: try state.totals(of: rows)) { rows, body in
       try state.reportEdits(rows) { edit in
         try body(isRehearsal ? edit.withoutPresumedIDs : edit)
       }

@@ -97,6 +97,11 @@ package struct ReportEdit: Sendable, Hashable {
     return parts.isEmpty ? nil : parts.joined(separator: " ")
   }
 
+  /// What picks out of an element what `titles` looks at: of most edits the rest is not read.
+  static let naming = RecordBody(fields: ["LastName", "FirstName"] + titleFields)
+
+  private static let titleFields = ["Name", "Subject", "Title", "CaseNumber", "WorkOrderNumber"]
+
   /// The members of an element by which a person would call its record.
   static func titles(of element: JSONObject) -> [FieldDifference] {
     func member(_ name: String) -> FieldDifference? {
@@ -104,7 +109,7 @@ package struct ReportEdit: Sendable, Hashable {
       return FieldDifference(name: name, base: nil, device: value, server: nil)
     }
     if let last = member("LastName") { return [member("FirstName"), last].compactMap { $0 } }
-    for name in ["Name", "Subject", "Title", "CaseNumber", "WorkOrderNumber"] {
+    for name in titleFields {
       if let title = member(name) { return [title] }
     }
     return []

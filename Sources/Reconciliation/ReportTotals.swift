@@ -56,38 +56,60 @@ package struct ReportTotals: Sendable {
   private var bySoup: [SoupKey: [Verdict: Int]] = [:]
   private var byMoment: [ReportMoment.Kind: [String: ReportMoment]] = [:]
 
-  /// Counts an edit.
-  mutating func add(_ edit: ReportEdit) {
-    verdicts[edit.verdict, default: 0] += 1
-    if let name = edit.username { usernames.insert(name) }
-    Self.count(edit, as: edit.owner, in: &byUser)
+  /// How many edits of one return and soup are alike.
+  struct Count {
+    var edits: Int
+    var verdict: Verdict
+    /// The snapshot's user; nil for the global snapshot.
+    var username: String?
+    var soup: SoupKey
+    var sobject: String?
+    /// The file that they came in, and when it did.
+    var source: String
+    var arrivedAt: Int64
+    /// When the device changed the rows, by its own clock, as far as it says so, and of how many it does.
+    var edited: ClosedRange<Int64>?
+    var editsWithTime: Int
+    /// What somebody decided about the edit; it is counted by itself then.
+    var decision: DecisionNote?
+  }
+
+  /// Counts edits that are alike.
+  mutating func add(_ alike: Count) {
+    verdicts[alike.verdict, default: 0] += alike.edits
+    if let name = alike.username { usernames.insert(name) }
+    let owner = alike.username ?? ReportEdit.globalOwner
+    Self.count(alike, as: owner, in: &byUser)
     // A row whose object is not known counts as its soup.
-    Self.count(edit, as: edit.sobject ?? edit.soup, in: &byObject)
-    let soup = SoupKey(store: edit.store, soup: edit.soup)
-    bySoup[soup, default: [:]][edit.verdict, default: 0] += 1
-    note(.edited, edit.owner, edit.editedAt, before: edit.arrivedAt)
-    note(.returned, edit.source, edit.arrivedAt)
-    if let decision = edit.detail.decision {
+    Self.count(alike, as: alike.sobject ?? alike.soup.soup, in: &byObject)
+    bySoup[alike.soup, default: [:]][alike.verdict, default: 0] += alike.edits
+    if let edited = alike.edited {
+      note(.edited, owner, edited, alike.editsWithTime, before: alike.arrivedAt)
+    }
+    note(.returned, alike.source, alike.arrivedAt...alike.arrivedAt, alike.edits)
+    if let decision = alike.decision {
       decisions[decision.fate, default: 0] += 1
-      note(.decided, decision.by, decision.time)
+      note(.decided, decision.by, decision.time...decision.time, 1)
     }
   }
 
   private static func count(
-    _ edit: ReportEdit, as name: String, in groups: inout [String: ReportGroup]
+    _ alike: Count, as name: String, in groups: inout [String: ReportGroup]
   ) {
-    groups[name, default: ReportGroup(name: name)].counts[edit.verdict, default: 0] += 1
+    groups[name, default: ReportGroup(name: name)].counts[alike.verdict, default: 0] += alike.edits
   }
 
   private mutating func note(
-    _ kind: ReportMoment.Kind, _ name: String, _ time: Int64, before end: Int64 = .max
+    _ kind: ReportMoment.Kind, _ name: String, _ time: ClosedRange<Int64>, _ count: Int,
+    before end: Int64 = .max
   ) {
-    guard time > 0 else { return }
-    let new = ReportMoment(kind: kind, name: name, from: time, to: time)
+    let (from, to) = (time.lowerBound, time.upperBound)
+    guard from > 0 else { return }
+    let new = ReportMoment(kind: kind, name: name, from: from, to: to)
     var moment = byMoment[kind, default: [:]][name] ?? new
-    (moment.from, moment.to) = (min(moment.from, time), max(moment.to, time))
-    moment.place = min(moment.place, time, end > 0 ? end : time)
-    moment.count += 1
+    (moment.from, moment.to) = (min(moment.from, from), max(moment.to, to))
+    moment.place = min(moment.place, from, end > 0 ? end : from)
+    moment.count += count
     byMoment[kind, default: [:]][name] = moment
   }
 

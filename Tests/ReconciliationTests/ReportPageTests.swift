@@ -283,6 +283,19 @@ struct ReportPageTests {
   }
 }
 
+extension ReportTotals {
+  /// Counts an edit.
+  fileprivate mutating func add(_ edit: ReportEdit) {
+    add(
+      Count(
+        edits: 1, verdict: edit.verdict, username: edit.username,
+        soup: SoupKey(store: edit.store, soup: edit.soup), sobject: edit.sobject,
+        source: edit.source, arrivedAt: edit.arrivedAt,
+        edited: edit.editedAt > 0 ? edit.editedAt...edit.editedAt : nil,
+        editsWithTime: edit.editedAt > 0 ? 1 : 0, decision: edit.detail.decision))
+  }
+}
+
 extension ReportEdits {
   /// Edits that no ledger holds.
   init(_ edits: [ReportEdit]) {
