@@ -110,11 +110,12 @@ extension LedgerDatabase {
   }
 
   /// When the device of an edit `e` was first given the values that it changed: where its bundle carried
-  /// the edit, the time of the first one's bundle.
+  /// the edit, the time of the first one's bundle; nothing for one of a bundle that carried none.
   private static let firstIssued: SQL = """
-    (WITH RECURSIVE \(carriedPast)
-    SELECT min(b.issued_ms) FROM past p JOIN edit m ON m.id = p.id
-      JOIN returned b ON b.id = m.return_id)
+    CASE WHEN EXISTS (SELECT 1 FROM returned_mark k WHERE k.return_id = e.return_id) THEN (
+      WITH RECURSIVE \(carriedPast)
+      SELECT min(b.issued_ms) FROM past p JOIN edit m ON m.id = p.id
+        JOIN returned b ON b.id = m.return_id) END
     """
 
   private static let selection: SQL = """
@@ -221,7 +222,11 @@ extension LedgerDatabase {
   }
 
   /// Gives an edit its verdict of this run, and puts it into the state that the verdict means.
-  package func settle(_ edit: Int64, run: String, _ settlement: Settlement) throws {
+  ///
+  /// - Parameter isAlone: Says that no other edit is of its record (`isAlone`): it replaces none.
+  package func settle(
+    _ edit: Int64, run: String, _ settlement: Settlement, isAlone: Bool = false
+  ) throws {
     let settlement = try carryingOut(settlement, of: edit, run: run)
     let state = settlement.verdict.isWaiting ? "waiting" : "closed"
     try enterOutcome(edit, run: run, settlement)
@@ -230,7 +235,7 @@ extension LedgerDatabase {
       UPDATE edit SET verdict = \(settlement.verdict.rawValue), state = \(state)
       WHERE id = \(edit)
       """)
-    guard settlement.verdict.closesEarlier else { return }
+    guard settlement.verdict.closesEarlier, !isAlone else { return }
     for earlier in try replaced(by: edit) {
       try supersede(earlier, by: .edit(edit), run: run)
     }

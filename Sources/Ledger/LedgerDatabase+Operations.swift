@@ -18,7 +18,7 @@ package struct OperationRow {
   package var externalValue: String?
   package var payload: JSONObject
   /// The outcome of success, kept so that a write that is found done later is reported the same.
-  package var expected: Settlement
+  @Shared package var expected: Settlement
   /// How many records had to be there before it: a resumed run keeps the order.
   package var level: Int
   package var attempt: Int64
@@ -92,12 +92,14 @@ package enum OperationOutcome {
 }
 
 extension LedgerDatabase {
-  /// Enters the plan of a snapshot: on the disk before the first request.
+  /// Enters the plans of snapshots, each with the Id of its sender: on the disk before the first request.
   package func plan(
-    _ operations: [OperationRow], run: String, senderID: String
-  ) throws -> [OperationRow] {
+    _ plans: [(operations: [OperationRow], senderID: String)], run: String
+  ) throws -> [[OperationRow]] {
     try connection.transaction {
-      try operations.map { try insert($0, run: run, senderID: senderID) }
+      try plans.map { plan in
+        try plan.operations.map { try insert($0, run: run, senderID: plan.senderID) }
+      }
     }
   }
 

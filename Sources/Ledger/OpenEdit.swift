@@ -5,7 +5,7 @@ import MobileSync
 @dynamicMemberLookup
 package struct OpenEdit {
   /// What its device left.
-  package var edit: Edit
+  @Shared package var edit: Edit
   package var id: Int64
   package var returnID: Int64
   package var lineage: Int64
@@ -52,6 +52,7 @@ package struct OpenEdit {
   package var soup: SoupKey { edit.row.inSoup }
 
   /// What its device left.
+  @inlinable
   package subscript<Value>(dynamicMember path: WritableKeyPath<Edit, Value>) -> Value {
     get { edit[keyPath: path] }
     set { edit[keyPath: path] = newValue }

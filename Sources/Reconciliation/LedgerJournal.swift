@@ -365,7 +365,7 @@ final class LedgerJournal: SyncUpJournal {
 
   /// Gives an edit its verdict, and those of the details that go with it.
   private func settle(_ send: PlannedSend, _ settlement: Settlement) throws {
-    try state.settle(send.edit.id, run: run.id, settlement)
+    try state.settle(send.edit.id, run: run.id, settlement, isAlone: send.isAlone)
     for follower in send.followers {
       var detail = OutcomeDetail.because("it goes with its parent, which the device deleted")
       detail.recordID = follower.recordID

@@ -7,7 +7,7 @@ import System
 
 /// One edit that is to be sent.
 struct PlannedSend {
-  var edit: OpenEdit
+  @Shared var edit: OpenEdit
   /// The device that asks for it, by the lineage of the first edit that it goes on from.
   var device: Int64 = 0
   /// Where its sync up stands among the pipeline's: requests go in that order.
@@ -17,7 +17,7 @@ struct PlannedSend {
   var sobject: String
   var action: SyncUpAction
   /// The outcome of success.
-  var expected: Settlement
+  @Shared var expected: Settlement
   /// The date that the org's record has to bear still.
   var condition: String?
   /// Whether an update carries its condition.
@@ -41,6 +41,8 @@ struct PlannedSend {
   var tree: Tree?
   /// Edits of records that go with this one, which the device deleted: details of a master.
   var followers: [OpenEdit] = []
+  /// Whether nothing else is of its edit's record (`LedgerDatabase.isAlone`).
+  var isAlone = false
   var level = 0
   var operationID: Int64 = 0
 

@@ -24,15 +24,22 @@ extension Reconciler {
         RecordReader.Inquiry(access, .records(sobject, ids: ids, fields: fields)))
     }
     await RecordReader.ask(questions, inFlight: options.inFlight)
-    for (sobject, operations, access) in groups {
-      do {
-        try await recordServerState(of: sobject, after: operations, access)
-      } catch let error as OrgError {
-        // The writes stand; a later return of the device is compared without their dates.
-        try await checkAlone(error, access)
-        summary.warnings.append("what was written to \(sobject) could not be read back")
+    var read: [ReadBack] = []
+    do {
+      for group in groups {
+        do {
+          read.append(try await readBack(group))
+        } catch let error as OrgError {
+          // The writes stand; a later return of the device is compared without their dates.
+          try await checkAlone(error, group.access)
+          summary.warnings.append("what was written to \(group.sobject) could not be read back")
+        }
       }
+    } catch {
+      try enter(read)
+      throw error
     }
+    try enter(read)
     for (_, access) in written { access.forgetAnswers() }
   }
 
@@ -54,26 +61,40 @@ extension Reconciler {
     return groups
   }
 
-  private nonisolated(nonsending) func recordServerState(
-    of sobject: String, after operations: [OperationRow], _ access: RecordReader
-  ) async throws {
-    let describe = try await access.describe(sobject)
-    if let label = describe.label { try state.noteLabel(label, of: describe.name) }
-    let dates = try operations.map { try modificationField(of: $0) }
-    let found = try await access.records(
-      sobject, ids: operations.compactMap(\.recordID),
-      fields: try fieldsLeft(by: operations, describe))
+  /// What the records of some writes hold, and what people call their object.
+  private typealias ReadBack = (group: Group, describe: Describe, found: [String: JSONObject])
+
+  private nonisolated(nonsending) func readBack(_ group: Group) async throws -> ReadBack {
+    let describe = try await group.access.describe(group.sobject)
+    let found = try await group.access.records(
+      group.sobject, ids: group.operations.compactMap(\.recordID),
+      fields: try fieldsLeft(by: group.operations, describe))
+    return (group, describe, found)
+  }
+
+  /// Enters what writes have left, in one transaction.
+  private func enter(_ read: [ReadBack]) throws {
+    if read.isEmpty { return }
     try state.connection.transaction {
-      for (operation, field) in zip(try operations.map(resolved), dates) {
-        let record = operation.recordID.flatMap { found[$0] } ?? [:]
-        let date = record[field]?.string
-        let isOurs = Self.isLeft(record, date, by: operation, access.session.identity.userID)
-        // Somebody else wrote in between: what stands there is not ours. Who has seen that date
-        // has seen our write all the same.
-        try state.noteLeft(operation, date: date, fields: isOurs ? record : nil)
-        if isOurs { try state.noteKept(operation, record: record, run: run.id) }
+      for (group, describe, found) in read {
+        if let label = describe.label { try state.noteLabel(label, of: describe.name) }
+        for operation in try group.operations.map(resolved) {
+          try enter(operation, found, group.access)
+        }
       }
     }
+  }
+
+  private func enter(
+    _ operation: OperationRow, _ found: [String: JSONObject], _ access: RecordReader
+  ) throws {
+    let record = operation.recordID.flatMap { found[$0] } ?? [:]
+    let date = record[try modificationField(of: operation)]?.string
+    let isOurs = Self.isLeft(record, date, by: operation, access.session.identity.userID)
+    // Somebody else wrote in between: what stands there is not ours. Who has seen that date
+    // has seen our write all the same.
+    try state.noteLeft(operation, date: date, fields: isOurs ? record : nil)
+    if isOurs { try state.noteKept(operation, record: record, run: run.id) }
   }
 
   /// The fields that are read of what writes left.

@@ -28,11 +28,17 @@ extension Reconciler {
   /// The whole of it is in the ledger before the first request. What got no answer is looked for before
   /// the next level, which may depend on it.
   nonisolated(nonsending) func send(_ plans: [(SnapshotPlan, RecordReader)]) async throws {
+    let plans = plans.filter { !$0.0.sends.isEmpty }
+    if plans.isEmpty { return }
+    let rows = try state.plan(
+      plans.map { plan, access in
+        let identity = access.session.identity
+        return (plan.sends.map { $0.operation(sender: identity.username) }, identity.userID)
+      }, run: run.id)
     var shipments: [Shipment] = []
-    for (plan, access) in plans where !plan.sends.isEmpty {
-      shipments.append(try await shipment(plan, access))
+    for ((plan, access), rows) in zip(plans, rows) {
+      shipments.append(try await shipment(plan, rows, access))
     }
-    if shipments.isEmpty { return }
     let writes = shipments.map(\.writeLevels).max() ?? 0
     let deletes = shipments.map { $0.plan.levels.count - $0.writeLevels }.max() ?? 0
     for level in 0..<(writes + deletes) {
@@ -63,12 +69,8 @@ extension Reconciler {
   }
 
   private nonisolated(nonsending) func shipment(
-    _ plan: SnapshotPlan, _ access: RecordReader
+    _ plan: SnapshotPlan, _ rows: [OperationRow], _ access: RecordReader
   ) async throws -> Shipment {
-    let identity = access.session.identity
-    let rows = try state.plan(
-      plan.sends.map { $0.operation(sender: identity.username) }, run: run.id,
-      senderID: identity.userID)
     var sends: [Int64: PlannedSend] = [:]
     for (send, row) in zip(plan.sends, rows) {
       sends[send.edit.id] = send

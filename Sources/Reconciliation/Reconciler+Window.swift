@@ -96,10 +96,10 @@ extension Reconciler {
     Self.keepApart(&plans)
     // What waits for another one is in the ledger before that comes to its end, and is taken up again then.
     for isHeld in [true, false] {
-      for plan in plans {
-        try settle(
-          plan.settled.filter { ($0.settlement.verdict == .held) == isHeld })
-      }
+      try settle(
+        plans.flatMap { plan in
+          plan.settled.filter { ($0.settlement.verdict == .held) == isHeld }
+        })
     }
     for place in plans.indices {
       plans[place].settled = []

@@ -18,6 +18,7 @@ extension SnapshotPlanner {
       action: action, expected: naming(candidate, expected), condition: condition,
       isStrict: options.strict, payload: [:],
       recordID: action == .create || action == .upsert ? nil : edit.recordID)
+    send.isAlone = candidate.isAlone
     if action == .create, let old = edit.recordID {
       send.expected.detail.recordID = nil
       send.expected.detail.otherID = old
@@ -31,7 +32,7 @@ extension SnapshotPlanner {
       if action != .create, let sent = ThreeWayRule.sentFields(facts) {
         names.removeAll { !sent.contains($0) }
       }
-      send.payload = try RecordBody.fields(names, of: edit.element)
+      send.payload = try bodies.body(of: names).object(of: edit.element)
       if action == .create, edit.recordID != nil, try state.isOfCarriedRow(edit.id) {
         // A bundle gave back no more than what had been edited; the rest is as its device had it before.
         for name in names where candidate.element[name] == nil {
@@ -161,6 +162,18 @@ extension SnapshotPlanner {
       let blocked = Set(orphans.map(\.edit.id))
       plan.sends.removeAll { blocked.contains($0.edit.id) }
     }
+  }
+}
+
+/// What picks the fields out of elements, made once for each list of fields: a plan sends the same few lists.
+final class RecordBodies {
+  private var known: [[String]: RecordBody] = [:]
+
+  func body(of names: [String]) -> RecordBody {
+    if let body = known[names] { return body }
+    let body = RecordBody(fields: names)
+    known[names] = body
+    return body
   }
 }
 

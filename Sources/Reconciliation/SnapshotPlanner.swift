@@ -19,6 +19,7 @@ struct SnapshotPlanner {
   let referring: ReferringRecords
   /// The run that plans.
   var run = ""
+  let bodies = RecordBodies()
 
   /// A plan in the making: what is known without the org.
   struct Draft {
@@ -49,7 +50,8 @@ struct SnapshotPlanner {
 
   /// Settles an edit without the org where that can be, or makes it a candidate.
   private func sort(_ edit: OpenEdit, into draft: inout Draft) throws {
-    if let settlement = try settlementWithoutOrg(edit) {
+    let isAlone = try state.isAlone(edit)
+    if let settlement = try settlementWithoutOrg(edit, isAlone: isAlone) {
       if settlement.verdict == .clash, let candidate = try? candidate(edit) {
         draft.clashing.append((candidate, settlement))
       } else {
@@ -58,7 +60,9 @@ struct SnapshotPlanner {
       return
     }
     do {
-      draft.candidates.append(try candidate(edit))
+      var candidate = try candidate(edit)
+      candidate.isAlone = isAlone
+      draft.candidates.append(candidate)
     } catch let error as SyncError {
       draft.plan.settled.append((edit, Settlement(.failed, .because(error.description))))
     } catch let error as JSONError {
@@ -110,7 +114,9 @@ struct SnapshotPlanner {
 
   /// An edit on its way to a decision.
   struct Candidate {
-    var edit: OpenEdit
+    @Shared var edit: OpenEdit
+    /// Whether nothing else is of its record (`LedgerDatabase.isAlone`).
+    var isAlone = false
     /// The sync up that decides, by its place.
     var sync: Int
     var element: JSONObject
@@ -129,7 +135,7 @@ struct SnapshotPlanner {
 
   // MARK: what needs no org
 
-  private func settlementWithoutOrg(_ edit: OpenEdit) throws -> Settlement? {
+  private func settlementWithoutOrg(_ edit: OpenEdit, isAlone: Bool) throws -> Settlement? {
     if let settlement = try state.decidedWithoutOrg(edit, rules) { return settlement }
     if let finding = edit.finding { return Settlement(.failed, .because(finding)) }
     if let creation = edit.creation, creation.isTwice,
@@ -141,6 +147,7 @@ struct SnapshotPlanner {
     guard rules.contains(where: { $0.soup == edit.soup }) else {
       return Settlement(.notConfigured)
     }
+    if isAlone, edit.unorderedWith == nil { return nil }
     if let earlier = try state.openPredecessor(of: edit) {
       var detail = OutcomeDetail.because("an earlier edit of the record is not settled yet")
       detail.otherEdits = [earlier.id]
@@ -288,9 +295,15 @@ struct SnapshotPlanner {
     _ group: [Candidate], _ describe: Describe
   ) -> (names: Set<String>, readable: [String], ids: [String]) {
     var names: Set<String> = []
+    var seen: Set<SoupOperation> = []
     for candidate in group {
-      for rule in rules where rule.soup == candidate.edit.soup {
-        names.formUnion((try? rule.fields(for: candidate.operation)) ?? [])
+      // What all edits of a soup have in common.
+      if seen.insert(SoupOperation(soup: candidate.edit.soup, operation: candidate.operation))
+        .inserted
+      {
+        for rule in rules where rule.soup == candidate.edit.soup {
+          names.formUnion((try? rule.fields(for: candidate.operation)) ?? [])
+        }
       }
       names.formUnion(candidate.listed)
       for (name, value) in candidate.element where FieldComparison.isField(name, value) {
@@ -302,6 +315,11 @@ struct SnapshotPlanner {
     names.formUnion(["LastModifiedById", "LastModifiedDate"])
     let readable = names.filter { describe.field($0) != nil }.sorted()
     return (names, readable, Array(Set(group.compactMap(\.edit.recordID))).sorted())
+  }
+
+  private struct SoupOperation: Hashable {
+    var soup: SoupKey
+    var operation: SyncOperation
   }
 
   /// How often a record that remained of a merge is looked for where that was merged, too.
@@ -326,14 +344,17 @@ struct SnapshotPlanner {
     let edit = candidate.edit
     let target = rules[candidate.sync].target
     let externalID = target.externalIdFieldName.flatMap { candidate.element[$0] }
+    // A new record may be one that somebody named.
+    let isUnwritten = candidate.isAlone && edit.creation == nil
     let own =
-      try edit.recordID.flatMap { try state.ownWrite(of: edit, recordID: $0) }
+      try edit.recordID.flatMap { isUnwritten ? nil : try state.ownWrite(of: edit, recordID: $0) }
       ?? presumedWrite(candidate)
     var facts = EditFacts(
       operation: candidate.operation, mode: mode(of: edit, candidate.sync),
       device: candidate.element, deviceDate: edit.modificationDate, issued: edit.base,
       ownWrite: own, server: candidate.server, listed: candidate.listed,
-      isShared: try candidate.operation == .update && !state.siblings(of: edit).isEmpty,
+      isShared: try candidate.operation == .update && !candidate.isAlone
+        && !state.siblings(of: edit).isEmpty,
       upserts: FieldSelection.upserts(
         candidate.operation, externalID: externalID.flatMap(Self.text)),
       recreate: options.recreateDeleted)

@@ -56,9 +56,9 @@ extension ThreeWayRule {
     if facts.isShared || facts.wasCarried || facts.mergesFields || isDecided {
       names = editedFields(facts)
     }
-    let kept = (facts.ownWrite?.entered ?? []).union(facts.takenBack).subtracting(
-      editedFields(facts)
-    ).union(madeByOrg(facts))
+    var kept = (facts.ownWrite?.entered ?? []).union(facts.takenBack)
+    if !kept.isEmpty { kept.subtract(editedFields(facts)) }
+    kept.formUnion(madeByOrg(facts))
     if !kept.isEmpty { names = (names ?? Set(facts.listed)).subtracting(kept) }
     guard case .set(let values, let rest)? = facts.decision?.decision else { return names }
     return rest == .device ? names?.union(values.names) : Set(values.names)

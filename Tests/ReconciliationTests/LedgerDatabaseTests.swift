@@ -25,7 +25,7 @@ struct LedgerDatabaseTests {
     }
   }
 
-  @Test func `what is checked with each write is no list, of which SQLite would make a table`() throws {
+  @Test func `what is checked with each write is no list, which SQLite makes a table of`() throws {
     let state = try LedgerFixture().state
     let rules = try state.connection.texts(
       """

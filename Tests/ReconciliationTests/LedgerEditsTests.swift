@@ -35,6 +35,48 @@ struct LedgerEditsTests {
     try #require(try state.openEdit(id: id)).edit
   }
 
+  // MARK: what is alone
+
+  @Test func `an edit is alone until another one is of its record`() throws {
+    let fixture = try F()
+    let state = fixture.state
+    _ = try state.record(
+      return: returned("a"),
+      edits: [
+        F.update(1, date: 5, name: "x"), F.create(2, local: "local_1", date: 5, name: "new"),
+      ])
+    #expect(try state.isAlone(edit(state, 1)))
+    #expect(try state.isAlone(edit(state, 2)))
+    var remade = try edit(state, 2)
+    (remade.edit.serverID, remade.remadeID) = (F.accountID, "001000000000009AAA")
+    // The deleted record, in whose place it was made, is edited too.
+    #expect(try !state.isAlone(remade))
+    _ = try state.record(
+      return: returned("b", install: "B"), edits: [F.update(1, date: 6, name: "y")])
+    #expect(try !state.isAlone(edit(state, 1)))
+    #expect(try !state.isAlone(edit(state, 3)))
+    _ = try state.record(
+      return: returned("c", handback: 2),
+      edits: [F.create(2, local: "local_1", date: 7, name: "newer")])
+    #expect(try !state.isAlone(edit(state, 2)))
+    #expect(try !state.isAlone(edit(state, 4)))
+  }
+
+  @Test func `an edit of a record to which a write of ours went is not alone`() throws {
+    let fixture = try F()
+    let state = fixture.state
+    _ = try state.record(return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
+    let run = try begin(state)
+    let row = OperationRow(
+      editID: 1, action: .update, sender: "u", sobject: "Account", recordID: F.accountID,
+      payload: [:], expected: Settlement(.updated))
+    let planned = try state.plan([([row], "005000000000001AAA")], run: run)[0]
+    try state.markSent(planned, now: 1)
+    #expect(try state.isAlone(edit(state, 1)))
+    try state.finish(planned[0], .done(recordID: nil))
+    #expect(try !state.isAlone(edit(state, 1)))
+  }
+
   // MARK: what waits for what
 
   @Test func `an edit waits for an earlier one of its device's row`() throws {

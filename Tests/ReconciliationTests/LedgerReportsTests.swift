@@ -171,7 +171,7 @@ struct LedgerReportsTests {
       editID: 1, action: .update, sender: "ada@example.com", sobject: "Account",
       recordID: F.accountID, payload: ["Name": "x"], expected: Settlement(.updated))
     return try #require(
-      try state.plan([row], run: run, senderID: "005000000000001AAA").first)
+      try state.plan([([row], "005000000000001AAA")], run: run).first?.first)
   }
 
   @Test func `what was done and not read back is known until it is`() throws {

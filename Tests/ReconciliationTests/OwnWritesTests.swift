@@ -186,7 +186,7 @@ struct OwnWritesTests {
       editID: edit, action: .update, sender: "ada@example.com", sobject: "Account",
       recordID: LedgerFixture.accountID, payload: ["Name": .string(name)],
       expected: Settlement(.updated))
-    let planned = try state.plan([row], run: run, senderID: "005000000000001AAA")
+    let planned = try state.plan([([row], "005000000000001AAA")], run: run)[0]
     try state.markSent(planned, now: 1000)
     try state.finish(planned[0], .done(recordID: nil))
     try state.noteLeft(
