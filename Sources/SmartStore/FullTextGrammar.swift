@@ -1,10 +1,15 @@
 /// The objects of a full-text table in the schema: the one that SmartStore makes and those that
 /// SQLite makes beside it.
-enum FullTextGrammar: CaseIterable {
+enum FullTextGrammar: String, CaseIterable {
   /// What SmartStore makes.
   case fts5
   /// What SDKs before 4.2 made; it is read, and altering the soup turns it into FTS5.
   case fts4
+
+  /// What a full-text table is taken for by its text in the schema; one that is missing would be FTS5.
+  init(of sql: String?) {
+    self = StoreSchemaCheck.tokens(sql ?? "").contains(Self.fts4.rawValue) ? .fts4 : .fts5
+  }
 
   /// An object: its kind, its name and its text, if it has one.
   struct Object {
@@ -18,7 +23,7 @@ enum FullTextGrammar: CaseIterable {
     let columns = soup.fullTextColumns.map(\.name)
     let main = Object(
       type: "table", name: table,
-      sql: "CREATE VIRTUAL TABLE \(table) USING \(self)(\(columns.joined(separator: ",")))")
+      sql: SchemaSQL.createFullTextTable(soup, as: table, by: self))
     let list = contentColumns(columns).map { ", '\($0)'" }.joined()
     switch self {
     case .fts5:

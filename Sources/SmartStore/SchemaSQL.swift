@@ -54,10 +54,16 @@ struct SchemaSQL {
 
   /// The soup's full-text table, if it has full-text indexes.
   func createFullTextTable(_ soup: Soup) -> String? {
-    let columns = soup.fullTextColumns.map(\.name)
-    guard !columns.isEmpty else { return nil }
-    return
-      "CREATE VIRTUAL TABLE \(soup.fullTextTable) USING fts5(\(columns.joined(separator: ",")))"
+    guard soup.hasFullText else { return nil }
+    return SchemaSQL.createFullTextTable(soup, as: soup.fullTextTable, by: .fts5)
+  }
+
+  /// A soup's full-text table under the name that it has: as it is made, and as it may come back.
+  static func createFullTextTable(
+    _ soup: Soup, as name: String, by module: FullTextGrammar
+  ) -> String {
+    let columns = soup.fullTextColumns.map(\.name).joined(separator: ",")
+    return "CREATE VIRTUAL TABLE \(name) USING \(module.rawValue)(\(columns))"
   }
 
   /// The soup's SQL indexes in the SDK's order; `table` is another name that its table has for a time,

@@ -164,8 +164,8 @@ struct SoupCheck {
     guard !columns.isEmpty else { return }
     let content = soup.fullTextTable + "_content"
     let table = soup.fullTextTable
-    let text = try connection.text("SELECT sql FROM sqlite_schema WHERE name = \(table)") ?? ""
-    let kind: FullTextGrammar = StoreSchemaCheck.tokens(text).contains("fts4") ? .fts4 : .fts5
+    let kind = FullTextGrammar(
+      of: try connection.text("SELECT sql FROM sqlite_schema WHERE name = \(table)"))
     let key = kind.contentKey
     for row in try connection.all(
       """

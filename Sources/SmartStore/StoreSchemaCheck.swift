@@ -145,8 +145,7 @@ enum StoreSchemaCheck {
 
   /// What a full-text table is taken for.
   private static func fullText(_ table: String, _ objects: [Object]) -> FullTextGrammar {
-    let words = objects.first { $0.name == table }.map { tokens($0.sql ?? "") } ?? []
-    return words.contains("fts4") ? .fts4 : .fts5
+    FullTextGrammar(of: objects.first { $0.name == table }?.sql)
   }
 
   /// What `soup_index_map` says of a soup must be what the alteration's last step left in it.
