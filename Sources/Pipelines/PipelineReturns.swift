@@ -149,7 +149,7 @@ package struct PipelineReturns: Sendable {
       }
       try Files.makeDirectory(data.processing)
       try DurableFile.move(data.quarantine + "/" + sha256, toNew: place)
-      try Files.remove(data.quarantine + "/" + sha256 + Quarantine.reasonEnding)
+      try ReasonFile.remove(of: sha256, in: data.quarantine)
     }
   }
 
@@ -167,7 +167,7 @@ package struct PipelineReturns: Sendable {
         JSONValue.object(note).bytes(pretty: true, sortedKeys: false) + [0x0A],
         to: place + Quarantine.discardedEnding)
       try DurableFile.takeAway(place)
-      try Files.remove(place + Quarantine.reasonEnding)
+      try ReasonFile.remove(of: sha256, in: data.quarantine)
     }
   }
 

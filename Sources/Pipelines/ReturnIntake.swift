@@ -62,7 +62,7 @@ struct ReturnIntake: Sendable {
         guard case .copied(let copied) = copying else { return copying }
         do {
           // Where the ledger does not have it after all, it is read when it is taken.
-          if !Files.exists("\(inbox.done)/\(copied.taken.sha256)") {
+          if !inbox.mayBeDuplicate(copied.taken.sha256) {
             prepared.reading = read(copied.taken, in: prepared.work, image: room.content)
           }
           try inbox.synchronize(copied)

@@ -55,8 +55,7 @@ extension Inbox {
     let (candidate, likeness) = (copied.candidate, copied.likeness)
     var taken = copied.taken
     do {
-      let isDone = try Files.exists("\(done)/\(taken.sha256)") && isKnown(taken.sha256)
-      if isDone || Files.exists("\(processing)/\(taken.sha256)") {
+      if try isDuplicate(taken.sha256, isKnown: isKnown) {
         try Files.remove(taken.directory)
         try beforeRemoval()
         let remains = keepsOriginal ? nil : discard(candidate, likeness)
@@ -184,9 +183,8 @@ extension Inbox {
   package func finish(_ taken: TakenReturn) throws(BundleError) -> TakenReturn {
     try BundleError.mapping {
       // Refused before, and validated since the pipeline was mended.
-      for name in [taken.sha256, taken.sha256 + ".reason.json"] {
-        try Files.remove(quarantine + "/" + name)
-      }
+      try Files.remove(quarantine + "/" + taken.sha256)
+      try ReasonFile.remove(of: taken.sha256, in: quarantine)
     }
     return try move(taken, to: done)
   }
@@ -198,9 +196,7 @@ extension Inbox {
   ) throws(BundleError) -> TakenReturn {
     try BundleError.mapping {
       try Files.makeDirectory(quarantine)
-      try DurableFile.write(
-        refusal.reason(of: taken, at: milliseconds),
-        to: "\(quarantine)/\(taken.sha256).reason.json")
+      try ReasonFile(refusal, of: taken, at: milliseconds).write(into: quarantine)
     }
     return try move(taken, to: quarantine)
   }

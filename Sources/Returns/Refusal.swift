@@ -1,7 +1,4 @@
-import JSON
-import System
-
-/// Why a return was not accepted: what stands beside it in the quarantine.
+/// Why a return was not accepted: a `ReasonFile` beside it says so in the quarantine.
 package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
   /// Stable names of the reasons.
   package enum Code: String, Sendable, Hashable, CaseIterable {
@@ -87,15 +84,4 @@ package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The sentence, the mend and the code.
   package var description: String { "\(sentence); \(fix) [\(code.rawValue)]" }
-
-  /// The text of `<sha256>.reason.json`.
-  package func reason(of taken: TakenReturn, at milliseconds: Int64) -> [UInt8] {
-    let json: JSONValue = [
-      "format": 1, "code": .string(code.rawValue), "reason": .string(sentence),
-      "fix": .string(fix), "name": .string(taken.name), "sha256": .string(taken.sha256),
-      "arrived": .string(Dates.utc(taken.arrived)),
-      "quarantined": .string(Dates.utc(milliseconds)),
-    ]
-    return json.bytes(pretty: true, sortedKeys: false) + [0x0A]
-  }
 }

@@ -201,6 +201,22 @@ import Testing
     #expect(try inbox.unfinished() == [])
   }
 
+  @Test func `a reason is read as it is written, and as the version before wrote it`() throws {
+    _ = try put("a.db", [1, 2])
+    let refusal = Refusal(.damaged, "a.db is damaged", fix: "hand it back again")
+    let kept = try inbox.quarantine(try taken("a.db"), refusal, now: Issued.now)
+    #expect(try ReasonFile.digests(in: inbox.quarantine) == [kept.sha256])
+    let reason = ReasonFile(of: kept.sha256, in: inbox.quarantine)
+    #expect(reason.code == "return.damaged")
+    #expect(reason.fix == "hand it back again")
+    #expect(reason.told.names == ["name", "code", "reason", "fix", "arrived", "sha256"])
+    let path = "\(inbox.quarantine)/\(kept.sha256).reason.json"
+    try DurableFile.write(Array(#"{"mend": "hand it back again", "code": 1}"#.utf8), to: path)
+    let earlier = ReasonFile(of: kept.sha256, in: inbox.quarantine)
+    #expect(earlier.fix == "hand it back again")
+    #expect(earlier.told.names == ["fix", "sha256"])
+  }
+
   @Test func `a file with a name of ours is a file like any other`() throws {
     for name in ["return.json", "processing", "manifest.json", "a'b;\n.db"] {
       _ = try put(name, Array(name.utf8))

@@ -1,4 +1,5 @@
 import Ledger
+import Returns
 import SmartStore
 import Snapshots
 import System
@@ -93,9 +94,9 @@ package struct KeepWork {
   /// Removes the reasons of refused returns that are gone.
   private func sweepReasons() throws(SystemError) {
     guard Files.isDirectory(data.quarantine) else { return }
-    for name in try Files.list(data.quarantine) where name.hasSuffix(Quarantine.reasonEnding) {
-      let directory = data.quarantine + "/" + name.dropLast(Quarantine.reasonEnding.count)
-      if !Files.exists(directory) { try Files.remove(data.quarantine + "/" + name) }
+    for sha256 in try ReasonFile.digests(in: data.quarantine)
+    where !Files.exists(data.quarantine + "/" + sha256) {
+      try ReasonFile.remove(of: sha256, in: data.quarantine)
     }
   }
 }
