@@ -5,6 +5,11 @@ package struct DeletionGuard: Sendable, Hashable {
   /// What may always go, however small the soup.
   package var minimumDeletes: Int
 
+  /// What a person does about deletions that it did not let through.
+  package static let fix = "look why, then allow the deletions once"
+  /// The same for whoever has a command line.
+  package static let fixByOption = fix + " with --max-deletes"
+
   /// A guard.
   package init(
     maxDeletesPercent: Int = SyncDefaults.maxDeletesPercent,

@@ -158,8 +158,8 @@ struct PrimeJob: Sendable {
         if limits.allows(deleting: old - new, of: old) { continue }
         words.append(
           "the soup \"\(soup)\" would have \(new) records where it has \(old), more than "
-            + "\(limits.maxDeletesPercent) % less; generation \(newest) was kept; look why, then allow it "
-            + "once with --max-deletes")
+            + "\(limits.maxDeletesPercent) % less; generation \(newest) was kept; "
+            + DeletionGuard.fixByOption)
       }
     }
     if words.isEmpty { return nil }

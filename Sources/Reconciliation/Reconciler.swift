@@ -100,24 +100,22 @@ package final class Reconciler {
       try await reconcileAll()
       try await settleLate()
     } catch let error as OrgError where error.kind == .cancelled {
-      try holdTheRest(Self.interruptedText)
+      try holdTheRest(InterruptibleWork.run.interruptedText)
       throw CancellationError()
     } catch let error as CancellationError {
       // What this run wrote is to be reported; a run that failed is not gone on with.
-      try holdTheRest(Self.interruptedText)
+      try holdTheRest(InterruptibleWork.run.interruptedText)
       throw error
     } catch let error as OrgError {
       (summary.interruption, summary.interruptionCause) = (error.description, error)
       try holdTheRest(error.description)
     } catch is DeadlineReached {
-      summary.interruption = Self.deadlineText
-      try holdTheRest(Self.deadlineText)
+      let deadline = InterruptibleWork.run.deadlineText
+      summary.interruption = deadline
+      try holdTheRest(deadline)
     }
     return try accounted()
   }
-
-  private static let interruptedText = "the run was interrupted"
-  private static let deadlineText = "the run's deadline was reached"
 
   /// Sees to it that the org keeps the correlation fields unique, before anything is sent.
   private nonisolated(nonsending) func checkCorrelation() async throws {

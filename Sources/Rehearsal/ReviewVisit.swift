@@ -52,10 +52,10 @@ package struct ReviewVisit: Sendable {
 
   /// Orders something that takes its time, and gathers its events up to the last, as the page does.
   package func events(of place: String, _ body: JSONValue) async throws -> [JSONValue] {
-    let number = try await post(place, body, status: 202)["work"]?.int ?? 0
+    let number = try await post(place, body, status: 202)["job"]?.int ?? 0
     var events: [JSONValue] = []
     while true {
-      let answer = try await get("work?number=\(number)&after=\(events.count)")
+      let answer = try await get("job?number=\(number)&after=\(events.count)")
       events += answer["events"]?.array ?? []
       if answer["ended"] == true, !events.isEmpty { return events }
     }

@@ -65,11 +65,11 @@ extension ReviewPage {
         ? {message: 'attache review does not answer: it has ended, or the connection is gone'}
         : error
     }
-    /** Follows a work to its end: its last event, or what failed. */
+    /** Follows a job to its end: its last event, or what failed. */
     async function follow(number, onEvent = () => {}) {
       let after = 0
       for (;;) {
-        const {events, ended} = await ask(`work?number=${number}&after=${after}`)
+        const {events, ended} = await ask(`job?number=${number}&after=${after}`)
         after += events.length
         for (const event of events) {
           if (event.type === 'failed') throw event
@@ -81,7 +81,7 @@ extension ReviewPage {
     }
     async function work(place, body, onEvent) {
       state.busy = true
-      try { return await follow((await send(place, body)).work, onEvent) } finally {
+      try { return await follow((await send(place, body)).job, onEvent) } finally {
         state.busy = false
       }
     }

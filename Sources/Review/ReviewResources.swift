@@ -12,11 +12,11 @@ import System
 /// | `GET ` | the page |
 /// | `GET edits` | all open edits, a line each |
 /// | `GET details?of=1,2` | edits with all that is known of them |
-/// | `POST look` `{"edits": […]}` | a work: what the org holds of them now |
-/// | `POST plan` decisions | a work: what would be sent |
+/// | `POST look` `{"edits": […]}` | a job: what the org holds of them now |
+/// | `POST plan` decisions | a job: what would be sent |
 /// | `POST decide` decisions | enters them, for the next run |
-/// | `POST send` `{"edits": […]}` | a work: a run that carries their decisions out |
-/// | `GET work?number=1&after=0` | the events of a work, waited for up to 20 s |
+/// | `POST send` `{"edits": […]}` | a job: a run that carries their decisions out |
+/// | `GET job?number=1&after=0` | the events of a job, waited for up to 20 s |
 ///
 /// Decisions are written as `ReviewChoices` reads them. A request that cannot be answered gets the members
 /// `message`, `reason` and `fix`.
@@ -28,7 +28,7 @@ final class ReviewResources: Sendable {
     var looks: [Int64: PlannedOutcome] = [:]
     /// What the page was shown of edits, each version once.
     var revisions: [Int64: [DecisionRequest.Seen]] = [:]
-    var works: [ReviewWork] = []
+    var jobs: [ReviewJob] = []
 
     /// What is known of an edit now: as its look found it, where that left the verdict.
     func seen(_ edit: ReportEdit) -> DecisionRequest.Seen {
@@ -66,18 +66,18 @@ final class ReviewResources: Sendable {
   /// For how long nobody has asked for anything; 0 while something is under way.
   var idleSeconds: Int {
     state.withLock { state in
-      if state.works.last?.isUnderWay == true { return 0 }
+      if state.jobs.last?.isUnderWay == true { return 0 }
       return Int((Clock.monotonicNanoseconds() - state.asked) / 1_000_000_000)
     }
   }
 
   /// Ends what is under way, politely.
   func stop() async {
-    let work = state.withLock { state in
+    let job = state.withLock { state in
       state.isStopped = true
-      return state.works.last
+      return state.jobs.last
     }
-    await work?.stop()
+    await job?.stop()
   }
 
   /// Answers a request for what lies at `place`.
@@ -88,7 +88,7 @@ final class ReviewResources: Sendable {
       case ("GET", ""): return ReviewPage.answer(pipeline: pipeline.name, by: name)
       case ("GET", "edits"): return try edits()
       case ("GET", "details"): return try details(request)
-      case ("GET", "work"): return work(request)
+      case ("GET", "job"): return job(request)
       case ("POST", "look"): return try look(request)
       case ("POST", "plan"): return try plan(request)
       case ("POST", "decide"): return try decide(request)
@@ -100,7 +100,7 @@ final class ReviewResources: Sendable {
     } catch is Busy {
       return Self.refusal(409, "something is under way; wait until it has ended")
     } catch {
-      return Self.json(409, ReviewWork.failure(error))
+      return Self.json(409, ReviewJob.failure(error))
     }
   }
 
@@ -141,14 +141,14 @@ final class ReviewResources: Sendable {
     return Self.json(200, ["edits": .array(list)])
   }
 
-  private func work(_ request: ServerRequest) -> ServerResponse {
+  private func job(_ request: ServerRequest) -> ServerResponse {
     let number = request.query("number").flatMap { Int($0) } ?? 0
     let after = request.query("after").flatMap { Int($0) } ?? 0
-    let works = state.withLock { $0.works }
-    guard works.indices.contains(number - 1) else {
-      return Self.refusal(404, "there is no such work")
+    let jobs = state.withLock { $0.jobs }
+    guard jobs.indices.contains(number - 1) else {
+      return Self.refusal(404, "there is no such job")
     }
-    let (events, isEnded) = works[number - 1].events.next(
+    let (events, isEnded) = jobs[number - 1].events.next(
       after: max(0, after), waiting: Self.longestWaitMilliseconds)
     return Self.json(200, ["events": .array(events), "ended": JSONValue(isEnded)])
   }
@@ -160,18 +160,18 @@ final class ReviewResources: Sendable {
 
   private struct Busy: Error {}
 
-  /// Begins a work, if none is under way.
+  /// Begins a job, if none is under way.
   private func begin(
     _ perform:
       @escaping @Sendable (@escaping @Sendable (RunEvent) -> Void) async throws -> JSONObject
   ) throws -> ServerResponse {
     let number = try state.withLock { state in
-      if state.isStopped || state.works.last?.isUnderWay == true { throw Busy() }
-      let work = ReviewWork(number: state.works.count + 1, perform)
-      state.works.append(work)
-      return work.number
+      if state.isStopped || state.jobs.last?.isUnderWay == true { throw Busy() }
+      let job = ReviewJob(number: state.jobs.count + 1, perform)
+      state.jobs.append(job)
+      return job.number
     }
-    return Self.json(202, ["work": JSONValue(number)])
+    return Self.json(202, ["job": JSONValue(number)])
   }
 
   private func look(_ request: ServerRequest) throws -> ServerResponse {

@@ -5,7 +5,7 @@ import System
 /// The review page of a pipeline, served on the loopback interface to one person.
 ///
 /// The way of a request: `ReviewAccess` decides whether it may be answered, `ReviewResources` answers it,
-/// and what has to ask the org or to send is a `ReviewWork`, whose events the page asks for.
+/// and what has to ask the org or to send is a `ReviewJob`, whose events the page asks for.
 package final class ReviewServer: Sendable {
   /// What to open in a browser; it can be used once.
   package let address: String

@@ -1,3 +1,4 @@
+import Pipelines
 import Synchronization
 import System
 
@@ -46,6 +47,21 @@ enum Interruption {
     gate.continuation.finish()
     let value = await task.value
     return (value, received.get().0)
+  }
+
+  /// What is told of work that a signal ended.
+  static func error(
+    _ work: InterruptibleWork, signal: Int32, fix: String = PipelineError.goesOnText
+  ) -> PipelineError {
+    PipelineError(
+      .interrupted(signal: signal), work.interruptedCode, work.interruptedText, fix: fix)
+  }
+
+  /// What is told of work that its deadline ended; `setting` is where that is raised.
+  static func late(_ work: InterruptibleWork, seconds: Int, setting: String) -> PipelineError {
+    PipelineError(
+      .tryLater, work.deadlineCode, work.deadlineText(seconds: seconds),
+      fix: PipelineError.goesOnText + "; or raise " + setting)
   }
 }
 

@@ -95,15 +95,10 @@ struct PipelineCall {
     let spent = signal == nil ? 0 : 1
     guard case .failure = outcome else { return (outcome, spent) }
     if let signal {
-      let error = PipelineError(
-        .interrupted(signal: signal), "run.interrupted", "the run was interrupted",
-        fix: PipelineError.goesOnText)
-      return (.failure(error), spent)
+      return (.failure(Interruption.error(.run, signal: signal)), spent)
     }
     if isLate {
-      let error = PipelineError(
-        .tryLater, "run.deadline", "the run reached its deadline of \(seconds) seconds",
-        fix: PipelineError.goesOnText + "; or raise org.runDeadlineSeconds")
+      let error = Interruption.late(.run, seconds: seconds, setting: "org.runDeadlineSeconds")
       return (.failure(error), spent)
     }
     return (outcome, spent)

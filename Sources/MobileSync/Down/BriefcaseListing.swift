@@ -89,19 +89,10 @@ extension BriefcaseListing {
     return remote
   }
 
-  /// What a person should know of the list; what the rules could not give is named as such.
-  func warnings(for groups: [BriefcaseGroup]) -> [String] {
-    var warnings: [String] = []
+  /// What a person should know of records that are listed and that nobody asked for.
+  func warning(ofOthersThan groups: [BriefcaseGroup]) -> String? {
     let others = count(ofTypesOtherThan: groups.map(\.sobjectType))
-    if others > 0 {
-      warnings.append(
-        "the briefcases hold \(others) records of types that the target does not name")
-    }
-    if !ruleErrors.isEmpty {
-      warnings.append(
-        "the org could not run the briefcase rules \(ruleErrors.joined(separator: ", ")); "
-          + "records may be missing, so none was removed")
-    }
-    return warnings
+    return others > 0
+      ? "the briefcases hold \(others) records of types that the target does not name" : nil
   }
 }

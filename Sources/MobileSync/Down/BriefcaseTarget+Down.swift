@@ -61,13 +61,10 @@ extension BriefcaseTarget: SyncDownTarget {
     let listing = try await BriefcaseListing.fetch(
       try await context.session(), check: { () throws(SyncError) in try context.checkStop() })
     context.report.ruleErrors = listing.ruleErrors
-    guard listing.ruleErrors.isEmpty || context.ruleErrorPolicy == .keepAndWarn else {
-      throw SyncError(
-        .ruleErrors,
-        "the org could not run the briefcase rules " + listing.ruleErrors.joined(separator: ", "),
-        fix: "mend the rules in Briefcase Builder, or set onRuleErrors to keepAndWarn")
+    let failed = try context.ruleErrorPolicy.warning(ofFailed: listing.ruleErrors)
+    for warning in [listing.warning(ofOthersThan: groups), failed] {
+      if let warning { context.warn(warning) }
     }
-    for warning in listing.warnings(for: groups) { context.warn(warning) }
     return listing
   }
 }

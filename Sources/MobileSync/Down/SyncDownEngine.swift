@@ -138,7 +138,7 @@ package final class SyncDownEngine {
     outcome.ghosts = try await ghosts(of: remote)
     if let refused = outcome.ghosts.first(where: { !$0.isAllowed }) {
       throw SyncError(
-        .tooManyDeletes, refused.keptText, fix: "look why, then allow the deletions once")
+        .tooManyDeletes, refused.keptText, fix: DeletionGuard.fix)
     }
     try cleaner.remove(outcome.ghosts)
     try listMissing(remote)

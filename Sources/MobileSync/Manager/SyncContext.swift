@@ -32,7 +32,7 @@ package final class SyncContext {
   /// Records whose trees were changed locally, so that others of the tree were left out, by soup.
   var leftTrees: [String: Set<String>] = [:]
   /// What to do when a briefcase rule failed.
-  package var ruleErrorPolicy = RuleErrorPolicy.keepAndWarn
+  package var ruleErrorPolicy = RuleErrorPolicy.standard
   private let login: @Sendable () async throws(OrgError) -> Session
   private let save: (SyncState) throws(SyncError) -> Void
   private let shouldStop: () -> Bool

@@ -24,7 +24,7 @@ package struct PrimeSettings: Sendable, Hashable {
   /// The largest share of a soup that may be deleted at once.
   package var ghostsMaxDeletes = Percentage(SyncDefaults.maxDeletesPercent)
   /// What happens when a briefcase rule fails.
-  package var onRuleErrors = RuleErrorPolicy.keepAndWarn
+  package var onRuleErrors = RuleErrorPolicy.standard
   /// What happens when a user's snapshot cannot be made.
   package var onUserFailure = UserFailure.skipUser
   /// The values of `:name` in queries.

@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import System
 
 /// One request inside a composite one.
 package struct CompositeRequest: Sendable {
@@ -13,12 +12,12 @@ package struct CompositeRequest: Sendable {
   /// The body's JSON, nil for none.
   package var body: [UInt8]?
   /// Conditions such as `If-Unmodified-Since`.
-  package var headers: [(String, String)]
+  package var headers: [(name: String, value: String)]
 
   /// A request of its parts.
   package init(
     method: String, url: String, referenceId: String, body: [UInt8]? = nil,
-    headers: [(String, String)] = []
+    headers: [(name: String, value: String)] = []
   ) {
     self.method = method
     self.url = url
@@ -27,13 +26,13 @@ package struct CompositeRequest: Sendable {
     self.headers = headers
   }
 
-  /// A request that holds only while its record was not modified after a moment, to the second.
+  /// A write of one row, which holds only while that was not modified after a moment, where one is given.
   package init(
     method: String, url: String, referenceId: String, body: [UInt8]?, unmodifiedSince: Int64?
   ) {
     self.init(
       method: method, url: url, referenceId: referenceId, body: body,
-      headers: unmodifiedSince.map { [("If-Unmodified-Since", Dates.http($0))] } ?? [])
+      headers: WriteHeaders.fields(unmodifiedSince: unmodifiedSince))
   }
 }
 

@@ -105,7 +105,7 @@ extension Session {
         .configuration, message: "\(count) records are more than \(RequestLimits.collection)",
         request: call.name)
     }
-    let entries = try await json(call).array ?? []
+    let entries = try await json(call.asWrite()).array ?? []
     let results = entries.compactMap { SaveResult($0) }
     guard entries.count == count, results.count == count else {
       throw Self.invalidResponse("\(results.count) results answer \(count) records", call)

@@ -1,5 +1,4 @@
 import HTTP
-import System
 
 /// A request for one row; what the org says of the row is an answer, not an error.
 extension Session {
@@ -13,9 +12,9 @@ extension Session {
   package func updateRow(
     _ sObject: String, id: String, _ body: [UInt8], unmodifiedSince: Int64? = nil
   ) async throws(OrgError) -> RowAnswer {
-    var call = OrgCall(.update, "PATCH", rowPath(sObject, id), body: body)
-    if let unmodifiedSince { call.headers["If-Unmodified-Since"] = Dates.http(unmodifiedSince) }
-    return try await row(call, recordID: id)
+    try await row(
+      OrgCall(.update, "PATCH", rowPath(sObject, id), body: body), recordID: id,
+      unmodifiedSince: unmodifiedSince)
   }
 
   /// Makes or changes the record that has a value in an external id.
@@ -47,8 +46,10 @@ extension Session {
     rowPath(sObject, externalIDField) + "/" + HTTPQuery.encode(value)
   }
 
-  private func row(_ call: OrgCall, recordID: String?) async throws(OrgError) -> RowAnswer {
-    var call = call
+  private func row(
+    _ call: OrgCall, recordID: String?, unmodifiedSince: Int64? = nil
+  ) async throws(OrgError) -> RowAnswer {
+    var call = call.asWrite(unmodifiedSince: unmodifiedSince)
     call.returnsRefusals = true
     let response = try await send(call)
     return RowAnswer(status: response.status, body: response.body, recordID: recordID)

@@ -70,7 +70,7 @@ package struct PrimeInput: Sendable {
   /// How many records that the org no longer gives may go.
   package var ghosts = DeletionGuard()
   /// What to do when a briefcase rule failed.
-  package var onRuleErrors = RuleErrorPolicy.keepAndWarn
+  package var onRuleErrors = RuleErrorPolicy.standard
   /// SOQL literals for `:name` in queries.
   package var variables: [String: String] = [:]
   /// Syncs (`PrimeInput.key`) that are to be fetched whole, because their definition changed.

@@ -286,7 +286,7 @@ final class StorePrimer {
       }
       outcome.guardTripped = true
       outcome.refused.insert(key(sync.syncName))
-      warn(found.keptText + "; look why, then allow them once with --max-deletes", sync)
+      warn(found.keptText + "; " + DeletionGuard.fixByOption, sync)
     }
   }
 

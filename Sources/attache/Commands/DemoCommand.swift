@@ -44,9 +44,7 @@ struct DemoCommand: Command {
         }, say: { context.print($0) })
     }
     if let signal {
-      throw PipelineError(
-        .interrupted(signal: signal), "demo.interrupted", "the demo was interrupted",
-        fix: "start it again: it begins anew")
+      throw Interruption.error(.demo, signal: signal, fix: "start it again: it begins anew")
     }
     do {
       try outcome.get()

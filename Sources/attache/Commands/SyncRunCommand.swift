@@ -114,14 +114,8 @@ struct SyncRunCommand: Command {
     let (outcome, signal, isLate) = await Interruption.run(deadlineSeconds: seconds) {
       try await call.run()
     }
-    let interrupted = signal.map {
-      PipelineError(
-        .interrupted(signal: $0), "sync.interrupted", "the sync was interrupted",
-        fix: PipelineError.goesOnText)
-    }
-    let late = PipelineError(
-      .tryLater, "sync.deadline", "the sync reached its deadline of \(seconds) seconds",
-      fix: PipelineError.goesOnText + "; or raise --deadline")
+    let interrupted = signal.map { Interruption.error(.sync, signal: $0) }
+    let late = Interruption.late(.sync, seconds: seconds, setting: "--deadline")
     switch outcome {
     case .success(var result):
       if result.failure != nil { result.failure = interrupted ?? (isLate ? late : result.failure) }

@@ -195,7 +195,7 @@ struct SyncCall: Sendable {
         return
       }
       outcome.isGuarded = true
-      outcome.warnings.append("\(error.message); look why, then allow them with --max-deletes")
+      outcome.warnings.append(error.message + "; " + DeletionGuard.fixByOption)
     }
   }
 }

@@ -6,7 +6,7 @@ import System
 /// Something that the page has asked for and that takes its time: a look into the org, a plan, a sending.
 ///
 /// Its events are those of a run (`RunEvent`), and a last one whose `type` is `done` or `failed`.
-final class ReviewWork: Sendable {
+final class ReviewJob: Sendable {
   /// Its number, from 1.
   let number: Int
   /// What has happened.
