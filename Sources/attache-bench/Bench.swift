@@ -72,7 +72,8 @@ enum Bench {
     var all: JSONObject = [:]
     if Files.exists(path) { all = try JSONValue(parsing: Files.read(path)).object ?? [:] }
     all[name] = [
-      "measured": report.json, "text": .string(report.text), "options": JSONValue(options.words), "cores": JSONValue(Parallel.cores),
+      "measured": report.json, "text": .string(report.text), "options": JSONValue(options.words),
+      "cores": JSONValue(Parallel.cores),
     ]
     try Files.makeDirectory(options.directory, intermediate: true)
     try DurableFile.write(JSONValue.object(all).bytes(pretty: true, sortedKeys: true), to: path)

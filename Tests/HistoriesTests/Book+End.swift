@@ -250,7 +250,8 @@ extension Book {
       let records = world.watch.records.filter { markers.contains($0.name) }
       let ids = Set(records.map(\.id))
       let again = orderedReports.flatMap(\.records).filter {
-        $0.verdict == .created && $0.otherID.map { ids.contains($0) } ?? false
+        // One that waits for a person has been made anew, too.
+        [.created, .inDoubt].contains($0.verdict) && $0.otherID.map { ids.contains($0) } ?? false
       }
       let deleted = ids.filter { world.watch.wasDeleted($0) }
       let made = ids.subtracting(own)

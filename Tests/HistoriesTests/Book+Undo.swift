@@ -72,7 +72,8 @@ extension Book {
         throw Violation("it is undone, and its record \(id) was never deleted")
       }
       for (field, entry) in row.changed where !late.contains(.init(record: id, field: field)) {
-        guard !wasMade, world.watch.record(id)?.values[field] == entry.value,
+        guard !wasMade, world.watch.live.contains(where: { $0.id == id }),
+          world.watch.record(id)?.values[field] == entry.value,
           // Its app may have sent it once more since.
           world.watch.lastAuthor(in: .init(record: id, field: field)) != .phone,
           !isHeld(entry.value, field, beside: told.number)
@@ -88,7 +89,9 @@ extension Book {
               && (rival.serverID.map(ids.contains) ?? (rival.marker == row.marker))
           }
       }
-      if isGoneOn || isDisturbed(row, of: one, in: world) { return }
+      if isGoneOn || isDisturbed(row, of: one, in: world) || !lateRecords.isDisjoint(with: ids) {
+        return
+      }
       throw Violation(
         "it is \(verdict.rawValue) (\(told.message ?? "")), and nobody stood in its way")
     case .superseded: try judgeSuperseded(row, of: one)

@@ -42,6 +42,8 @@ struct Book {
   var askedToUndo: Set<Int> = []
   /// Fields in which a request has landed late.
   var late: Set<OrgWatch.FieldID> = []
+  /// Records that were there when a request landed late: it may have written them once more.
+  var lateRecords: Set<String> = []
   /// What replaced an office's value under OVERWRITE, until a report lists it.
   var unlisted: [OrgWatch.Transition] = []
   /// The last report of each run; a run that goes on after its death has one.

@@ -177,6 +177,7 @@ extension World {
     // It lands where nobody can stop it: what it overwrites is for the next run to find.
     for transition in watch.takeTransitions() { book.late.insert(transition.field) }
     book.known.formUnion(watch.records.map(\.id))
+    book.lateRecords.formUnion(watch.records.map(\.id))
     return true
   }
 

@@ -170,7 +170,7 @@ extension World {
   /// Takes the last change of a phone back: the row is as it was, and clean; a new one is gone.
   func revert(_ phone: Phone) throws -> Bool {
     guard phone.isInstalled, let id = book.lastChange(of: phone.number)?.row,
-      let row = phone.state.rows[id]
+      let row = phone.state.rows[id], !row.changed.isEmpty
     else { return false }
     let node = book.newState(after: phone.state.node)
     book.reverted.formUnion(row.changed.values.map(\.change))

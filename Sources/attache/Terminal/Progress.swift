@@ -10,6 +10,8 @@ final class Progress: Sendable {
   private struct State {
     var line = ""
     var users: Users?
+    /// The users of the snapshots that were begun.
+    var names: [String: String] = [:]
     var began: UInt64 = 0
     var started: [String: UInt64] = [:]
     var lastDrawn: UInt64 = 0
@@ -17,12 +19,13 @@ final class Progress: Sendable {
 
   /// How far the prime of all users is.
   struct Users {
-    /// Who was begun last, as the so manieth of all.
+    /// Whose records came last.
     var username: String
-    var number: Int
     var total: Int
     /// How many are done.
     var done = 0
+    /// The one that is done next, as the so manieth of all.
+    var number: Int { min(done + 1, total) }
     /// What the budget of requests leaves.
     var requestsLeft: Int?
     /// How long the others take at the pace so far.
@@ -48,8 +51,8 @@ final class Progress: Sendable {
       draw(snapshot: snapshot, soup: soup, fetched: fetched, total: total)
     case .editsSettled(let done, let total):
       if draws { redraw(EventText.settled(done, of: total)) }
-    case .snapshotStarted(_, let username, let number, let total, let requestsLeft):
-      begin(username, number, of: total, requestsLeft)
+    case .snapshotStarted(let snapshot, let username, _, let total, let requestsLeft):
+      begin(snapshot, username, of: total, requestsLeft)
     case .snapshotPrimed, .snapshotSkipped:
       if let text = EventText.line(for: event) { last(text) }
       count()
@@ -73,14 +76,16 @@ final class Progress: Sendable {
     }
   }
 
-  private func begin(_ username: String, _ number: Int, of total: Int, _ requestsLeft: Int?) {
+  private func begin(
+    _ snapshot: String, _ username: String, of total: Int, _ requestsLeft: Int?
+  ) {
     guard draws else { return }
     state.withLock { state in
       if state.users == nil { state.began = Clock.monotonicNanoseconds() }
       let (done, left) = (state.users?.done ?? 0, state.users?.secondsLeft)
+      state.names[snapshot] = username
       state.users = Users(
-        username: username, number: number, total: total, done: done, requestsLeft: requestsLeft,
-        secondsLeft: left)
+        username: username, total: total, done: done, requestsLeft: requestsLeft, secondsLeft: left)
     }
   }
 
@@ -108,7 +113,10 @@ final class Progress: Sendable {
       let key = snapshot + "/" + soup
       let start = state.started[key] ?? now
       state.started[key] = start
-      return (start, state.users)
+      // Several are under way: the line tells of the one whose records have come.
+      var users = state.users
+      if let name = state.names[snapshot] { users?.username = name }
+      return (start, users)
     }
     let text = EventText.fetched(
       fetched, of: total, into: soup, seconds: Double(now - start) / 1e9)
