@@ -273,6 +273,24 @@ extension LedgerDatabase {
     result.new += 1
   }
 
+  /// The clean row that an earlier return of the same installation had of a new record: its device had sent that by
+  /// itself, and was restored from a backup since.
+  func sentBefore(_ edit: Edit, _ entry: ReturnEntry) throws -> CleanRow? {
+    guard edit.operation == .create, edit.finding == nil, edit.serverID == nil else { return nil }
+    let found = try connection.first(
+      """
+      SELECT w.last_modified_ms, w.server_id FROM returned r JOIN witness w ON w.return_id = r.id
+      WHERE r.stamp_id IN (\(list: entry.stampIDs)) AND r.id <> \(entry.returnID)
+        AND r.install IS \(entry.row.install) AND w.store = \(edit.row.store.text)
+        AND w.soup = \(edit.row.soup) AND w.entry_id = \(edit.row.soupEntryID)
+        AND w.created_ms = \(edit.created) AND w.server_id IS NOT NULL
+      ORDER BY w.last_modified_ms DESC LIMIT 1
+      """)
+    guard let found, let date = found[0].integer else { return nil }
+    return CleanRow(
+      row: edit.row, created: edit.created, lastModified: date, serverID: found[1].text)
+  }
+
   /// Says whether a report tells that a record was made twice, or the next run will.
   ///
   /// An edit that bore the second Id and that the device has settled by itself since tells nobody.

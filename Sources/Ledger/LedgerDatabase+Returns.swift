@@ -156,6 +156,9 @@ extension LedgerDatabase {
     try closeEarlierHandbacks(entry, edits: Set(edits.map(\.row)), witnesses)
     try closeGivenUp(entry, edits: Set(edits.map(\.row)))
     for witness in witnesses { try noteOwnSync(witness, entry, &result) }
+    for edit in edits {
+      if let witness = try sentBefore(edit, entry) { try noteOwnSync(witness, entry, &result) }
+    }
     return result
   }
 
@@ -261,8 +264,11 @@ extension LedgerDatabase {
     for witness in witnesses {
       try connection.run(
         """
-        INSERT OR IGNORE INTO witness VALUES (\(returnID), \(witness.row.store.text),
-          \(witness.row.soup), \(witness.row.soupEntryID), \(witness.lastModified))
+        INSERT OR IGNORE INTO witness
+          (return_id, store, soup, entry_id, last_modified_ms, created_ms, server_id)
+        VALUES (\(returnID), \(witness.row.store.text), \(witness.row.soup),
+          \(witness.row.soupEntryID), \(witness.lastModified), \(witness.created),
+          \(witness.serverID))
         """)
     }
   }

@@ -46,6 +46,12 @@ package enum LedgerSchema {
     14: ["ALTER TABLE operation ADD COLUMN last_ms INTEGER"],
     15: undeleting,
     16: comparing,
+    // What a clean row was made as, and the Id that its device's own sync gave to it: an older copy of the store may
+    // bring it as new once more.
+    17: [
+      "ALTER TABLE witness ADD COLUMN created_ms INTEGER",
+      "ALTER TABLE witness ADD COLUMN server_id TEXT",
+    ],
   ]
 
   /// Who sent a write, what was there before it, whether its answer was lost: a request that was held

@@ -82,13 +82,21 @@ extension Book {
 
   /// Superseded: a later hand-back of the phone has been taken, or it came before as it is.
   func judgeSuperseded(_ row: PhoneRow, of one: HandedBack) throws {
-    if hasSame(row, as: one) || isMended(row) { return }
+    if hasSame(row, as: one) || isMended(row) || isToldSent(row) { return }
     let isContinued = handed.contains { other in
       other.file != one.file && other.phone == one.phone
         && other.installation == one.installation && isAncestor(one.state, of: other.state)
     }
     guard isContinued else {
       throw Violation("it is superseded, and no later hand-back of the phone came")
+    }
+  }
+
+  /// Whether a hand-back that was taken has told that its phone had sent a new record by itself.
+  private func isToldSent(_ row: PhoneRow) -> Bool {
+    guard let marker = row.marker else { return false }
+    return handed.contains { one in
+      one.taken != nil && one.sent.values.contains { $0.marker == marker }
     }
   }
 

@@ -136,4 +136,20 @@ import Testing
       ])
     #expect(violation == nil)
   }
+
+  @Test func `what a phone has sent is not made again after it was restored from a backup`() async {
+    var setup = HistorySetup(
+      overwrites: true, strict: true, quietSeconds: 120, visitKey: .external,
+      phones: ["ada", "ada", "ben"].enumerated().map {
+        .init(user: $1, isAndroid: $0 == 2, marksInstall: true)
+      })
+    setup.carries = true
+    let violation = await violation(
+      20_261_123_189, setup,
+      [
+        .create(phone: 0, soup: 1, .text), .backUp(phone: 0),
+        .syncUp(phone: 0, soup: 3, most: 100), .handBack(phone: 0), .restore(phone: 0, pick: 2),
+      ])
+    #expect(violation == nil)
+  }
 }

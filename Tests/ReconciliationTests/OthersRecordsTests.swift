@@ -155,6 +155,27 @@ struct OthersRecordsTests {
     #expect(day.writes.isEmpty)
   }
 
+  @Test(arguments: [true, false])
+  func `what a phone has sent and its backup brings as new once more is not made again`(
+    _ isSamePhone: Bool
+  ) async throws {
+    let made = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
+    let id = try #require(
+      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    try day.handBack(
+      [], handback: 1,
+      witnesses: [
+        CleanRow(
+          row: made.row, created: made.created, lastModified: made.lastModified + 1, serverID: id)
+      ])
+    try day.change("Account", id, ["Phone": "2"])
+    try day.handBack([made], install: isSamePhone ? nil : "another", handback: 1)
+    let told = day.verdicts(try await day.run())
+    #expect(told == (isSamePhone ? "superseded 1" : "created 1"))
+    #expect(try day.record("Account", id)["Phone"] == "2")
+    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == (isSamePhone ? 1 : 2))
+  }
+
   @Test func `a phone from a backup that skips a number closes nothing that it never knew`()
     async throws
   {
