@@ -177,6 +177,8 @@ struct UndoRuleTests {
       INSERT INTO operation SELECT * FROM operation_now;
       DROP TABLE operation_now;
       \(others.map { $0 + ";" }.joined(separator: "\n"))
+      ALTER TABLE witness DROP COLUMN server_id;
+      ALTER TABLE witness DROP COLUMN created_ms;
       PRAGMA user_version = 14;
       """)
     #expect(throws: (any Error).self) {
@@ -201,6 +203,8 @@ struct UndoRuleTests {
     let names = indexes.map { $0.split(separator: " ")[2] }
     try day.state.connection.execute(
       """
+      ALTER TABLE witness DROP COLUMN server_id;
+      ALTER TABLE witness DROP COLUMN created_ms;
       DROP TABLE recovered_snapshot;
       DROP TABLE recovery;
       ALTER TABLE returned DROP COLUMN epoch;
