@@ -22,7 +22,7 @@ def command(entry):
     return f'make bench BENCH="{words}"' if " " in words or "-" in words else f"make bench BENCH={words}"
 
 
-def block(name, entry):
+def block(entry):
     """What stands between the marks."""
     lines, missed = [], []
     for line in entry["text"].strip().splitlines():
@@ -48,7 +48,7 @@ def main():
 
     def fill(match):
         entry = measured.get(match[2])
-        return match[0] if entry is None else match[1] + "\n" + block(match[2], entry) + "\n" + match[3]
+        return match[0] if entry is None else match[1] + "\n" + block(entry) + "\n" + match[3]
 
     PAGE.write_text(BLOCK.sub(fill, page))
     names = {match[2] for match in BLOCK.finditer(page)}

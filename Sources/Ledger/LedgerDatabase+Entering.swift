@@ -276,7 +276,9 @@ extension LedgerDatabase {
   /// The clean row that an earlier return of the same installation had of a new record: its device had sent that by
   /// itself, and was restored from a backup since.
   func sentBefore(_ edit: Edit, _ entry: ReturnEntry) throws -> CleanRow? {
-    guard edit.operation == .create, edit.finding == nil, edit.serverID == nil else { return nil }
+    guard entry.known.hasReturns, edit.operation == .create, edit.finding == nil,
+      edit.serverID == nil
+    else { return nil }
     let found = try connection.first(
       """
       SELECT w.last_modified_ms, w.server_id FROM returned r JOIN witness w ON w.return_id = r.id

@@ -12,7 +12,7 @@ extension LedgerSchema {
   package static let isUnfinished = isOne(
     of: OperationState.unfinished.map(\.rawValue), "state")
 
-  /// The same rules as before, without lists.
+  /// A write may be one that takes a record out of the recycle bin; all else is ruled as before, without lists.
   ///
   /// SQLite changes no check of a table that is there: it is made anew, with all that belongs to it.
   static let comparing =
@@ -54,6 +54,12 @@ extension LedgerSchema {
       BEGIN SELECT RAISE(ABORT, 'an operation that is under way stays in the ledger'); END
       """,
     ] + unsettledIndexes
+
+  private static let operationColumns = """
+    id, edit_id, run_id, batch, action, sender, sobject, record_id, external_field, external_value, payload,
+      expected, level, attempt, sent_ms, result_id, code, message, server_date, left_values, state, sender_id,
+      seen, is_doubted, job_id, since_ms, last_ms
+    """
 
   private static let unsettledIndexes = [
     "DROP INDEX outcome_unsettled",

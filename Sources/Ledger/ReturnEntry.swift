@@ -37,7 +37,8 @@ struct ReturnEntry {
 final class KnownOfStamps {
   /// Whether it has records that a device with one of the stamps made.
   var hasCreations: Bool
-  private let hasReturns: Bool
+  /// Whether it has another return with one of them.
+  let hasReturns: Bool
   // Of what this return has entered.
   private var recordIDs: Set<String> = []
   private var creations: Set<Int64> = []
