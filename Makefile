@@ -41,8 +41,9 @@ release: deps  ## the program as it ships: optimised, and in need of no Swift
 demo: release  ## the whole job on an embedded org, with its result
 	@$(SCRATCH)/release/attache demo
 
-lint: deps  ## formatting and warnings
+lint: deps  ## formatting and warnings, and whether the mutants fit the sources
 	swift format lint --strict --parallel --recursive Sources Tests Package.swift
+	@Tests/Mutants/mutants.py --check
 
 format:  ## format the sources in place
 	swift format --in-place --recursive Sources Tests Package.swift

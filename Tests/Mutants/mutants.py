@@ -6,10 +6,11 @@ into one copy of the sources, each behind a switch, so that there is one build a
 
 Variables: MUTANT=name or AREA=list runs a part, LANES=n runs n at a time, SCRATCH=directory is where the copy,
 the build and results.txt are, WORK=directory is where the tests write (one in memory is several times faster).
-`mutants.py --check` only looks whether every entry still fits the sources, `--again`
+`mutants.py --check` only looks whether every entry still fits the sources and what it makes can be parsed, `--again`
 keeps what an earlier run found noticed and judges the rest.
 """
 
+import argparse
 import hashlib
 import json
 import os
@@ -447,11 +448,32 @@ def tell(mutants, verdicts, argued):
     return not open_ones
 
 
+def parse(changed):
+    """Asks the compiler whether the rewritten files are Swift at all: an entry may fit the text and break the code."""
+    with tempfile.TemporaryDirectory() as directory:
+        files = []
+        for file, text in changed.items():
+            files.append(Path(directory, file.replace("/", "\\")))
+            files[-1].write_text(text)
+        command = ["swiftc", "-frontend", "-parse", "-swift-version", "6", *map(str, files)]
+        asked = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        errors = [line for line in asked.stdout.splitlines() if re.match(r"\S+:\d+:\d+: error:", line)]
+        if asked.returncode:
+            shown = "\n".join(errors[:40] or asked.stdout.splitlines()[:40])
+            raise Trouble("with the mutants these are not Swift:\n" + shown.replace("\\", "/").replace(directory, ""))
+
+
 def main():
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+    options.add_argument("--check", action="store_true", help="look only whether every entry fits the sources")
+    options.add_argument("--again", action="store_true", help="go on where a run was broken off")
+    asked = options.parse_args()
     mutants = read_lists()
     changed = rewritten(mutants)
-    print(f"{len(mutants)} mutants in {len(changed)} files")
-    if "--check" in sys.argv:
+    print(f"{len(mutants)} mutants in {len(changed)} files", flush=True)
+    if asked.check:
+        parse(changed)
         return 0
     names, areas = os.environ.get("MUTANT", "").split(), os.environ.get("AREA", "").split()
     chosen = [
@@ -462,7 +484,7 @@ def main():
     SCRATCH.mkdir(parents=True, exist_ok=True)
     copy_tree(changed)
     program = build()
-    verdicts = kept_verdicts(chosen) if "--again" in sys.argv else {}
+    verdicts = kept_verdicts(chosen) if asked.again else {}
     # What no run has judged comes first; then what survived or ran out of time, which new tests or a quiet
     # machine may see otherwise.
     waiting = [one for one in chosen if one.name not in verdicts]
