@@ -15,7 +15,7 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
   }
 
   /// The library's form of a key in PEM, to be freed.
-  private static func handle(_ bytes: [UInt8]) throws(CryptoError) -> OpaquePointer {
+  static func handle(_ bytes: [UInt8]) throws(CryptoError) -> OpaquePointer {
     guard
       let key = PEM.reading(bytes, { PEM_read_bio_PrivateKey($0, nil, PEM.noPassphrase, nil) })
     else { throw .last("this is no private key in PEM without a passphrase") }
@@ -49,28 +49,9 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
     return try PrivateKey(key)
   }
 
-  /// The RSASSA-PKCS1-v1_5 signature with SHA-256 that JSON Web Tokens call RS256.
+  /// Its RS256 signature of a message; whoever signs more than once keeps an `RSASigner`.
   package func signRS256(_ message: [UInt8]) throws(CryptoError) -> [UInt8] {
-    try Self.signRS256(message, pem: pem)
-  }
-
-  /// The same by a key that is in PEM still: reading it costs about as much as the signature, so it is read once.
-  package static func signRS256(
-    _ message: [UInt8], pem bytes: [UInt8]
-  ) throws(CryptoError) -> [UInt8] {
-    let key = try handle(bytes)
-    defer { EVP_PKEY_free(key) }
-    guard let context = EVP_MD_CTX_new() else { throw .last("cannot sign") }
-    defer { EVP_MD_CTX_free(context) }
-    var length = 0
-    guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1,
-      EVP_DigestSign(context, nil, &length, message, message.count) == 1
-    else { throw .last("cannot sign") }
-    var signature = [UInt8](repeating: 0, count: length)
-    guard EVP_DigestSign(context, &signature, &length, message, message.count) == 1 else {
-      throw .last("cannot sign")
-    }
-    return Array(signature[..<length])
+    try RSASigner(pem: pem).signRS256(message)
   }
 
   /// Lends the library's form of the key, made anew: nothing mutable is shared between tasks.

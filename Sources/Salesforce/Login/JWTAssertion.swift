@@ -23,7 +23,7 @@ struct JWTAssertion: Sendable {
   }
 
   /// Header, claims and signature, each base64url, with dots between them.
-  func signed(with key: Secret) throws(OrgError) -> String {
+  func signed(with key: RSASigner) throws(OrgError) -> String {
     let header: JSONValue = ["alg": "RS256", "typ": "JWT"]
     let claims: JSONValue = [
       "iss": .string(issuer), "sub": .string(subject), "aud": .string(audience),
@@ -31,13 +31,19 @@ struct JWTAssertion: Sendable {
     ]
     let text = Base64.encodeURL(header.bytes) + "." + Base64.encodeURL(claims.bytes)
     do {
-      let signature = try PrivateKey.signRS256(Array(text.utf8), pem: key.reveal())
-      return text + "." + Base64.encodeURL(signature)
+      return text + "." + Base64.encodeURL(try key.signRS256(Array(text.utf8)))
     } catch {
-      throw OrgError(
-        .configuration,
-        message: "the private key cannot sign: it must be an unencrypted RSA key in PEM",
-        request: "POST " + Login.path)
+      throw Self.useless
     }
   }
+
+  /// Reads the key that signs.
+  static func signer(_ key: Secret) throws(OrgError) -> RSASigner {
+    do { return try RSASigner(pem: key.reveal()) } catch { throw useless }
+  }
+
+  private static let useless = OrgError(
+    .configuration,
+    message: "the private key cannot sign: it must be an unencrypted RSA key in PEM",
+    request: "POST " + Login.path)
 }

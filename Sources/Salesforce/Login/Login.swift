@@ -1,3 +1,4 @@
+import Crypto
 import HTTP
 import JSON
 import System
@@ -7,6 +8,8 @@ final class Login: Sendable {
   private let credentials: Credentials
   private let loginURL: String
   private let connection: OrgConnection
+  /// The key of the credentials, read at the first login: those of many users follow.
+  private let signer = Locked<RSASigner?>(nil)
 
   static let path = "/services/oauth2/token"
 
@@ -53,6 +56,7 @@ final class Login: Sendable {
     as username: String, _ clientID: String, _ key: Secret, audience: String
   ) async throws(OrgError) -> Grant {
     let offset = connection.clockOffset
+    let signer = try self.signer(key)
     func attempt() async throws(OrgError) -> Grant {
       let assertion = JWTAssertion(
         issuer: clientID, subject: username, audience: audience,
@@ -60,7 +64,7 @@ final class Login: Sendable {
       return try await post(
         [
           ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
-          ("assertion", try assertion.signed(with: key)),
+          ("assertion", try assertion.signed(with: signer)),
         ], identity: username)
     }
     do throws(OrgError) {
@@ -71,6 +75,15 @@ final class Login: Sendable {
         throw error
       }
       return try await attempt()
+    }
+  }
+
+  private func signer(_ key: Secret) throws(OrgError) -> RSASigner {
+    try signer.withLock { (known) throws(OrgError) in
+      if let known { return known }
+      let made = try JWTAssertion.signer(key)
+      known = made
+      return made
     }
   }
 
