@@ -59,6 +59,9 @@ package final class IssuedDates {
     (self.made, self.lastModified) = (made, lastModified)
   }
 
+  /// Whether rows are known to have been issued with a date.
+  func isKnown(_ date: Int64) -> Bool { date <= made && (date == last || known.contains(date)) }
+
   /// Whether the device has written a clean row.
   func isOfDevice(_ date: Int64, _ soup: String, id: @autoclosure () -> String?) throws -> Bool {
     if date > made { return true }
@@ -94,8 +97,8 @@ package struct EditReading: Sendable {
 /// Reads the edits of a returned store that was proved to be one.
 ///
 /// A row is dirty if its element says so, in whatever spelling the SDK of the store's platform takes
-/// for true, or its index does as the device's own sync reads it. What
-/// cannot be read becomes an edit with a finding: it is reported, and nothing else is lost by it.
+/// for true, or its index does as the device's own sync reads it. Every write of an SDK dates its row: one that has its
+/// date from a prime still, and is clean by the index, is not looked into. What cannot be read becomes an edit with a finding: it is reported, and nothing else is lost by it.
 package enum EditReader {
   /// Reads `soups` of a store; `witnesses` are rows that earlier returns had as edits.
   ///
@@ -115,7 +118,8 @@ package enum EditReader {
       let asked = witnesses.filter { $0.store == key && $0.soup == soup.soup }
       let reader = DirtyRowReader(
         key: key, soup: soup, witnesses: Set(asked.map(\.soupEntryID)), issued: issued,
-        recordBytes: recordMiB << 20, platform: store.platform, unflagged: unflagged)
+        recordBytes: recordMiB << 20, platform: store.platform, unflagged: unflagged,
+        isIndexed: try store.tellsDirtyRows(of: soup.soup))
       var rows = 0
       let first = reading.edits.count
       // Of most rows nothing is kept, and for none of these is anything made.
@@ -187,13 +191,16 @@ private struct DirtyRowReader {
   /// Whose SDK reads the store: it says what a set flag is.
   let platform: Platform
   private let unflagged: UnflaggedRule?
+  /// Whether the index alone tells that nobody has touched a row that has its date from a prime.
+  private let mayTrustIndex: Bool
   private let scanner: RecordScanner
 
   init(
     key: StoreKey, soup: SoupReading, witnesses: Set<Int64>, issued: IssuedDates?, recordBytes: Int,
-    platform: Platform, unflagged: UnflaggedRule?
+    platform: Platform, unflagged: UnflaggedRule?, isIndexed: Bool = false
   ) {
     self.unflagged = unflagged
+    mayTrustIndex = isIndexed && unflagged == nil
     self.key = key
     self.soup = soup
     self.witnesses = witnesses
@@ -208,6 +215,11 @@ private struct DirtyRowReader {
     _ row: borrowing StoredRow, _ spans: UnsafeMutableBufferPointer<JSONSpan>,
     into reading: inout EditReading
   ) throws {
+    if mayTrustIndex, !row.isIndexedDirty, issued?.isKnown(row.lastModified) == true,
+      !witnesses.contains(row.soupEntryID)
+    {
+      return
+    }
     let isLong = row.isTooLong || row.bytes.count > recordBytes
     if row.isTooLong {
       spans.update(repeating: .missing)

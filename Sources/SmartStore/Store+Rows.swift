@@ -60,6 +60,11 @@ extension Store {
     }
   }
 
+  /// Whether an index of a soup tells its dirty rows.
+  package func tellsDirtyRows(of soup: String) throws -> Bool {
+    flag(of: try self.soup(soup)) != nil
+  }
+
   /// What says that a row is dirty, by the index on `__local__`; nil where the soup has none.
   private func flag(of soup: Soup) -> SQL? {
     guard let position = soup.position(of: SyncField.local, on: platform),
