@@ -29,7 +29,8 @@ package final class ArchiveWriter {
     do throws(ArchiveError) {
       compressor =
         format == .tarZst
-        ? try CompressedFileWriter(path: path, level: level ?? 3, threads: ArchiveWriter.threads)
+        ? try CompressedFileWriter(
+          path: path, level: level ?? Compression.zstdLevel, threads: ArchiveWriter.threads)
         : nil
     } catch {
       archive_write_free(handle)

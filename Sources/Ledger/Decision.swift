@@ -114,6 +114,19 @@ extension Decision.Kind {
     }
   }
 
+  /// What a button for it says that stands beside others.
+  package var label: String {
+    switch self {
+    case .device: "Device"
+    case .server: "Org"
+    case .set: "Set"
+    case .record: "Record"
+    case .again: "Try again"
+    case .drop: "Give up"
+    case .undo: "Undo"
+    }
+  }
+
   /// What it does, after "decided: ".
   package var meaning: String {
     switch self {

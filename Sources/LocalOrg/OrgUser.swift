@@ -1,5 +1,10 @@
 /// A user of the org, as the token of a request names one.
 package struct OrgUser: Sendable, Hashable {
+  /// The administrator whom every org has from its beginning.
+  package static let adminUsername = "admin@example.com"
+  /// The integration user of a seeded org.
+  package static let integrationUsername = "attache@example.com"
+
   /// The 18-character id.
   package let id: String
   /// The user name, in the form of an e-mail address.

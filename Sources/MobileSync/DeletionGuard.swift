@@ -5,6 +5,11 @@ package struct DeletionGuard: Sendable, Hashable {
   /// What may always go, however small the soup.
   package var minimumDeletes: Int
 
+  /// The share where nobody says otherwise.
+  package static let standardPercent = 10
+  /// What may always go, where nobody says otherwise.
+  package static let standardMinimum = 10
+
   /// What a person does about deletions that it did not let through.
   package static let fix = "look why, then allow the deletions once"
   /// The same for whoever has a command line.
@@ -12,8 +17,8 @@ package struct DeletionGuard: Sendable, Hashable {
 
   /// A guard.
   package init(
-    maxDeletesPercent: Int = SyncDefaults.maxDeletesPercent,
-    minimumDeletes: Int = SyncDefaults.minimumDeletes
+    maxDeletesPercent: Int = Self.standardPercent,
+    minimumDeletes: Int = Self.standardMinimum
   ) {
     self.maxDeletesPercent = maxDeletesPercent
     self.minimumDeletes = minimumDeletes

@@ -9,8 +9,4 @@ package enum SyncDefaults {
   package static let ingestAbove = 2000
   /// How long, in seconds, a create whose answer was lost is not sent again because it was not found.
   package static let quietWindowSeconds = 900
-  /// The share of a soup, in percent, that may be deleted at once, here or in the org.
-  package static let maxDeletesPercent = 10
-  /// How many records may always be deleted, however small the soup.
-  package static let minimumDeletes = 10
 }

@@ -85,7 +85,9 @@ package struct PipelineDecisions: Sendable {
   package func edits(_ numbers: [Int64]) throws -> [ReportEdit] {
     guard let ledger = try data.ledgerIfThere() else { return [] }
     defer { ledger.close() }
-    return try numbers.parts(of: 500).flatMap { try ledger.reportEdits(numbers: Array($0)) }
+    return try numbers.parts(of: ReportEdits.batch).flatMap {
+      try ledger.reportEdits(numbers: Array($0))
+    }
   }
 
   /// What people call the things of the org; nil while there is no ledger.

@@ -69,7 +69,8 @@ final class RefreshTokenFile: RefreshTokenKeeper {
         throw OrgError(.cancelled, message: "the login was stopped", request: request)
       }
       guard case .held = error else { throw refusal("refresh tokens cannot be kept: \(error)") }
-      throw refusal("another process has renewed its session for a minute and has not ended")
+      throw refusal(
+        "another process has renewed its session for \(Self.waitSeconds) seconds and has not ended")
     }
   }
 

@@ -75,10 +75,16 @@ package enum SecretSource: Sendable, Hashable {
       throw SecretError(
         self, "\(path) belongs to another user", "give it to the user who runs attache")
     }
-    guard content.status.mode & 0o077 == 0 else {
-      throw SecretError(self, "others may read \(path)", "chmod 600 \(path)")
+    if let fault = Self.fault(ofMode: content.status, path) {
+      throw SecretError(self, fault.message, fault.fix)
     }
     return Secret(content.bytes)
+  }
+
+  /// Why a secret may not be in a file of such a mode, with what to do; nil where nobody else may read it.
+  static func fault(ofMode status: FileStatus, _ path: String) -> (message: String, fix: String)? {
+    guard status.mode & 0o077 != 0 else { return nil }
+    return ("others may read \(path)", "chmod 600 \(path)")
   }
 
   private func run(

@@ -12,9 +12,6 @@ struct CarriedWords: Sendable {
   let element: JSONObject
   let edited: Set<String>
 
-  /// How much of a value is shown.
-  private static let longest = 200
-
   /// Why the edit is open, in a sentence or two; `held` is what the user's store has of the record.
   func sentence(over held: JSONObject?) -> String {
     let words = mask.words(detail, element: element)
@@ -67,15 +64,13 @@ struct CarriedWords: Sendable {
   /// Says whether nothing of the two values of a field is cut off.
   private func isWhole(_ field: FieldDifference) -> Bool {
     [field.server, field.device].allSatisfy {
-      mask.shown($0, of: field.name).cell.count <= Self.longest
+      mask.shown($0, of: field.name).cell.count <= ReportMask.Shown.longestInLine
     }
   }
 
   private func shown(_ value: JSONValue?, _ field: String) -> String {
     let shown = mask.shown(value, of: field)
     if let placeholder = shown.placeholder { return placeholder.words }
-    let text = shown.cell
-    let short = text.count > Self.longest ? text.prefix(Self.longest) + "…" : text[...]
-    return "\"\(short)\""
+    return "\"\(ReportMask.Shown.inLine(shown.cell))\""
   }
 }

@@ -190,33 +190,33 @@ extension HTMLReport {
     let hasEntered = fields.contains { $0.entered != nil }
     var text = "<table class=\"fields\"><caption>\(caption)</caption>"
     text += "<thead><tr><th scope=\"col\">Field</th>"
-    if hasBase { text += "<th scope=\"col\">Given to the device</th>" }
-    text += "<th scope=\"col\">Device</th>"
-    if hasEntered { text += "<th scope=\"col\">Entered</th>" }
-    if hasServer { text += "<th scope=\"col\">Org</th>" }
+    if hasBase { text += "<th scope=\"col\">\(FieldColumn.base.title)</th>" }
+    text += "<th scope=\"col\">\(FieldColumn.device.title)</th>"
+    if hasEntered { text += "<th scope=\"col\">\(FieldColumn.entered.title)</th>" }
+    if hasServer { text += "<th scope=\"col\">\(FieldColumn.server.title)</th>" }
     text += "</tr></thead><tbody>\n"
     for field in fields {
       text += field.isConflicting && !edit.verdict.isSettled ? "<tr class=\"conflicting\">" : "<tr>"
       text += "<th scope=\"row\">\(HTMLText.escaped(field.name))</th>"
-      if hasBase { text += cell(field.base, nil, "Given", field.name, options) }
-      text += cell(field.device, field.base, "Device", field.name, options)
+      if hasBase { text += cell(field.base, nil, .base, field.name, options) }
+      text += cell(field.device, field.base, .device, field.name, options)
       if hasEntered {
         text +=
-          field.entered.map { cell($0, field.base, "Entered", field.name, options) } ?? "<td></td>"
+          field.entered.map { cell($0, field.base, .entered, field.name, options) } ?? "<td></td>"
       }
-      if hasServer { text += cell(field.server, field.base, "Org", field.name, options) }
+      if hasServer { text += cell(field.server, field.base, .server, field.name, options) }
       text += "</tr>\n"
     }
     return text + "</tbody></table>\n"
   }
 
   private static func cell(
-    _ value: JSONValue?, _ base: JSONValue?, _ label: String, _ field: String,
+    _ value: JSONValue?, _ base: JSONValue?, _ column: FieldColumn, _ field: String,
     _ options: ReportMask
   ) -> String {
     let differs = differs(value, base)
     let shown = options.shown(value, of: field)
-    var text = "<td data-label=\"\(label)\"\(differs ? " class=\"changed\"" : "")>"
+    var text = "<td data-label=\"\(column.label)\"\(differs ? " class=\"changed\"" : "")>"
     switch shown.placeholder {
     case nil: text += cut(shown.cell)
     case .masked: text += "<i aria-label=\"masked\">\(ReportMask.Placeholder.masked.words)</i>"

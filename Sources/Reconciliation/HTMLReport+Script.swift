@@ -47,15 +47,15 @@ extension HTMLReport {
       const hasBase = fields.some(field => field[1] !== 1)
       const hasServer = fields.some(field => field[3] !== null)
       const hasEntered = fields.some(field => field.length > 5)
-      const head = ['Field', hasBase && 'Given to the device', 'Device', hasEntered && 'Entered',
-        hasServer && 'Org'].filter(Boolean)
+      const head = ['Field', hasBase && '\#(FieldColumn.base.title)', '\#(FieldColumn.device.title)',
+        hasEntered && '\#(FieldColumn.entered.title)', hasServer && '\#(FieldColumn.server.title)'].filter(Boolean)
       const body = make('tbody', {})
       for (const [name, base, device, server, flags, entered] of fields) {
         const tr = make('tr', {class: flags & 1 ? 'conflicting' : null}, make('th', {scope: 'row'}, name))
-        if (hasBase) tr.append(cell(base, 'Given'))
-        tr.append(cell(device, 'Device', flags & 2))
-        if (hasEntered) tr.append(entered === undefined ? make('td', {}) : cell(entered, 'Entered', true))
-        if (hasServer) tr.append(cell(server === null ? 1 : server, 'Org', flags & 4))
+        if (hasBase) tr.append(cell(base, '\#(FieldColumn.base.label)'))
+        tr.append(cell(device, '\#(FieldColumn.device.label)', flags & 2))
+        if (hasEntered) tr.append(entered === undefined ? make('td', {}) : cell(entered, '\#(FieldColumn.entered.label)', true))
+        if (hasServer) tr.append(cell(server === null ? 1 : server, '\#(FieldColumn.server.label)', flags & 4))
         body.append(tr)
       }
       return make('table', {class: 'fields'}, make('caption', {}, caption), make('thead', {},

@@ -69,9 +69,8 @@ extension LedgerDatabase {
   /// Those of the rows whose edits a user's devices brought.
   func rows(_ rows: [ReportEdits.Row], of username: String) throws -> [ReportEdits.Row] {
     var own: Set<Int64> = []
-    for batch in stride(from: 0, to: rows.count, by: 500) {
-      let numbers = JSONValue.array(
-        rows[batch..<min(batch + 500, rows.count)].map { JSONValue($0.number) })
+    for part in rows.parts(of: ReportEdits.batch) {
+      let numbers = JSONValue.array(part.map { JSONValue($0.number) })
       let found = try connection.all(
         """
         SELECT e.id FROM json_each(\(numbers.text)) p CROSS JOIN edit e ON e.id = p.value
@@ -89,7 +88,7 @@ extension LedgerDatabase {
   ) throws {
     var rest = rows[...]
     while let run = rest.first?.run {
-      let batch = rest.prefix(500).prefix { $0.run == run }
+      let batch = rest.prefix(ReportEdits.batch).prefix { $0.run == run }
       rest = rest[batch.endIndex...]
       let name = try connection.text("SELECT id FROM run WHERE number = \(Int64(run))") ?? ""
       let told = try body(batch, name)

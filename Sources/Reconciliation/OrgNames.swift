@@ -36,6 +36,11 @@ package struct OrgNames: Sendable {
     return recordID.utf8.allSatisfy(Self.isLetterOrDigit) ? instance + "/" + recordID : nil
   }
 
+  /// The address of an org's recycle bin, for a person to open.
+  static func recycleBin(of instance: String) -> String {
+    instance + "/lightning/o/DeleteEvent/home"
+  }
+
   private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

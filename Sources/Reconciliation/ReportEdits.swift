@@ -51,7 +51,7 @@ package struct ReportEdits {
   }
 
   /// How many edits are read at a time.
-  private static let batch = 500
+  package static let batch = 500
 
   /// Hands over the edits that are wanted, in order of arrival, no more than `limit` of them.
   ///

@@ -107,6 +107,14 @@ package struct ReportMask: Sendable {
       }
     }
 
+    /// So many characters of a value stand in a line on a terminal, or in what a device is told.
+    static let longestInLine = 200
+
+    /// A text as it stands in a line: its end is cut off where it is longer than `longestInLine`.
+    static func inLine(_ text: String) -> String {
+      text.count > longestInLine ? text.prefix(longestInLine) + "…" : text
+    }
+
     /// The value in a sentence.
     package var words: String {
       switch placeholder {

@@ -149,14 +149,10 @@ package enum StoryText {
     return text
   }
 
-  /// Longer values are cut on a terminal; JSON has them whole.
-  private static let longestValue = 200
-
   private static func value(
     _ value: JSONValue?, of field: String, _ options: ReportMask
   ) -> String {
-    let text = options.shown(value, of: field).words
-    return text.count <= longestValue ? text : text.prefix(longestValue) + "…"
+    ReportMask.Shown.inLine(options.shown(value, of: field).words)
   }
 
   // MARK: JSON

@@ -106,7 +106,7 @@ enum UndoRule {
   /// Why a deletion stands, and what a person does about it.
   static func remedy(_ reason: String, _ instance: String?) -> String {
     reason + ": restore it from the recycle bin of the org"
-      + (instance.map { ", \($0)/lightning/o/DeleteEvent/home" } ?? "")
+      + (instance.map { ", " + OrgNames.recycleBin(of: $0) } ?? "")
   }
 
   /// Says whether all that an edit waits for waits for it in turn; `waits` says of each edit for which others

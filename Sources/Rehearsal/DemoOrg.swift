@@ -46,13 +46,13 @@ package final class DemoOrg: Sendable {
 
   /// Changes a record as somebody else in the office does.
   package func change(_ object: String, _ id: String, _ fields: JSONObject) throws {
-    let admin = try user("admin@example.com")
+    let admin = try user(OrgUser.adminUsername)
     if let error = org.update(object, id: id, fields, as: admin).errors.first { throw error }
   }
 
   /// Deletes a record as somebody else does.
   package func delete(_ object: String, _ id: String) throws {
-    let admin = try user("admin@example.com")
+    let admin = try user(OrgUser.adminUsername)
     if let error = org.delete(object, id: id, as: admin).errors.first { throw error }
   }
 
@@ -71,7 +71,7 @@ package final class DemoOrg: Sendable {
 
   /// The SystemModstamp of every record of the objects, deleted ones left out.
   package func stamps(of objects: [String]) throws -> [String: String] {
-    let admin = try user("admin@example.com")
+    let admin = try user(OrgUser.adminUsername)
     var stamps: [String: String] = [:]
     for object in objects {
       var page = try org.query("SELECT Id, SystemModstamp FROM \(object)", as: admin)

@@ -104,7 +104,7 @@ package struct FieldDay: Sendable {
     let lost = try pick("accounts", on: cleo, owned: "cleo@example.com")
     try cleo.edit("accounts", id: lost, ["Description": "Needs a new gate code."], now: tick())
     for name in ["ada@example.com", "ben@example.com"] { try org.org.unshare(lost, from: name) }
-    try org.org.transfer(lost, to: "admin@example.com")
+    try org.org.transfer(lost, to: OrgUser.adminUsername)
     try org.org.unshare(lost, from: "cleo@example.com")
     add("cleo edits an account that is taken from her the same day", .notVisible)
   }
@@ -149,7 +149,7 @@ package struct FieldDay: Sendable {
     // Records of this device alone first: what one scene does must not reach another.
     let ordered = candidates.subtracting(shared).sorted() + candidates.intersection(shared).sorted()
     let wanted = try owner.map { try org.user($0).id }
-    let admin = try org.user("admin@example.com")
+    let admin = try org.user(OrgUser.adminUsername)
     for id in ordered {
       if let wanted {
         let object = soup == "contacts" ? "Contact" : "Account"

@@ -20,7 +20,7 @@ package struct ReturnFleet: Sendable {
   private let key: (pem: String, certificate: [UInt8])
 
   private static let clientID = "attache-fleet"
-  static let office = "admin@example.com"
+  static let office = OrgUser.adminUsername
   private static let soups = [
     "accounts": ["Name", "Phone"], "contacts": ["LastName", "AccountId"],
   ]
@@ -146,7 +146,7 @@ package struct ReturnFleet: Sendable {
   /// Makes the users and their accounts; answers the accounts' Ids, by user.
   private func fill(_ org: Org) throws -> [[String]] {
     var accounts: [[String]] = []
-    try org.addUser("attache@example.com", lastName: "Attache", profile: "Integration")
+    try org.addUser(OrgUser.integrationUsername, lastName: "Attache", profile: "Integration")
     for number in 0..<returns {
       let user = try org.addUser(
         Self.username(number), lastName: "Technician \(number)", profile: "Field Technician")
@@ -246,7 +246,7 @@ package struct ReturnFleet: Sendable {
     {"format": 1, "name": "fleet",
      "org": {"url": {"env": "ATTACHE_ORG_URL"}, "apiVersion": "66.0", "concurrency": \(concurrency),
        "login": {"method": "jwt", "clientId": {"env": "ATTACHE_CLIENT_ID"},
-         "key": {"env": "ATTACHE_JWT_KEY"}, "integrationUser": "attache@example.com"}},
+         "key": {"env": "ATTACHE_JWT_KEY"}, "integrationUser": "\(OrgUser.integrationUsername)"}},
      "users": {"query": "SELECT Id, Username FROM User WHERE IsActive = true AND \
     Profile.Name = 'Field Technician'"},
      "stores": [{"schema": "userstore.json", "syncs": "usersyncs.json"}],

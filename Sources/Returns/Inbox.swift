@@ -128,8 +128,7 @@ package struct Inbox: Sendable {
 
   /// Whether a name could be a return's: not hidden, not half-written, not a companion of one.
   static func isCandidate(_ name: String) -> Bool {
-    !name.hasPrefix(".") && !name.hasSuffix(".tmp") && !name.hasSuffix(".part")
-      && !suffixes.contains(where: name.hasSuffix)
+    !name.hasPrefix(".") && !isUpload(name) && !suffixes.contains(where: name.hasSuffix)
   }
 
   /// Whether a name says that the file is still being uploaded: it is left alone until it has its own.

@@ -1,6 +1,7 @@
 import Snapshots
 import Bundles
 import Ledger
+import MobileSync
 import SQLite
 import SmartStore
 import System
@@ -17,7 +18,7 @@ struct ExaminedStore {
 
   /// The soups of Mobile Sync and of this program, which an app need not name.
   private static let housekeeping = Set(StoreConfig.reserved.keys).union([
-    "sfdcMetadata", "sfdcLayouts",
+    MetadataTarget.soupName, LayoutTarget.soupName,
   ])
 
   /// What a person may want to know of it.

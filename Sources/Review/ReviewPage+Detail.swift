@@ -1,3 +1,5 @@
+import Reconciliation
+
 extension ReviewPage {
   /// One edit with the values of its sides.
   static let detailScript = #"""
@@ -83,17 +85,15 @@ extension ReviewPage {
         found.message ?? found.meaning)
     }
 
-    const names = {
-      device: ['Send the device’s edit', 'd'], server: ['Leave the org’s values', 's'],
-      again: ['Try once more', 'a'], drop: ['Give it up', 'x']
-    }
+    const deciding = \#(keysOfDecisions.text)
+    const capital = text => text[0].toUpperCase() + text.slice(1)
     function actions(edit, detail) {
       const chosen = state.choices.get(edit.edit)
-      const buttons = Object.entries(names).filter(([kind]) => detail.possible.includes(kind))
-        .map(([kind, [text, key]]) => make('button', {
+      const buttons = Object.entries(deciding).filter(([kind]) => detail.possible.includes(kind))
+        .map(([kind, key]) => make('button', {
           type: 'button', id: `choose-${kind}`,
           'aria-pressed': String(chosen?.decision === kind), onclick: () => chooseHere(kind, edit)
-        }, text + ' ', make('kbd', {}, key)))
+        }, capital(words[kind]) + ' ', make('kbd', {}, key)))
       if (chosen) {
         buttons.push(make('button', {type: 'button', id: 'choose-none',
           onclick: () => chooseHere(null, edit)}, 'Not decided ', make('kbd', {}, 'u')))
@@ -156,8 +156,8 @@ extension ReviewPage {
       if (detail.fields.length === 0 && !isOpen) return null
       const hasBase = detail.fields.some(field => 'base' in field)
       const hasServer = detail.fields.some(field => 'server' in field || field.masked)
-      const head = ['Field', ...(hasBase ? ['Given to the device'] : []), 'Device',
-        ...(hasServer ? ['Server'] : []), ...(isOpen ? ['Another value'] : [])]
+      const head = ['Field', ...(hasBase ? ['\#(FieldColumn.base.title)'] : []), '\#(FieldColumn.device.title)',
+        ...(hasServer ? ['\#(FieldColumn.server.title)'] : []), ...(isOpen ? ['Another value'] : [])]
       const rows = detail.fields.map((field, index) => fieldRow(
         edit, detail, field, index, isOpen, hasBase, hasServer))
       return make('div', {}, detail.fields.length === 0 ? null : make('table',
@@ -178,7 +178,7 @@ extension ReviewPage {
       }
       const cell = (which, other) => {
         const value = shown(field, which, other)
-        const label = which === 'device' ? 'Device' : 'Server'
+        const label = which === 'device' ? '\#(FieldColumn.device.label)' : '\#(FieldColumn.server.label)'
         if (!isOpen || !(which in field || field.masked)) {
           return make('td', {'data-label': label}, value)
         }
@@ -204,7 +204,7 @@ extension ReviewPage {
       }
       return make('tr', {className: field.conflicting ? 'both' : field.edited ? '' : 'theirs',
         'data-field': field.name}, make('th', {scope: 'row'}, field.name),
-        hasBase ? make('td', {'data-label': 'Given'}, shown(field, 'base')) : null,
+        hasBase ? make('td', {'data-label': '\#(FieldColumn.base.label)'}, shown(field, 'base')) : null,
         cell('device', 'server'), hasServer ? cell('server', 'device') : null,
         isOpen ? box() : null)
     }

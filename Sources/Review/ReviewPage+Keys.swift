@@ -5,9 +5,9 @@ extension ReviewPage {
     // Keys.
 
     const keys = [['j or ↓', 'next edit'], ['k or ↑', 'edit before'],
-      ['d', 'send the device’s edit; within a field, the device’s value'],
-      ['s', 'leave the org’s values; within a field, the org’s value'], ['a', 'try once more'],
-      ['x', 'give it up'], ['u', 'not decided'], ['/', 'search'],
+      ...Object.entries(deciding).map(([kind, key]) => [key, words[kind]
+        + ({device: '; within a field, the device’s value', server: '; within a field, the org’s value'}[kind] ?? '')]),
+      ['u', 'not decided'], ['/', 'search'],
       ['Enter', 'show the plan; in the plan, send'], ['Esc', 'back to the list']]
     function help() {
       dialog('Keys', make('dl', {}, ...keys.flatMap(([key, text]) =>
@@ -31,9 +31,8 @@ extension ReviewPage {
         else chooseHere(which)
       }
       const does = {
-        j: () => go(state.at + 1), k: () => go(state.at - 1), d: () => pick('device'),
-        s: () => pick('server'), a: () => chooseHere('again'), x: () => chooseHere('drop'),
-        u: () => chooseHere(null), '/': () => $('search').focus(), '?': help,
+        ...Object.fromEntries(Object.entries(deciding).map(([kind, key]) => [key, () => pick(kind)])),
+        j: () => go(state.at + 1), k: () => go(state.at - 1), u: () => chooseHere(null), '/': () => $('search').focus(), '?': help,
         ArrowDown: target.id === 'list' ? () => go(state.at + 1) : null,
         ArrowUp: target.id === 'list' ? () => go(state.at - 1) : null,
         Home: target.id === 'list' ? () => go(0) : null,

@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import Reconciliation
 
 extension ReviewPage {
@@ -8,6 +9,24 @@ extension ReviewPage {
   /// What stands in the place of a value, by what is known of it.
   private static let placeholders = JSONValue.object(
     ReportMask.Placeholder.allCases.reduce(into: [:]) { $0["\($1)"] = .string($1.words) })
+
+  /// What each decision does.
+  private static let words = JSONValue.object(
+    Decision.Kind.allCases.reduce(into: [:]) { $0[$1.rawValue] = .string(typeset($1.meaning)) })
+
+  /// What the buttons of the decisions say that one key makes.
+  private static let labels = JSONValue.object(
+    keys.reduce(into: [:]) { $0[$1.kind.rawValue] = .string($1.kind.label) })
+
+  /// The verdicts of edits that the next run takes up by itself.
+  private static let waiting = JSONValue(
+    Verdict.allCases.filter(\.isWaiting).map(\.rawValue))
+
+  /// The keys of decisions, by what they decide.
+  static let keysOfDecisions = JSONValue.object(
+    keys.reduce(into: [:]) { $0[$1.kind.rawValue] = .string($1.key) })
+
+  private static func typeset(_ words: String) -> String { words.replacing("'", with: "’") }
 
   /// The list, its filters, the choices and their way to the server.
   ///
@@ -22,13 +41,10 @@ extension ReviewPage {
       edits: [], shown: [], at: 0, choices: new Map(), details: new Map(), candidates: {},
       looked: new Set(), looks: 0, busy: false, plan: 0, by: ''
     }
-    const words = {
-      device: 'send the device’s edit', server: 'the org’s values stand',
-      set: 'field by field', record: 'this is the record', again: 'try once more',
-      drop: 'give it up'
-    }
+    const words = \#(words.text)
     const placeholders = \#(placeholders.text)
-    const labels = {device: 'Device', server: 'Server', again: 'Try again', drop: 'Give up'}
+    const labels = \#(labels.text)
+    const waiting = \#(waiting.text)
 
     /** An element with properties (`class`, `data-…` and `aria-…` as attributes) and children. */
     function make(tag, properties = {}, ...children) {
@@ -198,7 +214,7 @@ extension ReviewPage {
       element.addEventListener('click', () => { go(index); $('list').focus() })
       return element
     }
-    const kind = verdict => ['blocked', 'held'].includes(verdict) ? 'waiting' : ''
+    const kind = verdict => waiting.includes(verdict) ? 'waiting' : ''
 
     /** Asks the org about the current edit and those around it that it was not asked about yet. */
     async function lookAround(again) {

@@ -1,5 +1,6 @@
 import Crypto
 import HTTP
+import Ledger
 import Reconciliation
 
 /// The page itself: plain HTML, one style sheet and one script of our own, nothing from elsewhere.
@@ -47,6 +48,15 @@ enum ReviewPage {
       """
   }
 
+  /// What is decided by one key, with that key; `ReviewPage.words` says what each does.
+  static let keys: [(kind: Decision.Kind, key: String)] = [
+    (.device, "d"), (.server, "s"), (.again, "a"), (.drop, "x"),
+  ]
+
+  private static let buttons = keys.map {
+    "<button type=\"button\" data-all=\"\($0.kind.rawValue)\">\($0.kind.label)</button>"
+  }.joined(separator: "\n")
+
   private static let body = """
     <main>
     <noscript><p class="note">This page needs its script. Without one, decide on the \
@@ -58,10 +68,7 @@ enum ReviewPage {
     <p id="count" role="status"></p>
     <div id="bulk" role="group" aria-label="All edits that are shown">
     <span>All shown:</span>
-    <button type="button" data-all="device">Device</button>
-    <button type="button" data-all="server">Server</button>
-    <button type="button" data-all="again">Try again</button>
-    <button type="button" data-all="drop">Give up</button>
+    \(buttons)
     <button type="button" data-all="">Not decided</button>
     </div>
     </section>

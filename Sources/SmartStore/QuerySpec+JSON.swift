@@ -33,6 +33,6 @@ extension QuerySpec {
       soupName: soupName, kind, selectPaths: json["selectPaths"]?.array?.compactMap(\.string) ?? [],
       orderPath: json["orderPath"]?.string,
       order: json["order"]?.string.flatMap(Order.init) ?? .ascending,
-      pageSize: json["pageSize"]?.int.map(Int.init(clamping:)) ?? 10)
+      pageSize: json["pageSize"]?.int.map(Int.init(clamping:)) ?? Self.defaultPageSize)
   }
 }

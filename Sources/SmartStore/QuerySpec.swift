@@ -44,10 +44,13 @@ public struct QuerySpec: Sendable, Hashable {
   /// How many rows a page has.
   public var pageSize: Int
 
+  /// The rows of a page of a query that does not say.
+  public static let defaultPageSize = 10
+
   /// A query over a soup.
   public init(
     soupName: String, _ kind: Kind, selectPaths: [String] = [], orderPath: String? = nil,
-    order: Order = .ascending, pageSize: Int = 10
+    order: Order = .ascending, pageSize: Int = defaultPageSize
   ) {
     self.soupName = soupName
     self.kind = kind
@@ -58,7 +61,7 @@ public struct QuerySpec: Sendable, Hashable {
   }
 
   /// A query in Smart SQL.
-  public init(smartSQL: String, arguments: [String] = [], pageSize: Int = 10) {
+  public init(smartSQL: String, arguments: [String] = [], pageSize: Int = defaultPageSize) {
     self.init(soupName: "", .smart(smartSQL, arguments: arguments), pageSize: pageSize)
   }
 

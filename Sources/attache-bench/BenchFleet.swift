@@ -12,7 +12,7 @@ struct BenchFleet: Sendable {
   let directory: String
 
   /// Who asks for the users, and owns the contacts.
-  static let integration = "attache@example.com"
+  static let integration = OrgUser.integrationUsername
   private static let clientID = "attache-bench"
   private static let profile = "Integration"
 

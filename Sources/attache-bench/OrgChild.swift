@@ -41,7 +41,7 @@ struct OrgChild {
     server.stop()
   }
 
-  private static let username = "attache@example.com"
+  private static let username = OrgUser.integrationUsername
   private var orgDirectory: String { "\(options.directory)/org-\(options.records)" }
 
   /// The local org; one that was not filled to the end is made anew.

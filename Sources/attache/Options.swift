@@ -10,6 +10,9 @@ struct Options: Sendable {
   var logFile: String?
   var logFormat = LogFormat.text
 
+  /// Where the local org keeps its data, unless it is told.
+  static let orgDirectory = ".org"
+
   /// `--json` and `--quiet`.
   static var output: [Parameter<Options>] {
     [

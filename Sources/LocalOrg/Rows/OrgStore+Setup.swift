@@ -24,7 +24,7 @@ extension OrgStore {
         ], by: admin, at: now)
     }
     try addUser(
-      "admin@example.com", firstName: "Org", lastName: "Admin", profile: "System Administrator")
+      OrgUser.adminUsername, firstName: "Org", lastName: "Admin", profile: "System Administrator")
   }
 
   /// The users for which a condition over `u` (User) and `p` (Profile) holds.

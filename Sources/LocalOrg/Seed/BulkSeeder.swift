@@ -19,10 +19,12 @@ struct BulkSeeder {
 
   func run(object: String, count: Int, owner username: String?) throws {
     let table = try store.table(object)
-    let integration = try store.users(where: "u.\"Username\" = 'attache@example.com'").first
+    let integration = try store.users(
+      where: "u.\"Username\" = \(OrgUser.integrationUsername)"
+    ).first
     let owner =
       try username.map { try store.user(named: $0) } ?? integration
-      ?? store.user(named: "admin@example.com")
+      ?? store.user(named: OrgUser.adminUsername)
     let fillings = fillings(table, owner: owner.id)
     for index in table.indexes {
       try store.connection.execute("DROP INDEX IF EXISTS \(index.name)")

@@ -14,8 +14,8 @@ struct SeedMaker {
     self.store = store
     random = SeedRandom(options.seed)
     now = store.clock.now() / 1000 * 1000
-    admin = try store.user(named: "admin@example.com")
-    for (username, last) in [("attache@example.com", "Integration")]
+    admin = try store.user(named: OrgUser.adminUsername)
+    for (username, last) in [(OrgUser.integrationUsername, "Integration")]
     where try store.users(where: "u.\"Username\" = \(username)").isEmpty {
       try store.addUser(username, firstName: nil, lastName: last, profile: "Integration")
     }

@@ -4,7 +4,7 @@ import SmartStore
 
 extension LayoutTarget: AnswerTarget {
   /// The soup in which the SDKs keep layouts.
-  static let soupName = "sfdcLayouts"
+  package static let soupName = "sfdcLayouts"
 
   func pages(
     since: Int64?, _ context: SyncContext

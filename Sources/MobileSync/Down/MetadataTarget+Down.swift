@@ -2,7 +2,7 @@ import Salesforce
 
 extension MetadataTarget: AnswerTarget {
   /// The soup in which the SDKs keep descriptions.
-  static let soupName = "sfdcMetadata"
+  package static let soupName = "sfdcMetadata"
 
   func pages(
     since: Int64?, _ context: SyncContext

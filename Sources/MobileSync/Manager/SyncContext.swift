@@ -95,6 +95,16 @@ package final class SyncContext {
     }
   }
 
+  /// What is told of when the org does not say how old the records of a type are.
+  static func unreadDates(of type: String) -> String {
+    "the modification dates of \(type) could not be read"
+  }
+
+  /// What is told of when the org does not say what became of records of a type that it does not find.
+  static func unprovedDeletion(of type: String) -> String {
+    "the deletion of records of \(type) could not be proved"
+  }
+
   /// Notes that a person should know of something.
   func warn(_ message: String) { report.warnings.append(message) }
 }

@@ -41,8 +41,8 @@ public struct SyncSettings: Sendable, Hashable {
     refreshesDates: Bool = true, quietWindowSeconds: Int? = nil, readsChangedChildren: Bool = true
   ) {
     self.overlapSeconds = Self.seconds(overlapSeconds ?? SyncDefaults.overlapSeconds)
-    self.maxDeletesPercent = maxDeletesPercent ?? SyncDefaults.maxDeletesPercent
-    self.minimumDeletes = minimumDeletes ?? SyncDefaults.minimumDeletes
+    self.maxDeletesPercent = maxDeletesPercent ?? DeletionGuard.standardPercent
+    self.minimumDeletes = minimumDeletes ?? DeletionGuard.standardMinimum
     self.refreshesDates = refreshesDates
     self.quietWindowSeconds = Self.seconds(quietWindowSeconds ?? SyncDefaults.quietWindowSeconds)
     self.readsChangedChildren = readsChangedChildren

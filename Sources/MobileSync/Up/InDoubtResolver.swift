@@ -114,9 +114,7 @@ package struct InDoubtResolver {
         continue
       }
       guard let results else {
-        for place in places {
-          told[place] = .atWork("the org is still at work on the bulk job \(id)")
-        }
+        for place in places { told[place] = .atWork(SyncUpRequest.atWorkText(id)) }
         continue
       }
       let answers = SyncUpJob.answers(

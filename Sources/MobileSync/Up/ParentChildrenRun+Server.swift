@@ -72,7 +72,7 @@ extension ParentChildrenRun {
     } catch {
       if error.cause?.isOutage == true { throw error }
       try context.giveUp(
-        on: error, "the modification dates of \(parent.sobjectType) could not be read")
+        on: error, SyncContext.unreadDates(of: parent.sobjectType))
     }
   }
 
@@ -111,7 +111,7 @@ extension ParentChildrenRun {
     } catch {
       if error.isOutage { throw SyncError(error) }
       try context.giveUp(
-        on: SyncError(error), "the modification dates of \(member.sobjectType) could not be read")
+        on: SyncError(error), SyncContext.unreadDates(of: member.sobjectType))
     }
   }
 
@@ -126,7 +126,7 @@ extension ParentChildrenRun {
       return try await reader.fates(of: ids, member.sobjectType)
     } catch {
       try context.giveUp(
-        on: SyncError(error), "the deletion of records of \(member.sobjectType) could not be proved"
+        on: SyncError(error), SyncContext.unprovedDeletion(of: member.sobjectType)
       )
       return [:]
     }

@@ -126,10 +126,15 @@ extension SyncUpRequest {
     }
     guard let results = try await job.results(while: mayWait) else {
       throw OrgError(
-        .timeout, message: "the org is still at work on the bulk job \(id)",
+        .timeout, message: Self.atWorkText(id),
         request: "GET the bulk job \(id)", isAmbiguous: true)
     }
     return SyncUpJob.answers(results, rows.map { ($1, $0.action, $0.recordID) })
+  }
+
+  /// Says that the org has not ended a job.
+  static func atWorkText(_ id: String) -> String {
+    "the org is still at work on the bulk job \(id)"
   }
 
   /// The batches of jobs, for each action and object of which there are more changes than `bulkAbove`; and the

@@ -53,7 +53,7 @@ extension SyncUpRun {
       // Nothing can be sent to an org that is not there: that is no DONE.
       if error.isOutage { throw SyncError(error) }
       try context.giveUp(
-        on: SyncError(error), "the modification dates of \(type) could not be read")
+        on: SyncError(error), SyncContext.unreadDates(of: type))
     }
     return states
   }
@@ -79,7 +79,7 @@ extension SyncUpRun {
         }
       } catch {
         try context.giveUp(
-          on: SyncError(error), "the deletion of records of \(type) could not be proved")
+          on: SyncError(error), SyncContext.unprovedDeletion(of: type))
       }
     }
     return fates

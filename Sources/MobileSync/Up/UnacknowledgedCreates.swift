@@ -194,6 +194,9 @@ package enum UnacknowledgedCreates {
         + "AND CreatedDate <= \(SOQLLiteral.second(to)) ORDER BY Id", all: true)
   }
 
+  /// The first of some ids, in words.
+  static func named(_ ids: [String]) -> String { ids.prefix(10).joined(separator: ", ") }
+
   /// What became of a create that the org most likely refused, beside the records that nothing accounts for.
   ///
   /// One that holds all that was sent may be what it made: it is never taken for that without a person.
@@ -207,7 +210,7 @@ package enum UnacknowledgedCreates {
       ids.count == 1 ? "1 record may be what it made" : "\(ids.count) records may be what it made"
     return .unclear(
       "a field that the org asks for was sent empty, and its automation may have filled it; \(words): "
-        + ids.prefix(10).joined(separator: ", "), ids: ids)
+        + named(ids), ids: ids)
   }
 
   /// Says whether an org most likely refuses such a create: a field that its describe asks for has no value.

@@ -220,10 +220,10 @@ struct UnacknowledgedCreatesMatching {
         ? "this record of its sender may be it" : "these records of its sender may be it"
       return .unclear(
         "since the ledger was recovered nobody knows whether it was sent; \(words): "
-          + left.prefix(10).joined(separator: ", "), ids: left)
+          + UnacknowledgedCreates.named(left), ids: left)
     }
     let lost = groups.reduce(0) { $0 + $1.members.count }
-    let ids = left.prefix(10).joined(separator: ", ")
+    let ids = UnacknowledgedCreates.named(left)
     let subject = left.count == 1 ? "1 record" : "\(left.count) records"
     let object = lost == 1 ? "1 create" : "one of \(lost) creates"
     return .unclear("\(subject) may be what \(object) made: \(ids)", ids: left)

@@ -46,8 +46,10 @@ extension PipelineReader {
 
   /// A secret that others may read is refused by every run.
   private func checkAccess(_ path: String, _ node: JSONNode) {
-    guard let status = try? Files.status(path), status.mode & 0o077 != 0 else { return }
-    reader.report(node, "others may read \(path)", "chmod 600 \(path)")
+    guard let status = try? Files.status(path),
+      let fault = SecretSource.fault(ofMode: status, path)
+    else { return }
+    reader.report(node, fault.message, fault.fix)
   }
 
   private func report(_ fault: PEMFault?, of path: String, _ node: JSONNode) {

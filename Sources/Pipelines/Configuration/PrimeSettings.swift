@@ -22,7 +22,7 @@ package struct PrimeSettings: Sendable, Hashable {
   /// with SOQL.
   package var ghostsEveryRuns: Int?
   /// The largest share of a soup that may be deleted at once.
-  package var ghostsMaxDeletes = Percentage(SyncDefaults.maxDeletesPercent)
+  package var ghostsMaxDeletes = Percentage(DeletionGuard.standardPercent)
   /// What happens when a briefcase rule fails.
   package var onRuleErrors = RuleErrorPolicy.standard
   /// What happens when a user's snapshot cannot be made.

@@ -48,7 +48,7 @@ package struct ReconcileSettings: Sendable, Hashable {
   /// The most changes of one device of a snapshot that are sent without being confirmed.
   package var maxChangesPerSnapshot = Self.standard.maxChanges.perSnapshot
   /// The largest share of a soup that is deleted without being confirmed.
-  package var maxDeletes = Percentage(SyncDefaults.maxDeletesPercent)
+  package var maxDeletes = Percentage(DeletionGuard.standardPercent)
   /// Whether the next generation carries the edits that are open, so that their devices install.
   package var nextGeneration = true
 

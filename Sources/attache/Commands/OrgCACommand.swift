@@ -17,7 +17,7 @@ struct OrgCACommand: Command {
     ]
   }
 
-  var data = ".org"
+  var data = Options.orgDirectory
 
   func run(_ context: Program) async throws -> ExitStatus {
     let authority = try CertificateAuthority.make(directory: context.absolute(data) + "/ca")

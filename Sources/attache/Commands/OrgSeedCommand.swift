@@ -32,7 +32,7 @@ struct OrgSeedCommand: Command {
     ]
   }
 
-  var data = ".org"
+  var data = Options.orgDirectory
   var scale = 1
   var seed = 1
   var clock: ClockStart?
@@ -55,7 +55,7 @@ struct OrgSeedCommand: Command {
       try org.seed(SeedOptions(scale: scale, seed: UInt64(bitPattern: Int64(seed))))
     }
     if let rules { try org.setUp(rules) }
-    guard let admin = org.user(named: "admin@example.com") else { return .failed }
+    guard let admin = org.user(named: OrgUser.adminUsername) else { return .failed }
     var counts = JSONObject()
     for object in org.objects() {
       guard

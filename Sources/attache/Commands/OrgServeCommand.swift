@@ -44,7 +44,7 @@ struct OrgServeCommand: Command {
     ]
   }
 
-  var data = ".org"
+  var data = Options.orgDirectory
   var address = OrgServer.Options().address
   var port = 0
   var apps: [String] = []

@@ -43,9 +43,6 @@ struct PruneCommand: Command {
 
 /// A plan of what is kept, for a person.
 enum KeepText {
-  /// More lines of one sort are not shown on a terminal; `--json` has them all.
-  private static let mostLines = 20
-
   /// What goes by its sort, and what stays with the reasons.
   static func lines(_ plan: KeepPlan, isDone: Bool) -> [String] {
     var lines = KeepPlan.Kind.allCases.compactMap { kind -> String? in
@@ -56,12 +53,10 @@ enum KeepText {
         + (size > 0 ? ", " + ByteCount.text(Int(size)) : "")
     }
     if lines.isEmpty { lines.append("there is nothing to remove") }
-    for item in plan.staying.prefix(mostLines) {
-      lines.append("stays: \(words(item)): \(item.because.joined(separator: "; "))")
-    }
-    let more = plan.staying.count - mostLines
-    if more > 0 { lines.append("and \(more) more stay; --json lists them") }
     return lines
+      + ShortList.lines(plan.staying, verb: " stay") { item in
+        ["stays: \(words(item)): \(item.because.joined(separator: "; "))"]
+      }
   }
 
   private static func words(_ item: KeepPlan.Item) -> String {

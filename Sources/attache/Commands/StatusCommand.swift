@@ -116,28 +116,22 @@ struct StatusCommand: Command {
     return lines
   }
 
-  /// More lines of one sort are not shown on a terminal; `--json` has them all.
-  private static let mostLines = 20
-
   private func edits(_ edits: [ReportEdit]) -> [String] {
-    var lines = edits.prefix(Self.mostLines).map { edit in
-      "    edit \(edit.number): \(edit.recordName) of \(edit.owner), since "
-        + "\(Dates.utcSeconds(edit.foundAt))"
+    ShortList.lines(edits, indent: "    ") { edit in
+      [
+        "    edit \(edit.number): \(edit.recordName) of \(edit.owner), since "
+          + "\(Dates.utcSeconds(edit.foundAt))"
+      ]
     }
-    let more = edits.count - lines.count
-    if more > 0 { lines.append("    and \(more) more; --json lists them") }
-    return lines
   }
 
   private func findings(_ findings: [Finding]) -> [String] {
-    var lines = findings.isEmpty ? [] : ["for a person to look at: \(findings.count)"]
-    for finding in findings.prefix(Self.mostLines) {
-      let name = finding.text("name") ?? finding.text("username") ?? finding.subject
-      lines.append("  \(finding.state): \(name): \(finding.text("reason") ?? "")")
-      if let path = finding.text("path") { lines.append("    \(path)") }
-    }
-    let more = findings.count - Self.mostLines
-    if more > 0 { lines.append("  and \(more) more; --json lists them") }
-    return lines
+    let head = findings.isEmpty ? [] : ["for a person to look at: \(findings.count)"]
+    return head
+      + ShortList.lines(findings, indent: "  ") { finding in
+        let name = finding.text("name") ?? finding.text("username") ?? finding.subject
+        let line = "  \(finding.state): \(name): \(finding.text("reason") ?? "")"
+        return [line] + (finding.text("path").map { ["    \($0)"] } ?? [])
+      }
   }
 }
