@@ -156,8 +156,23 @@ def locate(one, source):
     if count != 1:
         raise Trouble(
             f"{one.place}: [{one.name}] is stale: its code stands {count} times in {one.file}, not once:\n    {code}")
+    if one.kind == "expression" and is_list(inside):
+        raise Trouble(f"{one.place}: [{one.name}] is a list, and no expression: {inside}")
     start = source.index(code) + len(before)
     return start, start + len(inside)
+
+
+def is_list(code):
+    """Whether code is several conditions or arguments, with a comma between them, and no expression."""
+    depth, quoted = 0, False
+    for place, letter in enumerate(code):
+        if letter == '"' and code[place - 1:place] != "\\":
+            quoted = not quoted
+        elif not quoted:
+            depth += (letter in "([{") - (letter in ")]}")
+            if letter == "," and depth == 0:
+                return True
+    return False
 
 
 def render(source, start, end, spans):
