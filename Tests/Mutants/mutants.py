@@ -203,7 +203,8 @@ def switched(mutants, original):
         return f"{cases}{{ {wrapped(original)} }}"
     if kinds == {"words"}:
         cases = "".join(f'mutantIsOn({one.number}) ? "{one.text(one.new)}" : ' for one in mutants)
-        if "mutantIsOn" in original:
+        # Raw words cannot hold values.
+        if "\\(" in cases + original:
             return f'\\(({cases}"{original}") as SQL)'
         return f'\\(raw: {cases}"{original}")'
     cases = "".join(f"mutantIsOn({one.number}) ? ({wrapped(one.text(one.new))}) : " for one in mutants)
