@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-PACKAGES := libsqlite3-dev libcurl4-openssl-dev libarchive-dev libssl-dev libmicrohttpd-dev pkg-config
+PACKAGES := libsqlite3-dev libcurl4-openssl-dev libarchive-dev zlib1g-dev libssl-dev libmicrohttpd-dev pkg-config
 PREFIX ?= /usr/local
 SCRATCH ?= .build
 # The layering of Package.swift is enforced: an undeclared import is an error.

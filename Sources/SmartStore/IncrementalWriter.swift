@@ -16,6 +16,8 @@ final class IncrementalWriter: BulkWriter {
   private let insertWords: Statement?
   private let updateWords: Statement?
   private var scratch: [UInt8] = []
+  /// Pages that are held in memory.
+  private static let cacheKiB = 24 << 10
   /// Stands for every column where there are more than bits.
   private static let allColumns = UInt64.max
 
@@ -37,8 +39,9 @@ final class IncrementalWriter: BulkWriter {
     self.composer = composer
     options = plan.options
     cells = plan.cells(of: soup, on: store.platform)
-    // What a user lost must not be left in free space.
-    try connection.execute("PRAGMA secure_delete = ON")
+    // What a user lost must not be left in free space. The changes of many pages meet in the same pages of the indexes.
+    try connection.execute(
+      "PRAGMA secure_delete = ON; PRAGMA cache_size = -\(Self.cacheKiB)")
     let names = cells.map(\.column.name)
     lookup = try connection.prepare(
       "SELECT " + (["id", "lastModified", "soup"] + names).joined(separator: ", ")

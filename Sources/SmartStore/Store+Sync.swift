@@ -146,7 +146,9 @@ extension Store {
       let odd = try oddlyDirtyRows(of: soup)
       if odd.isEmpty { return isLocal(true, soup) }
       return "(\(isLocal(true, soup)) OR id IN (\(raw: Self.list(odd))))"
-    case .written(let since): return "lastModified >= \(since)"
+    case .written(let since):
+      // The rows are few among many: found by their own index, whatever the order that is asked for.
+      return "id IN (SELECT id FROM \(raw: soup.table) WHERE lastModified >= \(since))"
     case .clean(let syncID):
       let clean = isLocal(false, soup)
       guard let syncID, let column = soup.column(of: SyncField.syncID, on: platform) else {

@@ -63,7 +63,8 @@ struct BenchOptions: Sendable {
     than 3 times the speed of one request at a time at 100 ms, or a tenth more memory for the larger night;
     `incremental` when such a night takes over 1, 5 or 25 % of the first prime's processor time;
     `ingest` when one at a time takes over 1.5 times the floor, or two at once are less than 1.7 times as fast;
-    `pack` when packing or sealing takes over 1.1 times its floor, or verifying over 1.2 times;
+    `pack` when packing, which reads back, takes over 1.1 times the floors of packing and verifying, sealing over 1.1
+    times its floor, or verifying over 1.2 times;
     `briefcase` when it takes over 1.2 times the least.
 
     """

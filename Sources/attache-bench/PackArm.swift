@@ -14,6 +14,14 @@ struct PackArm: Hashable {
   /// The bundles' format; a store is sealed before it is packed.
   var format: BundleFormat?
 
+  /// The arms whose floors together do the same work: what is packed is read back before it gets its name.
+  var sameWork: [PackArm] {
+    work == .pack ? [self, PackArm(work: .verify, format: format)] : [self]
+  }
+
+  /// What its time is divided by.
+  var floorName: String { work == .pack ? "floors of packing and verifying" : "floor" }
+
   var name: String { work.rawValue + (format.map { ", " + $0.rawValue } ?? "") }
 
   /// Every arm, those that read a format's bundles after the one that writes them.

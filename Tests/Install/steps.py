@@ -11,9 +11,9 @@ import time
 from debian import CRON_PATH
 from phone import Phone
 
-# The five libraries, and what every C and C++ program has.
+# The six libraries, and what every C and C++ program has.
 LIBRARIES = {
-    "libsqlite3.so.0", "libcurl.so.4", "libarchive.so.13", "libcrypto.so.3", "libmicrohttpd.so.12",
+    "libsqlite3.so.0", "libcurl.so.4", "libarchive.so.13", "libz.so.1", "libcrypto.so.3", "libmicrohttpd.so.12",
     "libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1",
 }
 MOST_BYTES = 25_000_000
@@ -50,7 +50,7 @@ def is_as_debian_wants(_, package):
 
 
 def stands_alone(debian, _):
-    """The program needs five libraries and nothing of Swift's."""
+    """The program needs six libraries and nothing of Swift's."""
     program = debian.path("/usr/bin/attache")
     size = program.stat().st_size
     assert size <= MOST_BYTES, f"it has {size} bytes"
@@ -82,7 +82,7 @@ def starts_at_once(debian, _):
     if not shutil.which("cc"):
         raise Skipped("there is no C compiler")
     program, empty = str(debian.path("/usr/bin/attache")), str(debian.path("/tmp/empty"))
-    libraries = ["sqlite3", "curl", "archive", "crypto", "microhttpd", "stdc++", "m", "gcc_s"]
+    libraries = ["sqlite3", "curl", "archive", "z", "crypto", "microhttpd", "stdc++", "m", "gcc_s"]
     subprocess.run(
         ["cc", "-O2", "-x", "c", "-", "-o", empty, "-Wl,--no-as-needed", *(f"-l{name}" for name in libraries)],
         input=b"int main(void) { return 0; }", check=True)

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Compares the ratios of the benchmarks with those that are kept, on small data: `ratios.py PROGRAM [--update]`.
+
+PROGRAM is a built `attache-bench`. What is compared are ratios to a floor of the same run, by processor time where a
+workload tells it, so that the machine hardly matters. Each workload is run up to three times and the best of a ratio
+counts: other work makes it worse, nothing makes it better. The run ends with status 1 when one is more than a quarter
+worse than in `ratios.json`; `--update` writes that file.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+KEPT = Path(__file__).resolve().parent / "ratios.json"
+# By so much a ratio may be worse.
+MARGIN = 1.25
+ROUNDS = 3
+
+
+def prime(measured):
+    both, queries = measured["prime"], measured["queries"]
+    yield "prime of both stores ÷ SQLite alone", both["primeToSQLiteProcessor"]
+    yield "prime of one store ÷ C through SQLite", 1 / both["cToOneStore"]
+    yield "prime of both stores ÷ one", both["bothToOneStore"]
+    for answer in queries["answers"]:
+        yield f"question {answer['question']} ÷ SQL alone", answer["ratio"]
+
+
+def pack(measured):
+    for arm in measured["arms"]:
+        yield f"{arm['arm']} ÷ the libraries alone", float(arm["processorToFloor"])
+
+
+def ingest(measured):
+    yield "ingest ÷ copy, hash and quick_check", float(measured["processorToFloor"])
+
+
+def incremental(measured):
+    def processor(share):
+        return min(
+            run["userMilliseconds"] + run["systemMilliseconds"]
+            for run in measured["runs"] if run.get("changedOneIn", -1) == share)
+
+    for share in [100, 10]:
+        yield f"a night with one in {share} changed ÷ the first", processor(share) / processor(-1)
+
+
+WORKLOADS = [
+    (prime, ["--records", "100000", "--base", "50000"]),
+    (pack, ["pack", "--records", "20000"]),
+    (ingest, ["ingest", "--returns", "6"]),
+    (incremental, ["incremental", "--records", "100000"]),
+]
+
+
+def measure(program, words, directory):
+    """What a workload tells; that it keeps a bound or not on so little data says nothing."""
+    run = subprocess.run(
+        [program, *words, "--rounds", "1", "--json", "--directory", directory], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True)
+    start = run.stdout.find("{")
+    if start < 0:
+        sys.exit(f"{program} {' '.join(words)} measured nothing:\n{run.stderr}")
+    return json.JSONDecoder().raw_decode(run.stdout[start:])[0]
+
+
+def best_of(program, kept):
+    """The best ratio of each name, and after how many rounds all were good enough."""
+    best = {}
+    for read, words in WORKLOADS:
+        for _ in range(ROUNDS):
+            with tempfile.TemporaryDirectory() as directory:
+                found = dict(read(measure(program, words, directory)))
+            for name, ratio in found.items():
+                best[name] = min(ratio, best.get(name, ratio))
+            if kept is not None and all(best[name] <= kept.get(name, 0) * MARGIN for name in found):
+                break
+    return best
+
+
+def main():
+    program, *options = sys.argv[1:] or sys.exit(__doc__.strip())
+    if options == ["--update"]:
+        best = best_of(program, None)
+        KEPT.write_text(json.dumps({name: round(ratio, 3) for name, ratio in best.items()}, indent=2, ensure_ascii=False) + "\n")
+        print(KEPT.read_text(), end="")
+        return 0
+    if options:
+        sys.exit(__doc__.strip())
+    kept = json.loads(KEPT.read_text())
+    best = best_of(program, kept)
+    worse = [name for name, ratio in best.items() if ratio > kept.get(name, 0) * MARGIN]
+    for name, ratio in best.items():
+        mark = "WORSE " if name in worse else ""
+        print(f"{mark}{name}: {ratio:.2f}, kept {kept.get(name, 0):.2f}")
+    for name in sorted(set(kept) - set(best)):
+        print(f"{name} is kept and was not measured")
+    return 1 if worse or set(kept) - set(best) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
