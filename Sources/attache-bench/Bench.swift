@@ -33,6 +33,7 @@ enum Bench {
       case .sealing: try PackChild(options).seal().print()
       case .assigned: try await BriefcaseChild(options).run().print()
       case .renewal: try await RenewalChild(options).run().print()
+      case .renewalFloor: try RenewalChild(options).floor().print()
       case .intake: try await IngestChild(options).ingest().print()
       case .intakeFloor: try IngestChild(options).floor().print()
       case .night: try await NightChild(options).run().print()

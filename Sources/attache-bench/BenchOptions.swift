@@ -7,7 +7,7 @@ struct BenchOptions: Sendable {
   enum Task: String, Sendable {
     case help, bench, queries, reconcile, ingest, incremental, pack, briefcase
     case org, prime, download, sqlite, single, sync, night, intake, intakeFloor = "intake-floor"
-    case renewal, packing, verifying, sealing, assigned
+    case renewal, renewalFloor = "renewal-floor", packing, verifying, sealing, assigned
     case c, python
   }
 
@@ -43,7 +43,7 @@ struct BenchOptions: Sendable {
 
       --records N       records to prime, and of each soup that is asked (1000000); of `pack` those of the store
                         (100000), of `briefcase` those of each user (5000)
-      --base N          records of the smaller prime, whose memory is compared (250000)
+      --base N          records of the smaller prime, whose memory is compared (500000)
       --returns N       returns of the larger night; the smaller has a tenth (1000); of `ingest` the stores (40)
       --edits N         edits of each return (100)
       --users N         users who are primed by briefcase (200)
@@ -82,7 +82,7 @@ struct BenchOptions: Sendable {
     default: return 1_000_000
     }
   }
-  var base = 250_000
+  var base = 500_000
   var rounds = 2
   /// As many as the workload has, if nobody says.
   var returns: Int?

@@ -21,6 +21,8 @@ struct RenewalBench {
         let changed = share > 0 ? (options.records + share - 1) / share : 0
         report.add(try night(fleet, directory, written: changed), share: share)
       }
+      report.addFloor(
+        try Measurement(parsing: BenchChild.run(.renewalFloor, ["--directory", directory])))
     }
     try fleet.end()
     return report

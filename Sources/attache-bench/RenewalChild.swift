@@ -1,3 +1,5 @@
+import Crypto
+import Snapshots
 import System
 
 /// Primes what changed for the user of a `RenewalFleet`, in a process of its own, as a night does it.
@@ -14,6 +16,28 @@ struct RenewalChild {
       [.prime], ProcessEnvironment.variables())
     result.end(start)
     result.records = summary.snapshots.flatMap(\.soups).reduce(0) { $0 + $1.written }
+    return result
+  }
+
+  /// What a night that changes anything has to do in any case: the files of the newest generation are copied, and
+  /// its stores hashed.
+  func floor() throws -> Measurement {
+    let data = RenewalFleet.fleet(in: options.directory).data
+    guard let user = try data.snapshots().first, let newest = try data.generations(of: user).last
+    else { throw BenchFailure("nothing was primed") }
+    let stores = try SnapshotDirectory(path: data.snapshot(user)).record(of: newest).stores.map {
+      "\(data.generation(newest, of: user))/\($0.platform.rawValue)/\($0.entry.path)"
+    }
+    var result = Measurement()
+    result.arm = "floor"
+    let copy = options.directory + "/copy"
+    let start = Clock.monotonicNanoseconds()
+    for file in stores + [data.issued(newest, of: user)] {
+      try Files.copy(file, to: copy)
+      if stores.contains(file) { _ = try Digest.sha256Hex(file: copy) }
+      try Files.remove(copy)
+    }
+    result.end(start)
     return result
   }
 }

@@ -9,9 +9,14 @@ struct RenewalReport: BenchReport {
   /// The runs by of how many records one had changed; 0 where none had, and nil for the first prime.
   private var runs: [Int?: [Measurement]] = [:]
 
+  /// Copying and hashing alone.
+  private var floors: [Measurement] = []
+
   init(records: Int) { self.records = records }
 
   mutating func add(_ run: Measurement, share: Int?) { runs[share, default: []].append(run) }
+
+  mutating func addFloor(_ run: Measurement) { floors.append(run) }
 
   private func median(_ share: Int?) -> Measurement { .median(runs[share] ?? []) }
 
@@ -49,6 +54,14 @@ struct RenewalReport: BenchReport {
           + "\(arm.system) | \(Self.percent(share.map(part) ?? 1)) | "
           + "\(ReconcileReport.decimal(Double(arm.peakKiB) / 1024)) |")
     }
+    let floor = Measurement.median(floors)
+    lines += [
+      "",
+      "To copy the stores and the issued records, and to hash the stores, takes \(floor.wall) ms and "
+        + "\(floor.processor) ms of processor, "
+        + Self.percent(Double(floor.processor) / Double(max(1, median(nil).processor)))
+        + " of the first, where the file system shares no blocks.",
+    ]
     return (lines + [""] + failures.map { "FAILED: " + $0 }).joined(separator: "\n") + "\n"
   }
 
@@ -63,6 +76,7 @@ struct RenewalReport: BenchReport {
     }
     return [
       "records": JSONValue(records), "runs": .array(arms),
+      "floor": .array(floors.map(\.json)),
       "failures": .array(failures.map { .string($0) }),
     ]
   }
