@@ -20,7 +20,7 @@ OPTIMISED := --scratch-path $(CHECKED) --explicit-target-dependency-import-check
 SHIPPED := -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
   $(addprefix -Xlinker ,--no-export-dynamic --icf=safe -z pack-relative-relocs -z now)
 
-.PHONY: help deps deps-test build release checked demo test test-clients test-install test-image soak mutants tsan lint format bench bench-peers bench-page \
+.PHONY: help deps deps-test build release checked demo test test-clients test-install test-image soak mutants tsan lint format bench bench-peers bench-page bench-ratios \
   clean install deb pictures
 
 help:  ## what there is to make
@@ -108,6 +108,17 @@ bench-peers:  ## the contacts of one org by attache and by what others would use
 bench: deps  ## workloads beside their floors; BENCH=reconcile a night's returns
 	swift build $(FLAGS) $(SHIPPED) --product attache-bench
 	@$(SCRATCH)/release/attache-bench $(BENCH)
+
+# BENCHES=… measures a program that is built already.
+ifndef BENCHES
+bench-ratios: BENCHES = $(SCRATCH)/release/attache-bench
+bench-ratios: deps
+	swift build $(FLAGS) $(SHIPPED) --product attache-bench
+	@Benchmarks/ratios.py $(BENCHES)
+else
+bench-ratios:  ## the benchmarks' ratios on small data, beside those that are kept: 1 where one is a quarter worse
+	@Benchmarks/ratios.py $(BENCHES)
+endif
 
 bench-page:  ## what `make bench` measured last, in docs/performance.md
 	@Benchmarks/page.py Benchmarks/out/bench.json

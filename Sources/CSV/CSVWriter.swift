@@ -48,10 +48,19 @@ package struct CSVWriter: Sendable {
     isInRow = false
   }
 
+  /// What keeps a spreadsheet from taking a field for a formula.
+  private static let guardByte = UInt8(ascii: "'")
+
+  /// A field as it was before an apostrophe was put before it.
+  package static func unguarded(_ field: String) -> String {
+    guard field.utf8.first == guardByte, isGuarded(field.utf8.dropFirst()) else { return field }
+    return String(field.dropFirst())
+  }
+
   /// Says whether an apostrophe goes before a field: a spreadsheet would take it for a formula, or a reader
   /// its own apostrophes for that one.
   package static func isGuarded(_ field: some Collection<UInt8>) -> Bool {
-    field.first { $0 != UInt8(ascii: "'") }.map { "=+-@\t\r".utf8.contains($0) } ?? false
+    field.first { $0 != guardByte }.map { "=+-@\t\r".utf8.contains($0) } ?? false
   }
 
   private mutating func append(_ field: some BidirectionalCollection<UInt8>, alone: Bool) {
@@ -64,7 +73,7 @@ package struct CSVWriter: Sendable {
       || field.contains { $0 == 0x22 || $0 == 0x0A || $0 == 0x0D || $0 == delimiter }
       || field.first == 0x20 || field.last == 0x20
     if quoted { bytes.append(0x22) }
-    if isFormula { bytes.append(UInt8(ascii: "'")) }
+    if isFormula { bytes.append(Self.guardByte) }
     for byte in field {
       if byte == 0x22 { bytes.append(0x22) }
       bytes.append(byte)

@@ -175,7 +175,7 @@ private struct CSVDecisions {
     for (place, row) in rows.enumerated().dropFirst() {
       func cell(_ column: ConflictColumn) -> String {
         guard let place = index(of: column), place < row.count else { return "" }
-        return Self.plain(row[place])
+        return CSVWriter.unguarded(row[place])
       }
       guard number < row.count, let edit = Int64(row[number].trimmed) else {
         reader.add(place + 1, 1, "number", "this is no edit's number", "write a whole number")
@@ -289,13 +289,6 @@ private struct CSVDecisions {
   private static func delimiter(of bytes: [UInt8]) -> UInt8 {
     let header = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
     return [UInt8(ascii: ";"), 0x09].first(where: header.contains) ?? UInt8(ascii: ",")
-  }
-
-  /// A cell without the apostrophe that keeps a spreadsheet from taking it for a formula.
-  private static func plain(_ cell: String) -> String {
-    guard cell.utf8.first == UInt8(ascii: "'"), CSVWriter.isGuarded(cell.utf8.dropFirst())
-    else { return cell }
-    return String(cell.dropFirst())
   }
 }
 

@@ -103,6 +103,66 @@ struct BulkIngestTests {
     #expect(!plain.server.log.entries.contains { $0.kind == .bulkCreate })
   }
 
+  @Test func `each object has its own job, and what are too few for one go in requests`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.bulkAbove = 3
+    day.options.maxChanges.deletes.maxDeletesPercent = 100
+    var edits: [Edit] = []
+    for number in 0..<5 {
+      let account = try day.make("Account", ["Name": .string("A\(number)"), "Phone": "1"])
+      let contact = try day.make("Contact", ["LastName": .string("C\(number)")])
+      for id in [account, contact] { try day.org.transfer(id, to: "ada@example.com") }
+      let isLast = number == 4
+      edits.append(
+        try day.edited(
+          "accounts", "Account", account, isLast ? [:] : ["Phone": "2"], deleted: isLast))
+      if !isLast {
+        edits.append(try day.edited("contacts", "Contact", contact, ["LastName": "Changed"]))
+      }
+    }
+    try day.handBack(edits)
+    #expect(day.verdicts(try await day.run()) == "deleted 1, updated 8")
+    let kinds = day.server.log.entries.map(\.kind)
+    #expect(kinds.count { $0 == .bulkUpload } == 2)
+    #expect(try day.count("SELECT Id FROM Contact WHERE LastName = 'Changed'") == 4)
+  }
+
+  @Test func `rows that a failed job never looked at are sent again at once`() async throws {
+    let day = try FieldDay()
+    (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
+    try day.handBack(
+      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
+    )
+    func answer(_ type: String, _ text: String) -> Faults.Action {
+      .respond(
+        ServerResponse(status: 200, headers: ["Content-Type": type], body: Array(text.utf8)))
+    }
+    let json = "application/json"
+    day.server.faults.add(
+      .kind(.bulkClose), answer(json, #"{"id":"750","state":"UploadComplete"}"#))
+    day.server.faults.add(
+      .kind(.bulkRead), answer(json, #"{"id":"750","state":"Failed","errorMessage":"no memory"}"#))
+    day.server.faults.add(
+      .kind(.bulkResults), nth: 3, answer("text/csv", "Name\nN0\nN1\nN2\nN3\nN4\n"))
+    #expect(day.verdicts(try await day.run()) == "created 5")
+    #expect(try day.count("SELECT Id FROM Account") == 5)
+  }
+
+  @Test func `a close whose answer got lost is not said again to a job that has begun`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.bulkAbove = 3
+    try day.handBack(
+      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
+    )
+    day.server.faults.add(.kind(.bulkClose), .drop(afterCommit: true))
+    #expect(day.verdicts(try await day.run()) == "created 5")
+    #expect(day.server.log.entries.count { $0.kind == .bulkClose } == 1)
+  }
+
   @Test func `each refused row of a job has the org's words and fields`() async throws {
     let day = try Self.day()
     try await day.run()
@@ -355,7 +415,7 @@ struct BulkIngestTests {
     async throws
   {
     let day = try FieldDay()
-    day.options.bulkAbove = 3
+    (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
     try day.handBack(
       (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
     )

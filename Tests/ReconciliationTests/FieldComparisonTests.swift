@@ -187,6 +187,34 @@ struct FieldComparisonTests {
     #expect(choice.left == [:])
   }
 
+  // MARK: what a person has entered
+
+  @Test
+  func `what a person entered is somebody else's where nobody knows what the device was given`() {
+    for (held, foreign) in [("mine", ["A"]), ("entered", [])] {
+      let comparison = FieldComparison(
+        device: ["A": .string(held)], base: nil, server: ["A": "entered"], listed: ["A"],
+        left: ["A": "entered"], unseen: ["A"])
+      #expect(comparison.foreign == foreign)
+    }
+  }
+
+  /// A copy that is as old as the write or newer was given what that left, an older one what stood there before.
+  @Test(arguments: [
+    ("2026-01-01T12:00:00.000+0000", "before"), ("2026-01-02T12:00:00.000+0000", "after"),
+  ])
+  func `a device stands on what it was given before or after a person entered something`(
+    _ date: String, _ given: String
+  ) {
+    var own = MergeBaseRule.OwnWrite(
+      date: "2026-01-03T00:00:00.000+0000", fields: ["A": "entered"], sent: ["A": "sent"])
+    own.entered = ["A"]
+    own.given = ["A": .init(before: "before", after: "after", date: Self.new)]
+    let choice = choice(device: ["A": "mine"], date: date, own: own, serverDate: own.date)
+    #expect(choice.base?.fields["A"] == .string(given))
+    #expect(choice.left["A"] == nil)
+  }
+
   // MARK: writes through another row of the device
 
   /// A write that replaced `a` in A, from a state of `dateBefore` on.
