@@ -21,7 +21,8 @@ package final class LedgerDatabase {
     // The log is folded in every 16 MiB: a night changes the same pages over and over.
     try connection.execute(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
-        + "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = 4096")
+        + "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = 4096;"
+        + "PRAGMA cache_size = -8192")
     try prepareSchema()
   }
 

@@ -60,7 +60,8 @@ struct BenchOptions: Sendable {
     SQLite's API or less than 10 times as fast as by a Python script, when both stores take over 1.6 times one, or
     when a question takes over 1.2 times its SQL;
     `reconcile` when an edit is lost or told wrongly, when it takes over 1.1 times the least calls, less
-    than 3 times the speed of one request at a time at 100 ms, or a tenth more memory for the larger night;
+    than 3 times the speed of one request at a time at 100 ms, a tenth more memory for the larger night, or
+    more processor time for it than a second for 5,000 edits;
     `incremental` when such a night takes over 1, 5 or 25 % of the first prime's processor time;
     `ingest` when one at a time takes over 1.5 times the floor, or two at once are less than 1.7 times as fast;
     `pack` when packing, which reads back, takes over 1.1 times the floors of packing and verifying, sealing over 1.1

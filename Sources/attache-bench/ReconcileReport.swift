@@ -73,6 +73,9 @@ struct ReconcileReport: BenchReport {
     return Double(one.night.wall) / Double(max(1, many.night.wall))
   }
 
+  /// How many edits a second of attache's own processor time the larger night is to have.
+  private static let promisedEdits = 5000
+
   private var all: [Arm] { arms + [small, large].compactMap(\.self) }
 
   /// What the larger night takes more of memory, as a multiple.
@@ -91,6 +94,11 @@ struct ReconcileReport: BenchReport {
     if let ratio = speedUp(100), ratio < 3, concurrency >= 4 {
       failures.append(
         "several requests at once are \(Self.decimal(ratio)) times as fast, and 3 was promised")
+    }
+    if let large, large.ownEditsPerSecond < Self.promisedEdits {
+      failures.append(
+        "the larger night's own work comes to \(large.ownEditsPerSecond) edits a second, and "
+          + "\(Self.promisedEdits) were promised")
     }
     if let growth, growth > 1.1 {
       failures.append(

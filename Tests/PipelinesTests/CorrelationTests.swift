@@ -138,6 +138,20 @@ import Testing
     #expect(try contacts().count == 1)
   }
 
+  @Test func `a create that the org knows by its identity is looked up, and not called refused`()
+    async throws
+  {
+    try await begin(world)
+    world.server.faults.add(
+      .kind(.collectionCreate), nth: 1,
+      .refusePart(
+        0, code: "DUPLICATE_VALUE",
+        message: "duplicate value found: External_Id__c duplicates value on record"))
+    let run = try await world.run(.ingest, .reconcile)
+    #expect(run.verdicts == [.created: 2])
+    #expect(try contacts().count == 2)
+  }
+
   // MARK: what its device changed since
 
   /// A device's new contact, changed on it since a hand-back.

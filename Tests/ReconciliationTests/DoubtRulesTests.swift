@@ -137,12 +137,33 @@ struct DoubtRulesTests {
     day.options.quietWindowSeconds = 900
     try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])])
     // The run was at other work for two hours.
+    let begin = day.org.now()
     day.server.faults.add(.kind(.describe), .moveClock(seconds: 7200))
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    #expect(day.org.now() - begin >= 7_200_000)
     try day.change("Account", try #require(try accounts(day).first), ["Phone": "office"])
     try day.org.moveClock(by: 1_000_000)
     #expect(day.verdicts(try await day.run()) == "created 1")
     #expect(try accounts(day).count == 1)
+  }
+
+  @Test func `what its user made while the run was at other work is not the lost create`()
+    async throws
+  {
+    let day = try FieldDay()
+    let ada = try #require(day.org.user(named: "ada@example.com"))
+    let fields: JSONObject = ["Name": "New", "Phone": "1"]
+    try day.handBack([day.created("accounts", "Account", "local_1", fields)])
+    day.server.faults.add(
+      .kind(.describe),
+      .mutate { org in
+        try org.moveClock(by: 3_600_000)
+        _ = org.create("Account", fields, as: ada)
+        try org.moveClock(by: 3_600_000)
+      })
+    day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: false))
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try accounts(day).count == 2)
   }
 }
