@@ -6,7 +6,8 @@ extension Org {
   {
     try locked { store in
       let schema = try object.map { try store.table($0).schema }
-      return try RecentItems(store: store, user: user).list(schema, limit: limit ?? RecentItems.most)
+      return try RecentItems(store: store, user: user)
+        .list(schema, limit: limit ?? RecentItems.most)
     }
   }
 }

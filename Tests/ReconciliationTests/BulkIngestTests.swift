@@ -143,7 +143,8 @@ struct BulkIngestTests {
     day.server.faults.add(
       .kind(.bulkClose), answer(json, #"{"id":"750","state":"UploadComplete"}"#))
     day.server.faults.add(
-      .kind(.bulkRead), answer(json, #"{"id":"750","state":"Failed","errorMessage":"no memory"}"#))
+      .kind(.bulkRead), times: 1000,
+      answer(json, #"{"id":"750","state":"Failed","errorMessage":"no memory"}"#))
     day.server.faults.add(
       .kind(.bulkResults), nth: 3, answer("text/csv", "Name\nN0\nN1\nN2\nN3\nN4\n"))
     #expect(day.verdicts(try await day.run()) == "created 5")

@@ -317,6 +317,17 @@ struct ReconcilerTests {
     #expect(day.verdicts(try await day.run()) == "deleted 3")
   }
 
+  @Test func `as many deletions as the guard lets through are sent`() async throws {
+    let day = try FieldDay()
+    day.options.maxChanges = .init(
+      perSnapshot: 100, deletes: .init(maxDeletesPercent: 1, minimumDeletes: 3))
+    let ids = try (0..<3).map { try day.make("Account", ["Name": .string("A\($0)")]) }
+    for id in ids { try day.org.transfer(id, to: "ada@example.com") }
+    try day.handBack(
+      try ids.map { try day.edited("accounts", "Account", $0, [:], deleted: true) })
+    #expect(day.verdicts(try await day.run()) == "deleted 3")
+  }
+
   @Test func `the edits of a user who cannot log in are held`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])

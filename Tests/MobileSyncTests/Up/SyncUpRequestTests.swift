@@ -50,6 +50,24 @@ import Testing
     #expect(batches.map { $0[0].action } == [.update, .upsert, .upsert, .delete])
   }
 
+  @Test func `a job is of one action and object, and what are too few for one go in requests`()
+    throws
+  {
+    let records =
+      (0..<4).flatMap { _ in [("A", ""), ("B", ""), ("A", "d")] } + [("C", ""), ("B", "d")]
+    let sends = try sends(records)
+    let batches = SyncUpRequest.batches(sends, kind: .collection, maxBatchSize: 200, bulkAbove: 3)
+    #expect(batches.map(\.form) == [.job, .job, .job, .collection, .collection])
+    #expect(
+      batches.map { batch in
+        Set(batch.changes.map { "\($0.action) \($0.record.objectType)" }).sorted()
+      }
+        == [["update A"], ["update B"], ["delete A"], ["update C"], ["delete B"]])
+    #expect(batches.reduce(0) { $0 + $1.changes.count } == records.count)
+    let atBound = SyncUpRequest.batches(sends, kind: .collection, maxBatchSize: 200, bulkAbove: 4)
+    #expect(!atBound.contains { $0.form == .job })
+  }
+
   @Test func `records of one type follow each other, and a request has ten types at most`() throws {
     let types = (0..<24).map { "T\($0 % 12)" }
     let batches = batches(try sends(types.map { ($0, "") }), SyncUpTarget())
