@@ -203,8 +203,9 @@ import Testing
     let message = try JSONValue(parsing: try #require(lines.last))
     #expect(message["open"] == ["conflict": 1] && message["pipeline"] == "demo")
     #expect(!lines.joined().contains("secret-"))
-    // A dry run ends nothing.
+    // A dry run ends nothing, and whoever mistypes a user sees it.
     #expect(try await world.program(["run"], ["--dry-run"]).status == 0)
+    #expect(try await world.program(["run"], ["--user", "nobody@example.com"]).status == 2)
     #expect(try self.lines(told).count == lines.count)
   }
 
@@ -368,20 +369,22 @@ import Testing
     #expect(asked.withLock { $0 } == 0)
   }
 
-  @Test(arguments: [SIGINT, SIGTERM])
-  func `a test that a signal ends says so by its exit status, and at once`(_ number: Int32)
-    async throws
-  {
+  @Test(arguments: [SIGINT, SIGTERM], ["webhook", "command"])
+  func `a test that a signal ends says so by its exit status, and at once`(
+    _ number: Int32, _ kind: String
+  ) async throws {
     // A shell that runs the tests in the background has it ignored, by them and by what they start.
     signal(SIGINT, SIG_DFL)
     let asked = directory.file("asked")
-    let world = try world(
-      #""notify": {"timeoutSeconds": 600, "webhook": {"url": {"command": ["/bin/sh", "-c", "kill -\#(number) $PPID; echo >\#(asked); exec sleep 1000"]}}}"#
-    )
+    let words =
+      #"["/bin/sh", "-c", "kill -\#(number) $PPID; echo >\#(asked); exec sleep 1000"]"#
+    let target =
+      kind == "command" ? #""command": \#(words)"# : #""webhook": {"url": {"command": \#(words)}}"#
+    let world = try world(#""notify": {"timeoutSeconds": 600, \#(target)}"#)
     let check = try await ProgramRun.blocking(
       ["check", world.pipeline.file, "--notify"], variables: world.variables)
     #expect(check.status == 128 + number, "\(check.everything)")
-    #expect(check.output == "notify.webhook: not told: a signal ended it\n")
+    #expect(check.output == "notify.\(kind): not told: a signal ended it\n")
     #expect(Files.exists(asked))
   }
 
