@@ -101,6 +101,16 @@ int renameat2(int d, const char *from, int e, const char *to, unsigned flags) {
   return answer;
 }
 
+static int has(const void *bytes, size_t length, const char *text) {
+  return memmem(bytes, length, text, strlen(text)) != NULL;
+}
+
+// A composite that only asks changes nothing: others may be at work on the ledger meanwhile.
+static int only_asks(const void *bytes, size_t length) {
+  return has(bytes, length, "\"method\":\"GET\"") && !has(bytes, length, "\"method\":\"P") &&
+         !has(bytes, length, "\"method\":\"DELETE\"");
+}
+
 static void tell_request(const void *bytes, size_t length) {
   char line[1024] = {0};
   int spaces = 0;
@@ -114,7 +124,7 @@ static void tell_request(const void *bytes, size_t length) {
 
 ssize_t send(int fd, const void *bytes, size_t length, int flags) {
   NEXT(ssize_t, send, (int, const void *, size_t, int));
-  tell_request(bytes, length);
+  if (!only_asks(bytes, length)) tell_request(bytes, length);
   return next(fd, bytes, length, flags);
 }
 
