@@ -377,7 +377,7 @@ import Testing
     signal(SIGINT, SIG_DFL)
     let asked = directory.file("asked")
     let words =
-      #"["/bin/sh", "-c", "kill -\#(number) $PPID; echo >\#(asked); exec sleep 1000"]"#
+      #"["/bin/sh", "-c", "echo >\#(asked); kill -\#(number) $PPID; exec sleep 1000"]"#
     let target =
       kind == "command" ? #""command": \#(words)"# : #""webhook": {"url": {"command": \#(words)}}"#
     let world = try world(#""notify": {"timeoutSeconds": 600, \#(target)}"#)
