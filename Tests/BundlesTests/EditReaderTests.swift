@@ -112,6 +112,32 @@ struct EditReaderTests {
     #expect(asked == 6)
   }
 
+  /// Only where an index on `__local__` tells its dirty rows one that has its date from a prime is not looked into.
+  @Test(arguments: Platform.allCases, [true, false])
+  func
+    `of rows with the date of a prime the dirty ones are edits, and those that are asked for witnesses`(
+      _ platform: Platform, _ isIndexed: Bool
+    ) throws
+  {
+    let directory = TemporaryDirectory("reader")
+    let path = directory.file("store.db")
+    let store = try Store(creating: path, platform: platform)
+    store.clock = { 1000 }
+    try store.registerSoup("accounts", indexSpecs: isIndexed ? Self.specs : [Self.specs[0]])
+    for number in 0..<4 {
+      try store.upsert(
+        ["{\"Id\":\"00100000000000\(number)\",\"__local__\":\(number == 3)}"], into: "accounts")
+    }
+    try store.close()
+    let asked = RowKey(store: Self.key, soup: "accounts", soupEntryID: 2)
+    let reading = try EditReader.read(
+      store: Store(untrusted: path), key: Self.key, soups: [SoupReading(soup: "accounts")],
+      witnesses: [asked], issued: IssuedDates(made: 1000) { _, _ in 1000 })
+    #expect(reading.edits.map(\.row.soupEntryID) == [4])
+    #expect(reading.witnesses.map(\.row) == [asked])
+    #expect(reading.totals.values.map(\.self) == [4])
+  }
+
   @Test(arguments: Platform.allCases)
   func `rows that are asked for afterwards are witnesses as if they had been asked for at once`(
     _ platform: Platform
