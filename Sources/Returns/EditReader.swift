@@ -60,16 +60,19 @@ package final class IssuedDates {
   }
 
   /// Whether rows are known to have been issued with a date.
-  func isKnown(_ date: Int64) -> Bool { date <= made && (date == last || known.contains(date)) }
+  func isKnown(_ date: Int64) -> Bool {
+    if date == last { return true }
+    guard known.contains(date) else { return false }
+    last = date
+    return true
+  }
 
   /// Whether the device has written a clean row.
   func isOfDevice(_ date: Int64, _ soup: String, id: @autoclosure () -> String?) throws -> Bool {
     if date > made { return true }
-    guard let lastModified, date != last else { return false }
-    if !known.contains(date) {
-      guard let id = id(), try lastModified(soup, id) == date else { return true }
-      known.insert(date)
-    }
+    guard let lastModified, !isKnown(date) else { return false }
+    guard let id = id(), try lastModified(soup, id) == date else { return true }
+    known.insert(date)
     last = date
     return false
   }
@@ -98,7 +101,8 @@ package struct EditReading: Sendable {
 ///
 /// A row is dirty if its element says so, in whatever spelling the SDK of the store's platform takes
 /// for true, or its index does as the device's own sync reads it. Every write of an SDK dates its row: one that has its
-/// date from a prime still, and is clean by the index, is not looked into. What cannot be read becomes an edit with a finding: it is reported, and nothing else is lost by it.
+/// date from a prime still, and is clean by the index, is not looked into. What cannot be read becomes an edit with a
+/// finding: it is reported, and nothing else is lost by it.
 package enum EditReader {
   /// Reads `soups` of a store; `witnesses` are rows that earlier returns had as edits.
   ///
