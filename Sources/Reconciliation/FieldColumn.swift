@@ -1,5 +1,7 @@
+import JSON
+
 /// A column of the tables that compare the sides of an edit's fields, in the report and on the review page.
-package enum FieldColumn: Sendable {
+package enum FieldColumn: String, Sendable, CaseIterable {
   /// What the device had been given.
   case base
   /// What the device made of it.
@@ -26,4 +28,10 @@ package enum FieldColumn: Sendable {
     case .server: "Org"
     }
   }
+
+  /// Title and label of every column, by its name, for the pages' scripts.
+  package static let json = JSONValue.object(
+    allCases.reduce(into: [:]) {
+      $0[$1.rawValue] = ["title": .string($1.title), "label": .string($1.label)]
+    })
 }

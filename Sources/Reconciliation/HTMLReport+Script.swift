@@ -34,6 +34,7 @@ extension HTMLReport {
 
     // MARK: one edit
 
+    const columns = \#(FieldColumn.json.text)
     const states = \#(JSONValue(ReportMask.Placeholder.allCases.map(\.words)).text)
     const cell = (value, label, changed) => {
       const td = make('td', {'data-label': label, class: changed ? 'changed' : null})
@@ -47,15 +48,15 @@ extension HTMLReport {
       const hasBase = fields.some(field => field[1] !== 1)
       const hasServer = fields.some(field => field[3] !== null)
       const hasEntered = fields.some(field => field.length > 5)
-      const head = ['Field', hasBase && '\#(FieldColumn.base.title)', '\#(FieldColumn.device.title)',
-        hasEntered && '\#(FieldColumn.entered.title)', hasServer && '\#(FieldColumn.server.title)'].filter(Boolean)
+      const head = ['Field', hasBase && columns.base.title, columns.device.title,
+        hasEntered && columns.entered.title, hasServer && columns.server.title].filter(Boolean)
       const body = make('tbody', {})
       for (const [name, base, device, server, flags, entered] of fields) {
         const tr = make('tr', {class: flags & 1 ? 'conflicting' : null}, make('th', {scope: 'row'}, name))
-        if (hasBase) tr.append(cell(base, '\#(FieldColumn.base.label)'))
-        tr.append(cell(device, '\#(FieldColumn.device.label)', flags & 2))
-        if (hasEntered) tr.append(entered === undefined ? make('td', {}) : cell(entered, '\#(FieldColumn.entered.label)', true))
-        if (hasServer) tr.append(cell(server === null ? 1 : server, '\#(FieldColumn.server.label)', flags & 4))
+        if (hasBase) tr.append(cell(base, columns.base.label))
+        tr.append(cell(device, columns.device.label, flags & 2))
+        if (hasEntered) tr.append(entered === undefined ? make('td', {}) : cell(entered, columns.entered.label, true))
+        if (hasServer) tr.append(cell(server === null ? 1 : server, columns.server.label, flags & 4))
         body.append(tr)
       }
       return make('table', {class: 'fields'}, make('caption', {}, caption), make('thead', {},

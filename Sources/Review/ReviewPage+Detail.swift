@@ -85,6 +85,7 @@ extension ReviewPage {
         found.message ?? found.meaning)
     }
 
+    const columns = \#(FieldColumn.json.text)
     const deciding = \#(keysOfDecisions.text)
     const capital = text => text[0].toUpperCase() + text.slice(1)
     function actions(edit, detail) {
@@ -156,8 +157,8 @@ extension ReviewPage {
       if (detail.fields.length === 0 && !isOpen) return null
       const hasBase = detail.fields.some(field => 'base' in field)
       const hasServer = detail.fields.some(field => 'server' in field || field.masked)
-      const head = ['Field', ...(hasBase ? ['\#(FieldColumn.base.title)'] : []), '\#(FieldColumn.device.title)',
-        ...(hasServer ? ['\#(FieldColumn.server.title)'] : []), ...(isOpen ? ['Another value'] : [])]
+      const head = ['Field', ...(hasBase ? [columns.base.title] : []), columns.device.title,
+        ...(hasServer ? [columns.server.title] : []), ...(isOpen ? ['Another value'] : [])]
       const rows = detail.fields.map((field, index) => fieldRow(
         edit, detail, field, index, isOpen, hasBase, hasServer))
       return make('div', {}, detail.fields.length === 0 ? null : make('table',
@@ -178,7 +179,7 @@ extension ReviewPage {
       }
       const cell = (which, other) => {
         const value = shown(field, which, other)
-        const label = which === 'device' ? '\#(FieldColumn.device.label)' : '\#(FieldColumn.server.label)'
+        const label = columns[which].label
         if (!isOpen || !(which in field || field.masked)) {
           return make('td', {'data-label': label}, value)
         }
@@ -204,7 +205,7 @@ extension ReviewPage {
       }
       return make('tr', {className: field.conflicting ? 'both' : field.edited ? '' : 'theirs',
         'data-field': field.name}, make('th', {scope: 'row'}, field.name),
-        hasBase ? make('td', {'data-label': '\#(FieldColumn.base.label)'}, shown(field, 'base')) : null,
+        hasBase ? make('td', {'data-label': columns.base.label}, shown(field, 'base')) : null,
         cell('device', 'server'), hasServer ? cell('server', 'device') : null,
         isOpen ? box() : null)
     }

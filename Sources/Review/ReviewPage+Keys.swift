@@ -32,7 +32,8 @@ extension ReviewPage {
       }
       const does = {
         ...Object.fromEntries(Object.entries(deciding).map(([kind, key]) => [key, () => pick(kind)])),
-        j: () => go(state.at + 1), k: () => go(state.at - 1), u: () => chooseHere(null), '/': () => $('search').focus(), '?': help,
+        j: () => go(state.at + 1), k: () => go(state.at - 1), u: () => chooseHere(null),
+        '/': () => $('search').focus(), '?': help,
         ArrowDown: target.id === 'list' ? () => go(state.at + 1) : null,
         ArrowUp: target.id === 'list' ? () => go(state.at - 1) : null,
         Home: target.id === 'list' ? () => go(0) : null,

@@ -69,6 +69,13 @@ struct BulkIngestTests {
     return day
   }
 
+  /// Five new accounts of different names.
+  private static func handBackFive(_ day: FieldDay) throws {
+    try day.handBack(
+      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
+    )
+  }
+
   private struct End: Equatable {
     var org: [String]
     var verdicts: String
@@ -132,9 +139,7 @@ struct BulkIngestTests {
   @Test func `rows that a failed job never looked at are sent again at once`() async throws {
     let day = try FieldDay()
     (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
-    try day.handBack(
-      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
-    )
+    try Self.handBackFive(day)
     func answer(_ type: String, _ text: String) -> Faults.Action {
       .respond(
         ServerResponse(status: 200, headers: ["Content-Type": type], body: Array(text.utf8)))
@@ -156,9 +161,7 @@ struct BulkIngestTests {
   {
     let day = try FieldDay()
     day.options.bulkAbove = 3
-    try day.handBack(
-      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
-    )
+    try Self.handBackFive(day)
     day.server.faults.add(.kind(.bulkClose), .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "created 5")
     #expect(day.server.log.entries.count { $0.kind == .bulkClose } == 1)
@@ -315,9 +318,7 @@ struct BulkIngestTests {
   @Test func `a result without a body has no rows`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
-    try day.handBack(
-      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
-    )
+    try Self.handBackFive(day)
     day.server.faults.add(.kind(.bulkResults), nth: 2, .respond(ServerResponse(status: 204)))
     #expect(day.verdicts(try await day.run()) == "created 5")
   }
@@ -337,9 +338,7 @@ struct BulkIngestTests {
   ) async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
-    try day.handBack(
-      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
-    )
+    try Self.handBackFive(day)
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])], user: day.ben)
     day.server.faults.add(.kind(kind), times: 1000, loss)
@@ -364,9 +363,7 @@ struct BulkIngestTests {
   {
     let day = try FieldDay()
     day.options.bulkAbove = 3
-    try day.handBack(
-      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
-    )
+    try Self.handBackFive(day)
     day.server.faults.add(.kind(.bulkResults), times: 1000, .drop(afterCommit: false))
     // Two logins ask who they are.
     day.server.faults.add(.kind(.userinfo), nth: 3, times: 1000, .drop(afterCommit: false))
@@ -417,9 +414,7 @@ struct BulkIngestTests {
   {
     let day = try FieldDay()
     (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
-    try day.handBack(
-      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
-    )
+    try Self.handBackFive(day)
     // The closes are lost, and so is the request that would give the job up.
     day.server.faults.add(.kind(.bulkClose), times: 4, .drop(afterCommit: false))
     _ = try await day.run()
@@ -431,9 +426,7 @@ struct BulkIngestTests {
   @Test func `a job that the org has forgotten is looked for as any other write`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
-    try day.handBack(
-      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
-    )
+    try Self.handBackFive(day)
     day.server.faults.add(.kind(.bulkResults), times: 1000, .status(404, code: "NOT_FOUND"))
     #expect(day.verdicts(try await day.run()) == "created 5")
     #expect(try day.count("SELECT Id FROM Account") == 5)

@@ -299,16 +299,22 @@ struct ReconcilerTests {
     #expect(plan.counts == summary.verdicts)
   }
 
-  @Test func `more deletions than the guard lets through wait for the plan's digest`()
-    async throws
-  {
+  /// A device has deleted three accounts; of `allowed` at once nobody is asked.
+  private static func dayOfThreeDeletions(allowed: Int) throws -> FieldDay {
     let day = try FieldDay()
     day.options.maxChanges = .init(
-      perSnapshot: 100, deletes: .init(maxDeletesPercent: 1, minimumDeletes: 1))
+      perSnapshot: 100, deletes: .init(maxDeletesPercent: 1, minimumDeletes: allowed))
     let ids = try (0..<3).map { try day.make("Account", ["Name": .string("A\($0)")]) }
     for id in ids { try day.org.transfer(id, to: "ada@example.com") }
     try day.handBack(
       try ids.map { try day.edited("accounts", "Account", $0, [:], deleted: true) })
+    return day
+  }
+
+  @Test func `more deletions than the guard lets through wait for the plan's digest`()
+    async throws
+  {
+    let day = try Self.dayOfThreeDeletions(allowed: 1)
     let held = try await day.run()
     #expect(day.verdicts(held) == "held 3")
     #expect(day.writes.isEmpty)
@@ -318,13 +324,7 @@ struct ReconcilerTests {
   }
 
   @Test func `as many deletions as the guard lets through are sent`() async throws {
-    let day = try FieldDay()
-    day.options.maxChanges = .init(
-      perSnapshot: 100, deletes: .init(maxDeletesPercent: 1, minimumDeletes: 3))
-    let ids = try (0..<3).map { try day.make("Account", ["Name": .string("A\($0)")]) }
-    for id in ids { try day.org.transfer(id, to: "ada@example.com") }
-    try day.handBack(
-      try ids.map { try day.edited("accounts", "Account", $0, [:], deleted: true) })
+    let day = try Self.dayOfThreeDeletions(allowed: 3)
     #expect(day.verdicts(try await day.run()) == "deleted 3")
   }
 

@@ -126,8 +126,7 @@ extension ParentChildrenRun {
       return try await reader.fates(of: ids, member.sobjectType)
     } catch {
       try context.giveUp(
-        on: SyncError(error), SyncContext.unprovedDeletion(of: member.sobjectType)
-      )
+        on: SyncError(error), SyncContext.unprovedDeletion(of: member.sobjectType))
       return [:]
     }
   }
