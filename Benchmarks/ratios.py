@@ -79,13 +79,14 @@ def best_of(program, kept):
     """The best ratio of each name, and after how many rounds all were good enough."""
     best = {}
     for read, words in WORKLOADS:
-        for _ in range(ROUNDS):
-            with tempfile.TemporaryDirectory() as directory:
+        # What a workload makes for its measurements is there for the next round.
+        with tempfile.TemporaryDirectory() as directory:
+            for _ in range(ROUNDS):
                 found = dict(read(measure(program, words, directory)))
-            for name, ratio in found.items():
-                best[name] = min(ratio, best.get(name, ratio))
-            if kept is not None and all(best[name] <= kept.get(name, 0) * MARGIN for name in found):
-                break
+                for name, ratio in found.items():
+                    best[name] = min(ratio, best.get(name, ratio))
+                if kept is not None and all(best[name] <= kept.get(name, 0) * MARGIN for name in found):
+                    break
     return best
 
 
@@ -93,7 +94,8 @@ def main():
     program, *options = sys.argv[1:] or sys.exit(__doc__.strip())
     if options == ["--update"]:
         best = best_of(program, None)
-        KEPT.write_text(json.dumps({name: round(ratio, 3) for name, ratio in best.items()}, indent=2, ensure_ascii=False) + "\n")
+        rounded = {name: round(ratio, 3) for name, ratio in best.items()}
+        KEPT.write_text(json.dumps(rounded, indent=2, ensure_ascii=False) + "\n")
         print(KEPT.read_text(), end="")
         return 0
     if options:
