@@ -5,7 +5,7 @@ package struct JSONObject: Sendable, Hashable, Sequence, ExpressibleByDictionary
   /// One member.
   package typealias Element = (name: String, value: JSONValue)
 
-  private struct Member: Sendable, Hashable {
+  fileprivate struct Member: Sendable, Hashable {
     var name: String
     var value: JSONValue
   }
@@ -64,10 +64,21 @@ package struct JSONObject: Sendable, Hashable, Sequence, ExpressibleByDictionary
     for (place, member) in members.enumerated() { places[member.name] = place }
   }
 
+  /// A walk over the members in order.
+  package struct Iterator: IteratorProtocol {
+    fileprivate var members: IndexingIterator<[Member]>
+
+    /// The next member.
+    package mutating func next() -> Element? { members.next().map { ($0.name, $0.value) } }
+  }
+
   /// Walks over the members in order.
-  package func makeIterator() -> AnyIterator<Element> {
-    var iterator = members.makeIterator()
-    return AnyIterator { iterator.next().map { ($0.name, $0.value) } }
+  package func makeIterator() -> Iterator { Iterator(members: members.makeIterator()) }
+
+  /// Hands over each member with its place, in order or sorted by name.
+  func forEach(sorted: Bool, _ body: (_ place: Int, _ name: String, _ value: JSONValue) -> Void) {
+    let members = sorted ? self.members.sorted { $0.name < $1.name } : self.members
+    for (place, member) in members.enumerated() { body(place, member.name, member.value) }
   }
 
   /// True when both have the same members, in any order.

@@ -25,35 +25,43 @@ extension JSONValue {
     case .number(let literal): bytes.append(contentsOf: literal.utf8)
     case .string(let string): JSONText.appendQuoted(string, to: &bytes)
     case .array(let elements):
-      Self.wrap(elements, in: (0x5B, 0x5D), indent: indent, into: &bytes) { element, bytes in
+      bytes.append(0x5B)
+      for (index, element) in elements.enumerated() {
+        Self.separate(index, indent, &bytes)
         element.append(to: &bytes, indent: indent.map { $0 + 1 }, sortedKeys: sortedKeys)
       }
+      Self.end(elements.count, indent, &bytes)
+      bytes.append(0x5D)
     case .object(let object):
-      let members = sortedKeys ? object.sorted { $0.name < $1.name } : Array(object)
-      Self.wrap(members, in: (0x7B, 0x7D), indent: indent, into: &bytes) { member, bytes in
-        JSONText.appendQuoted(member.name, to: &bytes)
+      bytes.append(0x7B)
+      object.forEach(sorted: sortedKeys) { index, name, value in
+        Self.separate(index, indent, &bytes)
+        JSONText.appendQuoted(name, to: &bytes)
         bytes.append(0x3A)
         if indent != nil { bytes.append(0x20) }
-        member.value.append(to: &bytes, indent: indent.map { $0 + 1 }, sortedKeys: sortedKeys)
+        value.append(to: &bytes, indent: indent.map { $0 + 1 }, sortedKeys: sortedKeys)
       }
+      Self.end(object.count, indent, &bytes)
+      bytes.append(0x7D)
     }
   }
 
-  private static func wrap<Element>(
-    _ elements: [Element], in brackets: (UInt8, UInt8), indent: Int?, into bytes: inout [UInt8],
-    _ write: (Element, inout [UInt8]) -> Void
-  ) {
-    func newLine(_ depth: Int, _ bytes: inout [UInt8]) {
-      bytes.append(0x0A)
-      bytes.append(contentsOf: repeatElement(0x20, count: depth * 2))
+  /// What stands before an element or a member.
+  private static func separate(_ index: Int, _ indent: Int?, _ bytes: inout [UInt8]) {
+    if index > 0 { bytes.append(0x2C) }
+    if let indent { startLine(indent + 1, &bytes) }
+  }
+
+  /// What stands after the last of them.
+  private static func end(_ count: Int, _ indent: Int?, _ bytes: inout [UInt8]) {
+    if let indent, count > 0 { startLine(indent, &bytes) }
+  }
+
+  private static func startLine(_ depth: Int, _ bytes: inout [UInt8]) {
+    bytes.append(0x0A)
+    for _ in 0..<depth {
+      bytes.append(0x20)
+      bytes.append(0x20)
     }
-    bytes.append(brackets.0)
-    for (index, element) in elements.enumerated() {
-      if index > 0 { bytes.append(0x2C) }
-      if let indent { newLine(indent + 1, &bytes) }
-      write(element, &bytes)
-    }
-    if let indent, !elements.isEmpty { newLine(indent, &bytes) }
-    bytes.append(brackets.1)
   }
 }

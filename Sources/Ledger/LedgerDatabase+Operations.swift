@@ -17,6 +17,8 @@ package struct OperationRow {
   package var externalField: String?
   package var externalValue: String?
   package var payload: JSONObject
+  /// Whether Ids of records that were made meanwhile stand in the payload, which the plan does not have.
+  package var isCompleted = false
   /// The outcome of success, kept so that a write that is found done later is reported the same.
   @Shared package var expected: Settlement
   /// How many records had to be there before it: a resumed run keeps the order.
@@ -129,13 +131,15 @@ extension LedgerDatabase {
     _ operations: [OperationRow], now: Int64, latest: Int64? = nil, job: String? = nil
   ) throws {
     try connection.transaction {
-      for operation in operations {
-        try connection.run(
-          """
-          UPDATE operation SET state = \(OperationState.sent), sent_ms = \(now), last_ms = \(latest ?? now),
-            attempt = attempt + 1, payload = \(JSONValue.object(operation.payload).text), job_id = \(job)
-          WHERE id = \(operation.id)
-          """)
+      let ids = JSONValue.array(operations.map { JSONValue($0.id) }).text
+      try connection.run(
+        """
+        UPDATE operation SET state = \(OperationState.sent), sent_ms = \(now), last_ms = \(latest ?? now),
+          attempt = attempt + 1, job_id = \(job)
+        WHERE id IN (SELECT value FROM json_each(\(ids)))
+        """)
+      for operation in operations where operation.isCompleted {
+        try noteSent(operation, operation.payload)
       }
     }
   }
@@ -170,7 +174,7 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Notes what a write carried whose payload nobody has kept: what its record was found to hold.
+  /// Notes what a write carries where that is not what was planned, or where nobody has kept it.
   package func noteSent(_ operation: OperationRow, _ payload: JSONObject) throws {
     try connection.run(
       "UPDATE operation SET payload = \(JSONValue.object(payload).text) WHERE id = \(operation.id)")

@@ -52,7 +52,7 @@ package struct OpenEdit {
   package var soup: SoupKey { edit.row.inSoup }
 
   /// What its device left.
-  @inlinable
+  @inlinable @inline(__always)
   package subscript<Value>(dynamicMember path: WritableKeyPath<Edit, Value>) -> Value {
     get { edit[keyPath: path] }
     set { edit[keyPath: path] = newValue }

@@ -60,12 +60,14 @@ final class LedgerJournal: SyncUpJournal {
         let creation = try state.creation(localID: local, of: send.edit)
         guard let id = creation?.recordID else { return try block(send, name) }
         send.payload[name] = .string(id)
+        send.isCompleted = true
         // What is tried again has the Id already.
         send.waiting.remove(name)
       }
       if let tree = send.tree, let name = tree.field, tree.takesParentID, !here.contains(tree.key) {
         guard let id = parentIDs[tree.key] else { return try block(send, name) }
         send.payload[name] = .string(id)
+        send.isCompleted = true
         send.tree?.takesParentID = false
       }
       return send
@@ -378,8 +380,8 @@ extension PlannedSend {
   /// What is told beside the verdict where the org does not do it: of an undoing the org holds what was sent
   /// still, and not the values that were to be put back.
   fileprivate var detailOfFailure: OutcomeDetail {
-    var detail = expected.detail
-    if edit.isToBeUndone {
+    var detail = self.expected.detail
+    if self.edit.isToBeUndone {
       for place in detail.fields.indices {
         detail.fields[place].server = detail.fields[place].sent
       }
