@@ -3,7 +3,7 @@ import Glibc
 import System
 
 /// What every transfer of a client must keep to: the authorities that are trusted, and the addresses.
-struct TransferRules: Sendable {
+package struct TransferRules: Sendable {
   let configuration: HTTPClient.Configuration
   let caFile: String?
 
@@ -31,12 +31,9 @@ struct TransferRules: Sendable {
       HTTPError(
         .notAllowed, phase: .beforeSend, url: request.urlWithoutQuery, message: message)
     }
-    let parts = request.url.split(separator: "://", maxSplits: 1)
-    guard parts.count == 2, !request.url.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
+    guard let (scheme, authority) = parts(of: request.url) else {
       throw refusal("this is not an absolute address")
     }
-    let scheme = parts[0].lowercased()
-    let authority = parts[1].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
     guard !authority.contains("@") else {
       throw HTTPError(
         .notAllowed, phase: .beforeSend, url: scheme + "://…",
@@ -47,6 +44,20 @@ struct TransferRules: Sendable {
       throw refusal("plain HTTP is for loopback addresses only")
     }
     return (scheme == "http", loopback)
+  }
+
+  /// Says whether an address goes to this machine itself over plain http: no network sees that, so it needs no https.
+  package static func isPlainLoopback(_ url: String) -> Bool {
+    guard let (scheme, authority) = parts(of: url) else { return false }
+    return scheme == "http" && isLoopback(host(of: authority))
+  }
+
+  private static func parts(of url: String) -> (scheme: String, authority: Substring)? {
+    let parts = url.split(separator: "://", maxSplits: 1)
+    guard parts.count == 2, !url.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
+      return nil
+    }
+    return (parts[0].lowercased(), parts[1].prefix { $0 != "/" && $0 != "?" && $0 != "#" })
   }
 
   private static func host(of authority: Substring) -> Substring {

@@ -35,9 +35,10 @@ struct BundleIndex {
       for platform in pipeline.platforms {
         let place = directory.directory(of: generation)
         guard Files.isDirectory(place),
-          let name = try PackStage.bundles(in: place, platform).last?.name
+          let bundle = try BundleName.list(in: place, platform).last
         else { continue }
-        let link = platform.rawValue + "." + Self.ending(of: name)
+        let name = bundle.text
+        let link = platform.rawValue + "." + bundle.ending
         links.insert(link)
         try point(link, to: "../\(generation)/\(name)", in: directory.path)
         let path = "users/\(id)/\(generation)/\(name)"
@@ -84,13 +85,6 @@ struct BundleIndex {
     entry["usernameDigest"] = manifest.usernameDigest.map(JSONValue.string)
     entry["expires"] = manifest.expires.map { .string(Dates.utc($0)) }
     return .object(entry)
-  }
-
-  /// What comes behind the platform in a bundle's name: `zip` of `ios.bundle.2.zip`.
-  private static func ending(of name: String) -> String {
-    let parts = name.split(separator: ".").dropFirst(2)
-    let isNumbered = parts.first.map { Int($0) != nil } ?? false
-    return parts.dropFirst(isNumbered ? 1 : 0).joined(separator: ".")
   }
 
   private func point(_ link: String, to target: String, in snapshot: String) throws(SystemError) {

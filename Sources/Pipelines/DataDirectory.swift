@@ -131,9 +131,7 @@ package struct DataDirectory: Sendable, Hashable {
       directories += try generations(of: id).map { generation($0, of: id) }
     }
     for directory in directories where Files.isDirectory(directory) {
-      for name in try Files.list(directory) where name.hasPrefix(".tmp-") {
-        try Files.remove(directory + "/" + name)
-      }
+      try DurableFile.removeTemporaries(in: directory)
     }
   }
 

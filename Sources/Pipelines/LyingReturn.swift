@@ -40,6 +40,8 @@ package struct LyingReturn: Sendable {
   package var name: String
   /// The digest of its content; nil for what was not taken.
   package var sha256: String?
+  /// So much of the digest as a person needs to name it.
+  package var shortDigest: String? { sha256.map { String($0.prefix(12)) } }
   /// Where it lies; nil for what is gone.
   package var path: String?
   /// Its bytes.

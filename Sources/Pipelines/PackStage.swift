@@ -112,10 +112,10 @@ struct PackStage {
     _ record: GenerationRecord, with global: GenerationRecord?, _ platform: Platform,
     username: String
   ) throws -> (
-    manifest: Manifest, existing: [(name: String, number: Int)], sealing: StoreSealing?
+    manifest: Manifest, existing: [BundleName], sealing: StoreSealing?
   )? {
     let directory = run.data.generation(record.generation, of: record.snapshot)
-    let existing = try Self.bundles(in: directory, platform)
+    let existing = try BundleName.list(in: directory, platform)
     let manifest = try manifest(record, global, platform, username: username)
     let sealing = try SealingKeys(run: run).sealing()
     let announced = sealing?.announcing(manifest) ?? manifest
@@ -123,9 +123,9 @@ struct PackStage {
     let primed = try run.ledger.primedAt(snapshotID: record.snapshot) ?? record.created
     if !existing.isEmpty, let global, primed < global.created { return nil }
     if let newest = existing.last, run.pipeline.pack.when == .changed,
-      newest.name.hasSuffix("." + run.pipeline.pack.format.rawValue)
+      newest.ending == run.pipeline.pack.format.rawValue
     {
-      let packed = try BundleReader.inspect(directory + "/" + newest.name)
+      let packed = try BundleReader.inspect(directory + "/" + newest.text)
       if Self.isSame(packed, announced), !isRunningOut(packed, primed) { return nil }
     }
     return (manifest, existing, sealing)
@@ -143,15 +143,14 @@ struct PackStage {
     let directory = run.data.generation(record.generation, of: record.snapshot)
     if !existing.isEmpty { renew(&manifest) }
     let number = (existing.last?.number ?? 0) + 1
-    let suffix = number == 1 ? "" : ".\(number)"
-    let name = "\(platform.rawValue).bundle\(suffix).\(run.pipeline.pack.format.rawValue)"
-    let path = directory + "/" + name
+    let path =
+      directory + "/" + BundleName(platform, number: number, run.pipeline.pack.format).text
     var stores = directory + "/" + platform.rawValue
     var globalStores = global.map {
       run.data.generation($0.generation, of: SnapshotID.global) + "/" + platform.rawValue
     }
     // The plain generation stays: the next one is made from it.
-    let sealed = directory + "/.tmp-sealed-" + platform.rawValue
+    let sealed = "\(directory)/\(DurableFile.temporaryPrefix)sealed-\(platform.rawValue)"
     if let sealing = wanted.sealing {
       try Files.remove(sealed)
       manifest = try sealing.seal(
@@ -168,20 +167,6 @@ struct PackStage {
       .bundleWritten(
         snapshot: record.snapshot, username: username, platform: platform.rawValue, path: path,
         bytes: Int(try Files.size(of: path))))
-  }
-
-  /// The bundles of one platform that a generation has, oldest first.
-  static func bundles(
-    in directory: String, _ platform: Platform
-  ) throws -> [(name: String, number: Int)] {
-    let prefix = platform.rawValue + ".bundle."
-    var found: [(String, Int)] = []
-    for name in try Files.list(directory) where name.hasPrefix(prefix) {
-      let rest = name.dropFirst(prefix.count)
-      let number = rest.split(separator: ".").first.flatMap { Int($0) } ?? 1
-      found.append((name, number))
-    }
-    return found.sorted { $0.1 < $1.1 }
   }
 
   private func manifest(

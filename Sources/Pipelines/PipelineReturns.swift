@@ -204,6 +204,6 @@ package struct PipelineReturns: Sendable {
       .configuration, "returns.several", "\(word) names \(found.count) returns",
       location: data.quarantine,
       fix: "name one of their digests: "
-        + found.compactMap { $0.sha256?.prefix(12) }.joined(separator: ", "))
+        + found.compactMap(\.shortDigest).joined(separator: ", "))
   }
 }

@@ -1,4 +1,3 @@
-import Crypto
 import Ledger
 import Reconciliation
 import System
@@ -62,7 +61,7 @@ package struct PipelineUndo: Sendable {
     }
     if !named.isEmpty, !refused.isEmpty { throw self.refused(refused, name) }
     plan.refused = refused
-    plan.digest = String(Digest.sha256Hex(Array("\(name)\n\(lines)".utf8)).prefix(16))
+    plan.digest = ChangeGuard.confirmation(of: "\(name)\n\(lines)")
     return plan
   }
 

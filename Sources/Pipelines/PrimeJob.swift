@@ -106,7 +106,7 @@ struct PrimeJob: Sendable {
     let newest = try directory.generations().last ?? 0
     let fields = try await OpenFields.digest(stores, as: session)
     let previous = try usable(newest, session, fields)
-    let temporary = data.snapshot(user.id) + "/.tmp-\(run)"
+    let temporary = data.snapshot(user.id) + "/" + DurableFile.temporaryPrefix + run
     let number = max(newest + 1, numberFloor)
     var input = try input(previous, number: number, temporary, session)
     input.isRenewed = try newest > 0 && !isUpToDate(directory.record(of: newest))

@@ -194,8 +194,8 @@ struct ReturnIntake: Sendable {
     if let pruned = try PrunedGeneration(directory: directory) {
       return pruned.goodUntil ?? standard
     }
-    let bundles = try PackStage.bundles(in: directory, stamp.platform)
-    let packed = try bundles.last.map { try BundleReader.inspect(directory + "/" + $0.name) }
+    let bundles = try BundleName.list(in: directory, stamp.platform)
+    let packed = try bundles.last.map { try BundleReader.inspect(directory + "/" + $0.text) }
     return packed?.expires ?? standard
   }
 

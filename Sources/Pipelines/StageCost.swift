@@ -50,26 +50,5 @@ package struct StageCost: Sendable, Hashable {
   }
 
   /// `3.2 s`, `12 min`.
-  package var duration: String {
-    let seconds = (milliseconds + 500) / 1000
-    if milliseconds < 10_000 {
-      return "\((milliseconds + 50) / 100 / 10).\((milliseconds + 50) / 100 % 10) s"
-    }
-    return seconds < 600 ? "\(seconds) s" : "\((seconds + 30) / 60) min"
-  }
-}
-
-/// Amounts in words.
-package enum ByteCount {
-  /// A size in the unit that keeps it short.
-  package static func text(_ bytes: Int) -> String {
-    if bytes < 10_000 { return "\(bytes) bytes" }
-    if bytes < 10_000_000 { return "\((bytes + 512) / 1024) KiB" }
-    return "\((bytes + 524_288) / 1_048_576) MiB"
-  }
-
-  /// A number with its noun.
-  package static func count(_ number: Int, _ noun: String) -> String {
-    "\(number) \(noun)\(number == 1 ? "" : "s")"
-  }
+  package var duration: String { DurationText.of(seconds: Double(milliseconds) / 1000) }
 }

@@ -13,6 +13,11 @@ package struct ChangeGuard: Sendable {
   func isTooMuch(_ sends: [PlannedSend]) -> Bool {
     sends.reduce(0) { $0 + 1 + $1.followers.count } > perSnapshot
   }
+
+  /// What a person copies from what was shown to confirm it: another text has another one.
+  package static func confirmation(of text: String) -> String {
+    String(Digest.sha256Hex(Array(text.utf8)).prefix(16))
+  }
 }
 
 extension SnapshotPlanner {
@@ -62,6 +67,6 @@ extension SnapshotPlan {
     let lines = sends.flatMap { send in
       ([send.edit] + send.followers).map { "\($0.id) \(send.action.rawValue) \($0.content)\n" }
     }
-    return String(Digest.sha256Hex(Array(lines.sorted().joined().utf8)).prefix(16))
+    return ChangeGuard.confirmation(of: lines.sorted().joined())
   }
 }

@@ -129,9 +129,10 @@ package struct Demo {
     _ snapshot: RunSummary.Snapshot, _ platform: Platform, _ data: DataDirectory
   ) throws -> String {
     let directory = data.generation(snapshot.generation, of: snapshot.id)
-    let names = try Files.list(directory).filter { $0.hasPrefix(platform.rawValue + ".bundle.") }
-    guard let name = names.first else { throw RehearsalError.noStamp(directory) }
-    return directory + "/" + name
+    guard let bundle = try BundleName.list(in: directory, platform).last else {
+      throw RehearsalError.noStamp(directory)
+    }
+    return directory + "/" + bundle.text
   }
 
   private mutating func homecoming(

@@ -190,7 +190,7 @@ package struct ReturnFleet: Sendable {
     let username = Self.username(number)
     guard let user = org.user(named: username) else { throw RehearsalError.noUser(username) }
     let generation = data.generation(try data.generations(of: user.id).last ?? 0, of: user.id)
-    guard let name = try Files.list(generation).first(where: { $0.hasPrefix("ios.bundle.") }) else {
+    guard let name = try BundleName.list(in: generation, .ios).last?.text else {
       throw RehearsalError.noStamp(generation)
     }
     let now = org.now() + Int64(number)

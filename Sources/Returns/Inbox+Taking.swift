@@ -148,9 +148,7 @@ extension Inbox {
     try BundleError.mapping {
       try removeTaken()
       guard Files.isDirectory(processing) else { return }
-      for name in try Files.list(processing) where name.hasPrefix(".tmp-") {
-        try Files.remove(processing + "/" + name)
-      }
+      try DurableFile.removeTemporaries(in: processing)
     }
     return try taken()
   }
@@ -160,7 +158,9 @@ extension Inbox {
     try BundleError.mapping {
       guard Files.isDirectory(processing) else { return [] }
       return try Files.list(processing)
-        .compactMap { $0.hasPrefix(".tmp-") ? nil : TakenReturn(directory: processing + "/" + $0) }
+        .compactMap {
+          DurableFile.isTemporary($0) ? nil : TakenReturn(directory: processing + "/" + $0)
+        }
         .sorted {
           ($0.order, $0.arrived, $0.turn, $0.sha256)
             < ($1.order, $1.arrived, $1.turn, $1.sha256)
@@ -173,7 +173,7 @@ extension Inbox {
     try BundleError.mapping {
       guard Files.isDirectory(processing) else { return [] }
       return try Files.list(processing).filter {
-        !$0.hasPrefix(".tmp-") && TakenReturn(directory: processing + "/" + $0) == nil
+        !DurableFile.isTemporary($0) && TakenReturn(directory: processing + "/" + $0) == nil
       }
     }
   }

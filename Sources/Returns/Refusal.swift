@@ -1,3 +1,5 @@
+import System
+
 /// Why a return was not accepted: a `ReasonFile` beside it says so in the quarantine.
 package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
   /// Stable names of the reasons.
@@ -71,14 +73,7 @@ package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
   package init(_ code: Code, _ sentence: String, fix: String) {
     self.code = code
     // It quotes names from outside: nothing in them may move a terminal's cursor or end a line.
-    let isHarmless = { (scalar: Unicode.Scalar) in
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator: false
-      default: true
-      }
-    }
-    self.sentence = String(
-      String.UnicodeScalarView(sentence.unicodeScalars.map { isHarmless($0) ? $0 : "?" }))
+    self.sentence = VisibleText.marked(sentence)
     self.fix = fix
   }
 

@@ -48,12 +48,18 @@ package enum FieldValue {
     one.utf8.elementsEqual(other.utf8)
   }
 
+  /// A text without the blanks and line ends behind it: to an org they are nothing.
+  package static func withoutTrailingBlanks(_ text: String) -> Substring {
+    var rest = Substring(text)
+    while let last = rest.unicodeScalars.last, last == " " || last == "\n" || last == "\r" {
+      rest.unicodeScalars.removeLast()
+    }
+    return rest
+  }
+
   private static func normal(_ value: JSONValue?) -> JSONValue {
     guard case .string(let text)? = value else { return value ?? .null }
-    var units = Substring(text)
-    while let last = units.unicodeScalars.last, last == " " || last == "\n" || last == "\r" {
-      units.unicodeScalars.removeLast()
-    }
+    let units = withoutTrailingBlanks(text)
     if units.isEmpty { return .null }
     // Multi-line text comes back from an org with CR LF as it was sent, or with LF.
     guard units.utf8.contains(13) else { return .string(String(units)) }

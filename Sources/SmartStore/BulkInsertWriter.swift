@@ -164,11 +164,3 @@ final class BulkInsertWriter: BulkWriter {
     return doubles
   }
 }
-
-/// The modification date of an element, as it is written.
-enum ElementDate {
-  /// The text at `path`; empty where there is none, which is before every date.
-  static func of(_ element: String, at path: String) throws -> String {
-    JSONProjection.project(path, from: try JSONValue(parsing: element))?.string ?? ""
-  }
-}

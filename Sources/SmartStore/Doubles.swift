@@ -32,7 +32,9 @@ struct Doubles {
         (row[0].integer ?? 0, try ElementDate.of(row[1].text ?? "", at: modificationPath))
       }
       var kept = dated.startIndex
-      for index in dated.indices where dated[index].1 >= dated[kept].1 { kept = index }
+      for index in dated.indices where ElementDate.stays(dated[index].1, over: dated[kept].1) {
+        kept = index
+      }
       let gone = dated.indices.filter { $0 != kept }.map { dated[$0].0 }
       try store.transaction { try store.delete(gone, from: soup) }
       removed += gone.count

@@ -147,11 +147,12 @@ final class IncrementalWriter: BulkWriter {
     _ batch: RecordBatch, _ record: Int, than stored: UnsafeRawBufferPointer
   ) throws -> Bool {
     let text = String(decoding: stored, as: UTF8.self)
-    return date(batch, record) < (try ElementDate.of(text, at: options.modificationPath))
+    return !ElementDate.stays(
+      date(batch, record), over: try ElementDate.of(text, at: options.modificationPath))
   }
 
   private func isEarlier(_ batch: RecordBatch, _ record: Int, than other: Int) -> Bool {
-    date(batch, record) < date(batch, other)
+    !ElementDate.stays(date(batch, record), over: date(batch, other))
   }
 
   private func date(_ batch: RecordBatch, _ record: Int) -> String {

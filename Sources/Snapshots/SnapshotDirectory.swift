@@ -53,9 +53,7 @@ package struct SnapshotDirectory: Sendable {
   package func removeTemporaries() throws(SnapshotError) {
     try SnapshotError.mapping {
       guard Files.isDirectory(path) else { return }
-      for name in try Files.list(path) where name.hasPrefix(".tmp-") {
-        try Files.remove(path + "/" + name)
-      }
+      try DurableFile.removeTemporaries(in: path)
     }
   }
 

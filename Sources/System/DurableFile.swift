@@ -52,13 +52,28 @@ package enum DurableFile {
     try synchronize(directory: Files.parent(of: path) ?? ".")
   }
 
-  /// A name beside `path` that no reader takes for anything: it begins with `.tmp-`.
+  /// How the names begin that no reader takes for anything.
+  package static let temporaryPrefix = ".tmp-"
+
+  /// Says whether a file is one that is not finished, or that a process which died has left.
+  package static func isTemporary(_ path: String) -> Bool {
+    Files.name(of: path).hasPrefix(temporaryPrefix)
+  }
+
+  /// Removes what processes that died have left in a directory.
+  package static func removeTemporaries(in directory: String) throws(SystemError) {
+    for name in try Files.list(directory) where isTemporary(name) {
+      try Files.remove(directory + "/" + name)
+    }
+  }
+
+  /// A name beside `path` that no reader takes for anything.
   package static func temporaryName(for path: String) -> String {
     let directory = Files.parent(of: path) ?? "."
     var random: UInt64 = 0
     var generator = SystemRandomNumberGenerator()
     random = generator.next()
-    return "\(directory)/.tmp-\(getpid())-\(String(random, radix: 36))"
+    return "\(directory)/\(temporaryPrefix)\(getpid())-\(String(random, radix: 36))"
   }
 
   /// Gives a finished directory its final name, which must be free, after everything in it has

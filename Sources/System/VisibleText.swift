@@ -28,6 +28,11 @@ package enum VisibleText {
       ? text : replacing(text) { $0.value == 9 || $0.value == 10 || $0.value == 13 ? nil : "" }
   }
 
+  /// On one line, with a question mark for each of them: for a sentence that goes into files too.
+  package static func marked(_ text: String) -> String {
+    isPlain(text) ? text : replacing(text) { _ in "?" }
+  }
+
   /// Whether there is nothing to replace, which is told from the bytes: no C0 control and no
   /// delete, nor a byte that begins the others.
   private static func isPlain(_ text: String) -> Bool {

@@ -53,7 +53,7 @@ struct IngestFleet {
   /// Edits every hundredth row of a store, another one in each, and puts it where it is taken from.
   private func handBack(_ number: Int, _ org: Org) throws {
     let generation = try fleet.generation(of: BenchFleet.username(number), in: org)
-    guard let name = try Files.list(generation).first(where: { $0.hasPrefix("ios.bundle.") }) else {
+    guard let name = try BundleName.list(in: generation, .ios).last?.text else {
       throw BenchFailure("there is no bundle in \(generation)")
     }
     let now = org.now() + Int64(number)

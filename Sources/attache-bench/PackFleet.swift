@@ -1,5 +1,7 @@
 import Bundles
 import LocalOrg
+import Pipelines
+import SmartStore
 import Snapshots
 import System
 
@@ -68,12 +70,14 @@ struct PackFleet {
 
   /// The bundles that were kept of a format.
   func bundles(_ format: BundleFormat) -> [String] {
-    ["android", "ios"].map { "\(directory)/bundles/\($0).bundle.\(format.rawValue)" }
+    [Platform.android, .ios].map {
+      "\(directory)/bundles/\(BundleName($0, number: 1, format).text)"
+    }
   }
 
   private func made() throws -> [String] {
     let generation = try noted().generation
-    return try Files.list(generation).filter { $0.contains(".bundle.") }.sorted().map {
+    return try Files.list(generation).filter { BundleName($0) != nil }.sorted().map {
       generation + "/" + $0
     }
   }

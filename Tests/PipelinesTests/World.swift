@@ -120,10 +120,7 @@ final class World: Sendable {
     let id = try user(name).id
     let newest = try data.generations(of: id).last ?? 0
     let directory = data.generation(newest, of: id)
-    let names = try Files.list(directory).filter { $0.hasPrefix(platform.rawValue + ".bundle.") }
-    // `ios.bundle.2.zip` is later than `ios.bundle.zip`.
-    func number(_ name: String) -> Int { Int(name.split(separator: ".")[2]) ?? 1 }
-    guard let last = names.max(by: { number($0) < number($1) }) else {
+    guard let last = try BundleName.list(in: directory, platform).last?.text else {
       throw RehearsalError.noStamp(directory)
     }
     return directory + "/" + last

@@ -226,7 +226,9 @@ package final class PresumedWrites {
         field.type != "boolean"
       else { return false }
       let given = fields.first { $0.name.lowercased() == field.name.lowercased() }?.value
-      return given.map { $0.isNull || $0.string?.allSatisfy { $0 == " " } == true } ?? isNew
+      return given.map {
+        $0.isNull || $0.string.map(FieldValue.withoutTrailingBlanks)?.isEmpty == true
+      } ?? isNew
     }.map(\.name)
     if missing.isEmpty { return nil }
     return RowRefusal(
@@ -237,9 +239,7 @@ package final class PresumedWrites {
   /// The org counts without the blanks at the end.
   private static func isTooLong(_ text: String, for field: Describe.Field) -> Bool {
     guard field.length > 0, text.utf8.count > field.length else { return false }
-    var rest = text[...]
-    while rest.last == " " { rest.removeLast() }
-    return rest.utf16.count > field.length
+    return FieldValue.withoutTrailingBlanks(text).utf16.count > field.length
   }
 
   // MARK: reading

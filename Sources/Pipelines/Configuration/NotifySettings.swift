@@ -1,3 +1,4 @@
+import HTTP
 import JSON
 
 /// Who is told of a run's end.
@@ -54,7 +55,7 @@ package struct NotifySettings: Sendable, Hashable {
 
   /// Says whether nobody on the way can read what is sent to an address.
   static func isSafe(_ url: String) -> Bool {
-    url.hasPrefix("https://") || LoopbackAddress.contains(url)
+    url.hasPrefix("https://") || TransferRules.isPlainLoopback(url)
   }
 
   var json: JSONValue {

@@ -1,3 +1,4 @@
+import HTTP
 import JSON
 import Salesforce
 
@@ -66,7 +67,7 @@ package struct OrgSettings: Sendable, Hashable {
   }
 
   private static func check(_ url: String, _ node: JSONNode, _ reader: ConfigurationReader) {
-    let isLoopback = LoopbackAddress.contains(url)
+    let isLoopback = TransferRules.isPlainLoopback(url)
     if url.hasPrefix("http://"), !isLoopback {
       reader.report(
         node, "a login over plain http shows its secrets to the network",

@@ -110,9 +110,9 @@ struct KeepSurvey {
     var note = PrunedGeneration(
       pruned: now, goodUntil: nil, globals: [:], carried: Set(record.carried.map(\.edit)))
     for platform in record.platforms {
-      for bundle in try PackStage.bundles(in: directory, platform) {
+      for bundle in try BundleName.list(in: directory, platform) {
         // One that cannot be read is good for no longer than one that is made now.
-        let manifest = try? BundleReader.inspect(directory + "/" + bundle.name)
+        let manifest = try? BundleReader.inspect(directory + "/" + bundle.text)
         let until = manifest?.expires ?? pack.expiry(from: now)
         note.goodUntil = max(note.goodUntil ?? 0, until)
         for store in manifest?.stores ?? [] where store.scope == .global {

@@ -54,7 +54,7 @@ struct BackupRestore {
   /// Removes what restores that died have begun.
   private func sweep() throws {
     for name in try Files.list(root)
-    where name.hasPrefix(".tmp-") && name.hasSuffix(Self.ending(of: data)) {
+    where DurableFile.isTemporary(name) && name.hasSuffix(Self.ending(of: data)) {
       try Files.remove(root + "/" + name)
     }
   }

@@ -175,7 +175,7 @@ package struct PipelineBackup {
   private mutating func add(
     entry path: String, as name: String, to writer: ArchiveWriter, isChanging: Bool = false
   ) throws {
-    if Files.name(of: path).hasPrefix(".tmp-") || Files.isSymbolicLink(path) { return }
+    if DurableFile.isTemporary(path) || Files.isSymbolicLink(path) { return }
     if Files.isDirectory(path) {
       try add(tree: path, as: name, to: writer)
     } else if (try? Files.status(path).kind) == .regular {

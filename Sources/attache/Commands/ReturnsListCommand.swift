@@ -43,7 +43,7 @@ struct ReturnsListCommand: Command {
 enum ReturnText {
   /// What it is and why it lies there; whole, with where and with its edits.
   static func lines(_ one: LyingReturn, isWhole: Bool) -> [String] {
-    let digest = one.sha256.map { " (\($0.prefix(12)))" } ?? ""
+    let digest = one.shortDigest.map { " (\($0))" } ?? ""
     let owner = one.owner.map { " of \($0)" } ?? ""
     let since = one.since.map { " since \(Dates.utcSeconds($0))" } ?? ""
     var lines = ["\(one.state.words): \(one.name)\(digest)\(owner)\(since)"]

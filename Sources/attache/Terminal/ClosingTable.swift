@@ -16,7 +16,7 @@ enum ClosingTable {
     if end.slowest.count > 1 {
       lines.append("slowest:")
       lines += end.slowest.map { slow in
-        "  \(EventText.duration(slow.seconds))  \(slow.username)"
+        "  \(DurationText.of(seconds: slow.seconds))  \(slow.username)"
       }
     }
     return lines

@@ -64,19 +64,9 @@ enum EventText {
   /// How many snapshots are primed, who is at it, and how long it may take still.
   static func users(_ progress: Progress.Users) -> String {
     var text = "\(progress.number) of \(progress.total) snapshots, \(progress.username)"
-    if let left = progress.secondsLeft { text += ", about \(duration(left)) left" }
+    if let left = progress.secondsLeft { text += ", about \(DurationText.of(seconds: left)) left" }
     if let requests = progress.requestsLeft { text += ", \(requests) requests left" }
     return text
-  }
-
-  /// `0.4 s`, `40 s`, `12 min`, `3 h`.
-  static func duration(_ seconds: Double) -> String {
-    switch seconds {
-    case ..<10: "\((seconds * 10).rounded() / 10) s"
-    case ..<100: "\(Int(seconds.rounded(.up))) s"
-    case ..<6000: "\(Int((seconds / 60).rounded())) min"
-    default: "\(Int((seconds / 3600).rounded())) h"
-    }
   }
 
   /// How far a soup is fetched: records, how many there are where the org said it, and the speed.
