@@ -192,8 +192,7 @@ extension LedgerDatabase {
       SELECT c.store, c.soup, c.entry_id, e.id, c.last_modified_ms FROM carried_in c JOIN edit e ON e.id = c.edit_id
         JOIN returned_soup s ON s.return_id = c.return_id AND s.store = c.store
           AND s.soup = c.soup
-      WHERE c.return_id = \(entry.returnID) AND e.verdict IS NOT \(Verdict.createdTwice)
-        AND \(Self.isReplaceable)
+      WHERE c.return_id = \(entry.returnID) AND \(Self.mayBeClosed)
       """)
     for row in open {
       let place = rowKey(row)
@@ -247,13 +246,9 @@ extension LedgerDatabase {
     else { return }
     let username = try snapshotRow(id: entry.row.snapshotID)?.username ?? entry.row.snapshotID
     let detail: JSONObject = [PendingDecision.mended: true]
-    try connection.run(
-      """
-      INSERT INTO decision (edit_id, kind, detail, verdict, shown, decided_by, decided_ms, state)
-      VALUES (\(id), \(Decision.Kind.device.rawValue), \(JSONValue.object(detail).text),
-        \(Verdict.conflict.rawValue), \(JSONValue.object(shown).text), \(username + ", on the device"),
-        \(Clock.wallMilliseconds()), 'pending')
-      """)
+    try enterPending(
+      .device, detail, of: id, .conflict, shown: shown, by: username + ", on the device",
+      Clock.wallMilliseconds())
   }
 
   // MARK: the past of an edit

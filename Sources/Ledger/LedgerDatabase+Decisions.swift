@@ -129,17 +129,22 @@ extension LedgerDatabase {
     {
       detail[PendingDecision.operation] = .number(String(last))
     }
+    try enterPending(
+      decision.kind, detail, of: found.edit, found.subject.verdict, shown: found.shown, by: by,
+      time)
+    try takeUp(found.edit)
+  }
+
+  /// Enters a decision that the next run carries out.
+  func enterPending(
+    _ kind: Decision.Kind, _ detail: JSONObject, of edit: Int64, _ verdict: Verdict?,
+    shown: JSONObject, by: String, _ time: Int64
+  ) throws {
     try connection.run(
       """
       INSERT INTO decision (edit_id, kind, detail, verdict, shown, decided_by, decided_ms, state)
-      VALUES (\(found.edit), \(decision.kind.rawValue), \(JSONValue.object(detail).text),
-        \(found.subject.verdict?.rawValue), \(JSONValue.object(found.shown).text), \(by), \(time),
-        'pending')
-      """)
-    try connection.run(
-      """
-      UPDATE edit SET state = 'open', retries = retries + 1
-      WHERE id = \(found.edit) AND state = 'closed'
+      VALUES (\(edit), \(kind.rawValue), \(JSONValue.object(detail).text), \(verdict?.rawValue),
+        \(JSONValue.object(shown).text), \(by), \(time), 'pending')
       """)
   }
 

@@ -194,8 +194,7 @@ extension LedgerDatabase {
         JOIN returned_soup s ON s.return_id = \(entry.returnID) AND s.store = +n.store
           AND s.soup = +n.soup
       WHERE r.stamp_id = \(entry.row.stampID) AND r.handback < \(handback)
-        AND e.operation <> 'synced' AND e.verdict IS NOT \(Verdict.createdTwice)
-        AND \(Self.isReplaceable)
+        AND e.operation <> 'synced' AND \(Self.mayBeClosed)
         AND NOT \(Self.hasOlderRow(
           "\(entry.returnID)", of: "n", entry: "n.entry_id", than: "n.last_modified_ms"))
       """)
@@ -311,7 +310,7 @@ extension LedgerDatabase {
     let sent = try connection.all(
       """
       SELECT e.id FROM edit e WHERE e.creation_id = \(creation) AND e.operation <> 'synced'
-        AND e.verdict IS NOT \(Verdict.createdTwice) AND \(Self.isReplaceable)
+        AND \(Self.mayBeClosed)
         AND NOT EXISTS (SELECT 1 FROM seen n WHERE n.edit_id = e.id
           AND n.last_modified_ms > \(witness.lastModified))
       """)

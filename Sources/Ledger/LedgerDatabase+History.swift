@@ -28,6 +28,10 @@ extension LedgerDatabase {
       AND o.state = \(OperationState.done) AND o.is_doubted = 1))
     """
 
+  /// Whether a later hand-back of its device may close an edit `e`: not a record that is there twice, of which a
+  /// person chooses one.
+  static let mayBeClosed: SQL = "e.verdict IS NOT \(Verdict.createdTwice) AND \(isReplaceable)"
+
   /// Says of an edit `e` that a later state of its record may stand for it.
   static let isReplaceable: SQL = """
     \(isUnsettledEdit) AND NOT \(isUnderWay) AND NOT \(hasArrivedLate) AND NOT \(isToBeUndone)

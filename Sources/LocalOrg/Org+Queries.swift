@@ -7,7 +7,7 @@ extension Org {
   package func query(
     _ soql: String, as user: OrgUser, includeDeleted: Bool = false,
     batchSize: Int = OrgLimits.queryPage.upperBound,
-    childPageSize: Int = OrgLimits.children, version: String = "66.0"
+    childPageSize: Int = OrgLimits.children, version: String = VersionResource.newest
   ) throws(OrgError) -> QueryPage {
     try locked { store in
       try QueryRunner(
@@ -24,7 +24,7 @@ extension Org {
   package func queryMore(
     _ locator: String, as user: OrgUser, batchSize: Int = OrgLimits.queryPage.upperBound,
     childPageSize: Int = OrgLimits.children,
-    endsChildLocators: Bool = true, version: String = "66.0"
+    endsChildLocators: Bool = true, version: String = VersionResource.newest
   ) throws(OrgError) -> QueryPage {
     try locked { store in
       try QueryRunner(

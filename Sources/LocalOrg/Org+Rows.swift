@@ -50,7 +50,7 @@ extension Org {
   /// Deleted: status 404 `ENTITY_IS_DELETED`; absent or invisible: `NOT_FOUND`.
   package func read(
     _ object: String, id: String, fields: [String]? = nil, as user: OrgUser,
-    version: String = "66.0"
+    version: String = VersionResource.newest
   ) throws(OrgError) -> JSONObject {
     try locked { store in
       try RowReader(store: store, user: user, version: version)
@@ -63,7 +63,7 @@ extension Org {
     throws(OrgError) -> String?
   {
     try locked { store in
-      try RowReader(store: store, user: user, version: "66.0")
+      try RowReader(store: store, user: user, version: VersionResource.newest)
         .find(object, externalField: externalField, value: value)
     }
   }
@@ -73,7 +73,7 @@ extension Org {
     throws(OrgError) -> [String]
   {
     try locked { store in
-      try RowReader(store: store, user: user, version: "66.0")
+      try RowReader(store: store, user: user, version: VersionResource.newest)
         .findAll(object, externalField: externalField, value: value)
     }
   }
@@ -83,7 +83,8 @@ extension Org {
   ///
   /// A wrong field refuses the whole call.
   package func retrieve(
-    _ object: String, ids: [String], fields: [String], as user: OrgUser, version: String = "66.0"
+    _ object: String, ids: [String], fields: [String], as user: OrgUser,
+    version: String = VersionResource.newest
   ) throws(OrgError) -> [UInt8] {
     try locked { store in
       try RowReader(store: store, user: user, version: version)
@@ -96,7 +97,7 @@ extension Org {
     _ object: String, deleted: Bool, from start: Int64, to end: Int64, as user: OrgUser
   ) throws(OrgError) -> [(id: String, date: String)] {
     try locked { store in
-      try RowReader(store: store, user: user, version: "66.0")
+      try RowReader(store: store, user: user, version: VersionResource.newest)
         .changes(object, deleted: deleted, from: start, to: end)
     }
   }

@@ -1,7 +1,7 @@
 /// SOSL.
 extension Org {
   /// Runs a search: `FIND {Acme} IN NAME FIELDS RETURNING Account(Id, Name)`.
-  package func search(_ sosl: String, as user: OrgUser, version: String = "66.0")
+  package func search(_ sosl: String, as user: OrgUser, version: String = VersionResource.newest)
     throws(OrgError) -> SearchPage
   {
     try search(SOQLParser.search(sosl), as: user, version: version)

@@ -110,6 +110,7 @@ package struct OrgCheck: Sendable {
     case .query(let soql):
       guard let session = try await access.integrationSession() else { return [] }
       return try await session.queryAllRecords(soql).compactMap { $0["Username"]?.string }
+        .filter { !pipeline.users.leavesOut($0) }
     case .loginUser: return [try await access.anySession().identity.username]
     }
   }

@@ -1,6 +1,7 @@
 import JSON
 import Ledger
 import Reconciliation
+import Returns
 import System
 
 /// What is open in a pipeline, read from its ledger and directories.
@@ -59,7 +60,7 @@ package struct PipelineStatus: Sendable {
     status.runs = try state.runs(limit: 5)
     let inbox = data.inbox(pipeline.inbox.path)
     if Files.isDirectory(inbox) {
-      status.waiting = try Files.list(inbox).filter { !$0.hasPrefix(".") }
+      status.waiting = try Files.list(inbox).filter(Inbox.isCandidate)
     }
     if Files.isDirectory(data.processing) {
       status.processing = try Files.list(data.processing).filter { !$0.hasPrefix(".") }

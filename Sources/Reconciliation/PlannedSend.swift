@@ -181,9 +181,4 @@ package struct ReconcileSummary: Sendable {
   package var confirmed: Set<String> = []
   /// What a person should know.
   package var warnings: [String] = []
-
-  /// Says whether a person has to look at the report.
-  package var needsAttention: Bool {
-    verdicts.contains { !$0.key.isSettled && $0.value > 0 }
-  }
 }

@@ -127,7 +127,7 @@ package struct Inbox: Sendable {
   }
 
   /// Whether a name could be a return's: not hidden, not half-written, not a companion of one.
-  static func isCandidate(_ name: String) -> Bool {
+  package static func isCandidate(_ name: String) -> Bool {
     !name.hasPrefix(".") && !isUpload(name) && !suffixes.contains(where: name.hasSuffix)
   }
 

@@ -44,7 +44,7 @@ package enum VisibleText {
   ) -> String {
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
-      if isObeyed(scalar), let other = replacement(scalar) {
+      if isMisleading(scalar), let other = replacement(scalar) {
         result.append(contentsOf: other.unicodeScalars)
       } else {
         result.append(scalar)
@@ -53,10 +53,14 @@ package enum VisibleText {
     return String(result)
   }
 
-  /// Controls of both sets, what ends a line or a paragraph, and what turns the direction.
-  private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
+  /// Controls of both sets, what ends a line or a paragraph, what turns the direction, and what takes no room.
+  ///
+  /// What joins letters and emoji takes none either, and stays.
+  package static func isMisleading(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
-    case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+    case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200B, 0x200E, 0x200F, 0x2028...0x202E,
+      0x2060...0x206F, 0xFEFF, 0xFFF9...0xFFFB, 0xE0000...0xE007F:
+      true
     default: false
     }
   }
@@ -66,8 +70,10 @@ package enum VisibleText {
     case "\n": return "\\n"
     case "\r": return "\\r"
     default:
-      let digits = String(scalar.value, radix: 16)
-      return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      return scalar.utf16.map { unit in
+        let digits = String(unit, radix: 16)
+        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      }.joined()
     }
   }
 }

@@ -141,4 +141,13 @@ struct PreflightTests {
     let check = try await Self.check(try World())
     #expect(check.findings.map(\.description) == [])
   }
+
+  @Test func `a user whom the pipeline leaves out of its query is not looked at`() async throws {
+    let world = try World {
+      $0.replacing(
+        "\"users\": {", with: "\"users\": { \"except\": [\"ada@example.com\", \"ben@example.com\"],")
+    }
+    let names = try await Self.check(world).identities.map(\.username)
+    #expect(!names.isEmpty && !names.contains { $0.hasPrefix("ada@") || $0.hasPrefix("ben@") })
+  }
 }

@@ -222,4 +222,81 @@ struct InFlightTests {
     #expect(summary.interruption != nil)
     #expect(day.server.log.counts[.describe, default: 0] <= 3)
   }
+
+  @Test func `after a row that another writer held nothing else of its user goes before it`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.inFlight = 1
+    let edits = try (0..<60).map { number in
+      let id = try day.make("Account", ["Name": .string("A\(number)"), "Phone": "1"])
+      return try day.edited("accounts", "Account", id, ["Phone": "2"])
+    }
+    try day.handBack(edits)
+    day.server.faults.add(.kind(.composite), nth: 1, .refusePart(1, code: "UNABLE_TO_LOCK_ROW"))
+    let sent = Locked<[Int]>([])
+    day.options.pause = { [log = day.server.log] _ in
+      sent.withLock { $0.append(log.counts[.composite, default: 0]) }
+    }
+    #expect(day.verdicts(try await day.run()) == "updated 60")
+    #expect(sent.withLock { $0 } == [1])
+  }
+
+  @Test func `the second edit of a record is looked at when the first has come to its end`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.options.acrossSnapshots = .first
+    let id = try day.make("Account", ["Name": "A", "Phone": "1"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "ada"])])
+    try day.handBack(
+      [try day.edited("accounts", "Account", id, ["Phone": "ben"])], user: day.ben)
+    day.server.faults.add(
+      FaultMatch(isWrite: true, user: "ada@example.com"), nth: 1,
+      .refusePart(0, code: "FIELD_CUSTOM_VALIDATION_EXCEPTION"))
+    #expect(day.verdicts(try await day.run()) == "failed 1, updated 1")
+    #expect(try day.record("Account", id)["Phone"] == "ben")
+  }
+
+  @Test func `a record that moves right before its edit is sent is read once more`() async throws {
+    let day = try FieldDay()
+    day.options.mergesFields = true
+    let id = try day.make("Account", ["Name": "A", "Phone": "1", "Industry": "Energy"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    day.server.faults.add(
+      .kind(.composite), nth: 1,
+      .mutate { org in
+        guard let admin = org.user(named: "admin@example.com") else { return }
+        try org.moveClock(by: 5000)
+        _ = org.update("Account", id: id, ["Industry": "Media"], as: admin)
+      })
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    let record = try day.record("Account", id)
+    #expect(record["Phone"] == "2" && record["Industry"] == "Media")
+  }
+
+  @Test func `nothing leaves any more for a user whom the org knows no more`() async throws {
+    let day = try FieldDay()
+    day.options.inFlight = 1
+    let edits = try (0..<100).map { number in
+      let id = try day.make("Account", ["Name": .string("A\(number)"), "Phone": "1"])
+      return try day.edited("accounts", "Account", id, ["Phone": "2"])
+    }
+    try day.handBack(edits)
+    day.server.faults.add(
+      FaultMatch(isWrite: true, user: "ada@example.com"), nth: 2, times: .max, .expireSession)
+    #expect(day.verdicts(try await day.run()) == "held 75, updated 25")
+    // The first, the second, and that one again with a new session.
+    #expect(day.server.log.counts[.composite] == 3)
+  }
+
+  @Test func `an org that answers nothing is not asked by one user after the other`() async throws {
+    let day = try day(inFlight: 1)
+    day.server.faults.add(
+      FaultMatch(pathPrefix: "/services/data"), nth: 1, times: .max,
+      .status(500, code: "UNKNOWN_EXCEPTION", message: "gack"))
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "held 10" && summary.interruption != nil)
+    #expect(day.server.log.entries.count < 10)
+  }
 }

@@ -163,6 +163,36 @@ struct ReconciliationRulesTests {
       day.verdicts(try await day.run()) == (isHeld ? "held \(deletes)" : "deleted \(deletes)"))
   }
 
+  @Test func `a child whose parent stays here is not even planned`() async throws {
+    let day = try FieldDay()
+    try day.handBack([
+      day.created(
+        "accounts", "Account", "local_1", ["Name": "Parent", "ParentId": "local_elsewhere"]),
+      day.created("contacts", "Contact", "local_2", ["LastName": "Kid", "AccountId": "local_1"]),
+    ])
+    #expect(day.verdicts(try await day.run()) == "blocked 2")
+    #expect(try day.state.connection.integer("SELECT count(*) FROM operation") == 0)
+    #expect(
+      try day.details().compactMap(\.message).sorted() == [
+        "ParentId refers to a record that is not among the edits of this bundle",
+        "it refers to a record without an Id",
+      ])
+  }
+
+  @Test func `the guard counts the deletions of each soup alone`() async throws {
+    let day = try FieldDay()
+    day.options.maxChanges = .init(
+      perSnapshot: 100, deletes: .init(maxDeletesPercent: 1, minimumDeletes: 1))
+    let account = try day.make("Account", ["Name": "A"])
+    let contact = try day.make("Contact", ["LastName": "C"])
+    for id in [account, contact] { try day.org.transfer(id, to: "ada@example.com") }
+    try day.handBack([
+      try day.edited("accounts", "Account", account, [:], deleted: true),
+      try day.edited("contacts", "Contact", contact, [:], deleted: true),
+    ])
+    #expect(day.verdicts(try await day.run()) == "deleted 2")
+  }
+
   @Test func `a record and the parent that it refers to are deleted, the record first`()
     async throws
   {

@@ -292,12 +292,25 @@ import Testing
     }
   }
 
-  @Test func `the page of SQLite's lock byte stays empty`() throws {
+  @Test func `of two records with one very long id one stays`() throws {
+    let test = try TestStore(.ios)
+    let specs = [IndexSpec(path: "Id", type: .string)]
+    try test.store.registerSoup("s", indexSpecs: specs)
+    // No chunk of sorted keys holds both.
+    let id = String(repeating: "k", count: 300_000)
+    let page = Array(#"[{"Id":"\#(id)","A":"1"},{"Id":"\#(id)","A":"2"}]"#.utf8)
+    _ = try load([page], into: [test], specs, .pages)
+    #expect(try test.rows("SELECT json_extract(soup, '$.A') FROM TABLE_1") == [["2"]])
+  }
+
+  /// The page is met by a leaf, within a chain of overflow pages, by a page that is copied as it is.
+  @Test(arguments: [2, 20])
+  func `the page of SQLite's lock byte stays empty`(_ distance: Int) throws {
     let test = try TestStore(.android)
     let specs = [IndexSpec(path: "Id", type: .string), IndexSpec(path: "A", type: .string)]
     try test.store.registerSoup("s", indexSpecs: specs)
     // A file that ends a few pages before it, without the room that this would take.
-    let before = UInt32(SQLCipherPages.lockPage - 20)
+    let before = UInt32(SQLCipherPages.lockPage - distance)
     let file = try FileDescriptorHandle.updating(test.store.path)
     try withUnsafeBytes(of: before.bigEndian) { try file.write($0, at: 28) }
     try withUnsafeBytes(of: UInt8(0)) {

@@ -1,9 +1,11 @@
 import JSON
 
 /// The versions of the API, and the resources of one.
-enum VersionResource {
+package enum VersionResource {
   /// Every version that there is: `/services/data` lists them, others are not served.
   static let numbers = 31...66
+  /// The newest, as an address has it.
+  package static var newest: String { "\(numbers.upperBound).0" }
 
   /// `GET /services/data`: ascending, as clients that take the last one expect.
   static var versions: APIResponse {

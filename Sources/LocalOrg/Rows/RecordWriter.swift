@@ -165,7 +165,9 @@ struct RecordWriter {
 
   // MARK: Parts
 
-  private var reader: RowReader { RowReader(store: store, user: user, version: "66.0") }
+  private var reader: RowReader {
+    RowReader(store: store, user: user, version: VersionResource.newest)
+  }
 
   private func firstProblem(_ input: RowInput, id: String? = nil) throws -> OrgError? {
     guard input.errors.isEmpty else { return nil }

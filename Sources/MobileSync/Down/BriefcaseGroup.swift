@@ -32,12 +32,8 @@ extension BriefcaseGroup {
     soupName = info.soupName
     idFieldName = info.idFieldName
     modificationDateFieldName = info.modificationDateFieldName
-    var fields = known
     // The record's own id tells which of the ids that were asked for did not come.
-    for field in info.fieldlist + [info.idFieldName, info.modificationDateFieldName, "Id"]
-    where !fields.contains(where: { $0.lowercased() == field.lowercased() }) {
-      fields.append(field)
-    }
-    self.fields = fields
+    fields = IDQuery.fields(
+      known, adding: info.fieldlist + [info.idFieldName, info.modificationDateFieldName, "Id"])
   }
 }

@@ -134,9 +134,7 @@ struct ParentChildrenQuery: Sendable, Hashable {
   }
 
   private func fields(_ list: [String], _ member: FamilyMember) -> [String] {
-    [member.idFieldName, member.modificationDateFieldName].reduce(into: list) { list, field in
-      if !list.contains(field) { list.append(field) }
-    }
+    IDQuery.fields(list, adding: [member.idFieldName, member.modificationDateFieldName])
   }
 
   private func select(_ fields: [String], from: String, where condition: String) -> String {

@@ -34,7 +34,7 @@ extension SyncQuery {
     query[.where] = "(\(living)) or (\(Self.deletedCondition(since: since)))"
     if addsIsDeleted { query[.select] = (query[.select] ?? "") + ", IsDeleted" }
     if canResume {
-      query[.orderBy] = "\(modificationField), \(idField)"
+      query[.orderBy] = order
       if let key { query.addCondition(condition(after: key)) }
     }
     return query.text

@@ -57,10 +57,14 @@ struct SyncQuery: Sendable, Hashable {
   /// True when the chain of pages can be taken up again after a record.
   var canResume: Bool { !isBounded }
 
+  /// By modification date and id, so that equal dates have one order.
+  var order: String {
+    modificationField == idField ? idField : "\(modificationField), \(idField)"
+  }
+
   /// The query to fetch records with: all, what changed after `since`, or what comes after `key`.
   ///
-  /// Without LIMIT the order is by modification date and id, so that equal dates have one order and
-  /// a lost query locator costs no more than its last page.
+  /// Without LIMIT the records come in `order`, so that a lost query locator costs no more than its last page.
   ///
   /// `limit` asks for no more than so many, of a query that has no limit of its own, and `idsOnly` for
   /// their ids alone.
@@ -71,8 +75,7 @@ struct SyncQuery: Sendable, Hashable {
     if idsOnly { query[.select] = idField }
     if let since { query.addCondition("\(modificationField) > \(SOQLLiteral.date(since))") }
     if canResume {
-      query[.orderBy] =
-        modificationField == idField ? idField : "\(modificationField), \(idField)"
+      query[.orderBy] = order
       if let key { query.addCondition(condition(after: key)) }
       if let limit { query[.limit] = String(limit) }
     }

@@ -20,8 +20,6 @@ struct StoreQueryCommand: Command {
       "the names of all accounts, as a table")
   ]
 
-  enum Format: String, CaseIterable, ArgumentValue { case table, json, csv }
-
   static var parameters: [Parameter<Self>] {
     [
       .argument("store", "the store file", completes: .files, \.store),

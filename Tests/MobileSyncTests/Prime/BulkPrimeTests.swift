@@ -184,6 +184,32 @@ import Testing
     #expect(org.requests(.bulkCreate) == 1)
   }
 
+  @Test func `what changed while a job was at work is fetched by the next run`() async throws {
+    let org = try SyncedOrg { $0.bulkRuns = 1 }
+    try org.org.seedBulk(object: "Account", count: 4500, owner: "admin@example.com")
+    let snapshot = snapshot(org, "SELECT Id, Name, Phone FROM Account")
+    // The job has read the first record when both are changed, and not the last.
+    org.server.faults.add(
+      .kind(.bulkRead), nth: 2,
+      .mutate { org in
+        guard let admin = org.user(named: "admin@example.com") else { return }
+        let ids = try JSONValue(
+          parsing: org.query("SELECT Id FROM Account ORDER BY Id", as: admin).records
+        ).array?.compactMap { $0["Id"]?.string }
+        let last = try JSONValue(
+          parsing: org.query("SELECT Id FROM Account ORDER BY Id DESC LIMIT 1", as: admin).records
+        ).array?.compactMap { $0["Id"]?.string }
+        for id in [ids?.first, last?.first].compactMap(\.self) {
+          try org.moveClock(by: 7_200_000)
+          _ = org.update("Account", id: id, ["Phone": "changed"], as: admin)
+        }
+      })
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [4500])
+    #expect(try snapshot.column("Phone", of: "accounts").count { $0 == "changed" } == 1)
+    try await snapshot.prime()
+    #expect(try snapshot.column("Phone", of: "accounts").count { $0 == "changed" } == 2)
+  }
+
   @Test func `a job that is still at work is asked again until it is done`() async throws {
     let org = try SyncedOrg { $0.bulkRuns = 1 }
     try org.org.seedBulk(object: "Account", count: 4500, owner: "admin@example.com")
