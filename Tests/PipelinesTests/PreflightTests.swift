@@ -145,7 +145,8 @@ struct PreflightTests {
   @Test func `a user whom the pipeline leaves out of its query is not looked at`() async throws {
     let world = try World {
       $0.replacing(
-        "\"users\": {", with: "\"users\": { \"except\": [\"ada@example.com\", \"ben@example.com\"],")
+        "\"users\": {", with: "\"users\": { \"except\": [\"ada@example.com\", \"ben@example.com\"],"
+      )
     }
     let names = try await Self.check(world).identities.map(\.username)
     #expect(!names.isEmpty && !names.contains { $0.hasPrefix("ada@") || $0.hasPrefix("ben@") })
