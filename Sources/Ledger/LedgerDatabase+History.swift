@@ -243,12 +243,11 @@ extension LedgerDatabase {
   /// Decides for the closed edits of a run that have one of the verdicts that the rules are asked once
   /// more; returns how many there are.
   ///
-  /// An edit that a later one of its device replaced is closed for good instead: sent now, it would
-  /// be put over what its own user entered after it.
+  /// An edit that a later one of its device replaced is refused, and the run closes it for good: sent now, it
+  /// would be put over what its own user entered after it.
   package func retry(run: String, verdicts: Set<Verdict>, by: String = "") throws -> Int {
     let wanted = verdicts.map { SQLiteValue.text($0.rawValue) }
     return try connection.transaction {
-      try supersedeReplaced()
       let edits = try connection.all(
         """
         SELECT id FROM edit e

@@ -178,6 +178,28 @@ import Testing
     #expect(try phone(ids[2]) == "+1 555 0004")
   }
 
+  @Test func `a phone that was restored to before an edit takes that back with no later hand-back`()
+    async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    let ids = try world.ids("accounts", on: device)
+    let backup = world.directory.file("backup.sqlite")
+    try Files.copy(device.storePath, to: backup)
+    try device.edit("accounts", id: ids[0], ["Phone": "+1 555 0001"], now: world.org.now() + 30_000)
+    try world.handBack(device, as: "one.sqlite")
+    #expect(try await world.run(.ingest).edits.new == 1)
+    try Files.remove(device.storePath)
+    try Files.copy(backup, to: device.storePath)
+    // Its first hand-back is lost on its way; in the second one the row is as it was issued.
+    try device.handBack(to: world.directory.file("lost.sqlite"), now: world.org.now())
+    try device.edit("accounts", id: ids[1], ["Phone": "+1 555 0002"], now: world.org.now() + 60_000)
+    try world.handBack(device, as: "two.sqlite")
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 2])
+    #expect(try phone(ids[0]) == "+1 555 0001")
+    #expect(try phone(ids[1]) == "+1 555 0002")
+  }
+
   @Test func `a restored phone's edit of what was sent since is a clash, and nobody's is lost`()
     async throws
   {

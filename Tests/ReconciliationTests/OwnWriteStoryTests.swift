@@ -29,4 +29,29 @@ struct OwnWriteStoryTests {
     #expect(second.sent["A"] == "later")
     #expect(second.given["A"] == nil)
   }
+
+  @Test func `what a device had been given is what it held before its edit's first write`() throws {
+    func told(_ base: JSONValue, _ value: JSONValue) -> OutcomeDetail {
+      var detail = OutcomeDetail()
+      detail.fields = [FieldDifference(name: "A", base: base, device: value, server: base)]
+      return detail
+    }
+    var story = OwnWriteStory(nil)
+    // It arrived late, and a person has entered another value since: one edit, written twice.
+    var late = write(
+      edit: 1, 1, sent: ["A": "mine"], entered: ["A": "typed"], row: ["A": "mine"])
+    late.detail = told("issued", "mine")
+    story.add(late, isSameRow: true)
+    var decided = write(
+      edit: 1, 2, sent: ["A": "typed"], entered: ["A": "typed"], row: ["A": "mine"])
+    decided.detail = told("mine", "typed")
+    story.add(decided, isSameRow: true)
+    let both = try #require(story.write(isOfDevicesOwn: false))
+    #expect(both.given["A"]?.before == "issued")
+    // Put back to what it was given, the field is no edit: what the person has entered stands.
+    let choice = MergeBaseRule.choose(
+      device: ["A": "issued"], deviceDate: "2025-12-31T00:00:00.000+0000", issued: nil,
+      ownWrite: both, serverDate: both.date, serverFields: ["A": "typed"])
+    #expect(choice.base?.fields["A"] == "issued" && choice.unseen.isEmpty)
+  }
 }

@@ -149,8 +149,25 @@ struct OwnWritesTests {
     #expect(day.verdicts(try await day.run()) == "clash 1")
   }
 
+  @Test func `edits of a record that was made anew clash, though they bear its former id`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
+    let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
+    let ada = try day.edited("accounts", "Account", id, ["Phone": "5"])
+    let ben = try day.edited("accounts", "Account", id, ["Phone": "6"])
+    _ = day.org.delete("Account", id: id, as: day.admin)
+    try day.handBack([ada], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    try day.handBack([try changed(ada, ["Phone": "7"])], handback: 2)
+    try day.handBack([ben], user: day.ben)
+    #expect(day.verdicts(try await day.run()) == "clash 2")
+    #expect(try day.count("SELECT Id FROM Account WHERE Phone = '5'") == 1)
+  }
+
   @Test
-  func `a retry closes what an earlier version left open though a later edit had replaced it`()
+  func `a retry leaves what an earlier version left open though a later edit had replaced it`()
     async throws
   {
     let day = try FieldDay()
@@ -170,6 +187,10 @@ struct OwnWritesTests {
     defer { ledger.close() }
     try ledger.run("UPDATE edit SET verdict = 'conflict', superseded_by = NULL WHERE id = 1")
     #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 0)
+    // The run that the retry is of closes it.
+    try await day.run()
+    #expect(try day.state.editStates().map(\.verdict) == ["superseded", "updated"])
+    #expect(try day.record("Account", id)["Phone"] == "3")
   }
 
   // MARK: as the ledger tells it

@@ -79,6 +79,19 @@ import Testing
     #expect(try await foretold().counts == [.deleted: 1])
   }
 
+  @Test func `of a record that is deleted in two soups the second deletion finds it deleted`()
+    async throws
+  {
+    day.rules = ["accounts", "others"].map { FieldDay.rule($0, ["Name"]) }
+    let id = try day.make("Account", ["Name": "Own"])
+    try day.org.transfer(id, to: "ada@example.com")
+    try day.handBack(
+      try ["accounts", "others"].map {
+        try day.edited($0, "Account", id, [:], deleted: true)
+      })
+    #expect(try await foretold().counts == [.deleted: 1, .alreadyThere: 1])
+  }
+
   @Test(arguments: [true, false])
   func `an external id is taken by a record that another user has made, this night or before`(
     _ isThisNight: Bool

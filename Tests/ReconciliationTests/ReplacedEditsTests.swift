@@ -1,6 +1,7 @@
 import JSON
 import Ledger
 import LocalOrg
+import MobileSync
 import Reconciliation
 import Testing
 
@@ -100,9 +101,11 @@ struct ReplacedEditsTests {
 
   // MARK: several soups
 
-  private func soups() throws -> FieldDay {
+  private func soups(_ mode: MergeMode = .leaveIfChanged) throws -> FieldDay {
     let day = try FieldDay()
-    day.rules = ["accounts", "others"].map { FieldDay.rule($0, ["Name", "Phone", "Industry"]) }
+    day.rules = ["accounts", "others"].map {
+      FieldDay.rule($0, ["Name", "Phone", "Industry"], mode: mode)
+    }
     return day
   }
 
@@ -137,5 +140,62 @@ struct ReplacedEditsTests {
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "2")
     #expect(try day.record("Account", id)["Industry"] == "Media")
+  }
+
+  /// What a device sent in one soup, the office has corrected since: an edit in another soup puts neither back, also
+  /// where its row was read in the second of the write, before it.
+  @Test(arguments: [true, false])
+  func `overwriting in a second soup puts back nothing that the first one sent`(
+    _ isSameSecond: Bool
+  ) async throws {
+    let day = try soups(.overwrite)
+    let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
+    var second = try day.edited("others", "Account", id, ["Industry": "Media"])
+    try day.org.moveClock(by: 5000)
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    if isSameSecond {
+      let date = try #require(try day.record("Account", id)["LastModifiedDate"])
+      second = try changed(second, ["LastModifiedDate": date], later: 5)
+      second.modificationDate = date.string
+      second.base?.modificationDate = date.string
+    }
+    try day.org.moveClock(by: 5000)
+    try day.change("Account", id, ["Phone": "office"])
+    try day.handBack([second])
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Account", id)["Phone"] == "office")
+    #expect(try day.record("Account", id)["Industry"] == "Media")
+  }
+
+  @Test func `a row of which nothing is known takes back nothing that another soup's sent`()
+    async throws
+  {
+    let day = try soups()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
+    let second = try day.edited(
+      "others", "Account", id, ["Industry": "Media"], hasBase: false)
+    try day.org.moveClock(by: 5000)
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    try day.handBack([second])
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Account", id)["Phone"] == "2")
+    #expect(try day.record("Account", id)["Industry"] == "Media")
+  }
+
+  @Test func `where the last one wins another device's edit in a second soup is no contradiction`()
+    async throws
+  {
+    let day = try soups(.overwrite)
+    day.options.acrossSnapshots = .last
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let edits = try ["accounts", "others"].map { soup in
+      try day.edited(soup, "Account", id, ["Phone": .string(soup)])
+    }
+    try day.handBack([edits[0]])
+    try day.handBack([edits[1]], user: day.ben)
+    #expect(day.verdicts(try await day.run()) == "clash 1, updated 1")
+    #expect(try day.record("Account", id)["Phone"] == "others")
   }
 }

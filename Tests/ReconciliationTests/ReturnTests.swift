@@ -72,6 +72,22 @@ struct ReturnTests {
     #expect(Set(try fixture.state.editStates().map(\.lineage)).count == 2)
   }
 
+  @Test func `an edit of a record takes the place of none in another soup`() throws {
+    let fixture = try F()
+    let totals = ["accounts", "others"].reduce(into: [:]) {
+      $0[SoupKey(store: F.store, soup: $1)] = 100
+    }
+    var other = F.update(7, date: 5, name: "other")
+    other.row = F.row(7, soup: "others")
+    _ = try fixture.state.record(
+      return: F.returned("a", install: "A", handback: 1, totals: totals), edits: [other])
+    let second = try fixture.state.record(
+      return: F.returned("b", install: "A", handback: 2, totals: totals),
+      edits: [F.update(1, date: 9, name: "x"), other])
+    #expect(second.new == 1 && second.known == 1 && second.superseded == 0)
+    #expect(try fixture.verdicts() == ["open -", "open -"])
+  }
+
   @Test func `a hand-back without the soup supersedes nothing of it`() throws {
     let fixture = try F()
     _ = try fixture.state.record(
