@@ -109,6 +109,18 @@ struct ReconciliationRulesTests {
     #expect(!ancestry.owns(lineage: 1, handback: 2))
   }
 
+  @Test func `the later arrival of two states that nothing orders is not sent over the first`()
+    async throws
+  {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    try day.handBack([edit])
+    #expect(try day.handBack([try changed(edit, ["Phone": "3"], later: 0)]).unordered == 1)
+    #expect(try await day.run().verdicts[.clash] == 1)
+    #expect(try day.record("Account", id)["Phone"] != "3")
+  }
+
   @Test func `the same row and date with other content is another edit`() throws {
     let fixture = try LedgerFixture()
     _ = try fixture.state.record(
