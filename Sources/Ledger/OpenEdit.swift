@@ -51,8 +51,17 @@ package struct OpenEdit {
 
   package var soup: SoupKey { edit.row.inSoup }
 
+  // What each edit is asked for most, without the price of a key path.
+  package var row: RowKey { edit.row }
+  package var operation: EditOperation { edit.operation }
+  package var element: [UInt8] { edit.element }
+  package var sobject: String? { edit.sobject }
+  package var serverID: String? { edit.serverID }
+  package var modificationDate: String? { edit.modificationDate }
+  package var base: MergeBase? { edit.base }
+
   /// What its device left.
-  @inlinable @inline(__always)
+  @inlinable
   package subscript<Value>(dynamicMember path: WritableKeyPath<Edit, Value>) -> Value {
     get { edit[keyPath: path] }
     set { edit[keyPath: path] = newValue }

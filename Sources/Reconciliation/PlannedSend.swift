@@ -7,17 +7,10 @@ import System
 
 /// One edit that is to be sent.
 ///
-/// It is handed on many times, and copies share what it holds until one of them is changed.
-@dynamicMemberLookup
+/// It is handed on many times, and copies share what it holds until one of them is changed. Each member is named here
+/// once more: looked up by key paths they cost more than the copies did.
 struct PlannedSend {
-  @Shared private var contents: Contents
-
-  /// What is said of it.
-  @inline(__always)
-  subscript<Value>(dynamicMember path: WritableKeyPath<Contents, Value>) -> Value {
-    _read { yield contents[keyPath: path] }
-    _modify { yield &contents[keyPath: path] }
-  }
+  @Shared var contents: Contents
 
   init(_ contents: Contents) { self.contents = contents }
 
