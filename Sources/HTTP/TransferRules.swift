@@ -52,6 +52,11 @@ package struct TransferRules: Sendable {
     return scheme == "http" && isLoopback(host(of: authority))
   }
 
+  /// Says whether nobody on the way can read what is sent to an address.
+  package static func isSafe(_ url: String) -> Bool {
+    parts(of: url)?.scheme == "https" || isPlainLoopback(url)
+  }
+
   private static func parts(of url: String) -> (scheme: String, authority: Substring)? {
     let parts = url.split(separator: "://", maxSplits: 1)
     guard parts.count == 2, !url.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {

@@ -221,6 +221,8 @@ struct PrimeJob: Sendable {
     var input = PrimeInput(
       stores: primeStores, now: now, overlapSeconds: pipeline.prime.overlapSeconds,
       cursors: previous?.cursors ?? [:], knownStamps: try knownStamps(previous))
+    // A run that died and goes on has its own time still, and the org another one.
+    input.rowDate = created
     input.stampsRead = previous.map { stampsRead($0) }
     input.listIDs = listIDs
     input.changed = changed
@@ -267,7 +269,7 @@ struct PrimeJob: Sendable {
 
   private func stampWriter(_ number: Int) -> @Sendable (Store, Platform) throws -> Void {
     { store, platform in
-      store.clock = { now }
+      store.clock = { created }
       try stamp(number, platform).write(into: store)
     }
   }
@@ -361,7 +363,7 @@ struct PrimeJob: Sendable {
               value: ElementContent.value(of: JSONValue.object(stored).bytes),
               recordID: edit.recordID, shown: row?.shown, words: row?.words, edited: edit.edited))
         }
-        try store.mark(run, now: now)
+        try store.mark(run, now: created)
         try store.close()
       }
     }

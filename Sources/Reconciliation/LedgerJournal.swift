@@ -185,12 +185,11 @@ final class LedgerJournal: SyncUpJournal {
     if undeletes.isEmpty { return batch }
     let (seen, left) = try await look(at: undeletes) { sobject, group throws(OrgError) in
       try await access.withBin(
-        sobject, ids: group.compactMap(\.recordID), fields: ["LastModifiedDate", "SystemModstamp"])
+        sobject, ids: group.compactMap(\.recordID), fields: UndoRule.binDates)
     }
     var moved: Set<Int64> = []
     for (send, row) in seen {
-      let date = row["LastModifiedDate"] ?? row["SystemModstamp"]
-      if row["IsDeleted"]?.bool != true || date?.string != send.condition {
+      if row["IsDeleted"]?.bool != true || UndoRule.date(inBin: row) != send.condition {
         moved.insert(send.edit.id)
       }
     }

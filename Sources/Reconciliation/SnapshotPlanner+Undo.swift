@@ -138,7 +138,7 @@ extension SnapshotPlanner {
     let places = group.indices.filter { group[$0].change.kind == .deleted && group[$0].isGone }
     if places.isEmpty { return }
     let references = describe.fields.filter { !$0.referenceTo.isEmpty }.map(\.name)
-    let dates = ["LastModifiedDate", "SystemModstamp", "LastModifiedById", "MasterRecordId"]
+    let dates = UndoRule.binDates + ["LastModifiedById", "MasterRecordId"]
     let found = try await records.withBin(
       describe.name, ids: places.map { group[$0].change.recordID }, fields: references + dates)
     for place in places {

@@ -9,6 +9,14 @@ import System
 /// Only where the record stands as our last write has left it: with that date, and with those values in the
 /// fields that were sent. What is put back is what was read there before the write, never a guess.
 enum UndoRule {
+  /// The fields that date a record of the recycle bin, the first that has a date before the other.
+  static let binDates = ["LastModifiedDate", "SystemModstamp"]
+
+  /// What a record of the recycle bin is dated: nobody has deleted it once more while that stands.
+  static func date(inBin record: JSONObject) -> String? {
+    binDates.compactMap { record[$0]?.string }.first
+  }
+
   /// What the decision looks at.
   struct Facts: Sendable {
     /// What was changed.
@@ -71,9 +79,9 @@ enum UndoRule {
     guard facts.isUndeletable else {
       return stays(facts, "the sender may bring no record of this object back")
     }
-    let field = ["LastModifiedDate", "SystemModstamp"].filter { bin[$0]?.string != nil }
-    let dates = field.compactMap { bin[$0]?.string.flatMap { Dates.milliseconds(iso8601: $0) } }
-    guard let date = field.first.flatMap({ bin[$0]?.string }), let last = dates.max(),
+    let dates = binDates.compactMap { bin[$0]?.string }
+    guard let date = date(inBin: bin),
+      let last = dates.compactMap({ Dates.milliseconds(iso8601: $0) }).max(),
       let deletion = facts.deletion
     else { return stays(facts, "nobody knows whether it was deleted once more since") }
     let by = bin["LastModifiedById"]?.string?.recordID18

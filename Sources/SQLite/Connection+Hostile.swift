@@ -171,7 +171,8 @@ extension Connection {
   }
 }
 
-/// Functions that do more than answer, of this library and of what is loaded into others.
+/// Functions that do more than answer, of this library and of what is loaded into others, as a schema's text is
+/// searched for them: names that are words too with their bracket.
 private let functionsWithEffects = [
   "load_extension", "fts3_tokenizer", "readfile", "writefile", "zipfile", "fsdir", "sqlar",
   "rtreecheck", "sqlite_dbpage", "edit(", "shell(",
@@ -193,8 +194,8 @@ private func permitReading(
   case SQLITE_SELECT, SQLITE_READ: return SQLITE_OK
   case SQLITE_FUNCTION:
     let name = second.map { String(cString: $0).lowercased() } ?? ""
-    let refused = ["load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"]
-    return refused.contains(name) ? SQLITE_DENY : SQLITE_OK
+    let isRefused = functionsWithEffects.contains { $0 == name || $0 == name + "(" }
+    return isRefused ? SQLITE_DENY : SQLITE_OK
   case SQLITE_PRAGMA:
     let name = first.map { String(cString: $0).lowercased() } ?? ""
     let setsMode = name == "journal_mode" && second != nil

@@ -1,10 +1,11 @@
 import Bundles
 import Foundation
 import JSON
-import Returns
 import System
 import TestSupport
 import Testing
+
+@testable import Returns
 
 @Suite struct InboxTests {
   let directory = TemporaryDirectory()
@@ -162,6 +163,12 @@ import Testing
     _ = try put("d.db", [1, 2])
     _ = try put("d.db-wal", [9])
     #expect(try taken("d.db").sha256 != first.sha256)
+  }
+
+  @Test func `two returns that differ in their logs alone are two`() {
+    let digests = ["a", "b"].map { TakenReturn.digest(file: "file", log: $0, fault: nil) }
+    #expect(Set(digests + [TakenReturn.digest(file: "file", log: nil, fault: nil)]).count == 3)
+    #expect(TakenReturn.digest(file: "file", log: "a", fault: nil) == digests[0])
   }
 
   @Test func `a run that died between taking and clearing takes nothing twice`() throws {

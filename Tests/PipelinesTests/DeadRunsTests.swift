@@ -4,6 +4,7 @@ import Pipelines
 import Reconciliation
 import Rehearsal
 import SQLite
+import Snapshots
 import System
 import TestSupport
 import Testing
@@ -59,6 +60,37 @@ import Testing
     let next = try await world.run(.prime)
     #expect(next.run == dead.id)
     #expect(try latest().ended != nil)
+  }
+
+  @Test func `what a run primes that goes on hours later is dated no later than its generation`()
+    async throws
+  {
+    try await world.run()
+    try await world.die { if case .stageStarted(.prime) = $0 { true } else { false } }
+    let dead = try latest()
+    for username in ["ada", "ben"] {
+      let id = try #require(try world.ids("accounts", on: world.device(username)).first)
+      let outcome = world.org.update(
+        "Account", id: id, ["Phone": "changed"], as: try world.user("admin"))
+      #expect(outcome.errors.isEmpty)
+    }
+    try world.org.moveClock(by: 2 * 3_600_000)
+    #expect(try await world.run().run == dead.id)
+    var primed = 0
+    for user in try world.data.snapshots() {
+      let number = try #require(try world.data.generations(of: user).last)
+      let record = try SnapshotDirectory(path: world.data.snapshot(user)).record(of: number)
+      if record.run != dead.id { continue }
+      for store in record.stores {
+        let path = world.data.generation(number, of: user)
+        let rows = try Connection(
+          "\(path)/\(store.platform.rawValue)/\(store.entry.path)", mode: .readOnly)
+        let last = try rows.integer("SELECT max(lastModified) FROM TABLE_1") ?? 0
+        #expect(last > 0 && last <= record.created)
+        primed += 1
+      }
+    }
+    #expect(primed > 0)
   }
 
   @Test func `a verb that fails does not end the run that died before it`() async throws {

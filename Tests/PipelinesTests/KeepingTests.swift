@@ -4,6 +4,7 @@ import LocalOrg
 import Pipelines
 import Reconciliation
 import Rehearsal
+import Returns
 import System
 import Testing
 
@@ -199,6 +200,21 @@ import Testing
     let run = try await world.run(.pack)
     #expect(run.pruned.isEmpty)
     #expect(try hasIssued(1))
+  }
+
+  @Test func `the reason of a refused return that somebody took away goes`() async throws {
+    try await world.run()
+    for name in ["x", "y"] {
+      try DurableFile.write(
+        Array("no store \(name)".utf8), to: world.data.inbox("inbox") + "/\(name).sqlite")
+    }
+    #expect(try await world.run().returns.quarantined == 2)
+    let taken = try #require(try Quarantine.list(world.data.quarantine).first)
+    try Files.remove(world.data.quarantine + "/" + taken.sha256)
+    #expect(try ReasonFile.digests(in: world.data.quarantine).count == 2)
+    try await night(days: 1)
+    #expect(try !ReasonFile.digests(in: world.data.quarantine).contains(taken.sha256))
+    #expect(try ReasonFile.digests(in: world.data.quarantine).count == 1)
   }
 
   @Test func `a refused return stays whatever its age`() async throws {

@@ -41,6 +41,9 @@ import Testing
       let second = try? OwnThread(name: "second") {
         pthread_setspecific(Self.key, Unmanaged.passRetained(counter).toOpaque())
         gate.wait()
+        // It is at work still when the first has ended.
+        let sum = (0..<3_000_000).reduce(0) { $0 &+ $1 &* $1 }
+        if sum == 1 { counter.add() }
       }
       second?.willEnd()
       gate.signal()

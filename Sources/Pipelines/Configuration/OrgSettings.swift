@@ -67,12 +67,12 @@ package struct OrgSettings: Sendable, Hashable {
   }
 
   private static func check(_ url: String, _ node: JSONNode, _ reader: ConfigurationReader) {
-    let isLoopback = TransferRules.isPlainLoopback(url)
-    if url.hasPrefix("http://"), !isLoopback {
+    if TransferRules.isSafe(url) { return }
+    if url.hasPrefix("http://") {
       reader.report(
         node, "a login over plain http shows its secrets to the network",
         "write https://\(url.dropFirst(7))")
-    } else if !url.hasPrefix("https://"), !isLoopback {
+    } else {
       reader.report(
         node, "\(JSONText.quoted(url)) is not the address of an org",
         "write \"https://….my.salesforce.com\"")

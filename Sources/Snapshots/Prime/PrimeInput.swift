@@ -42,8 +42,12 @@ package struct PrimeStore: Sendable {
 package struct PrimeInput: Sendable {
   /// The stores; the names of all their syncs are distinct, or the stores do not share cursors.
   package var stores: [PrimeStore]
-  /// The run's one clock, in milliseconds.
+  /// The org's time, which cursors are compared with, in milliseconds.
   package var now: Int64
+  /// The date of the rows that are written, in milliseconds; `now` unless somebody says otherwise.
+  ///
+  /// It is no later than the generation's own: a row with a later one was written by its device.
+  package var rowDate: Int64
   /// How far an incremental sync looks back.
   package var overlapSeconds: Int
   /// Above how many records a `soql` sync that fetches everything goes by a bulk job.
@@ -85,7 +89,7 @@ package struct PrimeInput: Sendable {
     knownStamps: [String: [String: Int64]] = [:]
   ) {
     self.stores = stores
-    self.now = now
+    (self.now, rowDate) = (now, now)
     self.overlapSeconds = overlapSeconds
     self.cursors = cursors
     self.knownStamps = knownStamps

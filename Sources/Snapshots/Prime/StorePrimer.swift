@@ -32,7 +32,7 @@ final class StorePrimer {
       }
     }
     self.initial = initial
-    files = try StoreFiles(store, now: input.now, initial: initial)
+    files = try StoreFiles(store, now: input.rowDate, initial: initial)
   }
 
   func run() async throws(SyncError) {
@@ -217,7 +217,7 @@ final class StorePrimer {
         fix: "add it to the store's configuration")
     }
     var options = BulkLoader.Options(
-      soup: place.soupName, specs: config.indexes, syncID: syncID(sync), now: input.now)
+      soup: place.soupName, specs: config.indexes, syncID: syncID(sync), now: input.rowDate)
     options.idPath = place.idPath
     options.modificationPath = place.modificationPath
     return SoupLoad(
