@@ -40,21 +40,20 @@ package struct TransferRules: Sendable {
         message: "an address must not hold a name or password")
     }
     let loopback = isLoopback(host(of: authority))
-    guard scheme == "https" || (scheme == "http" && loopback) else {
+    guard isSafe(scheme, isLoopback: loopback) else {
       throw refusal("plain HTTP is for loopback addresses only")
     }
     return (scheme == "http", loopback)
   }
 
-  /// Says whether an address goes to this machine itself over plain http: no network sees that, so it needs no https.
-  package static func isPlainLoopback(_ url: String) -> Bool {
+  /// Says whether nobody on the way can read what is sent to an address: it needs no https to this machine itself.
+  package static func isSafe(_ url: String) -> Bool {
     guard let (scheme, authority) = parts(of: url) else { return false }
-    return scheme == "http" && isLoopback(host(of: authority))
+    return isSafe(scheme, isLoopback: isLoopback(host(of: authority)))
   }
 
-  /// Says whether nobody on the way can read what is sent to an address.
-  package static func isSafe(_ url: String) -> Bool {
-    parts(of: url)?.scheme == "https" || isPlainLoopback(url)
+  private static func isSafe(_ scheme: String, isLoopback: Bool) -> Bool {
+    scheme == "https" || (scheme == "http" && isLoopback)
   }
 
   private static func parts(of url: String) -> (scheme: String, authority: Substring)? {

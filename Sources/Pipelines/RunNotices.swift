@@ -180,7 +180,7 @@ package struct RunNotices: Sendable {
       variables, commandSeconds: secondsOfCommand(deadline),
       isCancelled: { Task.isCancelled })
     // It may bear a token: it is not shown.
-    guard NotifySettings.isSafe(url) else { throw Failure("its address is no https address") }
+    guard TransferRules.isSafe(url) else { throw Failure("its address is no https address") }
     return url
   }
 

@@ -379,8 +379,8 @@ extension PlannedSend {
   /// What is told beside the verdict where the org does not do it: of an undoing the org holds what was sent
   /// still, and not the values that were to be put back.
   fileprivate var detailOfFailure: OutcomeDetail {
-    var detail = self.expected.detail
-    if self.edit.isToBeUndone {
+    var detail = expected.detail
+    if edit.isToBeUndone {
       for place in detail.fields.indices {
         detail.fields[place].server = detail.fields[place].sent
       }

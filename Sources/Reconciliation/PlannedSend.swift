@@ -6,87 +6,73 @@ import Salesforce
 import System
 
 /// One edit that is to be sent.
-///
-/// It is handed on many times, and copies share what it holds until one of them is changed. Each member is named here
-/// once more: looked up by key paths they cost more than the copies did.
 struct PlannedSend {
-  @Shared var contents: Contents
-
-  init(_ contents: Contents) { self.contents = contents }
-
-  /// What it holds.
-  struct Contents {
-    var edit: OpenEdit
-    /// The device that asks for it, by the lineage of the first edit that it goes on from.
-    var device: Int64 = 0
-    /// Where its sync up stands among the pipeline's: requests go in that order.
-    var sync: Int
-    /// The field whose date `condition` is.
-    var modificationField: String
-    var sobject: String
-    var action: SyncUpAction
-    /// The outcome of success.
-    var expected: Settlement
-    /// The date that the org's record has to bear still.
-    var condition: String?
-    /// Whether an update carries its condition.
-    var isStrict = false
-    var payload: JSONObject
-    /// Whether Ids of records that were made meanwhile stand in the payload, which the plan does not have.
-    var isCompleted = false
-    var recordID: String?
-    var externalField: String?
-    var externalValue: String?
-    /// The record as it was read: of an upsert that of its external id, null for none; of an update the
-    /// fields that are sent.
-    var seen: JSONValue?
-    /// Creations whose ids the payload waits for.
-    var needs: Set<Int64> = []
-    /// The fields that those ids go into.
-    var waiting: Set<String> = []
-    /// The first level at which it may go: after parents that this run made before it died.
-    var floor = 0
-    /// What a record refers to that is taken out of the recycle bin: those come back before it.
-    var parents: Set<String> = []
-    /// The tree that it goes with.
-    var tree: Tree?
-    /// Edits of records that go with this one, which the device deleted: details of a master.
-    var followers: [OpenEdit] = []
-    /// Whether nothing else is of its edit's record (`LedgerDatabase.isAlone`).
-    var isAlone = false
-    var level = 0
-    var operationID: Int64 = 0
-  }
+  @Shared var edit: OpenEdit
+  /// The device that asks for it, by the lineage of the first edit that it goes on from.
+  var device: Int64 = 0
+  /// Where its sync up stands among the pipeline's: requests go in that order.
+  var sync: Int
+  /// The field whose date `condition` is.
+  var modificationField: String
+  var sobject: String
+  var action: SyncUpAction
+  /// The outcome of success.
+  @Shared var expected: Settlement
+  /// The date that the org's record has to bear still.
+  var condition: String?
+  /// Whether an update carries its condition.
+  var isStrict = false
+  var payload: JSONObject
+  /// Whether Ids of records that were made meanwhile stand in the payload, which the plan does not have.
+  var isCompleted = false
+  var recordID: String?
+  var externalField: String?
+  var externalValue: String?
+  /// The record as it was read: of an upsert that of its external id, null for none; of an update the
+  /// fields that are sent.
+  var seen: JSONValue?
+  /// Creations whose ids the payload waits for.
+  var needs: Set<Int64> = []
+  /// The fields that those ids go into.
+  var waiting: Set<String> = []
+  /// The first level at which it may go: after parents that this run made before it died.
+  var floor = 0
+  /// What a record refers to that is taken out of the recycle bin: those come back before it.
+  var parents: Set<String> = []
+  /// The tree that it goes with.
+  var tree: Tree?
+  /// Edits of records that go with this one, which the device deleted: details of a master.
+  var followers: [OpenEdit] = []
+  /// Whether nothing else is of its edit's record (`LedgerDatabase.isAlone`).
+  var isAlone = false
+  var level = 0
+  var operationID: Int64 = 0
 
   func operation(sender: String) -> OperationRow {
     var operation = OperationRow(
-      id: contents.operationID, editID: contents.edit.id, action: action, sender: sender,
-      sobject: contents.sobject, recordID: contents.recordID,
-      externalField: contents.externalField, externalValue: contents.externalValue,
-      payload: contents.payload, expected: contents.expected, level: contents.level,
-      seen: contents.seen, modificationField: contents.modificationField)
-    operation.isCompleted = contents.isCompleted
+      id: operationID, editID: edit.id, action: action, sender: sender, sobject: sobject,
+      recordID: recordID, externalField: externalField, externalValue: externalValue,
+      payload: payload, expected: expected, level: level, seen: seen,
+      modificationField: modificationField)
+    operation.isCompleted = isCompleted
     return operation
   }
 
   /// What becomes of it where it cannot go: what it would have brought is told with the reason.
   func blocked(because words: String) -> Settlement {
-    var detail = contents.expected.detail
+    var detail = expected.detail
     detail.message = words
     return Settlement(.blocked, detail)
   }
 
   /// Names the object and the field by which it is upserted; nil for what is not.
-  var upsertKey: String? { action == .upsert ? contents.externalField.map(key) : nil }
+  var upsertKey: String? { action == .upsert ? externalField.map(key) : nil }
 
   /// What it writes to: its record, and the external ids in the fields of `keys` that it gives or goes by.
   func targets(_ keys: Set<String>) -> [String] {
-    let record =
-      contents.recordID ?? contents.seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
-    var values = contents.payload
-    if let field = contents.externalField {
-      values[field] = contents.externalValue.map(JSONValue.string)
-    }
+    let record = recordID ?? seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
+    var values = payload
+    if let externalField { values[externalField] = externalValue.map(JSONValue.string) }
     return [record.map { $0.recordID18 ?? $0 }].compactMap(\.self)
       + values.compactMap { name, value in
         guard keys.contains(key(name)), let text = SnapshotPlanner.text(value) else { return nil }
@@ -94,7 +80,7 @@ struct PlannedSend {
       }
   }
 
-  private func key(_ field: String) -> String { "\(contents.sobject) \(field)".lowercased() }
+  private func key(_ field: String) -> String { "\(sobject) \(field)".lowercased() }
 
   /// A place in a tree of a parent and its children.
   struct Tree {
@@ -110,16 +96,13 @@ struct PlannedSend {
 }
 
 extension PlannedSend: SyncUpChange {
-  var action: SyncUpAction { contents.action }
-  var objectType: String { contents.sobject }
-  var isConditional: Bool {
-    contents.isStrict && action == .update && contents.condition != nil
-  }
+  var objectType: String { sobject }
+  var isConditional: Bool { isStrict && action == .update && condition != nil }
 
   var write: SyncUpWrite {
-    var fields = contents.payload
-    var write = SyncUpWrite(action, contents.sobject, recordID: contents.recordID)
-    if let field = contents.externalField, let value = contents.externalValue {
+    var fields = payload
+    var write = SyncUpWrite(action, sobject, recordID: recordID)
+    if let field = externalField, let value = externalValue {
       if action == .upsert {
         write.externalKey = .init(
           field: field, text: value, json: JSONValue.string(value).bytes)
@@ -127,7 +110,7 @@ extension PlannedSend: SyncUpChange {
         fields[field] = .string(value)
       }
     }
-    if let tree = contents.tree {
+    if let tree {
       write.isParent = tree.isParent
       if tree.takesParentID, let field = tree.field {
         fields[field] = nil
@@ -136,7 +119,7 @@ extension PlannedSend: SyncUpChange {
     }
     write.fields = Array(JSONValue.object(fields).bytes.dropFirst().dropLast())
     if isConditional {
-      write.unmodifiedSince = contents.condition.flatMap { Dates.milliseconds(iso8601: $0) }
+      write.unmodifiedSince = condition.flatMap { Dates.milliseconds(iso8601: $0) }
     }
     return write
   }

@@ -201,14 +201,13 @@ extension Reconciler {
     var plan = SnapshotPlan(snapshotID: found.snapshotID)
     plan.sends = [
       PlannedSend(
-        .init(
-          edit: found.edit, sync: sync,
-          modificationField: rules[sync].target.modificationDateFieldName, sobject: later.sobject,
-          action: .update,
-          expected: Settlement(
-            later.expected.verdict.isUndone ? later.expected.verdict : .updated, detail),
-          condition: record["LastModifiedDate"]?.string, isStrict: options.strict, payload: payload,
-          recordID: id))
+        edit: found.edit, sync: sync,
+        modificationField: rules[sync].target.modificationDateFieldName, sobject: later.sobject,
+        action: .update,
+        expected: Settlement(
+          later.expected.verdict.isUndone ? later.expected.verdict : .updated, detail),
+        condition: record["LastModifiedDate"]?.string, isStrict: options.strict, payload: payload,
+        recordID: id)
     ]
     plan.levels = [[found.edit.id]]
     try await send([(plan, access)])

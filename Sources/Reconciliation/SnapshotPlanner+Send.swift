@@ -13,12 +13,11 @@ extension SnapshotPlanner {
     let edit = candidate.edit
     let rule = rules[candidate.sync]
     var send = PlannedSend(
-      .init(
-        edit: edit, sync: candidate.sync,
-        modificationField: rule.target.modificationDateFieldName, sobject: candidate.sobject,
-        action: action, expected: naming(candidate, expected), condition: condition,
-        isStrict: options.strict, payload: [:],
-        recordID: action == .create || action == .upsert ? nil : edit.recordID))
+      edit: edit, sync: candidate.sync,
+      modificationField: rule.target.modificationDateFieldName, sobject: candidate.sobject,
+      action: action, expected: naming(candidate, expected), condition: condition,
+      isStrict: options.strict, payload: [:],
+      recordID: action == .create || action == .upsert ? nil : edit.recordID)
     send.isAlone = candidate.isAlone
     if action == .create, let old = edit.recordID {
       send.expected.detail.recordID = nil

@@ -64,11 +64,10 @@ extension SnapshotPlanner {
     _ date: String, _ rule: ReconciledSync
   ) -> PlannedSend {
     var send = PlannedSend(
-      .init(
-        edit: one.edit, sync: one.sync,
-        modificationField: rule.target.modificationDateFieldName, sobject: one.change.sobject,
-        action: action, expected: expected, condition: date, isStrict: true, payload: payload,
-        recordID: one.change.recordID, seen: .object(Self.dated(one.change.left, date))))
+      edit: one.edit, sync: one.sync,
+      modificationField: rule.target.modificationDateFieldName, sobject: one.change.sobject,
+      action: action, expected: expected, condition: date, isStrict: true, payload: payload,
+      recordID: one.change.recordID, seen: .object(Self.dated(one.change.left, date)))
     send.parents = one.parents
     return send
   }

@@ -28,7 +28,7 @@ package enum VisibleText {
       ? text : replacing(text) { $0.value == 9 || $0.value == 10 || $0.value == 13 ? nil : "" }
   }
 
-  /// On one line, with a question mark for each of them: for a sentence that goes into files too.
+  /// On one line, with a question mark for each character that misleads: for a sentence that goes into files too.
   package static func marked(_ text: String) -> String {
     isPlain(text) ? text : replacing(text) { _ in "?" }
   }

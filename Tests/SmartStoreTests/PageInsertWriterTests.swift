@@ -303,7 +303,6 @@ import Testing
     #expect(try test.rows("SELECT json_extract(soup, '$.A') FROM TABLE_1") == [["2"]])
   }
 
-  /// The page is met by a leaf, within a chain of overflow pages, by a page that is copied as it is.
   @Test(arguments: [2, 20])
   func `the page of SQLite's lock byte stays empty`(_ distance: Int) throws {
     let test = try TestStore(.android)

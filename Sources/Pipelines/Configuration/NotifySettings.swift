@@ -37,7 +37,7 @@ package struct NotifySettings: Sendable, Hashable {
     }
     func address(_ node: JSONNode) -> TextSource? {
       let text = reader.text(node, in: directory)
-      if case .plain(let url) = text, !Self.isSafe(url) {
+      if case .plain(let url) = text, !TransferRules.isSafe(url) {
         reader.report(
           node, "\(JSONText.quoted(url)) is no https address", "write \"https://…\"")
       }
@@ -51,11 +51,6 @@ package struct NotifySettings: Sendable, Hashable {
     }
     heartbeat = object["heartbeat"].flatMap(address)
     timeoutSeconds = object.int("timeoutSeconds", default: timeoutSeconds, in: 1...600)
-  }
-
-  /// Says whether nobody on the way can read what is sent to an address.
-  static func isSafe(_ url: String) -> Bool {
-    TransferRules.isSafe(url)
   }
 
   var json: JSONValue {
