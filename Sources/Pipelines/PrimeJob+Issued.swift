@@ -63,7 +63,7 @@ extension PrimeJob {
     let choices = try choices(of: settings, store)
     let isSame = try choices == self.choices(of: settings, old)
     try old.close()
-    let isWhole = try isSame && choices.allSatisfy { try writer.renew($0, of: store, since: now) }
+    let isWhole = try isSame && choices.allSatisfy { try writer.renew($0, of: store, since: created) }
     try store.close()
     return isWhole
   }

@@ -62,25 +62,34 @@ import Testing
     #expect(try latest().ended != nil)
   }
 
-  @Test func `what a run primes that goes on hours later is dated no later than its generation`()
+  @Test
+  func `what a run primes that goes on hours later bears its generation's date and is issued`()
     async throws
   {
     try await world.run()
     try await world.die { if case .stageStarted(.prime) = $0 { true } else { false } }
     let dead = try latest()
+    var changed: Set<String> = []
     for username in ["ada", "ben"] {
       let id = try #require(try world.ids("accounts", on: world.device(username)).first)
+      changed.insert(id)
       let outcome = world.org.update(
         "Account", id: id, ["Phone": "changed"], as: try world.user("admin"))
       #expect(outcome.errors.isEmpty)
     }
     try world.org.moveClock(by: 2 * 3_600_000)
     #expect(try await world.run().run == dead.id)
-    var primed = 0
+    var (primed, issued) = (0, Set<String>())
+    let changedText = Array("\"changed\"".utf8)
     for user in try world.data.snapshots() {
       let number = try #require(try world.data.generations(of: user).last)
       let record = try SnapshotDirectory(path: world.data.snapshot(user)).record(of: number)
       if record.run != dead.id { continue }
+      let reader = try IssuedRecordReader(path: world.data.issued(number, of: user))
+      for id in changed
+      where try reader.records(id: id).contains(where: { $0.fields.contains(changedText) }) {
+        issued.insert(id)
+      }
       for store in record.stores {
         let path = world.data.generation(number, of: user)
         let rows = try Connection(
@@ -91,6 +100,7 @@ import Testing
       }
     }
     #expect(primed > 0)
+    #expect(issued == changed)
   }
 
   @Test func `a verb that fails does not end the run that died before it`() async throws {
