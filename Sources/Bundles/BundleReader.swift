@@ -5,9 +5,16 @@ import System
 
 /// Reads bundles, ours or returned, as hostile archives.
 package enum BundleReader {
+  /// Bounds of a bundle of any size, which ours may have.
+  ///
+  /// What comes out of it is bounded all the same: by the file's own size and by what its manifest says of each
+  /// store.
+  package static let ofAnySize = ArchiveReader.Limits(
+    entries: 1 << 16, totalBytes: 1 << 60, entryBytes: 1 << 60)
+
   /// Reads the manifest and nothing else.
   package static func inspect(
-    _ path: String, limits: ArchiveReader.Limits = .init()
+    _ path: String, limits: ArchiveReader.Limits = ofAnySize
   ) throws(BundleError) -> Manifest {
     try BundleError.mapping {
       try manifest(of: ArchiveReader(path: path, limits: limits), path)
@@ -17,7 +24,7 @@ package enum BundleReader {
   /// Reads the whole bundle and compares every store with the manifest.
   @discardableResult
   package static func verify(
-    _ path: String, limits: ArchiveReader.Limits = .init()
+    _ path: String, limits: ArchiveReader.Limits = ofAnySize
   ) throws(BundleError) -> Manifest {
     try BundleError.mapping {
       let reader = try ArchiveReader(path: path, limits: limits)
@@ -29,7 +36,7 @@ package enum BundleReader {
             path: path, file: entry.name, reason: "is not named by the manifest")
         }
         var check = StoreDigest(store, path)
-        try reader.read { check.add($0) }
+        try reader.read { try check.add($0) }
         try check.finish()
       }
       try requireNone(expected, path)
@@ -40,7 +47,7 @@ package enum BundleReader {
   /// Unpacks a verified bundle to a directory that does not exist yet, stores at their paths.
   @discardableResult
   package static func extract(
-    _ path: String, to directory: String, limits: ArchiveReader.Limits = .init()
+    _ path: String, to directory: String, limits: ArchiveReader.Limits = ofAnySize
   ) throws(BundleError) -> Manifest {
     try BundleError.mapping {
       let temporary = DurableFile.temporaryName(for: directory)
@@ -74,7 +81,7 @@ package enum BundleReader {
       let file = try Files.createNew(target)
       var check = StoreDigest(store, path)
       try reader.read {
-        check.add($0)
+        try check.add($0)
         try file.write($0)
       }
       try check.finish()
@@ -179,9 +186,15 @@ private struct StoreDigest: ~Copyable {
     self.path = path
   }
 
-  mutating func add(_ piece: UnsafeRawBufferPointer) {
-    hasher.update(piece)
+  /// Takes the next bytes; throws at the first that is more than the manifest says.
+  mutating func add(_ piece: UnsafeRawBufferPointer) throws(BundleError) {
     bytes += Int64(piece.count)
+    guard bytes <= store.bytes else {
+      throw .damaged(
+        path: path, file: store.path,
+        reason: "has more bytes than the \(store.bytes) that the manifest says")
+    }
+    hasher.update(piece)
   }
 
   consuming func finish() throws(BundleError) {

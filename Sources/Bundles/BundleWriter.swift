@@ -27,7 +27,7 @@ package enum BundleWriter {
             name: store.path, file: (directory ?? storeDirectory) + "/" + store.path)
         }
         try writer.close()
-        try BundleReader.verify(temporary, limits: limits(of: manifest))
+        try BundleReader.verify(temporary)
         try DurableFile.rename(temporary, to: path)
       } catch {
         // The first error is the one to tell.
@@ -35,13 +35,5 @@ package enum BundleWriter {
         throw error
       }
     }
-  }
-
-  /// What the bundle of a manifest holds, and nothing more: our own may be of any size.
-  private static func limits(of manifest: Manifest) -> ArchiveReader.Limits {
-    let sizes = manifest.stores.map(\.bytes) + [Int64(Manifest.longest)]
-    return ArchiveReader.Limits(
-      entries: manifest.stores.count + 1, totalBytes: sizes.reduce(0, +),
-      entryBytes: sizes.max() ?? 0)
   }
 }

@@ -42,6 +42,13 @@ package struct RunRow: Sendable, Hashable {
     return Int(parts[1])
   }
 
+  /// Says whether a run came before another one, by their names: their times say so, and of one second their numbers.
+  ///
+  /// Numbers begin anew where a ledger was lost.
+  package static func precedes(_ one: String, _ other: String) -> Bool {
+    (time(ofID: one), number(ofID: one) ?? 0) < (time(ofID: other), number(ofID: other) ?? 0)
+  }
+
   /// The time in an id, as text that sorts as times do; empty where there is none.
   package static func time(ofID id: String) -> Substring { id.prefix { $0 != "-" } }
 

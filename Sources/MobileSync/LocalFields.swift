@@ -21,6 +21,9 @@ package enum LocalFields {
   /// The path of the sObject type in an element.
   package static let objectType = "attributes.type"
 
+  /// True for the name of a member that the SDK or we keep, which no field of an org bears.
+  package static func isOwn(_ name: String) -> Bool { name.hasPrefix("_") }
+
   /// True for an id that a device made up.
   package static func isLocalID(_ id: String) -> Bool { id.hasPrefix(localIDPrefix) }
 }

@@ -109,8 +109,7 @@ package struct OrgCheck: Sendable {
     case .list, .csv: return try pipeline.users.names() ?? []
     case .query(let soql):
       guard let session = try await access.integrationSession() else { return [] }
-      return try await session.queryAllRecords(soql).compactMap { $0["Username"]?.string }
-        .filter { !pipeline.users.leavesOut($0) }
+      return try await PipelineUsers.users(ofQuery: soql, of: pipeline, as: session).map(\.username)
     case .loginUser: return [try await access.anySession().identity.username]
     }
   }

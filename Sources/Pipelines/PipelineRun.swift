@@ -56,9 +56,7 @@ package struct PipelineRun {
     _ pipeline: Pipeline, _ data: DataDirectory, _ variables: [String: String],
     _ options: RunOptions, _ report: @escaping @Sendable (RunEvent) -> Void
   ) async throws -> RunSummary {
-    let scratch = DurableFile.temporaryName(
-      for: (variables["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp") + "/attache")
-    try Files.makeDirectory(scratch)
+    let scratch = try Files.makeScratchDirectory(variables)
     // What is left of a copy in the directory for such things is no error of the plan.
     defer { try? Files.remove(scratch) }
     let copy = scratch + "/state.sqlite"

@@ -104,6 +104,13 @@ struct PipelineUsers {
         "users.query needs a user that asks it", location: run.pipeline.file,
         fix: "name one in org.login.integrationUser")
     }
+    return try await Self.users(ofQuery: soql, of: run.pipeline, as: session)
+  }
+
+  /// The users whom `users.query` selects, but for those that the pipeline leaves out.
+  static func users(
+    ofQuery soql: String, of pipeline: Pipeline, as session: Session
+  ) async throws -> [SnapshotUser] {
     var users: [SnapshotUser] = []
     for record in try await session.queryAllRecords(soql) {
       guard let id = record["Id"]?.string.flatMap({ RecordID($0) }),
@@ -111,11 +118,11 @@ struct PipelineUsers {
       else {
         throw PipelineError(
           .configuration, "users.query", "users.query does not select Id and Username",
-          location: run.pipeline.file, fix: "write SELECT Id, Username FROM User WHERE …")
+          location: pipeline.file, fix: "write SELECT Id, Username FROM User WHERE …")
       }
       users.append(SnapshotUser(id: id.text18, username: username))
     }
-    return users.filter { !run.pipeline.users.leavesOut($0.username) }
+    return users.filter { !pipeline.users.leavesOut($0.username) }
   }
 
   /// The ids of names that nobody has to log in with, because all are served by one view.

@@ -63,7 +63,8 @@ extension PrimeJob {
     let choices = try choices(of: settings, store)
     let isSame = try choices == self.choices(of: settings, old)
     try old.close()
-    let isWhole = try isSame && choices.allSatisfy { try writer.renew($0, of: store, since: created) }
+    let isWhole =
+      try isSame && choices.allSatisfy { try writer.renew($0, of: store, since: created) }
     try store.close()
     return isWhole
   }

@@ -1,4 +1,5 @@
 import MobileSync
+import Reconciliation
 import Salesforce
 import Snapshots
 import System
@@ -87,7 +88,7 @@ struct PrimePlan {
     for store in run.pipeline.stores {
       for sync in store.primed {
         let whom =
-          store.scope == .global ? "the global store" : ByteCount.count(users, "user")
+          store.scope == .global ? ReportEdit.globalOwner : ByteCount.count(users, "user")
         let count = sum.bySync[sync.syncName].map { ": " + ByteCount.count($0, "record") } ?? ""
         run.summary.plan.append("prime: \(sync.syncName) into \(sync.soupName) for \(whom)\(count)")
       }

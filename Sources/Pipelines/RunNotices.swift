@@ -196,7 +196,7 @@ package struct RunNotices: Sendable {
       guard request.timeoutSeconds > 0, !Task.isCancelled else { break }
       do {
         let status = try await client.send(request).status
-        if (200..<300).contains(status) { return "it answers \(status)" }
+        if HTTPStatus.success.contains(status) { return "it answers \(status)" }
         failure = Failure("it answers \(status)")
         if status < 500 { break }
       } catch {

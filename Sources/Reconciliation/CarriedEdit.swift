@@ -50,10 +50,11 @@ package struct CarriedEdit: Sendable {
     if recordID != nil {
       let own = Set(edited + [idField, dateField, "attributes"])
       for (name, _) in element where !own.contains(name) {
-        let isOurs = name.hasPrefix(held == nil ? "__" : "_")
-        if !isOurs { row[name] = nil }
+        // Of a record that is gone its row keeps the SDK's flags alone.
+        let stays = held == nil ? name.hasPrefix("__") : LocalFields.isOwn(name)
+        if !stays { row[name] = nil }
       }
-      for (name, value) in held ?? [:] where row[name] == nil && !name.hasPrefix("_") {
+      for (name, value) in held ?? [:] where row[name] == nil && !LocalFields.isOwn(name) {
         if name != dateField { row[name] = value }
       }
     }
@@ -234,7 +235,7 @@ package struct CarriedEdits {
 
   /// The fields that a device edited, those that never travel too.
   private func edited(_ edit: OpenEdit, _ element: JSONObject) throws -> [String] {
-    if edit.recordID == nil { return element.names.filter { !$0.hasPrefix("_") }.sorted() }
+    if edit.recordID == nil { return element.names.filter { !LocalFields.isOwn($0) }.sorted() }
     if edit.operation == .delete { return [] }
     let comparison = try state.editedFields(of: edit, rules)
     var names = Set((comparison.edited + comparison.outside).map(\.name))

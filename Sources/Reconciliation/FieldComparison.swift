@@ -95,7 +95,7 @@ package struct FieldComparison: Sendable, Hashable {
 
   /// Says whether a member of an element can be a field of a record.
   package static func isField(_ name: String, _ value: JSONValue) -> Bool {
-    if name.hasPrefix("_") || name == "attributes" || name == "Id" { return false }
+    if LocalFields.isOwn(name) || name == "attributes" || name == "Id" { return false }
     if systemFields.contains(name) { return false }
     return value.object == nil && value.array == nil
   }

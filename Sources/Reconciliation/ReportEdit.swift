@@ -66,7 +66,7 @@ package struct ReportEdit: Sendable, Hashable {
   package var owner: String { username ?? Self.globalOwner }
 
   /// What stands for a user where the store is everybody's.
-  static let globalOwner = "the global store"
+  package static let globalOwner = "the global store"
 
   /// What a person may decide about it.
   package var possible: [Decision.Kind] { DecisionRule.possible(subject) }

@@ -39,7 +39,7 @@ extension ThreeWayRule {
   private static func leftCreate(_ facts: EditFacts) -> Step {
     guard facts.upserts else { return .settle(Settlement(.dropped)) }
     var detail = lost(facts)
-    detail.message = "what the org holds under the external id could not be read"
+    detail.message = UpsertRule.unread
     return .settle(Settlement(.failed, detail))
   }
 

@@ -88,6 +88,9 @@ enum UpsertRule {
     return .settle(Settlement(.conflict, detail))
   }
 
+  /// Why a create for which the org's side was taken is not done with.
+  static let unread = "what the org holds under the external id could not be read"
+
   /// A person has seen what stands there, or that nothing does, and decided: that holds while it is so.
   private static func decided(
     _ facts: EditFacts, _ pending: PendingDecision, _ keyed: Keyed, _ attempt: Attempt?,
@@ -95,8 +98,7 @@ enum UpsertRule {
   ) -> ThreeWayRule.Step {
     switch keyed {
     case .unknown where pending.decision == .server:
-      let words = "what the org holds under the external id could not be read"
-      return .settle(Settlement(.failed, .because(words)))
+      return .settle(Settlement(.failed, .because(unread)))
     case .unknown: return .send(.upsert, expected, ifUnmodifiedSince: nil)
     case .absent: return decidedAbsent(facts, pending, attempt, expected)
     case .found(let record): return decidedFound(facts, pending, record, attempt, expected)

@@ -153,6 +153,18 @@ package enum Files {
     throw SystemError(operation: "make directory", path: path, errno: code)
   }
 
+  /// Makes a new directory for what nobody needs later, and answers its path; whoever asked removes it.
+  ///
+  /// It lies where the variable TMPDIR says, else in `/tmp`.
+  package static func makeScratchDirectory(
+    _ variables: [String: String]
+  ) throws(SystemError) -> String {
+    let place = variables["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+    let scratch = DurableFile.temporaryName(for: place + "/attache")
+    try makeDirectory(scratch)
+    return scratch
+  }
+
   private static func synchronizeName(of path: String) throws(SystemError) {
     do throws(SystemError) {
       try DurableFile.synchronize(directory: parent(of: path) ?? ".")

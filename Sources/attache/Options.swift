@@ -106,6 +106,23 @@ struct Seconds: ArgumentValue {
   var argumentText: String { String(value) }
 }
 
+/// A port of this machine on the command line; 0 takes a free one.
+struct Port: ArgumentValue {
+  let number: UInt16
+
+  init(_ number: UInt16) { self.number = number }
+
+  init?(argument: String) {
+    guard let value = Int(argument: argument), let number = UInt16(exactly: value) else {
+      return nil
+    }
+    self.number = number
+  }
+
+  static var expectation: String { "a number from 0 to 65535" }
+  var argumentText: String { String(number) }
+}
+
 /// The time at which a deterministic org's clock starts, on the command line.
 struct ClockStart: ArgumentValue {
   let milliseconds: Int64

@@ -85,6 +85,12 @@ import Testing
     #expect(try error([store, manifest]).contains("its first file is not manifest.json"))
     #expect(
       try error([manifest, (store.0, store.1.dropLast())]).contains("bytes where the manifest"))
+    // Nothing past what the manifest says is unpacked.
+    let more = store.1 + [UInt8](repeating: 7, count: 1 << 20)
+    #expect(try error([manifest, (store.0, more)]).contains("has more bytes than the"))
+    let out = directory.file("out")
+    #expect(throws: BundleError.self) { try BundleReader.extract(directory.file("a.zip"), to: out) }
+    #expect(try Files.list(directory.path) == ["a.zip"])
     var changed = store.1
     changed[5000] ^= 1
     #expect(try error([manifest, (store.0, changed)]).contains("has another SHA-256"))

@@ -1,6 +1,7 @@
 import JSON
 import Pipelines
 import Rehearsal
+import Returns
 import SmartStore
 import System
 import TestSupport
@@ -32,6 +33,25 @@ import Testing
     // One, beside that of the run before, which refused a return.
     #expect(try Files.list(world.data.reports).count == 2)
     #expect(try Files.list(whole.data.reports).count == 2)
+  }
+
+  @Test func `a look takes in what a run that died had taken from the inbox, and leaves it there`()
+    async throws
+  {
+    let world = try World()
+    try await world.run()
+    _ = try world.fieldDay()
+    let inbox = Inbox(
+      directory: world.data.inbox("inbox"), root: world.data.path, settleSeconds: 0)
+    let now = Clock.wallMilliseconds()
+    for candidate in try inbox.candidates(now: now) { _ = try inbox.take(candidate, now: now) }
+    #expect(try Files.list(inbox.directory).isEmpty && !inbox.taken().isEmpty)
+    let before = try Tree.entries(world.data.path)
+    let look = try await world.run { $0.isDryRun = true }
+    #expect(try Tree.entries(world.data.path) == before)
+    let night = try await world.run()
+    #expect(look.verdicts == night.verdicts && !look.verdicts.isEmpty)
+    #expect(look.returns.ingested == night.returns.ingested)
   }
 
   @Test func `a look at a whole night takes in what lies in the inbox, and leaves it there`()

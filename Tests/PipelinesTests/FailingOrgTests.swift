@@ -68,6 +68,28 @@ import Testing
     try expectSound()
   }
 
+  @Test func `a login that all need and that ends while edits are decided is told as a login`()
+    async throws
+  {
+    _ = try await run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "2"], now: world.org.now())
+    #expect(
+      world.org.delete("Account", id: account, as: try world.user("admin")).errors.isEmpty)
+    try world.handBack(device, as: "ada.sqlite")
+    // What became of the record is asked as the integration user.
+    for kind in [LocalOrg.RequestKind.query, .userinfo] {
+      world.server.faults.add(
+        FaultMatch(kind: kind, user: "attache@example.com"), nth: 1, times: .max, .expireSession)
+    }
+    let summary = try await run(.ingest, .reconcile)
+    #expect(summary.findings.contains(.loginFailed), "\(summary.findings)")
+    #expect(!summary.findings.contains(.limitReached), "\(summary.findings)")
+    world.server.faults.removeAll()
+    #expect(try await run(.reconcile).verdicts == [.deletedOnServer: 1])
+  }
+
   @Test func `a user whose prime meets only pages for people is a reason to try again later`()
     async throws
   {

@@ -365,7 +365,8 @@ import Testing
       ["check", world.pipeline.file, "--notify"], variables: world.variables)
     #expect(check.status == 1, "\(check.everything)")
     #expect(check.output.contains("did not end within 1 seconds and was ended"), "\(check.output)")
-    #expect(Clock.monotonicNanoseconds() - start < 20_000_000_000)
+    // The program would have slept for twice as long; how soon a busy machine ends it is its own affair.
+    #expect(Clock.monotonicNanoseconds() - start < 500_000_000_000)
     #expect(asked.withLock { $0 } == 0)
   }
 

@@ -85,16 +85,27 @@ import Testing
   @Test func `a backup is made while somebody uploads`() async throws {
     try await world.run()
     let upload = world.data.inbox("inbox") + "/upload.zip"
-    try DurableFile.write([UInt8](repeating: 7, count: 8 << 20), to: upload)
+    let bytes = [UInt8](repeating: 7, count: 8 << 20)
+    try DurableFile.write(bytes, to: upload)
     let isOver = Locked(false)
-    // It begins anew, again and again.
-    let uploading = Task.detached {
-      while !isOver.withLock({ $0 }) { for size in [0, 8 << 20] { truncate(upload, size) } }
+    // It begins anew, again and again, on a thread that waits for no other test.
+    var uploading: Parallel.Running?
+    await withCheckedContinuation { begun in
+      uploading = Parallel.begin(1) { _ in
+        begun.resume()
+        let file = open(upload, O_WRONLY)
+        while !isOver.withLock({ $0 }) {
+          ftruncate(file, 0)
+          pwrite(file, bytes, bytes.count, 0)
+        }
+        close(file)
+      }
     }
-    defer { isOver.withLock { $0 = true } }
-    let backup = try await backUp()
+    let made: Result<String, any Error>
+    do { made = .success(try await backUp()) } catch { made = .failure(error) }
     isOver.withLock { $0 = true }
-    await uploading.value
+    uploading?.wait()
+    let backup = try made.get()
     let listed = try ChildProcess.run(
       "/bin/tar", ["--zstd", "-tf", backup], environment: ["PATH": "/usr/bin:/bin"])
     #expect(String(decoding: listed.output, as: UTF8.self).contains("inbox/upload.zip"))

@@ -343,7 +343,21 @@ import Testing
     #expect(try await world.run().exitStatus == .done)
   }
 
-  @Test(arguments: ["cut", "other", "text"])
+  /// A backup without one of its files, of which nothing else tells.
+  private func withoutOne(_ backup: String) throws -> [UInt8] {
+    let names = try tar("-tf", backup).split(separator: "\n").map(String.init)
+    let left = names.filter { !$0.hasSuffix("stamp.key") }
+    #expect(left.count == names.count - 1)
+    let (out, made) = (world.directory.file("less"), world.directory.file("less.tar.zst"))
+    try Files.makeDirectory(out)
+    _ = try tar("-C", out, "-xf", backup)
+    let list = world.directory.file("less.txt")
+    try DurableFile.write(Array((left.joined(separator: "\n") + "\n").utf8), to: list)
+    _ = try tar("-C", out, "--no-recursion", "-T", list, "-cf", made)
+    return try Files.read(made)
+  }
+
+  @Test(arguments: ["cut", "less", "other", "text"])
   func `what is no whole backup of the pipeline is refused, and leaves nothing`(_ fault: String)
     async throws
   {
@@ -353,6 +367,7 @@ import Testing
     var bytes = try Files.read(backup)
     switch fault {
     case "cut": bytes.removeLast(bytes.count / 3)
+    case "less": bytes = try withoutOne(backup)
     case "text": bytes = Array("a letter".utf8)
     default: break
     }
@@ -367,6 +382,7 @@ import Testing
     #expect(
       error?.code == (fault == "other" ? "recover.other-pipeline" : "recover.no-backup"),
       "\(String(describing: error))")
+    if fault == "less" { #expect(error?.reason == "it was cut short") }
     #expect(try Files.list(world.root).isEmpty)
   }
 

@@ -54,6 +54,21 @@ import Testing
     }
   }
 
+  /// The numbers of runs begin anew where a ledger was lost.
+  @Test func `the newest report is that of the latest time, whatever the numbers are`() async throws
+  {
+    try await world.run()
+    try collide()
+    try await world.run()
+    let name = try #require(try Files.list(world.data.reports).last)
+    let older = world.data.reports + "/20200101T000000Z-900"
+    #expect(
+      try ChildProcess.run("/bin/cp", ["-r", world.data.report(name), older], environment: [:])
+        .status == 0)
+    let shown = try attache("report", world.pipeline.file, "--json")
+    #expect(try JSONValue(parsing: shown.output)["run"]?["id"]?.string == name)
+  }
+
   @Test func `status lists what is open, with its age and where it lies`() async throws {
     try await world.run()
     try collide()

@@ -259,9 +259,10 @@ import Testing
         localID: "tmp-\(number)", now: now)
     }
     try world.handBack(device, as: "night.sqlite")
-    world.server.faults.add(.kind(.composite), .refusePart(0, code: "UNABLE_TO_LOCK_ROW"))
+    world.server.faults.add(.writes, .refusePart(0, code: "UNABLE_TO_LOCK_ROW"))
     let summary = try await world.run(.ingest, .reconcile) { $0.retryPause = .none }
     #expect(summary.verdicts == [.created: 3])
+    #expect(world.server.log.entries.contains { $0.fault != nil })
     let children = "SELECT Id FROM Contact WHERE Account.Name = 'parents new'"
     #expect(try world.org.query(children, as: world.user("admin")).totalSize == 2)
   }

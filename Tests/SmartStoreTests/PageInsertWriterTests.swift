@@ -303,7 +303,8 @@ import Testing
     #expect(try test.rows("SELECT json_extract(soup, '$.A') FROM TABLE_1") == [["2"]])
   }
 
-  @Test(arguments: [2, 20])
+  /// Whatever the page there would have been: a leaf, an overflow page, one of an index.
+  @Test(arguments: [2, 6, 12, 20])
   func `the page of SQLite's lock byte stays empty`(_ distance: Int) throws {
     let test = try TestStore(.android)
     let specs = [IndexSpec(path: "Id", type: .string), IndexSpec(path: "A", type: .string)]

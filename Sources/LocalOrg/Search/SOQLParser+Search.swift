@@ -53,9 +53,10 @@ extension SOQLParser {
     }
     if take("LIMIT") {
       let limit = try count()
-      guard (1...2000).contains(limit) else {
+      guard (1...SearchRunner.most).contains(limit) else {
         throw OrgError(
-          code: "MALFORMED_SEARCH", message: "LIMIT is between 1 and 2000, but \(limit) was given")
+          code: "MALFORMED_SEARCH",
+          message: "LIMIT is between 1 and \(SearchRunner.most), but \(limit) was given")
       }
       query.limit = limit
     }

@@ -6,7 +6,7 @@ struct SearchRunner {
   let user: OrgUser
   let version: String
   /// As many records a search answers in all.
-  private static let most = 2000
+  static let most = 2000
 
   func run(_ search: SOSLQuery) throws -> SearchPage {
     let queries = search.returning ?? everything()

@@ -17,9 +17,7 @@ package struct DraftedObjects: Sendable {
   ) async throws -> DraftedObjects {
     var provisional = draft
     provisional.store = .provisional
-    let place = variables["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-    let scratch = DurableFile.temporaryName(for: place + "/attache")
-    try Files.makeDirectory(scratch)
+    let scratch = try Files.makeScratchDirectory(variables)
     defer { try? Files.remove(scratch) }
     let pipeline: Pipeline
     do {

@@ -1,3 +1,4 @@
+import Ledger
 import System
 
 /// Says what may go: a pure function, whose reasons are words for people.
@@ -45,7 +46,7 @@ package enum KeepRule {
       }
       decide(item, &plan)
     }
-    let last = facts.reports.max { ($0.time, $0.run) < ($1.time, $1.run) }?.run
+    let last = facts.reports.map(\.run).max(by: RunRow.precedes)
     for one in facts.reports where one.time <= past(facts.now, keep) {
       var because = open(one.openEdits, "stands in it")
       if one.run == last {

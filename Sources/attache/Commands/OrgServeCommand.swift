@@ -46,7 +46,7 @@ struct OrgServeCommand: Command {
 
   var data = Options.orgDirectory
   var address = OrgServer.Options().address
-  var port = 0
+  var port = Port(0)
   var apps: [String] = []
   var clients: [String] = []
   var clock: ClockStart?
@@ -58,7 +58,6 @@ struct OrgServeCommand: Command {
   var json = false
 
   func validate() throws(UsageError) {
-    if port < 0 || port > 65535 { throw UsageError("--port is a number from 0 to 65535") }
     if session < 1 || session > 1440 {
       throw UsageError("--session is a number of minutes from 1 to 1440")
     }
@@ -93,7 +92,7 @@ struct OrgServeCommand: Command {
   private func options(_ context: Program) throws -> OrgServer.Options {
     var options = OrgServer.Options()
     options.address = address
-    options.port = UInt16(port)
+    options.port = port.number
     options.compresses = true
     options.sessionSeconds = session * 60
     if passwords {

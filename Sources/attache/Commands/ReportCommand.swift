@@ -47,8 +47,7 @@ struct ReportCommand: Command {
     let ledger = try data.ledgerIfThere()
     defer { ledger?.close() }
     let reports = try written(data)
-    // A run's number ends its name; the newest report is the last of them.
-    guard let name = run ?? reports.max(by: { Self.number($0) < Self.number($1) }) else {
+    guard let name = run ?? reports.max(by: RunRow.precedes) else {
       // Runs that had nothing for a person are in order, and so is a pipeline that never ran.
       if options.json {
         context.print(.null)
@@ -169,9 +168,5 @@ struct ReportCommand: Command {
       if count > 0 { lines.append("\(count)\t\(SummaryText.name(kind))") }
     }
     return lines
-  }
-
-  private static func number(_ run: String) -> Int {
-    run.split(separator: "-").last.flatMap { Int($0) } ?? 0
   }
 }

@@ -31,13 +31,12 @@ struct ReviewCommand: Command {
   }
 
   var pipeline = ""
-  var port = 0
+  var port = Port(0)
   var by: String?
   var idle = 3600
   var options = Options()
 
   func validate() throws(UsageError) {
-    if port < 0 || port > 65535 { throw UsageError("--port is a number from 0 to 65535") }
     if idle < 1 { throw UsageError("--idle is a number of seconds, at least 1") }
   }
 
@@ -46,7 +45,7 @@ struct ReviewCommand: Command {
     let (read, root) = try call.pipeline()
     let server = try ReviewServer(
       read, root: root, variables: context.variables,
-      by: by ?? ProcessEnvironment.userName(), port: UInt16(port))
+      by: by ?? ProcessEnvironment.userName(), port: port.number)
     let stopped = Stop()
     Signals.onTermination { stopped.signal($0) }
     if options.json {

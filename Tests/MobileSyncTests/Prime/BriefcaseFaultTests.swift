@@ -90,6 +90,10 @@ import Testing
     let again = try await snapshot.prime()
     #expect(again.soups.map(\.fetched) == [1])
     #expect(try snapshot.column("Name", of: "accounts") == ["new", "new", "new", "new"])
+    // Nothing holds the cursor any more: it stands where that of a store stands that missed nothing.
+    let other = Base.snapshot(org, [Base.accounts])
+    try await other.prime()
+    #expect(snapshot.cursors == other.cursors)
   }
 
   @Test func `an answer with fewer records than ids is an error`() async throws {

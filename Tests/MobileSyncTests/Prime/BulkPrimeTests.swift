@@ -188,6 +188,15 @@ import Testing
     let org = try SyncedOrg { $0.bulkRuns = 1 }
     try org.org.seedBulk(object: "Account", count: 4500, owner: "admin@example.com")
     let snapshot = snapshot(org, "SELECT Id, Name, Phone FROM Account")
+    changeTwo(org)
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [4500])
+    #expect(try snapshot.column("Phone", of: "accounts").count { $0 == "changed" } == 1)
+    try await snapshot.prime()
+    #expect(try snapshot.column("Phone", of: "accounts").count { $0 == "changed" } == 2)
+  }
+
+  /// While a job is at work somebody changes what it has read already and, later, what it still reads.
+  private func changeTwo(_ org: SyncedOrg) {
     org.server.faults.add(
       .kind(.bulkRead), nth: 2,
       .mutate { org in
@@ -199,10 +208,28 @@ import Testing
           _ = org.update("Account", id: id, ["Phone": "changed"], as: admin)
         }
       })
-    #expect(try await snapshot.prime().soups.map(\.fetched) == [4500])
-    #expect(try snapshot.column("Phone", of: "accounts").count { $0 == "changed" } == 1)
-    try await snapshot.prime()
-    #expect(try snapshot.column("Phone", of: "accounts").count { $0 == "changed" } == 2)
+  }
+
+  @Test func `a live store too is told by its next sync what changed while a job was at work`()
+    async throws
+  {
+    let org = try SyncedOrg { $0.bulkRuns = 1 }
+    try org.org.seedBulk(object: "Account", count: 4500, owner: "admin@example.com")
+    var settings = SyncSettings(overlapSeconds: 0)
+    settings.bulkAbove = 100
+    let store = try await ManagedStore(org: org, settings: settings)
+    changeTwo(org)
+    let target = SyncTarget.soql(SoqlTarget(query: "SELECT Id, Name, Phone FROM Account"))
+    let run = try await store.manager.syncDown(
+      target: target, soupName: ManagedStore.accounts, syncName: "down")
+    #expect(try await run.finish().written == 4500)
+    #expect(org.requests(.bulkCreate) == 1)
+    func changed() async throws -> Int {
+      try await store.elements().count { $0["Phone"] == "changed" }
+    }
+    #expect(try await changed() == 1)
+    try await store.manager.reSync(named: "down").finish()
+    #expect(try await changed() == 2)
   }
 
   @Test func `a job that is still at work is asked again until it is done`() async throws {

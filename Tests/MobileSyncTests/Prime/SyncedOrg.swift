@@ -101,6 +101,7 @@ final class Snapshot {
   var cursors: [String: Int64] = [:]
   var stamps: [String: [String: Int64]] = [:]
   var stampsRead: Int64?
+  var wasIncomplete = false
   var variables: [String: String] = [:]
   let thread = StoreThread(name: "store")
   let events = Events()
@@ -141,6 +142,7 @@ final class Snapshot {
       stores: primed, now: org.org.now(), overlapSeconds: overlapSeconds, cursors: cursors,
       knownStamps: stamps)
     input.stampsRead = stampsRead
+    input.wasIncomplete = wasIncomplete
     input.listIDs = listIDs
     input.ghosts = ghosts
     input.bulkAbove = bulkAbove
@@ -154,7 +156,7 @@ final class Snapshot {
     cursors = outcome.cursors
     stamps = outcome.stamps
     stampsRead = input.now
-    if outcome.changed { generation = next }
+    if outcome.changed { (generation, wasIncomplete) = (next, outcome.isIncomplete) }
     return outcome
   }
 
