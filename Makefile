@@ -88,6 +88,7 @@ soak: deps  ## 5,000 histories over whole pipelines, a night of 1,000 returns, a
 	ATTACHE_BULK_EDITS=$(or $(EDITS),100000) $(RUN) --filter 'ReconciliationTests\.BulkIngestTests/.*very many'
 	ATTACHE_BULK_RECORDS=$(or $(RECORDS),1000000) $(RUN) --filter 'MobileSyncTests\.BulkPrimeTests/.*very many'
 	ATTACHE_ROWS=100000 $(RUN) --filter 'PipelinesTests\.ReviewPageTests/.*thousands'
+	ATTACHE_LARGE_BUNDLE=1 $(RUN) --filter 'BundlesTests\.BundleTests/.*larger'
 	ATTACHE_SESSION_RECORDS=200000 ATTACHE_FAULTS=all $(RUN) --filter 'PipelinesTests\.(SecondOrg|FaultTableTests)'
 
 mutants: deps  ## break the rules on purpose and see the tests notice, most of an hour; AREA=… or MUTANT=… a part

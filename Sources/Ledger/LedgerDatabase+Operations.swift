@@ -242,7 +242,7 @@ extension LedgerDatabase {
 
   /// The operations that are not finished, and those whose edit has no verdict yet.
   package func unfinishedOperations() throws -> [OperationRow] {
-    try operations("\(raw: LedgerSchema.isUnfinished) ORDER BY id")
+    try operations("\(raw: LedgerSchema.isUnfinished) ORDER BY +id")
   }
 
   /// Writes that are done and of which nothing is known yet that they left: the run died before it

@@ -7,6 +7,10 @@ import Salesforce
 extension SnapshotPlanner {
   /// Orders what is sent; a tree goes as one, its parent first, or last where that is deleted.
   func order(_ plan: inout SnapshotPlan) {
+    if plan.sends.allSatisfy(Self.mayGoAtOnce) {
+      plan.levels = plan.sends.isEmpty ? [] : [plan.sends.map(\.edit.id)]
+      return
+    }
     var units: [[PlannedSend]] = []
     var places: [String: Int] = [:]
     for send in plan.sends {
@@ -42,6 +46,12 @@ extension SnapshotPlanner {
       ($0.edit, $0.blocked(because: words))
     }
     plan.sends.removeAll { cyclic.contains($0.edit.id) }
+  }
+
+  /// Says whether a change waits for no other one and none waits for it, where that is so of all beside it.
+  private static func mayGoAtOnce(_ send: PlannedSend) -> Bool {
+    send.tree == nil && send.needs.isEmpty && send.floor == 0 && send.action != .delete
+      && send.action != .undelete
   }
 
   private static func node(_ unit: [PlannedSend]) -> DependencyOrder.Node {

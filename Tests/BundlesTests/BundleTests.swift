@@ -1,5 +1,7 @@
 import Archive
 import Bundles
+import Crypto
+import Glibc
 import SmartStore
 import System
 import TestSupport
@@ -48,6 +50,20 @@ import Testing
     #expect(error?.isDamage == true)
     #expect(error?.description.contains(issued.entry.path) == true)
     #expect(try Files.list(directory.path) == [])
+  }
+
+  /// `make soak` plays it: the store takes no room, and its digests half a minute.
+  @Test(.enabled(if: ProcessEnvironment.variable("ATTACHE_LARGE_BUNDLE") != nil))
+  func `a store larger than what an inbox takes is packed, verified and extracted`() throws {
+    var issued = try Issued(.ios)
+    let bytes: Int64 = 4 << 30 + 1 << 20
+    #expect(truncate(issued.storePath, Int(bytes)) == 0)
+    (issued.manifest.stores[0].bytes, issued.entry.bytes) = (bytes, bytes)
+    issued.manifest.stores[0].sha256 = try Digest.sha256Hex(file: issued.storePath)
+    let path = try pack(issued, .tarZst)
+    #expect(try BundleReader.verify(path) == issued.manifest)
+    try BundleReader.extract(path, to: directory.file("out"))
+    #expect(try Files.size(of: "\(directory.path)/out/\(issued.entry.path)") == bytes)
   }
 
   @Test func `a global store comes from its own directory`() throws {

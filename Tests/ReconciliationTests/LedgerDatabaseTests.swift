@@ -36,7 +36,7 @@ struct LedgerDatabaseTests {
   }
 
   @Test(arguments: [
-    ("SELECT id FROM operation WHERE \(LedgerSchema.isUnfinished)", "operation_by_state"),
+    ("SELECT id FROM operation WHERE \(LedgerSchema.isUnfinished) ORDER BY +id", "operation_live"),
     (
       "SELECT u.edit_id FROM outcome u WHERE \(LedgerSchema.isUnsettled("u.verdict"))",
       "outcome_unsettled"

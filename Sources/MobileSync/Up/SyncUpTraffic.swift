@@ -300,13 +300,15 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
   private static func waitingForParent(
     _ changes: [Journal.Change], _ answers: [RowAnswer]
   ) -> [RowAnswer] {
+    // Changes are large, and as good as always nothing is held.
+    guard answers.contains(where: RetryPolicy.repeats) else { return answers }
     let isHeld = zip(changes, answers).contains { change, answer in
-      guard change.write.isParent, case .locked = answer else { return false }
-      return true
+      guard case .locked = answer else { return false }
+      return change.write.isParent
     }
     if !isHeld { return answers }
     return zip(changes, answers).map { change, answer in
-      guard change.write.parentField != nil, case .refused(let refusal) = answer else {
+      guard case .refused(let refusal) = answer, change.write.parentField != nil else {
         return answer
       }
       return .locked(refusal)
