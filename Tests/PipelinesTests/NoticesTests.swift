@@ -360,13 +360,10 @@ import Testing
     let secret = what == "secret" ? slow : #"{"command": ["/bin/echo", "key"]}"#
     let world = try world(
       #""notify": {"timeoutSeconds": 1, "webhook": {"url": \#(url), "secret": \#(secret)}}"#)
-    let start = Clock.monotonicNanoseconds()
     let check = try await ProgramRun.blocking(
-      ["check", world.pipeline.file, "--notify"], variables: world.variables)
+      ["check", world.pipeline.file, "--notify"], variables: world.variables, deadlineSeconds: 20)
     #expect(check.status == 1, "\(check.everything)")
     #expect(check.output.contains("did not end within 1 seconds and was ended"), "\(check.output)")
-    // The program would have slept for twice as long; how soon a busy machine ends it is its own affair.
-    #expect(Clock.monotonicNanoseconds() - start < 500_000_000_000)
     #expect(asked.withLock { $0 } == 0)
   }
 
