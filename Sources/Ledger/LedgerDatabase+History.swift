@@ -164,7 +164,7 @@ extension LedgerDatabase {
     var detail = OutcomeDetail()
     if case .edit(let other) = replacement { detail.otherEdits = [other] }
     try supersede(edit, by: detail.otherEdits.first)
-    try enterOutcome(edit, run: run, Settlement(.superseded, detail))
+    try enterOutcomes([GivenVerdict(edit: edit, Settlement(.superseded, detail))], run: run)
     try tellWithdrawn(run: run)
   }
 

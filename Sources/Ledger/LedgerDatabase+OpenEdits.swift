@@ -10,10 +10,22 @@ extension LedgerDatabase {
     try connection.texts(
       """
       SELECT DISTINCT r.snapshot_id FROM edit e JOIN returned r ON r.id = e.return_id
-      WHERE e.state <> 'closed' AND \(Self.isAmong(only))
-        AND NOT EXISTS (SELECT 1 FROM outcome x WHERE x.run_id = \(run) AND x.edit_id = e.id)
-      ORDER BY 1
+      WHERE \(Self.isToBeTaken(by: run, only)) ORDER BY 1
       """)
+  }
+
+  /// Says whether there are edits that this run has to take up; with `only`, whether these are among them.
+  package func hasOpenEdits(run: String, only: Set<Int64>? = nil) throws -> Bool {
+    try connection.integer(
+      "SELECT EXISTS (SELECT 1 FROM edit e WHERE \(Self.isToBeTaken(by: run, only)))") == 1
+  }
+
+  /// Says of an edit `e` that a run has to take it up: it is open, and the run has given it no verdict.
+  private static func isToBeTaken(by run: String, _ only: Set<Int64>?) -> SQL {
+    """
+    e.state <> 'closed' AND \(isAmong(only))
+      AND NOT EXISTS (SELECT 1 FROM outcome x WHERE x.run_id = \(run) AND x.edit_id = e.id)
+    """
   }
 
   /// How many edits wait for a verdict; of some only, where any are named.
@@ -33,8 +45,7 @@ extension LedgerDatabase {
     var seen: Set<String> = []
     try connection.rows(
       Self.selection + """
-         WHERE e.state <> 'closed' AND r.snapshot_id = \(snapshotID) AND \(Self.isAmong(only))
-          AND NOT EXISTS (SELECT 1 FROM outcome x WHERE x.run_id = \(run) AND x.edit_id = e.id)
+         WHERE r.snapshot_id = \(snapshotID) AND \(Self.isToBeTaken(by: run, only))
         ORDER BY CASE WHEN \(Self.isToBeUndone) THEN -e.id ELSE e.id END
         """
     ) { row in
@@ -127,12 +138,13 @@ extension LedgerDatabase {
       coalesce(c.chosen_id, (SELECT o.result_id FROM edit f JOIN operation o ON o.edit_id = f.id
         WHERE (f.record_id = e.record_id OR f.creation_id = e.creation_id)
           AND o.action IN ('create', 'upsert') AND o.state = \(OperationState.done) ORDER BY o.id DESC LIMIT 1)),
-      coalesce((SELECT max(o.action = 'upsert') = 1 AND max(o.action = 'create' OR o.seen = 'null') = 0
-        FROM edit f JOIN operation o ON o.edit_id = f.id
-        WHERE f.creation_id = e.creation_id AND o.action IN ('create', 'upsert')
-          AND o.state = \(OperationState.done)),
+      CASE WHEN e.creation_id IS NOT NULL THEN coalesce(
+        (SELECT max(o.action = 'upsert') = 1 AND max(o.action = 'create' OR o.seen = 'null') = 0
+          FROM edit f JOIN operation o ON o.edit_id = f.id
+          WHERE f.creation_id = e.creation_id AND o.action IN ('create', 'upsert')
+            AND o.state = \(OperationState.done)),
         EXISTS (SELECT 1 FROM edit f JOIN decision d ON d.edit_id = f.id
-          WHERE f.creation_id = e.creation_id AND d.kind = 'record' AND d.state = 'done')),
+          WHERE f.creation_id = e.creation_id AND d.kind = 'record' AND d.state = 'done')) END,
       \(raw: LedgerSchema.mayHaveBeenSent), e.created_ms, e.last_modified_ms
     FROM edit e JOIN returned r ON r.id = e.return_id LEFT JOIN creation c ON c.id = e.creation_id
     """
@@ -222,35 +234,67 @@ extension LedgerDatabase {
   }
 
   /// Gives an edit its verdict of this run, and puts it into the state that the verdict means.
-  ///
-  /// - Parameter isAlone: Says that no other edit is of its record (`isAlone`): it replaces none.
-  package func settle(
-    _ edit: Int64, run: String, _ settlement: Settlement, isAlone: Bool = false
-  ) throws {
-    let settlement = try carryingOut(settlement, of: edit, run: run)
-    let state = settlement.verdict.isWaiting ? "waiting" : "closed"
-    try enterOutcome(edit, run: run, settlement)
-    try connection.run(
-      """
-      UPDATE edit SET verdict = \(settlement.verdict.rawValue), state = \(state)
-      WHERE id = \(edit)
-      """)
-    guard settlement.verdict.closesEarlier, !isAlone else { return }
-    for earlier in try replaced(by: edit) {
-      try supersede(earlier, by: .edit(edit), run: run)
+  package func settle(_ edit: Int64, run: String, _ settlement: Settlement) throws {
+    try settle([GivenVerdict(edit: edit, settlement)], run: run)
+  }
+
+  /// Gives edits their verdicts of this run, one after the other, and puts each into the state that its verdict
+  /// means.
+  package func settle(_ given: [GivenVerdict], run: String) throws {
+    if given.isEmpty { return }
+    let decided = Set(
+      try connection.all(
+        """
+        SELECT edit_id FROM decision WHERE state = 'pending' AND edit_id IN (\(each: given.map(\.edit)))
+        """
+      ).compactMap { $0[0].integer })
+    var plain: [GivenVerdict] = []
+    for var one in given {
+      guard decided.contains(one.edit) else {
+        plain.append(one)
+        continue
+      }
+      try enter(plain, run: run)
+      plain = []
+      one.settlement = try carryingOut(one.settlement, of: one.edit, run: run)
+      try enter([one], run: run)
+    }
+    try enter(plain, run: run)
+  }
+
+  private func enter(_ given: [GivenVerdict], run: String) throws {
+    if given.isEmpty { return }
+    try enterOutcomes(given, run: run)
+    for (verdict, same) in Dictionary(grouping: given, by: \.settlement.verdict) {
+      let state = verdict.isWaiting ? "waiting" : "closed"
+      try connection.run(
+        """
+        UPDATE edit SET verdict = \(verdict.rawValue), state = \(state)
+        WHERE id IN (\(each: same.map(\.edit)))
+        """)
+    }
+    for one in given where one.settlement.verdict.closesEarlier && !one.isAlone {
+      for earlier in try replaced(by: one.edit) {
+        try supersede(earlier, by: .edit(one.edit), run: run)
+      }
     }
   }
 
-  /// Enters the verdict that a run gives to an edit.
-  func enterOutcome(_ edit: Int64, run: String, _ settlement: Settlement) throws {
-    verdictsGiven += 1
+  /// Enters the verdicts that a run gives to edits.
+  func enterOutcomes(_ given: [GivenVerdict], run: String) throws {
+    verdictsGiven += given.count
     try connection.run(
       """
-      INSERT INTO outcome (run_id, edit_id, verdict, detail) VALUES (\(run), \(edit),
-        \(settlement.verdict.rawValue), \(settlement.detail.json.text))
+      INSERT INTO outcome (run_id, edit_id, verdict, detail) VALUES (?, ?, ?, ?)
       ON CONFLICT (run_id, edit_id) DO UPDATE SET verdict = excluded.verdict,
         detail = excluded.detail
-      """)
+      """, each: given
+    ) { one in
+      [
+        .text(run), .integer(one.edit), .text(one.settlement.verdict.rawValue),
+        .text(one.settlement.detail.json.text),
+      ]
+    }
   }
 
   /// Enters what was superseded since the last run into this one: each such edit is reported once.
@@ -294,8 +338,7 @@ extension LedgerDatabase {
     }
     let open = try connection.integer(
       """
-      SELECT count(*) FROM edit e WHERE e.state <> 'closed' AND \(Self.isAmong(only))
-        AND NOT EXISTS (SELECT 1 FROM outcome x WHERE x.run_id = \(run) AND x.edit_id = e.id)
+      SELECT count(*) FROM edit e WHERE \(Self.isToBeTaken(by: run, only))
       """)
     return (verdicts.values.reduce(0, +) + Int(open ?? 0), verdicts)
   }

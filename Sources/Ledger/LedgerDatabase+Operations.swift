@@ -99,27 +99,34 @@ extension LedgerDatabase {
     _ plans: [(operations: [OperationRow], senderID: String)], run: String
   ) throws -> [[OperationRow]] {
     try connection.transaction {
-      try plans.map { plan in
-        try plan.operations.map { try insert($0, run: run, senderID: plan.senderID) }
-      }
+      try plans.map { try insert($0.operations, run: run, senderID: $0.senderID) }
     }
   }
 
   private func insert(
-    _ operation: OperationRow, run: String, senderID: String
-  ) throws -> OperationRow {
+    _ operations: [OperationRow], run: String, senderID: String
+  ) throws -> [OperationRow] {
+    var planned: [OperationRow] = []
     try connection.run(
       """
       INSERT INTO operation (edit_id, run_id, action, sender, sobject, record_id,
         external_field, external_value, payload, expected, level, sender_id, seen, state)
-      VALUES (\(operation.editID), \(run), \(operation.action.rawValue), \(operation.sender),
-        \(operation.sobject), \(operation.recordID), \(operation.externalField),
-        \(operation.externalValue), \(JSONValue.object(operation.payload).text),
-        \(Self.text(operation.expected)), \(operation.level), \(senderID),
-        \(operation.seen?.text), \(OperationState.planned))
-      """)
-    var planned = operation
-    planned.id = connection.lastInsertRowID
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, each: operations,
+      values: { operation in
+        [
+          .integer(operation.editID), .text(run), .text(operation.action.rawValue),
+          .text(operation.sender), .text(operation.sobject), SQLiteValue(operation.recordID),
+          SQLiteValue(operation.externalField), SQLiteValue(operation.externalValue),
+          .text(JSONValue.object(operation.payload).text), .text(Self.text(operation.expected)),
+          .integer(Int64(operation.level)), .text(senderID), SQLiteValue(operation.seen?.text),
+          .text(OperationState.planned.rawValue),
+        ]
+      },
+      after: { operation in
+        planned.append(operation)
+        planned[planned.count - 1].id = connection.lastInsertRowID
+      })
     return planned
   }
 
@@ -131,12 +138,11 @@ extension LedgerDatabase {
     _ operations: [OperationRow], now: Int64, latest: Int64? = nil, job: String? = nil
   ) throws {
     try connection.transaction {
-      let ids = JSONValue.array(operations.map { JSONValue($0.id) }).text
       try connection.run(
         """
         UPDATE operation SET state = \(OperationState.sent), sent_ms = \(now), last_ms = \(latest ?? now),
           attempt = attempt + 1, job_id = \(job)
-        WHERE id IN (SELECT value FROM json_each(\(ids)))
+        WHERE id IN (\(each: operations.map(\.id)))
         """)
       for operation in operations where operation.isCompleted {
         try noteSent(operation, operation.payload)
@@ -152,13 +158,14 @@ extension LedgerDatabase {
     _ operation: OperationRow, run: String, senderID: String, since: Int64, until: Int64
   ) throws {
     try connection.transaction {
-      let row = try insert(operation, run: run, senderID: senderID)
-      try connection.run(
-        """
-        UPDATE operation SET state = \(OperationState.sent), sent_ms = \(until), since_ms = \(since),
-          attempt = attempt + 1 WHERE id = \(row.id)
-        """)
-      try move(row, to: .doubt)
+      for row in try insert([operation], run: run, senderID: senderID) {
+        try connection.run(
+          """
+          UPDATE operation SET state = \(OperationState.sent), sent_ms = \(until), since_ms = \(since),
+            attempt = attempt + 1 WHERE id = \(row.id)
+          """)
+        try move(row, to: .doubt)
+      }
     }
   }
 
@@ -188,19 +195,7 @@ extension LedgerDatabase {
   /// Notes what came of one write.
   package func finish(_ operation: OperationRow, _ outcome: OperationOutcome) throws {
     switch outcome {
-    case .done(let recordID):
-      try connection.run(
-        """
-        UPDATE operation SET state = \(OperationState.done), result_id = \(recordID ?? operation.recordID)
-        WHERE id = \(operation.id)
-        """)
-      if let recordID, operation.action == .create || operation.action == .upsert {
-        try connection.run(
-          """
-          UPDATE creation SET record_id = \(recordID) WHERE record_id IS NULL
-            AND id = (SELECT creation_id FROM edit WHERE id = \(operation.editID))
-          """)
-      }
+    case .done(let recordID): try finish(done: [(operation, recordID)])
     case .rejected(let code, let message):
       try connection.run(
         """
@@ -213,6 +208,28 @@ extension LedgerDatabase {
     }
   }
 
+  /// Notes that writes are done, each with the Id of its record where the org told one.
+  package func finish(done: [(operation: OperationRow, recordID: String?)]) throws {
+    if done.isEmpty { return }
+    let results = done.map { one -> JSONValue in
+      let recordID = one.recordID ?? one.operation.recordID
+      return [JSONValue(one.operation.id), recordID.map(JSONValue.string) ?? .null]
+    }
+    try connection.run(
+      """
+      UPDATE operation SET state = \(OperationState.done), result_id = told.value ->> 1
+      FROM json_each(\(JSONValue.array(results).text)) told WHERE operation.id = told.value ->> 0
+      """)
+    for (operation, recordID) in done where [.create, .upsert].contains(operation.action) {
+      guard let recordID else { continue }
+      try connection.run(
+        """
+        UPDATE creation SET record_id = \(recordID) WHERE record_id IS NULL
+          AND id = (SELECT creation_id FROM edit WHERE id = \(operation.editID))
+        """)
+    }
+  }
+
   /// Moves an operation to another state.
   package func move(_ operation: OperationRow, to state: OperationState) throws {
     try connection.run(
@@ -222,14 +239,17 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Notes what a write left in the org; no fields where somebody else wrote since.
-  package func noteLeft(_ operation: OperationRow, date: String?, fields: JSONObject?) throws {
+  /// What a write left in the org: the record's date and its fields; no fields where somebody else wrote since.
+  package typealias Left = (operation: OperationRow, date: String?, fields: JSONObject?)
+
+  /// Notes what writes left in the org.
+  package func noteLeft(_ left: [Left]) throws {
     try connection.run(
-      """
-      UPDATE operation SET server_date = \(date),
-        left_values = \((fields.map { .object($0) } ?? JSONValue.null).text)
-      WHERE id = \(operation.id)
-      """)
+      "UPDATE operation SET server_date = ?, left_values = ? WHERE id = ?", each: left
+    ) { one in
+      let fields: JSONValue = one.fields.map { .object($0) } ?? .null
+      return [SQLiteValue(one.date), .text(fields.text), .integer(one.operation.id)]
+    }
   }
 
   /// Notes that a record was in the recycle bin by a moment of the org's time: what a deletion of ours has dated

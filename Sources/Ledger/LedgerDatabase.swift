@@ -6,7 +6,8 @@ import System
 /// The ledger `state.sqlite`: what was issued, what came back, and what became of every edit.
 ///
 /// One writer at a time (the run's lock sees to it), used by one task on one thread. Every
-/// transaction is on the disk when its call returns (`synchronous = FULL`).
+/// transaction is on the disk when its call returns (`synchronous = FULL`); answers of the org are on it before
+/// anything else leaves or is waited for (`Connection.hold`).
 package final class LedgerDatabase {
   package let connection: Connection
   /// How many verdicts were given since it was opened.
@@ -31,6 +32,7 @@ package final class LedgerDatabase {
 
   /// Folds the log into the file and closes it.
   package func close() {
+    try? connection.keepHeld()
     // A reader may hold the log; then it is folded in by the next opening.
     try? connection.checkpointTruncate()
     connection.close()
@@ -188,7 +190,8 @@ package final class LedgerDatabase {
     return try connection.all(
       """
       SELECT person FROM (
-        SELECT detail ->> '$.serverChange.by' AS person FROM outcome WHERE run_id = \(id)
+        SELECT detail ->> '$.serverChange.by' AS person FROM outcome
+        WHERE run_id = \(id) AND instr(detail, '"serverChange"') > 0
         UNION SELECT x.detail ->> '$.serverChange.by' FROM edit e JOIN outcome x ON x.edit_id = e.id
         WHERE \(Self.isUnsettledEdit))
       WHERE person IS NOT NULL ORDER BY 1

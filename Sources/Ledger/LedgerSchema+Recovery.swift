@@ -25,13 +25,17 @@ extension LedgerSchema {
   /// Says of an edit `e` of a return `r` that it may have been sent by a run that the ledger does not know of:
   /// its bundle is of an earlier epoch, or that of another edit of the same new record, and nothing of it was sent
   /// or looked for since.
+  ///
+  /// It is asked of each edit, and most ledgers were never recovered: SQLite's `AND` would look for all of it in
+  /// them, too.
   static let mayHaveBeenSent = """
-    (EXISTS (SELECT 1 FROM recovery) AND (r.epoch <> (SELECT max(epoch) FROM recovery) OR EXISTS (
-      SELECT 1 FROM edit pe JOIN returned pr ON pr.id = pe.return_id
-      WHERE pe.creation_id = e.creation_id AND pr.epoch <> (SELECT max(epoch) FROM recovery)))
-    AND NOT EXISTS (
-      SELECT 1 FROM edit pe JOIN operation po ON po.edit_id = pe.id JOIN run pn ON pn.id = po.run_id
-      WHERE (pe.id = e.id OR pe.creation_id = e.creation_id) AND po.sent_ms IS NOT NULL
-        AND pn.number > (SELECT max(after_run) FROM recovery)))
+    CASE WHEN NOT EXISTS (SELECT 1 FROM recovery) THEN 0 ELSE (
+      r.epoch <> (SELECT max(epoch) FROM recovery) OR EXISTS (
+        SELECT 1 FROM edit pe JOIN returned pr ON pr.id = pe.return_id
+        WHERE pe.creation_id = e.creation_id AND pr.epoch <> (SELECT max(epoch) FROM recovery)))
+      AND NOT EXISTS (
+        SELECT 1 FROM edit pe JOIN operation po ON po.edit_id = pe.id JOIN run pn ON pn.id = po.run_id
+        WHERE (pe.id = e.id OR pe.creation_id = e.creation_id) AND po.sent_ms IS NOT NULL
+          AND pn.number > (SELECT max(after_run) FROM recovery)) END
     """
 }

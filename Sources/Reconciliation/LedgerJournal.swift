@@ -148,6 +148,7 @@ final class LedgerJournal: SyncUpJournal {
     var seen: [(send: PlannedSend, row: JSONObject)] = []
     var left: Set<Int64> = []
     let groups = Dictionary(grouping: sends, by: \.sobject)
+    try keep()
     for (sobject, group) in groups.sorted(by: { $0.key < $1.key }) {
       do {
         let found = try await ask(sobject, group)
@@ -222,12 +223,15 @@ final class LedgerJournal: SyncUpJournal {
 
   // MARK: answers
 
-  /// Enters what the org said of each row, in one transaction.
+  func keep() throws { try state.connection.keepHeld() }
+
+  /// Enters what the org said of each row, in one transaction: that of the next intention, where one follows at once.
   nonisolated(nonsending) func settle(
     _ answers: [(change: PlannedSend, answer: RowAnswer)], of intention: [OperationRow],
     read: CompositeResult?, isLast: Bool
   ) async throws {
-    try state.connection.transaction {
+    var told = Told()
+    try state.connection.hold {
       for (send, answer) in answers {
         guard let tree = send.tree, tree.isParent, case .done(let id?, _) = answer else { continue }
         parentIDs[tree.key] = id
@@ -238,15 +242,17 @@ final class LedgerJournal: SyncUpJournal {
         {
           // The org says of each child that its parent was not made.
           try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
-          try settle(send, Self.blocked(send, by: name))
+          told.settle(send, Self.blocked(send, by: name))
           continue
         }
-        switch try enter(send, answer, operation, isLast: isLast) {
+        switch try enter(send, answer, operation, isLast: isLast, &told) {
         case .accepted: reconciler.summary.writes += 1
         case .inDoubt: isDoubtful = true
         case .refused, .left: break
         }
       }
+      try state.finish(done: told.done)
+      try state.settle(told.verdicts, run: run.id)
     }
     tellOfJob(answers.map(\.change), intention)
     reconciler.tellProgress()
@@ -280,13 +286,30 @@ final class LedgerJournal: SyncUpJournal {
 
   private enum Entered { case accepted, refused, inDoubt, left }
 
+  /// What the answers of a batch say of its writes and edits, to be entered together.
+  private struct Told {
+    var done: [(operation: OperationRow, recordID: String?)] = []
+    var verdicts: [GivenVerdict] = []
+
+    /// Gives an edit its verdict, and those of the details that go with it.
+    mutating func settle(_ send: PlannedSend, _ settlement: Settlement) {
+      verdicts.append(GivenVerdict(edit: send.edit.id, settlement, isAlone: send.isAlone))
+      for follower in send.followers {
+        var detail = OutcomeDetail.because("it goes with its parent, which the device deleted")
+        detail.recordID = follower.recordID
+        verdicts.append(GivenVerdict(edit: follower.id, Settlement(settlement.verdict, detail)))
+      }
+    }
+  }
+
   private func enter(
-    _ send: PlannedSend, _ answer: RowAnswer, _ operation: OperationRow, isLast: Bool
+    _ send: PlannedSend, _ answer: RowAnswer, _ operation: OperationRow, isLast: Bool,
+    _ told: inout Told
   ) throws -> Entered {
     switch answer {
     case .done(let id, let created):
-      try state.finish(operation, .done(recordID: id))
-      try settle(
+      told.done.append((operation, id))
+      told.settle(
         send, reconciler.outcome(of: operation, send.edit, id: id, created: created))
       if send.action == .delete {
         try state.noteGone(operation, by: access.session.serverDate ?? reconciler.run.now)
@@ -300,37 +323,39 @@ final class LedgerJournal: SyncUpJournal {
     case .changed:
       try state.finish(operation, .conflict)
       if reconciler.redone.insert(send.edit.id).inserted { return .left }
-      try settle(send, Settlement(.conflict, send.detailOfFailure))
+      told.settle(send, Settlement(.conflict, send.detailOfFailure))
       return .refused
     case .absent(let refusal):
       try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
       if reconciler.redone.insert(send.edit.id).inserted { return .left }
-      try refuse(send, refusal)
+      try refuse(send, refusal, &told)
       return .refused
     case _ where !isLast && RetryPolicy.repeats(answer):
       try state.finish(operation, .again)
       return .left
     case .refused(let refusal) where Self.isRepeated(send, refusal):
       // An earlier request has made it: it is looked up by the field that says so.
-      try doubt(send, operation, "an earlier request has made it: \(refusal.message)")
+      try doubt(send, operation, "an earlier request has made it: \(refusal.message)", &told)
       return .inDoubt
     case .refused(let refusal), .locked(let refusal), .unprocessed(let refusal):
       try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
-      try refuse(send, refusal)
+      try refuse(send, refusal, &told)
       return .refused
     case .unknown(let words):
       // The last attempt left when the wait for its answer began.
       let session = access.session
       try state.noteLastAttempt(
         of: operation, session.estimatedServerDate - session.timeoutMilliseconds)
-      try doubt(send, operation, words)
+      try doubt(send, operation, words, &told)
       return .inDoubt
     }
   }
 
-  private func doubt(_ send: PlannedSend, _ operation: OperationRow, _ words: String) throws {
+  private func doubt(
+    _ send: PlannedSend, _ operation: OperationRow, _ words: String, _ told: inout Told
+  ) throws {
     try state.finish(operation, .doubt)
-    try settle(send, Settlement(.inDoubt, .because(words)))
+    told.settle(send, Settlement(.inDoubt, .because(words)))
   }
 
   /// Says whether the org refuses a create because the record of its identity is there.
@@ -343,7 +368,9 @@ final class LedgerJournal: SyncUpJournal {
   }
 
   /// Enters that the org has refused an edit, unless another sync up of the soup may send it.
-  private func refuse(_ send: PlannedSend, _ refusal: RowRefusal) throws {
+  private func refuse(
+    _ send: PlannedSend, _ refusal: RowRefusal, _ told: inout Told
+  ) throws {
     // What the next one does not send would be gone with it, and why it was refused.
     let sent = reconciler.edited(by: send)
     let next = reconciler.rules.following(send.sync, of: send.edit.soup) { next in
@@ -361,17 +388,14 @@ final class LedgerJournal: SyncUpJournal {
       send.action == .undelete
       ? UndoRule.remedy(refusal.message, try state.instance) : refusal.message
     detail.errorFields = refusal.fields
-    try settle(send, Settlement(.failed, detail))
+    told.settle(send, Settlement(.failed, detail))
   }
 
-  /// Gives an edit its verdict, and those of the details that go with it.
+  /// Gives an edit its verdict at once, and those of the details that go with it.
   private func settle(_ send: PlannedSend, _ settlement: Settlement) throws {
-    try state.settle(send.edit.id, run: run.id, settlement, isAlone: send.isAlone)
-    for follower in send.followers {
-      var detail = OutcomeDetail.because("it goes with its parent, which the device deleted")
-      detail.recordID = follower.recordID
-      try state.settle(follower.id, run: run.id, Settlement(settlement.verdict, detail))
-    }
+    var told = Told()
+    told.settle(send, settlement)
+    try state.settle(told.verdicts, run: run.id)
   }
 }
 

@@ -78,23 +78,27 @@ extension Reconciler {
     try state.connection.transaction {
       for (group, describe, found) in read {
         if let label = describe.label { try state.noteLabel(label, of: describe.name) }
-        for operation in try group.operations.map(resolved) {
-          try enter(operation, found, group.access)
+        let all = try group.operations.map(resolved).map { try left(by: $0, found, group.access) }
+        try state.noteLeft(all)
+        for (operation, _, record) in all {
+          guard let record else { continue }
+          try state.noteKept(operation, record: record, run: run.id)
         }
       }
     }
   }
 
-  private func enter(
-    _ operation: OperationRow, _ found: [String: JSONObject], _ access: RecordReader
-  ) throws {
+  /// What a write left of the record that was read.
+  ///
+  /// Where somebody else wrote in between, what stands there is not ours; who has seen that date has seen our write
+  /// all the same.
+  private func left(
+    by operation: OperationRow, _ found: [String: JSONObject], _ access: RecordReader
+  ) throws -> LedgerDatabase.Left {
     let record = operation.recordID.flatMap { found[$0] } ?? [:]
     let date = record[try modificationField(of: operation)]?.string
     let isOurs = Self.isLeft(record, date, by: operation, access.session.identity.userID)
-    // Somebody else wrote in between: what stands there is not ours. Who has seen that date
-    // has seen our write all the same.
-    try state.noteLeft(operation, date: date, fields: isOurs ? record : nil)
-    if isOurs { try state.noteKept(operation, record: record, run: run.id) }
+    return (operation, date, isOurs ? record : nil)
   }
 
   /// The fields that are read of what writes left.

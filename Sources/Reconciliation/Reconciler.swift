@@ -141,7 +141,7 @@ package final class Reconciler {
 
   /// Says whether there is nothing to send, and nothing to read back.
   private func isIdle() throws -> Bool {
-    try state.snapshotsWithOpenEdits(run: run.id, only: options.only).isEmpty
+    try !state.hasOpenEdits(run: run.id, only: options.only)
       && state.unfinishedOperations().isEmpty
       && state.unreadOperations(since: run.now - Self.watchMilliseconds).isEmpty
       && state.lateOperations(since: run.now - Self.watchMilliseconds).isEmpty
@@ -264,9 +264,7 @@ package final class Reconciler {
   func settle(_ settled: [(OpenEdit, Settlement)]) throws {
     guard !settled.isEmpty else { return }
     try state.connection.transaction {
-      for (edit, settlement) in settled {
-        try state.settle(edit.id, run: run.id, settlement)
-      }
+      try state.settle(settled.map { GivenVerdict(edit: $0.id, $1) }, run: run.id)
     }
     tellProgress()
   }

@@ -6,6 +6,20 @@ extension Connection {
     while try statement.step() {}
   }
 
+  /// Runs one statement for each of many, with the values that `values` makes of it; `after` comes when it is done.
+  package func run<One>(
+    _ text: String, each many: some Sequence<One>, values: (One) throws -> [SQLiteValue],
+    after: (One) -> Void = { _ in }
+  ) throws {
+    let statement = try take(text)
+    defer { give(back: statement) }
+    for one in many {
+      try statement.bind(values(one))
+      try statement.execute()
+      after(one)
+    }
+  }
+
   /// Hands each row to `body`.
   package func rows(_ sql: SQL, _ body: (borrowing Row) throws -> Void) throws {
     try withStatement(sql) { statement in

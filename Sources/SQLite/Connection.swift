@@ -23,6 +23,9 @@ package final class Connection {
   /// More than a module uses; above it the lot is dropped, so that generated SQL cannot grow it.
   private static let preparedLimit = 64
 
+  /// Whether a transaction is open that the next one ends.
+  private var isHeld = false
+
   /// The file's path as given.
   package var path: String { database.path }
 
@@ -72,17 +75,71 @@ package final class Connection {
   }
 
   /// Runs `body` in a write transaction: kept when it returns, undone when it throws.
+  ///
+  /// What is held is kept with it, and also when it throws.
   package func transaction<T>(_ body: () throws -> T) throws -> T {
+    if isHeld {
+      let result = Result { try part(body) }
+      try keepHeld()
+      return try result.get()
+    }
     try execute("BEGIN IMMEDIATE")
     do {
       let result = try body()
       try execute("COMMIT")
       return result
     } catch {
-      // A full disk or a damaged page may have ended the transaction already.
-      if inTransaction { try? execute("ROLLBACK") }
+      rollBack()
       throw error
     }
+  }
+
+  /// Runs `body` as a part of a write transaction that the next one ends, or `keepHeld`; undone when it throws.
+  ///
+  /// Two that follow each other at once go to the disk as one. Until then nothing of it is there: the caller sees to it
+  /// that it is before anything is waited for.
+  package func hold<T>(_ body: () throws -> T) throws -> T {
+    if isHeld { return try part(body) }
+    try execute("BEGIN IMMEDIATE")
+    do {
+      let result = try body()
+      isHeld = true
+      return result
+    } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  /// Keeps what is held, if anything is.
+  package func keepHeld() throws(SQLiteError) {
+    guard isHeld else { return }
+    isHeld = false
+    // The error of what came after has ended it all, and is thrown there.
+    guard inTransaction else { return }
+    do throws(SQLiteError) {
+      try execute("COMMIT")
+    } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  private func part<T>(_ body: () throws -> T) throws -> T {
+    try execute("SAVEPOINT part")
+    do {
+      let result = try body()
+      try execute("RELEASE part")
+      return result
+    } catch {
+      if inTransaction { try? execute("ROLLBACK TO part; RELEASE part") }
+      throw error
+    }
+  }
+
+  private func rollBack() {
+    // A full disk or a damaged page may have ended the transaction already.
+    if inTransaction { try? execute("ROLLBACK") }
   }
 
   /// Reads many times in one transaction, or in the one that is open: each read alone would take the file's locks
@@ -154,6 +211,13 @@ package final class Connection {
   func take(_ sql: SQL) throws(SQLiteError) -> Statement {
     let statement = try ready(sql.text)
     try statement.bind(sql.bindings)
+    statement.isOut = true
+    return statement
+  }
+
+  /// A statement of this text, to be bound.
+  func take(_ text: String) throws(SQLiteError) -> Statement {
+    let statement = try ready(text)
     statement.isOut = true
     return statement
   }

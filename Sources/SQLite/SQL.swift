@@ -70,7 +70,7 @@ package struct SQL: Sendable, Hashable, ExpressibleByStringInterpolation {
 
     /// Binds text, or NULL.
     package mutating func appendInterpolation(_ value: String?) {
-      appendInterpolation(value.map(SQLiteValue.text) ?? .null)
+      appendInterpolation(SQLiteValue(value))
     }
 
     /// Binds an integer, or NULL.
@@ -108,6 +108,12 @@ package struct SQL: Sendable, Hashable, ExpressibleByStringInterpolation {
     package mutating func appendInterpolation(list values: [SQLiteValue]) {
       text += repeatElement("?", count: values.count).joined(separator: ", ")
       bindings += values
+    }
+
+    /// Binds any number of integers at once, so that the text stays the same: `IN (\(each: ids))`.
+    package mutating func appendInterpolation(each values: [Int64]) {
+      text += "SELECT value FROM json_each(?)"
+      bindings.append(.text("[" + values.map(String.init).joined(separator: ",") + "]"))
     }
 
     /// Quotes an identifier.

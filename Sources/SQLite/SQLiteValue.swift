@@ -11,6 +11,9 @@ package enum SQLiteValue: Sendable, Hashable {
   /// Bytes.
   case blob([UInt8])
 
+  /// Text, or NULL.
+  package init(_ text: String?) { self = text.map(SQLiteValue.text) ?? .null }
+
   /// The integer, if it is one.
   package var integer: Int64? {
     if case .integer(let value) = self { value } else { nil }

@@ -5,14 +5,17 @@ import SQLite
 extension Store {
   /// Hands each element of a soup to `body`, by ascending soup entry id or by the value at a path,
   /// with the places of the members at `paths`.
+  ///
+  /// With `rows` only those of these soup entry ids.
   package func forEachElement(
     in soup: String, paths: [String] = [], _ filter: ElementFilter = .all,
-    orderedBy path: String? = nil, _ body: (borrowing StoredElement) throws -> Void
+    among rows: [Int64]? = nil, orderedBy path: String? = nil,
+    _ body: (borrowing StoredElement) throws -> Void
   ) throws {
     let soup = try self.soup(soup)
     let order = path.map { soup.expression(for: $0, on: platform) } ?? "id"
     try forEachElement(
-      in: soup, where: [try condition(filter, soup)], orderedBy: order, paths, body)
+      in: soup, where: [try condition(filter, soup, among: rows)], orderedBy: order, paths, body)
   }
 
   /// Hands the elements of soup entry ids to `body`, in the order of the ids; ids without an element
@@ -51,17 +54,41 @@ extension Store {
 
   /// Hands the value at an indexed path of each element to `body` as bytes, elements without one left
   /// out; only the index is read.
+  ///
+  /// With `rows` only the elements of these soup entry ids.
   package func forEachValue(
-    of path: String, in soup: String, _ filter: ElementFilter = .all,
+    of path: String, in soup: String, _ filter: ElementFilter = .all, among rows: [Int64]? = nil,
     _ body: (_ soupEntryID: Int64, _ value: UnsafeRawBufferPointer) throws -> Void
   ) throws {
     let soup = try self.soup(soup)
     let column = soup.expression(for: path, on: platform)
     let sql: SQL = """
       SELECT id, \(raw: column) FROM \(raw: soup.table)
-      WHERE \(raw: column) IS NOT NULL AND \(try condition(filter, soup))
+      WHERE \(raw: column) IS NOT NULL AND \(try condition(filter, soup, among: rows))
       """
     try connection.rows(sql) { row in try body(row.integer(0), row.bytes(1)) }
+  }
+
+  /// The soup entry ids of the elements whose text at an indexed path begins with one of some texts, in their order.
+  package func soupEntryIDs(
+    in soup: String, where path: String, beginsWithAnyOf texts: [String]
+  ) throws(StoreError) -> [Int64] {
+    try StoreError.mapping {
+      let soup = try self.soup(soup)
+      let column = soup.expression(for: path, on: platform)
+      var ids: [Int64] = []
+      try connection.reading {
+        for text in texts {
+          // No text has a greater character.
+          let sql: SQL = """
+            SELECT id FROM \(raw: soup.table)
+            WHERE \(raw: column) >= \(text) AND \(raw: column) < \(text + "\u{10FFFF}")
+            """
+          try connection.rows(sql) { ids.append($0.integer(0)) }
+        }
+      }
+      return ids.sorted()
+    }
   }
 
   /// The values at an indexed path, in their order.
@@ -135,6 +162,15 @@ extension Store {
         """
       return try connection.text(sql)
     }
+  }
+
+  /// The SQL of a filter, for some rows only where any are told.
+  private func condition(
+    _ filter: ElementFilter, _ soup: Soup, among rows: [Int64]?
+  ) throws -> SQL {
+    let condition = try condition(filter, soup)
+    guard let rows else { return condition }
+    return "\(condition) AND id IN (\(each: rows))"
   }
 
   /// The SQL of a filter, as the SDKs compare: an element without `__local__` is neither dirty nor

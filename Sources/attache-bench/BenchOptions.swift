@@ -24,7 +24,8 @@ struct BenchOptions: Sendable {
 
       attache-bench [--records N] [--base N] [--rounds N] [--directory PATH] [--live] [--json]
       attache-bench queries [--records N] [--directory PATH] [--json]
-      attache-bench reconcile [--returns N] [--edits N] [--concurrency N] [--directory PATH] [--json]
+      attache-bench reconcile [--returns N] [--edits N] [--concurrency N] [--rounds N] [--directory PATH]
+                             [--json]
       attache-bench incremental [--records N] [--rounds N] [--directory PATH] [--json]
       attache-bench ingest [--returns N] [--rounds N] [--directory PATH] [--json]
       attache-bench pack [--records N] [--rounds N] [--directory PATH] [--json]
@@ -32,7 +33,7 @@ struct BenchOptions: Sendable {
 
     Without a word it primes and asks; `queries` only asks a store by index, with a join and a count.
     `reconcile` sends a night's returns to a local org, one request at a time and several, at once and
-    with 100 ms for each answer, and a larger night with faults.
+    with 100 ms for each answer, and a larger night several times, also with faults.
     `incremental` primes by a pipeline, and again when none, 0.1, 1 and 10 % of the records have changed.
     `ingest` takes in a night's stores of 50 MB, one at a time and two at once, beside a program that only copies,
     hashes and checks the same files.
@@ -61,7 +62,7 @@ struct BenchOptions: Sendable {
     when a question takes over 1.2 times its SQL;
     `reconcile` when an edit is lost or told wrongly, when it takes over 1.1 times the least calls, less
     than 3 times the speed of one request at a time at 100 ms, a tenth more memory for the larger night, or
-    more processor time for it than a second for 5,000 edits;
+    more processor time for it, at its best, than a second for 5,000 edits;
     `incremental` when such a night takes over 1, 5 or 25 % of the first prime's processor time;
     `ingest` when one at a time takes over 1.5 times the floor, or two at once are less than 1.7 times as fast;
     `pack` when packing, which reads back, takes over 1.1 times the floors of packing and verifying, sealing over 1.1

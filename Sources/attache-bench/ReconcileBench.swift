@@ -29,7 +29,10 @@ struct ReconcileBench {
     report.small = try play(small, options.concurrency, strikes: true)
     if returns >= 10 {
       let large = try await prepare(returns, "large")
-      report.large = try play(large, options.concurrency, strikes: true)
+      for _ in 0..<options.rounds {
+        report.large.append(try play(large, options.concurrency))
+        report.struck.append(try play(large, options.concurrency, strikes: true))
+      }
     }
     return report
   }

@@ -60,9 +60,12 @@ struct ReconcileReport: BenchReport {
   /// The most requests at once where there are several.
   let concurrency: Int
   var arms: [Arm] = []
-  /// The smaller and the larger night with faults, whose memory is compared.
+  /// The smaller night with faults.
   var small: Arm?
-  var large: Arm?
+  /// The larger night, played several times.
+  var large: [Arm] = []
+  /// The larger night with faults, played as often, whose memory is compared with the smaller one's.
+  var struck: [Arm] = []
 
   /// How much faster several requests at once are than one, at a delay.
   func speedUp(_ delay: Int) -> Double? {
@@ -73,15 +76,21 @@ struct ReconcileReport: BenchReport {
     return Double(one.night.wall) / Double(max(1, many.night.wall))
   }
 
-  /// How many edits a second of attache's own processor time the larger night is to have.
+  /// How many edits a second of attache's own processor time the larger night is to have, at its best: only other
+  /// work of the machine makes one play of it dearer than another.
   private static let promisedEdits = 5000
 
-  private var all: [Arm] { arms + [small, large].compactMap(\.self) }
+  private var all: [Arm] { arms + [small].compactMap(\.self) + large + struck }
 
   /// What the larger night takes more of memory, as a multiple.
   var growth: Double? {
-    guard let small, let large else { return nil }
-    return Double(large.night.peakKiB) / Double(max(1, small.night.peakKiB))
+    guard let small, let peak = struck.map(\.night.peakKiB).max() else { return nil }
+    return Double(peak) / Double(max(1, small.night.peakKiB))
+  }
+
+  /// The larger night at its best, without faults and with them.
+  private var best: [Arm] {
+    [large, struck].compactMap { $0.min { $0.night.processor < $1.night.processor } }
   }
 
   /// What was promised and is not so.
@@ -95,10 +104,10 @@ struct ReconcileReport: BenchReport {
       failures.append(
         "several requests at once are \(Self.decimal(ratio)) times as fast, and 3 was promised")
     }
-    if let large, large.ownEditsPerSecond < Self.promisedEdits {
+    for arm in best where arm.ownEditsPerSecond < Self.promisedEdits {
       failures.append(
-        "the larger night's own work comes to \(large.ownEditsPerSecond) edits a second, and "
-          + "\(Self.promisedEdits) were promised")
+        "the larger night's own work\(arm.strikes ? " with faults" : "") comes to "
+          + "\(arm.ownEditsPerSecond) edits a second, and \(Self.promisedEdits) were promised")
     }
     if let growth, growth > 1.1 {
       failures.append(
@@ -115,6 +124,10 @@ struct ReconcileReport: BenchReport {
       guard let ratio = speedUp(delay) else { continue }
       lines.append(
         "\(concurrency) at once are \(Self.decimal(ratio)) times as fast as one, at \(delay) ms")
+    }
+    lines += best.map {
+      "the larger night's own work\($0.strikes ? " with faults" : "") comes to \($0.ownEditsPerSecond) edits a "
+        + "second, at its best"
     }
     if let growth {
       lines.append("the larger night takes \(Self.decimal(growth)) times the memory")

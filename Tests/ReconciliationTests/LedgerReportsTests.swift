@@ -181,7 +181,7 @@ struct LedgerReportsTests {
     try state.finish(operation, .done(recordID: nil))
     #expect(try state.unreadOperations(since: 1000).map(\.id) == [operation.id])
     #expect(try state.unreadOperations(since: 1001).isEmpty)
-    try state.noteLeft(operation, date: nil, fields: nil)
+    try state.noteLeft([(operation, nil, nil)])
     #expect(try state.unreadOperations(since: 0).isEmpty)
   }
 

@@ -210,9 +210,8 @@ struct OwnWritesTests {
     let planned = try state.plan([([row], "005000000000001AAA")], run: run)[0]
     try state.markSent(planned, now: 1000)
     try state.finish(planned[0], .done(recordID: nil))
-    try state.noteLeft(
-      planned[0], date: date,
-      fields: isOurs ? ["Name": .string(name), "Phone": "1"] : nil)
+    let fields: JSONObject? = isOurs ? ["Name": .string(name), "Phone": "1"] : nil
+    try state.noteLeft([(planned[0], date, fields)])
   }
 
   private func ownWrite(_ state: LedgerDatabase, _ edit: Int64) throws -> MergeBaseRule.OwnWrite? {

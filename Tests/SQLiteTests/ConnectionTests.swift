@@ -115,4 +115,46 @@ import Testing
       #expect(try again.integer("SELECT count(*) FROM t") == 0)
     }
   }
+
+  @Test func `what is held is kept by the next transaction, whatever becomes of that`() throws {
+    struct Failure: Error {}
+    let connection = try make()
+    try connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (a)")
+    let other = try Connection(directory.file("a.db"), mode: .readOnly)
+    func seen() throws -> [Int64] {
+      try other.all("SELECT a FROM t ORDER BY a").compactMap { $0[0].integer }
+    }
+    func put(_ value: Int64) throws { try connection.run("INSERT INTO t VALUES (\(value))") }
+    try connection.hold { try put(1) }
+    #expect(throws: Failure.self) {
+      try connection.hold {
+        try put(2)
+        throw Failure()
+      }
+    }
+    try connection.hold { try put(3) }
+    #expect(try seen() == [])
+    try connection.transaction { try put(4) }
+    #expect(try seen() == [1, 3, 4])
+    try connection.hold { try put(5) }
+    #expect(throws: Failure.self) {
+      try connection.transaction {
+        try put(6)
+        throw Failure()
+      }
+    }
+    #expect(try seen() == [1, 3, 4, 5])
+    try connection.hold { try put(7) }
+    try connection.keepHeld()
+    try connection.keepHeld()
+    #expect(try seen() == [1, 3, 4, 5, 7])
+    #expect(throws: Failure.self) {
+      try connection.hold {
+        try put(8)
+        throw Failure()
+      }
+    }
+    try connection.transaction { try put(9) }
+    #expect(try seen() == [1, 3, 4, 5, 7, 9])
+  }
 }

@@ -71,7 +71,7 @@ package struct GhostCleaner {
   ) throws(SyncError) -> IDList {
     guard let store = sink.stores.first else { return IDList() }
     return IDList(
-      try clean(place.soupName, place.idPath, in: store) {
+      try clean(place.soupName, place.idPath, in: store, among: ids) {
         ids.contains($0) && !others.contains($0)
       }.map(\.id))
   }
@@ -83,10 +83,11 @@ package struct GhostCleaner {
     for list in lists where list.ids != nil {
       var records = lost[list.soupName] ?? LostRecords(idPath: list.idPath)
       guard records.idPath == list.idPath else { continue }
-      for entry in try own(list.soupName, list.idPath, in: store, where: list.isGhost) {
+      let (soup, idPath, suspects) = (list.soupName, list.idPath, list.suspects)
+      for entry in try own(soup, idPath, in: store, among: suspects, where: list.isGhost) {
         records.own.insert(entry.id)
       }
-      for entry in try renewed(list.soupName, list.idPath, in: store, where: list.isGhost) {
+      for entry in try renewed(soup, idPath, in: store, among: suspects, where: list.isGhost) {
         records.renewed.insert(entry.id)
       }
       lost[list.soupName] = records
@@ -110,46 +111,52 @@ package struct GhostCleaner {
     of list: RemoteIDs, in store: Store
   ) throws(SyncError) -> [SoupReader.Entry] {
     guard list.ids != nil else { return [] }
-    return try clean(list.soupName, list.idPath, in: store, where: list.isGhost)
+    return try clean(
+      list.soupName, list.idPath, in: store, among: list.suspects, where: list.isGhost)
   }
 
   private func clean(
-    _ soup: String, _ idPath: String, in store: Store, where holds: (String) -> Bool
+    _ soup: String, _ idPath: String, in store: Store, among suspects: RecordIDSet? = nil,
+    where holds: (String) -> Bool
   ) throws(SyncError) -> [SoupReader.Entry] {
-    try own(soup, idPath, in: store, where: holds)
-      + renewed(soup, idPath, in: store, where: holds)
+    try own(soup, idPath, in: store, among: suspects, where: holds)
+      + renewed(soup, idPath, in: store, among: suspects, where: holds)
   }
 
   /// What refreshes have renewed.
   private func renewed(
-    _ soup: String, _ idPath: String, in store: Store, where holds: (String) -> Bool
+    _ soup: String, _ idPath: String, in store: Store, among suspects: RecordIDSet?,
+    where holds: (String) -> Bool
   ) throws(SyncError) -> [SoupReader.Entry] {
     var entries: [SoupReader.Entry] = []
     for refresh in try refreshes(of: soup) {
       entries += try SoupReader(store: store, soup: soup)
-        .cleanEntries(idPath: idPath, syncID: refresh, where: holds)
+        .cleanEntries(idPath: idPath, syncID: refresh, among: suspects, where: holds)
     }
     return entries
   }
 
   private func own(
-    _ soup: String, _ idPath: String, in store: Store, where holds: (String) -> Bool
+    _ soup: String, _ idPath: String, in store: Store, among suspects: RecordIDSet?,
+    where holds: (String) -> Bool
   ) throws(SyncError) -> [SoupReader.Entry] {
     try Self.own(
-      soup, idPath, of: syncID, in: store, mayHoldOrphans: sink.mayHoldOrphans, where: holds)
+      soup, idPath, of: syncID, in: store, mayHoldOrphans: sink.mayHoldOrphans, among: suspects,
+      where: holds)
   }
 
   /// The clean elements of a soup that are a sync's: what it brought, and what no sync brought where no other sync
   /// down of the store fills the soup; one that cannot be read might.
   fileprivate static func own(
     _ soup: String, _ idPath: String, of syncID: Int64, in store: Store, mayHoldOrphans: Bool,
-    where holds: (String) -> Bool
+    among suspects: RecordIDSet? = nil, where holds: (String) -> Bool
   ) throws(SyncError) -> [SoupReader.Entry] {
     let claimsOrphans =
       mayHoldOrphans
       ? try !SyncsSoup.states(in: store).contains { $0.id != syncID && $0.fills(soup) } : false
     return try SoupReader(store: store, soup: soup)
-      .cleanEntries(idPath: idPath, syncID: syncID, claimsOrphans: claimsOrphans, where: holds)
+      .cleanEntries(
+        idPath: idPath, syncID: syncID, claimsOrphans: claimsOrphans, among: suspects, where: holds)
   }
 }
 

@@ -76,16 +76,25 @@ package struct RecordIDSet: Sendable {
       keys.subtracting(other.keys).map(Self.text) + others.subtracting(other.others))
   }
 
+  /// What any text begins with that is an id of the set: the 15 characters that name a record, or all of another
+  /// text.
+  var beginnings: [String] { keys.map(Self.name) + others }
+
   /// The id in 18 characters, or the 15 of something that is no record's id.
   private static func text(_ key: Key) -> String {
+    let text = name(key)
+    return text.recordID18 ?? text
+  }
+
+  /// The 15 characters that name a record.
+  private static func name(_ key: Key) -> String {
     var bytes: [UInt8] = []
     for index in 0..<15 {
       let word =
         index < 8 ? key.high >> UInt64(56 - 8 * index) : key.low >> UInt64(48 - 8 * (index - 8))
       bytes.append(UInt8(truncatingIfNeeded: word))
     }
-    let text = String(decoding: bytes, as: UTF8.self)
-    return text.recordID18 ?? text
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// The key of a record's id; nil for any other text, of which no character may be left out: one of 18

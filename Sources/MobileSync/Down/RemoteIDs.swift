@@ -23,6 +23,14 @@ struct RemoteIDs: Sendable {
       areDeleted: true)
   }
 
+  /// The ids of which some may be ghosts, where others cannot be; nil for any.
+  var suspects: RecordIDSet? {
+    guard let ids else { return RecordIDSet() }
+    guard var suspects = asked else { return nil }
+    suspects.subtract(ids)
+    return suspects
+  }
+
   /// Whether a clean record of the sync is no longer in the org.
   func isGhost(_ id: String) -> Bool {
     guard let ids, asked?.contains(id) ?? true else { return false }

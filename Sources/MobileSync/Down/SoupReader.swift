@@ -53,13 +53,18 @@ package struct SoupReader {
   /// Elements without `__local__` are neither clean nor dirty. Where the sync's id is not indexed
   /// it is read from the elements: the SDK would take those of other syncs for its own. With
   /// `claimsOrphans` the elements that no sync brought are the sync's too: a device made them, and
-  /// since they were sent no sync down has seen them.
+  /// since they were sent no sync down has seen them. `suspects` are the only ids of which some can hold,
+  /// where that is known: a few of them are looked up, instead of reading what all others have.
   func cleanEntries(
-    idPath: String, syncID: Int64, claimsOrphans: Bool = false, where holds: (String) -> Bool
+    idPath: String, syncID: Int64, claimsOrphans: Bool = false, among suspects: RecordIDSet? = nil,
+    where holds: (String) -> Bool
   ) throws(SyncError) -> [Entry] {
     var entries: [Entry] = []
     try SyncError.inStore {
-      try forEachClean(idPath, syncID, claimsOrphans: claimsOrphans) { entryID, value in
+      let rows = try suspects.flatMap { try self.rows(of: $0, idPath) }
+      if let rows, rows.isEmpty { return }
+      try forEachClean(idPath, syncID, claimsOrphans: claimsOrphans, among: rows) {
+        entryID, value in
         let id = String(decoding: value, as: UTF8.self)
         if holds(id) { entries.append(Entry(entryID: entryID, id: id)) }
       }
@@ -67,16 +72,31 @@ package struct SoupReader {
     return entries
   }
 
+  /// The rows of elements with some ids, and of others whose ids begin alike; nil where all had to be read to find
+  /// them, or would be read as fast.
+  private func rows(of ids: RecordIDSet, _ idPath: String) throws -> [Int64]? {
+    if ids.count == 0 { return [] }
+    let isIndexed = try store.indexSpecs(of: soup).contains {
+      $0.path == idPath && $0.type == .string
+    }
+    guard isIndexed, try ids.count * Self.lookup < store.count(of: soup) else { return nil }
+    return try store.soupEntryIDs(in: soup, where: idPath, beginsWithAnyOf: ids.beginnings)
+  }
+
+  /// One is looked up in the time in which about so many are read.
+  private static let lookup = 8
+
   private func forEachClean(
-    _ idPath: String, _ syncID: Int64, claimsOrphans: Bool,
+    _ idPath: String, _ syncID: Int64, claimsOrphans: Bool, among rows: [Int64]? = nil,
     _ body: (_ entryID: Int64, _ id: UnsafeRawBufferPointer) throws -> Void
   ) throws {
     if try isTold(bySyncID: syncID, claimsOrphans) {
-      return try store.forEachValue(of: idPath, in: soup, .clean(syncID: syncID), body)
+      return try store.forEachValue(
+        of: idPath, in: soup, .clean(syncID: syncID), among: rows, body)
     }
     let paths = [idPath, LocalFields.syncID]
     let text = Array(String(syncID).utf8)
-    try store.forEachElement(in: soup, paths: paths, .clean(syncID: nil)) { element in
+    try store.forEachElement(in: soup, paths: paths, .clean(syncID: nil), among: rows) { element in
       let isOrphan = [.missing, .null].contains(element.fields[1].kind)
       guard isOrphan ? claimsOrphans : element.raw(1).elementsEqual(text),
         var id = element.text(0), !isOrphan || !LocalFields.isLocalID(id)

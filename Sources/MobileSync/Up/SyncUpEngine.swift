@@ -24,10 +24,15 @@ package protocol SyncUpJournal: AnyObject {
   func withdraw(_ intention: Intention) throws
 
   /// Enters answers. Those of rows that another writer held are not the last, unless it `isLast`.
+  ///
+  /// They are kept by the next intention or by `keep`, one of which comes before anything is waited for.
   func settle(
     _ answers: [(change: Change, answer: RowAnswer)], of intention: Intention,
     read: CompositeResult?, isLast: Bool
   ) async throws
+
+  /// Keeps for good what was settled.
+  func keep() throws
 
   /// Takes note that the org knows the sender no more; false where that is the end for everybody.
   func end(_ error: OrgError) async throws -> Bool
@@ -46,6 +51,8 @@ extension SyncUpJournal {
   package func prepare(_ batch: SyncUpRequest.Batch<Change>) async throws -> [Change] {
     batch.changes
   }
+  /// It is kept at once.
+  package func keep() throws {}
   /// It is the end for everybody.
   package func end(_ error: OrgError) async throws -> Bool { false }
   /// It may.

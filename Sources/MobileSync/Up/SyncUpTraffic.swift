@@ -7,8 +7,8 @@ import System
 /// 1. the journal looks at its changes once more, and writes down that they are about to leave, for a bulk job
 ///    with the id of the job, which was opened before and does nothing yet;
 /// 2. one request carries them;
-/// 3. the answers stand in the journal as soon as they are there. Where none came, each change is in
-///    doubt, and is looked for before it is sent again (`InDoubtResolver`).
+/// 3. the answers stand in the journal before anything else leaves or is waited for. Where none came, each change
+///    is in doubt, and is looked for before it is sent again (`InDoubtResolver`).
 ///
 /// Loads go beside each other; the steps of a load go one after another, and the batches of a step beside
 /// each other where the load says so. All but the requests themselves happens in the caller's task, so that
@@ -77,6 +77,11 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
   /// What waits until a row that another writer held may be free.
   private var resting: [(lane: Int, items: [Item], milliseconds: Int64)] = []
 
+  /// The journal that was told answers last, while they may be kept with what is intended next.
+  private var told: Journal?
+  /// Whether something went wrong, after which nothing more leaves.
+  private var hasFailed = false
+
   /// The bulk jobs that were opened, and those that may have been by requests without an answer.
   private var opened: Set<String> = []
   private var lost: [(journal: Journal, lost: Set<String>)] = []
@@ -93,8 +98,28 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
   package func run() async throws {
     defer { tellOfLostJobs() }
     try await InFlight.run(
-      inFlight, next: { try await self.next() },
-      take: { try await self.take($0.flight, $0.answer) })
+      inFlight, next: { try await self.keeping { try await self.next() } },
+      take: { came in try await self.keeping { try await self.take(came.flight, came.answer) } })
+  }
+
+  /// Keeps the answers that were told, before anything is waited for.
+  private func keep() throws {
+    defer { told = nil }
+    try told?.keep()
+  }
+
+  /// Keeps the answers that were told where something throws, and from then on: nothing is intended any more, and what
+  /// is on its way is waited for.
+  private func keeping<T>(_ body: () async throws -> T) async throws -> T {
+    do {
+      let result = try await body()
+      if hasFailed { try keep() }
+      return result
+    } catch {
+      hasFailed = true
+      try keep()
+      throw error
+    }
   }
 
   /// Tells of jobs that were opened without an answer: they have no rows, and nobody will give them any.
@@ -115,8 +140,10 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       if let (lane, item) = takeItem() {
         if let request = try await start(item, lane) { return request }
       } else if flights.isEmpty, !resting.isEmpty {
+        try keep()
         try await rest()
       } else {
+        try keep()
         return nil
       }
     }
@@ -145,6 +172,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     {
       started += 1
       flights[number] = Flight(lane: lane, item: item)
+      try keep()
       return SyncUpErrand.open(write, session, number: number)
     }
     if !item.isReady {
@@ -152,6 +180,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       if !questions.isEmpty {
         started += 1
         flights[number] = Flight(lane: lane, item: item, questions: questions)
+        try keep()
         return SyncUpErrand.look(questions, number: number)
       }
     }
@@ -159,7 +188,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     do {
       changes = try await journal.prepare(item.batch)
     } catch let error as OrgError {
-      guard try await Self.ends(journal, error) else { throw error }
+      guard try await ends(journal, error) else { throw error }
       changes = []
     }
     if changes.isEmpty {
@@ -167,6 +196,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       return nil
     }
     let intention = try journal.intend(changes, job: item.job)
+    if told === journal { told = nil } else { try keep() }
     started += 1
     flights[number] = Flight(lane: lane, item: item, cargo: (changes, intention))
     switch engine.carrier {
@@ -225,7 +255,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       lost.append((journal, failure.lost))
       guard failure.mayGoInRequests else {
         lanes[flight.lane]?.open -= 1
-        if try await Self.ends(journal, failure.error) { return }
+        if try await ends(journal, failure.error) { return }
         throw failure.error
       }
       journal.warn(
@@ -238,7 +268,8 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
   }
 
   /// Whether an error is that of one sender whom the org knows no more: what others send goes on.
-  private static func ends(_ journal: Journal, _ error: OrgError) async throws -> Bool {
+  private func ends(_ journal: Journal, _ error: OrgError) async throws -> Bool {
+    try keep()
     guard error.isAboutTheUser else { return false }
     return try await journal.isEnded ? true : journal.end(error)
   }
@@ -266,21 +297,22 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       lanes[lane]?.open -= 1
       guard error.isAmbiguous else {
         try journal.withdraw(intention)
-        if try await Self.ends(journal, error) { return }
+        if try await ends(journal, error) { return }
         throw error
       }
       // An answer that is none, such as one to other requests, tells nothing of the rows either.
       let isAnswered = error.kind == .invalidResponse
       let words =
         (isAnswered ? "the answer cannot be read: " : "no answer came back: ") + error.message
-      try await journal.settle(
-        changes.map { ($0, .unknown(words)) }, of: intention, read: nil, isLast: true)
+      try await settle(
+        journal, changes.map { ($0, .unknown(words)) }, of: intention, isLast: true)
       if patience.survivesDoubt { return }
       throw error
     }
     if !isLast { carried.answers = Self.waitingForParent(changes, carried.answers) }
-    try await journal.settle(
-      Array(zip(changes, carried.answers)), of: intention, read: carried.read, isLast: isLast)
+    try await settle(
+      journal, Array(zip(changes, carried.answers)), of: intention, read: carried.read,
+      isLast: isLast)
     let locked = zip(changes, carried.answers).filter { RetryPolicy.repeats($1) }
     if isLast || locked.isEmpty {
       lanes[lane]?.open -= 1
@@ -293,6 +325,15 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
         lane, halves(locked.map(\.0), item, attempt: item.attempt + 1),
         RetryPolicy.pauseOfRows(after: item.attempt)
       ))
+  }
+
+  private func settle(
+    _ journal: Journal, _ answers: [(change: Journal.Change, answer: RowAnswer)],
+    of intention: Journal.Intention, read: CompositeResult? = nil, isLast: Bool
+  ) async throws {
+    if told !== journal { try keep() }
+    try await journal.settle(answers, of: intention, read: read, isLast: isLast)
+    told = journal
   }
 
   /// The answers of a tree whose parent another writer held: the org has refused the children for want of
@@ -324,8 +365,8 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     guard changes.count > 1, error.kind != .notFound, error.kind != .permission else {
       lanes[lane]?.open -= 1
       let refusal = RowRefusal(code: error.code, message: error.message, fields: error.fields)
-      return try await journal.settle(
-        changes.map { ($0, .refused(refusal)) }, of: intention, read: nil, isLast: true)
+      return try await settle(
+        journal, changes.map { ($0, .refused(refusal)) }, of: intention, isLast: true)
     }
     try journal.withdraw(intention)
     lanes[lane]?.isStrict = true

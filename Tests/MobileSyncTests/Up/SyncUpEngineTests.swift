@@ -1,4 +1,5 @@
 import Salesforce
+import System
 import Testing
 
 @testable import MobileSync
@@ -10,9 +11,14 @@ private struct Change: SyncUpChange {
 
 /// A journal that writes down what it is told, in that order.
 private final class Script: SyncUpJournal {
-  var lines: [String] = []
+  let told = Locked<[String]>([])
+  var lines: [String] { told.withLock { $0 } }
+  /// Whether it writes down, too, that something is kept.
+  var tellsKeeping = false
   /// Changes that have been settled before their request leaves.
   var settledBefore: Set<String> = []
+
+  private func tell(_ line: String) { told.withLock { $0.append(line) } }
 
   private func names(_ changes: [Change]) -> String {
     changes.compactMap(\.write.recordID).joined(separator: " ")
@@ -23,11 +29,13 @@ private final class Script: SyncUpJournal {
   }
 
   func intend(_ batch: [Change], job: String?) throws -> [Change] {
-    lines.append("intend \(names(batch))")
+    tell("intend \(names(batch))")
     return batch
   }
 
-  func withdraw(_ intention: [Change]) throws { lines.append("withdraw \(names(intention))") }
+  func keep() throws { if tellsKeeping { tell("keep") } }
+
+  func withdraw(_ intention: [Change]) throws { tell("withdraw \(names(intention))") }
 
   func settle(
     _ answers: [(change: Change, answer: RowAnswer)], of intention: [Change],
@@ -43,7 +51,7 @@ private final class Script: SyncUpJournal {
       case .changed, .absent, .unprocessed: return "\(name) odd"
       }
     }
-    lines.append("settle \(words.joined(separator: ", "))\(isLast ? ", for good" : "")")
+    tell("settle \(words.joined(separator: ", "))\(isLast ? ", for good" : "")")
   }
 }
 
@@ -86,6 +94,42 @@ struct SyncUpEngineTests {
     let end = await send(["a", "b", "c"], size: 2) { _ in Self.done }
     #expect(
       end.lines == ["intend a b", "settle a done, b done", "intend c", "settle c done"])
+  }
+
+  @Test func `answers are kept with what leaves next, and before anything is waited for`()
+    async throws
+  {
+    func lines(
+      survivesDoubt: Bool, _ answer: @escaping (String) throws -> RowAnswer
+    ) async -> [String] {
+      let script = Script()
+      script.tellsKeeping = true
+      let patience = SyncUpEngine<Script>.Patience(
+        lockAttempts: 2, halvesRefused: true, survivesDoubt: survivesDoubt
+      ) { [told = script.told] _ in told.withLock { $0.append("wait") } }
+      let engine = SyncUpEngine(
+        SyncUpTarget(maxBatchSize: 1), .custom { try answer($0.recordID ?? "") }, script,
+        patience: patience)
+      try? await engine.send(
+        ["a", "b"].map { Change(write: SyncUpWrite(.update, "Account", recordID: $0)) })
+      return script.lines
+    }
+    #expect(
+      await lines(survivesDoubt: true) { _ in Self.done } == [
+        "intend a", "settle a done", "intend b", "settle b done", "keep",
+      ])
+    var asked = 0
+    #expect(
+      await lines(survivesDoubt: true) { name in
+        asked += 1
+        return asked == 1 ? Self.locked : Self.done
+      } == [
+        "intend a", "settle a locked", "keep", "wait", "intend a", "settle a done, for good",
+        "intend b", "settle b done", "keep",
+      ])
+    #expect(
+      await lines(survivesDoubt: false) { _ in throw Self.error(.unreachable, isAmbiguous: true) }
+        == ["intend a", "settle a unknown, for good", "keep"])
   }
 
   @Test func `what the journal has settled is not written down, and not sent`() async {
