@@ -265,12 +265,14 @@ extension LedgerDatabase {
   private func enter(_ given: [GivenVerdict], run: String) throws {
     if given.isEmpty { return }
     try enterOutcomes(given, run: run)
-    for (verdict, same) in Dictionary(grouping: given, by: \.settlement.verdict) {
+    // Of two verdicts of one edit the last one counts.
+    let last = Dictionary(given.map { ($0.edit, $0.settlement.verdict) }) { $1 }
+    for (verdict, same) in Dictionary(grouping: last.keys, by: { last[$0] ?? .failed }) {
       let state = verdict.isWaiting ? "waiting" : "closed"
       try connection.run(
         """
         UPDATE edit SET verdict = \(verdict.rawValue), state = \(state)
-        WHERE id IN (\(each: same.map(\.edit)))
+        WHERE id IN (\(each: same.sorted()))
         """)
     }
     for one in given where one.settlement.verdict.closesEarlier && !one.isAlone {

@@ -212,6 +212,7 @@ final class LedgerJournal: SyncUpJournal {
     }
     try state.markSent(
       operations, now: now, latest: max(now, access.session.estimatedServerDate), job: job)
+    reconciler.tellProgress()
     return operations
   }
 
@@ -223,7 +224,10 @@ final class LedgerJournal: SyncUpJournal {
 
   // MARK: answers
 
-  func keep() throws { try state.connection.keepHeld() }
+  func keep() throws {
+    try state.connection.keepHeld()
+    reconciler.tellProgress()
+  }
 
   /// Enters what the org said of each row, in one transaction: that of the next intention, where one follows at once.
   nonisolated(nonsending) func settle(
@@ -254,8 +258,8 @@ final class LedgerJournal: SyncUpJournal {
       try state.finish(done: told.done)
       try state.settle(told.verdicts, run: run.id)
     }
+    // Nobody is told of them before they are on the disk: who listens may keep us waiting.
     tellOfJob(answers.map(\.change), intention)
-    reconciler.tellProgress()
   }
 
   /// Tells for how long nobody saw what others changed: a job bears no conditions.

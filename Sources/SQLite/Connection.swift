@@ -132,7 +132,12 @@ package final class Connection {
       try execute("RELEASE part")
       return result
     } catch {
-      if inTransaction { try? execute("ROLLBACK TO part; RELEASE part") }
+      do {
+        if inTransaction { try execute("ROLLBACK TO part; RELEASE part") }
+      } catch {
+        // Half of a part must not be kept with the rest.
+        rollBack()
+      }
       throw error
     }
   }

@@ -69,6 +69,16 @@ extension Store {
     try connection.rows(sql) { row in try body(row.integer(0), row.bytes(1)) }
   }
 
+  /// Says whether the index on a path has no value for an element.
+  package func hasNull(at path: String, in soup: String) throws(StoreError) -> Bool {
+    try StoreError.mapping {
+      let soup = try self.soup(soup)
+      let column = soup.expression(for: path, on: platform)
+      return try connection.integer(
+        "SELECT EXISTS (SELECT 1 FROM \(raw: soup.table) WHERE \(raw: column) IS NULL)") == 1
+    }
+  }
+
   /// The soup entry ids of the elements whose text at an indexed path begins with one of some texts, in their order.
   package func soupEntryIDs(
     in soup: String, where path: String, beginsWithAnyOf texts: [String]

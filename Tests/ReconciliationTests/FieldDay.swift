@@ -28,6 +28,8 @@ final class FieldDay {
   var issued: Set<String> = []
   /// What they were issued in no soup that a test asks for.
   var issuedElsewhere: Set<String> = []
+  /// Whom a run tells how many edits have their verdicts.
+  var progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   private var returns = 0
   private var entries: Int64 = 0
 
@@ -176,21 +178,21 @@ final class FieldDay {
         found.anywhere = asked.anywhere.intersection(all)
         found.inSoup = asked.inSoup.mapValues { $0.intersection(issued) }
         return found
-      }
-    ) { request in
-      let username: String
-      switch request {
-      case .user(let name, _): username = name
-      case .integration:
-        guard hasIntegration else { return nil }
-        username = "attache@example.com"
-      }
-      let token = try server.token(for: username, app: "field-app")
-      let org = try Salesforce.Org(
-        url: url, credentials: .accessToken(token), apiVersion: "66.0", caFile: nil,
-        concurrency: 4, pause: .none)
-      return try await org.session()
-    }
+      },
+      sessionFor: { request in
+        let username: String
+        switch request {
+        case .user(let name, _): username = name
+        case .integration:
+          guard hasIntegration else { return nil }
+          username = "attache@example.com"
+        }
+        let token = try server.token(for: username, app: "field-app")
+        let org = try Salesforce.Org(
+          url: url, credentials: .accessToken(token), apiVersion: "66.0", caFile: nil,
+          concurrency: 4, pause: .none)
+        return try await org.session()
+      }, progress: progress)
   }
 
   /// A run of its own.

@@ -3,6 +3,7 @@ import JSON
 import Ledger
 import LocalOrg
 import Reconciliation
+import SQLite
 import System
 import TestSupport
 import Testing
@@ -338,5 +339,48 @@ struct InFlightTests {
     #expect(day.verdicts(summary) == "held 10" && summary.interruption != nil)
     let asked = day.server.log.entries.filter { $0.kind == .describe }.compactMap(\.user)
     #expect(Set(asked) == ["ada@example.com"])
+  }
+
+  @Test func `verdicts are on the disk before anybody is told, asked or waited for`() async throws {
+    let day = try FieldDay()
+    day.options.inFlight = 1
+    func account(_ number: Int) throws -> String {
+      try day.make("Account", ["Name": .string("A\(number)"), "Phone": "1"])
+    }
+    var edits = try (0..<60).map {
+      try day.edited("accounts", "Account", account($0), ["Phone": "2"])
+    }
+    edits += try (60..<63).map {
+      try day.edited("accounts", "Account", account($0), [:], deleted: true)
+    }
+    edits.append(day.created("accounts", "Account", "local_p", ["Name": "Parent"]))
+    edits.append(
+      day.created("contacts", "Contact", "local_c", ["LastName": "Kid", "AccountId": "local_p"]))
+    try day.handBack(edits)
+    let path = day.state.path
+    let held = Locked(0)
+    day.server.faults.add(
+      .any, nth: 1, times: .max,
+      .pause(afterBytes: 0) {
+        // Whoever else wants to write need not wait while the org works.
+        do {
+          let other = try Connection(path, busyMilliseconds: 0)
+          try other.transaction {}
+          other.close()
+        } catch {
+          held.withLock { $0 += 1 }
+        }
+      })
+    let other = try Connection(path, mode: .readOnly)
+    var early = 0
+    day.progress = { done, _ in
+      let kept = (try? other.integer("SELECT count(*) FROM outcome")) ?? nil
+      if Int(kept ?? 0) < done { early += 1 }
+    }
+    let verdicts = day.verdicts(try await day.run())
+    // Who may not delete is refused that.
+    #expect(verdicts == "created 2, failed 3, updated 60")
+    #expect(held.withLock { $0 } == 0)
+    #expect(early == 0)
   }
 }

@@ -74,12 +74,15 @@ package struct SoupReader {
 
   /// The rows of elements with some ids, and of others whose ids begin alike; nil where all had to be read to find
   /// them, or would be read as fast.
+  ///
+  /// An index that was added to rows that are there, and not filled, tells nothing of them.
   private func rows(of ids: RecordIDSet, _ idPath: String) throws -> [Int64]? {
     if ids.count == 0 { return [] }
-    let isIndexed = try store.indexSpecs(of: soup).contains {
-      $0.path == idPath && $0.type == .string
-    }
-    guard isIndexed, try ids.count * Self.lookup < store.count(of: soup) else { return nil }
+    let types = try store.indexSpecs(of: soup).filter { $0.path == idPath }.map(\.type)
+    guard !types.isEmpty, types.allSatisfy({ $0 == .string }),
+      try ids.count * Self.lookup < store.count(of: soup),
+      try !store.hasNull(at: idPath, in: soup)
+    else { return nil }
     return try store.soupEntryIDs(in: soup, where: idPath, beginsWithAnyOf: ids.beginnings)
   }
 

@@ -43,7 +43,9 @@ import Testing
       let store = try Store(creating: directory.file("\(seed).db"), platform: platform)
       try store.registerSoup(
         Self.soup, indexSpecs: indexes.map { IndexSpec(path: $0, type: .string) })
-      try store.upsert((0..<200).map { _ in .object(Self.element(&random)) }, into: Self.soup)
+      let elements = (0..<200).map { _ in JSONValue.object(Self.element(&random)) }
+      let hasNulls = seed.isMultiple(of: 3)
+      try store.upsert(elements.filter { hasNulls || $0["Id"] != nil }, into: Self.soup)
       let reader = SoupReader(store: store, soup: Self.soup)
       for count in [0, 1, 5, 20, 24, 25, 100] {
         let suspects = RecordIDSet((0..<count).compactMap { _ in Self.id(&random) })
@@ -61,5 +63,22 @@ import Testing
       }
       try store.close()
     }
+  }
+
+  @Test(arguments: [Platform.ios, .android])
+  func `an index that was not filled tells of no suspects`(_ platform: Platform) throws {
+    var random = HistoryRandom(1)
+    let store = try Store(creating: directory.file("store.db"), platform: platform)
+    let flag = IndexSpec(path: "__local__", type: .string)
+    try store.registerSoup(Self.soup, indexSpecs: [flag])
+    let ids = (0..<30).compactMap { _ in Self.id(&random) }
+    try store.upsert(
+      ids.map { ["Id": .string($0), "__local__": .bool(false), "__sync_id__": 7] }, into: Self.soup)
+    try store.alterSoup(
+      Self.soup, indexSpecs: [flag, IndexSpec(path: "Id", type: .string)], reIndexData: false)
+    let found = try SoupReader(store: store, soup: Self.soup).cleanEntries(
+      idPath: "Id", syncID: 7, among: RecordIDSet([ids[0]])
+    ) { $0 == ids[0] }
+    #expect(!found.isEmpty)
   }
 }
