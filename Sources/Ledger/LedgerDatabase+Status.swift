@@ -51,7 +51,7 @@ extension LedgerDatabase {
   package func unsettledEdits() throws -> [Verdict: Int] {
     var counts: [Verdict: Int] = [:]
     for row in try connection.all(
-      "SELECT verdict, count(*) FROM edit WHERE verdict IS NOT NULL GROUP BY verdict")
+      "SELECT verdict, count(*) FROM edit e WHERE \(Self.isUnsettledEdit) GROUP BY verdict")
     {
       guard let verdict = row[0].text.flatMap(Verdict.init(rawValue:)), !verdict.isSettled else {
         continue
