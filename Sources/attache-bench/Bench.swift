@@ -40,6 +40,7 @@ enum Bench {
       case .org: try await OrgChild(options).run()
       case .prime: try await PrimeChild(options).run().print()
       case .single: try await PrimeChild(options, [.android]).run().print()
+      case .fullText: try await PrimeChild(options, hasFullText: true).run().print()
       case .sync: try await SyncChild(options).run().print()
       case .sqlite: try SQLiteChild(options).run().print()
       case .c, .python: throw BenchFailure("this arm is a program of its own: see Benchmarks/")

@@ -8,7 +8,7 @@ struct BenchOptions: Sendable {
     case help, bench, queries, reconcile, ingest, incremental, pack, briefcase
     case org, prime, download, sqlite, single, sync, night, intake, intakeFloor = "intake-floor"
     case renewal, renewalFloor = "renewal-floor", packing, verifying, sealing, assigned
-    case c, python
+    case c, python, fullText = "full-text"
   }
 
   /// A command line that cannot be read.

@@ -26,7 +26,7 @@ struct PrimeBench {
 
   /// What is run, forwards and backwards; `sqlite` copies what `prime` made.
   private static let order: [BenchOptions.Task] = [
-    .download, .c, .single, .python, .sync, .prime, .sqlite,
+    .download, .c, .single, .python, .sync, .fullText, .prime, .sqlite,
   ]
 
   /// The runs of one number of records: each arm, forwards and backwards, again and again.

@@ -8,26 +8,31 @@ struct PrimeChild {
   private let options: BenchOptions
 
   private let platforms: [Platform]
+  private let hasFullText: Bool
 
-  init(_ options: BenchOptions, _ platforms: [Platform] = Platform.allCases) {
+  init(
+    _ options: BenchOptions, _ platforms: [Platform] = Platform.allCases, hasFullText: Bool = false
+  ) {
     self.options = options
     self.platforms = platforms
+    self.hasFullText = hasFullText
   }
 
   func run() async throws -> Measurement {
     // Those of both platforms stay for `SQLiteChild`, until the next prime.
     let isSingle = platforms.count == 1
-    let directory = options.directory + (isSingle ? "/single" : "/stores")
+    let isAside = isSingle || hasFullText
+    let directory = options.directory + (isAside ? "/aside" : "/stores")
     if Files.exists(directory) { try Files.remove(directory) }
     try Files.makeDirectory(directory, intermediate: true)
-    defer { if isSingle { try? Files.remove(directory) } }
+    defer { if isAside { try? Files.remove(directory) } }
     let session = try await Workload.session(options)
     let input = PrimeInput(
-      stores: [Workload.store(in: directory, platforms)],
+      stores: [Workload.store(in: directory, platforms, hasFullText: hasFullText)],
       now: session.serverDate ?? Clock.wallMilliseconds())
     let phases = Phases()
     var result = Measurement()
-    result.arm = isSingle ? "one store" : "prime"
+    result.arm = isSingle ? "one store" : hasFullText ? "full text" : "prime"
     let start = Clock.monotonicNanoseconds()
     let outcome = try await SnapshotPrime.run(
       input, session: session, thread: StoreThread(name: "store"), report: phases.note)

@@ -22,6 +22,9 @@ enum Workload {
     IndexSpec(path: "__sync_id__", type: .integer),
   ]
 
+  /// One more, of all words of a field.
+  static let fullTextIndex = IndexSpec(path: "Title", type: .fullText)
+
   static let fields = [
     "Id", "FirstName", "LastName", "Salutation", "Title", "Department", "Phone", "MobilePhone",
     "Email", "MailingStreet", "MailingCity", "MailingPostalCode", "LastModifiedDate",
@@ -38,11 +41,12 @@ enum Workload {
 
   /// The store on these platforms, in files of this directory.
   static func store(
-    in directory: String, _ platforms: [Platform] = Platform.allCases
+    in directory: String, _ platforms: [Platform] = Platform.allCases, hasFullText: Bool = false
   ) -> PrimeStore {
-    PrimeStore(
+    let all = indexes + (hasFullText ? [fullTextIndex] : [])
+    return PrimeStore(
       storeName: storeName,
-      config: StoreConfig(soups: [StoreConfig.Soup(soupName: soup, indexes: indexes)]),
+      config: StoreConfig(soups: [StoreConfig.Soup(soupName: soup, indexes: all)]),
       syncs: [sync],
       files: Dictionary(
         uniqueKeysWithValues: platforms.map {
