@@ -62,7 +62,7 @@ extension LedgerDatabase {
   /// Says of an edit `e` that it is one of these; of any, where none are named.
   private static func isAmong(_ only: Set<Int64>?) -> SQL {
     guard let only else { return "1" }
-    return "e.id IN (\(list: only.sorted().map { SQLiteValue.integer($0) }))"
+    return "e.id IN (\(each: Array(only)))"
   }
 
   /// An edit with what a person decided about it.
@@ -267,12 +267,12 @@ extension LedgerDatabase {
     try enterOutcomes(given, run: run)
     // Of two verdicts of one edit the last one counts.
     let last = Dictionary(given.map { ($0.edit, $0.settlement.verdict) }) { $1 }
-    for (verdict, same) in Dictionary(grouping: last.keys, by: { last[$0] ?? .failed }) {
+    for (verdict, same) in Dictionary(grouping: last, by: \.value) {
       let state = verdict.isWaiting ? "waiting" : "closed"
       try connection.run(
         """
         UPDATE edit SET verdict = \(verdict.rawValue), state = \(state)
-        WHERE id IN (\(each: same.sorted()))
+        WHERE id IN (\(each: same.map(\.key)))
         """)
     }
     for one in given where one.settlement.verdict.closesEarlier && !one.isAlone {

@@ -124,8 +124,9 @@ extension LedgerDatabase {
         ]
       },
       after: { operation in
-        planned.append(operation)
-        planned[planned.count - 1].id = connection.lastInsertRowID
+        var row = operation
+        row.id = connection.lastInsertRowID
+        planned.append(row)
       })
     return planned
   }

@@ -10,20 +10,18 @@ extension LedgerDatabase {
   func reportRows(_ selection: SQL, count: Int = 0) throws -> [ReportEdits.Row] {
     var rows: [ReportEdits.Row] = []
     rows.reserveCapacity(count)
-    var isOrdered = true
     try connection.rows(
       """
       SELECT p.edit_id, n.number, p.verdict FROM (\(selection)) p JOIN run n ON n.id = p.run_id
       """
     ) { row in
-      let next = ReportEdits.Row(
-        number: row.integer(0), run: Int32(clamping: row.integer(1)),
-        verdict: Self.verdict(row.text(2)))
-      isOrdered = isOrdered && rows.last.map { $0.number < next.number } ?? true
-      rows.append(next)
+      rows.append(
+        .init(
+          number: row.integer(0), run: Int32(clamping: row.integer(1)),
+          verdict: Self.verdict(row.text(2))))
     }
     // Those of one run come in order. To order them in SQL would take several times the memory.
-    if !isOrdered { rows.sort { $0.number < $1.number } }
+    rows.sort { $0.number < $1.number }
     return rows
   }
 

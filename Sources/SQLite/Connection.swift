@@ -83,14 +83,10 @@ package final class Connection {
       try keepHeld()
       return try result.get()
     }
-    try execute("BEGIN IMMEDIATE")
-    do {
+    return try opening {
       let result = try body()
       try execute("COMMIT")
       return result
-    } catch {
-      rollBack()
-      throw error
     }
   }
 
@@ -100,11 +96,16 @@ package final class Connection {
   /// that it is before anything is waited for.
   package func hold<T>(_ body: () throws -> T) throws -> T {
     if isHeld { return try part(body) }
+    let result = try opening(body)
+    isHeld = true
+    return result
+  }
+
+  /// Opens a write transaction for `body`, which is undone when it throws.
+  private func opening<T>(_ body: () throws -> T) throws -> T {
     try execute("BEGIN IMMEDIATE")
     do {
-      let result = try body()
-      isHeld = true
-      return result
+      return try body()
     } catch {
       rollBack()
       throw error
@@ -125,7 +126,8 @@ package final class Connection {
     }
   }
 
-  private func part<T>(_ body: () throws -> T) throws -> T {
+  /// Runs `body` as a part of the transaction that is open; it alone is undone when it throws.
+  package func part<T>(_ body: () throws -> T) throws -> T {
     try execute("SAVEPOINT part")
     do {
       let result = try body()

@@ -79,7 +79,7 @@ extension Store {
     }
   }
 
-  /// The soup entry ids of the elements whose text at an indexed path begins with one of some texts, in their order.
+  /// The soup entry ids of the elements whose text at an indexed path begins with one of some texts.
   package func soupEntryIDs(
     in soup: String, where path: String, beginsWithAnyOf texts: [String]
   ) throws(StoreError) -> [Int64] {
@@ -97,7 +97,7 @@ extension Store {
           try connection.rows(sql) { ids.append($0.integer(0)) }
         }
       }
-      return ids.sorted()
+      return ids
     }
   }
 
@@ -191,7 +191,7 @@ extension Store {
     case .dirty:
       let odd = try oddlyDirtyRows(of: soup)
       if odd.isEmpty { return isLocal(true, soup) }
-      return "(\(isLocal(true, soup)) OR id IN (\(raw: Self.list(odd))))"
+      return "(\(isLocal(true, soup)) OR id IN (\(each: odd)))"
     case .written(let since):
       // The rows are few among many: found by their own index, whatever the order that is asked for.
       return "id IN (SELECT id FROM \(raw: soup.table) WHERE lastModified >= \(since))"
@@ -242,9 +242,5 @@ extension Store {
   /// caller's own has to name them.
   package func oddlyDirtyRows(of soup: String) throws(StoreError) -> [Int64] {
     try StoreError.mapping { try oddlyDirtyRows(of: self.soup(soup)) }
-  }
-
-  private static func list(_ ids: [Int64]) -> String {
-    ids.map(String.init).joined(separator: ",")
   }
 }

@@ -156,22 +156,13 @@ public final class Store {
 
   /// Runs `body` as one change, kept when it returns, undone when it throws; it can be nested.
   public func transaction<T>(_ body: () throws -> T) throws -> T {
-    guard connection.inTransaction else {
-      let lock = try takeLock()
-      defer { lock?.close() }
-      do { return try connection.transaction(body) } catch {
-        forgetSoups()
-        throw error
-      }
-    }
-    try connection.execute("SAVEPOINT nested")
+    let isNested = connection.inTransaction
+    let lock = isNested ? nil : try takeLock()
+    defer { lock?.close() }
     do {
-      let result = try body()
-      try connection.execute("RELEASE nested")
-      return result
+      return try isNested ? connection.part(body) : connection.transaction(body)
     } catch {
       forgetSoups()
-      if connection.inTransaction { try? connection.execute("ROLLBACK TO nested; RELEASE nested") }
       throw error
     }
   }

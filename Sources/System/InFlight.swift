@@ -7,11 +7,12 @@ package enum InFlight {
   ///
   /// `next` answers nil when nothing can be started before an answer is taken; without a request on its way
   /// that is the end. After an error nothing more is started: what is on its way is awaited and taken, and
-  /// the first error is thrown.
+  /// the first error is thrown. `settle` comes before each request starts and before each answer is waited for.
   package nonisolated(nonsending) static func run<Answer: Sendable>(
     _ limit: Int,
     next: nonisolated(nonsending) () async throws -> (@Sendable () async -> Answer)?,
-    take: nonisolated(nonsending) (Answer) async throws -> Void
+    take: nonisolated(nonsending) (Answer) async throws -> Void,
+    settle: () throws -> Void = {}
   ) async throws {
     var failure: (any Error)?
     await withTaskGroup(of: Answer.self) { group in
@@ -20,10 +21,12 @@ package enum InFlight {
         while failure == nil, running < max(1, limit) {
           do {
             guard let request = try await next() else { break }
+            try settle()
             group.addTask { await request() }
             running += 1
           } catch { failure = error }
         }
+        do { try settle() } catch { failure = failure ?? error }
         guard running > 0, let answer = await group.next() else { return }
         running -= 1
         do { try await take(answer) } catch { failure = failure ?? error }

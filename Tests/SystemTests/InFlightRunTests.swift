@@ -40,6 +40,26 @@ struct InFlightRunTests {
     #expect(started == [0, 1, 2, 3, 4])
   }
 
+  @Test func `what is to be settled is before anything starts or is waited for`() async {
+    var lines: [String] = []
+    var number = 0
+    await #expect(throws: Trouble.self) {
+      try await InFlight.run(
+        1,
+        next: {
+          number += 1
+          lines.append("next")
+          return { @Sendable [number] in number }
+        },
+        take: { (answer: Int) in
+          lines.append("take")
+          if answer == 2 { throw Trouble(number: answer) }
+        }, settle: { lines.append("settle") })
+    }
+    let request = ["next", "settle", "settle", "take"]
+    #expect(lines == request + request + ["settle"])
+  }
+
   @Test func `all are started and taken where nothing fails`() async {
     let (started, taken, failure) = await run(of: 20, atOnce: 3, failingAt: -1)
     #expect(failure == nil)

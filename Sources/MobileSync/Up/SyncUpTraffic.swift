@@ -79,8 +79,6 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
 
   /// The journal that was told answers last, while they may be kept with what is intended next.
   private var told: Journal?
-  /// Whether something went wrong, after which nothing more leaves.
-  private var hasFailed = false
 
   /// The bulk jobs that were opened, and those that may have been by requests without an answer.
   private var opened: Set<String> = []
@@ -98,28 +96,14 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
   package func run() async throws {
     defer { tellOfLostJobs() }
     try await InFlight.run(
-      inFlight, next: { try await self.keeping { try await self.next() } },
-      take: { came in try await self.keeping { try await self.take(came.flight, came.answer) } })
+      inFlight, next: { try await self.next() },
+      take: { try await self.take($0.flight, $0.answer) }, settle: keep)
   }
 
   /// Keeps the answers that were told, before anything is waited for.
   private func keep() throws {
     defer { told = nil }
     try told?.keep()
-  }
-
-  /// Keeps the answers that were told where something throws, and from then on: nothing is intended any more, and what
-  /// is on its way is waited for.
-  private func keeping<T>(_ body: () async throws -> T) async throws -> T {
-    do {
-      let result = try await body()
-      if hasFailed { try keep() }
-      return result
-    } catch {
-      hasFailed = true
-      try keep()
-      throw error
-    }
   }
 
   /// Tells of jobs that were opened without an answer: they have no rows, and nobody will give them any.
@@ -143,7 +127,6 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
         try keep()
         try await rest()
       } else {
-        try keep()
         return nil
       }
     }
@@ -172,7 +155,6 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     {
       started += 1
       flights[number] = Flight(lane: lane, item: item)
-      try keep()
       return SyncUpErrand.open(write, session, number: number)
     }
     if !item.isReady {
@@ -180,7 +162,6 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       if !questions.isEmpty {
         started += 1
         flights[number] = Flight(lane: lane, item: item, questions: questions)
-        try keep()
         return SyncUpErrand.look(questions, number: number)
       }
     }
