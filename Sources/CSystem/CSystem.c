@@ -85,12 +85,17 @@ void attache_unlock(int descriptor) { flock(descriptor, LOCK_UN); }
 
 int attache_clone(int from, int to) { return ioctl(to, FICLONE, from) == 0 ? 0 : errno; }
 
-int attache_copy(int from, int to) {
+int attache_copy(int from, int to, int forgets) {
   if (attache_clone(from, to) == 0) return 0;
+  const size_t step = forgets ? 8 << 20 : 1 << 30;
+  off_t copied = 0;
   for (;;) {
-    ssize_t n = copy_file_range(from, 0, to, 0, 1 << 30, 0);
+    ssize_t n = copy_file_range(from, 0, to, 0, step, 0);
     if (n == 0) return 0;
     if (n < 0 && errno != EINTR) break;
+    if (n < 0) continue;
+    if (forgets) posix_fadvise(from, copied, n, POSIX_FADV_DONTNEED);
+    copied += n;
   }
   // Not between these file systems: what was copied so far moved both offsets, go on from there.
   if (errno != EXDEV && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return errno;

@@ -57,19 +57,41 @@ struct ElementComposer {
     isSame(stored, body, id: id) || isReordered(stored, body, id: id)
   }
 
-  /// Only bytes of one length are looked at: an org that sends members in another order writes them
-  /// as before.
+  /// Only the same bytes in another order are looked at: an org that sends members in another order writes them as
+  /// before.
   private func isReordered(
     _ stored: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, id: Int64
   ) -> Bool {
     var fresh: [UInt8] = []
     append(body, id: id, to: &fresh)
-    guard fresh.count == stored.count, var old = (try? JSONValue(parsing: stored))?.object,
+    guard fresh.count == stored.count, fresh.withUnsafeBytes({ mayBeReordered(stored, $0) }),
+      var old = (try? JSONValue(parsing: stored))?.object,
       var new = (try? JSONValue(parsing: fresh))?.object
     else { return false }
     old[StoreField.lastModified] = nil
     new[StoreField.lastModified] = nil
     return old == new
+  }
+
+  /// Whether two elements of one length have the same bytes in whatever order, but for the time at their ends: most
+  /// records that changed have not, and are not read as JSON.
+  private func mayBeReordered(
+    _ stored: UnsafeRawBufferPointer, _ fresh: UnsafeRawBufferPointer
+  ) -> Bool {
+    let place = fresh.count - now.count - 1
+    let tail = UnsafeRawBufferPointer(rebasing: stored[(place - middle.count)...])
+    guard middle.withUnsafeBytes({ Bytes.starts(tail, with: $0) }) else { return true }
+    return Self.sum(stored[..<place]) == Self.sum(fresh[..<place])
+  }
+
+  /// A number that bytes in another order have, too, and that few others have.
+  private static func sum(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 {
+    var sum: UInt64 = 0
+    for byte in UnsafeRawBufferPointer(rebasing: bytes) {
+      let value = UInt64(byte)
+      sum &+= value &* value &* value
+    }
+    return sum
   }
 
   private func isSame(

@@ -189,14 +189,16 @@ package enum Files {
   /// Copies a regular file's content to a new file, by sharing its blocks where the file system
   /// can.
   ///
-  /// What stands at `destination` is an error.
-  package static func copy(_ source: String, to destination: String, mode: UInt32 = 0o600)
-    throws(SystemError)
-  {
+  /// What stands at `destination` is an error. A source that nobody reads soon can be forgotten: its pages leave
+  /// memory while it is copied, and the copy takes their place. A virtual machine gets memory that it has
+  /// never used from its host, and that takes several times as long as the copying.
+  package static func copy(
+    _ source: String, to destination: String, mode: UInt32 = 0o600, forgettingSource: Bool = false
+  ) throws(SystemError) {
     let from = try openRegular(source)
     let to = try FileDescriptorHandle.open(
       destination, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
-    let code = attache_copy(from.descriptor, to.descriptor)
+    let code = attache_copy(from.descriptor, to.descriptor, forgettingSource ? 1 : 0)
     if code != 0 {
       unlink(destination)
       throw SystemError(operation: "copy \(source) to", path: destination, errno: code)

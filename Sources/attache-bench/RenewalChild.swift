@@ -33,7 +33,7 @@ struct RenewalChild {
     let copy = options.directory + "/copy"
     let start = Clock.monotonicNanoseconds()
     for file in stores + [data.issued(newest, of: user)] {
-      try Files.copy(file, to: copy)
+      try Files.copy(file, to: copy, forgettingSource: true)
       if stores.contains(file) { _ = try Digest.sha256Hex(file: copy) }
       try Files.remove(copy)
     }

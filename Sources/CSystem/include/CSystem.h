@@ -40,8 +40,8 @@ void attache_unlock(int descriptor);
 int attache_clone(int from, int to);
 
 /// Copies all of one open file to another: by sharing blocks, in the kernel, or by hand.
-/// 0, or an errno value.
-int attache_copy(int from, int to);
+/// 0, or an errno value. With `forgets`, what was copied leaves memory step by step, so that the copy takes its place.
+int attache_copy(int from, int to, int forgets);
 
 /// pipe2(2) with O_CLOEXEC: 0, or -1 and errno.
 int attache_pipe(int ends[2]);

@@ -69,7 +69,7 @@ package final class IssuedRecordWriter {
   ) throws -> (Connection, [String: Int64]) {
     var soups: [String: Int64] = [:]
     if let previous {
-      try Files.copy(previous, to: temporary)
+      try Files.copy(previous, to: temporary, forgettingSource: true)
     } else {
       _ = try Files.createNew(temporary)
     }

@@ -114,7 +114,7 @@ final class StoreFiles {
       try Self.onDisk { () throws(SystemError) in
         try Self.makeDirectory(of: item.temporary)
         if Files.exists(item.temporary) { try Files.remove(item.temporary) }
-        try Files.copy(previous, to: item.temporary)
+        try Files.copy(previous, to: item.temporary, forgettingSource: true)
       }
       let opened = try SyncError.inStore { try Store(opening: item.temporary) }
       opened.clock = { [now] in now }
