@@ -95,11 +95,14 @@ final class Transfer: @unchecked Sendable {
   }
 
   /// The announced length saves copies while the buffer grows; it is a promise, so it is capped.
+  ///
+  /// The buffer serves for other pages of the same query, of which some are a little longer.
   private func reserve() {
     guard headers["Content-Encoding"] == nil,
       let length = headers["Content-Length"].flatMap({ Int($0) })
     else { return }
-    body.reserveCapacity(min(length, limitBytes, 8 << 20))
+    let promised = min(length, limitBytes, 8 << 20)
+    if body.capacity < promised { body.reserveCapacity(promised + promised / 8) }
   }
 
   /// Whether the end of the body was told by the protocol, and not by the connection's end.

@@ -1,21 +1,22 @@
 import JSON
 import SQLite
 
-/// The elements of a whole page as they are stored, made once for stores that stand at the same id.
-struct ComposedChunk {
+/// The elements of a few records of a page as they are stored.
+///
+/// Those of a whole page would be as large as the page once more.
+private struct ComposedElements {
   var bytes: [UInt8] = []
   /// Where each element ends.
   var ends: [Int] = []
-  var firstID: Int64 = -1
 
-  /// Makes the elements of a batch from an id on.
-  mutating func compose(_ batch: RecordBatch, _ composer: ElementComposer, firstID: Int64) {
-    self.firstID = firstID
+  /// Makes the elements of some records from an id on.
+  mutating func compose(
+    _ records: Range<Int>, of batch: RecordBatch, _ composer: ElementComposer, firstID: Int64
+  ) {
     bytes.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
-    bytes.reserveCapacity(batch.page.count + batch.count * 200)
     var id = firstID
-    for record in 0..<batch.count {
+    for record in records {
       batch.withBody(record) { composer.append($0, id: id, to: &bytes) }
       ends.append(bytes.count)
       id += 1
@@ -36,8 +37,8 @@ final class BulkInsertWriter: BulkWriter {
   private let idColumn: String
   private let modificationPath: String
   private let composer: ElementComposer
-  /// Elements of its own where another store stands at another id.
-  private var own = ComposedChunk()
+  /// The elements of the statement that is bound.
+  private var elements = ComposedElements()
   private let one: Statement
   private let many: Statement
   private let words: WordWriter?
@@ -109,13 +110,8 @@ final class BulkInsertWriter: BulkWriter {
 
   var nextColdID: Int64? { nextID }
 
-  func write(_ batch: RecordBatch, _ composed: ComposedChunk) throws -> BulkLoader.Counts {
-    if composed.firstID == nextID {
-      try append(batch, composed)
-    } else {
-      own.compose(batch, composer, firstID: nextID)
-      try append(batch, own)
-    }
+  func write(_ batch: RecordBatch) throws -> BulkLoader.Counts {
+    try append(batch)
     try words?.insert(batch, firstID: nextID)
     nextID += Int64(batch.count)
     var counts = BulkLoader.Counts()
@@ -123,28 +119,35 @@ final class BulkInsertWriter: BulkWriter {
     return counts
   }
 
-  private func append(_ batch: RecordBatch, _ composed: ComposedChunk) throws {
-    let ends = composed.ends
-    try composed.bytes.withUnsafeBytes { elements in
-      var record = 0
-      while record < batch.count {
-        let rows = batch.count - record >= Self.rowsPerStatement ? Self.rowsPerStatement : 1
-        let statement = rows == 1 ? one : many
-        var place: Int32 = 1
-        for row in record..<(record + rows) {
-          let start = row == 0 ? 0 : ends[row - 1]
-          try statement.bind(place, nextID + Int64(row))
-          try statement.bind(
-            place + 1, bytes: UnsafeRawBufferPointer(rebasing: elements[start..<ends[row]]))
-          place += 2
-          for cell in cells {
-            try statement.bind(
-              cell, of: row, batch, id: nextID + Int64(row), store.platform, &place)
-          }
+  private func append(_ batch: RecordBatch) throws {
+    var record = 0
+    while record < batch.count {
+      let rows = batch.count - record >= Self.rowsPerStatement ? Self.rowsPerStatement : 1
+      let records = record..<(record + rows)
+      elements.compose(records, of: batch, composer, firstID: nextID + Int64(record))
+      try insert(records, of: batch, by: rows == 1 ? one : many)
+      record += rows
+    }
+  }
+
+  private func insert(
+    _ records: Range<Int>, of batch: RecordBatch, by statement: Statement
+  ) throws {
+    let ends = elements.ends
+    try elements.bytes.withUnsafeBytes { bytes in
+      var (start, place) = (0, Int32(1))
+      for (row, end) in zip(records, ends) {
+        let id = nextID + Int64(row)
+        try statement.bind(place, id)
+        try statement.bind(
+          place + 1, bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+        place += 2
+        start = end
+        for cell in cells {
+          try statement.bind(cell, of: row, batch, id: id, store.platform, &place)
         }
-        try statement.execute()
-        record += rows
       }
+      try statement.execute()
     }
   }
 

@@ -5,7 +5,8 @@ import System
 /// Loads pages of downloaded records into a soup of several stores at once.
 ///
 /// A page is read once, whatever the number of stores. Nothing is made of a record but the bytes that
-/// are stored: its own, with Mobile Sync's and SmartStore's members before the closing brace.
+/// are stored: its own, with Mobile Sync's and SmartStore's members before the closing brace; that is done for a few
+/// records at a time, because a page may be large.
 ///
 /// A cold load into files that are thrown away if it fails writes a page in the background while its
 /// caller fetches the next one and has it read: `load` comes back when the page before is written and
@@ -130,20 +131,17 @@ package final class BulkLoader {
   }
 
   private let plan: RecordPlan
-  private let composer: ElementComposer
   /// The page that is read.
   private var page = LoadedPage()
   /// The page before, which is written meanwhile.
   private var before = LoadedPage()
-  /// The writing of the page before, and the id of the element after it.
-  private var write: (page: PageWrite, nextID: Int64?)?
+  /// The writing of the page before.
+  private var write: PageWrite?
   /// Why a page could not be written in the background: what follows would lack it.
   private var failure: (any Error)?
   private var writers: [any BulkWriter] = []
   /// The stores whose keys are sorted together.
   private var groups: [KeyGroup] = []
-  /// Whether a writer is to have elements as they are stored.
-  private var takesElements = true
   private var summary = LoadSummary()
   private let options: Options
 
@@ -152,7 +150,7 @@ package final class BulkLoader {
     _ mode: Mode, destinations: [Destination], options: Options
   ) throws(StoreError) {
     self.options = options
-    composer = ElementComposer(options)
+    let composer = ElementComposer(options)
     var soups: [Soup] = []
     for destination in destinations {
       try destination.store.registerSoup(options.soup, indexSpecs: options.specs)
@@ -170,7 +168,6 @@ package final class BulkLoader {
     }
     self.groups = groups
     self.writers = writers
-    takesElements = writers.contains { $0.takesElements }
     summary.destinations = destinations.map { _ in Counts() }
   }
 
@@ -200,7 +197,7 @@ package final class BulkLoader {
       destination.store, soup, plan: plan, composer: composer, idColumn: column)
   }
 
-  deinit { write?.page.wait() }
+  deinit { write?.wait() }
 
   /// Loads the records of one page.
   package func load(
@@ -261,14 +258,6 @@ package final class BulkLoader {
     } catch let error as JSONError {
       throw StoreError.invalidPage(soup: options.soup, reason: error.description)
     }
-    // Cold stores that stand at the same id store the same bytes: made once, bound by all.
-    if takesElements, let firstID = nextColdID { page.compose(composer, firstID: firstID) }
-  }
-
-  /// The id of the next element where a page is only appended; a writer at work cannot be asked.
-  private var nextColdID: Int64? {
-    if let write { return write.nextID }
-    return writers.lazy.compactMap(\.nextColdID).first
   }
 
   /// Writes the page, or begins to.
@@ -278,8 +267,7 @@ package final class BulkLoader {
     let isPartOfChange = writers.contains { $0.store.connection.inTransaction }
     let group = WriterGroup(writers)
     if mayWriteInBackground, !isPartOfChange {
-      let nextID = nextColdID.map { $0 + Int64(before.count) }
-      write = (group.begin(before), nextID)
+      write = group.begin(before)
       return
     }
     defer { before.forgetBytes() }
@@ -301,7 +289,7 @@ package final class BulkLoader {
     guard let write else { return }
     self.write = nil
     defer { before.forgetBytes() }
-    add(try keepingFailure { try write.page.counts() })
+    add(try keepingFailure { try write.counts() })
   }
 
   /// Waits for the pages that other loads write into the stores.

@@ -8,10 +8,8 @@ protocol BulkWriter: AnyObject {
   var connection: Connection { get }
   /// The id of the next element where a page is only appended; nil where elements are looked up.
   var nextColdID: Int64? { get }
-  /// Whether `write` is to have the elements of the page as they are stored.
-  var takesElements: Bool { get }
   /// Writes the records of a page.
-  func write(_ batch: RecordBatch, _ composed: ComposedChunk) throws -> BulkLoader.Counts
+  func write(_ batch: RecordBatch) throws -> BulkLoader.Counts
   /// Begins to end the load, beside the writers of other stores.
   func beginFinish() throws
   /// Ends the load; answers how many doubles were removed.
@@ -36,7 +34,6 @@ extension BulkWriter {
     }
   }
 
-  var takesElements: Bool { true }
   func beginFinish() throws {}
   func begin() throws { try connection.execute("BEGIN IMMEDIATE") }
   func commit() throws { try connection.execute("COMMIT") }

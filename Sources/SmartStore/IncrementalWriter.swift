@@ -68,7 +68,7 @@ final class IncrementalWriter: BulkWriter {
 
   var nextColdID: Int64? { nil }
 
-  func write(_ batch: RecordBatch, _ composed: ComposedChunk) throws -> BulkLoader.Counts {
+  func write(_ batch: RecordBatch) throws -> BulkLoader.Counts {
     var counts = BulkLoader.Counts()
     var changes: [Change] = []
     var changePlaces: [Int64: Int] = [:]

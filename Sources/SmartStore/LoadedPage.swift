@@ -1,10 +1,9 @@
 import JSON
 
-/// A page on its way into stores: its bytes, where its records are in them, and their elements.
+/// A page on its way into stores: its bytes, and where its records are in them.
 struct LoadedPage {
   private var bytes: [UInt8] = []
   private var batch = RecordBatch()
-  private var composed = ComposedChunk()
 
   /// The records of the page.
   var count: Int { batch.count }
@@ -22,17 +21,11 @@ struct LoadedPage {
     try page.withUnsafeBytes { try batch.read($0, in: container, plan: plan) }
   }
 
-  /// Makes the elements of the records from an id on.
-  mutating func compose(_ composer: ElementComposer, firstID: Int64) {
-    let bytes = self.bytes
-    bytes.withUnsafeBytes { composed.compose(batch.of($0), composer, firstID: firstID) }
-  }
-
   /// Lets go of the bytes: whoever gave them may write over them.
   mutating func forgetBytes() { bytes = [] }
 
-  /// Hands over the records and their elements, whose bytes stay in their place as long as `body` runs.
-  func withRecords<T>(_ body: (RecordBatch, ComposedChunk) throws -> T) rethrows -> T {
-    try bytes.withUnsafeBytes { try body(batch.of($0), composed) }
+  /// Hands over the records, whose bytes stay in their place as long as `body` runs.
+  func withRecords<T>(_ body: (RecordBatch) throws -> T) rethrows -> T {
+    try bytes.withUnsafeBytes { try body(batch.of($0)) }
   }
 }

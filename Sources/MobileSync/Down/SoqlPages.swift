@@ -182,7 +182,8 @@ final class SoqlPages: SyncDownPages {
   func recycle(_ page: consuming SyncPage, records: Int) {
     received += records + deletedOfPage
     deletedOfPage = 0
-    if let stored { statement.recycle(stored) }
+    // Taken out first: a buffer that somebody else still holds would be copied.
+    if let before = stored.take() { statement.recycle(before) }
     stored = page.parts.first?.bytes
   }
 

@@ -107,7 +107,7 @@ package final class SyncDownEngine {
     }
     limit = try await clock()
     context.seenUntil = since == nil ? nil : cursor.highWaterMark
-    try await load(first, of: pages)
+    try await load(consume first, of: pages)
     if since != nil { try await refetch() }
     try moveCursor(after: pages)
     try listLeft(since: since)
@@ -196,12 +196,13 @@ package final class SyncDownEngine {
 
   // MARK: records
 
+  /// Nobody keeps the first page: its bytes would be in memory as long as all the others come.
   private func load(
-    _ first: SyncPage?, of pages: any SyncDownPages, isExtra: Bool = false
+    _ first: consuming SyncPage?, of pages: any SyncDownPages, isExtra: Bool = false
   ) async throws(SyncError) {
     let begun = cursor
     do throws(SyncError) {
-      try await loadAll(first, of: pages, isExtra)
+      try await loadAll(consume first, of: pages, isExtra)
       try sink.finish()
     } catch {
       if !sink.end(after: error) {
@@ -214,9 +215,9 @@ package final class SyncDownEngine {
   }
 
   private func loadAll(
-    _ first: SyncPage?, of pages: any SyncDownPages, _ isExtra: Bool
+    _ first: consuming SyncPage?, of pages: any SyncDownPages, _ isExtra: Bool
   ) async throws(SyncError) {
-    var page = first
+    var page = consume first
     var arrived = 0
     if !isExtra { try context.update { $0.totalSize = max(0, pages.totalSize) } }
     while let current = page {

@@ -30,7 +30,6 @@ final class PageInsertWriter: BulkWriter {
 
   let store: Store
   let connection: Connection
-  let takesElements = false
   private let soup: Soup
   private let cells: [RecordPlan.Cell]
   private let idColumn: String
@@ -209,7 +208,7 @@ final class PageInsertWriter: BulkWriter {
 
   func abandon() {}
 
-  func write(_ batch: RecordBatch, _ composed: ComposedChunk) throws -> BulkLoader.Counts {
+  func write(_ batch: RecordBatch) throws -> BulkLoader.Counts {
     try refuseTransaction()
     try append(batch)
     if let words {
