@@ -84,4 +84,15 @@ import Testing
     }
     #expect(seen.count == 5000)
   }
+
+  @Test func `bulk seeding writes texts of many lengths into a field of long text`() throws {
+    let directory = TemporaryDirectory("bulk")
+    let org = try Self.org(directory)
+    try org.seedBulk(object: "Site_Visit__c", count: 16)
+    let admin = try #require(org.user(named: "admin@example.com"))
+    let page = try org.query("SELECT Notes__c FROM Site_Visit__c", as: admin)
+    let records = try #require(try JSONValue(parsing: page.records).array)
+    let lengths = records.compactMap { $0["Notes__c"]?.string?.count }
+    #expect(Set(lengths) == Set((1...8).map { $0 * 1000 }) && lengths.count == 16)
+  }
 }

@@ -109,6 +109,8 @@ struct BulkSeeder {
         let values = field.picklistValues.map { SQLiteValue.text($0.value) }
         return values.isEmpty ? .fixed("Other") : .texts(values)
       case .url: return .texts((0..<100).map { .text("https://site\($0).example.com") })
+      case .textarea where field.length > 4000:
+        return .texts((1...8).map { .text(longText($0 * 1000)) })
       case .textarea: return .texts(SeedWords.notes.map { .text($0) })
       default:
         if field.autoNumber || field.unique { return .numbered("N-") }
@@ -116,6 +118,13 @@ struct BulkSeeder {
         return .texts((0..<64).map { _ in .text(words(&random, limit: field.length)) })
       }
     }
+  }
+
+  /// A text of so many characters.
+  private func longText(_ length: Int) -> String {
+    let notes = SeedWords.notes.joined(separator: " ") + " "
+    let copies = repeatElement(notes, count: length / notes.count + 1)
+    return String(copies.joined().prefix(length))
   }
 
   private func words(_ random: inout SeedRandom, limit: Int) -> String {
