@@ -52,6 +52,8 @@ package struct PrimeInput: Sendable {
   package var overlapSeconds: Int
   /// Above how many records a `soql` sync that fetches everything goes by a bulk job.
   package var bulkAbove = SyncDefaults.bulkAbove
+  /// How a first prime writes its stores; another way than finished pages is slower and takes less memory.
+  package var method = BulkLoader.Method.pages
   /// The greatest modification date seen, in milliseconds, by store and sync (`PrimeInput.key`).
   package var cursors: [String: Int64]
   /// What the previous generation knows of a briefcase: by store and soup (`PrimeInput.key`), the

@@ -218,6 +218,7 @@ final class StorePrimer {
     }
     var options = BulkLoader.Options(
       soup: place.soupName, specs: config.indexes, syncID: syncID(sync), now: input.rowDate)
+    options.method = input.method
     options.idPath = place.idPath
     options.modificationPath = place.modificationPath
     return SoupLoad(

@@ -45,6 +45,30 @@ import Testing
     }
   }
 
+  @Test func `a first prime by SQLite's API leaves what one by finished pages leaves`() async throws
+  {
+    let org = try SyncedOrg()
+    try org.org.seedBulk(object: "Site_Visit__c", count: 450, owner: org.admin.username)
+    let query = "SELECT Id, Name, Hours__c, Notes__c FROM Site_Visit__c"
+    let snapshots = [BulkLoader.Method.pages, .statements].map { method in
+      let snapshot = Snapshot(
+        org, soups: [.sample("visits", "Name", "Notes__c")],
+        syncs: [.soql("down", query, into: "visits")])
+      snapshot.method = method
+      return snapshot
+    }
+    for snapshot in snapshots {
+      #expect(try await snapshot.prime().soups.map(\.total) == [450])
+    }
+    for platform in Platform.allCases {
+      let stores = try snapshots.map { try $0.elements("visits", platform) }
+      #expect(stores[0] == stores[1])
+      // The pages lie in another order.
+      let files = try snapshots.map { try Files.read($0.store(platform).path) }
+      #expect(files[0] != files[1])
+    }
+  }
+
   @Test func `when one store changes all stores of the snapshot are one new generation`()
     async throws
   {

@@ -93,6 +93,7 @@ final class Snapshot {
   var generation = 0
   var overlapSeconds = 0
   var bulkAbove = SyncDefaults.bulkAbove
+  var method = BulkLoader.Method.pages
   var listIDs: Set<String> = []
   var ghosts = DeletionGuard()
   var onRuleErrors = RuleErrorPolicy.keepAndWarn
@@ -146,6 +147,7 @@ final class Snapshot {
     input.listIDs = listIDs
     input.ghosts = ghosts
     input.bulkAbove = bulkAbove
+    input.method = method
     input.onRuleErrors = onRuleErrors
     input.variables = variables
     input.changedDefinitions = changedDefinitions
