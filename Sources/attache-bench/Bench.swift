@@ -27,6 +27,7 @@ enum Bench {
       case .ingest: return try tell(await IngestBench(options).measure(), options)
       case .incremental: return try tell(RenewalBench(options).measure(), options)
       case .pack: return try tell(await PackBench(options).measure(), options)
+      case .shapes: return try tell(ShapesBench(options).measure(), options)
       case .briefcase: return try tell(BriefcaseBench(options).measure(), options)
       case .packing: try await PackChild(options).pack().print()
       case .verifying: try PackChild(options).verify().print()

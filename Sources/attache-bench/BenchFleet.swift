@@ -35,7 +35,7 @@ struct BenchFleet: Sendable {
       try org.addUser(
         Self.username(number), lastName: "Technician \(number)", profile: Self.profile)
     }
-    try org.seedBulk(object: Workload.object, count: records, owner: Self.integration)
+    try org.seedBulk(object: ObjectShape.contact.object, count: records, owner: Self.integration)
     return org
   }
 
@@ -121,21 +121,21 @@ struct BenchFleet: Sendable {
   }
 
   static var storeFile: String {
-    let indexes = Workload.indexes.map {
+    let indexes = ObjectShape.contact.indexes.map {
       "{\"path\": \"\($0.path)\", \"type\": \"\($0.type.rawValue)\"}"
     }
     return """
-      {"soups": [{"soupName": "\(Workload.soup)", "indexes": [\(indexes.joined(separator: ", "))]}]}
+      {"soups": [{"soupName": "\(ObjectShape.contact.soup)", "indexes": [\(indexes.joined(separator: ", "))]}]}
       """
   }
 
   static var syncsFile: String {
     """
     {"syncs": [
-      {"syncName": "down", "syncType": "syncDown", "soupName": "\(Workload.soup)",
-       "target": {"type": "soql", "query": "\(Workload.query)"},
+      {"syncName": "down", "syncType": "syncDown", "soupName": "\(ObjectShape.contact.soup)",
+       "target": {"type": "soql", "query": "\(ObjectShape.contact.query)"},
        "options": {"mergeMode": "OVERWRITE"}},
-      {"syncName": "up", "syncType": "syncUp", "soupName": "\(Workload.soup)", "target": {},
+      {"syncName": "up", "syncType": "syncUp", "soupName": "\(ObjectShape.contact.soup)", "target": {},
        "options": {"fieldlist": ["Title", "Phone"], "mergeMode": "LEAVE_IF_CHANGED"}}]}
     """
   }

@@ -3,9 +3,9 @@ import System
 
 /// What the command line says.
 struct BenchOptions: Sendable {
-  /// What to do; the words after `briefcase` are children that the others start.
+  /// What to do; the words after `shapes` are children that the others start.
   enum Task: String, Sendable {
-    case help, bench, queries, reconcile, ingest, incremental, pack, briefcase
+    case help, bench, queries, reconcile, ingest, incremental, pack, briefcase, shapes
     case org, prime, download, sqlite, single, sync, night, intake, intakeFloor = "intake-floor"
     case renewal, renewalFloor = "renewal-floor", packing, verifying, sealing, assigned
     case c, python, fullText = "full-text"
@@ -30,6 +30,7 @@ struct BenchOptions: Sendable {
       attache-bench ingest [--returns N] [--rounds N] [--directory PATH] [--json]
       attache-bench pack [--records N] [--rounds N] [--directory PATH] [--json]
       attache-bench briefcase [--users N] [--records N] [--latency N] [--rounds N] [--directory PATH] [--json]
+      attache-bench shapes [--records N] [--large N] [--rounds N] [--directory PATH] [--live] [--json]
 
     Without a word it primes and asks; `queries` only asks a store by index, with a join and a count.
     `reconcile` sends a night's returns to a local org, one request at a time and several, at once and
@@ -41,16 +42,20 @@ struct BenchOptions: Sendable {
     the same by libarchive and libcrypto alone.
     `briefcase` primes many users by briefcase from an org whose answers take their time, and prints the least that
     its requests can take beside it.
+    `shapes` primes twelve objects of mixed size, by finished pages and by SQLite's API, contacts by SQLite's API, and once
+    ten million contacts, into both stores and into one. To make the pages of ten million contacts takes minutes and 15 GB
+    the first time; 5 GB stay, and the stores take 20 GB for a while.
 
-      --records N       records to prime, and of each soup that is asked (1000000); of `pack` those of the store
-                        (100000), of `briefcase` those of each user (5000)
+      --records N       records to prime, of `shapes` those of all twelve objects together, and of each soup that is asked
+                        (1000000); of `pack` those of the store (100000), of `briefcase` those of each user (5000)
+      --large N         contacts of the large prime of `shapes` (10000000)
       --base N          records of the smaller prime, whose memory is compared (500000)
       --returns N       returns of the larger night; the smaller has a tenth (1000); of `ingest` the stores (40)
       --edits N         edits of each return (100)
       --users N         users who are primed by briefcase (200)
       --latency N       milliseconds that each answer takes then (100)
       --concurrency N   requests at once (4)
-      --rounds N        rounds of all arms, forwards and backwards (2)
+      --rounds N        rounds of all arms, forwards and backwards (2); the large prime of `shapes` runs once
       --directory PATH  where pages are kept between runs and stores are written (Benchmarks/out); what was measured
                         stays there in bench.json
       --live            let the local org make every page anew, instead of serving recorded ones
@@ -67,7 +72,8 @@ struct BenchOptions: Sendable {
     `ingest` when one at a time takes over 1.5 times the floor, or two at once are less than 1.7 times as fast;
     `pack` when packing, which reads back, takes over 1.1 times the floors of packing and verifying, sealing over 1.1
     times its floor, or verifying over 1.2 times;
-    `briefcase` when it takes over 1.2 times the least.
+    `briefcase` when it takes over 1.2 times the least;
+    `shapes` when a prime by finished pages takes 160 MiB of resident memory or more, or one by SQLite's API 64 MiB or more.
 
     """
 
@@ -85,6 +91,8 @@ struct BenchOptions: Sendable {
     }
   }
   var base = 500_000
+  /// The contacts of the large prime of `shapes`.
+  var large = 10_000_000
   var rounds = 2
   /// As many as the workload has, if nobody says.
   var returns: Int?
@@ -98,6 +106,10 @@ struct BenchOptions: Sendable {
   var isLive = false
   /// For children: the format of the bundles.
   var format: BundleFormat?
+  /// For children: what is primed, and served.
+  var workload = Workload.Kind.contacts
+  /// For children: SQLite's API writes, instead of finished pages.
+  var isByStatements = false
   /// For children: the org's address.
   var url = ""
   /// For the org: it ends when this process has ended.
@@ -117,6 +129,9 @@ struct BenchOptions: Sendable {
       case "--live": isLive = true
       case "--records": saidRecords = try Self.number(word, &rest)
       case "--base": base = try Self.number(word, &rest)
+      case "--large": large = try Self.number(word, &rest)
+      case "--workload": workload = try Self.kind(word, &rest)
+      case "--statements": isByStatements = true
       case "--rounds": rounds = try Self.number(word, &rest)
       case "--returns": returns = try Self.number(word, &rest)
       case "--users": users = try Self.number(word, &rest)
@@ -145,6 +160,16 @@ struct BenchOptions: Sendable {
   ) throws(Failure) -> String {
     guard let value = rest.popFirst() else { throw Failure(description: "\(word) needs a value") }
     return value
+  }
+
+  private static func kind(
+    _ word: String, _ rest: inout ArraySlice<String>
+  ) throws(Failure) -> Workload.Kind {
+    let text = try value(word, &rest)
+    guard let kind = Workload.Kind(rawValue: text) else {
+      throw Failure(description: "\(word) is contacts or twelve, not \"\(text)\"")
+    }
+    return kind
   }
 
   private static func number(

@@ -22,7 +22,7 @@ struct BriefcaseBench {
     options.note("\(options.users) users, \(options.records) records in the briefcase of each")
     let org = try fleet.makeOrg(users: options.users, records: options.records)
     try org.addBriefcase(
-      "Contacts", rules: [BriefcaseRule(Workload.object, limit: options.records)],
+      "Contacts", rules: [BriefcaseRule(ObjectShape.contact.object, limit: options.records)],
       users: (0..<options.users).map(BenchFleet.username))
     try fleet.write(store: BenchFleet.storeFile, syncs: Self.syncsFile)
     try fleet.write(members: #""platforms": ["ios", "android"]"#)
@@ -58,12 +58,12 @@ struct BriefcaseBench {
   }
 
   private static var syncsFile: String {
-    let fields = Workload.fields.map { "\"\($0)\"" }.joined(separator: ", ")
+    let fields = ObjectShape.contact.fields.map { "\"\($0)\"" }.joined(separator: ", ")
     return """
       {"syncs": [
-        {"syncName": "down", "syncType": "syncDown", "soupName": "\(Workload.soup)",
-         "target": {"type": "briefcase", "infos": [{"sobjectType": "\(Workload.object)",
-           "soupName": "\(Workload.soup)", "fieldlist": [\(fields)]}]},
+        {"syncName": "down", "syncType": "syncDown", "soupName": "\(ObjectShape.contact.soup)",
+         "target": {"type": "briefcase", "infos": [{"sobjectType": "\(ObjectShape.contact.object)",
+           "soupName": "\(ObjectShape.contact.soup)", "fieldlist": [\(fields)]}]},
          "options": {"mergeMode": "OVERWRITE"}}]}
       """
   }

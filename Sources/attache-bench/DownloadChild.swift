@@ -9,7 +9,7 @@ struct DownloadChild {
 
   func run() async throws -> Measurement {
     let session = try await Workload.session(options)
-    let statement = try Workload.statement()
+    let statement = try ObjectShape.contact.statement()
     var result = Measurement()
     result.arm = "download"
     let start = Clock.monotonicNanoseconds()

@@ -63,7 +63,7 @@ struct IngestFleet {
     store.clock = { now }
     var edited: [JSONValue] = []
     var row = 0
-    try store.forEachElement(in: Workload.soup) { element in
+    try store.forEachElement(in: ObjectShape.contact.soup) { element in
       defer { row += 1 }
       guard row % Self.share == number % Self.share else { return }
       guard var object = try element.value().object else { return }
@@ -72,7 +72,7 @@ struct IngestFleet {
       object["__locally_updated__"] = true
       edited.append(.object(object))
     }
-    _ = try store.upsert(edited, into: Workload.soup)
+    _ = try store.upsert(edited, into: ObjectShape.contact.soup)
     try store.close()
     try device.handBack(to: files[number], now: now)
     try Files.remove(place)

@@ -9,16 +9,18 @@ import System
 /// an org that has to make each page again would be what is measured.
 struct OrgChild {
   private let options: BenchOptions
+  private let workload: Workload
 
-  init(_ options: BenchOptions) { self.options = options }
+  init(_ options: BenchOptions) throws {
+    self.options = options
+    workload = try Workload(options.workload, records: options.records)
+  }
 
   /// Records what is not there, says address and token in one line, and serves until it is killed
   /// or its parent has ended.
   func run() async throws {
     if options.isLive { return try await serveLive() }
-    let recording = Recording(
-      directory: "\(options.directory)/\(Workload.object)-\(options.records)",
-      statement: try Workload.statement())
+    let recording = try Recording(workload, in: options.directory)
     if !recording.isThere { try record(recording) }
     let server = try HTTPServer(HTTPServer.Configuration()) { recording.answer($0) }
     try await serve(server.url, token: "recorded")
@@ -42,7 +44,7 @@ struct OrgChild {
   }
 
   private static let username = OrgUser.integrationUsername
-  private var orgDirectory: String { "\(options.directory)/org-\(options.records)" }
+  private var orgDirectory: String { "\(options.directory)/org-\(workload.name)" }
 
   /// The local org; one that was not filled to the end is made anew.
   private func seeded() throws -> LocalOrg.Org {
@@ -52,7 +54,9 @@ struct OrgChild {
     try Files.makeDirectory(orgDirectory, intermediate: true)
     let org = try LocalOrg.Org(directory: orgDirectory)
     try org.addUser(Self.username, lastName: "Integration", profile: "Integration")
-    try org.seedBulk(object: Workload.object, count: options.records, owner: Self.username)
+    for part in workload.parts {
+      try org.seedBulk(object: part.shape.object, count: part.records, owner: Self.username)
+    }
     try Files.append([], to: mark)
     return org
   }
@@ -63,13 +67,19 @@ struct OrgChild {
       throw BenchFailure("the org has no user \(Self.username)")
     }
     try recording.begin(organizationID: org.organizationID, user: user)
-    var page = try org.query(recording.statement, as: user)
-    var place = 0
-    while true {
-      try recording.write(page, place)
-      place += page.count
-      guard let locator = page.locator else { break }
-      page = try org.queryMore(locator, as: user)
+    for statement in recording.statements {
+      var page = try org.query(statement.text, as: user, batchSize: statement.pageSize)
+      guard page.totalSize == statement.records else {
+        throw BenchFailure(
+          "the org has \(page.totalSize) of \(statement.records) records for \(statement.text)")
+      }
+      var place = statement.start
+      while true {
+        try recording.write(page, place)
+        place += page.count
+        guard let locator = page.locator else { break }
+        page = try org.queryMore(locator, as: user, batchSize: statement.pageSize)
+      }
     }
     try recording.end()
     // The pages are what stays; with `--live` the org is filled again.

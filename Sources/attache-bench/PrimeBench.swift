@@ -7,12 +7,11 @@ import System
 /// Every run is a process of its own, and so is the org: a peak of memory is of one run alone.
 struct PrimeBench {
   /// A prime of any size has to stay below.
-  private static let limitKiB = 160 << 10
+  static let limitKiB = 160 << 10
   /// What the larger prime may take more than the smaller one, in percent.
   private static let growthPercent = 10
 
   private let options: BenchOptions
-  private let program = ProcessEnvironment.executablePath()
 
   init(_ options: BenchOptions) { self.options = options }
 
@@ -31,27 +30,18 @@ struct PrimeBench {
 
   /// The runs of one number of records: each arm, forwards and backwards, again and again.
   private func measure(_ records: Int, rounds: Int) throws -> PrimeReport.Arms {
-    options.note("\(records) records: starting the org, whose pages are made the first time")
-    let org = try ChildProcess.start(
-      program,
-      [
-        "org", "--records", "\(records)", "--directory", options.directory, "--parent",
-        "\(ProcessEnvironment.processID())",
-      ] + (options.isLive ? ["--live"] : []), environment: ProcessEnvironment.variables())
+    let org = try OrgProcess(.contacts, records: records, options)
     defer {
-      org.terminate()
-      org.wait()
+      org.stop()
       try? Files.remove(options.directory + "/stores")
     }
-    let words = org.readLine()?.split(separator: " ").map(String.init) ?? []
-    guard words.count == 2 else { throw BenchFailure("the org does not serve") }
     let floors = try PrimeFloors(options)
     var arms = PrimeReport.Arms()
     for _ in 0..<rounds {
       for arm in Self.order + Self.order.reversed() {
         let run =
-          try floors.run(arm, url: words[0], token: words[1])
-          ?? child(arm, records, url: words[0], token: words[1])
+          try floors.run(arm, url: org.url, token: org.token)
+          ?? Measurement(parsing: org.run(arm))
         guard run.records == records else {
           throw BenchFailure("\(run.arm) took \(run.records) of \(records) records")
         }
@@ -60,14 +50,5 @@ struct PrimeBench {
       }
     }
     return arms
-  }
-
-  private func child(
-    _ arm: BenchOptions.Task, _ records: Int, url: String, token: String
-  ) throws -> Measurement {
-    try Measurement(
-      parsing: BenchChild.run(
-        arm, ["--records", "\(records)", "--url", url, "--directory", options.directory],
-        variables: [BenchOptions.tokenVariable: token]))
   }
 }

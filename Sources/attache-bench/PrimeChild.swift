@@ -19,6 +19,7 @@ struct PrimeChild {
   }
 
   func run() async throws -> Measurement {
+    let workload = try Workload(options.workload, records: options.records)
     // Those of both platforms stay for `SQLiteChild`, until the next prime.
     let isSingle = platforms.count == 1
     let isAside = isSingle || hasFullText
@@ -27,9 +28,10 @@ struct PrimeChild {
     try Files.makeDirectory(directory, intermediate: true)
     defer { if isAside { try? Files.remove(directory) } }
     let session = try await Workload.session(options)
-    let input = PrimeInput(
-      stores: [Workload.store(in: directory, platforms, hasFullText: hasFullText)],
+    var input = PrimeInput(
+      stores: [workload.store(in: directory, platforms, hasFullText: hasFullText)],
       now: session.serverDate ?? Clock.wallMilliseconds())
+    if options.isByStatements { input.method = .statements }
     let phases = Phases()
     var result = Measurement()
     result.arm = isSingle ? "one store" : hasFullText ? "full text" : "prime"
@@ -37,10 +39,16 @@ struct PrimeChild {
     let outcome = try await SnapshotPrime.run(
       input, session: session, thread: StoreThread(name: "store"), report: phases.note)
     result.end(start)
-    result.records = outcome.soups.reduce(0) { $0 + $1.total }
-    guard result.records == options.records else {
-      throw BenchFailure("\(result.records) of \(options.records) records are in the stores")
+    for part in workload.parts {
+      let total = outcome.soups.first { $0.soup == part.shape.soup }?.total ?? 0
+      guard total == part.records else {
+        throw BenchFailure(
+          "\(total) of \(part.records) records are in the soup \(part.shape.soup)")
+      }
+      result.records += total
     }
+    // Of several soups each has its own.
+    guard workload.parts.count == 1 else { return result }
     let (pages, finish) = phases.times
     result.pages = Int((pages - start) / 1_000_000)
     result.indexes = Int((finish - pages) / 1_000_000)

@@ -32,7 +32,7 @@ struct PrimeFloors {
 
   /// The address of the first page.
   private static func address(_ url: String) throws -> String {
-    let query = HTTPQuery.encode(try Workload.statement())
+    let query = HTTPQuery.encode(try ObjectShape.contact.statement())
     return "\(url)/services/data/v\(APIVersion.newestKnown)/query?q=\(query)"
   }
 }

@@ -4,18 +4,43 @@ import LocalOrg
 import Salesforce
 import System
 
-/// The pages of one statement as the local org answered it, in files.
+/// The pages of a workload's statements as the local org answered them, in files.
+///
+/// A page is named by its place: how many records come before it, those of the statements before its own too.
 struct Recording: Sendable {
+  /// What is asked for one object.
+  struct Statement: Sendable {
+    let text: String
+    let records: Int
+    /// The most records of a page.
+    let pageSize: Int
+    /// The place of its first page.
+    let start: Int
+  }
+
   let directory: String
-  let statement: String
+  let statements: [Statement]
+
+  /// The recording of a workload, whether it is there or not.
+  init(_ workload: Workload, in directory: String) throws {
+    self.directory = "\(directory)/\(workload.name)"
+    var start = 0
+    statements = try workload.parts.map { part in
+      defer { start += part.records }
+      return Statement(
+        text: try part.shape.statement(), records: part.records, pageSize: part.shape.pageSize,
+        start: start)
+    }
+  }
 
   private static let root = "/services/data/v\(APIVersion.newestKnown)/query"
   private var statementFile: String { directory + "/statement" }
+  private var texts: [UInt8] { Array(statements.map(\.text).joined(separator: "\n").utf8) }
   private var identityFile: String { directory + "/identity.json" }
   private func file(_ place: Int) -> String { "\(directory)/\(place).json" }
 
-  /// Whether it was recorded to the end, and is of this statement.
-  var isThere: Bool { (try? Files.read(statementFile)) == Array(statement.utf8) }
+  /// Whether it was recorded to the end, and is of these statements.
+  var isThere: Bool { (try? Files.read(statementFile)) == texts }
 
   // MARK: recording
 
@@ -37,7 +62,7 @@ struct Recording: Sendable {
   }
 
   /// Says that it is whole.
-  func end() throws { try Files.append(Array(statement.utf8), to: statementFile) }
+  func end() throws { try Files.append(texts, to: statementFile) }
 
   // MARK: serving
 
@@ -46,7 +71,8 @@ struct Recording: Sendable {
     switch request.path {
     case "/services/oauth2/userinfo": page(identityFile)
     case "/services/data": .json(200, #"[{"version":"\#(APIVersion.newestKnown)"}]"#)
-    case Self.root where request.query("q") == statement: page(file(0))
+    case Self.root:
+      statements.first { $0.text == request.query("q") }.map { page(file($0.start)) } ?? refusal
     case let path where path.hasPrefix(Self.root + "/"):
       if let place = Int(path.dropFirst(Self.root.count + 1)) { page(file(place)) } else { refusal }
     default: refusal

@@ -24,7 +24,7 @@ final class RenewalFleet {
     served = try fleet.serve(org)
     try fleet.write()
     try fleet.write(members: #""platforms": ["ios", "android"], "keep": {"generations": 1}"#)
-    var page = try org.query("SELECT Id FROM \(Workload.object)", as: admin)
+    var page = try org.query("SELECT Id FROM \(ObjectShape.contact.object)", as: admin)
     while true {
       let rows = try JSONValue(parsing: page.records).array ?? []
       ids += rows.compactMap { $0["Id"]?.string }
@@ -49,7 +49,8 @@ final class RenewalFleet {
     try org.transaction {
       for place in stride(from: 0, to: ids.count, by: share) {
         let outcome = org.update(
-          Workload.object, id: ids[place], ["Title": .string("changed \(changes)")], as: admin)
+          ObjectShape.contact.object, id: ids[place], ["Title": .string("changed \(changes)")],
+          as: admin)
         guard outcome.id != nil else { throw BenchFailure("\(ids[place]) was not changed") }
       }
     }

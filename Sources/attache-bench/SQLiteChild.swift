@@ -57,7 +57,7 @@ struct SQLiteChild {
       """
     ).map { (name: $0[0].text ?? "", sql: $0[1].text ?? "") }
     for object in objects where !late.contains(object.name) { try target.execute(object.sql) }
-    let columns = Workload.indexes.indices.map { "\(table)_\($0)" }
+    let columns = ObjectShape.contact.indexes.indices.map { "\(table)_\($0)" }
     let names = (["id", "soup", "created", "lastModified"] + columns).joined(separator: ", ")
     try target.execute(
       "INSERT INTO main.\(table) (\(names)) SELECT \(names) FROM source.\(table)")

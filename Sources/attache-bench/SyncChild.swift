@@ -15,11 +15,11 @@ struct SyncChild {
     defer { try? Files.remove(directory) }
     let session = try await Workload.session(options)
     let store = try Store(creating: directory + "/live.db", platform: .android)
-    try store.registerSoup(Workload.soup, indexSpecs: Workload.indexes)
+    try store.registerSoup(ObjectShape.contact.soup, indexSpecs: ObjectShape.contact.indexes)
     let manager = try await SyncManager(store: store) { session }
     var result = Measurement()
     result.arm = "sync"
-    let sync = Workload.sync
+    let sync = ObjectShape.contact.sync
     let start = Clock.monotonicNanoseconds()
     try await manager.syncDown(
       target: sync.target, options: sync.options, soupName: sync.soupName,
@@ -28,7 +28,7 @@ struct SyncChild {
     try await manager.close()
     result.end(start)
     let synced = try Store(opening: directory + "/live.db", readOnly: true)
-    result.records = try synced.count(of: Workload.soup)
+    result.records = try synced.count(of: ObjectShape.contact.soup)
     try synced.close()
     guard result.records == options.records else {
       throw BenchFailure("\(result.records) of \(options.records) records are in the store")

@@ -4,59 +4,68 @@ import Salesforce
 import SmartStore
 import System
 
-/// What is primed: contacts, with the indexes that an app with one list of them has.
-enum Workload {
-  static let object = "Contact"
-  static let soup = "contacts"
-  static let storeName = "contacts"
+/// What is primed into one store: soups of objects, so many records of each.
+struct Workload: Sendable {
+  /// Which objects.
+  enum Kind: String, Sendable {
+    case contacts
+    case twelve
+  }
 
-  /// Ten indexes together with SmartStore's own on `created` and `lastModified`.
-  static let indexes = [
-    IndexSpec(path: "Id", type: .string),
-    IndexSpec(path: "FirstName", type: .string),
-    IndexSpec(path: "LastName", type: .string),
-    IndexSpec(path: "__local__", type: .string),
-    IndexSpec(path: "__locally_created__", type: .string),
-    IndexSpec(path: "__locally_updated__", type: .string),
-    IndexSpec(path: "__locally_deleted__", type: .string),
-    IndexSpec(path: "__sync_id__", type: .integer),
-  ]
+  /// An object and its records.
+  struct Part: Sendable {
+    let shape: ObjectShape
+    let records: Int
+  }
 
-  /// One more, of all words of a field.
-  static let fullTextIndex = IndexSpec(path: "Title", type: .fullText)
+  /// What its pages are kept as.
+  let name: String
+  let parts: [Part]
+  private let storeName: String
 
-  static let fields = [
-    "Id", "FirstName", "LastName", "Salutation", "Title", "Department", "Phone", "MobilePhone",
-    "Email", "MailingStreet", "MailingCity", "MailingPostalCode", "LastModifiedDate",
-  ]
+  init(_ kind: Kind, records: Int) throws {
+    storeName = kind.rawValue
+    switch kind {
+    case .contacts:
+      name = "\(ObjectShape.contact.object)-\(records)"
+      parts = [Part(shape: .contact, records: records)]
+    case .twelve:
+      name = "\(kind.rawValue)-\(records)"
+      let shapes = TwelveObjects.all
+      parts = zip(shapes, try Self.halves(of: records, among: shapes.count)).map(Part.init)
+    }
+  }
 
-  static let query = "SELECT \(fields.joined(separator: ", ")) FROM \(object)"
-
-  /// The sync of all contacts.
-  static var sync: SyncDefinition {
-    SyncDefinition(
-      syncName: "contacts", syncType: .syncDown, soupName: soup,
-      target: .soql(SoqlTarget(query: query)), options: SyncOptions(mergeMode: .overwrite))
+  /// Half of the records for the first, half of the rest for the next, and what is left for the last.
+  static func halves(of records: Int, among count: Int) throws -> [Int] {
+    var sizes: [Int] = []
+    var rest = records
+    while sizes.count < count - 1 {
+      sizes.append(rest / 2)
+      rest -= rest / 2
+    }
+    guard !sizes.contains(0) else {
+      throw BenchFailure("\(records) records are too few for \(count) objects")
+    }
+    return sizes + [rest]
   }
 
   /// The store on these platforms, in files of this directory.
-  static func store(
+  func store(
     in directory: String, _ platforms: [Platform] = Platform.allCases, hasFullText: Bool = false
   ) -> PrimeStore {
-    let all = indexes + (hasFullText ? [fullTextIndex] : [])
-    return PrimeStore(
+    PrimeStore(
       storeName: storeName,
-      config: StoreConfig(soups: [StoreConfig.Soup(soupName: soup, indexes: all)]),
-      syncs: [sync],
+      config: StoreConfig(
+        soups: parts.map {
+          let words = hasFullText ? [ObjectShape.fullTextIndex] : []
+          return StoreConfig.Soup(soupName: $0.shape.soup, indexes: $0.shape.indexes + words)
+        }),
+      syncs: parts.map(\.shape.sync),
       files: Dictionary(
         uniqueKeysWithValues: platforms.map {
           ($0, PrimeFile(new: "\(directory)/\($0.rawValue).db"))
         }))
-  }
-
-  /// The statement that the sync sends, for a download of the same pages.
-  static func statement() throws -> String {
-    try SoqlTarget(query: query).statement()
   }
 
   /// A session at the org of `OrgChild`.

@@ -86,7 +86,7 @@ import Testing
     // Those of `swift test`, `tar`, `zstd` and the benchmarks.
     let others: Set<String> = [
       "filter", "zstd", "check", "live", "rounds", "records", "base", "users", "returns", "edits",
-      "latency",
+      "latency", "large",
     ]
     for code in page.inlineCode {
       for match in code.matches(of: /(?:^|\s)--([a-z][a-z-]+)/)

@@ -1,0 +1,29 @@
+import JSON
+
+/// A prime that `ShapesBench` measures.
+enum ShapeArm: CaseIterable {
+  case twelve, twelveByStatements, contactsByStatements, large, largeOneStore
+
+  /// Whether it is of very many records, and runs once.
+  var isLarge: Bool { self == .large || self == .largeOneStore }
+
+  /// Whether SQLite's API writes, instead of finished pages.
+  var isByStatements: Bool { self == .twelveByStatements || self == .contactsByStatements }
+
+  var workload: Workload.Kind {
+    self == .twelve || self == .twelveByStatements ? .twelve : .contacts
+  }
+
+  /// What the child does.
+  var task: BenchOptions.Task { self == .largeOneStore ? .single : .prime }
+
+  /// The resident memory below which it has to stay.
+  var limitKiB: Int { isByStatements ? 64 << 10 : PrimeBench.limitKiB }
+
+  var objects: String { workload == .twelve ? "twelve objects" : "contacts" }
+  var stores: String { self == .largeOneStore ? "one" : "both" }
+  var writer: String { isByStatements ? "SQLite's API" : "finished pages" }
+
+  /// What it is called where it stands alone.
+  var name: String { "\(objects), \(stores), by \(writer)" }
+}
