@@ -327,21 +327,36 @@ extension LedgerDatabase {
   /// Says whether a record is known to be what a device made: such a one is nobody else's.
   ///
   /// That we have changed it says so where its device was given it before any create of unknown fate was sent;
-  /// one that was given it later may have what that create had made.
+  /// one that was given it later may have what that create had made. A device that syncs by itself may have a record
+  /// that its bundle had not: what it holds of the record must be of a time before the bundle, too.
   package func isClaimed(recordID: String) throws -> Bool {
-    try connection.integer(
+    let isMade = try connection.integer(
       """
       SELECT 1 FROM creation WHERE record_id = \(recordID) OR device_record_id = \(recordID)
       UNION ALL SELECT 1 FROM operation o WHERE o.result_id = \(recordID)
-        AND o.state = \(OperationState.done) AND (o.action IN ('create', 'upsert') OR (
-          SELECT r.issued_ms FROM edit e JOIN returned r ON r.id = e.return_id WHERE e.id = o.edit_id
-        ) < (
-          SELECT min(coalesce(c.since_ms, c.sent_ms)) FROM operation c
-          WHERE c.sobject = o.sobject AND c.action IN ('create', 'upsert') AND (
-            c.state IN (\(OperationState.underWay))
-            OR c.state = \(OperationState.dropped) AND c.is_doubted = 1))) LIMIT 1
-      """) != nil
+        AND o.state = \(OperationState.done) AND o.action IN ('create', 'upsert') LIMIT 1
+      """)
+    if isMade != nil { return true }
+    let changes = try connection.all(
+      """
+      SELECT r.issued_ms, e.modification_date FROM operation o
+      JOIN edit e ON e.id = o.edit_id JOIN returned r ON r.id = e.return_id
+      WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done) AND r.issued_ms < (
+        SELECT min(coalesce(c.since_ms, c.sent_ms)) FROM operation c
+        WHERE c.sobject = o.sobject AND c.action IN ('create', 'upsert') AND (
+          c.state IN (\(OperationState.underWay))
+          OR c.state = \(OperationState.dropped) AND c.is_doubted = 1))
+      """)
+    return changes.contains { change in
+      guard let issued = change[0].integer,
+        let held = change[1].text.flatMap({ Dates.milliseconds(iso8601: $0) })
+      else { return false }
+      return held + Self.secondsOfDates <= issued
+    }
   }
+
+  /// An org's dates are of whole seconds, on either side of a comparison; in milliseconds.
+  private static let secondsOfDates: Int64 = 2000
 
   /// Says whether a request to make a device's new record has left for another edit of its row.
   package func wasTried(_ creationID: Int64, besides edit: Int64) throws -> Bool {

@@ -72,17 +72,18 @@ package struct Inbox: Sendable {
 
   // MARK: Looking
 
-  /// What stands in the inbox, by name: the files that may be taken, and what can never be, with the
-  /// reason.
+  /// What stands in the inbox, what came first before what came later: the files that may be taken, and what can never
+  /// be, with the reason.
   ///
-  /// `now` is the wall clock's, as the files' times are.
+  /// A phone's hand-backs should be entered as it made them: `phone-10.db` comes after `phone-9.db`. Files of one time
+  /// are ordered by name. `now` is the wall clock's, as the files' times are.
   package func candidates(now milliseconds: Int64) throws(BundleError) -> [Candidate] {
     try BundleError.mapping {
       guard Files.isDirectory(directory) else { return [] }
       let (names, unreadable) = try Files.listing(directory)
       let present = Set(names)
       var found: [Candidate] = []
-      for name in names {
+      for name in Self.byArrival(names, in: directory) {
         let path = directory + "/" + name
         if Inbox.isCandidate(name) {
           if let candidate = try candidate(path, now: milliseconds) { found.append(candidate) }
@@ -92,6 +93,16 @@ package struct Inbox: Sendable {
       }
       return found + unreadable.filter(Inbox.isCandidate).map(unnameable)
     }
+  }
+
+  /// Names of files by the time of the last change to each, its log's too, and then by the name.
+  private static func byArrival(_ names: [String], in directory: String) -> [String] {
+    names.map { name in
+      let times = ["", "-wal"].compactMap {
+        try? Files.modificationTime(of: directory + "/" + name + $0)
+      }
+      return (time: times.max() ?? 0, name: name)
+    }.sorted { ($0.time, $0.name) < ($1.time, $1.name) }.map(\.name)
   }
 
   /// The store that a companion without one belongs to; nil for anything else.

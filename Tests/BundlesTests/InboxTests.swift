@@ -46,12 +46,29 @@ import Testing
       found.filter { $0.refusal == nil }.map(\.name) == ["a.db", "ios.bundle.zip", "store.sqlite"])
     // What nobody will ever take is told, so that it does not wait without a word.
     #expect(
-      found.filter { $0.refusal != nil }.map(\.name) == ["c.db-journal", "folder", "lonely.db-wal"])
-    #expect(found.compactMap(\.refusal?.code) == [.alone, .archive, .alone])
+      found.filter { $0.refusal != nil }.map(\.name) == ["c.db-journal", "lonely.db-wal", "folder"])
+    #expect(found.compactMap(\.refusal?.code) == [.alone, .alone, .archive])
     #expect(
       try Inbox(directory: "/no/such/place", root: "/no", settleSeconds: 60).candidates(
         now: Issued.now
       ).isEmpty)
+  }
+
+  @Test func `what came first is taken first, whatever its name, and files of one time by name`()
+    throws
+  {
+    for (name, second) in [("phone-10.db", 30), ("phone-9.db", 20), ("b.db", 40), ("a.db", 40)] {
+      let path = try put(name)
+      try Files.setModificationTime(of: path, nanoseconds: Int64(second) * 1_000_000_000)
+    }
+    let names = ["phone-9.db", "phone-10.db", "a.db", "b.db"]
+    #expect(try inbox.candidates(now: Issued.now).map(\.name) == names)
+    // What stands in a store's log came with the log.
+    let log = try put("phone-9.db-wal")
+    try Files.setModificationTime(of: log, nanoseconds: 35 * 1_000_000_000)
+    #expect(
+      try inbox.candidates(now: Issued.now).map(\.name)
+        == ["phone-10.db", "phone-9.db", "a.db", "b.db"])
   }
 
   @Test func `what is copied and not taken is nothing yet, and what is taken has its turn`() throws

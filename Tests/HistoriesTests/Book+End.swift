@@ -46,7 +46,7 @@ extension Book {
     }
     if verdict == .superseded { return try judgeSuperseded(row, of: one) }
     guard verdict.isSettled else { return try judgeOpen(row, of: one, last.row, in: world) }
-    try judgeSettled(row, last.row, in: world)
+    try judgeSettled(row, of: one, last.row, in: world)
   }
 
   /// Whether an earlier return of the same installation had the row as it is.
@@ -100,15 +100,19 @@ extension Book {
     }
   }
 
-  func judgeSettled(_ row: PhoneRow, _ told: Report.Row, in world: World) throws {
+  func judgeSettled(
+    _ row: PhoneRow, of one: HandedBack, _ told: Report.Row, in world: World
+  ) throws {
     let watch = world.watch
     let soup = Soup.named(row.id.soup)
     let ids = [told.recordID].compactMap { $0 } + records(of: row, in: world).map(\.id)
     let sent = row.changed.filter { soup?.listed.contains($0.key) ?? false }.mapValues(\.value)
-    // What another phone made under the same external id is its own.
+    // What another phone made under the same external id is its own, and so is a new row that came open with its
+    // bundle and that it has edited.
+    let isMadeElsewhere = isMadeElsewhere(row, of: one)
     let isOthers = { (id: String) in
       row.operation == .dropped && id != told.recordID
-        && !watch.records.contains { $0.id == id && $0.name == row.marker }
+        && (isMadeElsewhere || !watch.records.contains { $0.id == id && $0.name == row.marker })
     }
     switch told.verdict {
     case .created, .updated, .alreadyThere, .unchanged:
@@ -132,6 +136,14 @@ extension Book {
         throw Violation("it is filtered, and \(sent.keys.sorted()) travels")
       }
     default: break
+    }
+  }
+
+  private func isMadeElsewhere(_ row: PhoneRow, of one: HandedBack) -> Bool {
+    guard let marker = row.marker else { return false }
+    return handed.contains { other in
+      other.phone != one.phone && other.taken != nil
+        && other.rows.values.contains { $0.marker == marker && $0.operation == .create }
     }
   }
 

@@ -97,7 +97,7 @@ extension Book {
     case .superseded: try judgeSuperseded(row, of: one)
     default:
       guard verdict.isSettled else { throw Violation("its undo is left \(verdict.rawValue)") }
-      try judgeSettled(row, told, in: world)
+      try judgeSettled(row, of: one, told, in: world)
     }
   }
 

@@ -152,4 +152,52 @@ import Testing
       ])
     #expect(violation == nil)
   }
+
+  @Test
+  func `a lost create is not made again after a phone that synced by itself changed its record`()
+    async
+  {
+    let setup = HistorySetup(
+      overwrites: false, strict: true, quietSeconds: 120, visitKey: .none,
+      phones: [
+        .init(user: "ada", isAndroid: false, marksInstall: true),
+        .init(user: "ada", isAndroid: false, marksInstall: false),
+        .init(user: "ben", isAndroid: true, marksInstall: true),
+      ])
+    var death = Mishap(kind: .killAtWrite, nth: 1, arrives: true)
+    death.then = OfficeWork(action: .update(field: 52), target: .newest, isSameSecond: true)
+    let violation = await violation(
+      20_261_126_176, setup,
+      [
+        .create(phone: 1, soup: 1, .boolean), .handBack(phone: 1),
+        .run(.all, death), .syncDown(phone: 0),
+        .edit(phone: 0, soup: 1, pick: 59, field: 12, .boolean, isTooLong: false),
+        .handBack(phone: 0), .run(.all, nil),
+      ])
+    #expect(violation == nil)
+  }
+
+  @Test func `hand-backs of a phone that was restored between them are entered as they came`() async
+  {
+    var setup = HistorySetup(
+      overwrites: false, strict: true, quietSeconds: 900, visitKey: .none,
+      phones: ["ada", "ada", "ben"].enumerated().map {
+        .init(user: $1, isAndroid: $0 != 1, marksInstall: true)
+      })
+    setup.carries = true
+    let violation = await violation(
+      20_261_126_166, setup,
+      [
+        .handBack(phone: 1),
+        .edit(phone: 1, soup: 0, pick: 16, field: 18, .number, isTooLong: false),
+        .handBack(phone: 1),
+        .backUp(phone: 1), .handBack(phone: 2),
+        .edit(phone: 1, soup: 0, pick: 48, field: 8, .boolean, isTooLong: false),
+        .handBack(phone: 1), .restore(phone: 1, pick: 0),
+        .create(phone: 0, soup: 2, .boolean), .handBack(phone: 0), .handBack(phone: 0),
+        .handBack(phone: 0), .handBack(phone: 0), .editAgain(phone: 0, field: 10),
+        .handBack(phone: 1), .editAgain(phone: 1, field: 44),
+      ])
+    #expect(violation == nil)
+  }
 }

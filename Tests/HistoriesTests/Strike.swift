@@ -153,7 +153,7 @@ final class Strike: Sendable {
       if Files.isDirectory(from) {
         try Files.makeDirectory(to)
       } else if name.contains("/users/") || name.contains("/issued/") {
-        try manager.linkItem(atPath: from, toPath: to)
+        try Files.linkOrCopy(from, to: to)
       } else if !name.hasSuffix("-shm") {
         try Files.copy(from, to: to)
       }

@@ -13,6 +13,12 @@ enum Tree {
   static func copy(_ source: String, to destination: String) throws {
     try Files.remove(destination)
     try FileManager.default.copyItem(atPath: source, toPath: destination)
+    // Foundation rounds them, and returns are taken in their order.
+    for name in try files(source) {
+      try Files.setModificationTime(
+        of: destination + "/" + name,
+        nanoseconds: try Files.modificationTime(of: source + "/" + name))
+    }
   }
 
   /// The paths of all files below a directory, relative to it, in order.
