@@ -88,7 +88,8 @@ extension Reconciler {
     }
   }
 
-  /// What a write left of the record that was read.
+  /// What a write left of the record that was read, in the fields that it sent: others were read for other writes,
+  /// and are nothing that a device was given.
   ///
   /// Where somebody else wrote in between, what stands there is not ours; who has seen that date has seen our write
   /// all the same.
@@ -98,7 +99,10 @@ extension Reconciler {
     let record = operation.recordID.flatMap { found[$0] } ?? [:]
     let date = record[try modificationField(of: operation)]?.string
     let isOurs = Self.isLeft(record, date, by: operation, access.session.identity.userID)
-    return (operation, date, isOurs ? record : nil)
+    guard isOurs else { return (operation, date, nil) }
+    var sent: JSONObject = [:]
+    for name in operation.payload.names { sent[name] = record[name] }
+    return (operation, date, sent)
   }
 
   /// The fields that are read of what writes left.

@@ -153,7 +153,10 @@ final class Strike: Sendable {
       if Files.isDirectory(from) {
         try Files.makeDirectory(to)
       } else if name.contains("/users/") || name.contains("/issued/") {
-        try Files.linkOrCopy(from, to: to)
+        // Another file system has no second names for it.
+        do { try manager.linkItem(atPath: from, toPath: to) } catch {
+          try manager.copyItem(atPath: from, toPath: to)
+        }
       } else if !name.hasSuffix("-shm") {
         try Files.copy(from, to: to)
       }
