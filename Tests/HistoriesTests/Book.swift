@@ -131,6 +131,14 @@ struct Book {
       // Of a restored phone a bundle may include an earlier hand-back of the same number: what it has handed
       // back since is on its way.
       if !holders.isEmpty, isRestored { continue }
+      // The deletion of a record that was made anew came open under the record's new Id.
+      let isDeletionOfNew = holders.contains { holder in
+        guard row.isDeleted, let id = told(of: holder.row, in: [holder.file]).last?.recordID else {
+          return false
+        }
+        return phone.state.came.values.contains { $0.isDeleted && $0.record == id }
+      }
+      if isDeletionOfNew { continue }
       let isSettled = holders.contains { holder in
         let told = verdicts(of: holder.row, in: [holder.file])
         // What was sent loses nothing where its undo waits.
@@ -176,8 +184,12 @@ struct Book {
 
   /// The verdicts of a row of some files, one for each report that tells of it.
   func verdicts(of row: RowID, in files: Set<String>) -> [Verdict] {
+    told(of: row, in: files).map(\.verdict)
+  }
+
+  private func told(of row: RowID, in files: Set<String>) -> [Report.Row] {
     orderedReports.compactMap { report in
-      (report.stillOpen + report.records).last { $0.row == row && files.contains($0.file) }?.verdict
+      (report.stillOpen + report.records).last { $0.row == row && files.contains($0.file) }
     }
   }
 }

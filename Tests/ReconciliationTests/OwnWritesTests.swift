@@ -27,7 +27,7 @@ struct OwnWritesTests {
       .mutate { org in _ = org.update("Account", id: id, fields, as: admin) })
   }
 
-  @Test func `what stands in a field that a write did not send is nothing that its device was given`()
+  @Test func `what stands in a field that a write did not send was not given to its device`()
     async throws
   {
     let day = try FieldDay()
