@@ -67,7 +67,7 @@ struct RunReport {
   /// writes them again under the same name, and after a day `finishReports` sees to it.
   func write() throws {
     if run.options.isDryRun { return }
-    let hasNews = try run.ledger.hasNews()
+    let hasNews = try run.ledger.hasNews(for: run.row.id)
     // Written behind the edits already, and nothing was found or settled since.
     if run.summary.report != nil, !hasNews, !run.options.stages.contains(.prime) { return }
     let isWaiting = try !run.ledger.openFindings().isEmpty || !run.ledger.unsettledEdits().isEmpty

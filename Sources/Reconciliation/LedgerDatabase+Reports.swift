@@ -48,11 +48,14 @@ extension LedgerDatabase {
       "SELECT id FROM run WHERE report = 'begun' AND ended_ms IS NOT NULL ORDER BY number")
   }
 
-  /// Says whether there is anything that no report has shown, and that one should.
-  package func hasNews() throws -> Bool {
+  /// Says whether there is anything that a run's report is to show and that none has shown.
+  ///
+  /// What it was begun for is that too: a run that died over its files goes on, and writes them.
+  package func hasNews(for run: String) throws -> Bool {
     try connection.integer(
       """
-      SELECT EXISTS (SELECT 1 FROM outcome WHERE reported_by IS NULL)
+      SELECT EXISTS (SELECT 1 FROM run WHERE id = \(run) AND report = 'begun')
+        OR EXISTS (SELECT 1 FROM outcome WHERE reported_by IS NULL)
         OR EXISTS (SELECT 1 FROM finding WHERE reported_by IS NULL
           AND kind IN (\(list: Self.kindsForPeople)))
       """) == 1

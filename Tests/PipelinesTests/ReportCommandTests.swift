@@ -127,6 +127,18 @@ import Testing
     #expect(Files.exists(String(place) + "/report.json"))
   }
 
+  @Test func `of a report that is not there it is not said that there was nothing to tell`()
+    async throws
+  {
+    try await world.run()
+    try collide()
+    let run = try await world.run()
+    try Files.rename(world.data.report(run.run), to: world.directory.file("away"))
+    let said = try attache("report", world.pipeline.file, run.run)
+    #expect(text(said.output) == "1\tconflict\n")
+    #expect(text(said.error).contains("the report of run \(run.run) is not there"))
+  }
+
   @Test func `a report is printed in each of its forms, and of one user`() async throws {
     try await world.run()
     try collide()

@@ -229,6 +229,39 @@ import Testing
     #expect(try Files.list(world.data.reports).filter { $0.hasPrefix(".") } == [])
   }
 
+  @Test(arguments: [false, true])
+  func `a run that goes on writes the report that was begun, also where nothing is open`(
+    _ hasFiles: Bool
+  ) async throws {
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    try await world.die {
+      if case .reportWritten = $0 {
+        hasFiles
+      } else if case .editsSettled = $0 {
+        !hasFiles
+      } else {
+        false
+      }
+    }
+    let dead = try #require(try status().runs.first)
+    let ledger = try LedgerDatabase(path: world.data.state)
+    try ledger.beginReport(run: dead.id)
+    ledger.close()
+    if hasFiles { try Files.remove(world.data.report(dead.id) + "/records.csv") }
+    let next = try await world.run()
+    #expect(next.run == dead.id)
+    #expect(next.report == world.data.report(dead.id))
+    #expect(Files.exists(world.data.report(dead.id) + "/records.csv"))
+    #expect(try Told(world).news(dead.id).values.sorted() == ["updated"])
+    // The next run has nothing to tell.
+    #expect(try await world.run().report == nil)
+    #expect(try Told(world).reports.map(\.run) == [dead.id])
+  }
+
   private func status() throws -> PipelineStatus {
     try PipelineStatus.read(world.pipeline, root: world.root)
   }

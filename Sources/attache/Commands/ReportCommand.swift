@@ -148,8 +148,10 @@ struct ReportCommand: Command {
       return
         "run \(run.id) is older than keep.runsDays: its report is pruned, and this is what the ledger keeps"
     }
-    return run.ended == nil
-      ? "run \(run.id) has not ended; this is what it settled so far"
+    if run.ended == nil { return "run \(run.id) has not ended; this is what it settled so far" }
+    return run.hasReport
+      ? "the report of run \(run.id) is not there: it was not written, or was taken away; this is what the "
+        + "ledger knows"
       : "run \(run.id) had nothing for a report"
   }
 
