@@ -42,13 +42,6 @@ package struct RunRow: Sendable, Hashable {
     return Int(parts[1])
   }
 
-  /// Says whether a run came before another one, by their names: their times say so, and of one second their numbers.
-  ///
-  /// Numbers begin anew where a ledger was lost.
-  package static func precedes(_ one: String, _ other: String) -> Bool {
-    (time(ofID: one), number(ofID: one) ?? 0) < (time(ofID: other), number(ofID: other) ?? 0)
-  }
-
   /// The time in an id, as text that sorts as times do; empty where there is none.
   package static func time(ofID id: String) -> Substring { id.prefix { $0 != "-" } }
 
@@ -154,6 +147,21 @@ extension LedgerDatabase {
   /// The latest runs, newest first.
   package func runs(limit: Int = 20) throws -> [RunRow] {
     try runs("ORDER BY number DESC LIMIT \(limit)")
+  }
+
+  /// The latest of some runs, by their names; nil for none.
+  ///
+  /// A ledger's runs have the order of their numbers: one that did not ask the org is dated by the machine's
+  /// clock, which may be ahead. A run that the ledger does not know is of one before it, which was lost, so it
+  /// came before them all; numbers began anew then, and only the times order such runs.
+  package func latestRun(of ids: [String]) throws -> String? {
+    let known = Set(ids)
+    return try connection.texts("SELECT id FROM run ORDER BY number DESC")
+      .first(where: known.contains)
+      ?? ids.max {
+        (RunRow.time(ofID: $0), RunRow.number(ofID: $0) ?? 0)
+          < (RunRow.time(ofID: $1), RunRow.number(ofID: $1) ?? 0)
+      }
   }
 
   private func runs(_ clause: SQL) throws -> [RunRow] {

@@ -41,16 +41,19 @@ package struct DataDirectory: Sendable, Hashable {
   package var reports: String { path + "/reports" }
   /// The directory of one run's report.
   package func report(_ run: String) -> String { reports + "/" + run }
-  /// The report of the latest run beyond one, by number and by time; nil where there is none.
+  /// The report of the latest run beyond one by number, and not before a time of the org, in ms; nil where there is
+  /// none.
   ///
-  /// A report of a higher number that is older is of a ledger before this one.
-  func lastReport(beyond run: Int, _ id: String) throws(SystemError) -> (name: String, run: Int)? {
+  /// A report of a higher number that is older is of a ledger before this one. No run of this ledger is before its
+  /// last one that asked the org (`RunClock`); another one may be dated by a clock that is ahead.
+  func lastReport(
+    beyond run: Int, since time: Int64?
+  ) throws(SystemError) -> (name: String, run: Int)? {
     guard Files.isDirectory(reports) else { return nil }
+    let since = time.map(Dates.utcDigits) ?? ""
     return try Files.list(reports).compactMap { name in
       RunRow.number(ofID: name).map { (name, $0) }
-    }.filter { $0.1 > run && RunRow.time(ofID: $0.0) >= RunRow.time(ofID: id) }.max {
-      $0.run < $1.run
-    }
+    }.filter { $0.1 > run && RunRow.time(ofID: $0.0) >= since }.max { $0.run < $1.run }
   }
 
   /// The number of the directory's format.

@@ -43,8 +43,8 @@ enum LedgerCheck {
         "\(directory.path)/current was written by run \(current.run) of epoch "
           + "\(current.epoch), and ", "the ledger knows \(run) of epoch \(epoch)")
     }
-    let newest = try state?.runs(limit: 1).first?.id ?? ""
-    if let last = try data.lastReport(beyond: run, newest) {
+    let asked = try state?.lastOrgTime()
+    if let last = try data.lastReport(beyond: run, since: asked) {
       throw behind(
         state, data, "\(data.reports)/\(last.name) is of run \(last.run), and ",
         "the ledger knows \(run)")

@@ -123,6 +123,7 @@ import Testing
       KeepFacts.Report(
         run: "r\($0)", time: Self.now - $1.0 * Self.day, bytes: 1, openEdits: Set($1.1))
     }
+    facts.lastReport = "r3"
     let plan = KeepRule.plan(facts, keep)
     #expect(plan.going.map(\.id) == ["r0", "r2"])
     #expect(plan.staying.map(\.id) == ["r1", "r3"])

@@ -69,6 +69,24 @@ import Testing
     #expect(try JSONValue(parsing: shown.output)["run"]?["id"]?.string == name)
   }
 
+  /// What does not ask the org is dated by the machine's clock.
+  @Test func `the last report is that of the latest run, also where the machine's clock is ahead`()
+    async throws
+  {
+    try await world.run()
+    try collide()
+    try await world.run()
+    let ingest = try await world.run(.ingest)
+    let last = try await world.run()
+    #expect(RunRow.time(ofID: ingest.run) > RunRow.time(ofID: last.run))
+    #expect([ingest.report, last.report].allSatisfy { $0 != nil })
+    let shown = try attache("report", world.pipeline.file, "--json")
+    #expect(try JSONValue(parsing: shown.output)["run"]?["id"]?.string == last.run)
+    let status = try attache("status", world.pipeline.file, "--json")
+    let first = try JSONValue(parsing: status.output)["runs"]?.array?.first
+    #expect(first?["run"]?.string == last.run)
+  }
+
   @Test func `status lists what is open, with its age and where it lies`() async throws {
     try await world.run()
     try collide()

@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import LocalOrg
 import Pipelines
 import Rehearsal
@@ -51,6 +52,25 @@ import Testing
     #expect(error?.reason?.contains("/done/") == true)
     try Files.remove(world.data.done)
     #expect(try await world.run().exitStatus == .done)
+  }
+
+  @Test func `one whose last run was dated by a clock that is ahead is refused as well`()
+    async throws
+  {
+    try await world.run()
+    let device = try world.device("ada")
+    let account = try world.ids("accounts", on: device)[0]
+    try device.edit("accounts", id: account, ["Phone": "8"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    // It asks nothing of the org, which this machine's clock is ahead of.
+    let ahead = try await world.run(.ingest)
+    try Files.copy(world.data.state, to: backup)
+    let sent = try await world.run(.reconcile)
+    #expect(RunRow.time(ofID: sent.run) < RunRow.time(ofID: ahead.run))
+    try restore()
+    let error = await #expect(throws: PipelineError.self) { try await world.run(.reconcile) }
+    #expect(error?.code == "ledger.behind")
+    #expect(error?.reason?.contains(sent.run) == true)
   }
 
   @Test func `one that does not know a return which was taken in and not sent yet is refused`()

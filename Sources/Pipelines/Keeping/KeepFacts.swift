@@ -88,6 +88,8 @@ package struct KeepFacts: Sendable {
   package var quarantined: [Quarantined] = []
   /// The reports.
   package var reports: [Report] = []
+  /// The run of the last of them.
+  package var lastReport: String?
   /// The edits that are not settled.
   package var openEdits: Set<Int64> = []
 

@@ -46,10 +46,9 @@ package enum KeepRule {
       }
       decide(item, &plan)
     }
-    let last = facts.reports.map(\.run).max(by: RunRow.precedes)
     for one in facts.reports where one.time <= past(facts.now, keep) {
       var because = open(one.openEdits, "stands in it")
-      if one.run == last {
+      if one.run == facts.lastReport {
         because.append("it is the last, and says which runs the ledger must know")
       }
       decide(

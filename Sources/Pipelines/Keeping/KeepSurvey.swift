@@ -41,6 +41,7 @@ struct KeepSurvey {
     facts.returned = try returned(places, before: now - returnedMilliseconds)
     facts.quarantined = try quarantined()
     facts.reports = try reports()
+    facts.lastReport = try ledger.latestRun(of: facts.reports.map(\.run))
     return facts
   }
 

@@ -169,7 +169,7 @@ package struct PipelineRecovery {
       let newest = Int64(try data.generations(of: id).last ?? 0)
       findings.generations[id] = max(findings.generations[id] ?? 0, newest)
     }
-    if let last = try data.lastReport(beyond: 0, "") { runs.append(Int64(last.run)) }
+    if let last = try data.lastReport(beyond: 0, since: nil) { runs.append(Int64(last.run)) }
     findings.lastRun = runs.max() ?? 0
     findings.isFirst = try ledger?.recoveries().isEmpty ?? true
     findings.known = try ledger?.lastOrgTime()

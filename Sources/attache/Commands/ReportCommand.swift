@@ -47,7 +47,7 @@ struct ReportCommand: Command {
     let ledger = try data.ledgerIfThere()
     defer { ledger?.close() }
     let reports = try written(data)
-    guard let name = run ?? reports.max(by: RunRow.precedes) else {
+    guard let name = try run ?? ledger?.latestRun(of: reports) else {
       // Runs that had nothing for a person are in order, and so is a pipeline that never ran.
       if options.json {
         context.print(.null)
