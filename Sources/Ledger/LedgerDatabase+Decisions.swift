@@ -285,9 +285,29 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Forgets the second record that a request of ours made of a device's new one: it is looked at no more.
-  package func forgetSecond(of creation: Int64) throws {
-    try connection.run("UPDATE creation SET device_record_id = NULL WHERE id = \(creation)")
+  /// The records of an edit that was created twice, as a report told them last; nil where none did.
+  package func toldTwins(of edit: Int64) throws -> (first: String, second: String)? {
+    let row = try connection.first(
+      """
+      SELECT x.detail FROM outcome x JOIN run n ON n.id = x.run_id
+      WHERE x.edit_id = \(edit) AND x.verdict = \(Verdict.createdTwice) ORDER BY n.number DESC LIMIT 1
+      """)
+    guard let row else { return nil }
+    let detail = OutcomeDetail(json: try parse(row[0].text, "a verdict"))
+    guard let first = detail.recordID, let second = detail.otherID else { return nil }
+    return (first, second)
+  }
+
+  /// The object of records that devices made, by one that a request of ours made or by what came back; nil where
+  /// neither says.
+  package func sobject(ofAny ids: [String], creation: Int64?) throws -> String? {
+    try connection.text(
+      """
+      SELECT coalesce(
+        (SELECT sobject FROM operation WHERE result_id IN (\(list: ids.map { SQLiteValue.text($0) }))
+          AND state = \(OperationState.done) LIMIT 1),
+        (SELECT sobject FROM edit WHERE creation_id = \(creation) AND sobject IS NOT NULL LIMIT 1))
+      """)
   }
 
   /// Says whether a record is what a request of ours has made.
@@ -325,7 +345,7 @@ extension LedgerDatabase {
   }
 
   /// Notes which of the two records of an edit's creation counts from now on.
-  private func chooseRecord(_ id: String, of edit: Int64) throws {
+  package func chooseRecord(_ id: String, of edit: Int64) throws {
     try connection.run(
       """
       UPDATE creation SET chosen_id = \(id)

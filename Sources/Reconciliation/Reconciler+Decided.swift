@@ -13,11 +13,7 @@ extension Reconciler {
     guard case .record(let id)? = edit.decision?.decision,
       edit.decision?.verdict == .createdTwice, edit.creation != nil
     else { return edit }
-    var edit = edit
-    edit.creation?.recordID = id
-    edit.creation?.deviceRecordID = id
-    edit.remadeID = id
-    return edit
+    return edit.choosing(id)
   }
 
   // MARK: refused

@@ -49,23 +49,6 @@ extension LedgerDatabase {
 
 // What a person has decided, as far as the org is not asked.
 extension SnapshotPlanner {
-  /// That a record was made twice; nil where the second, which a late request made, counts no more:
-  /// somebody has looked at both, and lets the rules go on with the first.
-  func madeTwice(_ creation: OpenEdit.Creation, _ edit: OpenEdit) throws -> Settlement? {
-    let isOurs = try creation.deviceRecordID.map(state.isOurs(recordID:)) == true
-    if isOurs, edit.decision?.decision == .again {
-      try state.forgetSecond(of: creation.id)
-      return nil
-    }
-    var detail = OutcomeDetail.because(
-      isOurs
-        ? "a request that got no answer arrived late and created the record as well"
-        : "the device's own sync created the record as well")
-    detail.recordID = creation.recordID
-    detail.otherID = creation.deviceRecordID
-    return Settlement(.createdTwice, detail)
-  }
-
   /// Says whether a decision says which edit of a clash stands.
   func isAboveClash(_ pending: PendingDecision) -> Bool {
     pending.isApproval || pending.decision == .server

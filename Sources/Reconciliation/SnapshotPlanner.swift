@@ -37,7 +37,8 @@ struct SnapshotPlanner {
   nonisolated(nonsending) func begin(_ edits: [OpenEdit]) async throws -> Draft {
     var draft = Draft(plan: SnapshotPlan(snapshotID: snapshotID))
     let edits = try await planUndos(of: edits, into: &draft.plan)
-    let following = try await followingUndeleted(edits)
+    let single = try await followingMended(edits, into: &draft.plan)
+    let following = try await followingUndeleted(single)
     try state.connection.reading {
       for edit in following { try sort(edit, into: &draft) }
     }
@@ -138,10 +139,8 @@ struct SnapshotPlanner {
   private func settlementWithoutOrg(_ edit: OpenEdit, isAlone: Bool) throws -> Settlement? {
     if let settlement = try state.decidedWithoutOrg(edit, rules) { return settlement }
     if let finding = edit.finding { return Settlement(.failed, .because(finding)) }
-    if let creation = edit.creation, creation.isTwice,
-      let settlement = try madeTwice(creation, edit)
-    {
-      return settlement
+    if let creation = edit.creation, creation.isTwice {
+      return try madeTwice(creation.recordID, creation.deviceRecordID)
     }
     if edit.operation == .synced { return Settlement(.unchanged) }
     guard rules.contains(where: { $0.soup == edit.soup }) else {

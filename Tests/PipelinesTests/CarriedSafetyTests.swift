@@ -271,6 +271,14 @@ import Testing
     #expect(night.verdicts == [.createdTwice: 1])
     let told = try #require(try scene.scene.edits(of: night.run).first)
     #expect(told.detail.otherID == own.id)
+    // To ask once more mends nothing.
+    let ours = try #require(told.detail.recordID)
+    try scene.scene.decide(told.number, .again)
+    #expect(try await world.run().open == [.createdTwice: 1])
+    let gone = world.org.delete("Account", id: ours, as: try world.user("admin"))
+    #expect(gone.errors.isEmpty)
+    try scene.scene.decide(told.number, .again)
+    #expect(try await world.run().open == [:])
   }
 
   // MARK: a restored data directory

@@ -1,0 +1,101 @@
+import JSON
+import Ledger
+import MobileSync
+import Salesforce
+
+// Records that were made twice.
+extension SnapshotPlanner {
+  /// That a record was made twice: by a request of ours that arrived late, or by the device's own sync.
+  func madeTwice(_ first: String?, _ second: String?) throws -> Settlement {
+    let isOurs = try second.map(state.isOurs(recordID:)) == true
+    var detail = OutcomeDetail.because(
+      isOurs
+        ? "a request that got no answer arrived late and created the record as well"
+        : "the device's own sync created the record as well")
+    detail.recordID = first
+    detail.otherID = second
+    return Settlement(.createdTwice, detail)
+  }
+
+  /// The edits with the one record that each is of, where a person has asked the rules once more and the org shows
+  /// that the other one is deleted or merged; the ledger keeps which one that is.
+  ///
+  /// Where it does not show that, the edit stays created twice: it is to be told until somebody mends it, or says
+  /// which record counts.
+  nonisolated(nonsending) func followingMended(
+    _ edits: [OpenEdit], into plan: inout SnapshotPlan
+  ) async throws -> [OpenEdit] {
+    var (rest, mended): ([OpenEdit], [Int64: String]) = ([], [:])
+    for edit in edits {
+      guard edit.decision?.decision == .again, let twins = try twins(of: edit) else {
+        rest.append(edit)
+        continue
+      }
+      guard let id = try await remaining(of: twins, edit) else {
+        var settlement = try madeTwice(twins.first, twins.second)
+        let words = settlement.detail.message ?? ""
+        settlement.detail.message =
+          words + "; the org does not show that one of the two is deleted or merged"
+        plan.settled.append((edit, settlement))
+        continue
+      }
+      try state.chooseRecord(id, of: edit.id)
+      if let creation = edit.creation { mended[creation.id] = id }
+      rest.append(edit.choosing(id))
+    }
+    // Others of the same new record go there in this run already.
+    return rest.map { edit in
+      edit.creation.flatMap { mended[$0.id] }.map(edit.choosing) ?? edit
+    }
+  }
+
+  /// The two records of an edit; nil for one that was not created twice.
+  private func twins(of edit: OpenEdit) throws -> (first: String, second: String)? {
+    if let creation = edit.creation, creation.isTwice, let first = creation.recordID,
+      let second = creation.deviceRecordID
+    {
+      return (first, second)
+    }
+    // One that was made anew in the place of a deleted record has no creation.
+    return edit.decision?.verdict == .createdTwice ? try state.toldTwins(of: edit.id) : nil
+  }
+
+  /// The one of two records that is left; the first where neither is, and nil where both may be there.
+  private nonisolated(nonsending) func remaining(
+    of twins: (first: String, second: String), _ edit: OpenEdit
+  ) async throws -> String? {
+    let ids = [twins.first, twins.second]
+    let sobject = try state.sobject(ofAny: ids, creation: edit.creation?.id) ?? edit.sobject
+    guard let sobject, APIName.isValid(sobject) else { return nil }
+    do {
+      let alive = try await records.records(sobject, ids: ids, fields: ["Id"])
+      let proofs = try await records.prove(sobject, absent: ids.filter { alive[$0] == nil })
+      if proofs[twins.second]?.isGone == true { return twins.first }
+      return proofs[twins.first]?.isGone == true ? twins.second : nil
+    } catch let error as OrgError {
+      guard error.isAboutTheObject else { throw error.asked(about: sobject) }
+      return nil
+    }
+  }
+}
+
+extension ServerRecord {
+  /// Says whether it is proved that it is not there any more under its own id.
+  fileprivate var isGone: Bool {
+    switch self {
+    case .deleted, .merged: true
+    case .unknown, .alive, .hidden: false
+    }
+  }
+}
+
+extension OpenEdit {
+  /// The same edit, of the one record that counts of its two.
+  func choosing(_ id: String) -> OpenEdit {
+    var edit = self
+    edit.creation?.recordID = id
+    edit.creation?.deviceRecordID = id
+    edit.remadeID = id
+    return edit
+  }
+}
