@@ -59,6 +59,8 @@ package enum DecisionRule {
 
   /// What a person should do about an edit, with the command and what it takes here, the likeliest first; nil for
   /// nothing.
+  ///
+  /// `pipeline` is what names it in a command.
   package static func nextStep(_ subject: Subject, in pipeline: String, edit: Int64) -> String? {
     step(subject, "\(pipeline) \(edit)")
   }

@@ -197,7 +197,7 @@ package struct PipelineDecisions: Sendable {
   private var noLedger: PipelineError {
     PipelineError(
       .configuration, "decide.no-ledger", "\(pipeline.name) has no edits: it never ran",
-      location: data.state, fix: "attache run \(pipeline.name) takes in what came back")
+      location: data.state, fix: "attache run \(pipeline.called) takes in what came back")
   }
 
   private func refused(_ refusals: [DecisionRefusal]) -> PipelineError {
@@ -206,7 +206,7 @@ package struct PipelineDecisions: Sendable {
     if refusals.count > most { words += "; and \(refusals.count - most) more" }
     return PipelineError(
       .configuration, "decide.refused", "nothing was decided", reason: words,
-      fix: "attache decide \(pipeline.name) --list shows what is open, and what may be decided")
+      fix: "attache decide \(pipeline.called) --list shows what is open, and what may be decided")
   }
 }
 

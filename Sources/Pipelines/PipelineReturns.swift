@@ -195,7 +195,7 @@ package struct PipelineReturns: Sendable {
       .configuration, "returns.unknown", "there is no return \(word) in quarantine",
       location: data.quarantine,
       fix:
-        "attache returns list \(pipeline.name) shows what lies where; name it, or the beginning of its "
+        "attache returns list \(pipeline.called) shows what lies where; name it, or the beginning of its "
         + "digest")
   }
 

@@ -18,6 +18,8 @@ package struct PipelineStatus: Sendable {
 
   /// The pipeline's name.
   package var pipeline: String
+  /// The word that names it in a command (`Pipeline.called`).
+  package var called: String
   /// Its snapshots.
   package var snapshots: [Snapshot] = []
   /// Files in the inbox.
@@ -47,7 +49,8 @@ package struct PipelineStatus: Sendable {
   /// Throws a `PipelineError` where snapshots lie there and their ledger does not.
   package static func read(_ pipeline: Pipeline, root: String) throws -> PipelineStatus {
     let data = DataDirectory(root: root, name: pipeline.name)
-    var status = PipelineStatus(pipeline: pipeline.name, directory: data.path)
+    var status = PipelineStatus(
+      pipeline: pipeline.name, called: pipeline.called, directory: data.path)
     guard let state = try data.ledgerIfThere() else { return status }
     status.hasRun = true
     defer { state.close() }
@@ -108,7 +111,7 @@ package struct PipelineStatus: Sendable {
       "inbox": .array(waiting.map { .string($0) }), "processing": number(processing.count),
       "quarantined": number(quarantined), "notReconciled": number(unjudged),
       "unsettled": .object(counts),
-      "open": .array(open.map { Self.json($0, in: pipeline) }),
+      "open": .array(open.map { Self.json($0, called: called) }),
       "waiting": .array(findings.map(Self.json)),
       "runs": .array(
         runs.map {
@@ -120,14 +123,14 @@ package struct PipelineStatus: Sendable {
     ]
   }
 
-  private static func json(_ edit: ReportEdit, in pipeline: String) -> JSONValue {
+  private static func json(_ edit: ReportEdit, called: String) -> JSONValue {
     var object: JSONObject = [
       "number": JSONValue(edit.number), "verdict": .string(edit.verdict.rawValue),
       "soup": .string(edit.soup),
     ]
     for (name, text) in [
       ("user", edit.username), ("sobject", edit.sobject), ("recordId", edit.recordID),
-      ("localId", edit.localID), ("next", edit.nextStep(in: pipeline)),
+      ("localId", edit.localID), ("next", edit.nextStep(in: called)),
     ] {
       if let text { object[name] = .string(text) }
     }

@@ -80,7 +80,7 @@ package struct PipelineUndo: Sendable {
   package func command(_ plan: Plan, edits: [Int64]) -> String {
     let numbers = edits.map { " \($0)" }.joined()
     return
-      "attache reconcile undo \(pipeline.name) \(plan.run)\(numbers) --confirm \(plan.digest)"
+      "attache reconcile undo \(pipeline.called) \(plan.run)\(numbers) --confirm \(plan.digest)"
   }
 
   /// Why an edit is not undone; nil where it can be tried.
@@ -98,7 +98,7 @@ package struct PipelineUndo: Sendable {
     let verdict = found.subject.verdict
     if verdict == .inDoubt {
       return "it is in doubt, nobody knows yet what its request did: attache reconcile "
-        + "\(pipeline.name) asks the org; undo it then"
+        + "\(pipeline.called) asks the org; undo it then"
     }
     if let verdict, !verdict.isSettled, isWritten {
       return "it is \(verdict.rawValue): decide about it first"
@@ -113,13 +113,13 @@ package struct PipelineUndo: Sendable {
   private func unknown(_ run: String) -> PipelineError {
     PipelineError(
       .configuration, "undo.no-run", "there is no run \(run)", location: data.state,
-      fix: "attache status \(pipeline.name) lists the last runs; reports are named after theirs")
+      fix: "attache status \(pipeline.called) lists the last runs; reports are named after theirs")
   }
 
   private func notOver(_ run: String) -> PipelineError {
     PipelineError(
       .configuration, "undo.not-over", "run \(run) is not over", location: data.state,
-      fix: "attache run \(pipeline.name) goes on with it; undo it then")
+      fix: "attache run \(pipeline.called) goes on with it; undo it then")
   }
 
   private func ofUndo(_ run: String) -> PipelineError {
@@ -133,7 +133,7 @@ package struct PipelineUndo: Sendable {
     PipelineError(
       .configuration, "undo.refused", "nothing was undone",
       reason: refusals.map(\.description).joined(separator: "; "),
-      fix: "attache report \(pipeline.name) \(run) shows what the run changed")
+      fix: "attache report \(pipeline.called) \(run) shows what the run changed")
   }
 
   /// That a plan is not the one that was confirmed.

@@ -70,7 +70,7 @@ struct ReconcileStage {
   /// `isWhole`: one of some edits, or one that stopped, has not looked at all.
   private func noteHeld(_ awaiting: [String: [String]], isWhole: Bool) throws {
     for (id, digests) in awaiting.sorted(by: { $0.key < $1.key }) {
-      let confirm = Self.confirming(digests, of: run.pipeline.name)
+      let confirm = Self.confirming(digests, of: run.pipeline)
       run.summary.confirm.append(confirm)
       let username = try run.ledger.snapshotRow(id: id)?.username ?? id
       let words = "more changes than reconcile.maxChanges lets through"
@@ -85,15 +85,16 @@ struct ReconcileStage {
   }
 
   /// The command that sends what is held.
-  private static func confirming(_ digests: [String], of name: String) -> String {
-    "attache reconcile \(name) " + digests.map { "--confirm \($0)" }.joined(separator: " ")
+  private static func confirming(_ digests: [String], of pipeline: Pipeline) -> String {
+    "attache reconcile \(pipeline.called) "
+      + digests.map { "--confirm \($0)" }.joined(separator: " ")
   }
 
   private func reopen(_ retry: RunOptions.Retry) throws {
     guard try run.ledger.run(id: retry.run) != nil else {
       throw PipelineError(
         .configuration, "retry.no-run", "there is no run \(retry.run)", location: run.data.state,
-        fix: "attache status \(run.pipeline.name) lists the last runs")
+        fix: "attache status \(run.pipeline.called) lists the last runs")
     }
     let count = try run.ledger.retry(
       run: retry.run, verdicts: retry.verdicts, by: run.options.by)
@@ -189,7 +190,7 @@ struct ReconcileStage {
     for (snapshot, digests) in result.awaiting.sorted(by: { $0.key < $1.key }) {
       run.summary.plan.append(
         "reconcile: changes of \(snapshot) are held; this sends them: "
-          + Self.confirming(digests, of: run.pipeline.name))
+          + Self.confirming(digests, of: run.pipeline))
     }
   }
 }

@@ -55,6 +55,7 @@ final class RunContext {
     // What a dry run enters into its copy of the ledger has no name that lasts.
     summary.run = options.isDryRun ? Self.dryRun : row.id
     summary.pipeline = pipeline.name
+    summary.called = pipeline.called
   }
 
   /// The ledger's recoveries, the first one first.

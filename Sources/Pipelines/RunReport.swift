@@ -73,7 +73,8 @@ struct RunReport {
     let isWaiting = try !run.ledger.openFindings().isEmpty || !run.ledger.unsettledEdits().isEmpty
     guard hasNews || isWaiting else { return }
     try run.ledger.beginReport(run: run.row.id)
-    let model = try ReportModel(state: run.ledger, run: run.row.id)
+    let model = try ReportModel(
+      state: run.ledger, run: run.row.id, called: run.pipeline.called)
     guard model.isWorthTelling else { return try run.ledger.dropReport(run: run.row.id) }
     try Self.write(model, run.pipeline, run.data)
     try run.ledger.endReport(run: run.row.id)
@@ -85,7 +86,8 @@ struct RunReport {
   func rehearse(in place: String) throws {
     // In the dry run's own copy of the ledger.
     try run.ledger.beginReport(run: run.row.id)
-    let model = try ReportModel(state: run.ledger, run: run.row.id, isRehearsal: true)
+    let model = try ReportModel(
+      state: run.ledger, run: run.row.id, called: run.pipeline.called, isRehearsal: true)
     let shown = run.pipeline.report.reportMask
     try Files.makeDirectory(place)
     for format in ReportFormats.all { try format.write(model, to: place, shown) }
@@ -117,7 +119,8 @@ struct RunReport {
   ) throws {
     for id in try state.unfinishedReports() {
       if Files.isDirectory(data.report(id)) {
-        try write(try ReportModel(state: state, run: id), pipeline, data)
+        let model = try ReportModel(state: state, run: id, called: pipeline.called)
+        try write(model, pipeline, data)
         try state.endReport(run: id)
       } else {
         try state.dropReport(run: id)

@@ -23,6 +23,8 @@ package struct RunSummary: Sendable {
   package var run = ""
   /// The pipeline.
   package var pipeline = ""
+  /// The word that names it in a command (`Pipeline.called`).
+  package var called = ""
   /// Returns ingested, known before, refused, and left where they are.
   package var returns = (ingested: 0, known: 0, quarantined: 0, left: 0)
   /// Edits that the returns brought, how many of them were new, and how many are known and not

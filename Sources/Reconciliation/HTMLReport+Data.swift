@@ -62,7 +62,7 @@ extension HTMLReport {
       try pass(&bytes, to: sink)
     }
     var rest: JSONObject = [
-      "pipeline": .string(model.run.pipeline), "instance": .string(model.names.instance),
+      "called": .string(model.called), "instance": .string(model.names.instance),
       "verdicts": .array(
         order.map {
           [

@@ -47,7 +47,7 @@ extension HTMLReport {
       text += fields(edit.detail.outside, "Outside the field list, not sent", edit, options)
       text += "</div>\n"
     }
-    text += commands(edit.commands(pipeline: model.run.pipeline)) + origin(edit)
+    text += commands(edit.commands(pipeline: model.called)) + origin(edit)
     return text + "</article>\n"
   }
 

@@ -18,7 +18,7 @@ extension HTMLReport {
   static func since(_ edit: ReportEdit, _ model: ReportModel) -> String {
     var text = "<p class=\"where\">Still open: found on \(time(edit.foundAt)), "
     text += "\(age(model.ageDays(since: edit.foundAt)))"
-    let step = next(edit.nextStep(in: model.run.pipeline))
+    let step = next(edit.nextStep(in: model.called))
     return text + (step.isEmpty ? "" : "." + step) + "</p>\n"
   }
 

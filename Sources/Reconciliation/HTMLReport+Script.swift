@@ -93,7 +93,7 @@ extension HTMLReport {
       if (row.x) element.append(make('div', {class: 'outside'}, table(row.x, 'Outside the field list, not sent')))
       if (row.c) element.append(make('div', {class: 'decide'}, make('p', {}, 'To decide:'),
         make('ul', {}, ...row.c.map(option =>
-          command(`attache decide ${data.pipeline} ${row.n} ${data.options[option]}`)))))
+          command(`attache decide ${data.called} ${row.n} ${data.options[option]}`)))))
       const [soup, entry, file, platform, device, generation] = row.w
       element.append(make('details', {}, make('summary', {}, 'Where it comes from'), make('p', {class: 'where'},
         [`edit ${row.n}`, row.r ? `record ${row.r}` : null, row.l ? `the device's own id ${row.l}` : null,

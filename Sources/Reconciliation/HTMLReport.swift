@@ -76,7 +76,7 @@ package enum HTMLReport: ReportFormat {
           articles.append(article($0, model, options))
         }
         room -= articles.count
-        text += section(verdict, articles, of: count, in: model.run.pipeline)
+        text += section(verdict, articles, of: count, in: model.called)
       }
       return text
     }
@@ -155,7 +155,7 @@ package enum HTMLReport: ReportFormat {
       for group in groups {
         text += "<li class=\"\(group.kind)\"><b>\(group.count)</b> \(group.name)</li>\n"
       }
-      text += "</ul>\n" + verdicts(counts, total, in: model.run.pipeline)
+      text += "</ul>\n" + verdicts(counts, total, in: model.called)
     }
     for fate in DecisionNote.Fate.allCases {
       guard let count = model.edits.totals.decisions[fate] else { continue }
@@ -168,7 +168,7 @@ package enum HTMLReport: ReportFormat {
       text += " still open</a></p>\n"
     }
     if open > 0 || counts.keys.contains(where: { !$0.isSettled }) {
-      let command = "attache review \(model.run.pipeline)"
+      let command = "attache review \(model.called)"
       text +=
         "<p class=\"next\">What to do next: each open edit below has the commands that end it; "
       text +=

@@ -109,7 +109,7 @@ package enum JSONReport: ReportFormat {
     object["foundBy"] = .string(edit.foundBy)
     object["since"] = .string(Dates.utc(edit.foundAt))
     object["ageDays"] = JSONValue(model.ageDays(since: edit.foundAt))
-    if let next = edit.nextStep(in: model.run.pipeline) {
+    if let next = edit.nextStep(in: model.called) {
       object["next"] = .string(next)
     }
     return object
@@ -202,7 +202,7 @@ package enum JSONReport: ReportFormat {
     }
     if let decision = edit.detail.decision { object["decision"] = self.decision(decision) }
     if !edit.possible.isEmpty {
-      object["commands"] = JSONValue(edit.commands(pipeline: model.run.pipeline))
+      object["commands"] = JSONValue(edit.commands(pipeline: model.called))
     }
     if edit.run != model.run.id { object["run"] = .string(edit.run) }
     return object

@@ -10,6 +10,8 @@ import MobileSync
 package struct ReportModel {
   /// The run.
   package let run: RunRow
+  /// The word that names the pipeline in a command.
+  package let called: String
   /// The org of the ledger.
   package let organizationID: String
   /// What people call the things of the org.
@@ -30,13 +32,16 @@ package struct ReportModel {
   /// The model of a run's report; of a run that has none, because it died, what is known of it.
   ///
   /// - Parameters:
+  ///   - called: The word that names the pipeline in a command, as a shell reads it.
   ///   - user: Only what this user's devices brought; nil for all.
   ///   - isRehearsal: The report is that of a dry run; Ids that the org has never given are left out.
   package init(
-    state: LedgerDatabase, run id: String, user: String? = nil, isRehearsal: Bool = false
+    state: LedgerDatabase, run id: String, called: String, user: String? = nil,
+    isRehearsal: Bool = false
   ) throws {
     guard let run = try state.run(id: id) else { throw LedgerError.unknownRun(id) }
     self.run = run
+    self.called = called
     self.isRehearsal = isRehearsal
     organizationID = try state.organizationID ?? ""
     usernames = try state.usernames()

@@ -136,7 +136,7 @@ final class ReviewResources: Sendable {
     let list = zip(known, revisions).map { open, revision in
       ReviewEdit.details(
         open, look: looks[open.edit.number], others: byNumber, revision: revision, names,
-        decisions.shown, pipeline.name)
+        decisions.shown, pipeline.called)
     }
     return Self.json(200, ["edits": .array(list)])
   }

@@ -13,10 +13,22 @@ struct PipelineCall {
 
   /// The pipeline, and the directory of all snapshots.
   func pipeline() throws -> (pipeline: Pipeline, root: String) {
-    let path = try PipelineFile.locate(name)
-    let pipeline = try PipelineFile.read(
-      path: program.absolute(path), variables: program.variables)
+    let pipeline = try read(variables: program.variables)
     return (pipeline, root(of: pipeline))
+  }
+
+  /// The pipeline; with `variables` those that its file names have to be set.
+  func read(variables: [String: String]? = nil) throws -> Pipeline {
+    let path = program.absolute(try PipelineFile.locate(name))
+    var pipeline = try PipelineFile.read(path: path, variables: variables)
+    pipeline.called = called(pipeline)
+    return pipeline
+  }
+
+  /// What names a pipeline in a command to copy that is to go to the same data.
+  func called(_ pipeline: Pipeline) -> String {
+    guard let data = options.data else { return pipeline.called }
+    return "\(pipeline.called) --data \(ShellWord.quoted(program.absolute(data)))"
   }
 
   /// `--data`, else `$ATTACHE_DATA`, else `/var/lib/attache` for a pipeline in `/etc/attache`, and
@@ -168,7 +180,7 @@ enum SummaryText {
       for verdict in Verdict.allCases {
         guard let count = summary.verdicts[verdict], count > 0 else { continue }
         let step =
-          DecisionRule.nextStep(of: verdict, in: summary.pipeline).map { "  → \($0)" } ?? ""
+          DecisionRule.nextStep(of: verdict, in: summary.called).map { "  → \($0)" } ?? ""
         lines.append("  \(pad(count, 6))  \(verdict.rawValue)\(step)")
       }
     }

@@ -34,7 +34,9 @@ import Testing
     #expect(first.verdicts == [.failed: 1, .updated: 1])
     let state = try LedgerDatabase(path: world.data.state)
     let failed = try #require(
-      try ReportModel(state: state, run: first.run).edits.all().first { $0.verdict == .failed })
+      try ReportModel(state: state, run: first.run, called: "demo").edits.all().first {
+        $0.verdict == .failed
+      })
     #expect(failed.detail.code == "FIELD_CUSTOM_VALIDATION_EXCEPTION")
     #expect(failed.detail.message?.contains("No such number.") == true)
     #expect(try world.record("Account", ids[1])["Industry"] == "Energy")

@@ -24,7 +24,8 @@ import Testing
     #expect(list.output.contains("! Phone: device device, server office, base +1 555 0100"))
     #expect(
       list.output.contains(
-        "attache decide demo 1 --take device | --take server | --set FIELD=VALUE | --again"))
+        "attache decide \(scene.world.called) 1 --take device | --take server | --set FIELD=VALUE | --again"
+      ))
     let json = try JSONValue(parsing: Array(try await decide("--list", "--json").output.utf8))
     #expect(json[0]?["possible"] == ["device", "server", "set", "again"])
     #expect(json[0]?["fields"]?[0]?["server"] == "office")

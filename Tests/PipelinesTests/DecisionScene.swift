@@ -127,7 +127,7 @@ struct DecisionScene {
   }
 
   func edits(of run: String) throws -> [ReportEdit] {
-    try withLedger { try ReportModel(state: $0, run: run).edits.all() }
+    try withLedger { try ReportModel(state: $0, run: run, called: "field").edits.all() }
   }
 
   func withLedger<T>(_ body: (LedgerDatabase) throws -> T) throws -> T {

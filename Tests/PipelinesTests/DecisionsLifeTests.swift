@@ -182,10 +182,12 @@ import Testing
     let run = try scene.withLedger { try $0.runs(limit: 1)[0].id }
     let place = scene.world.data.report(run)
     let page = String(decoding: try Files.read(place + "/report.html"), as: UTF8.self)
-    #expect(page.contains("<code>attache decide demo 1 --take device</code>"))
+    let called = scene.world.pipeline.called
+    #expect(page.contains("<code>attache decide \(called) 1 --take device</code>"))
     let json = try JSONValue(parsing: try Files.read(place + "/report.json"))
     #expect(
-      json["records"]?[0]?["commands"]?[1] == "attache decide demo 1 --take server")
+      json["records"]?[0]?["commands"]?[1]?.string
+        == "attache decide \(called) 1 --take server")
     let table = String(decoding: try Files.read(place + "/conflicts.csv"), as: UTF8.self)
     let filled = table.replacing(",,\r\n", with: ",device,\r\n")
     #expect(filled != table)

@@ -24,7 +24,7 @@ import Testing
   private func edits(of summary: RunSummary) throws -> [ReportEdit] {
     let state = try LedgerDatabase(path: world.data.state)
     defer { state.close() }
-    return try ReportModel(state: state, run: summary.run).edits.all()
+    return try ReportModel(state: state, run: summary.run, called: "demo").edits.all()
   }
 
   private func phone(_ id: String) throws -> JSONValue? { try world.record("Account", id)["Phone"] }

@@ -60,7 +60,7 @@ import Testing
   private func edits(of summary: RunSummary) throws -> [ReportEdit] {
     let state = try LedgerDatabase(path: world.data.state)
     defer { state.close() }
-    let model = try ReportModel(state: state, run: summary.run)
+    let model = try ReportModel(state: state, run: summary.run, called: "field")
     return try model.edits.all() + model.stillOpen.all()
   }
 

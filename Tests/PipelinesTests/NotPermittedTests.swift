@@ -50,7 +50,7 @@ import Testing
   private func refusals(_ world: World) throws -> [String] {
     let state = try LedgerDatabase(path: world.data.state)
     let run = try #require(try state.runs(limit: 1).first)
-    return try ReportModel(state: state, run: run.id).edits.all()
+    return try ReportModel(state: state, run: run.id, called: "demo").edits.all()
       .filter { $0.verdict == .notPermitted }.compactMap(\.detail.message).sorted()
   }
 

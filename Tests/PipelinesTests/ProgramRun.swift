@@ -42,6 +42,9 @@ struct ProgramRun {
 }
 
 extension World {
+  /// What `program` calls its pipeline in a command to copy.
+  var called: String { "\(pipeline.called) --data \(root)" }
+
   /// Runs the program on this world's pipeline.
   func program(
     _ command: [String], _ more: [String] = [], shell: String = #"exec "$@""#,

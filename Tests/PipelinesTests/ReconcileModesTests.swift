@@ -211,15 +211,18 @@ import Testing
     #expect(run.verdicts == [.held: 3, .updated: 1])
     #expect(try scene.field("Phone", of: ids[3]) == "tablet")
     let command = try #require(run.confirm.first)
-    #expect(run.confirm.count == 1 && command.hasPrefix("attache reconcile demo --confirm "))
+    let called = world.pipeline.called
+    #expect(
+      run.confirm.count == 1 && command.hasPrefix("attache reconcile \(called) --confirm "))
     let page = String(
       decoding: try Files.read(world.data.report(run.run) + "/report.html"), as: UTF8.self)
     let place = try #require(page.firstRange(of: command)?.lowerBound)
     #expect(place < (try #require(page.firstRange(of: "id=\"edit-")?.lowerBound ?? page.endIndex)))
+    let named = command.replacing(called, with: world.called)
     let held = try await world.program(["reconcile"], [])
-    #expect(held.output.contains("to send what a guard holds: \(command)"))
+    #expect(held.output.contains("to send what a guard holds: \(named)"))
     let quiet = try await world.program(["reconcile"], ["--quiet"])
-    #expect(quiet.everything.contains(command))
+    #expect(quiet.everything.contains(named))
     // A run of some edits has not looked at the others.
     #expect(try await world.run(.reconcile) { $0.only = [4] }.waiting[.changesHeld] == 1)
     let digest = try #require(command.split(separator: " ").last.map(String.init))

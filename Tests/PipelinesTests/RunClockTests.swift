@@ -58,7 +58,7 @@ import Testing
     let run = try await world.run()
     let ledger = try LedgerDatabase(path: world.data.state)
     defer { ledger.close() }
-    let model = try ReportModel(state: ledger, run: run.run)
+    let model = try ReportModel(state: ledger, run: run.run, called: "field")
     #expect(model.timeline.map(\.kind) == [.edited, .returned, .run])
   }
 

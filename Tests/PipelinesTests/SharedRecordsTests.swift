@@ -67,9 +67,8 @@ import Testing
   }
 
   private func details(_ run: String, _ world: World) throws -> [OutcomeDetail] {
-    try ReportModel(state: try LedgerDatabase.open(path: world.data.state), run: run).edits.all()
-      .map(
-        \.detail)
+    let state = try LedgerDatabase.open(path: world.data.state)
+    return try ReportModel(state: state, run: run, called: "demo").edits.all().map(\.detail)
   }
 
   // MARK: one record in two soups

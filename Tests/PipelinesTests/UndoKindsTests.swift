@@ -216,7 +216,7 @@ import Testing
     #expect(plan.status == 3)
     #expect(plan.output.contains("undo: edit 1, Account \(id)  →  Phone back to \(before)"))
     let digest = try scene.undoing.plan(run: sent.run).digest
-    let command = "attache reconcile undo demo \(sent.run) --confirm \(digest)"
+    let command = "attache reconcile undo \(scene.world.called) \(sent.run) --confirm \(digest)"
     #expect(plan.messages.contains("nothing is done yet; this does it: \(command)"))
     #expect(try await undo("--dry-run").status == 0)
     let lines = try await undo("--json").output.split(separator: "\n")

@@ -49,8 +49,8 @@ import Testing
       #expect(open?["foundBy"]?.string == first.run)
       #expect(
         open?["next"]?.string
-          == "Compare the values and decide: attache decide demo \(edit) --take device, --take server, "
-          + "--set FIELD=VALUE or --again.")
+          == "Compare the values and decide: attache decide \(world.pipeline.called) \(edit) "
+          + "--take device, --take server, --set FIELD=VALUE or --again.")
     }
     #expect(told.times(edit) == 1)
     #expect(try status().open.map(\.number) == [edit])

@@ -90,7 +90,7 @@ import Testing
     #expect(Set(open.map { $0["foundBy"]?.string }) == [Self.reconciled])
     let state = try LedgerDatabase(path: world.data.state)
     defer { state.close() }
-    let model = try ReportModel(state: state, run: Self.reconciled)
+    let model = try ReportModel(state: state, run: Self.reconciled, called: "demo")
     #expect(model.edits.count == 13)
     #expect(model.stillOpen.isEmpty)
     #expect(told.report(Self.reconciled)["edits"] == 13)

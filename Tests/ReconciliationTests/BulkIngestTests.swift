@@ -171,7 +171,7 @@ struct BulkIngestTests {
     let day = try Self.day()
     try await day.run()
     let run = try #require(try day.state.runs(limit: 1).first)
-    let failed = try ReportModel(state: day.state, run: run.id).edits.all()
+    let failed = try ReportModel(state: day.state, run: run.id, called: "demo").edits.all()
       .filter { $0.verdict == .failed }.map(\.detail)
     #expect(failed.count == 2)
     #expect(failed.allSatisfy { $0.code == "REQUIRED_FIELD_MISSING" })

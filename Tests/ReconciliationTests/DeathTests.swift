@@ -65,7 +65,7 @@ struct DeathTests {
   private static func end(_ day: FieldDay, _ state: LedgerDatabase) throws -> End {
     let run = try #require(try state.runs(limit: 1).first)
     let report = try JSONReport.bytes(
-      "report.json", try ReportModel(state: state, run: run.id), .init())
+      "report.json", try ReportModel(state: state, run: run.id, called: "demo"), .init())
     return End(
       org: try day.org.dump(objects: ["Account", "Contact"]),
       report: String(decoding: report, as: UTF8.self))

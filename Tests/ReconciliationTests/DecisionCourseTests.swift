@@ -223,7 +223,7 @@ struct DecisionCourseTests {
     #expect(day.verdicts(try await day.run()) == "dropped 1")
     #expect(try day.state.unsettledEdits().isEmpty)
     let run = try #require(try day.state.runs(limit: 1).first)
-    #expect(try ReportModel(state: day.state, run: run.id).stillOpen.isEmpty)
+    #expect(try ReportModel(state: day.state, run: run.id, called: "demo").stillOpen.isEmpty)
   }
 
   // MARK: one external id

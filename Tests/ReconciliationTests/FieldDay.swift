@@ -225,7 +225,7 @@ final class FieldDay {
   /// Every outcome of the last run: `verdict: detail`.
   func details() throws -> [OutcomeDetail] {
     let run = try #require(try state.runs(limit: 1).first)
-    return try ReportModel(state: state, run: run.id).edits.all().map(\.detail)
+    return try ReportModel(state: state, run: run.id, called: "demo").edits.all().map(\.detail)
   }
 
   /// What was written since the beginning, by method.

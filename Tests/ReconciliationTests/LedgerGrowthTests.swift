@@ -67,7 +67,7 @@ struct LedgerGrowthTests {
     }
     try fixture.state.beginReport(run: run.id)
     return try fixture.state.connection.work {
-      let report = try ReportModel(state: fixture.state, run: run.id)
+      let report = try ReportModel(state: fixture.state, run: run.id, called: "demo")
       var numbers: [Int64] = []
       try report.edits.forEach { numbers.append($0.number) }
       #expect(numbers == Array(1...Int64(count)))

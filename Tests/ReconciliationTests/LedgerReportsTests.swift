@@ -27,7 +27,7 @@ struct LedgerReportsTests {
   }
 
   private func model(_ run: String) throws -> ReportModel {
-    try ReportModel(state: state, run: run)
+    try ReportModel(state: state, run: run, called: "demo")
   }
 
   // MARK: verdicts

@@ -135,7 +135,7 @@ struct OneWriteTests {
       .writes, nth: 1, times: 1, .respond(.json(200, "[\(done),\(locked)]")))
     await #expect(throws: CancellationError.self) { try await day.run() }
     let run = try #require(try day.state.runs(limit: 1).first)
-    let model = try ReportModel(state: day.state, run: run.id)
+    let model = try ReportModel(state: day.state, run: run.id, called: "demo")
     #expect(model.edits.totals.verdicts == [.updated: 1, .held: 1])
   }
 }

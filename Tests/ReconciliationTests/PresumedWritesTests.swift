@@ -19,7 +19,7 @@ import Testing
     #expect(plan.counts == summary.verdicts)
     let run = try #require(day.state.runs().first).id
     try day.state.beginReport(run: run)
-    let told = try ReportModel(state: day.state, run: run)
+    let told = try ReportModel(state: day.state, run: run, called: "demo")
     let verdicts = Dictionary(
       uniqueKeysWithValues: try told.edits.all().map { ($0.number, $0.verdict) })
     #expect(Dictionary(uniqueKeysWithValues: plan.map { ($0.editID, $0.verdict) }) == verdicts)

@@ -17,7 +17,7 @@ struct ReportPageTests {
     let day = try await ReportTests.day()
     try day.state.noteInstance("https://example.my.salesforce.com")
     let run = try #require(try day.state.runs(limit: 1).first)
-    let model = try ReportModel(state: day.state, run: run.id)
+    let model = try ReportModel(state: day.state, run: run.id, called: "demo")
     return (try write(model), model)
   }
 
@@ -138,7 +138,7 @@ struct ReportPageTests {
     #expect(link.hasPrefix("https://example.my.salesforce.com/001"))
     #expect(
       try await browser.text("#list .decide code").hasPrefix(
-        "attache decide \(model.run.pipeline) "))
+        "attache decide \(model.called) "))
     try await browser.click("#list .decide button")
     #expect(try await browser.text("#list .decide button") == "Copied")
     #expect(try await browser.errors() == [])

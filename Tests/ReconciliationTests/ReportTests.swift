@@ -46,7 +46,7 @@ struct ReportTests {
 
   private static func model(_ day: FieldDay) throws -> ReportModel {
     let run = try #require(try day.state.runs(limit: 1).first)
-    return try ReportModel(state: day.state, run: run.id)
+    return try ReportModel(state: day.state, run: run.id, called: "demo")
   }
 
   /// `report.json` of the last run, entered in the ledger as shown.

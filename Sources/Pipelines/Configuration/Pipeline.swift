@@ -10,6 +10,12 @@ package struct Pipeline: Sendable {
 
   /// The file, as it was named on the command line.
   package var file: String
+  /// The words that name the pipeline in a command to copy, as a shell reads them: what hints and
+  /// reports print behind the verb.
+  ///
+  /// Its short name where that finds this file, else the file's whole path; the program adds the data
+  /// directory that it was called with.
+  package var called: String
   /// The file's directory, from which its paths are taken; empty for the working directory.
   package var directory: String
   /// The format of the file.

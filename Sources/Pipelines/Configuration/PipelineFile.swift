@@ -79,6 +79,21 @@ package enum PipelineFile {
       .map { String($0.dropLast(5)) }.sorted()
   }
 
+  /// The word that names a file in a command to copy: its short name where that finds it in `places`,
+  /// else its whole path, which is right in any directory.
+  static func called(_ file: String) -> String {
+    let path = (try? Files.resolved(file)) ?? file
+    let name = Files.name(of: file)
+    if name.hasSuffix(".json") {
+      let stem = String(name.dropLast(5))
+      // One beside the caller is found there alone, and goes before those of `places`.
+      if let found = try? locate(stem), found.contains("/"), (try? Files.resolved(found)) == path {
+        return ShellWord.quoted(stem)
+      }
+    }
+    return ShellWord.quoted(file.hasPrefix("/") ? file : path)
+  }
+
   /// Finds the file that a command line names: a path, or a name looked up in `places`.
   package static func locate(
     _ argument: String, in directories: [String] = places

@@ -70,7 +70,8 @@ struct PipelineReader {
     let limitSettings = limits.map { LimitSettings($0) } ?? LimitSettings()
     guard let name, let org, let users else { return nil }
     let pipeline = Pipeline(
-      file: reader.file, directory: directory, name: name, org: org, users: users, stores: stores,
+      file: reader.file, called: PipelineFile.called(reader.file), directory: directory, name: name,
+      org: org, users: users, stores: stores,
       platforms: platforms, prime: primeSettings, pack: packSettings, inbox: inboxSettings,
       reconcile: reconcileSettings, report: reportSettings, notify: notifySettings,
       keep: keepSettings,

@@ -64,7 +64,7 @@ struct BackupRestore {
     guard !lying.isEmpty else { return }
     throw PipelineError(
       .configuration, "recover.occupied", "there is a data directory already", location: data.path,
-      fix: "attache recover \(pipeline.name) without --from recovers it; or move it away first")
+      fix: "attache recover \(pipeline.called) without --from recovers it; or move it away first")
   }
 
   // MARK: the archive

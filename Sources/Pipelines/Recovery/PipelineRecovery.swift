@@ -63,7 +63,7 @@ package struct PipelineRecovery {
           .configuration, "recover.nothing", "there is no data directory to recover",
           location: data.path,
           fix:
-            "begin with a backup: attache recover \(pipeline.name) --from FILE; a pipeline that never ran "
+            "begin with a backup: attache recover \(pipeline.called) --from FILE; a pipeline that never ran "
             + "needs none")
       }
       let lock = try PipelineRun.takeLock(data, exclusive: !request.isDryRun)

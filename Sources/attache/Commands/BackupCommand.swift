@@ -33,12 +33,12 @@ struct BackupCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: pipeline)
-    let read = try PipelineFile.read(path: context.absolute(PipelineFile.locate(pipeline)))
+    let read = try call.read()
     let streams = directory == "-"
     if streams, context.outputIsTerminal {
       throw PipelineError(
         .usage, "backup.terminal", "a backup is not written to a terminal",
-        fix: "name a directory, or send it on: attache backup \(pipeline) - > FILE")
+        fix: "name a directory, or send it on: attache backup \(read.called) - > FILE")
     }
     let done = try PipelineBackup.write(
       read, root: call.root(of: read), to: streams ? nil : context.absolute(directory))

@@ -90,16 +90,15 @@ struct DecideCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: pipeline)
-    let path = try PipelineFile.locate(pipeline)
-    let read = try PipelineFile.read(path: context.absolute(path))
+    let read = try call.read()
     let root = call.root(of: read)
     let decisions = PipelineDecisions(read, root: root)
-    if list { return try show(decisions, context, read.name) }
+    if list { return try show(decisions, context, read.called) }
     let name = by ?? ProcessEnvironment.userName()
     let result = try decisions.enter(
       try requests(context), try selection(), by: name, isDryRun: dryRun)
     if !dryRun || !result.refused.isEmpty || result.decided.isEmpty {
-      tell(result, context, read.name)
+      tell(result, context, read.called)
     }
     let entered = result.refused.isEmpty ? ExitStatus.done : .needsAttention
     guard now || dryRun, !result.decided.isEmpty else { return entered }
@@ -152,7 +151,7 @@ struct DecideCommand: Command {
 
   // MARK: telling
 
-  private func tell(_ result: PipelineDecisions.Result, _ context: Program, _ name: String) {
+  private func tell(_ result: PipelineDecisions.Result, _ context: Program, _ called: String) {
     if options.json {
       context.print(DecisionText.json(result))
       return
@@ -169,12 +168,12 @@ struct DecideCommand: Command {
     if result.decided.isEmpty {
       context.print("no edit is open that could be decided so")
     } else if !now, !dryRun {
-      context.print("the next run carries it out; attache reconcile \(name) does it at once")
+      context.print("the next run carries it out; attache reconcile \(called) does it at once")
     }
   }
 
   private func show(
-    _ decisions: PipelineDecisions, _ context: Program, _ name: String
+    _ decisions: PipelineDecisions, _ context: Program, _ called: String
   ) throws -> ExitStatus {
     let wanted = Set(edits.map { Int64($0) })
     let open = try decisions.open().filter { open in
@@ -182,12 +181,12 @@ struct DecideCommand: Command {
         && (verdicts.chosen.isEmpty || verdicts.chosen.contains(open.edit.verdict))
     }
     if options.json {
-      context.print(.array(open.map { $0.json(decisions.shown, pipeline: name) }))
+      context.print(.array(open.map { $0.json(decisions.shown, pipeline: called) }))
       return .done
     }
     if open.isEmpty, !options.quiet { context.print("nothing is open") }
     for edit in open {
-      for line in DecisionText.lines(edit, decisions.shown, name) { context.print(line) }
+      for line in DecisionText.lines(edit, decisions.shown, called) { context.print(line) }
     }
     return .done
   }

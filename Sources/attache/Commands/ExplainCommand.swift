@@ -32,8 +32,7 @@ struct ExplainCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: pipeline)
-    let path = try PipelineFile.locate(pipeline)
-    let read = try PipelineFile.read(path: context.absolute(path))
+    let read = try call.read()
     let story = try Explanation.story(of: record, read, root: call.root(of: read))
     let shown = read.report.reportMask
     if options.json {

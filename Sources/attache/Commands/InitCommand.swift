@@ -109,8 +109,7 @@ struct InitCommand: Command {
       answer["error"] = diagnostic.json
       status = diagnostic.status
     }
-    let called = (try? PipelineFile.locate(written.name)).map(context.absolute)
-    let named = called == written.file ? written.name : written.file
+    let named = call.called(written)
     let next =
       status == .done ? ["run \(named) --dry-run", "run \(named)"] : ["org check \(named)"]
     lines += ["next:"] + next.map { "  attache \($0)" }

@@ -29,8 +29,7 @@ struct PruneCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: pipeline)
-    let path = try PipelineFile.locate(pipeline)
-    let read = try PipelineFile.read(path: context.absolute(path))
+    let read = try call.read()
     let plan = try KeepWork.prune(read, root: call.root(of: read), isDryRun: dryRun)
     if options.json {
       context.print(plan.json(read.name, isDone: !dryRun))

@@ -50,8 +50,7 @@ struct ReconcileUndoCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: pipeline)
-    let path = try PipelineFile.locate(pipeline)
-    let read = try PipelineFile.read(path: context.absolute(path))
+    let read = try call.read()
     let undo = PipelineUndo(read, root: call.root(of: read))
     let numbers = edits.map { Int64($0) }
     let plan = try undo.plan(run: run, edits: numbers)

@@ -42,7 +42,7 @@ struct RecoverCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: pipeline)
-    let read = try PipelineFile.read(path: context.absolute(PipelineFile.locate(pipeline)))
+    let read = try call.read()
     var request = PipelineRecovery.Request(by: by ?? ProcessEnvironment.userName())
     request.backup = backup.map(context.absolute)
     (request.isRestored, request.newOrg, request.isDryRun) = (restored, newOrg, dryRun)
@@ -50,9 +50,7 @@ struct RecoverCommand: Command {
     if options.json {
       context.print(findings.json(read.name, isDone: !dryRun))
     } else if !options.quiet {
-      // What it says to do next is to be done to the same directory.
-      let called = pipeline + (options.data.map { " --data \($0)" } ?? "")
-      for line in findings.lines(called, isDone: !dryRun) { context.print(line) }
+      for line in findings.lines(read.called, isDone: !dryRun) { context.print(line) }
     }
     return .done
   }

@@ -41,8 +41,7 @@ struct ReportCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: pipeline)
-    let path = try PipelineFile.locate(pipeline)
-    let read = try PipelineFile.read(path: context.absolute(path))
+    let read = try call.read()
     let data = DataDirectory(root: call.root(of: read), name: read.name)
     let ledger = try data.ledgerIfThere()
     defer { ledger?.close() }
@@ -54,17 +53,20 @@ struct ReportCommand: Command {
       } else {
         context.print(
           ledger != nil
-            ? "no run had anything to report: attache status \(pipeline) lists the last runs"
+            ? "no run had anything to report: attache status \(read.called) lists the last runs"
             : "there is no report yet: nothing has run in \(data.path)")
       }
       return .done
     }
     guard let state = ledger, try state.run(id: name) != nil else {
-      throw none("there is no report of a run \(name)", data)
+      throw none("there is no report of a run \(name)", data, read)
     }
-    let whole = try ReportModel(state: state, run: name)
+    let whole = try ReportModel(state: state, run: name, called: read.called)
     let model =
-      try user.map { try ReportModel(state: state, run: name, user: try Self.user($0, whole)) }
+      try user.map {
+        try ReportModel(
+          state: state, run: name, called: read.called, user: try Self.user($0, whole))
+      }
       ?? whole
     let isWritten = reports.contains(name)
     if try show(model, isWritten ? data.report(name) : nil, read.report.reportMask, context) {
@@ -131,10 +133,12 @@ struct ReportCommand: Command {
     return try Files.list(data.reports).filter { !$0.hasPrefix(".") }
   }
 
-  private func none(_ words: String, _ data: DataDirectory) -> PipelineError {
+  private func none(
+    _ words: String, _ data: DataDirectory, _ read: Pipeline
+  ) -> PipelineError {
     PipelineError(
       .configuration, "report.none", words, location: data.reports,
-      fix: "attache status \(pipeline) lists the last runs")
+      fix: "attache status \(read.called) lists the last runs")
   }
 
   /// Why a run has no report of its own, and where its verdicts are told.

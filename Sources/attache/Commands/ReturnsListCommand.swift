@@ -61,7 +61,7 @@ enum ReturnText {
 extension PipelineCall {
   /// The pipeline's returns; the pipeline is read, and no secret of it.
   func returns() throws -> PipelineReturns {
-    let read = try PipelineFile.read(path: program.absolute(PipelineFile.locate(name)))
+    let read = try read()
     return PipelineReturns(read, root: root(of: read))
   }
 }

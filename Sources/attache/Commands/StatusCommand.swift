@@ -31,8 +31,7 @@ struct StatusCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: pipeline)
-    let path = try PipelineFile.locate(pipeline)
-    let read = try PipelineFile.read(path: context.absolute(path))
+    let read = try call.read()
     if disk { return try showDisk(read, root: call.root(of: read), context) }
     let status = try PipelineStatus.read(read, root: call.root(of: read))
     if options.json {

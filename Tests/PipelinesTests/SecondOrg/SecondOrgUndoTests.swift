@@ -84,7 +84,7 @@ extension SecondOrgScene {
   fileprivate func reasons(_ run: RunSummary) throws -> [String] {
     let ledger = try data.openLedger()
     defer { ledger.close() }
-    return try ReportModel(state: ledger, run: run.run).edits.all().map {
+    return try ReportModel(state: ledger, run: run.run, called: "field").edits.all().map {
       "\($0.verdict): \($0.detail.message ?? "")"
     }
   }

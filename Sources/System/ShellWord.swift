@@ -1,0 +1,18 @@
+/// A word of a command that somebody copies into a shell.
+package enum ShellWord {
+  /// The word as a shell reads it as one: unchanged where nothing in it means anything to a shell, else
+  /// in single quotes.
+  package static func quoted(_ word: String) -> String {
+    let isPlain = !word.isEmpty && !word.hasPrefix("~") && word.utf8.allSatisfy(isPlain)
+    return isPlain ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...:
+      true
+    default: "/._-+,:@%~".utf8.contains(byte)
+    }
+  }
+}

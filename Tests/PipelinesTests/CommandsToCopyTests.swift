@@ -1,0 +1,101 @@
+import JSON
+import Ledger
+import Pipelines
+import System
+import Testing
+
+/// The commands that the program and its reports print run as they are copied.
+@Suite struct CommandsToCopyTests {
+  let scene: DecisionScene
+  private var world: World { scene.world }
+
+  init() throws { scene = try DecisionScene() }
+
+  /// The program, with the arguments in a directory of its own and no data directory beside them.
+  private func attache(
+    _ words: [String], in directory: String = "/", variables: [String: String] = [:]
+  ) async throws -> ProgramRun {
+    try await ProgramRun.blocking(
+      words, variables: world.variables.merging(variables) { $1 },
+      shell: "cd '\(directory)' && exec \"$@\"")
+  }
+
+  /// A command as somebody pastes it into a shell whose directory is another.
+  private func pasted(_ command: String) async throws -> ProgramRun {
+    #expect(command.hasPrefix("attache "), "\(command)")
+    return try await ProgramRun.blocking(
+      [], variables: world.variables.merging(["COMMAND": command]) { $1 },
+      shell: #"program=$1; attache() { "$program" "$@"; }; cd /; eval "$COMMAND""#)
+  }
+
+  /// The place of the pipeline file once it is moved where no name finds it and a shell would cut it.
+  private func moved() throws -> String {
+    let place = world.directory.file("its pipelines")
+    try DurableFile.rename(world.directory.file("pipelines"), to: place)
+    return place + "/demo.json"
+  }
+
+  @Test func `commands for a pipeline that only its path names have that path, fit for a shell`()
+    async throws
+  {
+    _ = try await scene.conflict()
+    let file = try moved()
+    // A run with an edit that is open writes its report anew.
+    let run = try await attache(["run", file, "--only", "ingest"])
+    #expect(run.status == 3)
+    let again = try await attache(["decide", file, "1", "--again", "--now"])
+    #expect(again.output.contains("attache decide '\(file)' EDIT "), "\(again.everything)")
+    let name = try #require(
+      try Files.list(world.data.reports).max { RunRow.precedes($0, $1) })
+    let report = world.data.report(name)
+    let json = try JSONValue(parsing: try Files.read(report + "/report.json"))
+    let open = try #require(json["stillOpen"]?[0])
+    let next = try #require(open["next"]?.string)
+    #expect(next.contains("attache decide '\(file)' 1 --take device"))
+    let page = String(decoding: try Files.read(report + "/report.html"), as: UTF8.self)
+    #expect(page.contains("attache review &#39;\(file)&#39;"))
+    let status = try await attache(["status", file, "--json"])
+    let told = try JSONValue(parsing: Array(status.output.utf8))
+    #expect(told["open"]?[0]?["next"]?.string == next)
+
+    let list = try JSONValue(
+      parsing: Array(try await attache(["decide", file, "--list", "--json"]).output.utf8))
+    let listed = try #require(list[0]?["commands"]?.array)
+    let commands = listed.compactMap(\.string)
+    #expect(commands.count == 4)
+    for command in commands where !command.contains("FIELD=") {
+      let dry = try await pasted(command + " --dry-run")
+      #expect([0, 3].contains(dry.status), "\(command): \(dry.everything)")
+    }
+    let refused = try await attache(["decide", file, "1", "--drop"])
+    let hint = try #require(refused.messages.firstMatch(of: /(attache decide .* --list) shows/)?.1)
+    #expect(try await pasted(String(hint)).output.hasPrefix("edit 1: conflict"))
+  }
+
+  @Test func `commands for a pipeline that a name finds have the name, wherever the file is named`()
+    async throws
+  {
+    _ = try await scene.conflict()
+    let place = world.directory.path
+    for word in ["demo", "pipelines/demo.json", world.pipeline.file] {
+      let list = try await attache(["decide", word, "--list"], in: place)
+      #expect(list.output.contains("  attache decide demo 1 --take device"), "\(word)")
+    }
+    // Beside the file its name finds it, and nowhere else.
+    let beside = try await attache(
+      ["decide", "demo.json", "--list"], in: place + "/pipelines")
+    #expect(beside.output.contains("  attache decide \(world.pipeline.file) 1 --take device"))
+  }
+
+  @Test func `commands go to the data directory that the program was called with`() async throws {
+    _ = try await scene.conflict()
+    let data = world.directory.file("its data")
+    try DurableFile.rename(world.root, to: data)
+    let list = try await attache(["decide", world.pipeline.file, "--list", "--data", data])
+    let line = try #require(list.output.split(separator: "\n").last { $0.contains("attache ") })
+    let command = try #require(line.split(separator: " | ").first).drop { $0 == " " }
+    #expect(command.contains(" --data '\(data)' 1 --take device"))
+    let dry = try await pasted(command + " --dry-run")
+    #expect(dry.output.contains("reconcile: update accounts "), "\(dry.everything)")
+  }
+}
