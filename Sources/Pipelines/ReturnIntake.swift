@@ -136,9 +136,7 @@ struct ReturnIntake: Sendable {
       var part = ReadReturn.Part(
         row: row(stamp, issued, validated, taken), stampID: stamp.stampID, reading: reading)
       for store in stores {
-        for soup in store.missingSoups + store.reindexedSoups {
-          warnings.append("\(taken.name): the app removed or changed the soup \"\(soup)\"")
-        }
+        warnings += alteredSoups(store, issued).map { "\(taken.name): \($0)" }
         part.row.marks[store.key] = store.stamp.carried
         if store.isUntouched { continue }
         let found = try reading.read(store, platform: validated.platform, open: open)

@@ -37,6 +37,9 @@ struct ExaminedStore {
   {
     let present = Dictionary(soups.map { ($0.soupName, $0) }) { first, _ in first }
     let names = Set(issued.soups.map(\.soupName))
+    let reindexed = issued.soups.filter { soup in
+      present[soup.soupName].map { $0.indexes != soup.indexes } ?? false
+    }.map(\.soupName).sorted()
     return ValidatedStore(
       scope: issued.scope, storeName: issued.storeName, path: store.path, proof: store.proof,
       stamp: stamp,
@@ -44,9 +47,8 @@ struct ExaminedStore {
         !names.contains($0) && !ExaminedStore.housekeeping.contains($0)
       }.sorted(),
       missingSoups: names.filter { present[$0] == nil }.sorted(),
-      reindexedSoups: issued.soups.filter { soup in
-        present[soup.soupName].map { $0.indexes != soup.indexes } ?? false
-      }.map(\.soupName).sorted(),
+      reindexedSoups: reindexed,
+      indexes: reindexed.reduce(into: [:]) { $0[$1] = present[$1]?.indexes },
       isUntouched: isUntouched)
   }
 }

@@ -48,12 +48,14 @@ package struct ValidatedStore: Sendable {
   package var proof: FileStatus?
   /// Its own stamp.
   package var stamp: Provenance
-  /// Soups that were not issued: an app's own, ignored.
+  /// Soups that the pipeline does not have: an app's own, ignored.
   package var unknownSoups: [String]
-  /// Issued soups that are not there any more.
+  /// Soups of the pipeline that are not there: the app removed them, or the pipeline has them since.
   package var missingSoups: [String]
-  /// Issued soups whose indexes are not those that were issued.
+  /// Soups whose indexes are not the pipeline's: the app changed them, or the pipeline did since.
   package var reindexedSoups: [String]
+  /// The indexes of those as the file has them.
+  package var indexes: [String: [IndexSpec]] = [:]
   /// Whether the file is byte for byte the issued one: there can be no edit in it.
   package var isUntouched: Bool
 }

@@ -1,0 +1,57 @@
+import Returns
+import SmartStore
+import Snapshots
+
+/// What a person is told of soups that a return does not have as the pipeline has them.
+extension ReturnIntake {
+  /// Says which soups of a returned store the app has altered.
+  ///
+  /// They are measured by what was issued to it, for the pipeline may have other soups and indexes since. What is
+  /// not kept any more is told with both causes.
+  func alteredSoups(_ store: ValidatedStore, _ issued: GenerationRecord?) -> [String] {
+    if store.missingSoups.isEmpty, store.reindexedSoups.isEmpty { return [] }
+    let entry = issued?.entries(of: store.stamp.platform).first {
+      $0.scope == store.scope && $0.storeName == store.storeName
+    }
+    var lines: [String] = []
+    for soup in store.missingSoups {
+      if let entry {
+        if entry.counts[soup] != nil { lines.append("the app removed the soup \"\(soup)\"") }
+      } else {
+        lines.append(
+          "the soup \"\(soup)\" is not in it: the app removed it, or the pipeline has it since")
+      }
+    }
+    let indexes = entry.flatMap { issuedIndexes(store.reindexedSoups, of: $0, store.stamp) }
+    for soup in store.reindexedSoups {
+      if let indexes {
+        if indexes[soup] != store.indexes[soup] {
+          lines.append("the app changed the soup \"\(soup)\": its indexes are not those issued")
+        }
+      } else {
+        lines.append(
+          "the indexes of the soup \"\(soup)\" are not the pipeline's: the app changed it, or the "
+            + "pipeline did since")
+      }
+    }
+    return lines
+  }
+
+  /// The indexes that soups were issued with, as the generation's own file has them; nil where it is not kept any
+  /// more or cannot be read: what a device did is no less worth for that.
+  private func issuedIndexes(
+    _ soups: [String], of entry: StoreEntry, _ stamp: Provenance
+  ) -> [String: [IndexSpec]]? {
+    if soups.isEmpty { return [:] }
+    let directory = SnapshotDirectory(path: data.snapshot(stamp.user))
+      .directory(of: stamp.generation, stamp.platform)
+    guard let file = try? Store(opening: "\(directory)/\(entry.path)", readOnly: true) else {
+      return nil
+    }
+    defer { try? file.close() }
+    return try? soups.reduce(into: [:]) { found, soup throws in
+      // A soup that was not issued has none.
+      if try file.soupNames().contains(soup) { found[soup] = try file.indexSpecs(of: soup) }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import Pipelines
+import Rehearsal
+import SmartStore
+import Snapshots
+import System
+import Testing
+
+/// A return whose soups are not the pipeline's: it is told whose doing that is, as far as that is known.
+@Suite struct AlteredSoupsTests {
+  let world: World
+  private static let all = Set(Stage.allCases)
+
+  init() throws { world = try World() }
+
+  /// Ada's phone with its bundle of before the pipeline changed.
+  private func phone() async throws -> Device {
+    _ = try await world.runAsWritten(Self.all)
+    return try world.device("ada")
+  }
+
+  /// What the run says of soups that takes the phone's store.
+  private func told(_ phone: Device) async throws -> [String] {
+    let id = try #require(try world.ids("accounts", on: phone).first)
+    try phone.edit("accounts", id: id, ["Phone": "device"], now: world.org.now())
+    try world.handBack(phone, as: "ada.sqlite")
+    let run = try await world.runAsWritten(Self.all)
+    #expect(run.verdicts == [.updated: 1])
+    return run.warnings.filter { $0.contains("soup") }
+  }
+
+  /// Gives the pipeline's contacts another index, and a soup of their own to something else.
+  private func change() async throws {
+    try world.rewrite(
+      #"{ "path": "LastName", "type": "string" },"#,
+      #"{ "path": "LastName", "type": "string" }, { "path": "Title", "type": "string" },"#,
+      in: "demo/userstore.json")
+    try world.rewrite(
+      #""soups": ["#,
+      #""soups": [ { "soupName": "notes", "indexes": [ { "path": "Id", "type": "string" } ] },"#,
+      in: "demo/userstore.json")
+    _ = try await world.runAsWritten(Self.all)
+  }
+
+  private func alter(_ phone: Device, _ body: (Store) throws -> Void) throws {
+    let store = try Store(opening: phone.storePath)
+    try body(store)
+    try store.close()
+  }
+
+  /// The phone's app gives its contacts other indexes and removes its cases.
+  private func alter(_ phone: Device) throws {
+    try alter(phone) { store in
+      let indexes = try store.indexSpecs(of: "contacts").filter { $0.path != "FirstName" }
+      try store.alterSoup("contacts", indexSpecs: indexes, reIndexData: true)
+      try store.removeSoup("cases")
+    }
+  }
+
+  private static let ofTheApp = [
+    "ada.sqlite: the app removed the soup \"cases\"",
+    "ada.sqlite: the app changed the soup \"contacts\": its indexes are not those issued",
+  ]
+
+  @Test func `what the pipeline has changed since is not told as the app's doing`() async throws {
+    let phone = try await phone()
+    try await change()
+    #expect(try await told(phone) == [])
+  }
+
+  @Test(arguments: [false, true])
+  func `what the app changed is told, whatever the pipeline has changed since`(
+    _ hasChanged: Bool
+  ) async throws {
+    let phone = try await phone()
+    if hasChanged { try await change() }
+    try alter(phone)
+    #expect(try await told(phone) == Self.ofTheApp)
+  }
+
+  @Test func `both causes are told where what was issued is not kept any more`() async throws {
+    let phone = try await phone()
+    let generation = world.data.generation(1, of: try world.user("ada").id)
+    try await change()
+    try Files.remove(generation + "/ios")
+    #expect(
+      try await told(phone) == [
+        "ada.sqlite: the indexes of the soup \"contacts\" are not the pipeline's: the app changed it, or "
+          + "the pipeline did since"
+      ])
+  }
+}
